@@ -9,9 +9,9 @@ use assay_core::record::Record;
 use assay_stats::rank::Precision;
 
 use super::error::AdviseError;
-use crate::excluded::named;
+use crate::admission::named;
+use crate::exclusion::{Excluded, Reason, excluded_whole};
 use crate::rank::{Ask, Levels, Setting};
-use crate::reason::{Excluded, Reason, excluded_whole};
 use crate::{Load, Quantity, identity};
 
 /// The records of one model that may speak.

@@ -13,7 +13,7 @@ use super::nas_share::{Even, Limit, MeasuredTerms, Nas, share};
 use super::nas_types::{NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, VolumeFigures, WhatIf};
 use super::nas_verdict::{NasVerdict, Need};
 use super::nas_volume::{Measured, Volume, mixed};
-use crate::deciding::loads_named;
+use crate::deciding_load::loads_named;
 use crate::{Excluded, Load, Mark, Quantity, Reason, loads};
 
 /// Any fixed number: the same records give the same answer.

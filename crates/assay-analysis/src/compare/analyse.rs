@@ -12,7 +12,7 @@ use super::numbers::{options, pairs};
 use super::pair::Numbers;
 use super::report::{Comparison, GroupInfo, LoadComparison, Side};
 use crate::Excluded;
-use crate::deciding::deciding_load;
+use crate::deciding_load::deciding_load;
 use crate::identity::identity;
 use crate::load::Load;
 use crate::quantity::Quantity;

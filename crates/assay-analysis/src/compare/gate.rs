@@ -7,11 +7,11 @@ use super::group::{CompareError, Group, Request};
 use super::limit::Limit;
 use super::report::{Comparison, LoadComparison, Pair};
 use super::report::{Verdict, Why};
-use crate::deciding::{LoadError, loads_named};
+use crate::deciding_load::{LoadError, loads_named};
+use crate::exclusion::Reason;
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::Mark;
-use crate::reason::Reason;
 
 /// Whether limits are kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::run::Run;
 use super::sums::{apart, together};
+use crate::admission::admit;
 use crate::at_once::factor;
 use crate::compare::{Group, Pair, Question, Request, under};
-use crate::excluded::admit;
 use crate::identity::{identity, suite};
 use crate::load::Load;
 use crate::quantity::Quantity;

@@ -7,7 +7,7 @@ use assay_stats::geometric;
 use serde::Serialize;
 
 use super::run::Run;
-use crate::excluded::admit;
+use crate::admission::admit;
 use crate::load::Load;
 use crate::overlap::{Common, common_starts};
 use crate::quantity::Quantity;

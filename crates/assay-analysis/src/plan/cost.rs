@@ -1,11 +1,11 @@
 //! What a plan takes in minutes and bytes, and what it will be able to tell.
 
-use assay_stats::experiment::{Load, Meeting, Mode, Plan, cost};
+use assay_stats::plan::{Load, Meeting, Mode, Plan, cost};
 use assay_stats::rank::{self, smallest_ratio};
 use serde::Serialize;
 
 use super::error::PlanError;
-use super::experiment::{ExperimentPlan, Moves};
+use super::experiment_plan::{ExperimentPlan, Moves};
 
 /// Chance of any false order that the resolution is told for: simultaneous 95 %.
 const ALPHA: f64 = 0.05;
@@ -77,7 +77,7 @@ pub fn outlook(plan: &ExperimentPlan, unit_deviation: f64) -> Result<Outlook, Pl
     // A suite without writes writes its test area nevertheless, once; its limit holds for that.
     let load = Load { minutes, written_bytes: suite.max_write.0, repeats: 1 };
     let whole = drawn(plan, None);
-    let fault = |fault: assay_stats::experiment::Fault| PlanError::new("--suite", fault.to_string());
+    let fault = |fault: assay_stats::plan::Fault| PlanError::new("--suite", fault.to_string());
     let all = cost(&whole, &[load], 0.0).map_err(fault)?;
     let rounds: Vec<Expense> = (0..plan.rounds())
         .map(|round| {

@@ -1,6 +1,6 @@
 //! Whether a medium is the one that a plan wants in a place, by what it says of itself.
 
-use super::experiment::Cell;
+use super::experiment_plan::Cell;
 use super::turns::Turn;
 
 /// A medium that was seen in a turn.

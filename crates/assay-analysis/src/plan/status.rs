@@ -6,7 +6,7 @@ use assay_core::record::Record;
 use assay_core::suite::Suite;
 use serde::Serialize;
 
-use super::experiment::{Cell, ExperimentPlan};
+use super::experiment_plan::{Cell, ExperimentPlan};
 
 /// What became of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -11,10 +11,10 @@ use super::ask::Ask;
 use super::collect::Session;
 use super::rows::{estimate, unordered};
 use super::setting::{Held, Setting};
-use crate::excluded::named;
+use crate::admission::named;
+use crate::exclusion::Excluded;
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reason::Excluded;
 
 /// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
 const DRAWS: usize = 19_999;

@@ -13,8 +13,8 @@ use super::composite::composite;
 use super::odd::deviations;
 use super::refusal::RankError;
 use super::setting::Setting;
-use crate::deciding::{by_model, deciding_load};
-use crate::excluded::named;
+use crate::admission::named;
+use crate::deciding_load::{by_model, deciding_load};
 use crate::load::Load;
 use crate::quantity::Quantity;
 

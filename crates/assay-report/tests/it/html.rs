@@ -7,7 +7,7 @@ use assay_analysis::advise;
 use assay_analysis::compare::{By, Request, compare, split};
 use assay_analysis::rank::{Ask, rank};
 use assay_core::histogram::{Histogram, StoredHistogram};
-use assay_report::{comparison, html, ranking};
+use assay_report::{compare, html, rank};
 
 /// The DOM after scripts ran; `None` where there is no browser.
 fn dom(directory: &Path, page: &str, fragment: &str) -> Option<String> {
@@ -91,8 +91,8 @@ fn pages() -> Vec<(&'static str, String)> {
         ("hostile record", html(&[crate::common::hostile(), crate::common::endless()])),
         ("records", html(&records)),
         ("published", html(&all)),
-        ("ranking", ranking::document(&report).html()),
-        ("comparison", comparison::document(&compared, None).html()),
+        ("ranking", rank::document(&report).html()),
+        ("comparison", compare::document(&compared, None).html()),
         ("advice", classes.document.html()),
         ("list", assay_report::list_document(&records).html()),
     ]

@@ -5,7 +5,7 @@ use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_pictures::Drawing;
-use assay_report::{Document, Style, ranking};
+use assay_report::{Document, Style, rank};
 use assay_store::Detail;
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ struct Ranked {
 
 impl Answer for Ranked {
     fn text(&self, style: &Style) -> String {
-        ranking::text(&self.report, self.all, style)
+        rank::text(&self.report, self.all, style)
     }
 
     fn json(&self) -> Result<Value, Failure> {
@@ -52,10 +52,10 @@ impl Answer for Ranked {
     }
 
     fn document(&self) -> Document {
-        ranking::document(&self.report)
+        rank::document(&self.report)
     }
 
     fn picture(&self) -> Option<Drawing> {
-        ranking::picture(&self.report, &self.report.primary)
+        rank::picture(&self.report, &self.report.primary)
     }
 }

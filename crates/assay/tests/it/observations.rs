@@ -16,7 +16,7 @@ use assay_core::suite::Suite;
 use assay_core::verification::{MapCell, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::{SplitMix, on_all_processors};
-use assay_report::{self as report, Answered, Document, Redactor, Style, comparison, planning, ranking};
+use assay_report::{self as report, Answered, Document, Redactor, Style, compare, rank};
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store};
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ impl Read {
             steps(&mut out, &all, quantity);
         }
         let status = plan::status(plan, &self.rank);
-        tell(&mut out, "plan status", Ok::<_, String>((json!(status), planning::status(plan, &status))));
+        tell(&mut out, "plan status", Ok::<_, String>((json!(status), report::plan::status(plan, &status))));
         questions(&mut out, &all);
         out
     }
@@ -123,7 +123,7 @@ fn rankings(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
     let composite = quantity.is_none().then_some(CompositeKind::Index);
     let ask = Ask { quantity, composite, ..Ask::default() };
     let report = rank(&records, &ask).map(|report| {
-        let (text, document) = (ranking::text(&report, true, &Style::default()), ranking::document(&report));
+        let (text, document) = (rank::text(&report, true, &Style::default()), rank::document(&report));
         (json!([report, text]), document)
     });
     tell(out, &format!("rank {quantity:?}"), report);
@@ -137,8 +137,8 @@ fn comparisons(out: &mut Answers, records: &[Record], quantity: Option<Quantity>
         let limits = [Limit::parse("slower than 5%").unwrap(), Limit::parse("p99 higher than 10%").unwrap()];
         let found = compare(&groups, &request).map(|found| {
             let gate = gate(&groups, &request, &found, &limits, true).ok();
-            let document = comparison::document(&found, gate.as_ref());
-            (json!([comparison::text(&found, &Style::default()), found, gate]), document)
+            let document = compare::document(&found, gate.as_ref());
+            (json!([compare::text(&found, &Style::default()), found, gate]), document)
         });
         tell(out, &format!("compare {quantity:?}"), found);
     }
@@ -149,14 +149,14 @@ fn steps(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
     let quantity = quantity.unwrap_or_else(|| Quantity::usual(&load));
     let options = RaceOptions { threshold: 0.95, cap: 6, left: None, slots: 2, dropped: Vec::new(), seed: 1 };
     let race = plan::race(records, &load, quantity, &options).map(|race| {
-        let document = planning::race(&race);
+        let document = report::plan::race(&race);
         (json!(race), document)
     });
     tell(out, &format!("plan race {quantity:?}"), race);
     let place = |text| Place::parse(text, "a test").unwrap();
     let options = SwapOptions { suspect: place("Model 0=0@1"), other: place("Model 0=1@2") };
     let swap = plan::swap_test(records, Some((&load, quantity)), &options).map(|swap| {
-        let document = planning::swap(&swap);
+        let document = report::plan::swap(&swap);
         (json!(swap), document)
     });
     tell(out, &format!("plan swap {quantity:?}"), swap);

@@ -319,7 +319,7 @@ mod tests {
         assert!(text.lines().last().unwrap().starts_with("Limits: 1 failed, "), "{text}");
         let why = "a figure reached its bus, and the medium may be faster";
         assert!(words.matches(why).count() <= 1, "equal reasons are told once: {text}");
-        let markdown = crate::comparison::document(&c, Some(&gate)).markdown();
+        let markdown = crate::compare::document(&c, Some(&gate)).markdown();
         assert!(markdown.contains("| failed | random read"), "{markdown}");
     }
 

@@ -6,11 +6,11 @@ use assay_core::finding;
 use assay_core::record::{Measurement, Record};
 use assay_core::verification::Verification;
 
+use crate::exclusion::{Excluded, Reason, excluded_whole, invalid};
 use crate::identity::{Identity, identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, Reading, measurement, reading_of};
-use crate::reason::{Excluded, Reason, excluded_whole, invalid};
 
 /// Records that may be put together by model, and those that may not. One alone is put together with nothing.
 #[must_use]

@@ -8,11 +8,11 @@ use assay_core::record::Record;
 use assay_core::text::quoted;
 use assay_core::workload::{Op, Pattern};
 
+use crate::exclusion::excluded_whole;
 use crate::identity::{Identity, identity};
 use crate::load::Load;
-use crate::load_words::LoadAsk;
+use crate::load_query::LoadQuery;
 use crate::reading::numbered;
-use crate::reason::excluded_whole;
 
 /// Block size that CrystalDiskMark, the application performance classes of SD cards and `quick` have in common.
 const USUAL_BLOCK: u64 = 4096;
@@ -52,7 +52,7 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 /// The loads that words name, in the order people read them: one by its whole title or by the name of its workload
-/// (spaces, commas and case do not matter), else all that have the properties in the words, as [`LoadAsk`] reads them.
+/// (spaces, commas and case do not matter), else all that have the properties in the words, as [`LoadQuery`] reads them.
 ///
 /// # Errors
 /// None of the records has such a load.
@@ -70,7 +70,7 @@ pub fn loads_named<'a>(records: impl IntoIterator<Item = &'a Record>, words: &st
     if !named.is_empty() && !wanted.is_empty() {
         return Ok(named);
     }
-    let ask = LoadAsk::parse(words);
+    let ask = LoadQuery::parse(words);
     let found = ask.as_ref().map_or_else(|_| Vec::new(), |ask| of(&|load, _| ask.matches(load)));
     if found.is_empty() {
         let known = names.keys().map(Load::title).collect();

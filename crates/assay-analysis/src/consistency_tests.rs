@@ -144,7 +144,7 @@ fn by_purchase(records: &[Record]) -> Option<(Load, Figures, LeftOut)> {
     let row = |o: &advise::BuyOffer| {
         let of: BTreeSet<&str> = records
             .iter()
-            .filter(|r| crate::identity(r).model == o.model && crate::reason::excluded_whole(r).is_none())
+            .filter(|r| crate::identity(r).model == o.model && crate::exclusion::excluded_whole(r).is_none())
             .filter(|r| crate::reading(r, &found.load, o.performance.quantity).is_some_and(|r| r.counts()))
             .map(|r| r.labels["unit"].as_str())
             .collect();

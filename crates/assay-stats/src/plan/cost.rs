@@ -1,7 +1,7 @@
 //! What a plan takes: minutes and bytes.
 
+use super::design::Plan;
 use super::fault::Fault;
-use super::plan::Plan;
 use crate::decide::refusal::not_negative;
 
 /// Pause between workloads, in minutes.

@@ -4,7 +4,7 @@ use assay_core::draft::Draft;
 use assay_core::finding::Finding;
 use assay_core::record::Record;
 
-use crate::deciding::{LoadError, loads_named};
+use crate::deciding_load::{LoadError, loads_named};
 use crate::load::Load;
 use crate::reading::numbered;
 
@@ -30,7 +30,7 @@ mod tests {
     use assay_core::finding::Verdict;
 
     use super::*;
-    use crate::reason::excluded_whole;
+    use crate::exclusion::excluded_whole;
     use crate::{Quantity, Reason, admit, loads, published};
 
     #[test]

@@ -1,7 +1,7 @@
 //! A plan: who is measured when and where, with what.
 
 use assay_core::suite::Suite;
-use assay_stats::experiment::Mode;
+use assay_stats::plan::Mode;
 use serde::Serialize;
 
 use super::names::{Roster, Slots};

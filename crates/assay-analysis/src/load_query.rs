@@ -11,7 +11,7 @@ use crate::load::Load;
 /// A load by its words, as in its title: `random read 4 KiB`, `write`, `seq read 1MiB QD8`. What
 /// is left out may be anything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LoadAsk {
+pub struct LoadQuery {
     op: Option<Op>,
     pattern: Option<Pattern>,
     block_bytes: Option<u64>,
@@ -23,7 +23,7 @@ pub struct LoadAsk {
     conditions: Vec<String>,
 }
 
-impl LoadAsk {
+impl LoadQuery {
     /// Reads such words.
     ///
     /// # Errors
@@ -150,25 +150,25 @@ mod tests {
 
     #[test]
     fn loads_are_named_by_their_words() {
-        let usual = LoadAsk {
+        let usual = LoadQuery {
             op: Some(Op::Read),
             pattern: Some(Pattern::Random),
             block_bytes: Some(4096),
-            ..LoadAsk::default()
+            ..LoadQuery::default()
         };
         for text in ["random read 4 KiB", "rand read 4KiB", "Read, random 4096"] {
-            assert_eq!(LoadAsk::parse(text), Ok(usual.clone()), "{text}");
+            assert_eq!(LoadQuery::parse(text), Ok(usual.clone()), "{text}");
         }
-        let full = LoadAsk::parse("sequential write 1 MiB, QD 8, 4 jobs, synced").unwrap();
+        let full = LoadQuery::parse("sequential write 1 MiB, QD 8, 4 jobs, synced").unwrap();
         assert_eq!((full.block_bytes, full.queue_depth, full.jobs), (Some(1 << 20), Some(8), Some(4)));
         assert!(full.synced && full.op == Some(Op::Write));
-        assert_eq!(LoadAsk::parse("qd32").unwrap().queue_depth, Some(32));
+        assert_eq!(LoadQuery::parse("qd32").unwrap().queue_depth, Some(32));
         for text in [
             "mixed 70/30 4 KiB, QD8, 2 jobs, synced",
             "mixed 70 % read 4 KiB, QD 8, 2 jobs, synced",
             "mixed 70/30 4 KiB QD8 × 2 jobs + fsync",
         ] {
-            let mixed = LoadAsk {
+            let mixed = LoadQuery {
                 op: Some(Op::Mixed),
                 pattern: None,
                 read_percent: Some(70),
@@ -177,7 +177,7 @@ mod tests {
                 synced: true,
                 ..usual.clone()
             };
-            assert_eq!(LoadAsk::parse(text), Ok(mixed), "{text}");
+            assert_eq!(LoadQuery::parse(text), Ok(mixed), "{text}");
         }
         let plain = Workload::new("w", Op::Read, Pattern::Random, 4096);
         let blocks = Blocks::parse("4KiB/60:64KiB/40").unwrap();
@@ -190,15 +190,15 @@ mod tests {
             Workload { think, together, ..plain.clone() },
         ] {
             let (load, plain) = (Load::of(&special), Load::of(&plain));
-            let ask = LoadAsk::parse(&load.title()).unwrap();
+            let ask = LoadQuery::parse(&load.title()).unwrap();
             assert!(ask.matches(&load) && !ask.matches(&plain), "{}", load.title());
-            assert!(!LoadAsk::parse("random read").unwrap().matches(&load), "{}", load.title());
+            assert!(!LoadQuery::parse("random read").unwrap().matches(&load), "{}", load.title());
             let other =
                 load.title().replace("QD4", "QD40").replace("every 8", "every 80").replace("/60:", "/6:4KiB/54:");
-            assert!(other == load.title() || !LoadAsk::parse(&other).unwrap().matches(&load), "{other}");
+            assert!(other == load.title() || !LoadQuery::parse(&other).unwrap().matches(&load), "{other}");
         }
         for bad in ["", "fast", "qd", "qd 0", "read 4 KiB quickly"] {
-            assert!(LoadAsk::parse(bad).is_err(), "{bad}");
+            assert!(LoadQuery::parse(bad).is_err(), "{bad}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use assay_stats::decide::Refusal;
-use assay_stats::experiment::{Fault, Load, Mode, Swap, cost, plan, swap};
+use assay_stats::plan::{Fault, Load, Mode, Swap, cost, plan, swap};
 
 /// `counts[k]` units of model k.
 fn models(counts: &[usize]) -> Vec<usize> {
@@ -54,7 +54,7 @@ fn cards_that_stay_keep_their_slot() {
     assert_eq!((met.len(), plan.meetings.len()), (6, 24));
     assert!(!plan.connected());
     let slots = |seed| {
-        let p = assay_stats::experiment::plan(&models(&[3, 3]), 6, 1, Mode::Stay, seed).unwrap();
+        let p = assay_stats::plan::plan(&models(&[3, 3]), 6, 1, Mode::Stay, seed).unwrap();
         p.meetings.iter().map(|m| m.unit).collect::<Vec<_>>()
     };
     assert!((0..10).map(slots).collect::<HashSet<_>>().len() > 5, "slots are drawn");

@@ -5,8 +5,8 @@
 //! Generated Designs", 1995). The first step has no divisor in common with the number of slots,
 //! which ties all units together.
 
+use super::design::{Meeting, Mode, Plan};
 use super::fault::Fault;
-use super::plan::{Meeting, Mode, Plan};
 use crate::decide::refusal::at_least;
 use crate::random::Generator;
 

@@ -1,6 +1,6 @@
 //! The race: single steps by hand, and how often it ends with a good model.
 
-use assay_stats::experiment::{Contender, Fault, NextAction, Order, Outcome, Rules, Step};
+use assay_stats::plan::{Contender, Fault, NextAction, Order, Outcome, Rules, Step};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -17,7 +17,7 @@ fn model(unit_means: &[f64]) -> Contender {
 /// The next step; each model is named by its place.
 fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, Fault> {
     let named = contenders.iter().enumerate().map(|(at, c)| Contender { name: at.to_string(), ..c.clone() });
-    assay_stats::experiment::next(&named.collect::<Vec<_>>(), rules, seed)
+    assay_stats::plan::next(&named.collect::<Vec<_>>(), rules, seed)
 }
 
 fn names(places: &[usize]) -> Vec<String> {
