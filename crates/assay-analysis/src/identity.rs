@@ -14,7 +14,7 @@ pub struct Identity {
     /// The physical piece: label `unit`, or its serial number; empty where neither is known. All
     /// such records of a model count as one unit. A unit of an article is told from one of the same number here.
     pub unit: String,
-    /// Where it sat: label `slot`, or the host's.
+    /// Where it was: label `slot`, or the host's.
     pub slot: Option<String>,
     /// Round of a plan: label `round`.
     pub round: Option<String>,

@@ -1,6 +1,6 @@
 //! Rows with a point, an interval and dots: what ranking and dot plot share.
 
-use crate::data::{Ceiling, Value};
+use crate::data::{Ceiling, Value, said};
 use crate::font;
 use crate::paint::{BAND, INK, Look, MUTE};
 use crate::scale::Scale;
@@ -44,7 +44,7 @@ pub(crate) fn draw(sheet: &mut Sheet, rows: &[Row], ceilings: &[Ceiling], unit: 
     }
     sheet.across(&scale, top, bottom, unit, 6);
     for ceiling in ceilings {
-        let name = format!("{} lets {} through", ceiling.name, figures(ceiling.value));
+        let name = format!("{} allows {}", ceiling.name, said(ceiling.value, unit));
         sheet.ceiling_upright(scale.at(ceiling.value), top, bottom, &name);
     }
     for (i, row) in rows.iter().enumerate() {

@@ -217,7 +217,7 @@ fn titles_say_what_is_shown_where_nothing_was_found() {
 fn ceilings_are_drawn_where_they_are_known_and_said_to_be_unknown_otherwise() {
     for kind in [Kind::Curves, Kind::Sweep] {
         let svg = drawn(kind, &measured()).svg();
-        assert!(svg.contains("SDR25 lets 23.3"), "{kind:?}");
+        assert!(svg.contains("SDR25 allows 23.3"), "{kind:?}");
         let dashed = "stroke=\"#b02318\" stroke-width=\"1.4\" stroke-linejoin=\"round\" stroke-dasharray=\"7 4\"";
         assert!(svg.contains(dashed), "{kind:?}");
         assert!(!drawn(kind, &cards()).svg().contains("#b02318"), "{kind:?}");

@@ -158,7 +158,7 @@ pub struct Summary {
     pub unit: Option<String>,
     /// Host that measured.
     pub host: Option<String>,
-    /// Slot the medium sat in.
+    /// Slot the medium was in.
     pub slot: Option<String>,
     /// Name of the suite.
     pub suite: String,

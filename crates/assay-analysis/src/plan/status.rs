@@ -116,7 +116,7 @@ fn cell_of(plan: &ExperimentPlan, record: &Record) -> Result<usize, String> {
     };
     let cell = &plan.cells()[index];
     if !same(&cell.slot, slot) {
-        return Err(format!("sat in slot {slot}; in round {round} it belongs in slot {}", cell.slot));
+        return Err(format!("was in slot {slot}; in round {round} it belongs in slot {}", cell.slot));
     }
     same_suite(plan, record)?;
     Ok(index)

@@ -193,7 +193,7 @@ pub fn curves(data: &Curves) -> Drawing {
         let y = scale.at(ceiling.value);
         sheet.drawing.line([(left, y), (right, y)], CEILING);
         if (named - y).abs() > 12.0 {
-            let name = format!("{} lets {} through", ceiling.name, said(ceiling.value, "MB/s"));
+            let name = format!("{} allows {}", ceiling.name, said(ceiling.value, "MB/s"));
             let name = font::fitted(&name, 11.0, right - left - 20.0);
             sheet.drawing.text(left + 6.0, y - 5.0, 11.0, CEILING.ink, Anchor::Start, &name);
             named = y;

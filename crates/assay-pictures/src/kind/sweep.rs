@@ -151,7 +151,7 @@ fn still(data: &Sweep, step: &Step, described: &str, room: f64) -> Drawing {
     }
     sheet.across(&scale, top, bottom, "MB/s", 7);
     for ceiling in &data.ceilings {
-        let name = format!("{} lets {} through", ceiling.name, figures(ceiling.value));
+        let name = format!("{} allows {}", ceiling.name, said(ceiling.value, "MB/s"));
         sheet.ceiling_upright(scale.at(ceiling.value), top, bottom, &name);
     }
     for ((row, name), cells) in data.rows.iter().enumerate().zip(&step.cells) {

@@ -50,7 +50,7 @@ pub(crate) fn unit(record: &Record) -> String {
     record.labels.get("unit").or(record.medium.unit.as_ref()).map(|unit| clean(unit)).unwrap_or_default()
 }
 
-/// Where it sat.
+/// Where it was.
 pub(crate) fn slot(record: &Record) -> String {
     record.labels.get("slot").or(record.host.slot.as_ref()).map(|slot| clean(slot)).unwrap_or_default()
 }

@@ -165,7 +165,7 @@ fn a_medium_that_was_not_moved_is_noticed_before_anything_is_measured() {
     assert_eq!(place.json(["plan", "status", "plan.toml", "--json"])["complete"], true);
 }
 
-/// It may have been the first round in which the units sat wrong.
+/// It may have been the first round in which the units were in wrong slots.
 #[test]
 fn a_round_is_not_judged_by_one_whose_records_were_removed() {
     let (place, _memory, stayed) = not_moved();

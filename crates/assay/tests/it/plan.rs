@@ -161,7 +161,7 @@ fn what_does_not_fit_is_told_with_its_reason() {
     let done = run(place.assay(["plan", "status", "plan.toml"]));
     assert_eq!(done.code, Some(1));
     assert_fits(&done.stdout);
-    for words in ["8 of 12 cells", "sat in slot 99", "is not in the plan", "has no label plan=", "hung"] {
+    for words in ["8 of 12 cells", "was in slot 99", "is not in the plan", "has no label plan=", "hung"] {
         assert!(done.stdout.contains(words), "{words}: {}", done.stdout);
     }
     let status: Value =

@@ -32,7 +32,7 @@ fn records_that_do_not_fit_are_named_with_the_reason() {
     let failed =
         |failure| Outcome::Failed { failure, detail: String::new(), workload: None, elapsed_ns: 0, written_bytes: 0 };
     for (status, words) in [
-        (label("slot", "99"), "sat in slot 99"),
+        (label("slot", "99"), "was in slot 99"),
         (label("model", "Z"), "model Z is not in the plan"),
         (label("unit", "Z"), "unit Z of"),
         (label("round", "3"), "round 3 is not in the plan"),

@@ -173,7 +173,7 @@ impl Whole<'_> {
         }
     }
 
-    /// What can be done where the units sit right in this round, and sat wrong in the one before.
+    /// What can be done where the units are right in this round, and were wrong in the one before.
     fn mend(&self, round: usize) -> String {
         let before = round.saturating_sub(1);
         if before == 0 {
