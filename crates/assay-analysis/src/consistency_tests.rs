@@ -10,7 +10,7 @@ use assay_stats::random::Generator;
 
 use crate::advise::samples::{broken, fake, invalid, labelled, record, with, work};
 use crate::advise::{self, BuyQuestion, Choice, ClassAnswer};
-use crate::compare::{By, Orders, Question, Request, Verdict, compare, split};
+use crate::compare::{By, Orders, PairVerdict, Question, Request, compare, split};
 use crate::plan::{NextAction, RaceOptions, race};
 use crate::rank::{self, Ask, PairRow, rank};
 use crate::{Excluded, Load, Quantity, share_verdicts};
@@ -123,7 +123,8 @@ fn by_comparison(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)>
         out.insert((run.record.clone(), crate::excluded(&reading)?.to_string()));
     }
     let pairs = load.pairs.iter().filter(|pair| pair.question == Question::Models && pair.significant);
-    let pairs = pairs.filter(|pair| matches!(pair.verdict, Verdict::Better | Verdict::Worse | Verdict::Same));
+    let pairs =
+        pairs.filter(|pair| matches!(pair.verdict, PairVerdict::Better | PairVerdict::Worse | PairVerdict::Same));
     let name = |at: usize| groups[at].name.clone();
     let better = pairs.map(|pair| {
         if pair.ratio > 1.0 { (name(pair.second), name(pair.first)) } else { (name(pair.first), name(pair.second)) }

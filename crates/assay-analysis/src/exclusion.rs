@@ -244,7 +244,7 @@ pub(crate) fn excluded_whole(record: &Record) -> Option<Reason> {
     }
     let warned = record.warnings.iter().any(|w| w.severity == Severity::Invalid);
     // Records from elsewhere may say it without a finding; findings of one workload speak for that one.
-    let said = record.validity.verdict == finding::Verdict::Invalid
+    let said = record.validity.verdict == finding::ValidityVerdict::Invalid
         && !record.all_warnings().any(|w| w.severity == Severity::Invalid);
     (warned || said).then(|| invalid(record, None))
 }

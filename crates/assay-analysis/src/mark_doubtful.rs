@@ -27,7 +27,7 @@ pub fn mark_doubtful(record: &mut Record, load: &str, why: &str) -> Result<usize
 
 #[cfg(test)]
 mod tests {
-    use assay_core::finding::Verdict;
+    use assay_core::finding::ValidityVerdict;
 
     use super::*;
     use crate::exclusion::excluded_whole;
@@ -40,7 +40,7 @@ mod tests {
         let all = loads([&record]);
         let (first, other) = (&all[0], &all[1]);
         assert_eq!(mark_doubtful(&mut record, &first.title(), "a point one place too far left"), Ok(1));
-        assert_eq!(record.validity.verdict, Verdict::Invalid);
+        assert_eq!(record.validity.verdict, ValidityVerdict::Invalid);
         assert_eq!(excluded_whole(&record), None, "the other figures are sound");
         let quantity = Quantity::usual(first);
         let (reading, reasons) = admit(&record, first, quantity);

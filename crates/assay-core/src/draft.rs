@@ -136,7 +136,7 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict;
+    use crate::finding::ValidityVerdict;
     use crate::outcome::Failure;
 
     fn draft() -> Draft {
@@ -147,9 +147,12 @@ mod tests {
     fn a_record_is_judged_when_it_is_closed() {
         let mut draft = draft();
         assert_eq!(draft.warn(Finding::AnotherRun).severity, Warning::from(Finding::AnotherRun).severity);
-        assert_eq!((&draft.record().outcome, draft.record().validity.verdict), (&Outcome::Running, Verdict::Valid));
+        assert_eq!(
+            (&draft.record().outcome, draft.record().validity.verdict),
+            (&Outcome::Running, ValidityVerdict::Valid)
+        );
         let record = draft.close(Outcome::Completed);
-        assert_eq!((record.outcome, record.validity.verdict), (Outcome::Completed, Verdict::Suspect));
+        assert_eq!((record.outcome, record.validity.verdict), (Outcome::Completed, ValidityVerdict::Suspect));
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! One plain sentence on what the record says.
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Severity, Verdict};
+use assay_core::finding::{Severity, ValidityVerdict};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
 pub(crate) use assay_core::text::capitalised;
 use assay_core::text::{clean, statement};
-use assay_core::verification::Verdict as Genuineness;
+use assay_core::verification::Verdict;
 
 use crate::bus;
 use crate::classes::judge;
@@ -28,13 +28,13 @@ pub(crate) enum Tone {
 pub(crate) fn tone(record: &Record) -> Tone {
     let verified = record.verification.as_ref().map(|v| v.verdict);
     if record.outcome.medium_failed()
-        || record.validity.verdict == Verdict::Invalid
-        || verified.is_some_and(Genuineness::is_bad)
+        || record.validity.verdict == ValidityVerdict::Invalid
+        || verified.is_some_and(Verdict::is_bad)
     {
         Tone::Bad
     } else if record.outcome != Outcome::Completed
-        || record.validity.verdict == Verdict::Suspect
-        || matches!(verified, Some(Genuineness::Undecided | Genuineness::Other))
+        || record.validity.verdict == ValidityVerdict::Suspect
+        || matches!(verified, Some(Verdict::Undecided | Verdict::Other))
     {
         Tone::Care
     } else if record.is_printed() {
@@ -50,7 +50,7 @@ pub(crate) fn word(record: &Record) -> &'static str {
         let completed = record.outcome == Outcome::Completed;
         let verdict = verified.verdict;
         // A fake that was proven stays one; otherwise how a medium failed says more than that it did.
-        if verdict == Genuineness::Fake || (completed && (verdict.is_bad() || record.measurements.is_empty())) {
+        if verdict == Verdict::Fake || (completed && (verdict.is_bad() || record.measurements.is_empty())) {
             return verdict.title();
         }
     }
@@ -60,11 +60,11 @@ pub(crate) fn word(record: &Record) -> &'static str {
             other => other.title(),
         },
         (Outcome::Running, _) => "running or killed",
-        (Outcome::Completed, Verdict::Valid) if record.is_published() => "as published",
-        (Outcome::Completed, Verdict::Valid) if record.is_printed() => "imported",
-        (Outcome::Completed, Verdict::Valid) => "valid",
-        (Outcome::Completed, Verdict::Suspect) => "suspect",
-        (Outcome::Completed, Verdict::Invalid) => "invalid",
+        (Outcome::Completed, ValidityVerdict::Valid) if record.is_published() => "as published",
+        (Outcome::Completed, ValidityVerdict::Valid) if record.is_printed() => "imported",
+        (Outcome::Completed, ValidityVerdict::Valid) => "valid",
+        (Outcome::Completed, ValidityVerdict::Suspect) => "suspect",
+        (Outcome::Completed, ValidityVerdict::Invalid) => "invalid",
     }
 }
 
@@ -107,10 +107,10 @@ fn end_of_medium(record: &Record, thing: &str) -> Option<String> {
 }
 
 /// What a medium is of which a check proved that it loses data.
-fn bad(verdict: Genuineness) -> &'static str {
+fn bad(verdict: Verdict) -> &'static str {
     match verdict {
-        Genuineness::Fake => "a fake",
-        Genuineness::Damaged => "damaged",
+        Verdict::Fake => "a fake",
+        Verdict::Damaged => "damaged",
         _ => "broken",
     }
 }
@@ -118,7 +118,7 @@ fn bad(verdict: Genuineness) -> &'static str {
 /// What the figures say of a medium that did not fail.
 fn of_figures(record: &Record, thing: &str) -> String {
     let headline = Headline::of(record);
-    if record.validity.verdict == Verdict::Invalid {
+    if record.validity.verdict == ValidityVerdict::Invalid {
         let cause = notes(record)
             .into_iter()
             .find(|n| n.severity == Severity::Invalid)
@@ -142,7 +142,7 @@ fn of_figures(record: &Record, thing: &str) -> String {
         };
         format!("{thing} {}{end}.", clauses(record, &headline))
     };
-    if record.validity.verdict == Verdict::Suspect {
+    if record.validity.verdict == ValidityVerdict::Suspect {
         let reason = record.validity.reasons.first().map_or_else(|| "see the warnings".to_owned(), |r| clean(r));
         text.push_str(&format!(" Treat with caution: {reason}."));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use assay_core::finding::Verdict;
+use assay_core::finding::ValidityVerdict;
 use assay_core::medium::MediumKind;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
@@ -165,7 +165,7 @@ pub struct Summary {
     /// How it ended.
     pub outcome: Outcome,
     /// Whether the numbers can be trusted.
-    pub verdict: Verdict,
+    pub verdict: ValidityVerdict,
     /// Labels of the user.
     pub labels: BTreeMap<String, String>,
 }

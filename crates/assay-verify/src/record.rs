@@ -135,7 +135,7 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_core::finding::Verdict as Validity;
+    use assay_core::finding::ValidityVerdict;
     use assay_core::verification::Verdict;
 
     fn begun(directory: &Path) -> CheckRecord {
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!((record.settings.elapsed_ns, record.settings.read_bytes), (7_000_000_000, 5000));
         assert_eq!((record.settings.written_bytes, record.settings.span_bytes), (4096, 4096));
         assert_eq!(record.verification.map(|v| v.verdict), Some(Verdict::Genuine));
-        assert_eq!((record.outcome, record.validity.verdict), (Outcome::Completed, Validity::Valid));
+        assert_eq!((record.outcome, record.validity.verdict), (Outcome::Completed, ValidityVerdict::Valid));
         assert_eq!(record.warnings.len(), 1);
         assert_eq!(record.warnings[0].finding, Finding::Suspended { suspended_ns: 2_000_000_000 });
     }

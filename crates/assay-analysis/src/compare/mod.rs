@@ -32,5 +32,5 @@ pub use limit::{Limit, LimitError, Way};
 pub use note::Note;
 pub(crate) use orders::Orders;
 pub use report::{
-    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, Pair, Question, Run, Runs, Side, Verdict, Why,
+    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, Pair, PairVerdict, Question, Run, Runs, Side, Why,
 };

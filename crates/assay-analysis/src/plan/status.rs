@@ -1,6 +1,6 @@
 //! What of a plan is done, by the labels of records.
 
-use assay_core::finding::Verdict;
+use assay_core::finding::ValidityVerdict;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::suite::Suite;
@@ -157,7 +157,7 @@ fn count(state: &mut CellState, record: &Record) -> Result<(), String> {
         Outcome::Failed { failure, .. } => return Err(format!("did not finish: {}", failure.title())),
         Outcome::Completed => {}
     }
-    if record.validity.verdict == Verdict::Invalid {
+    if record.validity.verdict == ValidityVerdict::Invalid {
         return Err("is invalid; measure the cell again".to_owned());
     }
     match state {

@@ -1,7 +1,7 @@
 //! What is said of a pair, and of everything.
 
 use assay_analysis::Mark;
-use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, Question, Side, Verdict, Why};
+use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, PairVerdict, Question, Side, Why};
 use assay_core::units::trimmed;
 
 use super::change::{change, interval};
@@ -11,19 +11,19 @@ use crate::needed::needed;
 use crate::verdict::capitalised;
 
 /// The verdict in a word.
-pub(super) fn word(verdict: Verdict) -> &'static str {
+pub(super) fn word(verdict: PairVerdict) -> &'static str {
     match verdict {
-        Verdict::Better | Verdict::Worse => "different",
-        Verdict::Same => "same",
-        Verdict::BusTie => "tie at the bus ceiling",
-        Verdict::CannotTell(_) => "cannot tell",
+        PairVerdict::Better | PairVerdict::Worse => "different",
+        PairVerdict::Same => "same",
+        PairVerdict::BusTie => "tie at the bus ceiling",
+        PairVerdict::CannotTell(_) => "cannot tell",
     }
 }
 
-pub(super) fn paint(verdict: Verdict) -> Paint {
+pub(super) fn paint(verdict: PairVerdict) -> Paint {
     match verdict {
-        Verdict::Better | Verdict::Worse | Verdict::Same => Paint::Bold,
-        Verdict::BusTie | Verdict::CannotTell(_) => Paint::Care,
+        PairVerdict::Better | PairVerdict::Worse | PairVerdict::Same => Paint::Bold,
+        PairVerdict::BusTie | PairVerdict::CannotTell(_) => Paint::Care,
     }
 }
 
@@ -47,13 +47,13 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
     };
     let marked = |mark: Mark| those(&|side: &Side| side.marks.contains(&mark));
     match pair.verdict {
-        Verdict::Better | Verdict::Worse => is,
-        Verdict::Same => {
+        PairVerdict::Better | PairVerdict::Worse => is,
+        PairVerdict::Same => {
             let real = if pair.significant { "; the difference is real but within the margin" } else { "" };
             format!("{is}, within ±{} %{real}", trimmed(c.margin * 100.0, 2))
         }
-        Verdict::BusTie => format!("{is}; both are limited by the bus, so the media are not compared"),
-        Verdict::CannotTell(why) => match why {
+        PairVerdict::BusTie => format!("{is}; both are limited by the bus, so the media are not compared"),
+        PairVerdict::CannotTell(why) => match why {
             Why::SingleValue => {
                 let single: Vec<&str> =
                     sides.iter().filter(|(side, _)| side.values.len() < 2).map(|(_, name)| *name).collect();
@@ -164,7 +164,7 @@ pub(super) fn overall(c: &Comparison) -> (String, Paint) {
     for pair in load.pairs.iter().filter(|pair| pair.first == reference) {
         let second = name(pair.second);
         match pair.verdict {
-            Verdict::Better | Verdict::Worse => {
+            PairVerdict::Better | PairVerdict::Worse => {
                 each.push(format!("{second} {}", change(pair, load.quantity, &letter(c, reference))));
             }
             other if c.groups.len() <= FEW => each.push(format!("{second}: {}", word(other))),

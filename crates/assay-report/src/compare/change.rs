@@ -62,7 +62,7 @@ pub(super) fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_analysis::compare::{Question, Verdict};
+    use assay_analysis::compare::{PairVerdict, Question};
 
     fn pair(ratio: f64, low: Option<f64>, high: Option<f64>) -> Pair {
         Pair {
@@ -75,7 +75,7 @@ mod tests {
             days: None,
             runs: None,
             n: (3, 3),
-            verdict: Verdict::Better,
+            verdict: PairVerdict::Better,
             significant: true,
             at_least: false,
             needed: None,

@@ -56,9 +56,9 @@ pub(crate) fn prometheus(records: &[Record]) -> String {
     head(&mut out, "assay_valid", "Whether the figures of the record can be trusted: 1 valid, 0.5 suspect, 0 invalid.");
     for record in &newest {
         let value = match record.validity.verdict {
-            assay_core::finding::Verdict::Valid => 1.0,
-            assay_core::finding::Verdict::Suspect => 0.5,
-            assay_core::finding::Verdict::Invalid => 0.0,
+            assay_core::finding::ValidityVerdict::Valid => 1.0,
+            assay_core::finding::ValidityVerdict::Suspect => 0.5,
+            assay_core::finding::ValidityVerdict::Invalid => 0.0,
         };
         line(&mut out, "assay_valid", &of_record(record), value);
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_core::event::{Event, EventKind};
-use assay_core::finding::{Finding, Verdict};
+use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Batching, Measurement, Repeat};
 use assay_core::suite::Suite;
@@ -327,7 +327,7 @@ fn the_file_is_gone_and_the_record_judged_when_a_run_ends() {
     session.warn(Finding::AnotherRun);
     let record = session.finish();
     assert_eq!((files(dir.path()), &record.outcome), (0, &Outcome::Completed));
-    assert!(record.validity.verdict >= Verdict::Suspect && record.settings.elapsed_ns > 0);
+    assert!(record.validity.verdict >= ValidityVerdict::Suspect && record.settings.elapsed_ns > 0);
     assert_eq!(listener.saved.last(), Some(&record));
     match &listener.events.last().unwrap().event {
         EventKind::Finished { outcome, validity, .. } => {

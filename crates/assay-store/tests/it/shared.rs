@@ -2,7 +2,7 @@
 
 use crate::common::{record, record_at, running, with_label, with_samples, without_what_grows};
 use assay_core::exit::Exit;
-use assay_core::finding::{Finding, Verdict};
+use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::medium::MediumKind;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::Record;
@@ -43,12 +43,12 @@ fn a_record_grows_under_its_id(store: &mut dyn Store) {
         assert_eq!(store.load("aaaaaaaaaa").unwrap().record, growing);
     }
     growing.outcome = Outcome::Completed;
-    growing.validity.verdict = Verdict::Suspect;
+    growing.validity.verdict = ValidityVerdict::Suspect;
     finish(store, &growing);
     let list = store.list("").unwrap();
     assert_eq!(ids(&list), ["bbbbbbbbbb", "aaaaaaaaaa"]);
     assert_eq!(list[1].labels, growing.labels);
-    assert_eq!((&list[1].outcome, list[1].verdict), (&Outcome::Completed, Verdict::Suspect));
+    assert_eq!((&list[1].outcome, list[1].verdict), (&Outcome::Completed, ValidityVerdict::Suspect));
     assert_eq!(store.abandoned().unwrap(), []);
 }
 
@@ -68,7 +68,10 @@ fn a_summary_says_what_the_record_says(store: &mut dyn Store) {
     assert_eq!(summary.model(), saved.model());
     assert_eq!(summary.kind, MediumKind::Sd);
     assert_eq!(summary.created, saved.created);
-    assert_eq!((summary.suite.as_str(), summary.outcome, summary.verdict), ("quick", saved.outcome, Verdict::Valid));
+    assert_eq!(
+        (summary.suite.as_str(), summary.outcome, summary.verdict),
+        ("quick", saved.outcome, ValidityVerdict::Valid)
+    );
     assert_eq!((summary.host.as_deref(), summary.slot.as_deref()), (Some("node1"), Some("7")));
     assert_eq!(summary.unit.as_deref(), Some("0x12345678"));
 }

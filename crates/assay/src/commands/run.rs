@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use assay_core::exit::Exit;
-use assay_core::finding::Verdict;
+use assay_core::finding::ValidityVerdict;
 use assay_core::outcome::{Failure as MediumFailure, Outcome};
 use assay_core::record::Record;
 use assay_core::suite::{Suite, SuiteWorkload};
@@ -256,7 +256,7 @@ fn exit(record: &Record) -> Exit {
         Outcome::Failed { failure: MediumFailure::Interrupted, .. } => Exit::Interrupted,
         Outcome::Failed { failure: MediumFailure::OutOfSpace | MediumFailure::Host, .. } => Exit::Environment,
         outcome if outcome.medium_failed() => Exit::Medium,
-        _ if record.validity.verdict == Verdict::Invalid => Exit::No,
+        _ if record.validity.verdict == ValidityVerdict::Invalid => Exit::No,
         _ => Exit::Good,
     }
 }

@@ -10,7 +10,7 @@ use crate::common::{
     run, scratch_directories,
 };
 use assay_core::event::EventKind;
-use assay_core::finding::{Finding, Verdict};
+use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::Record;
 use assay_lab::{FastDevice, Lab, LoopDevice, Missing, Mount, skip};
@@ -284,7 +284,7 @@ fn memory_is_measured_and_called_suspect() {
     let done = run(command);
     done.measures();
     let record: Record = serde_json::from_str(&done.stdout).unwrap();
-    assert_ne!(record.validity.verdict, Verdict::Valid);
+    assert_ne!(record.validity.verdict, ValidityVerdict::Valid);
     assert!(record.all_warnings().any(|w| matches!(w.finding, Finding::MemoryNotMedium { .. })));
     assert!(done.stderr.contains("tmpfs"), "{}", done.stderr);
     assert_empty(memory.path());
@@ -307,7 +307,7 @@ fn an_overlay_is_measured_and_called_suspect() {
     }
     done.measures();
     let record: Record = serde_json::from_str(&done.stdout).unwrap();
-    assert_ne!(record.validity.verdict, Verdict::Valid);
+    assert_ne!(record.validity.verdict, ValidityVerdict::Valid);
     assert!(record.all_warnings().any(|w| w.finding == Finding::OverlayHidesMedium));
     assert_empty(&place.path().join("upper"));
 }

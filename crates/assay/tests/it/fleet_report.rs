@@ -1,6 +1,6 @@
 //! What `assay fleet report` says of runs whose truth is known.
 
-use assay_analysis::compare::Verdict;
+use assay_analysis::compare::PairVerdict;
 use assay_analysis::fleet::{Effect, FleetReport, Inseparable, Node, Run, bare, report};
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
@@ -153,7 +153,7 @@ fn what_nodes_lose_by_each_other_is_told_by_units_that_did_not_move() {
         let truth = if loss.title.contains("read") { 0.6 } else { 1.0 };
         misses += usize::from(!(low < truth && truth < high));
         assert!((loss.pair.ratio / truth - 1.0).abs() < 0.05, "{}: {:?}", loss.title, loss.pair);
-        assert!(truth == 1.0 || loss.pair.verdict == Verdict::Worse, "{}: {:?}", loss.title, loss.pair);
+        assert!(truth == 1.0 || loss.pair.verdict == PairVerdict::Worse, "{}: {:?}", loss.title, loss.pair);
         let sum = loss.sum.as_ref().unwrap();
         assert!((sum.together.point / sum.apart.point / truth - 1.0).abs() < 0.05, "{sum:?}");
         assert_eq!(loss.nodes.len(), 10);

@@ -7,7 +7,7 @@ use assay_analysis::plan::{self, ExperimentPlan, Moves, Place, RaceOptions, Rost
 use assay_analysis::rank::{Ask, CompositeKind, rank};
 use assay_analysis::{Quantity, by_model, deciding_load, share_verdicts};
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Finding, Verdict};
+use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::{Bus, MediumKind};
 use assay_core::outcome::{Failure, Outcome};
@@ -303,7 +303,7 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
         1 => record.outcome = Outcome::Running,
         2 => record.warnings.push(Finding::ServedFromCache { proof_ratio: 0.02 }.into()),
         3 => {
-            record.validity.verdict = Verdict::Invalid;
+            record.validity.verdict = ValidityVerdict::Invalid;
             record.validity.reasons = vec!["SERIAL-0-0 is not what it says".to_owned()];
         }
         4 => {

@@ -137,7 +137,7 @@ fn the_command_of_a_cell_measures_that_cell() {
     // A busy host may make such a short run invalid, which counts as not measured.
     let record = place.only_record();
     let status = run(place.assay(["plan", "status", "plan.toml"]));
-    let invalid = record.validity.verdict == assay_core::finding::Verdict::Invalid;
+    let invalid = record.validity.verdict == assay_core::finding::ValidityVerdict::Invalid;
     assert_eq!(status.code, Some(i32::from(invalid)), "{}", status.stdout);
     assert_eq!(status.stdout.contains("is invalid"), invalid, "{}", status.stdout);
 }

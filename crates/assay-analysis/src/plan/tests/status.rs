@@ -43,7 +43,7 @@ fn records_that_do_not_fit_are_named_with_the_reason() {
         (changed(&|r| r.settings.suite_text = SUITE.replace("4KiB", "8KiB")), "other workloads"),
         (changed(&|r| r.outcome = Outcome::Running), "under way"),
         (changed(&|r| r.outcome = failed(Failure::Interrupted)), "interrupted"),
-        (changed(&|r| r.validity.verdict = assay_core::finding::Verdict::Invalid), "is invalid"),
+        (changed(&|r| r.validity.verdict = assay_core::finding::ValidityVerdict::Invalid), "is invalid"),
     ] {
         assert_eq!(status.misfits.len(), 1, "{words}");
         assert!(status.misfits[0].reason.contains(words), "{words}: {status:?}");
