@@ -137,7 +137,7 @@ impl Draft {
 mod tests {
     use super::*;
     use crate::finding::ValidityVerdict;
-    use crate::outcome::Failure;
+    use crate::outcome::RunFailure;
 
     fn draft() -> Draft {
         Draft::begin("id", "", Tool::assay("1.0", "sync", "asked for"), SuiteRef::new("s", 1), Medium::unknown("/mnt"))
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn the_first_end_stays_until_the_record_is_opened_again() {
         let failed = Outcome::Failed {
-            failure: Failure::Hung,
+            failure: RunFailure::Hung,
             detail: String::new(),
             workload: None,
             elapsed_ns: 1,

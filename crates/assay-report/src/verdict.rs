@@ -2,7 +2,7 @@
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Severity, ValidityVerdict};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 pub(crate) use assay_core::text::capitalised;
 use assay_core::text::{clean, statement};
@@ -56,7 +56,7 @@ pub(crate) fn word(record: &Record) -> &'static str {
     }
     match (&record.outcome, record.validity.verdict) {
         (Outcome::Failed { failure, .. }, _) => match failure {
-            Failure::Abandoned => "killed",
+            RunFailure::Abandoned => "killed",
             other => other.title(),
         },
         (Outcome::Running, _) => "running or killed",
@@ -90,17 +90,17 @@ fn end_of_medium(record: &Record, thing: &str) -> Option<String> {
         return None;
     }
     let what = match failure {
-        Failure::Hung => "stopped answering",
-        Failure::ReadOnly => "turned read-only",
-        Failure::Disappeared => "disappeared",
-        Failure::IoError => "returned an I/O error",
+        RunFailure::Hung => "stopped answering",
+        RunFailure::ReadOnly => "turned read-only",
+        RunFailure::Disappeared => "disappeared",
+        RunFailure::IoError => "returned an I/O error",
         _ => "failed",
     };
     let nothing = Headline::of(record).is_empty();
     let rest = if nothing { "nothing was measured" } else { "the figures are from before that" };
     let advice = match failure {
-        Failure::ReadOnly | Failure::IoError => " Save what is on it and replace it.",
-        Failure::Disappeared => " Check how it is plugged in and powered.",
+        RunFailure::ReadOnly | RunFailure::IoError => " Save what is on it and replace it.",
+        RunFailure::Disappeared => " Check how it is plugged in and powered.",
         _ => "",
     };
     Some(format!("{thing} {what} while it was measured; {rest}.{advice}"))
@@ -155,10 +155,10 @@ fn ending(record: &Record) -> &'static str {
         Outcome::Completed => "",
         Outcome::Running => "; the run is still under way or was killed",
         Outcome::Failed { failure, .. } => match failure {
-            Failure::Interrupted => "; the run was interrupted",
-            Failure::OutOfSpace => "; the run ran out of space",
-            Failure::Abandoned => "; the run was killed or the host went down",
-            Failure::Host => "; the host could not continue",
+            RunFailure::Interrupted => "; the run was interrupted",
+            RunFailure::OutOfSpace => "; the run ran out of space",
+            RunFailure::Abandoned => "; the run was killed or the host went down",
+            RunFailure::Host => "; the host could not continue",
             _ => "; the run failed",
         },
     }

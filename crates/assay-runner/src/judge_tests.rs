@@ -5,7 +5,7 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::histogram::{Histogram, StoredHistogram, bucket_of};
 use assay_core::medium::Bus;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Measurement;
 use assay_engine::NullCost;
 
@@ -93,7 +93,7 @@ fn repeats_that_do_not_count_say_nothing() {
     let mut m = of(1000, SECOND / 2, 1000, 1.0);
     let mut cut = of(1000, SECOND, SECOND, 1.0).repeats.remove(0);
     cut.outcome = Outcome::Failed {
-        failure: Failure::Suspended,
+        failure: RunFailure::Suspended,
         detail: String::new(),
         workload: None,
         elapsed_ns: 0,

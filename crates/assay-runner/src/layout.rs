@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_core::units::span;
 use assay_engine::{AlignedBuffer, Control, FileExt, Target, Timeout, fill_unique};
 
@@ -27,7 +27,7 @@ pub(crate) enum Cut {
     /// The user stopped it.
     Stopped,
     /// The medium failed.
-    Failed { failure: Failure, detail: String },
+    Failed { failure: RunFailure, detail: String },
 }
 
 /// What was written.
@@ -86,7 +86,7 @@ pub(crate) fn write_out_watched(
         }
         if timeout.expired() {
             let detail = format!("writing the test area: nothing completed for {}", span(limit));
-            break Cut::Failed { failure: Failure::Hung, detail };
+            break Cut::Failed { failure: RunFailure::Hung, detail };
         }
         if control.stopped() && timeout.waited() > HUNG_ALREADY {
             break Cut::Stopped;
@@ -154,8 +154,8 @@ pub(crate) fn write_out(
 }
 
 fn reason(error: &std::io::Error) -> Cut {
-    let failure = error.raw_os_error().map_or(Failure::IoError, Failure::from_errno);
-    if failure == Failure::OutOfSpace {
+    let failure = error.raw_os_error().map_or(RunFailure::IoError, RunFailure::from_errno);
+    if failure == RunFailure::OutOfSpace {
         Cut::Space
     } else {
         Cut::Failed { failure, detail: format!("writing the test area: {error}") }

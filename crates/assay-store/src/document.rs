@@ -1,6 +1,6 @@
 //! The document of a record: read, judged, and the columns drawn from it.
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Record, SCHEMA_MAJOR, schema_major};
 use assay_core::text::quoted;
 use jiff::Timestamp;
@@ -146,7 +146,7 @@ pub(crate) fn variant<T: DeserializeOwned>(name: &str) -> Option<T> {
 /// A stored outcome; one of a newer version is at least no success.
 pub(crate) fn outcome(json: &str) -> Outcome {
     serde_json::from_str(json).unwrap_or_else(|_| Outcome::Failed {
-        failure: Failure::Other,
+        failure: RunFailure::Other,
         detail: "an outcome of a newer version of assay".to_owned(),
         workload: None,
         elapsed_ns: 0,
@@ -159,7 +159,7 @@ pub(crate) fn abandoned(record: &Record, owner: &Owner, life: Life) -> Outcome {
     let last_sample =
         record.measurements.iter().flat_map(|m| &m.repeats).flat_map(|r| &r.samples).map(|s| s.t_ns).max();
     Outcome::Failed {
-        failure: Failure::Abandoned,
+        failure: RunFailure::Abandoned,
         detail: match life {
             Life::Rebooted => "the host was started anew since".to_owned(),
             Life::Dead | Life::Alive | Life::Elsewhere => format!("process {} is gone", owner.pid),

@@ -1,7 +1,7 @@
 //! Records for tests.
 
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::verification::{self, Method, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
@@ -73,7 +73,7 @@ pub(crate) fn fake(mut record: Record) -> Record {
 
 pub(crate) fn broken(mut record: Record) -> Record {
     record.outcome = Outcome::Failed {
-        failure: Failure::ReadOnly,
+        failure: RunFailure::ReadOnly,
         detail: String::new(),
         workload: None,
         elapsed_ns: 1,

@@ -3,7 +3,7 @@
 use assay_core::medium::{Bus, MediumKind};
 use assay_core::text::{harmless, label};
 
-use crate::target::Target;
+use crate::target::TargetInfo;
 
 // Flags of sys/mount.h.
 const READ_ONLY: u32 = 0x0000_0001;
@@ -58,7 +58,7 @@ impl Mounted {
     }
 
     /// Tells of it. Which disk it lies on, and what that is, is not said here.
-    pub(crate) fn describe(&self, target: &mut Target) {
+    pub(crate) fn describe(&self, target: &mut TargetInfo) {
         let medium = &mut target.medium;
         medium.filesystem = label(&self.kind, 64);
         medium.mount_point = Some(harmless(&self.on));
@@ -106,7 +106,7 @@ mod tests {
     use crate::look::bare;
     use crate::target::What;
 
-    fn mounted_target(kind: &str, from: &str, flags: u32) -> Target {
+    fn mounted_target(kind: &str, from: &str, flags: u32) -> TargetInfo {
         let mounted = Mounted { kind: kind.to_owned(), from: from.to_owned(), on: "/Volumes/x".to_owned(), flags };
         let mut target = bare(Path::new("/Volumes/x/y"), What::Directory);
         mounted.describe(&mut target);

@@ -245,7 +245,7 @@ mod tests {
             record.labels.insert("unit".to_owned(), at.to_string());
         }
         records[0].outcome = assay_core::outcome::Outcome::Failed {
-            failure: assay_core::outcome::Failure::ReadOnly,
+            failure: assay_core::outcome::RunFailure::ReadOnly,
             detail: String::new(),
             workload: None,
             elapsed_ns: 1,

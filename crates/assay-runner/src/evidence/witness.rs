@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use assay_core::finding::Finding;
 use assay_core::record::Measurement;
-use assay_device::{HostState, KernelLog, Sysroot, Target as Seen, swaps_on};
+use assay_device::{HostState, KernelLog, Sysroot, TargetInfo, swaps_on};
 
 use super::host;
 
@@ -24,7 +24,7 @@ pub(crate) struct Witness {
 
 impl Witness {
     /// Begins to listen to the kernel.
-    pub(crate) fn new(sysroot: &Sysroot, seen: &Seen) -> Self {
+    pub(crate) fn new(sysroot: &Sysroot, seen: &TargetInfo) -> Self {
         let mut devices: Vec<String> = seen.medium.stack.iter().map(|node| node.name.clone()).collect();
         devices.extend(seen.leaves.iter().cloned());
         Self {

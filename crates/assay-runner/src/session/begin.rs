@@ -8,7 +8,7 @@ use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::record::Record;
 use assay_core::suite::SuiteWorkload;
-use assay_device::{ProofMeter, Target as Seen};
+use assay_device::{ProofMeter, TargetInfo};
 use assay_engine::{Control, DirectSupport, NullCost, null_cost};
 
 use crate::area::Area;
@@ -154,7 +154,7 @@ pub(super) fn warn(draft: &mut Draft, finding: Finding, emitter: &mut Emitter<'_
     emitter.emit(EventKind::Warning { workload: None, warning });
 }
 
-fn health(seen: &Seen) -> DeviceHealth {
+fn health(seen: &TargetInfo) -> DeviceHealth {
     let disks = seen.leaves.iter().chain(seen.medium.stack.iter().map(|node| &node.name));
     DeviceHealth::of(disks.map(String::as_str))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::suite::{LEAST_REPEATS, SuiteWorkload, leaders, members, together};
 use assay_core::workload::{Op, Workload};
@@ -228,7 +228,7 @@ fn note_missing(measurement: &mut Measurement, planned: u32, why: Option<&str>, 
     if ran >= planned || matches!(outcome, Outcome::Failed { .. }) {
         return;
     }
-    let suspended = |r: &Repeat| matches!(r.outcome, Outcome::Failed { failure: Failure::Suspended, .. });
+    let suspended = |r: &Repeat| matches!(r.outcome, Outcome::Failed { failure: RunFailure::Suspended, .. });
     let reason = match measurement.repeats.last() {
         None if why.is_some() => why.unwrap_or_default(),
         Some(last) if suspended(last) => "the process was stopped again and again",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 use assay_core::suite::{Analysis, SuiteWorkload, members};
 use assay_core::together::Together;
@@ -167,7 +167,7 @@ impl Session<'_> {
         if workload.direct || !self.area.target.direct() {
             return Ok(Arc::clone(&self.area.target));
         }
-        self.area.cached().map_err(|error| self.failed(Failure::Other, error.to_string(), Some(&workload.name)))
+        self.area.cached().map_err(|error| self.failed(RunFailure::Other, error.to_string(), Some(&workload.name)))
     }
 }
 

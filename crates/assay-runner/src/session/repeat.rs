@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use assay_core::event::EventKind;
 use assay_core::finding::{Finding, Warning};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Measurement;
 use assay_core::suite::{Analysis, SuiteWorkload, members};
 use assay_core::units::nanoseconds;
@@ -105,7 +105,7 @@ impl Session<'_> {
         self.draft.fill().settings.elapsed_ns = self.emitter.elapsed_ns();
         match outcome {
             Outcome::Completed => Next::Go,
-            Outcome::Failed { failure: Failure::Suspended, .. } => Next::Again,
+            Outcome::Failed { failure: RunFailure::Suspended, .. } => Next::Again,
             outcome => {
                 self.draft.end(outcome);
                 Next::End
@@ -143,7 +143,7 @@ impl Session<'_> {
             return Ok(());
         }
         match forget_cached(&planned.target, self.request.hang_after) {
-            Err(error) => Err(self.failed(Failure::Host, no_thread(&error), Some(&workload.name))),
+            Err(error) => Err(self.failed(RunFailure::Host, no_thread(&error), Some(&workload.name))),
             Ok(forgotten) => {
                 let measurement = &mut self.draft.fill().measurements[entry.index];
                 let is_warned =
@@ -263,7 +263,7 @@ impl Session<'_> {
             // One in flight is what a full queue is judged by; a deeper queue is at least as fast.
             self.pace.note(workload.op, workload.pattern, workload.block_bytes, workload.sync.each(), report.iops);
         } else if !made.suspended.is_zero() && outcome == Outcome::Completed {
-            outcome = self.failed(Failure::Suspended, String::new(), Some(&workload.name));
+            outcome = self.failed(RunFailure::Suspended, String::new(), Some(&workload.name));
         }
         if let (Outcome::Completed, Some(proof)) = (&outcome, made.proof) {
             entry.proof.add(proof);
@@ -286,7 +286,7 @@ impl Session<'_> {
         }
         measurement.repeats.push(finished);
         // A repeat that is made again is not finished.
-        if !matches!(outcome, Outcome::Failed { failure: Failure::Suspended, .. }) {
+        if !matches!(outcome, Outcome::Failed { failure: RunFailure::Suspended, .. }) {
             self.emitter.emit(EventKind::RepeatFinished {
                 workload: workload.name.clone(),
                 repeat: turn.round + 1,

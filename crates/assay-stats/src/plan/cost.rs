@@ -11,7 +11,7 @@ const IDLE_AFTER_WRITE: f64 = 2.0;
 
 /// One workload of a session.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Load {
+pub struct PlannedLoad {
     /// Minutes of one repeat.
     pub minutes: f64,
     /// Bytes that one repeat writes; zero for one that only reads.
@@ -41,7 +41,7 @@ pub struct Cost {
 ///
 /// # Errors
 /// Minutes that are negative or not finite.
-pub fn cost(plan: &Plan, loads: &[Load], fixed_minutes: f64) -> Result<Cost, Fault> {
+pub fn cost(plan: &Plan, loads: &[PlannedLoad], fixed_minutes: f64) -> Result<Cost, Fault> {
     let mut session_minutes = not_negative("the minutes of a session", fixed_minutes)?;
     let mut written_once = 0u64;
     for load in loads {

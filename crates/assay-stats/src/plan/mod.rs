@@ -12,7 +12,7 @@ mod session;
 mod swap;
 
 pub use action::{NextAction, Order};
-pub use cost::{Cost, Load, cost};
+pub use cost::{Cost, PlannedLoad, cost};
 pub use design::{Meeting, Mode, Plan};
 pub use fault::Fault;
 pub use interval::intervals;

@@ -3,7 +3,7 @@
 use super::fault::Fault;
 use crate::decide::refusal::{at_least, positive};
 use crate::interval::{LEVEL, student_t};
-use crate::variation::{Days, Run};
+use crate::variation::{Run, RunVariance};
 
 /// An effect counts from this ratio on.
 const LEAST_EFFECT: f64 = 1.15;
@@ -47,7 +47,7 @@ pub struct Culprit {
 /// crossing).
 ///
 /// Sessions differ by more than their repeats do, so the error is that of sessions, with what is assumed of days
-/// ([`Days`]). Where each place has one session, the third contrast of the four cells, which is nothing but error, has to
+/// ([`RunVariance`]). Where each place has one session, the third contrast of the four cells, which is nothing but error, has to
 /// be exceeded as well, by t with its single degree of freedom.
 ///
 /// # Errors
@@ -65,7 +65,7 @@ pub fn swap(cells: &Swap<'_>) -> Result<Culprit, Fault> {
         }
         weights += 0.25 / sessions.len() as f64;
     }
-    let days = Days::of(all.map(|sessions| sessions.iter().map(|session| Run::undated(session)).collect()));
+    let days = RunVariance::of(all.map(|sessions| sessions.iter().map(|session| Run::undated(session)).collect()));
     let [home, away, other_away, other_home] = means;
     let idle = ((home + other_home) - (away + other_away)) / 2.0;
     let alone = if days.measured() == 0 { student_t(LEVEL, 1).unwrap_or(f64::INFINITY) * idle.abs() } else { 0.0 };

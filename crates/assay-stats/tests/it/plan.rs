@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use assay_stats::decide::Refusal;
-use assay_stats::plan::{Fault, Load, Mode, Swap, cost, plan, swap};
+use assay_stats::plan::{Fault, Mode, PlannedLoad, Swap, cost, plan, swap};
 
 /// `counts[k]` units of model k.
 fn models(counts: &[usize]) -> Vec<usize> {
@@ -108,8 +108,8 @@ fn the_cost_of_a_plan() {
     // 24 units, 7 slots: 4 waves, 2 rounds. Two reads of 25 s, three writes of 4 min and 1 GB.
     let plan = plan(&models(&[3; 8]), 7, 2, Mode::Move, 1).unwrap();
     let loads = [
-        Load { minutes: 25.0 / 60.0, written_bytes: 0, repeats: 2 },
-        Load { minutes: 4.0, written_bytes: 1_000_000_000, repeats: 3 },
+        PlannedLoad { minutes: 25.0 / 60.0, written_bytes: 0, repeats: 2 },
+        PlannedLoad { minutes: 4.0, written_bytes: 1_000_000_000, repeats: 3 },
     ];
     let found = cost(&plan, &loads, 12.0).unwrap();
     let session = 12.0 + 2.0 * (25.0 / 60.0 + 0.5) + 3.0 * (4.0 + 2.0);
@@ -119,7 +119,7 @@ fn the_cost_of_a_plan() {
     assert!((found.clock_minutes - 8.0 * session).abs() < 1e-6);
     assert_eq!((found.written_per_unit, found.written_bytes), (6_000_000_000, 144_000_000_000));
     assert!(cost(&plan, &loads, f64::NAN).is_err());
-    assert!(cost(&plan, &[Load { minutes: -1.0, ..loads[0] }], 1.0).is_err());
+    assert!(cost(&plan, &[PlannedLoad { minutes: -1.0, ..loads[0] }], 1.0).is_err());
 }
 
 #[test]

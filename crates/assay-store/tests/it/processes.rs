@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::common::{Reaped, child, record, running, with_samples};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_store::{Owner, RunState, SqliteStore, Store, StoreError, new_id};
 
 fn environment(variable: &str) -> Option<String> {
@@ -61,7 +61,7 @@ fn a_killed_run_leaves_a_whole_record_that_is_found_and_closed() {
         assert_eq!(closed.len(), 1);
         assert_eq!(closed[0].scratch.as_deref(), Some(dir.path().join("scratch").as_path()));
         let stored = store.load("k111ed0000").unwrap();
-        assert!(matches!(stored.record.outcome, Outcome::Failed { failure: Failure::Abandoned, .. }));
+        assert!(matches!(stored.record.outcome, Outcome::Failed { failure: RunFailure::Abandoned, .. }));
         // Whole: as many readings as that step had.
         let step = stored.record.settings.elapsed_ns.max(3);
         let readings = stored.record.sensors[0].samples.len() as u64;

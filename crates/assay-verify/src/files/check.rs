@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::units::nanoseconds;
 use assay_core::verification::{Method, Pass, SECTOR_BYTES, Verification};
 use assay_engine::Control;
@@ -15,8 +15,8 @@ use super::error::VerifyError;
 use super::listing::file_name;
 use super::medium::{Folder, Mounted};
 use super::pass::StopReason;
-use super::place::{Place, held, remove_files};
-use super::plan::{Plan, Settings};
+use super::place::{HeldDirectory, held, remove_files};
+use super::plan::{CheckPlan, Settings};
 use super::pool::Pool;
 use super::progress::Progress;
 use super::raw::Raw;
@@ -52,13 +52,13 @@ pub struct Checked {
 /// # Errors
 /// Where it cannot begin.
 pub fn check(
-    plan: &Plan,
+    plan: &CheckPlan,
     settings: &Settings,
     control: &Control,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Checked, VerifyError> {
     let start = control.now();
-    let place = if settings.only_read { None } else { Some(Place::take(&plan.handle)?) };
+    let place = if settings.only_read { None } else { Some(HeldDirectory::take(&plan.handle)?) };
     let io = |source| VerifyError::io(&plan.directory, source);
     let mut state = match &place {
         Some(place) if settings.resume => {
@@ -92,7 +92,7 @@ pub fn check(
         }
         io(error)
     })?;
-    let own = place.as_ref().map(Place::own);
+    let own = place.as_ref().map(HeldDirectory::own);
     let work = Work { plan, settings, pool: &pool, beneath: &beneath, own, state: &mut state };
     let mut done = work.run(progress);
     let handle = Arc::clone(&plan.handle);
@@ -129,7 +129,7 @@ pub fn check(
 }
 
 /// A file on the file system.
-fn sample(plan: &Plan, settings: &Settings) -> String {
+fn sample(plan: &CheckPlan, settings: &Settings) -> String {
     match plan.files.first() {
         Some((number, _)) if settings.only_read => file_name(*number),
         _ => STATE.to_owned(),
@@ -151,7 +151,7 @@ fn moved(pass: &Pass) -> bool {
 
 /// What the judgement has to know beside what was found.
 fn scope(
-    plan: &Plan,
+    plan: &CheckPlan,
     settings: &Settings,
     done: &Worked,
     outcome: &Outcome,
@@ -165,8 +165,8 @@ fn scope(
     let (mut failed, mut ended) = (None, None);
     match (done.stop_reason(), outcome) {
         (Some(StopReason::FirstError), _) => ended = Some("it ended at the first error, as asked".to_owned()),
-        (_, Outcome::Failed { failure: Failure::Interrupted, .. }) => ended = Some("it was interrupted".to_owned()),
-        (_, Outcome::Failed { failure: Failure::OutOfSpace, .. }) => {
+        (_, Outcome::Failed { failure: RunFailure::Interrupted, .. }) => ended = Some("it was interrupted".to_owned()),
+        (_, Outcome::Failed { failure: RunFailure::OutOfSpace, .. }) => {
             ended = Some("the file system has no more room".to_owned());
         }
         (_, Outcome::Failed { failure, .. }) => {
@@ -202,7 +202,7 @@ fn finish(
     settings: &Settings,
     pool: &Pool,
     state: &mut State,
-    place: Option<&Place>,
+    place: Option<&HeldDirectory>,
     stop_reason: Option<&StopReason>,
 ) -> Option<PathBuf> {
     let place = place?;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_core::verification::SectorClass;
 use assay_engine::Control;
 
@@ -154,7 +154,7 @@ fn a_medium_that_has_gone_ends_it_at_once() {
     assert!(write(&pool).stop_reason.is_none());
     let (ended, tally) = read(&pool);
     match ended.stop_reason {
-        Some(StopReason::Failed(error)) => assert_eq!(failure_of(&error), Failure::Disappeared),
+        Some(StopReason::Failed(error)) => assert_eq!(failure_of(&error), RunFailure::Disappeared),
         other => panic!("{other:?}"),
     }
     assert_eq!((tally.counts.good, tally.counts.lost()), (3 * 2048, 0));

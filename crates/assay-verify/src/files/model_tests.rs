@@ -22,7 +22,7 @@ use super::beneath::Beneath;
 use super::content::{Content, Format};
 use super::medium::{Medium, Piece};
 use super::pass;
-use super::plan::{Plan, Settings, files_of};
+use super::plan::{CheckPlan, Settings, files_of};
 use super::pool::Pool;
 use super::state::State;
 use super::tally::Tally;
@@ -124,9 +124,9 @@ impl Piece for Laid {
 }
 
 /// A check of `area` bytes.
-fn plan(area: u64) -> Plan {
+fn plan(area: u64) -> CheckPlan {
     let here = std::env::temp_dir();
-    Plan {
+    CheckPlan {
         handle: Arc::new(Directory::open(&here).unwrap()),
         target: here.clone(),
         directory: here,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_core::verification::{Pass, SECTOR_BYTES};
 
 use super::content::Content;
@@ -36,11 +36,11 @@ pub(crate) enum StopReason {
 
 impl StopReason {
     /// The failure that it is, with its words; `None` where the check is complete all the same.
-    pub(crate) fn failure(&self) -> Option<(Failure, String)> {
+    pub(crate) fn failure(&self) -> Option<(RunFailure, String)> {
         match self {
             Self::FirstError | Self::Full => None,
-            Self::Stopped => Some((Failure::Interrupted, String::new())),
-            Self::Hung => Some((Failure::Hung, "no answer from the medium".to_owned())),
+            Self::Stopped => Some((RunFailure::Interrupted, String::new())),
+            Self::Hung => Some((RunFailure::Hung, "no answer from the medium".to_owned())),
             Self::Failed(error) => Some((failure_of(error), error.to_string())),
         }
     }
@@ -57,7 +57,7 @@ impl From<Silence> for StopReason {
 
 impl From<io::Error> for StopReason {
     fn from(error: io::Error) -> Self {
-        if failure_of(&error) == Failure::OutOfSpace { Self::Full } else { Self::Failed(error) }
+        if failure_of(&error) == RunFailure::OutOfSpace { Self::Full } else { Self::Failed(error) }
     }
 }
 

@@ -79,7 +79,7 @@ impl Default for Settings {
 
 /// What will be done. Making one writes nothing.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct CheckPlan {
     /// The target, without symbolic links.
     pub target: PathBuf,
     /// The directory that holds the files: assay's own, or what is only read.
@@ -109,7 +109,7 @@ pub struct Plan {
     pub(crate) handle: Arc<Directory>,
 }
 
-impl Plan {
+impl CheckPlan {
     /// Looks at the target.
     ///
     /// # Errors
@@ -280,7 +280,7 @@ mod tests {
     fn a_limit_and_the_reserve_are_kept() {
         let target = tempfile::tempdir().unwrap();
         let settings = Settings { limit_bytes: Some(5 * MIB + 1), ..Settings::default() };
-        let plan = Plan::new(target.path(), &settings).unwrap();
+        let plan = CheckPlan::new(target.path(), &settings).unwrap();
         assert_eq!((plan.area_bytes, plan.write_bytes, plan.read_bytes), (6 * MIB, 6 * MIB, 6 * MIB));
         assert!(plan.whole_bytes + plan.reserve_bytes <= plan.free_bytes && plan.reserve_bytes >= MIB);
         assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0, "a plan writes nothing");
@@ -291,7 +291,7 @@ mod tests {
             said.starts_with("writes 6 MiB of ") && said.contains("and 3 MiB of that again, reads 9 MiB, "),
             "{said}"
         );
-        let f3 = Plan::new(target.path(), &Settings { format: Format::F3, ..settings }).unwrap();
+        let f3 = CheckPlan::new(target.path(), &Settings { format: Format::F3, ..settings }).unwrap();
         assert_eq!(f3.again_bytes, 6 * MIB);
     }
 }

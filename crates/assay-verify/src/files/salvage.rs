@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_engine::Control;
 
 use super::place::failure_of;
@@ -16,7 +16,7 @@ const RETRY_LIMIT: Duration = Duration::from_secs(10);
 
 /// Whether the error says that this place is bad, and nothing about the others.
 fn local(error: &io::Error) -> bool {
-    failure_of(error) == Failure::IoError
+    failure_of(error) == RunFailure::IoError
 }
 
 /// Runs `work` on `bytes` from 0, in ever smaller pieces where it fails, down to `grain`, and

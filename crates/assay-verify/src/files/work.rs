@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_device::owned::OwnDir;
 
 use super::beneath::Beneath;
@@ -18,7 +18,7 @@ use super::eviction;
 use super::extents::Extent;
 use super::pass::{self, Area, Ended, Moment, REACH, Save, StopReason, extent, start_of};
 use super::place::failure_of;
-use super::plan::{Plan, Settings};
+use super::plan::{CheckPlan, Settings};
 use super::pool::{Pool, Task};
 use super::progress::Progress;
 use super::regions::Map;
@@ -34,7 +34,7 @@ const PILOT_PART: u64 = 16;
 const PILOT_READ_PART: u64 = 64;
 
 pub(super) struct Work<'a> {
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a CheckPlan,
     pub(super) settings: &'a Settings,
     pub(super) pool: &'a Pool,
     pub(super) beneath: &'a Beneath,
@@ -211,7 +211,7 @@ impl Work<'_> {
             Some((StopReason::Full | StopReason::FirstError, upto)) => upto,
             // What is durable can be read though it turned read-only, or the file system failed, as
             // it does where later laps of a fake lie on its tables.
-            Some((StopReason::Failed(error), upto)) if failure_of(error) != Failure::Disappeared => upto,
+            Some((StopReason::Failed(error), upto)) if failure_of(error) != RunFailure::Disappeared => upto,
             Some(_) => 0,
         }
     }

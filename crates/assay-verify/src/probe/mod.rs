@@ -30,7 +30,7 @@ pub use contract::{Device, Fault};
 pub use forecast::Forecast;
 pub use journal::{Disk, DiskFile, Identity, Journal, JournalError, SystemDisk};
 pub use pending::{Pending, described, pending};
-pub use plan::{LEAST_BYTES, Plan, plan};
+pub use plan::{LEAST_BYTES, ProbePlan, plan};
 pub use reading::ReadDevice;
 pub use restore::{Restoration, RestoreError, restore};
 pub use restored::{RestoreProgress, RestoreStep, Restored};

@@ -1,7 +1,7 @@
 //! Writes what a survey allows, and reads everything back.
 
 use super::contract::{Device, Fault};
-use super::journal::{Log, Place};
+use super::journal::{ByteRange, Log};
 use super::restored::{RestoreStep, Restored};
 use super::stamp::SECTOR_LEN;
 use super::survey::{Broken, Class, Survey, read_place};
@@ -165,7 +165,7 @@ fn settle<D: Device>(device: &mut D) -> Result<bool, Broken> {
 /// written.
 fn write_place<D: Device>(
     device: &mut D,
-    place: Place,
+    place: ByteRange,
     classes: &[Class],
     original: &[u8],
     heal: bool,
@@ -184,7 +184,7 @@ fn write_place<D: Device>(
     let mut good = true;
     for run in wanted.chunk_by(|a, b| a + 1 == *b) {
         let (from, to) = (run[0] * block, ((run[run.len() - 1] + 1) * block).min(original.len()));
-        let part = Place { offset: place.offset + from as u64, length: (to - from) as u64 };
+        let part = ByteRange { offset: place.offset + from as u64, length: (to - from) as u64 };
         let mut data = original[from..to].to_vec();
         let inside = &classes[from / SECTOR_LEN..to / SECTOR_LEN];
         if inside.iter().any(strange) {

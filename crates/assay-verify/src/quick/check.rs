@@ -13,8 +13,8 @@ use super::probe::{Probed, Spread, probe};
 use super::spread::Files;
 use super::stamp::STAMP;
 use crate::files::{
-    Beneath, Checked, Folder, Found, Mounted, Place, Plan, Pool, STATE, Settings, State, StopReason, Tally,
-    VerifyError, remove_files,
+    Beneath, CheckPlan, Checked, Folder, Found, HeldDirectory, Mounted, Pool, STATE, Settings, State, StopReason,
+    Tally, VerifyError, remove_files,
 };
 
 /// How to check.
@@ -49,8 +49,8 @@ pub fn check(
 ) -> Result<Checked, VerifyError> {
     let start = control.now();
     let (fill_system, store) = (quick.fill_system, quick.store.clone());
-    let plan = Plan::new(target, &Settings { fill_system, store, ..Settings::default() })?;
-    let place = Place::take(&plan.handle)?;
+    let plan = CheckPlan::new(target, &Settings { fill_system, store, ..Settings::default() })?;
+    let place = HeldDirectory::take(&plan.handle)?;
     let own = place.own();
     let io = |source| VerifyError::io(&plan.directory, source);
     remove_files(own)?;
@@ -153,7 +153,7 @@ fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
 fn sentence(
     verdict: Verdict,
     kind: Option<FakeKind>,
-    plan: &Plan,
+    plan: &CheckPlan,
     probed: &Probed,
     set_aside: bool,
     doubt: Option<&str>,

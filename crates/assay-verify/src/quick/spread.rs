@@ -74,7 +74,7 @@ impl<'a> Files<'a> {
                     made.files.push((file, random.next_u64() % pages * STAMP as u64));
                 }
                 // What the file system needs for the files themselves is not left for more.
-                Err(StopReason::Failed(error)) if failure_of(&error) == assay_core::outcome::Failure::OutOfSpace => {
+                Err(StopReason::Failed(error)) if failure_of(&error) == assay_core::outcome::RunFailure::OutOfSpace => {
                     break;
                 }
                 Err(stop_reason) => return Err(stop_reason),
@@ -240,5 +240,5 @@ fn taken(result: Result<(), StopReason>) -> Result<bool, StopReason> {
 
 /// Whether an error concerns one place, and not the whole medium.
 fn local(result: &Result<(), StopReason>) -> bool {
-    matches!(result, Err(StopReason::Failed(error)) if failure_of(error) == assay_core::outcome::Failure::IoError)
+    matches!(result, Err(StopReason::Failed(error)) if failure_of(error) == assay_core::outcome::RunFailure::IoError)
 }

@@ -13,7 +13,7 @@ use assay_lab::media::{
     Accounting, Cache, Class, Failure, Flips, Found, Layout, MediumSpec, Pool, SharedMedium, Trigger, Truth, WhenFull,
 };
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, SplitMix, skip};
-use assay_verify::files::{Plan, Settings, check};
+use assay_verify::files::{CheckPlan, Settings, check};
 
 const MIB: u64 = 1 << 20;
 /// What the check assumes of caches, and the largest ones that the media have.
@@ -83,7 +83,7 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Said>, Mi
     let keep = spec.failure.is_some();
     let hang_after = Duration::from_secs(60);
     let settings = Settings { cache_bytes: CACHE, hang_after, keep, ..Settings::default() };
-    let Ok(plan) = Plan::new(mount.path(), &settings) else { return Ok(None) };
+    let Ok(plan) = CheckPlan::new(mount.path(), &settings) else { return Ok(None) };
     let Ok(checked) = check(&plan, &settings, &Control::default(), &mut |_| {}) else { return Ok(None) };
     let verification = checked.verification;
     let found = Found::from(verification.verdict);

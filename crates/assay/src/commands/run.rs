@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use assay_core::exit::Exit;
 use assay_core::finding::ValidityVerdict;
-use assay_core::outcome::{Failure as MediumFailure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::text::harmless;
@@ -253,8 +253,8 @@ fn progress(args: &RunArgs) -> Box<dyn Progress> {
 
 fn exit(record: &Record) -> Exit {
     match &record.outcome {
-        Outcome::Failed { failure: MediumFailure::Interrupted, .. } => Exit::Interrupted,
-        Outcome::Failed { failure: MediumFailure::OutOfSpace | MediumFailure::Host, .. } => Exit::Environment,
+        Outcome::Failed { failure: RunFailure::Interrupted, .. } => Exit::Interrupted,
+        Outcome::Failed { failure: RunFailure::OutOfSpace | RunFailure::Host, .. } => Exit::Environment,
         outcome if outcome.medium_failed() => Exit::Medium,
         _ if record.validity.verdict == ValidityVerdict::Invalid => Exit::No,
         _ => Exit::Good,

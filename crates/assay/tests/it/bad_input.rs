@@ -11,7 +11,7 @@ use crate::common::{
 };
 use assay_core::event::EventKind;
 use assay_core::finding::{Finding, ValidityVerdict};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_lab::{FastDevice, Lab, LoopDevice, Missing, Mount, skip};
 use rusqlite::Connection;
@@ -233,7 +233,7 @@ fn a_disk_without_a_block_left_ends_the_run_with_a_record() {
     let done = fill_at_the_start(&place, &disk, 0);
     assert_eq!(done.code, Some(4), "{}", done.stderr);
     let record = place.only_record();
-    assert!(matches!(record.outcome, Outcome::Failed { failure: Failure::OutOfSpace, .. }), "{:?}", record.outcome);
+    assert!(matches!(record.outcome, Outcome::Failed { failure: RunFailure::OutOfSpace, .. }), "{:?}", record.outcome);
     assert_eq!(scratch_directories(disk.path()), 0);
 }
 

@@ -10,7 +10,7 @@ use crate::common::{
 };
 use assay_core::event::{Event, EventKind};
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_lab::{Missing, skip};
 use rustix::process::Signal;
@@ -259,7 +259,7 @@ fn a_killed_run_is_told_of_and_cleaned_up_by_the_next_and_its_figures_are_kept()
     place.assert_clean();
 
     let record: Record = serde_json::from_value(place.json(["show", &id, "--json"])).unwrap();
-    assert!(matches!(record.outcome, Outcome::Failed { failure: Failure::Abandoned, .. }), "{:?}", record.outcome);
+    assert!(matches!(record.outcome, Outcome::Failed { failure: RunFailure::Abandoned, .. }), "{:?}", record.outcome);
     assert_eq!(record.measurement("read").unwrap().repeats.len(), 1);
     assert!(record.measurement("read").unwrap().iops.is_some());
     let card = run(place.assay(["show", &id]));
@@ -620,5 +620,5 @@ fn reports_are_written_in_every_format_by_their_ending() {
 }
 
 fn interrupted(record: &Record) -> bool {
-    matches!(record.outcome, Outcome::Failed { failure: Failure::Interrupted, .. })
+    matches!(record.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. })
 }

@@ -3,7 +3,7 @@
 use assay_analysis::compare::PairVerdict;
 use assay_analysis::fleet::{Effect, FleetReport, Inseparable, Node, Run, bare, report};
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::sensor::SensorKind;
 use assay_lab::fleet::{Design, Fleet, Load, Spread, Truth, Units, at_once, slowed};
@@ -92,7 +92,7 @@ fn records_that_decide_nothing_are_left_out_with_their_reason() {
     let mut records = together(8, 5);
     records[2].warnings.push(Finding::ServedFromCache { proof_ratio: 0.02 }.into());
     records[5].outcome = Outcome::Failed {
-        failure: Failure::ReadOnly,
+        failure: RunFailure::ReadOnly,
         detail: String::new(),
         workload: None,
         elapsed_ns: 1,
@@ -121,7 +121,7 @@ fn sums_are_those_of_repeats_that_overlapped() {
     };
     start(&mut records[1], 1, 9_000_000_000);
     records[2].measurements[0].repeats[2].outcome = Outcome::Failed {
-        failure: Failure::Hung,
+        failure: RunFailure::Hung,
         detail: String::new(),
         workload: None,
         elapsed_ns: 1,

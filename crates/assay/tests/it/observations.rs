@@ -10,7 +10,7 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::{Bus, MediumKind};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Batching, Measurement, Record, Repeat, Sample, Sensor, Source};
 use assay_core::suite::Suite;
 use assay_core::verification::{MapCell, Verification};
@@ -293,7 +293,7 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
     match dice.below(16) {
         0 => {
             record.outcome = Outcome::Failed {
-                failure: Failure::ReadOnly,
+                failure: RunFailure::ReadOnly,
                 detail: "on secrethost1".to_owned(),
                 workload: None,
                 elapsed_ns: 5,
@@ -383,7 +383,7 @@ fn repeat(iops: f64, block_bytes: u64, writes: bool, dice: &mut SplitMix) -> Rep
     let operations = [0, 5, 1_500, 12_000][dice.index(4)];
     (0..operations).for_each(|_| histogram.add((1e9 / iops * share(dice) * share(dice)) as u64));
     let failed = Outcome::Failed {
-        failure: Failure::Suspended,
+        failure: RunFailure::Suspended,
         detail: String::new(),
         workload: None,
         elapsed_ns: 1,

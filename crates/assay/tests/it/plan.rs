@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{Place, assert_harmless, run};
 use assay_core::estimate::Estimate;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 use assay_core::suite::Suite;
 use assay_core::workload::{Stop, Workload};
@@ -151,7 +151,7 @@ fn what_does_not_fit_is_told_with_its_reason() {
     records[2].labels.remove("plan");
     records[3].labels.insert("plan".to_owned(), "0123456789abcdef".to_owned());
     records[4].outcome = Outcome::Failed {
-        failure: Failure::Hung,
+        failure: RunFailure::Hung,
         detail: String::new(),
         workload: None,
         elapsed_ns: 1,

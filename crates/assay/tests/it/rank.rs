@@ -2,7 +2,7 @@
 
 use crate::common::{Place, assert_harmless, run};
 use assay_analysis::published;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_store::{RunState, SqliteStore, Store};
 use serde_json::Value;
@@ -96,7 +96,7 @@ fn failures_are_shown_and_names_can_do_no_harm() {
     }
     let elapsed_ns = 48 * 3600 * 1_000_000_000;
     records[0].outcome = Outcome::Failed {
-        failure: Failure::ReadOnly,
+        failure: RunFailure::ReadOnly,
         detail: String::new(),
         workload: None,
         elapsed_ns,

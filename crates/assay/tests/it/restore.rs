@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::verification::Verdict;
 use assay_device::Sysroot;
@@ -339,7 +339,7 @@ fn a_disk_of_the_journal_that_fills_up_ends_the_probe_and_everything_is_put_back
     assert!(!done.stderr.contains("not everything is put back"), "{}", done.stderr);
     let record: Record = serde_json::from_str(&done.stdout).unwrap();
     let Outcome::Failed { failure, detail, .. } = &record.outcome else { panic!("{:?}", record.outcome) };
-    assert_eq!(*failure, Failure::OutOfSpace, "the card is not to blame");
+    assert_eq!(*failure, RunFailure::OutOfSpace, "the card is not to blame");
     assert!(detail.contains("undo: the journal cannot be written"), "{detail}");
     assert_eq!(record.verification.unwrap().verdict, Verdict::Undecided);
     assert!(served.is_as_before(), "every byte as before");

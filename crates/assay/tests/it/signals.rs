@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use assay_core::event::EventKind;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::units::MIB;
 use assay_lab::{FaultyCard, Lab, Missing, WriteFault, lab, skip};
@@ -24,7 +24,7 @@ fn place() -> Place {
 }
 
 fn interrupted(record: &Record) -> bool {
-    matches!(record.outcome, Outcome::Failed { failure: Failure::Interrupted, .. })
+    matches!(record.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. })
 }
 
 /// Threat 16: nohup(1) has SIGHUP ignored when it starts a program, which must not undo that.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::{Place, Running, can_be_apart, is_root, random, run, suite};
 use assay_core::event::EventKind;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_lab::{Lab, LoopDevice, Missing, lab, skip};
 use rusqlite::Connection;
@@ -84,7 +84,7 @@ fn a_kill_while_the_store_is_locked_loses_at_most_the_repeat_under_way() {
     let done = run(place.assay(["run", "--quiet", "--suite", "tiny.toml", "medium"]));
     assert!(done.measures().stderr.contains(&format!("run {} was killed", record.id)), "{}", done.stderr);
     let closed: Record = serde_json::from_value(place.json(["show", &record.id, "--json"])).unwrap();
-    assert!(matches!(closed.outcome, Outcome::Failed { failure: Failure::Abandoned, .. }), "{:?}", closed.outcome);
+    assert!(matches!(closed.outcome, Outcome::Failed { failure: RunFailure::Abandoned, .. }), "{:?}", closed.outcome);
     assert_eq!(closed.measurements[0].repeats, record.measurements[0].repeats);
     place.assert_clean();
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 use assay_core::units::MIB;
 use assay_lab::{Lab, LimitedCard, Limits, Missing, lab, skip};
@@ -48,7 +48,7 @@ fn made_again(record: &Record, seconds: std::ops::Range<f64>) {
     let measurement = &record.measurements[0];
     let outcomes: Vec<bool> = measurement.repeats.iter().map(|r| r.outcome == Outcome::Completed).collect();
     assert_eq!(outcomes, [false, true, true], "{:?}", measurement.repeats);
-    assert!(matches!(measurement.repeats[0].outcome, Outcome::Failed { failure: Failure::Suspended, .. }));
+    assert!(matches!(measurement.repeats[0].outcome, Outcome::Failed { failure: RunFailure::Suspended, .. }));
     assert_eq!(measurement.iops.as_ref().unwrap().n, 2);
     let suspended_seconds = suspended(measurement);
     assert!(

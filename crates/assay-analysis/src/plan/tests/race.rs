@@ -1,6 +1,6 @@
 //! The race and the swap test.
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::verification::Verdict;
 
 use super::*;
@@ -92,7 +92,7 @@ fn failed_units_ceilings_and_unusable_records_are_told() {
     let mut records =
         vec![unit("A", "1", 5000.0), unit("A", "2", 5000.0), unit("B", "1", 500.0), unit("B", "2", 510.0)];
     records[0].outcome = Outcome::Failed {
-        failure: Failure::Hung,
+        failure: RunFailure::Hung,
         detail: String::new(),
         workload: None,
         elapsed_ns: 0,

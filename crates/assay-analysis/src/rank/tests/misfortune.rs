@@ -2,7 +2,7 @@
 
 use assay_core::finding::Finding;
 use assay_core::medium::Bus;
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_core::verification::{Method, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 
@@ -12,7 +12,7 @@ use crate::rank::{Ask, CeilingSource, Class, Medal, RankError, Standing, rank};
 #[test]
 fn a_burnt_unit_costs_the_gold() {
     let mut records = nine();
-    records[8].outcome = failed(Failure::ReadOnly);
+    records[8].outcome = failed(RunFailure::ReadOnly);
     let report = ranked(&records, &Ask::default());
     let order: Vec<&str> = report.primary.models.iter().map(|m| m.model.as_str()).collect();
     assert_eq!(order, ["B", "A", "C"], "speed does not make up for a failure");
@@ -25,7 +25,7 @@ fn a_burnt_unit_costs_the_gold() {
     assert!((share.low - 0.04).abs() < 0.01 && (share.high - 0.82).abs() < 0.01, "{share:?}");
     assert_eq!(burnt.failed[0].what, "turned read-only");
     // A run that the user stopped says nothing about the medium.
-    records[8].outcome = failed(Failure::Interrupted);
+    records[8].outcome = failed(RunFailure::Interrupted);
     assert_eq!(ranked(&records, &Ask::default()).primary.models[0].model, "C");
 }
 
@@ -33,7 +33,7 @@ fn a_burnt_unit_costs_the_gold() {
 fn who_failed_before_any_figure_is_still_listed() {
     let mut records = nine();
     let mut dead = record("Z", "1", Vec::new());
-    dead.outcome = failed(Failure::Hung);
+    dead.outcome = failed(RunFailure::Hung);
     records.push(dead);
     let report = ranked(&records, &Ask::default());
     let row = row(&report, "Z");

@@ -1,6 +1,6 @@
 //! Records for tests.
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::workload::{Op, Pattern, Workload};
 
@@ -57,7 +57,7 @@ pub(super) fn nine() -> Vec<Record> {
     records
 }
 
-pub(super) fn failed(failure: Failure) -> Outcome {
+pub(super) fn failed(failure: RunFailure) -> Outcome {
     Outcome::Failed {
         failure,
         detail: String::new(),

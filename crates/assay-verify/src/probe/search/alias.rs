@@ -6,7 +6,7 @@ use super::eviction::Loser;
 use super::nature::{Nature, Repeat};
 use super::numbers::{fan, prime_powers};
 use super::stages::{ATTEMPTS, Search};
-use super::stamped::{End, PAGE_OF_CACHE, Place};
+use super::stamped::{End, PAGE_OF_CACHE, SectorRange};
 use super::stripes::STRIPE;
 
 /// Pairs that are looked at.
@@ -40,19 +40,20 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// A place that holds, of a page at least, and is none of those looked at: what it leaves on the bus is of
     /// another round then.
-    fn flush_place_beside(&self, looked: &[u64]) -> Option<Place> {
-        let holds = |place: &Place| {
+    fn flush_place_beside(&self, looked: &[u64]) -> Option<SectorRange> {
+        let holds = |place: &SectorRange| {
             place
                 .numbers()
                 .all(|s| self.device.findings.get(&s).is_some_and(|seen| seen.keeps()) && !looked.contains(&s))
         };
-        let pages = self.samples.iter().filter(|place| place.sectors >= 8).map(|place| Place { sectors: 8, ..*place });
+        let pages =
+            self.samples.iter().filter(|place| place.sectors >= 8).map(|place| SectorRange { sectors: 8, ..*place });
         pages.into_iter().find(holds)
     }
 
     /// Writes places from the last to the first, so that none begins where another ended and a cache for
     /// writes in sequence takes it, and drives them out of caches.
-    pub(super) fn write_apart(&mut self, places: &[Place]) -> Result<(), End> {
+    pub(super) fn write_apart(&mut self, places: &[SectorRange]) -> Result<(), End> {
         let mut falling = places.to_vec();
         falling.sort_unstable();
         falling.dedup();
@@ -70,7 +71,8 @@ impl<D: Device> Search<'_, '_, D> {
             return others.iter().map(|other| self.agree(base, *other)).collect();
         }
         self.device.begin_round();
-        let places: Vec<Place> = std::iter::once(&base).chain(others).map(|at| self.device.place(*at, 1)).collect();
+        let places: Vec<SectorRange> =
+            std::iter::once(&base).chain(others).map(|at| self.device.place(*at, 1)).collect();
         self.write_apart(&places)?;
         let mut all = vec![base];
         all.extend(others);
@@ -86,7 +88,7 @@ impl<D: Device> Search<'_, '_, D> {
         }
         self.device.begin_round();
         let all: Vec<u64> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
-        let places: Vec<Place> = all.iter().map(|at| self.device.place(*at, 1)).collect();
+        let places: Vec<SectorRange> = all.iter().map(|at| self.device.place(*at, 1)).collect();
         self.write_apart(&places)?;
         let bears = self.bearers(&all)?;
         Ok(bears.chunks_exact(2).map(|pair| pair[0].is_some() && pair[0] == pair[1]).collect())
@@ -540,7 +542,7 @@ impl<D: Device> Search<'_, '_, D> {
             return at.iter().map(|at| lap(*at).map_or(Ok(false), |other| self.agree(*at, other))).collect();
         }
         self.device.begin_round();
-        let places: Vec<Place> = at.iter().map(|at| self.device.place(*at, 1)).collect();
+        let places: Vec<SectorRange> = at.iter().map(|at| self.device.place(*at, 1)).collect();
         self.write_apart(&places)?;
         let bears = self.bearers(at)?;
         let cell = |at: u64| at.checked_sub(protected).map(|behind| behind % period / stripe);

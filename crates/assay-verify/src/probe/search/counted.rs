@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::contract::Device;
 use super::nature::Repeat;
 use super::stages::Search;
-use super::stamped::{End, Place};
+use super::stamped::{End, SectorRange};
 
 /// Sectors that are written, and read in other places: 16 MiB, of which the cells are half at most.
 const COUNTED: u64 = (16 << 20) / 512;
@@ -32,7 +32,7 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// The stamps that a place shows; `None` where a sector shows none.
-    fn stamps(&mut self, place: Place) -> Result<Option<BTreeSet<(u64, u32)>>, End> {
+    fn stamps(&mut self, place: SectorRange) -> Result<Option<BTreeSet<(u64, u32)>>, End> {
         let origins = self.device.origins(place)?;
         Ok(origins.into_iter().map(|origin| origin.map(|origin| (origin.sector, origin.generation))).collect())
     }

@@ -7,7 +7,7 @@ use super::eviction::without;
 use super::nature::Nature;
 use super::scatter::{ladder, strata, tidy};
 use super::stages::Search;
-use super::stamped::{End, Place};
+use super::stamped::{End, SectorRange};
 
 /// Windows that addresses lead to behind a protected part are met by a comb of this length.
 const NEAR: u64 = (64 << 20) / 512;
@@ -40,7 +40,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// Writes most of the run once more. A cache that holds back what was written last has to give up the end of the
     /// run for that: as it is no larger than the run, it has none of what is written again any more. So at least
     /// [`MET`] of the run has reached the memory when it is looked for elsewhere.
-    fn push_through(&mut self, samples: &[Place]) -> Result<(), End> {
+    fn push_through(&mut self, samples: &[SectorRange]) -> Result<(), End> {
         self.device.begin_round();
         let (share, of) = MET;
         let end = self.run.at + self.run.sectors / of * share;
@@ -52,7 +52,7 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Reads the run back, all of it where it is short, and the samples again after each part of it: what is
     /// read meanwhile drives them out of a cache that is filled by reading, which spares the cells.
-    fn read_on(&mut self, samples: &[Place]) -> Result<bool, End> {
+    fn read_on(&mut self, samples: &[SectorRange]) -> Result<bool, End> {
         let verified = self.verified(samples);
         let each = verified.len().div_ceil(READINGS - 2).max(1);
         let mut parts = verified.chunks(each);
@@ -66,7 +66,7 @@ impl<D: Device> Search<'_, '_, D> {
             }
             let mut worn = false;
             for place in samples {
-                let page = Place { sectors: place.sectors.min(8), ..*place };
+                let page = SectorRange { sectors: place.sectors.min(8), ..*place };
                 worn |= self.is_lost(page)?;
             }
             if worn {
@@ -77,7 +77,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(lost)
     }
 
-    fn is_lost(&mut self, place: Place) -> Result<bool, End> {
+    fn is_lost(&mut self, place: SectorRange) -> Result<bool, End> {
         Ok(self.device.check(place)?.iter().any(|seen| *seen != Seen::Holds))
     }
 
@@ -91,10 +91,10 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Writes a run between the samples, and looks on the way whether one of them is lost by then.
-    fn write_run_between(&mut self, samples: &[Place]) -> Result<bool, End> {
+    fn write_run_between(&mut self, samples: &[SectorRange]) -> Result<bool, End> {
         self.device.begin_round();
         let clear = self.clear_run(samples);
-        let watched: Vec<Place> =
+        let watched: Vec<SectorRange> =
             samples.iter().take(12).chain(samples.iter().skip(samples.len() / 2).take(4)).copied().collect();
         let (mut written, mut next) = (0, (1 << 20) / 512);
         for stretch in clear {
@@ -119,7 +119,7 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// The run without the samples in it, in parts of at most 1 MiB.
-    fn clear_run(&self, samples: &[Place]) -> Vec<Place> {
+    fn clear_run(&self, samples: &[SectorRange]) -> Vec<SectorRange> {
         let mut clear = samples.to_vec();
         clear.sort_unstable();
         let rows = without(self.run, &clear);
@@ -128,13 +128,13 @@ impl<D: Device> Search<'_, '_, D> {
                 let large = (1 << 20) / 512;
                 (row.at..row.end())
                     .step_by(large as usize)
-                    .map(move |at| Place { at, sectors: large.min(row.end() - at) })
+                    .map(move |at| SectorRange { at, sectors: large.min(row.end() - at) })
             })
             .collect()
     }
 
     /// The parts of the run that are read back.
-    fn verified(&self, samples: &[Place]) -> Vec<Place> {
+    fn verified(&self, samples: &[SectorRange]) -> Vec<SectorRange> {
         let every = (self.run.sectors / LEAST_VERIFIED).max(1) as usize;
         self.clear_run(samples).into_iter().step_by(every).collect()
     }

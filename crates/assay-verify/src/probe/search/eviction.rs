@@ -3,7 +3,7 @@
 use super::super::contract::Device;
 use super::super::settings::LOSSY;
 use super::super::stamp::Seen;
-use super::stamped::{End, Place, StampedDevice};
+use super::stamped::{End, SectorRange, StampedDevice};
 
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
@@ -18,12 +18,12 @@ const MOST_SMALL: u64 = (8 << 20) / SECTOR;
 /// Places that are written to drive out what was written before: a ring, written in turn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ring {
-    pub(crate) area: Place,
+    pub(crate) area: SectorRange,
     next: u64,
 }
 
 impl Ring {
-    pub(crate) fn new(area: Place) -> Self {
+    pub(crate) fn new(area: SectorRange) -> Self {
         Self { area, next: 0 }
     }
 
@@ -34,7 +34,7 @@ impl Ring {
         device: &mut StampedDevice<'_, D>,
         small: u64,
         large: u64,
-        clear: &[Place],
+        clear: &[SectorRange],
     ) -> Result<bool, End> {
         for (sectors, part) in [(small, SMALL), (large, LARGE)] {
             let mut left = sectors;
@@ -49,7 +49,7 @@ impl Ring {
                 for row in free.iter().rev() {
                     let starts: Vec<u64> = (row.at..row.end()).step_by(part as usize).collect();
                     for at in starts.into_iter().rev() {
-                        device.write(Place { at, sectors: part.min(row.end() - at) })?;
+                        device.write(SectorRange { at, sectors: part.min(row.end() - at) })?;
                     }
                 }
                 if !free.is_empty() && free.iter().all(|row| device.is_bad(row.at)) {
@@ -70,30 +70,30 @@ impl Ring {
         self.next >= self.area.sectors
     }
 
-    fn take(&mut self, sectors: u64) -> Place {
+    fn take(&mut self, sectors: u64) -> SectorRange {
         if self.is_full() {
             self.next = 0;
         }
         let at = self.area.at + self.next;
         let sectors = sectors.min(self.area.end() - at);
         self.next += sectors;
-        Place { at, sectors }
+        SectorRange { at, sectors }
     }
 }
 
 /// What of `stretch` is in none of `clear`, which is in order.
-pub(crate) fn without(stretch: Place, clear: &[Place]) -> Vec<Place> {
+pub(crate) fn without(stretch: SectorRange, clear: &[SectorRange]) -> Vec<SectorRange> {
     let from = clear.partition_point(|place| place.end() <= stretch.at);
     let mut rows = Vec::new();
     let mut at = stretch.at;
     for place in clear[from..].iter().take_while(|place| place.at < stretch.end()) {
         if place.at > at {
-            rows.push(Place { at, sectors: place.at - at });
+            rows.push(SectorRange { at, sectors: place.at - at });
         }
         at = at.max(place.end());
     }
     if at < stretch.end() {
-        rows.push(Place { at, sectors: stretch.end() - at });
+        rows.push(SectorRange { at, sectors: stretch.end() - at });
     }
     rows
 }
@@ -118,7 +118,7 @@ pub(crate) struct Eviction {
     /// Whether as much is written where no canary is known as before anything was believed.
     pub(crate) blind: bool,
     /// What is not to be written over.
-    pub(crate) keep: Vec<Place>,
+    pub(crate) keep: Vec<SectorRange>,
     /// Sectors written elsewhere that killed the canaries at most so far.
     usual: u64,
     /// Those that killed half of them.
@@ -169,7 +169,11 @@ impl Eviction {
     /// Drives out what was written before in this round: canaries are written last at places that are
     /// known to lose, and when they are dead, everything older is out too. Nothing is done where no
     /// such place is known.
-    pub(crate) fn evict<D: Device>(&mut self, device: &mut StampedDevice<'_, D>, tests: &[Place]) -> Result<(), End> {
+    pub(crate) fn evict<D: Device>(
+        &mut self,
+        device: &mut StampedDevice<'_, D>,
+        tests: &[SectorRange],
+    ) -> Result<(), End> {
         device.settle()?;
         let canaries = self.choose(device, tests);
         if canaries.is_empty() && !self.blind {
@@ -201,7 +205,7 @@ impl Eviction {
         &mut self,
         device: &mut StampedDevice<'_, D>,
         canaries: &[Loser],
-        clear: &[Place],
+        clear: &[SectorRange],
     ) -> Result<Option<(u64, u64)>, End> {
         let (mut total, mut half) = (0, None);
         let mut step = self.usual;
@@ -250,7 +254,7 @@ impl Eviction {
     pub(crate) fn evict_most<D: Device>(
         &mut self,
         device: &mut StampedDevice<'_, D>,
-        clear: &[Place],
+        clear: &[SectorRange],
     ) -> Result<(), End> {
         device.settle()?;
         self.write_elsewhere(device, self.limit, clear)?;
@@ -281,7 +285,7 @@ impl Eviction {
         &mut self,
         device: &mut StampedDevice<'_, D>,
         sectors: u64,
-        clear: &[Place],
+        clear: &[SectorRange],
     ) -> Result<(), End> {
         let (mut small, mut left, mut erred) = (sectors.min(MOST_SMALL), sectors, 0);
         while left > 0 && erred < self.rings.len() {
@@ -301,7 +305,7 @@ impl Eviction {
         Ok(())
     }
 
-    fn choose<D: Device>(&mut self, device: &StampedDevice<'_, D>, tests: &[Place]) -> Vec<Loser> {
+    fn choose<D: Device>(&mut self, device: &StampedDevice<'_, D>, tests: &[SectorRange]) -> Vec<Loser> {
         let mut chosen: Vec<Loser> = Vec::new();
         for _ in 0..self.losers.len() {
             let loser = self.losers[self.next_loser % self.losers.len()];
@@ -321,11 +325,11 @@ impl Eviction {
 }
 
 /// Writes canaries in falling order, and what overwrites them after that; where they are.
-fn write_canaries<D: Device>(device: &mut StampedDevice<'_, D>, canaries: &[Loser]) -> Result<Vec<Place>, End> {
+fn write_canaries<D: Device>(device: &mut StampedDevice<'_, D>, canaries: &[Loser]) -> Result<Vec<SectorRange>, End> {
     let at = canaries.iter().map(|loser| loser.at);
     let by = canaries.iter().filter_map(|loser| loser.by);
-    let mut by: Vec<Place> = by.map(|at| device.place(at, 1)).collect();
-    let mut at: Vec<Place> = at.map(|at| device.place(at, 1)).filter(|place| !by.contains(place)).collect();
+    let mut by: Vec<SectorRange> = by.map(|at| device.place(at, 1)).collect();
+    let mut at: Vec<SectorRange> = at.map(|at| device.place(at, 1)).filter(|place| !by.contains(place)).collect();
     device.save(&[&at[..], &by].concat())?;
     for places in [&mut at, &mut by] {
         places.sort_unstable();

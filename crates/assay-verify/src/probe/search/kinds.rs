@@ -6,7 +6,7 @@ use super::map::State;
 use super::nature::Nature;
 use super::scatter::tidy;
 use super::stages::{LEAST_LOSERS, Search};
-use super::stamped::{End, Place};
+use super::stamped::{End, SectorRange};
 
 /// Places that are written once more.
 const AGAIN: usize = 6;
@@ -29,7 +29,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// Whether places that held still take what is written, and whether fresh ones between them do:
     /// a medium that stopped storing, or whose memory is used up. `None` where it is neither.
     pub(crate) fn endures(&mut self) -> Result<Option<Nature>, End> {
-        let mut held: Vec<Place> = self
+        let mut held: Vec<SectorRange> = self
             .samples
             .iter()
             .filter(|place| place.numbers().all(|sector| self.device.findings.get(&sector) == Some(&Seen::Holds)))
@@ -40,12 +40,12 @@ impl<D: Device> Search<'_, '_, D> {
         }
         held.sort_unstable();
         let unit = self.device.unit();
-        let again: Vec<Place> = (0..AGAIN.min(held.len()))
+        let again: Vec<SectorRange> = (0..AGAIN.min(held.len()))
             .map(|index| held[index * (held.len() - 1) / (AGAIN - 1).max(1).min(held.len() - 1).max(1) % held.len()])
-            .map(|place| Place { sectors: place.sectors.min(unit.max(8)), ..place })
+            .map(|place| SectorRange { sectors: place.sectors.min(unit.max(8)), ..place })
             .collect();
         let again = tidy(again);
-        let mut fresh: Vec<Place> = held
+        let mut fresh: Vec<SectorRange> = held
             .windows(2)
             .rev()
             .filter(|pair| pair[1].at - pair[0].end() > 64 * unit)
@@ -67,8 +67,8 @@ impl<D: Device> Search<'_, '_, D> {
         evicted?;
         let places = again;
         let again: Vec<bool> = self.stored(&places)?.iter().map(|place| place.iter().all(|stored| *stored)).collect();
-        let answers = |place: &Place| !self.device.is_bad(place.at);
-        let fresh: Vec<Place> = fresh.into_iter().filter(answers).collect();
+        let answers = |place: &SectorRange| !self.device.is_bad(place.at);
+        let fresh: Vec<SectorRange> = fresh.into_iter().filter(answers).collect();
         // Memory is given to whole blocks: one of which a part is stored has got some, and the rest of it is bad.
         let fresh: Vec<bool> = self.stored(&fresh)?.iter().map(|place| place.contains(&true)).collect();
         let count = |places: &[bool], stored: bool| places.iter().filter(|place| **place == stored).count();
@@ -112,10 +112,11 @@ impl<D: Device> Search<'_, '_, D> {
             let known = self.first.binary_search_by_key(&sector, |(at, _)| *at);
             known.is_ok_and(|index| self.first[index].1 == Seen::Holds)
         };
-        let held: Vec<Place> = self.samples.iter().copied().filter(|place| place.numbers().all(held)).collect();
+        let held: Vec<SectorRange> = self.samples.iter().copied().filter(|place| place.numbers().all(held)).collect();
         let step = held.len().div_ceil(AGAIN).max(1);
         let unit = self.device.unit();
-        let again: Vec<Place> = held.into_iter().step_by(step).map(|place| Place { sectors: unit, ..place }).collect();
+        let again: Vec<SectorRange> =
+            held.into_iter().step_by(step).map(|place| SectorRange { sectors: unit, ..place }).collect();
         if again.len() < LEAST_LOST {
             return Ok(false);
         }
@@ -130,8 +131,8 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Which sectors of these places stored what was written last; what another place overwrote was stored.
-    fn stored(&mut self, places: &[Place]) -> Result<Vec<Vec<bool>>, End> {
-        let stored = |place: &Place| {
+    fn stored(&mut self, places: &[SectorRange]) -> Result<Vec<Vec<bool>>, End> {
+        let stored = |place: &SectorRange| {
             let seen = self.device.check(*place)?;
             Ok(seen.iter().map(|seen| seen.keeps() || matches!(seen, Seen::Foreign(_))).collect())
         };
@@ -139,19 +140,19 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Whether at least one of these places was last seen with what stood there earlier, or not at all.
-    fn are_as_before(&self, places: &[Place]) -> bool {
+    fn are_as_before(&self, places: &[SectorRange]) -> bool {
         let old =
             |sector| matches!(self.device.findings.get(&sector), Some(Seen::Older | Seen::Before | Seen::Unreadable));
         places.iter().any(|place| place.numbers().any(old))
     }
 
     /// Which samples of a sort are held, in the order in which they were written. Those that err say nothing of memory.
-    fn held(&self, sort: impl Fn(&Place) -> bool) -> Vec<bool> {
-        let holds = |place: &Place| {
+    fn held(&self, sort: impl Fn(&SectorRange) -> bool) -> Vec<bool> {
+        let holds = |place: &SectorRange| {
             let seen = |sector| self.device.findings.get(&sector).is_some_and(|seen| seen.keeps());
             place.numbers().any(seen)
         };
-        let answers = |place: &Place| place.numbers().any(|sector| !self.device.is_bad(sector));
+        let answers = |place: &SectorRange| place.numbers().any(|sector| !self.device.is_bad(sector));
         self.samples.iter().filter(|place| sort(place) && answers(place)).map(holds).collect()
     }
 
@@ -189,19 +190,20 @@ impl<D: Device> Search<'_, '_, D> {
         let start = at.saturating_sub(BESIDE);
         let around = self.device.place(start, (at + BESIDE).min(sectors) - start);
         let looked = self.device.place(at, 8);
-        let partners: Vec<Place> = (0..63)
+        let partners: Vec<SectorRange> = (0..63)
             .map(|bit| at ^ (1 << bit))
             .filter(|other| *other < sectors)
             .map(|other| self.device.place(other, 1))
             .filter(|place| !place.meets(around))
             .collect();
         // In small parts, so that all of it meets the cache that canaries meet.
-        let parts = (around.at..around.end()).step_by(64).map(|at| Place { at, sectors: 64.min(around.end() - at) });
+        let parts =
+            (around.at..around.end()).step_by(64).map(|at| SectorRange { at, sectors: 64.min(around.end() - at) });
         let places = tidy(partners.iter().copied().chain(parts).collect());
         self.device.begin_round();
         self.device.save(&places)?;
         // The partners first: what is sent here and lands there is seen there.
-        let (there, here): (Vec<Place>, Vec<Place>) = places.iter().partition(|place| !place.meets(around));
+        let (there, here): (Vec<SectorRange>, Vec<SectorRange>) = places.iter().partition(|place| !place.meets(around));
         for place in there.iter().rev().chain(here.iter().rev()) {
             self.device.write(*place)?;
         }
@@ -213,7 +215,7 @@ impl<D: Device> Search<'_, '_, D> {
         let step = if self.device.bus.is_some() { looked.sectors.max(1) } else { around.sectors };
         let mut all = Vec::with_capacity(around.sectors as usize);
         for at in (around.at..around.end()).step_by(step as usize) {
-            all.extend(self.device.check(Place { at, sectors: step.min(around.end() - at) })?);
+            all.extend(self.device.check(SectorRange { at, sectors: step.min(around.end() - at) })?);
         }
         let mut distances: Vec<i64> = Vec::new();
         for (sector, seen) in around.numbers().zip(&all) {
@@ -261,7 +263,7 @@ impl<D: Device> Search<'_, '_, D> {
         let step = shown.len().div_ceil(EXCHANGED).max(1);
         let pairs: Vec<(u64, u64)> = shown.iter().step_by(step).map(|at| (*at, at ^ line)).collect();
         let (shown, sent): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
-        let places: Vec<Place> = shown.iter().chain(&sent).map(|at| self.device.place(*at, 1)).collect();
+        let places: Vec<SectorRange> = shown.iter().chain(&sent).map(|at| self.device.place(*at, 1)).collect();
         self.device.begin_round();
         self.write_apart(&places)?;
         let shows = self.bearers(&shown)?;
@@ -269,7 +271,7 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Whether one of these places shows what was sent to `around`, where that does not stand: the distance.
-    fn landed_in(&mut self, partners: &[Place], around: Place) -> Result<Option<i64>, End> {
+    fn landed_in(&mut self, partners: &[SectorRange], around: SectorRange) -> Result<Option<i64>, End> {
         let now = self.device.generation();
         for partner in partners {
             let Some(origin) = self.device.bears(partner.at)? else { continue };
@@ -292,8 +294,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(shared)
     }
 
-    fn flush_place(&self) -> Option<Place> {
-        self.samples.iter().find(|place| place.sectors >= 8).map(|place| Place { sectors: 8, ..*place })
+    fn flush_place(&self) -> Option<SectorRange> {
+        self.samples.iter().find(|place| place.sectors >= 8).map(|place| SectorRange { sectors: 8, ..*place })
     }
 }
 

@@ -15,7 +15,7 @@ use super::super::stamp::{SECTOR_LEN, Salt};
 use super::map::State;
 use super::nature::{Nature, Repeat};
 use super::stages::Search;
-use super::stamped::{Place, StampedDevice, Watch};
+use super::stamped::{SectorRange, StampedDevice, Watch};
 
 /// 32 MiB, and 64 MiB where blocks are dealt out in stripes.
 const SECTORS: u64 = 65_536;
@@ -205,7 +205,7 @@ fn what_is_known_of_small_media_is_found_to_the_sector() {
 fn what_is_read_between_two_looks_is_none_of_what_is_looked_at() {
     const PERIOD: u64 = 10_007;
     let real = with((SECTORS, 512, |s| Some(s % PERIOD)), 1, |search| {
-        let page = Place { at: PERIOD - 515, sectors: 8 };
+        let page = SectorRange { at: PERIOD - 515, sectors: 8 };
         search.device.begin_round();
         search.device.save(&[page]).unwrap();
         search.device.write(page).unwrap();

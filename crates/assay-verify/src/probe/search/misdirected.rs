@@ -3,7 +3,7 @@
 use super::super::contract::Device;
 use super::super::stamp::Origin;
 use super::stages::Search;
-use super::stamped::{End, Place};
+use super::stamped::{End, SectorRange};
 
 /// Pairs that are looked at.
 const PAIRS: usize = 8;
@@ -48,8 +48,8 @@ impl<D: Device> Search<'_, '_, D> {
     fn more_pairs(&mut self) -> Result<(), End> {
         let Some(apart) = self.apart().filter(|apart| tells(*apart)) else { return Ok(()) };
         let step = self.samples.len().div_ceil(MORE).max(1);
-        let below = |place: &Place| place.at.checked_sub(apart);
-        let above = |place: &Place| Some(place.end() - 1 + apart);
+        let below = |place: &SectorRange| place.at.checked_sub(apart);
+        let above = |place: &SectorRange| Some(place.end() - 1 + apart);
         let beside = self.samples.iter().step_by(step).flat_map(|place| [below(place), above(place)]);
         for shown in beside.flatten().collect::<Vec<u64>>() {
             if shown >= self.device.sectors() || self.device.was_written(shown) {
@@ -73,10 +73,11 @@ impl<D: Device> Search<'_, '_, D> {
     /// Which of these places show what was sent to their partners, where that does not stand.
     fn misdirected(&mut self, pairs: &[(u64, u64)], shown_first: bool) -> Result<Vec<bool>, End> {
         let (shown, sent): (Vec<u64>, Vec<u64>) = pairs.iter().copied().unzip();
-        let mut places: Vec<Place> = sent.iter().map(|at| self.device.place(*at, 1)).collect();
+        let mut places: Vec<SectorRange> = sent.iter().map(|at| self.device.place(*at, 1)).collect();
         places.sort_unstable();
         places.dedup();
-        let mut clear: Vec<Place> = shown.iter().map(|at| self.device.place(*at, 1)).chain(places.clone()).collect();
+        let mut clear: Vec<SectorRange> =
+            shown.iter().map(|at| self.device.place(*at, 1)).chain(places.clone()).collect();
         clear.sort_unstable();
         self.device.begin_round();
         self.device.save(&places)?;

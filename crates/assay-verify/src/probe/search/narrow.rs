@@ -5,7 +5,7 @@ use super::super::stamp::Seen;
 use super::map::State;
 use super::numbers::fan;
 use super::stages::Search;
-use super::stamped::{End, Place};
+use super::stamped::{End, SectorRange};
 
 /// Rounds of narrowing: each divides by at least two.
 const ROUNDS: usize = 48;
@@ -137,7 +137,7 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Writes these sectors and says whether all of them are as they were known.
     fn test(&mut self, sectors: &[u64]) -> Result<bool, End> {
-        let mut places: Vec<Place> = sectors.iter().map(|at| self.device.place(*at, 1)).collect();
+        let mut places: Vec<SectorRange> = sectors.iter().map(|at| self.device.place(*at, 1)).collect();
         places.sort_unstable();
         places.dedup();
         self.device.begin_round();

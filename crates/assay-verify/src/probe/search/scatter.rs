@@ -4,11 +4,11 @@ use rand_core::Rng;
 
 use super::super::contract::Device;
 use super::super::settings::{PARTS, WIDE};
-use super::stamped::{Place, StampedDevice};
+use super::stamped::{SectorRange, StampedDevice};
 
 /// Single blocks near the end and the start at distances that are powers of two: losses at the end
 /// are met though they be small, and periods that are powers of two are met at once. And both sides of each quarter.
-pub(crate) fn ladder<D: Device>(device: &mut StampedDevice<'_, D>) -> Vec<Place> {
+pub(crate) fn ladder<D: Device>(device: &mut StampedDevice<'_, D>) -> Vec<SectorRange> {
     let (sectors, unit) = (device.sectors(), device.unit());
     let last = (sectors / unit - 1) * unit;
     let mut places = vec![device.place(last, 1), device.place(0, 1)];
@@ -32,7 +32,11 @@ pub(crate) fn ladder<D: Device>(device: &mut StampedDevice<'_, D>) -> Vec<Place>
 }
 
 /// A place at random in each of [`PARTS`] equal parts, in random order.
-pub(crate) fn strata<D: Device>(device: &mut StampedDevice<'_, D>, clear: &[Place], run: Place) -> Vec<Place> {
+pub(crate) fn strata<D: Device>(
+    device: &mut StampedDevice<'_, D>,
+    clear: &[SectorRange],
+    run: SectorRange,
+) -> Vec<SectorRange> {
     let (sectors, unit) = (device.sectors(), device.unit());
     let parts = PARTS.min(sectors / (4 * unit)).max(1);
     let width = sectors / parts;
@@ -57,8 +61,8 @@ pub(crate) fn strata<D: Device>(device: &mut StampedDevice<'_, D>, clear: &[Plac
 }
 
 /// Without repetition, in the order given.
-pub(crate) fn tidy(places: Vec<Place>) -> Vec<Place> {
-    let mut kept: Vec<Place> = Vec::new();
+pub(crate) fn tidy(places: Vec<SectorRange>) -> Vec<SectorRange> {
+    let mut kept: Vec<SectorRange> = Vec::new();
     for place in places {
         if place.sectors > 0 && !kept.iter().any(|other| other.meets(place)) {
             kept.push(place);

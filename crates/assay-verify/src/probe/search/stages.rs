@@ -6,16 +6,16 @@ use super::super::stamp::Seen;
 use super::eviction::{Eviction, Loser, Ring};
 use super::map::Map;
 use super::nature::{Nature, Repeat};
-use super::stamped::{BusFlush, End, Phase, Place, StampedDevice};
+use super::stamped::{BusFlush, End, Phase, SectorRange, StampedDevice};
 
 /// State of a probe.
 pub(crate) struct Search<'s, 'a, D> {
     pub(crate) device: &'s mut StampedDevice<'a, D>,
     pub(crate) eviction: Eviction,
     /// Single places all over, in the order in which they were written.
-    pub(crate) samples: Vec<Place>,
+    pub(crate) samples: Vec<SectorRange>,
     /// What was written in sequence to drive out caches.
-    pub(crate) run: Place,
+    pub(crate) run: SectorRange,
     /// What the samples were first seen to be, by sector.
     pub(crate) first: Vec<(u64, Seen)>,
     /// Addresses of which one bore the stamp of the other.
@@ -53,12 +53,12 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         // In a small device several rings have to be as long as a cache together.
         let seventh = (sectors / 7).max(1);
         let reach = reach / reach.div_ceil(seventh).clamp(1, 4) / unit * unit;
-        let ring = |start: u64| Ring::new(Place { at: start / unit * unit, sectors: reach.max(unit) });
+        let ring = |start: u64| Ring::new(SectorRange { at: start / unit * unit, sectors: reach.max(unit) });
         // One lies where the medium errs, perhaps.
         let rings = [6, 4, 2, 5].map(|part| ring(sectors / 7 * part)).to_vec();
         Self {
             eviction: Eviction::new(most, rings),
-            run: Place { at: sectors / unit * unit - most, sectors: most },
+            run: SectorRange { at: sectors / unit * unit - most, sectors: most },
             device,
             samples: Vec::new(),
             first: Vec::new(),
@@ -200,9 +200,10 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
 
     /// A page below `end` that shows behind it, at an address which was never written, when it was read last: no
     /// memory behind `end` holds it, where that part has cells of its own.
-    fn shown_behind(&mut self, end: u64) -> Result<Option<Place>, End> {
-        let held = |place: &&Place| place.end() <= end && self.held_whole(place);
-        let pages: Vec<Place> = self.samples.iter().filter(held).take(SHOWN).map(|place| self.page(*place)).collect();
+    fn shown_behind(&mut self, end: u64) -> Result<Option<SectorRange>, End> {
+        let held = |place: &&SectorRange| place.end() <= end && self.held_whole(place);
+        let pages: Vec<SectorRange> =
+            self.samples.iter().filter(held).take(SHOWN).map(|place| self.page(*place)).collect();
         let beside = self.samples.iter().filter(|place| place.at >= end).map(|place| place.end() + PAGE);
         let beside: Vec<u64> =
             beside.filter(|at| *at < self.device.sectors() && !self.device.was_written(*at)).take(SHOWN).collect();
@@ -216,7 +217,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     }
 
     /// Whether all of a place was last seen to hold, and it has a whole page wherever that begins.
-    fn held_whole(&self, place: &Place) -> bool {
+    fn held_whole(&self, place: &SectorRange) -> bool {
         let seen = |sector| self.device.findings.get(&sector).is_some_and(|seen| *seen == Seen::Holds);
         place.sectors >= 2 * PAGE && place.numbers().all(seen)
     }
@@ -224,8 +225,9 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     /// Whether places that bear the stamps of others show what was written just before, whatever that was: then
     /// they show what is left in a buffer of the controller.
     fn shows_the_bus(&mut self) -> Result<bool, End> {
-        let wide = |place: &&Place| place.sectors >= 16;
-        let flushes: Vec<Place> = self.samples.iter().filter(wide).take(2).map(|place| self.page(*place)).collect();
+        let wide = |place: &&SectorRange| place.sectors >= 16;
+        let flushes: Vec<SectorRange> =
+            self.samples.iter().filter(wide).take(2).map(|place| self.page(*place)).collect();
         let [one, other] = flushes[..] else { return Ok(false) };
         let foreign = |(sector, seen): &(u64, Seen)| matches!(seen, Seen::Foreign(_)).then_some(*sector);
         let foreign: Vec<u64> = self.first.iter().filter_map(foreign).collect();
@@ -259,15 +261,15 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     }
 
     /// The first whole page of a place.
-    fn page(&self, place: Place) -> Place {
+    fn page(&self, place: SectorRange) -> SectorRange {
         self.device.place(place.at.next_multiple_of(PAGE), PAGE)
     }
 
     /// A place behind `from` that holds when caches were driven out: one that a cache shows would be renewed there by
     /// each reading.
-    fn lasting(&mut self, from: u64) -> Result<Option<Place>, End> {
-        let held = |place: &&Place| place.at >= from && self.held_whole(place);
-        let held: Vec<Place> = self.samples.iter().filter(held).copied().collect();
+    fn lasting(&mut self, from: u64) -> Result<Option<SectorRange>, End> {
+        let held = |place: &&SectorRange| place.at >= from && self.held_whole(place);
+        let held: Vec<SectorRange> = self.samples.iter().filter(held).copied().collect();
         if held.is_empty() {
             return Ok(None);
         }
@@ -350,7 +352,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     /// Whether nothing is kept anywhere, but for what was written last and a cache may show.
     fn keeps_nothing(&self) -> bool {
         // What shows anywhere is stored, though it landed beside the first sector of its place.
-        let lost = |place: &Place| {
+        let lost = |place: &SectorRange| {
             place.numbers().all(|sector| {
                 let seen = self.device.findings.get(&sector);
                 seen.is_some_and(|seen| matches!(seen, Seen::Before | Seen::Older | Seen::Unreadable))

@@ -72,14 +72,14 @@ pub(crate) struct Watch<'a> {
 
 /// Sectors in a row, in whole logical blocks of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct SectorRange {
     /// Number of its first sector.
     pub(crate) at: u64,
     /// How many.
     pub(crate) sectors: u64,
 }
 
-impl Place {
+impl SectorRange {
     pub(crate) fn end(self) -> u64 {
         self.at + self.sectors
     }
@@ -111,9 +111,9 @@ impl Place {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum BusFlush {
     /// A place that holds, being read.
-    Read(Place),
+    Read(SectorRange),
     /// A place being written, where none is known to hold; the other one before that one itself is read.
-    Write(Place, Place),
+    Write(SectorRange, SectorRange),
 }
 
 /// Counters of what a probe moved.
@@ -154,8 +154,8 @@ pub(crate) struct StampedDevice<'a, D> {
     /// Where places without memory read as what crossed the bus last: what crosses it before each reading.
     pub(crate) bus: Option<BusFlush>,
     /// A place that was read, and one that was written, without an error.
-    answered: Option<Place>,
-    took: Option<Place>,
+    answered: Option<SectorRange>,
+    took: Option<SectorRange>,
 }
 
 impl<'a, D: Device> StampedDevice<'a, D> {
@@ -198,11 +198,11 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     }
 
     /// The logical blocks that `sectors` from `at` on lie in, inside of the device.
-    pub(crate) fn place(&self, at: u64, sectors: u64) -> Place {
+    pub(crate) fn place(&self, at: u64, sectors: u64) -> SectorRange {
         let unit = self.unit();
         let start = at / unit * unit;
         let end = (at + sectors).next_multiple_of(unit).min(self.sectors() / unit * unit);
-        Place { at: start, sectors: end.saturating_sub(start) }
+        SectorRange { at: start, sectors: end.saturating_sub(start) }
     }
 
     /// Begins a new round: what is written from now on differs from all before.
@@ -255,7 +255,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(())
     }
 
-    fn trouble(&mut self, place: Place) {
+    fn trouble(&mut self, place: SectorRange) {
         self.bad.extend(place.numbers());
         for sector in place.numbers() {
             self.findings.insert(sector, Seen::Unreadable);
@@ -263,22 +263,22 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     }
 
     /// The first and the last block of a place, and what is between.
-    fn ends(&self, place: Place) -> (Place, Place, Place) {
+    fn ends(&self, place: SectorRange) -> (SectorRange, SectorRange, SectorRange) {
         let unit = self.unit();
-        let first = Place { sectors: unit, ..place };
-        let last = Place { at: place.end() - unit, sectors: unit };
-        (first, last, Place { at: first.end(), sectors: place.sectors.saturating_sub(2 * unit) })
+        let first = SectorRange { sectors: unit, ..place };
+        let last = SectorRange { at: place.end() - unit, sectors: unit };
+        (first, last, SectorRange { at: first.end(), sectors: place.sectors.saturating_sub(2 * unit) })
     }
 
     /// Stamps of the round in which each sector was written last.
-    fn fill(&self, place: Place, buffer: &mut [u8]) {
+    fn fill(&self, place: SectorRange, buffer: &mut [u8]) {
         for (sector, content) in place.numbers().zip(buffer.chunks_exact_mut(SECTOR_LEN)) {
             let generation = self.written.get(&sector).copied().unwrap_or(self.generation);
             self.salt.stamp(sector, generation, content);
         }
     }
 
-    fn read_once(&mut self, place: Place, buffer: &mut [u8]) -> Result<bool, End> {
+    fn read_once(&mut self, place: SectorRange, buffer: &mut [u8]) -> Result<bool, End> {
         self.tell()?;
         self.touch(place);
         self.moved.read_bytes += place.bytes();
@@ -296,7 +296,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     /// Reads a place; where the medium errs, in smaller parts. What is bad is left as it is in
     /// `buffer`, and known to be. Where both ends of a place err, all of it does: an error may take
     /// seconds.
-    fn read(&mut self, place: Place, buffer: &mut [u8]) -> Result<(), End> {
+    fn read(&mut self, place: SectorRange, buffer: &mut [u8]) -> Result<(), End> {
         if place.sectors == 0 || self.read_once(place, buffer)? {
             return Ok(());
         }
@@ -319,12 +319,12 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
         let half = (between.sectors / 2).next_multiple_of(unit).min(between.sectors);
         let (left, right) = buffer[block..length - block].split_at_mut((half * SECTOR_BYTES) as usize);
-        self.read(Place { sectors: half, ..between }, left)?;
-        self.read(Place { at: between.at + half, sectors: between.sectors - half }, right)
+        self.read(SectorRange { sectors: half, ..between }, left)?;
+        self.read(SectorRange { at: between.at + half, sectors: between.sectors - half }, right)
     }
 
     /// Saves what is not yet saved of these places; returns when that survives a crash.
-    pub(crate) fn save(&mut self, places: &[Place]) -> Result<(), End> {
+    pub(crate) fn save(&mut self, places: &[SectorRange]) -> Result<(), End> {
         let mut sorted = places.to_vec();
         sorted.sort_unstable();
         for place in sorted {
@@ -335,11 +335,11 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(self.journal.sync()?)
     }
 
-    fn save_part(&mut self, part: Place) -> Result<(), End> {
+    fn save_part(&mut self, part: SectorRange) -> Result<(), End> {
         let missing: Vec<u64> =
             part.numbers().filter(|sector| !self.saved.contains_key(sector) && !self.bad.contains(sector)).collect();
         for row in missing.chunk_by(|a, b| a + 1 == *b) {
-            let place = Place { at: row[0], sectors: row.len() as u64 };
+            let place = SectorRange { at: row[0], sectors: row.len() as u64 };
             let mut buffer = vec![0; place.bytes() as usize];
             self.read(place, &mut buffer)?;
             let good: Vec<u64> = place.numbers().filter(|sector| !self.bad.contains(sector)).collect();
@@ -360,16 +360,16 @@ impl<'a, D: Device> StampedDevice<'a, D> {
 
     /// Writes stamps of this round into a place that was saved; what could not be saved, or was bad
     /// before, is left out.
-    pub(crate) fn write(&mut self, place: Place) -> Result<(), End> {
+    pub(crate) fn write(&mut self, place: SectorRange) -> Result<(), End> {
         let good: Vec<u64> =
             place.numbers().filter(|sector| self.saved.contains_key(sector) && !self.bad.contains(sector)).collect();
         for run in good.chunk_by(|a, b| a + 1 == *b) {
-            self.write_run(Place { at: run[0], sectors: run.len() as u64 })?;
+            self.write_run(SectorRange { at: run[0], sectors: run.len() as u64 })?;
         }
         Ok(())
     }
 
-    fn write_run(&mut self, place: Place) -> Result<(), End> {
+    fn write_run(&mut self, place: SectorRange) -> Result<(), End> {
         let mut buffer = vec![0; place.bytes() as usize];
         self.salt.stamp(place.at, self.generation, &mut buffer);
         self.touch(place);
@@ -408,9 +408,10 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             return Ok(());
         }
         let half = (between.sectors / 2).next_multiple_of(unit).min(between.sectors);
-        for part in
-            [Place { sectors: half, ..between }, Place { at: between.at + half, sectors: between.sectors - half }]
-        {
+        for part in [
+            SectorRange { sectors: half, ..between },
+            SectorRange { at: between.at + half, sectors: between.sectors - half },
+        ] {
             if part.sectors > 0 {
                 self.write_run(part)?;
             }
@@ -428,7 +429,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
 
     /// Reads a place back and says of each of its sectors what became of it; those that were never
     /// written bear the stamp of another, or are lost.
-    pub(crate) fn check(&mut self, place: Place) -> Result<Vec<Seen>, End> {
+    pub(crate) fn check(&mut self, place: SectorRange) -> Result<Vec<Seen>, End> {
         let mut buffer = vec![0; place.bytes() as usize];
         let good = place.numbers().any(|sector| !self.bad.contains(&sector));
         self.flush_bus(place)?;
@@ -475,7 +476,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     }
 
     /// Lets something else than `looked` cross the bus.
-    fn flush_bus(&mut self, looked: Place) -> Result<(), End> {
+    fn flush_bus(&mut self, looked: SectorRange) -> Result<(), End> {
         match self.bus {
             None => Ok(()),
             Some(BusFlush::Read(place)) => {
@@ -501,7 +502,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     }
 
     /// Whose stamps the sectors of a place bear, written by us or not.
-    pub(crate) fn origins(&mut self, place: Place) -> Result<Vec<Option<Origin>>, End> {
+    pub(crate) fn origins(&mut self, place: SectorRange) -> Result<Vec<Option<Origin>>, End> {
         let mut all = Vec::with_capacity(place.sectors as usize);
         for part in place.parts(PART / SECTOR_BYTES) {
             self.flush_bus(part)?;
@@ -516,7 +517,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     }
 
     /// What was found of a place says nothing.
-    pub(crate) fn forget(&mut self, place: Place) {
+    pub(crate) fn forget(&mut self, place: SectorRange) {
         self.findings.retain(|sector, _| !place.numbers().contains(sector));
     }
 
@@ -524,7 +525,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         self.bad.contains(&sector)
     }
 
-    fn touch(&mut self, place: Place) {
+    fn touch(&mut self, place: SectorRange) {
         self.touched.extend(place.at / PAGE_OF_CACHE..place.end().div_ceil(PAGE_OF_CACHE));
     }
 

@@ -7,7 +7,7 @@ use super::super::stamp::Origin;
 use super::nature::Repeat;
 use super::numbers::prime_powers;
 use super::stages::{ATTEMPTS, Search};
-use super::stamped::{End, Place};
+use super::stamped::{End, SectorRange};
 
 /// Sectors of a stripe: 1 MiB.
 pub(super) const STRIPE: u64 = (1 << 20) / 512;
@@ -80,7 +80,7 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Writes from `start` on, and looks from `behind` on: both places, what stands in the one, and how far equal stripes
     /// of them are apart.
-    fn shifted(&mut self, start: u64, behind: u64) -> Result<Option<(Place, Place, Stands, u64)>, End> {
+    fn shifted(&mut self, start: u64, behind: u64) -> Result<Option<(SectorRange, SectorRange, Stands, u64)>, End> {
         let written = self.write_span(start)?;
         let stands = self.stands_in(written)?;
         let looked = self.span(written.end().max(behind));
@@ -95,7 +95,7 @@ impl<D: Device> Search<'_, '_, D> {
         if written.meets(looked) || self.shift(&stands, looked)? != Some(period) {
             return Ok(false);
         }
-        let first = Place { sectors: STRIPE.min(looked.sectors), ..looked };
+        let first = SectorRange { sectors: STRIPE.min(looked.sectors), ..looked };
         let origins = self.device.origins(first)?;
         let at = |origin: &Origin| stands.get(&(origin.sector, origin.generation));
         // A period need not end with a block.
@@ -104,37 +104,37 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Which sector of a place bears which stamp; whoever wrote there last.
-    fn stands_in(&mut self, place: Place) -> Result<Stands, End> {
+    fn stands_in(&mut self, place: SectorRange) -> Result<Stands, End> {
         let origins = self.device.origins(place)?;
         let stamps = origins.into_iter().zip(place.numbers());
         Ok(stamps.filter_map(|(origin, at)| origin.map(|o| ((o.sector, o.generation), at))).collect())
     }
 
-    fn span(&self, at: u64) -> Place {
+    fn span(&self, at: u64) -> SectorRange {
         self.device.place(at.min(self.device.sectors() - 1), SPAN)
     }
 
     /// Writes from `at` on in a round of its own, the last piece first.
-    fn write_span(&mut self, at: u64) -> Result<Place, End> {
+    fn write_span(&mut self, at: u64) -> Result<SectorRange, End> {
         let written = self.span(at);
         self.write_backwards(written)?;
         Ok(written)
     }
 
     /// Writes a place in a round of its own, the last piece first, and drives it out of caches.
-    pub(super) fn write_backwards(&mut self, written: Place) -> Result<(), End> {
+    pub(super) fn write_backwards(&mut self, written: SectorRange) -> Result<(), End> {
         self.device.begin_round();
         self.device.save(&[written])?;
         let starts: Vec<u64> = written.numbers().step_by(PIECE as usize).collect();
         for at in starts.into_iter().rev() {
-            self.device.write(Place { at, sectors: PIECE.min(written.end() - at) })?;
+            self.device.write(SectorRange { at, sectors: PIECE.min(written.end() - at) })?;
         }
         self.eviction.evict(self.device, &[written])
     }
 
     /// How far what `stands` in one place lies below the place where it is `looked` for. Where a stripe ends,
     /// all that is met before stands below all that is met behind. `None` where such ends do not agree.
-    fn shift(&mut self, stands: &Stands, looked: Place) -> Result<Option<u64>, End> {
+    fn shift(&mut self, stands: &Stands, looked: SectorRange) -> Result<Option<u64>, End> {
         let origins = self.device.origins(looked)?;
         let seen: Vec<Option<u64>> = origins
             .into_iter()

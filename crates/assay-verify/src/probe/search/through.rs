@@ -4,7 +4,7 @@
 use super::super::contract::Device;
 use super::nature::Repeat;
 use super::stages::{Search, divisor};
-use super::stamped::{End, Place};
+use super::stamped::{End, SectorRange};
 
 /// Pairs at the same distance that are looked at, half of them in either direction.
 const CONTROLS: usize = 4;
@@ -156,10 +156,10 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// A page of a sample that crosses the bus after a place was written, and is none of its cell.
-    fn other_page(&self, place: Place) -> Option<Place> {
+    fn other_page(&self, place: SectorRange) -> Option<SectorRange> {
         let pages = self.samples.iter().filter(|sample| sample.sectors >= PAGE && !sample.meets(place));
-        let pages = pages.map(|sample| Place { sectors: PAGE, ..*sample });
-        let apart = |page: &Place| {
+        let pages = pages.map(|sample| SectorRange { sectors: PAGE, ..*sample });
+        let apart = |page: &SectorRange| {
             let inside = |period: u64| (place.at % period + period - page.at % period) % period;
             self.through.is_none_or(|(period, _)| inside(period) >= PAGE && inside(period) + place.sectors <= period)
         };

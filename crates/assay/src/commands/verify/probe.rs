@@ -10,7 +10,7 @@ use assay_device::guard::check_raw;
 use assay_engine::Control;
 use assay_runner::RunError;
 use assay_verify::probe::{
-    BlockDevice, Device, Forecast, Identity, Journal, Phase, Plan, ProbeError, Probed, Progress, Salt, Settings,
+    BlockDevice, Device, Forecast, Identity, Journal, Phase, ProbeError, ProbePlan, Probed, Progress, Salt, Settings,
     TimedDevice, plan, run, suits,
 };
 
@@ -64,7 +64,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
 }
 
 /// A journal with room for all that the probe may save.
-fn new_journal(path: &Path, identity: &Identity, most: &Plan) -> Result<Journal, Failure> {
+fn new_journal(path: &Path, identity: &Identity, most: &ProbePlan) -> Result<Journal, Failure> {
     let salt = Salt::random().map_err(|e| Failure::environment(format!("no random numbers from the kernel: {e}")))?;
     let mut journal = Journal::create(path, identity, salt).inspect_err(|_| journals::forget(path))?;
     if let Err(error) = journal.reserve(most.most_journal_bytes) {
@@ -76,7 +76,7 @@ fn new_journal(path: &Path, identity: &Identity, most: &Plan) -> Result<Journal,
 }
 
 /// Says what is going to happen, and how it is mended where the process does not come to its end.
-fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, most: &Plan) -> Status {
+fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, most: &ProbePlan) -> Status {
     let mend = journals::mend(path, &args.target);
     output::tell(&format!("what is overwritten is saved first; if this is cut off: {mend}"));
     let mut status = Status::new(args.quiet);
@@ -100,7 +100,7 @@ fn watched(
     device: &mut TimedDevice,
     journal: Journal,
     settings: &Settings,
-    most: Plan,
+    most: ProbePlan,
     control: &Control,
     mut status: Status,
 ) -> Result<Probed, ProbeError> {
