@@ -12,7 +12,7 @@ use crate::advise::samples::{broken, fake, invalid, labelled, record, with, work
 use crate::advise::{self, BuyQuestion, Choice, ClassAnswer};
 use crate::compare::{By, Orders, PairVerdict, Question, Request, compare, split};
 use crate::plan::{NextAction, RaceOptions, race};
-use crate::rank::{self, Ask, PairRow, rank};
+use crate::rank::{self, PairRow, RankOptions, rank};
 use crate::{Excluded, Load, Quantity, share_verdicts};
 
 /// Stores drawn, unless `ASSAY_CAMPAIGN_SEEDS` says how many: a ranking draws much.
@@ -94,7 +94,7 @@ type LeftOut = BTreeSet<(String, String)>;
 type Better = BTreeSet<(String, String)>;
 
 fn by_ranking(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)> {
-    let report = rank(&records.iter().collect::<Vec<_>>(), &Ask::default()).ok()?.primary;
+    let report = rank(&records.iter().collect::<Vec<_>>(), &RankOptions::default()).ok()?.primary;
     let better = |pair: &&PairRow| matches!(pair.verdict, rank::Better::First | rank::Better::FirstPerhapsSlightly);
     let better = report.pairs.iter().filter(better).map(|pair| (pair.first.clone(), pair.second.clone())).collect();
     let row = |m: &crate::rank::ModelRow| Some((m.model.clone(), (m.estimate.as_ref()?.point, m.units.len())));

@@ -228,17 +228,17 @@ fn ceilings_are_drawn_where_they_are_known_and_said_to_be_unknown_otherwise() {
 #[test]
 fn records_without_a_figure_are_counted() {
     let mut records = cards();
-    let said = |records: &[Record]| drawn(Kind::Dots, records).svg().replace('\u{a0}', " ");
-    assert!(!said(&records).contains("have no figure"));
+    let note_of = |records: &[Record]| drawn(Kind::Dots, records).svg().replace('\u{a0}', " ");
+    assert!(!note_of(&records).contains("have no figure"));
     records[1].measurements.clear();
     let note = format!("1 of {} records have no figure of this load.", records.len());
-    assert!(said(&records).contains(&note), "{}", said(&records));
+    assert!(note_of(&records).contains(&note), "{}", note_of(&records));
 }
 
 #[test]
 fn a_text_begins_where_its_anchor_says() {
     let start = |anchor| {
-        let (ink, text) = (super::scene::Ink([0; 3]), "4 KiB".to_owned());
+        let (ink, text) = (super::scene::Colour([0; 3]), "4 KiB".to_owned());
         let text = super::scene::Text { x: 100.0, y: 0.0, size: 12.0, ink, anchor, bold: false, turn: 0.0, text };
         text.start()
     };

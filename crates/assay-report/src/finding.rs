@@ -3,7 +3,7 @@
 
 use assay_analysis::Load;
 use assay_analysis::compare::{By, Request, compare, split};
-use assay_analysis::rank::{Ask, rank};
+use assay_analysis::rank::{RankOptions, rank};
 use assay_core::record::Record;
 use assay_core::text::capitalised;
 
@@ -36,7 +36,7 @@ impl Found {
 pub(crate) fn of(records: &[Record], words: Option<&str>) -> Found {
     let all: Vec<&Record> = records.iter().collect();
     let primary = words.map(str::to_owned);
-    if let Ok(report) = rank(&all, &Ask { primary: primary.clone(), ..Ask::default() })
+    if let Ok(report) = rank(&all, &RankOptions { primary: primary.clone(), ..RankOptions::default() })
         && report.primary.refusal.is_none()
         && report.primary.models.len() > 1
     {

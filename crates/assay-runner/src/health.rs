@@ -67,7 +67,7 @@ impl DeviceHealth {
         }
         if failure == RunFailure::IoError && write {
             let target = Arc::clone(target);
-            if let Some(words) = within(KNOWN, move || system::gave_up(target.file())).ok().flatten() {
+            if let Some(words) = within(KNOWN, move || system::write_failure(target.file())).ok().flatten() {
                 return (RunFailure::ReadOnly, Some(words));
             }
         }

@@ -54,7 +54,7 @@ pub(crate) fn write_out_watched(
     control: &Control,
     on_progress: &mut OnProgress<'_>,
 ) -> std::io::Result<LaidOut> {
-    enum Said {
+    enum LayoutMessage {
         Progress(u64, f64),
         Over(std::io::Result<LaidOut>),
     }
@@ -63,11 +63,11 @@ pub(crate) fn write_out_watched(
     let begun = std::thread::Builder::new().spawn(move || {
         let tell = sender.clone();
         let out = write_out(&its_target, want, seed, limit, &its_control, &mut |done, rate| {
-            let _ = tell.send(Said::Progress(done, rate));
+            let _ = tell.send(LayoutMessage::Progress(done, rate));
         });
         // Open no longer than its user: the file is removed when all is told.
         drop(its_target);
-        let _ = sender.send(Said::Over(out));
+        let _ = sender.send(LayoutMessage::Over(out));
     });
     begun.map_err(|error| std::io::Error::new(error.kind(), no_thread(&error)))?;
     let (start, mut bytes) = (control.now(), 0);
@@ -75,12 +75,12 @@ pub(crate) fn write_out_watched(
     let mut timeout = Timeout::new(limit);
     let cut = loop {
         match said.recv_timeout(Duration::from_millis(50)) {
-            Ok(Said::Progress(done, rate)) => {
+            Ok(LayoutMessage::Progress(done, rate)) => {
                 bytes = done;
                 timeout.restart();
                 on_progress(done, rate);
             }
-            Ok(Said::Over(out)) => return out,
+            Ok(LayoutMessage::Over(out)) => return out,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(std::io::Error::other("a thread ended early")),
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::error::StoreError;
 use crate::id::is_id;
-use crate::owner::{Life, Owner};
+use crate::owner::{Owner, OwnerState};
 
 /// Largest document taken from elsewhere: a week of one-second samples and three sensors is half of it.
 const LARGEST: usize = 256 << 20;
@@ -155,14 +155,14 @@ pub(crate) fn outcome(json: &str) -> Outcome {
 }
 
 /// How a run ended of which only the last saved record is left.
-pub(crate) fn abandoned(record: &Record, owner: &Owner, life: Life) -> Outcome {
+pub(crate) fn abandoned(record: &Record, owner: &Owner, life: OwnerState) -> Outcome {
     let last_sample =
         record.measurements.iter().flat_map(|m| &m.repeats).flat_map(|r| &r.samples).map(|s| s.t_ns).max();
     Outcome::Failed {
         failure: RunFailure::Abandoned,
         detail: match life {
-            Life::Rebooted => "the host was started anew since".to_owned(),
-            Life::Dead | Life::Alive | Life::Elsewhere => format!("process {} is gone", owner.pid),
+            OwnerState::Rebooted => "the host was started anew since".to_owned(),
+            OwnerState::Dead | OwnerState::Alive | OwnerState::Elsewhere => format!("process {} is gone", owner.pid),
         },
         workload: None,
         elapsed_ns: record.settings.elapsed_ns.max(last_sample.unwrap_or(0)),

@@ -22,7 +22,7 @@ pub use error::StoreError;
 pub use id::new_id;
 pub use keeper::{Keeper, Kept};
 pub use observation::{Detail, observed};
-pub use owner::{Life, Owner};
+pub use owner::{Owner, OwnerState};
 pub use query::divided;
 pub use spool::{Disk, Files, Spool};
 pub use sqlite::{Intake, Left, SqliteStore, make_directory};

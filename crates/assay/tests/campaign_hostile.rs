@@ -115,7 +115,7 @@ fn hostile_media_cost_an_error_line_and_nothing_else() {
                     "seed {seed}: {}: {}\n  {}\n  {stderr}",
                     arguments.join(" "),
                     wrong.join("; "),
-                    tree.story()
+                    tree.description()
                 ));
             }
         }

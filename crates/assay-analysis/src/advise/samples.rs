@@ -88,7 +88,7 @@ pub(crate) fn around(value: f64) -> [f64; 3] {
 }
 
 /// The cards of the published cluster.
-pub(crate) fn six_cards() -> Vec<Record> {
+pub(crate) fn published_cards() -> Vec<Record> {
     ["sandisk-extreme-a2", "samsung-evo-plus-64gb", "sandisk-ultra-a1"]
         .iter()
         .flat_map(|name| published(name).unwrap())

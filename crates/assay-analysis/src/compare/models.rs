@@ -9,7 +9,7 @@ use super::report::Side;
 use crate::identity::{identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::rank::{Ask, DecidedLoad, Setting};
+use crate::rank::{DecidedLoad, RankOptions, Setting};
 
 /// Groups each of which is a model of its own.
 pub(super) struct Models<'a> {
@@ -33,7 +33,7 @@ impl<'a> Models<'a> {
             return None;
         }
         let records: Vec<_> = groups.iter().flat_map(|group| group.records.iter().copied()).collect();
-        let ask = Ask { alpha: 1.0 - request.level, delta: request.margin, ..Ask::default() };
+        let ask = RankOptions { alpha: 1.0 - request.level, delta: request.margin, ..RankOptions::default() };
         Some(Self { setting: Setting::new(&records, &ask), names })
     }
 

@@ -14,7 +14,7 @@ pub use against::{Against, Loss, NodeLoss, Sum};
 pub use answer::{FleetReport, report};
 pub use loads::{Figure, LoadRow};
 pub use nodes::FleetRow;
-pub use odd::{ODD_ALPHA, Odd, OddAt, OddNodes};
+pub use odd::{ODD_ALPHA, OddAt, OddNode, OddNodes};
 pub use run::{Node, Run, bare};
 pub use slots::{Effect, Inseparable, SlotRow, Slots};
 pub use starts::{Starts, starts};

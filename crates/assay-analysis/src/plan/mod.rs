@@ -25,7 +25,7 @@ pub use commands::{arguments, quoted_line};
 pub use cost::{Expense, Outlook, Resolution, outlook};
 pub use error::PlanError;
 pub use experiment_plan::{Cell, ExperimentPlan, Moves, PlannedSuite, Request};
-pub use media::{Sighting, misplaced};
+pub use media::{SeenMedium, misplaced};
 pub use names::{ModelUnits, Roster, Slots};
 pub use race::{RaceOptions, race};
 pub use race_types::{Chance, Race};

@@ -7,8 +7,8 @@ use assay_core::record::Record;
 use assay_stats::log_mean;
 use assay_stats::rank::{self as stats, Fit, Observation, Options, Precision, Ranking, Refusal, Sense};
 
-use super::ask::Ask;
 use super::collect::Session;
+use super::options::RankOptions;
 use super::rows::{estimate, unordered};
 use super::setting::{Held, Setting};
 use crate::admission::named;
@@ -123,7 +123,7 @@ impl Levels {
     /// Of records under a load.
     pub(crate) fn of<'a>(records: impl IntoIterator<Item = &'a Record>, load: &Load, quantity: Quantity) -> Self {
         let (named, _) = named(records);
-        Setting::new(&named, &Ask::default()).levels(load, quantity)
+        Setting::new(&named, &RankOptions::default()).levels(load, quantity)
     }
 
     fn from(level: &Level<'_>) -> Self {

@@ -57,7 +57,7 @@ fn variables(launch: &Launch<'_>, inventory: &Inventory) -> Map<String, Value> {
     let (mut tunnels, mut cells) = (false, false);
     for place in &launch.places {
         let extra = inventory.routes.get(&place.node).map(|route| route.ssh_extra_args.as_str()).unwrap_or_default();
-        let tunnel = place.far_port.map(|far| format!("-R 127.0.0.1:{far}:127.0.0.1:{}", launch.port));
+        let tunnel = place.remote_port.map(|far| format!("-R 127.0.0.1:{far}:127.0.0.1:{}", launch.port));
         tunnels |= tunnel.is_some();
         let ssh = format!("{extra} {}", tunnel.unwrap_or_default());
         let mut node_variables = json!({ "rendezvous": place.rendezvous, "ssh": ssh.trim() });
@@ -115,11 +115,11 @@ mod tests {
     #[test]
     fn each_node_has_its_own_way_to_the_coordinator() {
         let key = Key::new().unwrap();
-        let place = |node: &str, far_port| Place {
+        let place = |node: &str, remote_port| Place {
             node: node.to_owned(),
             target: "/m".to_owned(),
             rendezvous: format!("{node}:1"),
-            far_port,
+            remote_port,
             cell: None,
         };
         let route = Route { ssh: true, ssh_extra_args: "-o X=y".to_owned(), slot: String::new() };

@@ -121,12 +121,12 @@ fn of_workload(m: &Measurement) -> [String; 8] {
     let if_known = |what, value: String| if w.lacks(what) { String::new() } else { value };
     [
         w.name.clone(),
-        crate::csv::snake(&w.op),
-        if_known(Unknown::Pattern, crate::csv::snake(&w.pattern)),
+        crate::csv::serialized_name(&w.op),
+        if_known(Unknown::Pattern, crate::csv::serialized_name(&w.pattern)),
         if_known(Unknown::BlockBytes, w.block_bytes.to_string()),
         if_known(Unknown::QueueDepth, w.queue_depth.to_string()),
         if_known(Unknown::Jobs, w.jobs.to_string()),
-        if_known(Unknown::Sync, crate::csv::snake(&w.sync)),
+        if_known(Unknown::Sync, crate::csv::serialized_name(&w.sync)),
         w.conditions_and_sizes(),
     ]
 }

@@ -102,8 +102,8 @@ fn labels(r: &Record, m: &Measurement) -> Labels {
     let mut labels = of_record(r);
     labels.extend([
         ("workload", w.name.clone()),
-        ("op", crate::csv::snake(&w.op)),
-        ("pattern", if w.lacks(Unknown::Pattern) { String::new() } else { crate::csv::snake(&w.pattern) }),
+        ("op", crate::csv::serialized_name(&w.op)),
+        ("pattern", if w.lacks(Unknown::Pattern) { String::new() } else { crate::csv::serialized_name(&w.pattern) }),
         ("block_bytes", if_known(Unknown::BlockBytes, w.block_bytes)),
         ("queue_depth", if_known(Unknown::QueueDepth, w.queue_depth.into())),
         ("jobs", if_known(Unknown::Jobs, w.jobs.into())),

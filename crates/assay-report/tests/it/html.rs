@@ -5,7 +5,7 @@ use std::process::Command;
 
 use assay_analysis::advise;
 use assay_analysis::compare::{By, Request, compare, split};
-use assay_analysis::rank::{Ask, rank};
+use assay_analysis::rank::{RankOptions, rank};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_report::{compare, html, rank};
 
@@ -80,7 +80,7 @@ fn every_kind_of_record_and_their_comparison_opens_without_an_error() {
 /// Pages of every kind, with what each is called.
 fn pages() -> Vec<(&'static str, String)> {
     let all = assay_analysis::published("").unwrap();
-    let report = rank(&all.iter().collect::<Vec<_>>(), &Ask::default()).unwrap();
+    let report = rank(&all.iter().collect::<Vec<_>>(), &RankOptions::default()).unwrap();
     let cards = |query| assay_analysis::published(query).unwrap();
     let two = [cards("sandisk-ultra-a1"), cards("samsung-evo-plus-64gb")];
     let compared = compare(&split(&two, By::Model), &Request::default()).unwrap();

@@ -17,7 +17,7 @@ impl Session<'_> {
         self.watch.collect(&mut self.draft.fill().sensors, &self.emitter);
         let record = self.record();
         let sensors = self.watch.findings(&record.sensors, record.host.governor.as_deref());
-        for finding in sensors.into_iter().chain(self.witness.at_end()) {
+        for finding in sensors.into_iter().chain(self.host_monitor.at_end()) {
             self.warn(finding);
         }
         self.emitter.phase("cleanup");

@@ -10,7 +10,7 @@ use assay_core::suite::{LEAST_REPEATS, SuiteWorkload, leaders, members, together
 use assay_core::workload::{Op, Workload};
 
 use super::begin::Session;
-use super::turn::{Entry, Next, Place, Turn, complete, completed, no_room, told_at_end};
+use super::turn::{Entry, Next, Place, Turn, complete, completed, no_room, reported_at_end};
 use crate::adaptive;
 use crate::budget::{PLANNED_SLOT, weight};
 use crate::offered::offered;
@@ -196,7 +196,7 @@ impl Session<'_> {
             if let (Some(wish), Outcome::Running) = (confidence, &record.outcome) {
                 adaptive::conclude(measurement, wish);
             }
-            for warning in measurement.warnings.iter().filter(|w| told_at_end(&w.finding)) {
+            for warning in measurement.warnings.iter().filter(|w| reported_at_end(&w.finding)) {
                 let workload = Some(measurement.workload.name.clone());
                 self.emitter.emit(EventKind::Warning { workload, warning: warning.clone() });
             }

@@ -90,7 +90,7 @@ impl Session<'_> {
             // What is due at the end of the measured part is waited for, up to a quarter of its length.
             share.duration = share.duration.mul_f64(0.8);
         }
-        if too_thoughtful(fitted, share.duration) {
+        if has_too_few_pauses(fitted, share.duration) {
             return Ok(None);
         }
         let workload = Workload { arrivals, together: beside, ..complete(fitted, place, target.direct(), Some(share)) };
@@ -172,7 +172,7 @@ impl Session<'_> {
 }
 
 /// Whether fewer than [`LEAST_PAUSES`] pauses fit into a repeat: its rate would be that of where it began.
-pub(super) fn too_thoughtful(workload: &SuiteWorkload, duration: Duration) -> bool {
+pub(super) fn has_too_few_pauses(workload: &SuiteWorkload, duration: Duration) -> bool {
     workload.think.is_some_and(|think| Duration::from_nanos(think.pause_ns).saturating_mul(LEAST_PAUSES) > duration)
 }
 

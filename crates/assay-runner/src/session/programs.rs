@@ -262,9 +262,9 @@ impl Session<'_> {
         time: Duration,
         round: u64,
     ) -> Result<Done, Trouble> {
-        let mark = self.witness.before();
+        let mark = self.host_monitor.before();
         let made = self.run_program(fitted, files, time, round);
-        for finding in self.witness.after(&mark) {
+        for finding in self.host_monitor.after(&mark) {
             // Said once of all programs.
             let said = self.record().warnings.iter().any(|w| discriminant(&w.finding) == discriminant(&finding));
             if !said {

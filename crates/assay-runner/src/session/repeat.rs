@@ -17,7 +17,7 @@ use assay_stats::{geometric, geometric_until_known};
 
 use super::begin::Session;
 use super::plan::Planned;
-use super::turn::{Entry, Next, Turn, completed, told_at_end};
+use super::turn::{Entry, Next, Turn, completed, reported_at_end};
 use crate::adaptive::AdaptiveStop;
 use crate::choose::Instrument;
 use crate::crosscheck::{self, Order};
@@ -189,7 +189,7 @@ impl Session<'_> {
     fn make(&mut self, planned: &mut [Planned]) -> Vec<Made> {
         let (started, started_ns) = (wall_clock(), self.emitter.elapsed_ns());
         let suspended = self.control.suspended();
-        let mark = self.witness.before();
+        let mark = self.host_monitor.before();
         let before = proof::read(self.meter.as_deref());
         // A soak runs alone.
         let soak = planned.iter().find(|planned| planned.soak).map(|planned| planned.index);
@@ -221,7 +221,7 @@ impl Session<'_> {
         };
         let after = proof::read(self.meter.as_deref());
         self.area.remove_original();
-        let mut findings = self.witness.after(&mark);
+        let mut findings = self.host_monitor.after(&mark);
         let suspended = self.control.suspended() - suspended;
         if !suspended.is_zero() {
             // Others had the processors to themselves meanwhile.
@@ -331,7 +331,7 @@ impl Session<'_> {
         efficiency(measurement, &record.sensors);
         // What is judged anew after each repeat is told once; few operations may yet become enough.
         let same = |a: &Warning, b: &Warning| discriminant(&a.finding) == discriminant(&b.finding);
-        let untold = |w: &&Warning| !known.iter().any(|k| same(k, w)) && !told_at_end(&w.finding);
+        let untold = |w: &&Warning| !known.iter().any(|k| same(k, w)) && !reported_at_end(&w.finding);
         for warning in measurement.warnings.iter().filter(untold) {
             let workload = Some(measurement.workload.name.clone());
             self.emitter.emit(EventKind::Warning { workload, warning: warning.clone() });

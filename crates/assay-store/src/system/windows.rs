@@ -27,7 +27,7 @@ use windows_sys::Win32::System::Threading::{
 };
 use windows_sys::Win32::System::WindowsProgramming::DRIVE_REMOTE;
 
-use super::{Inode, Look, Need, Refusal};
+use super::{Inode, Need, ProcessState, Refusal};
 
 /// The variables that name a place for the store, each with what is below it, in the order in which they count.
 pub(crate) const HOMES: [(&str, &str); 1] = [("LOCALAPPDATA", "assay")];
@@ -193,12 +193,12 @@ pub(crate) fn process_numbers() -> String {
 }
 
 /// What is known of a process: when it started, in units of 100 ns since 1601.
-pub(crate) fn process(pid: u32) -> Look {
+pub(crate) fn process(pid: u32) -> ProcessState {
     // SAFETY: the call takes numbers; the handle that it gives is closed below.
     let handle = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE, 0, pid) };
     if handle.is_null() {
         let gone = is(&io::Error::last_os_error(), ERROR_INVALID_PARAMETER);
-        return if gone { Look::Gone } else { Look::Hidden };
+        return if gone { ProcessState::Gone } else { ProcessState::Hidden };
     }
     // SAFETY: the handle was just made and belongs to nobody else.
     let handle = unsafe { OwnedHandle::from_raw_handle(handle) };
@@ -212,9 +212,9 @@ pub(crate) fn process(pid: u32) -> Look {
         )
     };
     match (waited == WAIT_TIMEOUT, done != 0) {
-        (false, _) => Look::Gone,
-        (true, true) => Look::There(u64::from(began.dwHighDateTime) << 32 | u64::from(began.dwLowDateTime)),
-        (true, false) => Look::Hidden,
+        (false, _) => ProcessState::Gone,
+        (true, true) => ProcessState::There(u64::from(began.dwHighDateTime) << 32 | u64::from(began.dwLowDateTime)),
+        (true, false) => ProcessState::Hidden,
     }
 }
 

@@ -9,8 +9,8 @@ use assay_core::units::nanoseconds;
 use assay_core::verification::{Method, Pass, SECTOR_BYTES, Verification};
 use assay_engine::Control;
 
-use super::beneath::Beneath;
 use super::content::Content;
+use super::driver_layer::DriverLayer;
 use super::error::VerifyError;
 use super::listing::file_name;
 use super::medium::{Folder, Mounted};
@@ -83,7 +83,7 @@ pub fn check(
         None => Folder::Any(Arc::clone(&plan.handle)),
     };
     let (direct, read_back) = folder.how(&sample(plan, settings), settings.direct)?;
-    let beneath = Beneath::of(&plan.directory);
+    let beneath = DriverLayer::of(&plan.directory);
     let raw = Raw::beneath(&plan.directory).filter(|_| place.is_some());
     let pool = Pool::new(Arc::new(Mounted::new(folder, direct)), settings.hang_after, control).map_err(|error| {
         // What there is to go on with stays.

@@ -6,9 +6,9 @@
 //! What is done is durable, and remembered in that directory, every half a minute and after each
 //! file: no more than that is done again by a check that goes on after a crash.
 
-mod beneath;
 mod check;
 mod content;
+mod driver_layer;
 mod error;
 mod eviction;
 mod extents;
@@ -39,9 +39,9 @@ mod tally;
 mod verdict;
 mod work;
 
-pub(crate) use beneath::Beneath;
 pub use check::{Checked, check};
 pub use content::{Content, Format};
+pub(crate) use driver_layer::DriverLayer;
 pub use error::VerifyError;
 pub(crate) use extents::Extent;
 pub use format::{FILE_BYTES, classify, fill, intact};

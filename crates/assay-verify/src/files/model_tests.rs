@@ -18,8 +18,8 @@ use assay_lab::media::{
 };
 use assay_lab::{Backing, SplitMix};
 
-use super::beneath::Beneath;
 use super::content::{Content, Format};
+use super::driver_layer::DriverLayer;
 use super::medium::{Medium, Piece};
 use super::pass;
 use super::plan::{CheckPlan, Settings, files_of};
@@ -157,7 +157,7 @@ fn checked_late(spec: &MediumSpec, front: u64, late: Option<Late>) -> (Tally, Ju
     let (plan, settings) = (plan(area), Settings { cache_bytes: CACHE, ..Settings::default() });
     let format = if spec.seed.is_multiple_of(2) { Format::Salted } else { Format::F3 };
     let mut state = State { content: Content::new(format, Salt::known(spec.seed)), ..State::new(area) };
-    let beneath = Beneath::Nothing;
+    let beneath = DriverLayer::Nothing;
     let place = tempfile::tempdir().unwrap();
     let own = Arc::new(Directory::open(place.path()).unwrap().make("own").unwrap());
     let work =

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use assay_core::outcome::RunFailure;
 use assay_device::owned::OwnDir;
 
-use super::beneath::Beneath;
 use super::content::{Content, Format};
+use super::driver_layer::DriverLayer;
 use super::eviction;
 use super::extents::Extent;
 use super::pass::{self, Area, Ended, Moment, REACH, Save, StopReason, extent, start_of};
@@ -37,7 +37,7 @@ pub(super) struct Work<'a> {
     pub(super) plan: &'a CheckPlan,
     pub(super) settings: &'a Settings,
     pub(super) pool: &'a Pool,
-    pub(super) beneath: &'a Beneath,
+    pub(super) beneath: &'a DriverLayer,
     /// The directory of assay's own, where the check is not only to read.
     pub(super) own: Option<&'a Arc<OwnDir>>,
     pub(super) state: &'a mut State,

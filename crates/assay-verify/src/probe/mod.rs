@@ -34,7 +34,7 @@ pub use plan::{LEAST_BYTES, ProbePlan, plan};
 pub use reading::ReadDevice;
 pub use restore::{Restoration, RestoreError, restore};
 pub use restored::{RestoreProgress, RestoreStep, Restored};
-pub use run::{Ended, ProbeError, Probed, run, suits};
+pub use run::{Ended, ProbeError, Probed, check_suitable, run};
 pub use search::{Phase, Progress};
 pub use settings::Settings;
 pub use stamp::{BLOCK, Salt};

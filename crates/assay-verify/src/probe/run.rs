@@ -8,7 +8,7 @@ use super::contract::{Device, Fault};
 use super::counted::Counted;
 use super::journal::{Journal, JournalError};
 use super::plan::{LEAST_BYTES, plan};
-use super::put_back::Care;
+use super::put_back::ReadBack;
 use super::restore::{Restoration, RestoreError};
 use super::restored::{RestoreProgress, Restored};
 use super::search::{Account, End, Phase, Progress, Search, StampedDevice, Watch, account, verification};
@@ -76,7 +76,7 @@ pub struct Probed {
 ///
 /// # Errors
 /// Why not.
-pub fn suits<D: Device>(device: &D) -> Result<(), ProbeError> {
+pub fn check_suitable<D: Device>(device: &D) -> Result<(), ProbeError> {
     if device.bytes() < LEAST_BYTES {
         return Err(ProbeError::TooSmall { bytes: Bytes(device.bytes()), least: Bytes(LEAST_BYTES) });
     }
@@ -98,7 +98,7 @@ pub fn run<D: Device>(
     control: &Control,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Probed, ProbeError> {
-    suits(device)?;
+    check_suitable(device)?;
     let announced = device.bytes();
     if journal.device().bytes != announced {
         return Err(ProbeError::WrongJournal);
@@ -151,7 +151,7 @@ fn put_back<D: Device>(
     let restored = Restoration::new(journal.path(), journal.device())
         .on(journal.disk())
         .of_own_session()
-        .with_care(Care { readings, evicting_bytes })
+        .with_read_back(ReadBack { readings, evicting_bytes })
         .doubting(account.doubt())
         .telling(&mut tell)
         .run(&mut counted);

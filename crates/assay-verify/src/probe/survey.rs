@@ -40,13 +40,13 @@ pub(super) struct Survey {
 
 /// Why there is no survey.
 #[derive(Debug)]
-pub(super) enum Broken {
+pub(super) enum SurveyError {
     Stopped,
     Fault(Fault),
     Journal(JournalError),
 }
 
-impl From<JournalError> for Broken {
+impl From<JournalError> for SurveyError {
     fn from(error: JournalError) -> Self {
         Self::Journal(error)
     }
@@ -58,14 +58,14 @@ impl Survey {
         log: &Log,
         device: &mut D,
         step: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<Self, Broken> {
+    ) -> Result<Self, SurveyError> {
         let mut survey = Self { classes: Vec::with_capacity(log.entries.len()), recognised: false };
         let mut unknown = Vec::new();
         for (index, entry) in log.entries.iter().enumerate() {
             if step(index) {
-                return Err(Broken::Stopped);
+                return Err(SurveyError::Stopped);
             }
-            let now = read_place(device, entry.place).map_err(Broken::Fault)?;
+            let now = read_place(device, entry.place).map_err(SurveyError::Fault)?;
             let (original, lost) = log.original(index)?;
             let classes = classify(log.salt(), entry.place, &now, &original, &lost);
             let varied = original.iter().any(|byte| *byte != original[0]);
@@ -79,8 +79,8 @@ impl Survey {
         for (index, before) in unknown.into_iter().rev() {
             let place = log.entries[index].place;
             let neighbour = log.entries[(index + 1) % log.entries.len()].place;
-            let _ = read_place(device, neighbour).map_err(Broken::Fault)?;
-            let now = read_place(device, place).map_err(Broken::Fault)?;
+            let _ = read_place(device, neighbour).map_err(SurveyError::Fault)?;
+            let now = read_place(device, place).map_err(SurveyError::Fault)?;
             let classes = &mut survey.classes[index];
             if fingerprint(&now, classes) != before {
                 classes.iter_mut().filter(|class| **class == Class::Other).for_each(|class| *class = Class::Unsteady);

@@ -13,7 +13,7 @@ use super::probe::{Probed, Spread, probe};
 use super::spread::Files;
 use super::stamp::STAMP;
 use crate::files::{
-    Beneath, CheckPlan, Checked, Folder, Found, HeldDirectory, Mounted, Pool, STATE, Settings, State, StopReason,
+    CheckPlan, Checked, DriverLayer, Folder, Found, HeldDirectory, Mounted, Pool, STATE, Settings, State, StopReason,
     Tally, VerifyError, remove_files,
 };
 
@@ -70,7 +70,7 @@ pub fn check(
     let mut probed = Probed::none(0);
     let mut tally = Tally::new(plan.area_bytes);
     let (mut written, mut places, mut set_aside) = (0, 0, true);
-    let beneath = Beneath::of(&plan.directory);
+    let beneath = DriverLayer::of(&plan.directory);
     let ended = Files::make(&pool, &beneath, own, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
         probed.classes = vec![None; files.places()];
         let ended = probe(&mut files, salt, &mut probed, progress);

@@ -121,7 +121,7 @@ pub(crate) fn probe<S: Spread>(
             probed.evicting_file_lost = last && !proved && !spread.evicting_file_stands()?;
             // A fake whose file system is destroyed errs as well, and still takes what is written where it has memory.
             if erred || probed.evicting_file_lost {
-                probed.stopped = !endures(spread, &held, !salt)?;
+                probed.stopped = !still_stores(spread, &held, !salt)?;
             }
             probed.proved = proved && !probed.stopped;
             return Ok(());
@@ -145,7 +145,7 @@ fn lacks_the_end<S: Spread>(spread: &mut S, classes: &[Option<(SectorClass, Opti
 }
 
 /// Whether places that `held` still take what is written, be it under another's address. True where none held.
-fn endures<S: Spread>(spread: &mut S, held: &[bool], salt: u64) -> Result<bool, S::StopReason> {
+fn still_stores<S: Spread>(spread: &mut S, held: &[bool], salt: u64) -> Result<bool, S::StopReason> {
     let held: Vec<usize> = (0..held.len()).filter(|place| held[*place]).collect();
     let step = held.len().div_ceil(AGAIN).max(1);
     let again: Vec<usize> = held.into_iter().step_by(step).collect();

@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::probe::Spread;
 use super::stamp::STAMP;
-use crate::files::{Beneath, Pool, StopReason, failure_of, gone_error, spread_name};
+use crate::files::{DriverLayer, Pool, StopReason, failure_of, gone_error, spread_name};
 use crate::sys;
 
 const MIB: u64 = 1 << 20;
@@ -25,7 +25,7 @@ pub(crate) const EVICTING_BYTES: u64 = 64 * MIB;
 /// The files, open.
 pub(crate) struct Files<'a> {
     pool: &'a Pool,
-    beneath: &'a Beneath,
+    beneath: &'a DriverLayer,
     directory: Arc<OwnDir>,
     direct: bool,
     files: Vec<(Arc<File>, u64)>,
@@ -43,7 +43,7 @@ impl<'a> Files<'a> {
     /// Makes them in `directory`, over `area` bytes.
     pub(crate) fn make(
         pool: &'a Pool,
-        beneath: &'a Beneath,
+        beneath: &'a DriverLayer,
         directory: &Arc<OwnDir>,
         area: u64,
         direct: bool,

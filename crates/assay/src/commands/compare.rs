@@ -42,25 +42,25 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         [] => None,
         limits => Some(gate(&groups, &request, &comparison, limits, args.fail_if_unknown).map_err(refused)?),
     };
-    let said = Said { comparison, gate };
-    match (&said.gate, args.format) {
-        (Some(gate), Some(format)) => target.deliver_text(&limits(&said.comparison, gate, format))?,
-        _ => target.deliver(&said, args.json)?,
+    let answer = CompareAnswer { comparison, gate };
+    match (&answer.gate, args.format) {
+        (Some(gate), Some(format)) => target.deliver_text(&limits(&answer.comparison, gate, format))?,
+        _ => target.deliver(&answer, args.json)?,
     }
-    if let (Some(gate), Some(_)) = (&said.gate, &args.file.output) {
+    if let (Some(gate), Some(_)) = (&answer.gate, &args.file.output) {
         // What a log should show, whatever the file holds.
-        output::print(&compare::gate_text(&said.comparison, gate, &output::stdout_style()))?;
+        output::print(&compare::gate_text(&answer.comparison, gate, &output::stdout_style()))?;
     }
-    Ok(said.exit())
+    Ok(answer.exit())
 }
 
 /// A comparison, and whether it keeps the limits that were set.
-struct Said {
+struct CompareAnswer {
     comparison: Comparison,
     gate: Option<Gate>,
 }
 
-impl Answer for Said {
+impl Answer for CompareAnswer {
     fn text(&self, style: &Style) -> String {
         let limits = self.gate.as_ref().map(|gate| compare::gate_text(&self.comparison, gate, style));
         compare::text(&self.comparison, style) + &limits.unwrap_or_default()
@@ -85,7 +85,7 @@ impl Answer for Said {
     }
 }
 
-impl Said {
+impl CompareAnswer {
     fn exit(&self) -> Exit {
         let gate = self.gate.as_ref();
         if gate.is_some_and(Gate::failed) {

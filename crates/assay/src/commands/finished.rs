@@ -20,7 +20,7 @@ pub(super) const FORMATS: &[Format] = Format::ALL;
 pub(super) const FORMATS: &[Format] = &[Format::Json];
 
 /// How the result is to be shown.
-pub(super) struct Faces<'a> {
+pub(super) struct OutputOptions<'a> {
     /// A report to be written, by its extension.
     pub(super) output: Option<&'a Path>,
     /// JSON on standard output.
@@ -36,7 +36,7 @@ pub(super) fn conclude(
     saved: Saved,
     exit: Exit,
     mut keeper: Option<Keeper>,
-    faces: &Faces<'_>,
+    faces: &OutputOptions<'_>,
 ) -> Result<Exit, Failure> {
     if let Saved::Later(reason) | Saved::No(reason) = &saved {
         record.warnings.push(Finding::NotSaved { reason: reason.clone() }.into());
@@ -93,7 +93,7 @@ fn write(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failur
 }
 
 /// The card on standard output, unless something for machines goes there.
-fn show(record: &Record, faces: &Faces<'_>) -> Result<(), Failure> {
+fn show(record: &Record, faces: &OutputOptions<'_>) -> Result<(), Failure> {
     if !faces.json && !faces.events {
         return output::print(&assay_report::card(record, &output::stdout_style()));
     }

@@ -1,6 +1,6 @@
 //! `assay rank`
 
-use assay_analysis::rank::{Ask, RankReport, rank as ranked};
+use assay_analysis::rank::{RankOptions, RankReport, rank as ranked};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
@@ -20,7 +20,7 @@ pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let latencies = args.metric.is_some_and(|metric| metric.percentile().is_some());
     let detail = if latencies { Detail::Latencies } else { Detail::Repeats };
     let records = target.redacted(queries::find_all(&args.queries, detail)?)?;
-    let ask = Ask {
+    let ask = RankOptions {
         primary: args.load.clone(),
         quantity: args.metric,
         ceiling: args.ceiling,

@@ -4,7 +4,7 @@
 use assay_analysis::advise::{self, BuyQuestion, CacheQuestion, CacheUse, HitSource, Link, NasQuestion};
 use assay_analysis::compare::{By, Limit, Request, compare, gate, split};
 use assay_analysis::plan::{self, ExperimentPlan, Moves, Place, RaceOptions, Roster, Slots, SwapOptions};
-use assay_analysis::rank::{Ask, CompositeKind, rank};
+use assay_analysis::rank::{CompositeKind, RankOptions, rank};
 use assay_analysis::{Quantity, by_model, deciding_load, share_verdicts};
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, ValidityVerdict};
@@ -121,7 +121,7 @@ fn tell<E: ToString>(out: &mut Answers, what: &str, answer: Result<(Value, Docum
 fn rankings(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
     let records: Vec<&Record> = records.iter().collect();
     let composite = quantity.is_none().then_some(CompositeKind::Index);
-    let ask = Ask { quantity, composite, ..Ask::default() };
+    let ask = RankOptions { quantity, composite, ..RankOptions::default() };
     let report = rank(&records, &ask).map(|report| {
         let (text, document) = (rank::text(&report, true, &Style::default()), rank::document(&report));
         (json!([report, text]), document)

@@ -40,7 +40,7 @@ use windows_sys::Win32::System::IO::OVERLAPPED;
 use super::Mode;
 use super::reserved::is_plain;
 use crate::owned::Access;
-use crate::owned::open::How;
+use crate::owned::open::OpenHow;
 use crate::owned::stat::{Kind, Stat};
 use crate::owned::{Caching, Space};
 use crate::system;
@@ -203,7 +203,7 @@ fn flags(caching: Caching) -> u32 {
 }
 
 /// Opens a file; links are not followed.
-pub(in crate::owned) fn open_file(directory: &Handle, name: &OsStr, how: How) -> io::Result<File> {
+pub(in crate::owned) fn open_file(directory: &Handle, name: &OsStr, how: OpenHow) -> io::Result<File> {
     let write = how.access == Access::ReadWrite;
     let path = directory.at(name)?;
     let mut options = OpenOptions::new();

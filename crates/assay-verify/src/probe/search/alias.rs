@@ -2,9 +2,9 @@
 
 use super::super::contract::Device;
 use super::super::stamp::{Origin, Seen};
-use super::eviction::Loser;
-use super::nature::{Nature, Repeat};
-use super::numbers::{fan, prime_powers};
+use super::eviction::LosingSector;
+use super::loss_kind::{LossKind, Repeat};
+use super::numbers::{evenly_spaced, prime_powers};
 use super::stages::{ATTEMPTS, Search};
 use super::stamped::{End, PAGE_OF_CACHE, SectorRange};
 use super::stripes::STRIPE;
@@ -25,14 +25,14 @@ const LEAST_BELOW: usize = 3;
 impl<D: Device> Search<'_, '_, D> {
     /// Reads whose stamp each of these sectors bears, another place before each, which leaves nothing
     /// of them on the bus.
-    pub(super) fn bearers(&mut self, sectors: &[u64]) -> Result<Vec<Option<Origin>>, End> {
+    pub(super) fn origins_at(&mut self, sectors: &[u64]) -> Result<Vec<Option<Origin>>, End> {
         let flush = self.flush_place_beside(sectors);
         let mut all = Vec::with_capacity(sectors.len());
         for sector in sectors {
             if let Some(flush) = flush {
                 self.device.check(flush)?;
             }
-            let bears = self.device.bears(*sector)?;
+            let bears = self.device.origin_at(*sector)?;
             all.push(bears.filter(|origin| origin.generation == self.device.generation()));
         }
         Ok(all)
@@ -53,7 +53,7 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Writes places from the last to the first, so that none begins where another ended and a cache for
     /// writes in sequence takes it, and drives them out of caches.
-    pub(super) fn write_apart(&mut self, places: &[SectorRange]) -> Result<(), End> {
+    pub(super) fn write_in_falling_order(&mut self, places: &[SectorRange]) -> Result<(), End> {
         let mut falling = places.to_vec();
         falling.sort_unstable();
         falling.dedup();
@@ -73,10 +73,10 @@ impl<D: Device> Search<'_, '_, D> {
         self.device.begin_round();
         let places: Vec<SectorRange> =
             std::iter::once(&base).chain(others).map(|at| self.device.place(*at, 1)).collect();
-        self.write_apart(&places)?;
+        self.write_in_falling_order(&places)?;
         let mut all = vec![base];
         all.extend(others);
-        let bears = self.bearers(&all)?;
+        let bears = self.origins_at(&all)?;
         let (first, rest) = bears.split_first().map_or((None, &[][..]), |(first, rest)| (*first, rest));
         Ok(rest.iter().map(|other| first.is_some() && *other == first).collect())
     }
@@ -89,8 +89,8 @@ impl<D: Device> Search<'_, '_, D> {
         self.device.begin_round();
         let all: Vec<u64> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
         let places: Vec<SectorRange> = all.iter().map(|at| self.device.place(*at, 1)).collect();
-        self.write_apart(&places)?;
-        let bears = self.bearers(&all)?;
+        self.write_in_falling_order(&places)?;
+        let bears = self.origins_at(&all)?;
         Ok(bears.chunks_exact(2).map(|pair| pair[0].is_some() && pair[0] == pair[1]).collect())
     }
 
@@ -112,11 +112,11 @@ impl<D: Device> Search<'_, '_, D> {
                 continue;
             }
             distances.push(high - low);
-            let (losers, hidden) = (std::mem::take(&mut self.eviction.losers), self.eviction.hidden);
-            if losers.is_empty() {
-                self.eviction.losers = self.pair_losers(low, high);
+            let (losing_sectors, hidden) = (std::mem::take(&mut self.eviction.losing_sectors), self.eviction.hidden);
+            if losing_sectors.is_empty() {
+                self.eviction.losing_sectors = self.pair_losers(low, high);
             } else {
-                self.eviction.losers = losers.clone();
+                self.eviction.losing_sectors = losing_sectors.clone();
             }
             if self.same_cells(high, &[low])?[0] && self.takes_turns(low, high)? {
                 self.shared = true;
@@ -129,7 +129,7 @@ impl<D: Device> Search<'_, '_, D> {
                 return self.structure(low, high).map(Some);
             }
             // Canaries that never die say nothing of a cache, where the pair was none.
-            (self.eviction.losers, self.eviction.hidden) = (losers, hidden);
+            (self.eviction.losing_sectors, self.eviction.hidden) = (losing_sectors, hidden);
             if let Some(repeat) = self.repeat_through(low, high)? {
                 self.shared = true;
                 return Ok(Some(repeat));
@@ -151,7 +151,7 @@ impl<D: Device> Search<'_, '_, D> {
                 self.device.write(place)?;
             }
             self.eviction.evict(self.device, &places)?;
-            let shown = self.bearers(&[low, high])?;
+            let shown = self.origins_at(&[low, high])?;
             if let [Some(one), Some(other)] = shown[..]
                 && one == other
             {
@@ -172,31 +172,31 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Canaries where all that is known to lose is overwritten: pairs that were met, and such as lie
     /// beside the pair that is looked at.
-    fn pair_losers(&self, low: u64, high: u64) -> Vec<Loser> {
+    fn pair_losers(&self, low: u64, high: u64) -> Vec<LosingSector> {
         let (unit, sectors) = (self.device.unit(), self.device.sectors());
         let met = self.pairs.iter().filter(|(a, b)| a.abs_diff(*b) != high - low).take(64);
-        let mut losers: Vec<Loser> = met.map(|(a, b)| Loser { at: *a, by: Some(*b) }).collect();
-        if losers.len() < 8 {
+        let mut losing_sectors: Vec<LosingSector> = met.map(|(a, b)| LosingSector { at: *a, by: Some(*b) }).collect();
+        if losing_sectors.len() < 8 {
             let step = unit.max(8);
             let beside = (1..=16).map(|index| index * step).filter(|shift| high + shift + unit <= sectors);
-            losers.extend(beside.map(|shift| Loser { at: low + shift, by: Some(high + shift) }));
+            losing_sectors.extend(beside.map(|shift| LosingSector { at: low + shift, by: Some(high + shift) }));
         }
-        losers
+        losing_sectors
     }
 
     pub(super) fn structure(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
         let period = high - low;
         let vague = Repeat { protected: 0, period, real: period, exact: false, straight: true };
         // Where the search ends early, this is known.
-        let nature = std::mem::replace(&mut self.nature, Nature::Repeats(vague));
+        let loss_kind = std::mem::replace(&mut self.loss_kind, LossKind::Repeats(vague));
         let (found, stands) = self.straight(low, high)?.unwrap_or((vague, false));
         if stands || self.through.is_some() {
-            self.nature = nature;
+            self.loss_kind = loss_kind;
             return Ok(found);
         }
         // Some blocks of a stripe keep their order by chance, and may lead to a period that does not stand.
         let striped = self.striped(low, high)?;
-        self.nature = nature;
+        self.loss_kind = loss_kind;
         Ok(striped.unwrap_or(found))
     }
 
@@ -306,7 +306,7 @@ impl<D: Device> Search<'_, '_, D> {
         // Nothing behind it holds, or this is a hole.
         let end = period.min(self.device.sectors().saturating_sub(protected));
         let last = self.steps().map_while(|step| end.checked_sub(step)).take_while(|inside| *inside > real);
-        let behind: Vec<u64> = fan(real, end, BEHIND).into_iter().chain(last).collect();
+        let behind: Vec<u64> = evenly_spaced(real, end, BEHIND).into_iter().chain(last).collect();
         Ok(behind.is_empty() || self.held_inside(structure, &behind)?.iter().all(|held| !held))
     }
 
@@ -362,7 +362,7 @@ impl<D: Device> Search<'_, '_, D> {
         let (mut good, mut bad) = (0, steps + 1);
         while bad - good > 1 {
             let width = bad - good;
-            let probes: Vec<u64> = fan(good, bad, 16.min(width));
+            let probes: Vec<u64> = evenly_spaced(good, bad, 16.min(width));
             let others: Vec<u64> = probes.iter().map(|steps| low.saturating_sub(steps * period)).collect();
             let base = low + period;
             let known: Vec<bool> = if probes.is_empty() { Vec::new() } else { self.same_cells(base, &others)? };
@@ -389,7 +389,7 @@ impl<D: Device> Search<'_, '_, D> {
         // `above` shares, `below` does not.
         let mut floor = below.map_or(0, |below| below + 1);
         while floor < above {
-            let probes = fan(floor.saturating_sub(1), above, self.probes());
+            let probes = evenly_spaced(floor.saturating_sub(1), above, self.probes());
             let probes: Vec<u64> = if probes.is_empty() { vec![floor] } else { probes };
             let shared = self.same_laps(period, &probes)?;
             for (at, same) in probes.iter().zip(shared) {
@@ -477,7 +477,7 @@ impl<D: Device> Search<'_, '_, D> {
         let Some(mut high) = least_dropped else { return Ok(period) };
         let mut low = if most_held <= high { most_held } else { 0 };
         while low < high {
-            let probes = fan(low.saturating_sub(1), high, self.probes());
+            let probes = evenly_spaced(low.saturating_sub(1), high, self.probes());
             let probes: Vec<u64> = if probes.is_empty() { vec![low] } else { probes };
             for (inside, held) in probes.iter().zip(self.held_from((protected, period, stripe), &probes)?) {
                 if held && *inside < high {
@@ -543,8 +543,8 @@ impl<D: Device> Search<'_, '_, D> {
         }
         self.device.begin_round();
         let places: Vec<SectorRange> = at.iter().map(|at| self.device.place(*at, 1)).collect();
-        self.write_apart(&places)?;
-        let bears = self.bearers(at)?;
+        self.write_in_falling_order(&places)?;
+        let bears = self.origins_at(at)?;
         let cell = |at: u64| at.checked_sub(protected).map(|behind| behind % period / stripe);
         let one_cell = |at: u64, origin: Origin| cell(at) == cell(origin.sector);
         Ok(at.iter().zip(bears).map(|(at, bears)| bears.is_some_and(|origin| one_cell(*at, origin))).collect())

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::contract::Device;
-use super::nature::Repeat;
+use super::loss_kind::Repeat;
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
 

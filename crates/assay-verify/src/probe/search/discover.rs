@@ -4,8 +4,8 @@ use super::super::contract::Device;
 use super::super::settings::{LEAST_VERIFIED, MET, READINGS, TEETH};
 use super::super::stamp::Seen;
 use super::eviction::without;
-use super::nature::Nature;
-use super::scatter::{ladder, strata, tidy};
+use super::loss_kind::LossKind;
+use super::scatter::{power_of_two_places, stratified_places, without_repetition};
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
 
@@ -16,9 +16,9 @@ impl<D: Device> Search<'_, '_, D> {
     /// Whether anything was lost.
     pub(crate) fn discover(&mut self) -> Result<bool, End> {
         self.device.begin_round();
-        let small = ladder(self.device);
-        let wide = strata(self.device, &small, self.run);
-        self.samples = tidy([small, wide].concat());
+        let small = power_of_two_places(self.device);
+        let wide = stratified_places(self.device, &small, self.run);
+        self.samples = without_repetition([small, wide].concat());
         let samples = self.samples.clone();
         self.device.expected = (samples.len() + self.verified(&samples).len()) as u64;
         self.device.save(&samples)?;
@@ -70,7 +70,7 @@ impl<D: Device> Search<'_, '_, D> {
                 worn |= self.is_lost(page)?;
             }
             if worn {
-                self.nature = Nature::Decays;
+                self.loss_kind = LossKind::Decays;
                 return Ok(true);
             }
         }
@@ -83,7 +83,7 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Reads all samples back; whether any was lost, or belongs to another.
     fn all_back(&mut self) -> Result<bool, End> {
-        let mut lost = !self.device.strangers.is_empty();
+        let mut lost = !self.device.foreign_stamps.is_empty();
         for place in self.samples.clone() {
             lost |= self.is_lost(place)?;
         }
@@ -155,7 +155,7 @@ impl<D: Device> Search<'_, '_, D> {
             if self.device.was_written(at) {
                 continue;
             }
-            if let Some(origin) = self.device.bears(at)?
+            if let Some(origin) = self.device.origin_at(at)?
                 && origin.sector != at
             {
                 self.pairs.push((at, origin.sector));

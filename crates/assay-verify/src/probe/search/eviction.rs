@@ -100,7 +100,7 @@ pub(crate) fn without(stretch: SectorRange, clear: &[SectorRange]) -> Vec<Sector
 
 /// A place that loses: alone, or as soon as another is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Loser {
+pub(crate) struct LosingSector {
     pub(crate) at: u64,
     pub(crate) by: Option<u64>,
 }
@@ -108,8 +108,8 @@ pub(crate) struct Loser {
 /// What is known of the caches.
 #[derive(Debug)]
 pub(crate) struct Eviction {
-    pub(crate) losers: Vec<Loser>,
-    next_loser: usize,
+    pub(crate) losing_sectors: Vec<LosingSector>,
+    next_losing_sector: usize,
     rings: Vec<Ring>,
     /// Ring that is written.
     next_ring: usize,
@@ -147,8 +147,8 @@ impl Eviction {
         let in_turn = (usually * LOSSY).div_ceil(length).clamp(1, rings.len().max(1) as u64) as usize;
         Self {
             in_turn,
-            losers: Vec::new(),
-            next_loser: 0,
+            losing_sectors: Vec::new(),
+            next_losing_sector: 0,
             rings,
             next_ring: 0,
             blind: false,
@@ -204,7 +204,7 @@ impl Eviction {
     fn outlive<D: Device>(
         &mut self,
         device: &mut StampedDevice<'_, D>,
-        canaries: &[Loser],
+        canaries: &[LosingSector],
         clear: &[SectorRange],
     ) -> Result<Option<(u64, u64)>, End> {
         let (mut total, mut half) = (0, None);
@@ -220,7 +220,7 @@ impl Eviction {
                 let seen = device.check(place)?;
                 // A cache changes no bits: this is kept by bad cells, of which some writes leave less.
                 if seen.iter().any(|seen| matches!(seen, Seen::Changed | Seen::Worn)) {
-                    self.losers.retain(|loser| loser != canary);
+                    self.losing_sectors.retain(|loser| loser != canary);
                 } else if seen.get((canary.at - place.at) as usize) == Some(&Seen::Holds) {
                     // Of a block with one bad sector the others hold for ever.
                     alive.push(*canary);
@@ -232,7 +232,7 @@ impl Eviction {
             // Long after the others: these hold, and had been overwritten when they were taken for lost.
             let hold = half.is_some_and(|half| total >= (half * OUTLIVED).max((1 << 20) / SECTOR));
             if alive.is_empty() || hold {
-                self.losers.retain(|loser| !alive.contains(loser));
+                self.losing_sectors.retain(|loser| !alive.contains(loser));
                 return Ok(half.filter(|_| total > 0).map(|half| (total, half)));
             }
             self.mixed |= alive.len() < canaries.len() && total > 0;
@@ -240,7 +240,7 @@ impl Eviction {
             if step >= self.limit {
                 // A pair that shares no cell proves no cache.
                 if canaries.iter().all(|canary| canary.by.is_some()) {
-                    self.losers.retain(|loser| !canaries.contains(loser));
+                    self.losing_sectors.retain(|loser| !canaries.contains(loser));
                 } else {
                     self.hidden = true;
                 }
@@ -263,7 +263,7 @@ impl Eviction {
 
     /// An answer did not stand: from now on more is written.
     pub(crate) fn doubt(&mut self) {
-        if self.blind && self.losers.is_empty() {
+        if self.blind && self.losing_sectors.is_empty() {
             // As much as that is written without any canary.
             self.usual = self.usual.max(self.limit / LOSSY);
         }
@@ -305,11 +305,11 @@ impl Eviction {
         Ok(())
     }
 
-    fn choose<D: Device>(&mut self, device: &StampedDevice<'_, D>, tests: &[SectorRange]) -> Vec<Loser> {
-        let mut chosen: Vec<Loser> = Vec::new();
-        for _ in 0..self.losers.len() {
-            let loser = self.losers[self.next_loser % self.losers.len()];
-            self.next_loser += 1;
+    fn choose<D: Device>(&mut self, device: &StampedDevice<'_, D>, tests: &[SectorRange]) -> Vec<LosingSector> {
+        let mut chosen: Vec<LosingSector> = Vec::new();
+        for _ in 0..self.losing_sectors.len() {
+            let loser = self.losing_sectors[self.next_losing_sector % self.losing_sectors.len()];
+            self.next_losing_sector += 1;
             let places = [Some(loser.at), loser.by].into_iter().flatten().map(|at| device.place(at, 1));
             let free = places.clone().all(|place| !tests.iter().any(|test| test.meets(place)));
             let other = chosen.iter().all(|one| device.place(one.at, 1) != device.place(loser.at, 1));
@@ -325,7 +325,10 @@ impl Eviction {
 }
 
 /// Writes canaries in falling order, and what overwrites them after that; where they are.
-fn write_canaries<D: Device>(device: &mut StampedDevice<'_, D>, canaries: &[Loser]) -> Result<Vec<SectorRange>, End> {
+fn write_canaries<D: Device>(
+    device: &mut StampedDevice<'_, D>,
+    canaries: &[LosingSector],
+) -> Result<Vec<SectorRange>, End> {
     let at = canaries.iter().map(|loser| loser.at);
     let by = canaries.iter().filter_map(|loser| loser.by);
     let mut by: Vec<SectorRange> = by.map(|at| device.place(at, 1)).collect();

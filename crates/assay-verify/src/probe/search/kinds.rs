@@ -2,10 +2,10 @@
 
 use super::super::contract::Device;
 use super::super::stamp::Seen;
+use super::loss_kind::LossKind;
 use super::map::State;
-use super::nature::Nature;
-use super::scatter::tidy;
-use super::stages::{LEAST_LOSERS, Search};
+use super::scatter::without_repetition;
+use super::stages::{LEAST_LOSING_SECTORS, Search};
 use super::stamped::{End, SectorRange};
 
 /// Places that are written once more.
@@ -28,7 +28,7 @@ const PAGE: u64 = 8;
 impl<D: Device> Search<'_, '_, D> {
     /// Whether places that held still take what is written, and whether fresh ones between them do:
     /// a medium that stopped storing, or whose memory is used up. `None` where it is neither.
-    pub(crate) fn endures(&mut self) -> Result<Option<Nature>, End> {
+    pub(crate) fn still_stores(&mut self) -> Result<Option<LossKind>, End> {
         let mut held: Vec<SectorRange> = self
             .samples
             .iter()
@@ -44,7 +44,7 @@ impl<D: Device> Search<'_, '_, D> {
             .map(|index| held[index * (held.len() - 1) / (AGAIN - 1).max(1).min(held.len() - 1).max(1) % held.len()])
             .map(|place| SectorRange { sectors: place.sectors.min(unit.max(8)), ..place })
             .collect();
-        let again = tidy(again);
+        let again = without_repetition(again);
         let mut fresh: Vec<SectorRange> = held
             .windows(2)
             .rev()
@@ -74,7 +74,7 @@ impl<D: Device> Search<'_, '_, D> {
         let count = |places: &[bool], stored: bool| places.iter().filter(|place| **place == stored).count();
         if count(&again, true) * 2 < again.len() && again.len() >= 3 {
             // What takes nothing any more still shows what it held. The one cell of all addresses does not.
-            return Ok(self.are_as_before(&places).then_some(Nature::Stopped));
+            return Ok(self.are_as_before(&places).then_some(LossKind::Stopped));
         }
         let lost = count(&fresh, false);
         if fresh.len() < 4 || count(&again, false) > 0 {
@@ -82,18 +82,18 @@ impl<D: Device> Search<'_, '_, D> {
         }
         let used_up = (lost * 4 >= fresh.len() * 3 && took_the_first(&self.held(|_| true)))
             || (lost >= LEAST_LOST && took_the_first(&[self.held(|place| place.sectors > unit), fresh].concat()));
-        Ok(used_up.then_some(Nature::Thin))
+        Ok(used_up.then_some(LossKind::Thin))
     }
 
     /// Whether the few places that seemed to hold were shown by a cache that gives up its pages at random: tested again
     /// with more writing against it none does, and all others show what stood there before.
-    pub(crate) fn drops_all(&mut self) -> Result<bool, End> {
+    pub(crate) fn drops_everything(&mut self) -> Result<bool, End> {
         let [keeps, loses, errs] = [State::Keeps, State::Loses, State::Errs].map(|state| self.map.count(state));
         let dropped = |seen: &Seen| matches!(seen, Seen::Before | Seen::Older) || !seen.is_silent_loss();
         if self.eviction.hidden
             || !self.pairs.is_empty()
             || errs > 0
-            || loses < LEAST_LOSERS.max(keeps * FEW)
+            || loses < LEAST_LOSING_SECTORS.max(keeps * FEW)
             || !self.first.iter().all(|(_, seen)| dropped(seen))
         {
             return Ok(false);
@@ -121,7 +121,7 @@ impl<D: Device> Search<'_, '_, D> {
             return Ok(false);
         }
         self.device.begin_round();
-        self.write_apart(&again)?;
+        self.write_in_falling_order(&again)?;
         for place in again {
             if self.device.check(place)?.iter().any(|seen| *seen != Seen::Older) {
                 return Ok(false);
@@ -199,7 +199,7 @@ impl<D: Device> Search<'_, '_, D> {
         // In small parts, so that all of it meets the cache that canaries meet.
         let parts =
             (around.at..around.end()).step_by(64).map(|at| SectorRange { at, sectors: 64.min(around.end() - at) });
-        let places = tidy(partners.iter().copied().chain(parts).collect());
+        let places = without_repetition(partners.iter().copied().chain(parts).collect());
         self.device.begin_round();
         self.device.save(&places)?;
         // The partners first: what is sent here and lands there is seen there.
@@ -265,8 +265,8 @@ impl<D: Device> Search<'_, '_, D> {
         let (shown, sent): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
         let places: Vec<SectorRange> = shown.iter().chain(&sent).map(|at| self.device.place(*at, 1)).collect();
         self.device.begin_round();
-        self.write_apart(&places)?;
-        let shows = self.bearers(&shown)?;
+        self.write_in_falling_order(&places)?;
+        let shows = self.origins_at(&shown)?;
         Ok(shows.iter().zip(sent).any(|(shows, sent)| shows.is_some_and(|origin| origin.sector == sent)))
     }
 
@@ -274,7 +274,7 @@ impl<D: Device> Search<'_, '_, D> {
     fn landed_in(&mut self, partners: &[SectorRange], around: SectorRange) -> Result<Option<i64>, End> {
         let now = self.device.generation();
         for partner in partners {
-            let Some(origin) = self.device.bears(partner.at)? else { continue };
+            let Some(origin) = self.device.origin_at(partner.at)? else { continue };
             let sent_here = origin.generation == now && around.numbers().contains(&origin.sector);
             if !sent_here || !(origin.sector ^ partner.at).is_power_of_two() {
                 continue;

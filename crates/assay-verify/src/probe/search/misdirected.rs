@@ -46,7 +46,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// Looks all over for pairs at the one distance of those that were met, where a cache shows most of what was
     /// written: then only places that were never written tell, and these are met in the run alone, or by chance.
     fn more_pairs(&mut self) -> Result<(), End> {
-        let Some(apart) = self.apart().filter(|apart| tells(*apart)) else { return Ok(()) };
+        let Some(apart) = self.common_distance().filter(|apart| tells(*apart)) else { return Ok(()) };
         let step = self.samples.len().div_ceil(MORE).max(1);
         let below = |place: &SectorRange| place.at.checked_sub(apart);
         let above = |place: &SectorRange| Some(place.end() - 1 + apart);
@@ -55,7 +55,7 @@ impl<D: Device> Search<'_, '_, D> {
             if shown >= self.device.sectors() || self.device.was_written(shown) {
                 continue;
             }
-            if let Some(origin) = self.device.bears(shown)?
+            if let Some(origin) = self.device.origin_at(shown)?
                 && origin.sector != shown
             {
                 self.pairs.push((shown, origin.sector));
@@ -65,7 +65,7 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// How far the two of each pair are apart, higher or lower, where that is the same for all.
-    fn apart(&self) -> Option<u64> {
+    fn common_distance(&self) -> Option<u64> {
         let apart = distance(self.pairs.first()?).unsigned_abs();
         self.pairs.iter().all(|pair| distance(pair).unsigned_abs() == apart).then_some(apart)
     }
@@ -86,11 +86,11 @@ impl<D: Device> Search<'_, '_, D> {
         }
         self.eviction.evict_most(self.device, &clear)?;
         let (shown, stands) = if shown_first {
-            let shown = self.bearers(&shown)?;
-            (shown, self.bearers(&sent)?)
+            let shown = self.origins_at(&shown)?;
+            (shown, self.origins_at(&sent)?)
         } else {
-            let stands = self.bearers(&sent)?;
-            (self.bearers(&shown)?, stands)
+            let stands = self.origins_at(&sent)?;
+            (self.origins_at(&shown)?, stands)
         };
         let own = |sector: u64, bears: &Option<Origin>| bears.is_some_and(|origin| origin.sector == sector);
         let both = sent.iter().zip(shown.iter().zip(&stands));
@@ -103,7 +103,7 @@ impl<D: Device> Search<'_, '_, D> {
     fn distance_of_all(&self) -> Option<i64> {
         let first = distance(self.pairs.first()?);
         let (low, high) = (self.pairs.iter().map(|pair| pair.0).min()?, self.pairs.iter().map(|pair| pair.0).max()?);
-        let apart = self.apart().filter(|apart| tells(*apart))?;
+        let apart = self.common_distance().filter(|apart| tells(*apart))?;
         (self.pairs.len() >= ALIKE && high - low > apart * STRETCH).then_some(first)
     }
 }

@@ -8,10 +8,10 @@ mod judge;
 mod kinds;
 #[cfg(test)]
 mod known_tests;
+mod loss_kind;
 mod map;
 mod misdirected;
 mod narrow;
-mod nature;
 mod numbers;
 mod scatter;
 mod stages;

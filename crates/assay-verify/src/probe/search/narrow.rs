@@ -3,7 +3,7 @@
 use super::super::contract::Device;
 use super::super::stamp::Seen;
 use super::map::State;
-use super::numbers::fan;
+use super::numbers::evenly_spaced;
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
 
@@ -90,7 +90,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// Tests places between those where the state changes.
     fn test_between(&mut self, gaps: &[(u64, u64)]) -> Result<(), End> {
         let each = (PLACES / gaps.len() as u64).max(1);
-        let at: Vec<u64> = gaps.iter().flat_map(|(low, high)| fan(*low, *high, each)).collect();
+        let at: Vec<u64> = gaps.iter().flat_map(|(low, high)| evenly_spaced(*low, *high, each)).collect();
         self.test(&at).map(|_| ())
     }
 
@@ -111,7 +111,7 @@ impl<D: Device> Search<'_, '_, D> {
     fn parts_stand(&mut self) -> Result<bool, End> {
         let parts = self.map.parts(self.device.sectors());
         let keeps = parts.iter().filter(|part| part.2 == State::Keeps).take(MOST_EDGES);
-        let inside: Vec<u64> = keeps.flat_map(|part| fan(part.0, part.1 - 1, INSIDE)).collect();
+        let inside: Vec<u64> = keeps.flat_map(|part| evenly_spaced(part.0, part.1 - 1, INSIDE)).collect();
         self.test(&inside)?;
         let count = |state| inside.iter().filter(|at| self.map.known.get(at) == Some(&state)).count();
         let (lost, errs) = (count(State::Loses), count(State::Errs));

@@ -8,7 +8,7 @@ use super::stamped::{SectorRange, StampedDevice};
 
 /// Single blocks near the end and the start at distances that are powers of two: losses at the end
 /// are met though they be small, and periods that are powers of two are met at once. And both sides of each quarter.
-pub(crate) fn ladder<D: Device>(device: &mut StampedDevice<'_, D>) -> Vec<SectorRange> {
+pub(crate) fn power_of_two_places<D: Device>(device: &mut StampedDevice<'_, D>) -> Vec<SectorRange> {
     let (sectors, unit) = (device.sectors(), device.unit());
     let last = (sectors / unit - 1) * unit;
     let mut places = vec![device.place(last, 1), device.place(0, 1)];
@@ -28,11 +28,11 @@ pub(crate) fn ladder<D: Device>(device: &mut StampedDevice<'_, D>) -> Vec<Sector
         // The upper one first: what begins where another ended goes to a cache for writes in sequence.
         places.extend([at, at - 1].map(|at| device.place(at, 1)));
     }
-    tidy(places)
+    without_repetition(places)
 }
 
 /// A place at random in each of [`PARTS`] equal parts, in random order.
-pub(crate) fn strata<D: Device>(
+pub(crate) fn stratified_places<D: Device>(
     device: &mut StampedDevice<'_, D>,
     clear: &[SectorRange],
     run: SectorRange,
@@ -61,7 +61,7 @@ pub(crate) fn strata<D: Device>(
 }
 
 /// Without repetition, in the order given.
-pub(crate) fn tidy(places: Vec<SectorRange>) -> Vec<SectorRange> {
+pub(crate) fn without_repetition(places: Vec<SectorRange>) -> Vec<SectorRange> {
     let mut kept: Vec<SectorRange> = Vec::new();
     for place in places {
         if place.sectors > 0 && !kept.iter().any(|other| other.meets(place)) {

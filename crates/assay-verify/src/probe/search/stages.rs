@@ -3,9 +3,9 @@
 use super::super::contract::{Device, Fault};
 use super::super::settings::Settings;
 use super::super::stamp::Seen;
-use super::eviction::{Eviction, Loser, Ring};
+use super::eviction::{Eviction, LosingSector, Ring};
+use super::loss_kind::{LossKind, Repeat};
 use super::map::Map;
-use super::nature::{Nature, Repeat};
 use super::stamped::{BusFlush, End, Phase, SectorRange, StampedDevice};
 
 /// State of a probe.
@@ -26,9 +26,9 @@ pub(crate) struct Search<'s, 'a, D> {
     /// and an address from which on all do.
     pub(crate) through: Option<(u64, u64)>,
     /// Of a pair that was asked for there both had been touched, and all others of the same cell.
-    pub(crate) untold: bool,
+    pub(crate) undetermined: bool,
     pub(crate) map: Map,
-    pub(crate) nature: Nature,
+    pub(crate) loss_kind: LossKind,
     /// Sectors written elsewhere before everything was read back, where nothing was lost.
     pub(crate) run_sectors: u64,
 }
@@ -38,11 +38,11 @@ const PAGE: u64 = 8;
 /// Places that bear the stamps of others which are looked at again, for what crossed the bus.
 const SHOWN: usize = 12;
 /// So many lost places, and none that holds, are a device that keeps nothing.
-pub(super) const LEAST_LOSERS: usize = 16;
+pub(super) const LEAST_LOSING_SECTORS: usize = 16;
 /// Rounds in which a structure is looked for.
 pub(super) const ATTEMPTS: usize = 3;
 /// Losing places that are remembered, as canaries.
-const LOSERS: usize = 256;
+const LOSING_SECTORS: usize = 256;
 
 impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     pub(crate) fn new(device: &'s mut StampedDevice<'a, D>, settings: &Settings) -> Self {
@@ -65,9 +65,9 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             pairs: Vec::new(),
             shared: false,
             through: None,
-            untold: false,
+            undetermined: false,
             map: Map::default(),
-            nature: Nature::None,
+            loss_kind: LossKind::None,
             run_sectors: 0,
         }
     }
@@ -85,42 +85,42 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             }
             self.take_evidence();
         }
-        self.nature = Nature::Parts;
+        self.loss_kind = LossKind::Parts;
         let silent = self.first.iter().any(|(_, seen)| seen.is_silent_loss()) || !self.pairs.is_empty();
         if !silent {
             return self.find_where_it_errs();
         }
         self.look_again()?;
         if !self.eviction.hidden && self.pairs.is_empty() && self.is_scattered() {
-            self.nature = Nature::Scattered;
+            self.loss_kind = LossKind::Scattered;
         }
         // What is lost is lost, whatever a cache shows of the places that were written later.
-        if self.eviction.losers.len() > 8 && self.keeps_nothing() {
+        if self.eviction.losing_sectors.len() > 8 && self.keeps_nothing() {
             // What lands elsewhere is lost nowhere.
             let distance = self.landing_distance()?;
             let distance = if distance.is_some() { distance } else { self.landing_distance_of_a_small_part()? };
             if let Some(distance) = distance {
-                self.nature = Nature::Misaddressed(distance);
+                self.loss_kind = LossKind::Misaddressed(distance);
                 self.map_samples();
                 return Ok(());
             }
-            self.nature = Nature::Stopped;
+            self.loss_kind = LossKind::Stopped;
             return Err(End::Fault(Fault::DropsWrites));
         }
-        if let Some(nature) = self.endures()? {
-            self.nature = nature;
+        if let Some(loss_kind) = self.still_stores()? {
+            self.loss_kind = loss_kind;
             self.map_samples();
-            return if nature_fails(&self.nature) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
+            return if loss_kind_fails(&self.loss_kind) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
         }
         self.device.phase = Phase::FindingPeriod;
         if self.starts_again(&self.pairs.clone())? {
             return Ok(());
         }
-        if self.nature != Nature::Scattered {
+        if self.loss_kind != LossKind::Scattered {
             let distance = self.misdirected_distance()?;
             let distance = if distance.is_some() { distance } else { self.landing_distance()? };
             if let Some(distance) = distance {
-                self.nature = Nature::Misaddressed(distance);
+                self.loss_kind = LossKind::Misaddressed(distance);
                 self.map_samples();
                 return Ok(());
             }
@@ -130,10 +130,10 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         }
         self.device.phase = Phase::Mapping;
         self.map_samples();
-        if self.nature != Nature::Parts {
+        if self.loss_kind != LossKind::Parts {
             return Ok(());
         }
-        if self.eviction.losers.is_empty() {
+        if self.eviction.losing_sectors.is_empty() {
             // What shows other data is no cell of theirs, then, and loses.
             self.watch(self.lost(|seen| seen.is_silent_loss()));
         }
@@ -144,8 +144,8 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             return Ok(());
         }
         self.narrow()?;
-        if self.drops_all()? || self.stopped_since()? {
-            self.nature = Nature::Stopped;
+        if self.drops_everything()? || self.stopped_since()? {
+            self.loss_kind = LossKind::Stopped;
             return Err(End::Fault(Fault::DropsWrites));
         }
         Ok(())
@@ -161,9 +161,9 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         }
         // All that was written first was held, and what was written to find where it errs is not.
         self.map.unsteady = true;
-        if let Some(nature) = self.endures()? {
-            self.nature = nature;
-            return if nature_fails(&self.nature) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
+        if let Some(loss_kind) = self.still_stores()? {
+            self.loss_kind = loss_kind;
+            return if loss_kind_fails(&self.loss_kind) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
         }
         Ok(())
     }
@@ -180,7 +180,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             self.take_evidence();
             return Ok(false);
         }
-        self.nature = Nature::Repeats(repeat);
+        self.loss_kind = LossKind::Repeats(repeat);
         Ok(true)
     }
 
@@ -209,7 +209,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             beside.filter(|at| *at < self.device.sectors() && !self.device.was_written(*at)).take(SHOWN).collect();
         for (page, at) in pages.into_iter().zip(beside.into_iter().cycle()) {
             self.device.check(page)?;
-            if self.device.bears(at)?.is_some_and(|origin| page.numbers().contains(&origin.sector)) {
+            if self.device.origin_at(at)?.is_some_and(|origin| page.numbers().contains(&origin.sector)) {
                 return Ok(Some(page));
             }
         }
@@ -239,7 +239,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         for (sector, flush) in foreign.iter().zip([one, other].into_iter().cycle()) {
             self.device.begin_round();
             self.device.write(flush)?;
-            let Some(origin) = self.device.bears(*sector)? else { continue };
+            let Some(origin) = self.device.origin_at(*sector)? else { continue };
             changing += usize::from(flush.numbers().contains(&origin.sector));
             apart = divisor(apart, origin.sector.abs_diff(*sector));
         }
@@ -303,7 +303,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     fn take_evidence(&mut self) {
         if self.device.bus.is_some() {
             self.pairs.clear();
-            self.device.strangers.clear();
+            self.device.foreign_stamps.clear();
         }
         self.first = self.device.findings.iter().map(|(sector, seen)| (*sector, *seen)).collect();
         for (sector, seen) in &self.first {
@@ -311,7 +311,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
                 self.pairs.push((*sector, origin.sector));
             }
         }
-        for (sector, origin) in &self.device.strangers {
+        for (sector, origin) in &self.device.foreign_stamps {
             if *sector != origin.sector {
                 self.pairs.push((*sector, origin.sector));
             }
@@ -335,17 +335,18 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     fn watch(&mut self, mut lost: Vec<u64>) {
         let page = self.device.unit().max(PAGE);
         lost.dedup_by_key(|at| *at / page);
-        let step = (lost.len() / LOSERS).max(1);
-        self.eviction.losers = lost.into_iter().step_by(step).map(|at| Loser { at, by: None }).take(LOSERS).collect();
+        let step = (lost.len() / LOSING_SECTORS).max(1);
+        self.eviction.losing_sectors =
+            lost.into_iter().step_by(step).map(|at| LosingSector { at, by: None }).take(LOSING_SECTORS).collect();
         // Neighbours fall together: canaries are taken from all over.
-        let count = self.eviction.losers.len();
+        let count = self.eviction.losing_sectors.len();
         if count > 8 {
             let stride = (count / 4).max(1);
             let mut spread = Vec::with_capacity(count);
             for start in 0..stride {
-                spread.extend(self.eviction.losers.iter().skip(start).step_by(stride).copied());
+                spread.extend(self.eviction.losing_sectors.iter().skip(start).step_by(stride).copied());
             }
-            self.eviction.losers = spread;
+            self.eviction.losing_sectors = spread;
         }
     }
 
@@ -359,7 +360,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             })
         };
         let last = self.samples.iter().rposition(lost);
-        last.is_some_and(|last| last >= LEAST_LOSERS && self.samples[..=last].iter().all(lost))
+        last.is_some_and(|last| last >= LEAST_LOSING_SECTORS && self.samples[..=last].iter().all(lost))
     }
 
     /// Whether sectors are wrong here and there, with good ones between.
@@ -389,6 +390,6 @@ pub(super) fn divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { divisor(other, one % other) }
 }
 
-fn nature_fails(nature: &Nature) -> bool {
-    *nature == Nature::Stopped
+fn loss_kind_fails(loss_kind: &LossKind) -> bool {
+    *loss_kind == LossKind::Stopped
 }

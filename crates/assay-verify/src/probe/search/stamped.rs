@@ -150,7 +150,7 @@ pub(crate) struct StampedDevice<'a, D> {
     /// Places that are read back where nothing is lost.
     pub(crate) expected: u64,
     /// Stamps of others that were met where nothing was written yet.
-    pub(crate) strangers: Vec<(u64, Origin)>,
+    pub(crate) foreign_stamps: Vec<(u64, Origin)>,
     /// Where places without memory read as what crossed the bus last: what crosses it before each reading.
     pub(crate) bus: Option<BusFlush>,
     /// A place that was read, and one that was written, without an error.
@@ -180,7 +180,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             places: BTreeMap::new(),
             lost: 0,
             expected: 0,
-            strangers: Vec::new(),
+            foreign_stamps: Vec::new(),
             bus: None,
             answered: None,
             took: None,
@@ -350,7 +350,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                 for (sector, content) in run.iter().zip(content.chunks_exact(SECTOR_LEN)) {
                     self.saved.insert(*sector, digest(content));
                     if let Some((offset, generation)) = self.salt.origin(content) {
-                        self.strangers.push((*sector, Origin { sector: offset / SECTOR_BYTES, generation }));
+                        self.foreign_stamps.push((*sector, Origin { sector: offset / SECTOR_BYTES, generation }));
                     }
                 }
             }
@@ -488,7 +488,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     }
 
     /// Whose stamp a sector bears, written by us or not.
-    pub(crate) fn bears(&mut self, sector: u64) -> Result<Option<Origin>, End> {
+    pub(crate) fn origin_at(&mut self, sector: u64) -> Result<Option<Origin>, End> {
         let place = self.place(sector, 1);
         self.flush_bus(place)?;
         let mut buffer = vec![0; place.bytes() as usize];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::contract::Device;
 use super::super::stamp::Origin;
-use super::nature::Repeat;
+use super::loss_kind::Repeat;
 use super::numbers::prime_powers;
 use super::stages::{ATTEMPTS, Search};
 use super::stamped::{End, SectorRange};
@@ -68,7 +68,7 @@ impl<D: Device> Search<'_, '_, D> {
                 _ => continue,
             };
             // One place tells of most that they are none.
-            let middle = self.device.bears(elsewhere.at + elsewhere.sectors / 2)?;
+            let middle = self.device.origin_at(elsewhere.at + elsewhere.sectors / 2)?;
             let known = middle.is_some_and(|origin| stands.contains_key(&(origin.sector, origin.generation)));
             if known && self.shift(&stands, elsewhere)? == Some(expected) {
                 let known = largest.entry(prime).or_insert(1);

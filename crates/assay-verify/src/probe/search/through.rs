@@ -2,7 +2,7 @@
 //! never written are in no cache of writes, and show what the memory holds.
 
 use super::super::contract::Device;
-use super::nature::Repeat;
+use super::loss_kind::Repeat;
 use super::stages::{Search, divisor};
 use super::stamped::{End, SectorRange};
 
@@ -29,14 +29,14 @@ impl<D: Device> Search<'_, '_, D> {
         let distance = (high - low) * APART.div_ceil(high - low);
         let Some((low, high)) = self.both_ways(low, distance)? else { return Ok(None) };
         self.through = Some((distance, low));
-        self.untold = false;
+        self.undetermined = false;
         let period = self.divide(low, high)?;
         self.through = Some((period, low));
-        if !self.untold && self.in_three_laps(low, period)? {
+        if !self.undetermined && self.in_three_laps(low, period)? {
             let repeat = self.structure(low, low + period)?;
             // An address that was written or read before may show what is no more: then it tells nothing, and no part
             // is called protected or lost for that.
-            if !self.untold && repeat.exact {
+            if !self.undetermined && repeat.exact {
                 return Ok(Some(repeat));
             }
         }
@@ -71,7 +71,7 @@ impl<D: Device> Search<'_, '_, D> {
         match tell.next() {
             Some(at) => self.shows_at(low, at),
             None => {
-                self.untold = true;
+                self.undetermined = true;
                 Ok(false)
             }
         }
@@ -109,7 +109,7 @@ impl<D: Device> Search<'_, '_, D> {
         match self.lap_that_tells(low, high) {
             Some(behind) => self.shows_at(low, behind),
             None => {
-                self.untold = true;
+                self.undetermined = true;
                 Ok(false)
             }
         }
@@ -149,9 +149,10 @@ impl<D: Device> Search<'_, '_, D> {
         }
         self.device.settle()?;
         let now = self.device.generation();
-        let shows = self.device.bears(shown)?.is_some_and(|origin| origin.sector == sent && origin.generation == now);
+        let shows =
+            self.device.origin_at(shown)?.is_some_and(|origin| origin.sector == sent && origin.generation == now);
         // What errs tells nothing.
-        self.untold |= self.device.is_bad(sent) || self.device.is_bad(shown);
+        self.undetermined |= self.device.is_bad(sent) || self.device.is_bad(shown);
         Ok(shows)
     }
 

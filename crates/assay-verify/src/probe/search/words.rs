@@ -7,7 +7,7 @@ use assay_core::verification::{
 
 use super::super::stamp::Seen;
 use super::judge::Account;
-use super::nature::Nature;
+use super::loss_kind::LossKind;
 
 /// Parts of the map.
 const CELLS: u64 = 256;
@@ -91,12 +91,12 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
             format!("about {} holds", Bytes((share * account.announced as f64) as u64))
         }
     };
-    let mut text = match (account.verdict, &account.nature) {
+    let mut text = match (account.verdict, &account.loss_kind) {
         (Verdict::Genuine, _) => {
             format!("genuine: every place tested of the {announced} it announces contains what was written")
         }
         (Verdict::Failed, _) => format!("failed while it was tested: {}", failure(account)),
-        (Verdict::Fake, Nature::Thin) => {
+        (Verdict::Fake, LossKind::Thin) => {
             format!(
                 "fake: it announces {announced} and accepts no new data after what was written ({size}); its memory is used up"
             )
@@ -110,13 +110,15 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
             };
             format!("fake: it announces {announced} and {size}; {habit}")
         }
-        (Verdict::Damaged, Nature::Misaddressed(distance)) => format!(
+        (Verdict::Damaged, LossKind::Misaddressed(distance)) => format!(
             "damaged: data are read {} {} from where they were written, so not everything that the probe overwrote was \
              saved before",
             Bytes(distance.unsigned_abs() * SECTOR_BYTES),
             if *distance < 0 { "below" } else { "above" }
         ),
-        (Verdict::Damaged, Nature::Decays) => format!("damaged: what was written is lost after some readings; {lost}"),
+        (Verdict::Damaged, LossKind::Decays) => {
+            format!("damaged: what was written is lost after some readings; {lost}")
+        }
         (Verdict::Damaged, _) => format!("damaged: {lost}"),
         _ => format!("cannot tell: nothing lost was found in {} sectors", counts.total()),
     };

@@ -10,7 +10,7 @@ use assay_engine::Control;
 use assay_fleet::{Launcher, Ledger};
 use serde_json::{Value, json};
 
-use super::home::{Brought, Home};
+use super::home::{FetchResult, Home};
 use super::ledgers;
 use super::records::adopt;
 use super::rotate;
@@ -68,8 +68,8 @@ impl Row {
     /// Takes a record that came.
     fn take(&mut self, home: &Home, id: &str, document: &[u8]) {
         match home.take(&self.node, id, document) {
-            Ok(Brought::Taken) => self.taken.push(id.to_owned()),
-            Ok(Brought::Here) => self.here.push(id.to_owned()),
+            Ok(FetchResult::Taken) => self.taken.push(id.to_owned()),
+            Ok(FetchResult::Here) => self.here.push(id.to_owned()),
             Err(reason) => self.refused.push((id.to_owned(), harmless(&reason))),
         }
     }

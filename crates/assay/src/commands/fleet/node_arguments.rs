@@ -12,7 +12,7 @@ use crate::cli::Cli;
 use crate::failure::Failure;
 
 /// The port at the far end of a tunnel: one for each node, because two nodes may be one host, and this machine another.
-pub(super) fn far_port(run: &str, number: usize) -> u16 {
+pub(super) fn remote_port(run: &str, number: usize) -> u16 {
     // Above those that servers have, below those that clients are given (32768 on Linux).
     const FIRST: u32 = 20_000;
     const COUNT: u32 = 12_000;
@@ -74,7 +74,7 @@ pub(super) fn arguments(ledger: &Ledger) -> Vec<String> {
 }
 
 /// The suite of a turn of a plan, as nodes get it.
-pub(super) enum Handed {
+pub(super) enum SuiteHandover {
     /// It is named by the other arguments.
     Named,
     /// It is a file of this machine.
@@ -84,17 +84,17 @@ pub(super) enum Handed {
 }
 
 /// How nodes get their suite: files of this machine are not there on others.
-pub(super) fn handed(ledger: &Ledger, launcher: Launcher) -> Result<Handed, Failure> {
+pub(super) fn handed(ledger: &Ledger, launcher: Launcher) -> Result<SuiteHandover, Failure> {
     match launcher {
-        _ if ledger.rotation.is_none() => Ok(Handed::Named),
+        _ if ledger.rotation.is_none() => Ok(SuiteHandover::Named),
         // Its variables name the file, which it copies.
-        Launcher::Ansible => Ok(Handed::Named),
-        Launcher::Local => ledgers::suite(&ledger.run).map(Handed::File),
-        Launcher::Ssh | Launcher::Slurm => ledgers::suite_text(&ledger.run).map(Handed::Text),
+        Launcher::Ansible => Ok(SuiteHandover::Named),
+        Launcher::Local => ledgers::suite(&ledger.run).map(SuiteHandover::File),
+        Launcher::Ssh | Launcher::Slurm => ledgers::suite_text(&ledger.run).map(SuiteHandover::Text),
     }
 }
 
-impl Handed {
+impl SuiteHandover {
     /// What the program is told of it.
     pub(super) fn words(&self) -> Vec<String> {
         match self {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn no_two_nodes_share_a_far_port() {
-        let mut ports: Vec<u16> = (0..1000).map(|number| far_port("0ycb7vf5h0", number)).collect();
+        let mut ports: Vec<u16> = (0..1000).map(|number| remote_port("0ycb7vf5h0", number)).collect();
         ports.sort_unstable();
         ports.dedup();
         assert!(ports.len() == 1000 && ports[0] >= 20_000 && ports[999] < 32_000, "{ports:?}");

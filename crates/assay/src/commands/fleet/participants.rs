@@ -12,11 +12,11 @@ use assay_core::text::harmless;
 use assay_core::units::counted;
 use assay_engine::Control;
 use assay_fleet::{
-    Coordinator, Entry, Expected, Fate, Group, Happening, Key, Launch, Launched, Launcher, Ledger, Mode, NodeEnd,
-    Place, Rules,
+    Coordinator, CoordinatorEvent, Entry, Expected, Fate, Group, Key, Launch, Launched, Launcher, Ledger, Mode,
+    NodeEnd, Place, Rules,
 };
 
-use super::node_arguments::{arguments, far_port, handed, joined_at, listens};
+use super::node_arguments::{arguments, handed, joined_at, listens, remote_port};
 use super::records::{Guard, keep};
 use super::view::View;
 use super::{events, ledgers};
@@ -39,7 +39,7 @@ pub(super) struct Participants<'a> {
     /// The node of the ledger that each number of the coordinator stands for.
     numbers: Vec<usize>,
     coordinator: Coordinator,
-    happenings: Receiver<Happening>,
+    coordinator_events: Receiver<CoordinatorEvent>,
     /// Launchers at work, each with the numbers of its nodes.
     launched: Vec<(Vec<usize>, Launched)>,
     joined: Vec<bool>,
@@ -84,7 +84,7 @@ impl<'a> Participants<'a> {
         let records = Arc::default();
         let keep = keep(&expected, state::keeper()?, Arc::clone(&records), guard);
         let listen = args.listen.unwrap_or_else(|| listens(launcher));
-        let (coordinator, happenings) = Coordinator::listen(listen, expected, keep)
+        let (coordinator, coordinator_events) = Coordinator::listen(listen, expected, keep)
             .map_err(|error| Failure::environment(format!("{listen}: {error}; --listen names another address")))?;
         let address = coordinator.address();
         let places = places(ledger, launcher, &numbers, address);
@@ -130,7 +130,7 @@ impl<'a> Participants<'a> {
             ledger,
             numbers,
             coordinator,
-            happenings,
+            coordinator_events,
             launched,
             joined,
             records,
@@ -149,7 +149,7 @@ impl<'a> Participants<'a> {
             self.tell(&events::started(&self.ledger.run, self.numbers.len()));
         }
         while self.numbers.iter().any(|node| self.ledger.nodes[*node].fate.is_none()) {
-            match self.happenings.recv_timeout(TICK) {
+            match self.coordinator_events.recv_timeout(TICK) {
                 _ if control.stopped() => self.interrupt(),
                 Ok(happening) => self.happened(happening),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -194,18 +194,18 @@ impl<'a> Participants<'a> {
         let _ = output::print(&assay_core::text::json(&event.to_string()));
     }
 
-    fn happened(&mut self, happening: Happening) {
+    fn happened(&mut self, happening: CoordinatorEvent) {
         if self.events
             && let Some(event) = events::of(&happening, |number| self.name(number))
         {
             self.tell(&event);
         }
         match happening {
-            Happening::Joined(number) => {
+            CoordinatorEvent::Joined(number) => {
                 self.joined[number] = true;
                 self.view.joined(number);
             }
-            Happening::Goes(nodes, step, _) => {
+            CoordinatorEvent::Goes(nodes, step, _) => {
                 let who = if let [one] = nodes.as_slice() { self.name(*one) } else { format!("{} nodes", nodes.len()) };
                 self.view.say_plainly(&format!(
                     "{who}: repeat {} of workload {}",
@@ -213,27 +213,27 @@ impl<'a> Participants<'a> {
                     u64::from(step.workload) + 1
                 ));
             }
-            Happening::Recorded(number, id) => self.recorded(number, id),
-            Happening::NotTaken(number, reason) => self.decide(number, Fate::NotTaken { reason }),
-            Happening::Late(number) => self.decide(number, Fate::Late),
-            Happening::TooFew(_) => {
+            CoordinatorEvent::Recorded(number, id) => self.recorded(number, id),
+            CoordinatorEvent::NotTaken(number, reason) => self.decide(number, Fate::NotTaken { reason }),
+            CoordinatorEvent::Late(number) => self.decide(number, Fate::Late),
+            CoordinatorEvent::TooFew(_) => {
                 for number in 0..self.numbers.len() {
                     self.decide(number, Fate::TooFew);
                 }
             }
-            Happening::Left(number, reason) => {
+            CoordinatorEvent::Left(number, reason) => {
                 let said = self.last_line(number);
                 let reason = if said.is_empty() { reason } else { said };
                 self.decide(number, Fate::Lost { reason });
             }
-            Happening::Refused(from, reason) => {
+            CoordinatorEvent::Refused(from, reason) => {
                 self.refused += 1;
                 if self.refused <= MOST_REFUSED {
                     self.view.say(&format!("{from} was turned away: {reason}"));
                 }
             }
-            Happening::Live(number, live) => self.view.live(number, live),
-            Happening::Ready(..) => {}
+            CoordinatorEvent::Live(number, live) => self.view.live(number, live),
+            CoordinatorEvent::Ready(..) => {}
         }
     }
 
@@ -311,8 +311,8 @@ fn places(ledger: &Ledger, launcher: Launcher, numbers: &[usize], address: Socke
             Some(inventory) => inventory.routes.get(name).is_some_and(|route| route.ssh),
             None => launcher == Launcher::Ssh,
         };
-        let (rendezvous, far_port) = joined_at(by_ssh, far_port(&ledger.run, number), address);
-        Place { node: name.clone(), target: target.clone(), rendezvous, far_port, cell: cell.clone() }
+        let (rendezvous, remote_port) = joined_at(by_ssh, remote_port(&ledger.run, number), address);
+        Place { node: name.clone(), target: target.clone(), rendezvous, remote_port, cell: cell.clone() }
     };
     numbers.iter().enumerate().map(place).collect()
 }

@@ -20,7 +20,7 @@ use super::records::Guard;
 use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
 use crate::{files, output};
-use checklist::Person;
+use checklist::Operator;
 
 /// The first turn of a plan.
 pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Result<Exit, Failure> {
@@ -44,7 +44,7 @@ pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Resu
         rotation: Some(Rotation { plan: plan.label(), round: first.round, wave: first.wave, places }),
         ..ledger
     };
-    let mut whole = Whole { args, plan, control, person: Person::new(args) };
+    let mut whole = Whole { args, plan, control, person: Operator::new(args) };
     if whole.confirms(&base, None, first)? {
         let next = turn::next(&whole.plan, &base, first, &[])?;
         whole.follow(next)
@@ -60,7 +60,7 @@ pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> 
     let _lock = ledgers::lock_plan(&rotation.plan)?;
     let plan = begun_plan(&rotation.plan)?;
     let last = turn::ledgers_of_plan(&rotation.plan)?.pop().unwrap_or_else(|| ledger.clone());
-    let mut whole = Whole { args, plan, control, person: Person::new(args) };
+    let mut whole = Whole { args, plan, control, person: Operator::new(args) };
     if !last.missing().is_empty() {
         return whole.follow(last);
     }
@@ -93,7 +93,7 @@ struct Whole<'a> {
     args: &'a FleetRunArgs,
     plan: ExperimentPlan,
     control: &'a Control,
-    person: Person,
+    person: Operator,
 }
 
 impl Whole<'_> {
@@ -165,7 +165,11 @@ impl Whole<'_> {
             let lines: Vec<String> = wrong.iter().map(|(node, reason)| format!("{node}: {reason}")).collect();
             let title =
                 format!("Not moved as round {} of the plan requires; nothing is measured.", turn::of(ledger).round);
-            self.person.shows(&format!("{title}\n{}\n{}", lines.join("\n"), self.mend(turn::of(ledger).round)))?;
+            self.person.shows(&format!(
+                "{title}\n{}\n{}",
+                lines.join("\n"),
+                self.restore_command(turn::of(ledger).round)
+            ))?;
             let run = turn::ledgers_of_plan(&self.plan.label())?.pop().map_or_else(String::new, |last| last.run);
             if !self.person.confirms(&run, self.control)? {
                 return Ok(false);
@@ -174,7 +178,7 @@ impl Whole<'_> {
     }
 
     /// What can be done where the units are right in this round, and were wrong in the one before.
-    fn mend(&self, round: usize) -> String {
+    fn restore_command(&self, round: usize) -> String {
         let before = round.saturating_sub(1);
         if before == 0 {
             return String::new();

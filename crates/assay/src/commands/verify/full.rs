@@ -12,7 +12,7 @@ use assay_verify::{CheckRecord, quick};
 use super::record::{begin, finish};
 use crate::cli::{ContentArg, VerifyArgs};
 use crate::failure::Failure;
-use crate::leftovers::{self, Does};
+use crate::leftovers::{self, LeftoverAction};
 use crate::output::{self, shown};
 use crate::progress::Status;
 use crate::signals;
@@ -80,7 +80,7 @@ pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
 /// Says what others left in the target.
 fn tell_left(args: &VerifyArgs) {
     // What is resumed or read is no leftover.
-    let does = if args.resume || args.only.is_some() { Does::GoesOn } else { Does::Checks };
+    let does = if args.resume || args.only.is_some() { LeftoverAction::GoesOn } else { LeftoverAction::Checks };
     if !args.quiet {
         leftovers::lines(&args.target, does).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
     }

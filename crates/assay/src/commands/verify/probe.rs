@@ -11,7 +11,7 @@ use assay_engine::Control;
 use assay_runner::RunError;
 use assay_verify::probe::{
     BlockDevice, Device, Forecast, Identity, Journal, Phase, ProbeError, ProbePlan, Probed, Progress, Salt, Settings,
-    TimedDevice, plan, run, suits,
+    TimedDevice, check_suitable, plan, run,
 };
 
 use super::record::{begin, finish};
@@ -29,7 +29,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let permit = check_raw(&Sysroot::real(), &args.target, Some(&named))?;
     let device = BlockDevice::open(&permit)?;
     let mut device = TimedDevice::new(device, args.hang_after).map_err(RunError::NoThread)?;
-    suits(&device).map_err(|error| Failure::usage(format!("{}: {error}", shown(&args.target))))?;
+    check_suitable(&device).map_err(|error| Failure::usage(format!("{}: {error}", shown(&args.target))))?;
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit };
@@ -42,7 +42,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let most = plan(identity.bytes, device.block_bytes(), &settings);
     let journal = new_journal(&path, &identity, &most)?;
     let status = announce(args, &path, &journal, &most);
-    let mend = journals::mend(&path, &args.target);
+    let mend = journals::restore_command(&path, &args.target);
     signals::last_words(Some(format!("interrupted, not everything is put back; continue with: {mend}")));
     let start = control.now();
     let begun = watched(&mut device, journal, &settings, most, &control, status);
@@ -77,7 +77,7 @@ fn new_journal(path: &Path, identity: &Identity, most: &ProbePlan) -> Result<Jou
 
 /// Says what is going to happen, and how it is mended where the process does not come to its end.
 fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, most: &ProbePlan) -> Status {
-    let mend = journals::mend(path, &args.target);
+    let mend = journals::restore_command(path, &args.target);
     output::tell(&format!("what is overwritten is saved first; if this is cut off: {mend}"));
     let mut status = Status::new(args.quiet);
     status.say(&format!(

@@ -8,7 +8,7 @@ use assay_device::TargetInfo;
 use assay_store::new_id;
 use assay_verify::{CheckRecord, Subject};
 
-use super::super::finished::{Faces, conclude};
+use super::super::finished::{OutputOptions, conclude};
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
 use crate::recorder::{self, Saved};
@@ -30,7 +30,7 @@ pub(super) fn finish(args: &VerifyArgs, record: Record) -> Result<Exit, Failure>
     let mut keeper = if args.no_save { None } else { Some(state::keeper_at_any_rate()?) };
     let saved = keeper.as_mut().map_or(Saved::Yes, |keeper| recorder::keep_finished(keeper, &record));
     let exit = exit(&record);
-    let faces = Faces { output: args.output.as_deref(), json: args.json, events: false };
+    let faces = OutputOptions { output: args.output.as_deref(), json: args.json, events: false };
     conclude(record, saved, exit, keeper, &faces)
 }
 

@@ -2,7 +2,7 @@
 
 /// What the losses are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Nature {
+pub(crate) enum LossKind {
     /// There are none.
     None,
     /// Addresses start again.

@@ -13,9 +13,9 @@ pub(crate) const HERE: usize = 192;
 
 /// Connections without the key, by address.
 #[derive(Debug, Default)]
-pub(crate) struct Strangers(Mutex<HashMap<IpAddr, usize>>);
+pub(crate) struct Unauthenticated(Mutex<HashMap<IpAddr, usize>>);
 
-impl Strangers {
+impl Unauthenticated {
     /// Counts one more of this address, unless there are enough.
     pub(crate) fn enter(&self, from: IpAddr) -> bool {
         let from = counted_as(from);
@@ -58,34 +58,35 @@ mod tests {
 
     #[test]
     fn one_address_leaves_room_for_others() {
-        let strangers = Strangers::default();
-        let entered = |from: &str| (0..1000).filter(|_| strangers.enter(address(from))).count();
+        let unauthenticated = Unauthenticated::default();
+        let entered = |from: &str| (0..1000).filter(|_| unauthenticated.enter(address(from))).count();
         assert_eq!((entered("10.0.0.1"), entered("::ffff:10.0.0.1")), (64, 0), "one address in two notations");
         assert_eq!(entered("127.0.0.1"), 192);
-        assert!(!strangers.enter(address("10.0.0.2")), "all together are too many");
-        strangers.leave(address("127.0.0.1"));
-        assert!(!strangers.enter(address("10.0.0.1")) && strangers.enter(address("10.0.0.2")));
+        assert!(!unauthenticated.enter(address("10.0.0.2")), "all together are too many");
+        unauthenticated.leave(address("127.0.0.1"));
+        assert!(!unauthenticated.enter(address("10.0.0.1")) && unauthenticated.enter(address("10.0.0.2")));
     }
 
     #[test]
     fn all_addresses_of_a_host_in_ipv6_count_as_one() {
-        let strangers = Strangers::default();
-        let entered = (0..1000u32).filter(|host| strangers.enter(address(&format!("2001:db8:0:1::{host:x}")))).count();
+        let unauthenticated = Unauthenticated::default();
+        let entered =
+            (0..1000u32).filter(|host| unauthenticated.enter(address(&format!("2001:db8:0:1::{host:x}")))).count();
         assert_eq!(entered, 64);
-        assert!(strangers.enter(address("2001:db8:0:2::1")), "another network");
-        let here = (0..1000).filter(|_| strangers.enter(address("::1"))).count();
+        assert!(unauthenticated.enter(address("2001:db8:0:2::1")), "another network");
+        let here = (0..1000).filter(|_| unauthenticated.enter(address("::1"))).count();
         assert_eq!(here, 256 - 65, "this machine has places of its own");
-        strangers.leave(address("2001:db8:0:1::ffff"));
-        assert!(strangers.enter(address("2001:db8:0:1::abcd")));
+        unauthenticated.leave(address("2001:db8:0:1::ffff"));
+        assert!(unauthenticated.enter(address("2001:db8:0:1::abcd")));
     }
 
     #[test]
     fn who_left_is_not_counted() {
-        let strangers = Strangers::default();
+        let unauthenticated = Unauthenticated::default();
         for _ in 0..1000 {
-            assert!(strangers.enter(address("fe80::1")));
-            strangers.leave(address("fe80::1"));
+            assert!(unauthenticated.enter(address("fe80::1")));
+            unauthenticated.leave(address("fe80::1"));
         }
-        assert!(strangers.0.lock().unwrap().is_empty());
+        assert!(unauthenticated.0.lock().unwrap().is_empty());
     }
 }

@@ -5,7 +5,7 @@ use crate::quantity::Quantity;
 
 /// How to rank.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ask {
+pub struct RankOptions {
     /// Words for the load that decides; `None`: the one of [`crate::deciding_load`].
     pub primary: Option<String>,
     /// The figure of it; `None`: what people read first of that load.
@@ -24,7 +24,7 @@ pub struct Ask {
     pub composite: Option<CompositeKind>,
 }
 
-impl Default for Ask {
+impl Default for RankOptions {
     fn default() -> Self {
         Self {
             primary: None,

@@ -9,7 +9,7 @@ use crate::sys;
 
 /// What lies between the files and the medium, beside the kernel.
 #[derive(Debug)]
-pub(crate) enum Beneath {
+pub(crate) enum DriverLayer {
     /// Nothing.
     Nothing,
     /// A program, and the device under it.
@@ -18,7 +18,7 @@ pub(crate) enum Beneath {
     Unknown,
 }
 
-impl Beneath {
+impl DriverLayer {
     /// What lies under the directory.
     pub(crate) fn of(directory: &Path) -> Self {
         match sys::is_program(directory) {

@@ -7,7 +7,7 @@ use assay_device::owned::{OwnDir, OwnedError};
 use crate::names::directory;
 
 /// The directories of a tree.
-pub(crate) struct Nest<'p> {
+pub(crate) struct Directories<'p> {
     root: &'p OwnDir,
     /// Open, from the outermost to that of the last file.
     open: Vec<(u32, OwnDir)>,
@@ -16,7 +16,7 @@ pub(crate) struct Nest<'p> {
     first: u32,
 }
 
-impl<'p> Nest<'p> {
+impl<'p> Directories<'p> {
     /// A tree in `root`, whose directories are named from `first` on.
     pub(crate) fn new(root: &'p OwnDir, first: u32) -> Self {
         Self { root, open: Vec::new(), made: HashSet::new(), first }

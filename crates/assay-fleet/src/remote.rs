@@ -36,7 +36,7 @@ while read -r _; do date +%s.%N; done
 
 /// Where a command is to run.
 #[derive(Debug, Clone, Copy)]
-pub struct Far<'a> {
+pub struct RemoteNode<'a> {
     /// Here, or by ssh.
     pub launcher: Launcher,
     /// The node: with ssh the host.
@@ -45,7 +45,7 @@ pub struct Far<'a> {
 
 /// What a command said.
 #[derive(Debug)]
-pub struct Said {
+pub struct CommandOutput {
     /// Its exit code; none where a signal ended it.
     pub code: Option<i32>,
     /// Its standard output.
@@ -56,7 +56,7 @@ pub struct Said {
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum FarError {
+pub enum RemoteError {
     /// The node was not reached.
     #[error("{0}")]
     NotReached(String),
@@ -67,7 +67,7 @@ pub enum FarError {
 
 /// What a node is, and how late or early its time of day.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Look {
+pub struct NodeInfo {
     /// What `uname -m` says.
     pub machine: String,
     /// Width of what runs there.
@@ -87,7 +87,7 @@ pub struct DayClock {
     pub bound_ns: u64,
 }
 
-impl Said {
+impl CommandOutput {
     /// The last line of its standard error; otherwise how it ended.
     #[must_use]
     pub fn last_words(&self) -> String {
@@ -100,7 +100,7 @@ impl Said {
     }
 }
 
-impl Far<'_> {
+impl RemoteNode<'_> {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = match self.launcher {
             Launcher::Ssh => {
@@ -127,9 +127,9 @@ impl Far<'_> {
         command
     }
 
-    fn begin(&self, mut command: Command) -> Result<(Ended, Tail), FarError> {
+    fn begin(&self, mut command: Command) -> Result<(Ended, Tail), RemoteError> {
         let program = command.get_program().to_string_lossy().into_owned();
-        let fail = |error: std::io::Error| FarError::NoAnswer(format!("{program}: {error}"));
+        let fail = |error: std::io::Error| RemoteError::NoAnswer(format!("{program}: {error}"));
         let mut child = Ended(command.spawn().map_err(fail)?);
         let tail = Tail::default();
         if let Some(stderr) = child.0.stderr.take() {
@@ -141,8 +141,8 @@ impl Far<'_> {
     /// Runs a program there, which may say up to `most` bytes within the time.
     ///
     /// # Errors
-    /// [`FarError`]
-    pub fn call(&self, words: &[&str], most: u64, within: Duration) -> Result<Said, FarError> {
+    /// [`RemoteError`]
+    pub fn call(&self, words: &[&str], most: u64, within: Duration) -> Result<CommandOutput, RemoteError> {
         let (mut child, tail) = self.begin(self.command(words))?;
         let (sender, whole) = channel();
         if let Some(stdout) = child.0.stdout.take() {
@@ -151,13 +151,13 @@ impl Far<'_> {
                 let _ = stdout.take(most + 1).read_to_end(&mut out);
                 let _ = sender.send(out);
             };
-            std::thread::Builder::new().spawn(read).map_err(|error| FarError::NoAnswer(error.to_string()))?;
+            std::thread::Builder::new().spawn(read).map_err(|error| RemoteError::NoAnswer(error.to_string()))?;
         }
-        let late = || FarError::NoAnswer(format!("{}: no answer within {} s", words[0], within.as_secs()));
+        let late = || RemoteError::NoAnswer(format!("{}: no answer within {} s", words[0], within.as_secs()));
         let end = Instant::now() + within;
         let out = whole.recv_timeout(within).map_err(|_| late())?;
         if out.len() as u64 > most {
-            return Err(FarError::NoAnswer(format!("{}: its answer is longer than {most} bytes", words[0])));
+            return Err(RemoteError::NoAnswer(format!("{}: its answer is longer than {most} bytes", words[0])));
         }
         let code = loop {
             match child.0.try_wait() {
@@ -167,9 +167,9 @@ impl Far<'_> {
             }
         };
         if self.launcher == Launcher::Ssh && code == Some(NOT_REACHED) {
-            return Err(FarError::NotReached(self.why(&tail)));
+            return Err(RemoteError::NotReached(self.why(&tail)));
         }
-        Ok(Said { code, out, errors: tail.text() })
+        Ok(CommandOutput { code, out, errors: tail.text() })
     }
 
     fn why(&self, tail: &Tail) -> String {
@@ -183,17 +183,17 @@ impl Far<'_> {
     /// Asks a node what it is and what its time of day is.
     ///
     /// # Errors
-    /// [`FarError`]
-    pub fn look(&self, target: &str) -> Result<Look, FarError> {
+    /// [`RemoteError`]
+    pub fn look(&self, target: &str) -> Result<NodeInfo, RemoteError> {
         let mut command = self.command(&["sh", "-c", LOOKS, "sh", target]);
         command.stdin(Stdio::piped());
         let (mut child, tail) = self.begin(command)?;
         let lines = lines(&mut child.0)?;
-        let mut look = Look::default();
+        let mut look = NodeInfo::default();
         let end = Instant::now() + ANSWER;
         loop {
             let Ok(line) = lines.recv_timeout(end.saturating_duration_since(Instant::now())) else {
-                return Err(FarError::NotReached(self.why(&tail)));
+                return Err(RemoteError::NotReached(self.why(&tail)));
             };
             match line.split_once('=') {
                 Some(("machine", machine)) => look.machine = machine.to_owned(),
@@ -232,7 +232,7 @@ fn compare(line: &str, day: SystemTime, round_trip: Duration) -> Option<DayClock
 }
 
 /// Its lines as they come; a longer one than any of ours ends them.
-fn lines(child: &mut Child) -> Result<Receiver<String>, FarError> {
+fn lines(child: &mut Child) -> Result<Receiver<String>, RemoteError> {
     let (sender, receiver) = sync_channel(16);
     if let Some(stdout) = child.stdout.take() {
         let read = move || {
@@ -246,7 +246,7 @@ fn lines(child: &mut Child) -> Result<Receiver<String>, FarError> {
                 line.clear();
             }
         };
-        std::thread::Builder::new().spawn(read).map_err(|error| FarError::NoAnswer(error.to_string()))?;
+        std::thread::Builder::new().spawn(read).map_err(|error| RemoteError::NoAnswer(error.to_string()))?;
     }
     Ok(receiver)
 }
@@ -265,7 +265,7 @@ impl Drop for Ended {
 mod tests {
     use super::*;
 
-    const HERE: Far<'_> = Far { launcher: Launcher::Local, node: "here" };
+    const HERE: RemoteNode<'_> = RemoteNode { launcher: Launcher::Local, node: "here" };
 
     #[test]
     fn a_look_says_what_this_machine_is_and_that_its_clock_agrees_with_itself() {

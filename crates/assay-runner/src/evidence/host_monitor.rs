@@ -14,7 +14,7 @@ pub(crate) struct Mark(HostState);
 
 /// Looks at the host and at the kernel log.
 #[derive(Debug)]
-pub(crate) struct Witness {
+pub(crate) struct HostMonitor {
     sysroot: Sysroot,
     log: RefCell<KernelLog>,
     /// What the kernel said while nothing was measured.
@@ -22,7 +22,7 @@ pub(crate) struct Witness {
     swaps_here: bool,
 }
 
-impl Witness {
+impl HostMonitor {
     /// Begins to listen to the kernel.
     pub(crate) fn new(sysroot: &Sysroot, seen: &TargetInfo) -> Self {
         let mut devices: Vec<String> = seen.medium.stack.iter().map(|node| node.name.clone()).collect();
