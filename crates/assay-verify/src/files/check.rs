@@ -83,8 +83,8 @@ pub fn check(
         None => Folder::Any(Arc::clone(&plan.handle)),
     };
     let (direct, read_back) = folder.how(&sample(plan, settings), settings.direct)?;
-    let beneath = DriverLayer::of(&plan.directory);
-    let raw = Raw::beneath(&plan.directory).filter(|_| place.is_some());
+    let driver_layer = DriverLayer::of(&plan.directory);
+    let raw = Raw::under(&plan.directory).filter(|_| place.is_some());
     let pool = Pool::new(Arc::new(Mounted::new(folder, direct)), settings.hang_after, control).map_err(|error| {
         // What there is to go on with stays.
         if let Some(place) = place.as_ref().filter(|_| !settings.resume) {
@@ -93,7 +93,7 @@ pub fn check(
         io(error)
     })?;
     let own = place.as_ref().map(HeldDirectory::own);
-    let work = Work { plan, settings, pool: &pool, beneath: &beneath, own, state: &mut state };
+    let work = Work { plan, settings, pool: &pool, driver_layer: &driver_layer, own, state: &mut state };
     let mut done = work.run(progress);
     let handle = Arc::clone(&plan.handle);
     if !matches!(done.stop_reason(), Some(StopReason::Stopped | StopReason::Hung | StopReason::Failed(_)))
@@ -106,7 +106,7 @@ pub fn check(
     }
     let stop_reason = done.stop_reason();
     let outcome = outcome(stop_reason, &done, control.elapsed(&start));
-    let mut scope = scope(plan, settings, &done, &outcome, beneath.doubt(direct.is_some()), &state);
+    let mut scope = scope(plan, settings, &done, &outcome, driver_layer.doubt(direct.is_some()), &state);
     scope.repeats = raw.and_then(|raw| repeats(&raw, &pool, &state, &done, &scope));
     let left = finish(settings, &pool, &mut state, place.as_ref(), stop_reason);
     let resumable = left.is_some() && matches!(stop_reason, Some(StopReason::Stopped | StopReason::Hung));

@@ -157,11 +157,17 @@ fn checked_late(spec: &MediumSpec, front: u64, late: Option<Late>) -> (Tally, Ju
     let (plan, settings) = (plan(area), Settings { cache_bytes: CACHE, ..Settings::default() });
     let format = if spec.seed.is_multiple_of(2) { Format::Salted } else { Format::F3 };
     let mut state = State { content: Content::new(format, Salt::known(spec.seed)), ..State::new(area) };
-    let beneath = DriverLayer::Nothing;
+    let driver_layer = DriverLayer::Nothing;
     let place = tempfile::tempdir().unwrap();
     let own = Arc::new(Directory::open(place.path()).unwrap().make("own").unwrap());
-    let work =
-        Work { plan: &plan, settings: &settings, pool: &pool, beneath: &beneath, own: Some(&own), state: &mut state };
+    let work = Work {
+        plan: &plan,
+        settings: &settings,
+        pool: &pool,
+        driver_layer: &driver_layer,
+        own: Some(&own),
+        state: &mut state,
+    };
     let done = work.run(&mut |_| {});
     assert!(done.stop_reason().is_none());
     let scope = Scope { whole_bytes: area, complete: true, rewritten: done.rewritten, ..Scope::default() };

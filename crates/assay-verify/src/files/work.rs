@@ -37,7 +37,7 @@ pub(super) struct Work<'a> {
     pub(super) plan: &'a CheckPlan,
     pub(super) settings: &'a Settings,
     pub(super) pool: &'a Pool,
-    pub(super) beneath: &'a DriverLayer,
+    pub(super) driver_layer: &'a DriverLayer,
     /// The directory of assay's own, where the check is not only to read.
     pub(super) own: Option<&'a Arc<OwnDir>>,
     pub(super) state: &'a mut State,
@@ -324,7 +324,7 @@ impl Work<'_> {
 
     /// Makes durable and forgets what a driver keeps in the host's memory.
     fn settle(&self) -> Result<(), StopReason> {
-        match self.beneath.settle() {
+        match self.driver_layer.settle() {
             Ok(Some(work)) => self.pool.run(work)?.map_err(StopReason::Failed),
             Ok(None) => Ok(()),
             Err(error) => Err(StopReason::Failed(error)),

@@ -70,14 +70,15 @@ pub fn check(
     let mut probed = Probed::none(0);
     let mut tally = Tally::new(plan.area_bytes);
     let (mut written, mut places, mut set_aside) = (0, 0, true);
-    let beneath = DriverLayer::of(&plan.directory);
-    let ended = Files::make(&pool, &beneath, own, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
-        probed.classes = vec![None; files.places()];
-        let ended = probe(&mut files, salt, &mut probed, progress);
-        (written, places, set_aside) = (files.written, files.places(), files.set_aside);
-        count(&files, &probed, &mut tally);
-        ended
-    });
+    let driver_layer = DriverLayer::of(&plan.directory);
+    let ended =
+        Files::make(&pool, &driver_layer, own, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
+            probed.classes = vec![None; files.places()];
+            let ended = probe(&mut files, salt, &mut probed, progress);
+            (written, places, set_aside) = (files.written, files.places(), files.set_aside);
+            count(&files, &probed, &mut tally);
+            ended
+        });
     let handle = Arc::clone(&plan.handle);
     let ended = ended.and_then(|()| pool.run(move || crate::sys::still_there(&handle))?.map_err(StopReason::Failed));
     let outcome = outcome(ended.as_ref().err(), control.elapsed(&start), written);
@@ -87,7 +88,7 @@ pub fn check(
     };
     let complete = ended.is_ok();
     probed.stopped |= outcome.medium_failed() && !probed.proved;
-    let doubt = beneath.doubt(direct.is_some());
+    let doubt = driver_layer.doubt(direct.is_some());
     let sure = complete && set_aside && doubt.is_none();
     let (verdict, kind) = judge(&probed, sure);
     let verification = Verification {

@@ -25,7 +25,7 @@ pub(crate) const EVICTING_BYTES: u64 = 64 * MIB;
 /// The files, open.
 pub(crate) struct Files<'a> {
     pool: &'a Pool,
-    beneath: &'a DriverLayer,
+    driver_layer: &'a DriverLayer,
     directory: Arc<OwnDir>,
     direct: bool,
     files: Vec<(Arc<File>, u64)>,
@@ -43,7 +43,7 @@ impl<'a> Files<'a> {
     /// Makes them in `directory`, over `area` bytes.
     pub(crate) fn make(
         pool: &'a Pool,
-        beneath: &'a DriverLayer,
+        driver_layer: &'a DriverLayer,
         directory: &Arc<OwnDir>,
         area: u64,
         direct: bool,
@@ -57,7 +57,7 @@ impl<'a> Files<'a> {
         let evicting_file = one(pool, directory, 0, evicting_bytes, direct)?;
         let mut made = Self {
             pool,
-            beneath,
+            driver_layer,
             directory: Arc::clone(directory),
             direct,
             files: Vec::new(),
@@ -182,7 +182,7 @@ impl Spread for Files<'_> {
     fn settle(&mut self) -> Result<bool, StopReason> {
         let file = Arc::clone(&self.evicting_file.0);
         let others: Vec<Arc<File>> = self.files.iter().map(|(file, _)| Arc::clone(file)).collect();
-        let below = self.beneath.settle().map_err(StopReason::Failed)?;
+        let below = self.driver_layer.settle().map_err(StopReason::Failed)?;
         let done = self.run(move || {
             sys::settle(&file, others.iter().map(Arc::as_ref))?;
             below.map_or(Ok(()), |settle| settle())

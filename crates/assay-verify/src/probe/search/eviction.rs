@@ -220,7 +220,7 @@ impl Eviction {
                 let seen = device.check(place)?;
                 // A cache changes no bits: this is kept by bad cells, of which some writes leave less.
                 if seen.iter().any(|seen| matches!(seen, Seen::Changed | Seen::Worn)) {
-                    self.losing_sectors.retain(|loser| loser != canary);
+                    self.losing_sectors.retain(|losing| losing != canary);
                 } else if seen.get((canary.at - place.at) as usize) == Some(&Seen::Holds) {
                     // Of a block with one bad sector the others hold for ever.
                     alive.push(*canary);
@@ -232,7 +232,7 @@ impl Eviction {
             // Long after the others: these hold, and had been overwritten when they were taken for lost.
             let hold = half.is_some_and(|half| total >= (half * OUTLIVED).max((1 << 20) / SECTOR));
             if alive.is_empty() || hold {
-                self.losing_sectors.retain(|loser| !alive.contains(loser));
+                self.losing_sectors.retain(|losing| !alive.contains(losing));
                 return Ok(half.filter(|_| total > 0).map(|half| (total, half)));
             }
             self.mixed |= alive.len() < canaries.len() && total > 0;
@@ -240,7 +240,7 @@ impl Eviction {
             if step >= self.limit {
                 // A pair that shares no cell proves no cache.
                 if canaries.iter().all(|canary| canary.by.is_some()) {
-                    self.losing_sectors.retain(|loser| !canaries.contains(loser));
+                    self.losing_sectors.retain(|losing| !canaries.contains(losing));
                 } else {
                     self.hidden = true;
                 }
@@ -308,13 +308,13 @@ impl Eviction {
     fn choose<D: Device>(&mut self, device: &StampedDevice<'_, D>, tests: &[SectorRange]) -> Vec<LosingSector> {
         let mut chosen: Vec<LosingSector> = Vec::new();
         for _ in 0..self.losing_sectors.len() {
-            let loser = self.losing_sectors[self.next_losing_sector % self.losing_sectors.len()];
+            let losing = self.losing_sectors[self.next_losing_sector % self.losing_sectors.len()];
             self.next_losing_sector += 1;
-            let places = [Some(loser.at), loser.by].into_iter().flatten().map(|at| device.place(at, 1));
+            let places = [Some(losing.at), losing.by].into_iter().flatten().map(|at| device.place(at, 1));
             let free = places.clone().all(|place| !tests.iter().any(|test| test.meets(place)));
-            let other = chosen.iter().all(|one| device.place(one.at, 1) != device.place(loser.at, 1));
-            if free && other && !device.is_bad(loser.at) {
-                chosen.push(loser);
+            let other = chosen.iter().all(|one| device.place(one.at, 1) != device.place(losing.at, 1));
+            if free && other && !device.is_bad(losing.at) {
+                chosen.push(losing);
             }
             if chosen.len() == CANARIES {
                 break;
@@ -329,8 +329,8 @@ fn write_canaries<D: Device>(
     device: &mut StampedDevice<'_, D>,
     canaries: &[LosingSector],
 ) -> Result<Vec<SectorRange>, End> {
-    let at = canaries.iter().map(|loser| loser.at);
-    let by = canaries.iter().filter_map(|loser| loser.by);
+    let at = canaries.iter().map(|losing| losing.at);
+    let by = canaries.iter().filter_map(|losing| losing.by);
     let mut by: Vec<SectorRange> = by.map(|at| device.place(at, 1)).collect();
     let mut at: Vec<SectorRange> = at.map(|at| device.place(at, 1)).filter(|place| !by.contains(place)).collect();
     device.save(&[&at[..], &by].concat())?;
