@@ -5,12 +5,12 @@
 use assay_core::record::Record;
 use serde::Serialize;
 
-use crate::excluded::named;
+use crate::admission::named;
+use crate::exclusion::Excluded;
 use crate::identity::{identity, short_name};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Reading, loads, reading};
-use crate::reason::Excluded;
 
 /// How several runs become one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

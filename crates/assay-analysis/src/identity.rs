@@ -14,7 +14,7 @@ pub struct Identity {
     /// The physical piece: label `unit`, or its serial number; empty where neither is known. All
     /// such records of a model count as one unit. A unit of an article is told from one of the same number here.
     pub unit: String,
-    /// Where it sat: label `slot`, or the host's.
+    /// Where it was: label `slot`, or the host's.
     pub slot: Option<String>,
     /// Round of a plan: label `round`.
     pub round: Option<String>,
@@ -38,12 +38,12 @@ pub fn identity(record: &Record) -> Identity {
 /// lies under a path.
 #[must_use]
 pub fn names_model(record: &Record) -> bool {
-    let told = |text: Option<&String>| text.is_some_and(|text| !clean(text).is_empty());
+    let is_given = |text: Option<&String>| text.is_some_and(|text| !clean(text).is_empty());
     let medium = &record.medium;
     !record.is_printed()
-        || told(record.labels.get("model"))
-        || told(medium.model.as_ref())
-        || told(medium.vendor.as_ref())
+        || is_given(record.labels.get("model"))
+        || is_given(medium.model.as_ref())
+        || is_given(medium.vendor.as_ref())
 }
 
 /// What a record was measured with: the suite and its version; of an imported one the tool, which has its own.

@@ -1,23 +1,24 @@
 //! From records to verdicts: what the statistics say of records, for machines to read and for
 //! reports to show. Pure functions: nothing here touches a file, a clock or a network.
 
+mod admission;
 pub mod advise;
 pub mod aggregate;
 pub mod at_once;
 mod bus;
 pub mod compare;
-mod deciding;
-mod doubtful;
-mod excluded;
+#[cfg(test)]
+mod consistency_tests;
+mod deciding_load;
+mod exclusion;
 pub mod fleet;
 mod identity;
 mod load;
 pub mod load_curve;
-mod load_words;
+mod load_query;
 mod manner;
+mod mark_doubtful;
 mod needed;
-#[cfg(test)]
-mod one_answer;
 mod over_days;
 mod overlap;
 pub mod percentiles;
@@ -26,20 +27,19 @@ mod published;
 mod quantity;
 pub mod rank;
 mod reading;
-mod reason;
 #[cfg(test)]
 mod samples;
 
+pub use admission::{admit, examine, excluded, share_verdicts};
 pub use bus::held_by_bus;
-pub use deciding::{LoadError, by_model, deciding_load, loads_named};
-pub use doubtful::mark_doubtful;
-pub use excluded::{admit, examine, excluded, share_verdicts};
+pub use deciding_load::{LoadError, by_model, deciding_load, loads_named};
+pub use exclusion::{Excluded, Reason};
 pub use identity::{Identity, identity, names_model, short_name};
 pub use load::Load;
-pub use load_words::LoadAsk;
+pub use load_query::LoadQuery;
+pub use mark_doubtful::mark_doubtful;
 pub use needed::{Needed, Values};
 pub use over_days::{ASSUMED_DAYS, over_days};
 pub use published::{PREFIX, PublishedError, published};
 pub use quantity::{Quantity, estimate};
 pub use reading::{Mark, Reading, loads, reading};
-pub use reason::{Excluded, Reason};

@@ -6,9 +6,9 @@ use assay_core::record::{Measurement, Record};
 use assay_core::workload::Unknown;
 use serde::Serialize;
 
+use crate::exclusion::{Reason, excluded_whole};
 use crate::load::Load;
 use crate::quantity::{Quantity, estimate, value};
-use crate::reason::{Reason, excluded_whole};
 
 /// What a figure has to be read with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

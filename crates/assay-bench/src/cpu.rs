@@ -8,7 +8,7 @@
 use assay_lab::{FilledDevice, Missing};
 
 use crate::assay::{Load, Run};
-use crate::fio::{self, Said, Setting};
+use crate::fio::{self, FioOutput, Setting};
 use crate::judge::Target;
 use crate::process::Finished;
 use crate::report::Report;
@@ -36,7 +36,7 @@ fn compare(
     fio::present()?;
     let device = FilledDevice::new(DEVICE_BYTES)?;
     let load = Load::random_4k(depth, SECONDS);
-    let cost = |(said, finished): &(Said, Finished)| finished.user_seconds * 1e9 / said.operations;
+    let cost = |(said, finished): &(FioOutput, Finished)| finished.user_seconds * 1e9 / said.operations;
     // The least time is the best.
     let unit = "operations per ns of user CPU";
     let setting = fio::best(report, settings, device.path(), load, unit, |run| 1.0 / cost(run));

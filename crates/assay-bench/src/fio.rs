@@ -86,7 +86,7 @@ pub(crate) const NULL: Setting = Setting { name: "null", arguments: &["--ioengin
 
 /// What fio says of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct FioOutput {
     pub(crate) iops: f64,
     /// Operations that it counted.
     pub(crate) operations: f64,
@@ -108,7 +108,7 @@ pub(crate) fn best(
     target: &Path,
     load: Load,
     unit: &str,
-    figure: impl Fn(&(Said, Finished)) -> f64,
+    figure: impl Fn(&(FioOutput, Finished)) -> f64,
 ) -> Setting {
     let load = Load { seconds: TRIAL_SECONDS, ..load };
     let mut seen: Vec<Vec<f64>> = vec![Vec::new(); settings.len()];
@@ -150,12 +150,12 @@ pub(crate) fn command(target: &Path, setting: Setting, load: Load, ramp: bool) -
 }
 
 /// Runs to the end and reads what it says.
-pub(crate) fn run(command: &mut Command) -> (Said, Finished) {
+pub(crate) fn run(command: &mut Command) -> (FioOutput, Finished) {
     said(finish(command))
 }
 
 /// [`run`], with `watch` called as soon as there is a process.
-pub(crate) fn run_watched(command: &mut Command, watch: impl FnOnce(u32)) -> (Said, Finished) {
+pub(crate) fn run_watched(command: &mut Command, watch: impl FnOnce(u32)) -> (FioOutput, Finished) {
     said(finish_watched(command, watch))
 }
 
@@ -166,11 +166,11 @@ pub(crate) fn document(finished: &Finished) -> Value {
     serde_json::from_str(&finished.stdout[start..]).unwrap()
 }
 
-fn said(finished: Finished) -> (Said, Finished) {
+fn said(finished: Finished) -> (FioOutput, Finished) {
     let job = &document(&finished)["jobs"][0];
     let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
     let side = if number(&job["read"]["total_ios"]) > 0.0 { &job["read"] } else { &job["write"] };
-    let said = Said {
+    let said = FioOutput {
         iops: number(&side["iops"]),
         operations: number(&side["total_ios"]),
         p50_ns: number(&side["clat_ns"]["percentile"]["50.000000"]),

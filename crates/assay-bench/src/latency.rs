@@ -6,7 +6,7 @@
 use assay_lab::{Bus, LatencyCard, Missing};
 
 use crate::assay::{Load, Run};
-use crate::fio::{self, Said, Setting};
+use crate::fio::{self, FioOutput, Setting};
 use crate::judge::Target;
 use crate::report::Report;
 use crate::series::{Figure, LOOKS, pairs};
@@ -53,7 +53,7 @@ fn compare(
                 estimate.as_ref().map_or(f64::NAN, |estimate| estimate.point)
             };
             let repeat = &measurement.repeats[0];
-            Said {
+            FioOutput {
                 iops: repeat.iops,
                 operations: repeat.operations as f64,
                 p50_ns: point(&latency.p50),
@@ -62,9 +62,14 @@ fn compare(
         },
         || fio::run(&mut fio::command(device, peer, load, true)).0,
         &[
-            Figure::ratio(what("IOPS"), |said: &Said| said.iops, |iops| format!("{iops:.0}"), Target::AroundOne(0.02)),
-            Figure::ratio(what("p50"), |said: &Said| said.p50_ns, micros, Target::AroundOne(0.03)),
-            Figure::ratio(what("p99"), |said: &Said| said.p99_ns, micros, Target::AroundOne(0.05)),
+            Figure::ratio(
+                what("IOPS"),
+                |said: &FioOutput| said.iops,
+                |iops| format!("{iops:.0}"),
+                Target::AroundOne(0.02),
+            ),
+            Figure::ratio(what("p50"), |said: &FioOutput| said.p50_ns, micros, Target::AroundOne(0.03)),
+            Figure::ratio(what("p99"), |said: &FioOutput| said.p99_ns, micros, Target::AroundOne(0.05)),
         ],
     );
     Ok(())

@@ -136,8 +136,8 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict;
-    use crate::outcome::Failure;
+    use crate::finding::ValidityVerdict;
+    use crate::outcome::RunFailure;
 
     fn draft() -> Draft {
         Draft::begin("id", "", Tool::assay("1.0", "sync", "asked for"), SuiteRef::new("s", 1), Medium::unknown("/mnt"))
@@ -147,15 +147,18 @@ mod tests {
     fn a_record_is_judged_when_it_is_closed() {
         let mut draft = draft();
         assert_eq!(draft.warn(Finding::AnotherRun).severity, Warning::from(Finding::AnotherRun).severity);
-        assert_eq!((&draft.record().outcome, draft.record().validity.verdict), (&Outcome::Running, Verdict::Valid));
+        assert_eq!(
+            (&draft.record().outcome, draft.record().validity.verdict),
+            (&Outcome::Running, ValidityVerdict::Valid)
+        );
         let record = draft.close(Outcome::Completed);
-        assert_eq!((record.outcome, record.validity.verdict), (Outcome::Completed, Verdict::Suspect));
+        assert_eq!((record.outcome, record.validity.verdict), (Outcome::Completed, ValidityVerdict::Suspect));
     }
 
     #[test]
     fn the_first_end_stays_until_the_record_is_opened_again() {
         let failed = Outcome::Failed {
-            failure: Failure::Hung,
+            failure: RunFailure::Hung,
             detail: String::new(),
             workload: None,
             elapsed_ns: 1,

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Failure {
+#[cfg_attr(feature = "schema", schemars(rename = "Failure"))]
+pub enum RunFailure {
     /// No completion for longer than the medium could explain.
     Hung,
     /// The medium or its file system turned read-only.
@@ -30,7 +31,7 @@ pub enum Failure {
     Other,
 }
 
-impl Failure {
+impl RunFailure {
     /// The failure as people say it, after "did not finish:".
     #[must_use]
     pub fn title(self) -> &'static str {
@@ -110,7 +111,7 @@ pub enum Outcome {
     /// It did not finish.
     Failed {
         /// Why.
-        failure: Failure,
+        failure: RunFailure,
         /// The system's or medium's own words.
         detail: String,
         /// Name of the workload under way; null outside of one.
@@ -129,7 +130,11 @@ impl Outcome {
         matches!(
             self,
             Self::Failed {
-                failure: Failure::Hung | Failure::ReadOnly | Failure::IoError | Failure::Disappeared | Failure::Other,
+                failure: RunFailure::Hung
+                    | RunFailure::ReadOnly
+                    | RunFailure::IoError
+                    | RunFailure::Disappeared
+                    | RunFailure::Other,
                 ..
             }
         )
@@ -167,27 +172,27 @@ mod tests {
     #[test]
     fn numbers_of_errors_are_those_of_the_system() {
         for (number, linux, macos, windows) in [
-            (5, Failure::IoError, Failure::IoError, Failure::IoError),
-            (19, Failure::Disappeared, Failure::Disappeared, Failure::ReadOnly),
-            (28, Failure::OutOfSpace, Failure::OutOfSpace, Failure::IoError),
-            (30, Failure::ReadOnly, Failure::ReadOnly, Failure::IoError),
-            (60, Failure::IoError, Failure::Hung, Failure::IoError),
-            (69, Failure::IoError, Failure::OutOfSpace, Failure::IoError),
-            (110, Failure::Hung, Failure::IoError, Failure::IoError),
-            (112, Failure::IoError, Failure::IoError, Failure::OutOfSpace),
-            (122, Failure::OutOfSpace, Failure::IoError, Failure::IoError),
-            (1167, Failure::IoError, Failure::IoError, Failure::Disappeared),
+            (5, RunFailure::IoError, RunFailure::IoError, RunFailure::IoError),
+            (19, RunFailure::Disappeared, RunFailure::Disappeared, RunFailure::ReadOnly),
+            (28, RunFailure::OutOfSpace, RunFailure::OutOfSpace, RunFailure::IoError),
+            (30, RunFailure::ReadOnly, RunFailure::ReadOnly, RunFailure::IoError),
+            (60, RunFailure::IoError, RunFailure::Hung, RunFailure::IoError),
+            (69, RunFailure::IoError, RunFailure::OutOfSpace, RunFailure::IoError),
+            (110, RunFailure::Hung, RunFailure::IoError, RunFailure::IoError),
+            (112, RunFailure::IoError, RunFailure::IoError, RunFailure::OutOfSpace),
+            (122, RunFailure::OutOfSpace, RunFailure::IoError, RunFailure::IoError),
+            (1167, RunFailure::IoError, RunFailure::IoError, RunFailure::Disappeared),
         ] {
-            assert_eq!(Failure::from_linux(number), linux, "{number}");
-            assert_eq!(Failure::from_macos(number), macos, "{number}");
-            assert_eq!(Failure::from_win32(number), windows, "{number}");
+            assert_eq!(RunFailure::from_linux(number), linux, "{number}");
+            assert_eq!(RunFailure::from_macos(number), macos, "{number}");
+            assert_eq!(RunFailure::from_win32(number), windows, "{number}");
         }
     }
 
     #[test]
     fn a_failure_is_told_with_the_systems_words_where_there_are_any() {
         let failed = |detail: &str| Outcome::Failed {
-            failure: Failure::IoError,
+            failure: RunFailure::IoError,
             detail: detail.to_owned(),
             workload: Some("w".to_owned()),
             elapsed_ns: 5_000_000_000,

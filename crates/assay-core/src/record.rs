@@ -222,7 +222,7 @@ pub struct Host {
     pub governor: Option<String>,
     /// Machine architecture.
     pub arch: Option<String>,
-    /// Place the unit sat in; from the label `slot`.
+    /// Place the unit was in; from the label `slot`.
     pub slot: Option<String>,
 }
 

@@ -19,7 +19,7 @@ pub struct ProofMeter {
 }
 
 impl ProofMeter {
-    /// Opens the counters of `devices` (kernel names, [`crate::Target::devices`]). With none, every
+    /// Opens the counters of `devices` (kernel names, [`crate::TargetInfo::devices`]). With none, every
     /// reading is zero and proves nothing.
     ///
     /// # Errors

@@ -11,9 +11,9 @@ use crate::system;
 #[must_use]
 pub fn host(sysroot: &Sysroot) -> Host {
     if sysroot.is_real()
-        && let Some(told) = system::host()
+        && let Some(from_system) = system::host()
     {
-        return told;
+        return from_system;
     }
     let read = |path: &str| files::text(&sysroot.path(path)).and_then(|text| label(&text, 128));
     let cpuinfo = files::text(&sysroot.path("/proc/cpuinfo")).unwrap_or_default();
@@ -133,8 +133,8 @@ fn count_list(text: &str) -> Option<u32> {
 /// Documentation/filesystems/proc.rst, `MemAvailable`).
 #[must_use]
 pub fn available_memory(sysroot: &Sysroot) -> Option<u64> {
-    let told = if sysroot.is_real() { system::available_memory() } else { None };
-    told.or_else(|| meminfo(sysroot, "MemAvailable:"))
+    let from_system = if sysroot.is_real() { system::available_memory() } else { None };
+    from_system.or_else(|| meminfo(sysroot, "MemAvailable:"))
 }
 
 fn memory(sysroot: &Sysroot) -> Option<u64> {

@@ -23,7 +23,7 @@ mod sysroot;
 mod system;
 mod target;
 
-pub use conditions::{Firmware, HostState, KernelLog, Load, LoadState, ThrottleState};
+pub use conditions::{Firmware, HostLoad, HostState, KernelLog, LoadState, ThrottleState};
 pub use counters::{Counters, ProofMeter};
 pub use error::DeviceError;
 pub use host::{available_memory, host};
@@ -32,4 +32,4 @@ pub use sensors::{Reading, Sensors};
 pub use swaps::swaps_on;
 pub use sysroot::Sysroot;
 pub use system::{descriptors, host_name, random};
-pub use target::{Target, What};
+pub use target::{TargetInfo, What};

@@ -14,7 +14,7 @@ use crate::mounts::{self, Mount};
 use crate::queue;
 use crate::sysroot::Sysroot;
 use crate::system;
-use crate::target::{Target, What};
+use crate::target::{TargetInfo, What};
 
 /// What `stat` says of a path; tests against a tree make it up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Seen {
 ///
 /// # Errors
 /// Where the path does not exist, may not be looked at, or is neither of these.
-pub fn look(sysroot: &Sysroot, path: &Path) -> Result<Target, DeviceError> {
+pub fn look(sysroot: &Sysroot, path: &Path) -> Result<TargetInfo, DeviceError> {
     system::refuse(path)?;
     let real = fs::canonicalize(path).map_err(|error| DeviceError::from_io(path, error))?;
     let seen = Seen::at(&real)?;
@@ -48,11 +48,11 @@ pub fn look(sysroot: &Sysroot, path: &Path) -> Result<Target, DeviceError> {
 
 /// As [`look`], for a path without links of which `stat` has said `seen`.
 #[must_use]
-pub fn look_by_dev(sysroot: &Sysroot, path: &Path, seen: Seen) -> Target {
+pub fn look_by_dev(sysroot: &Sysroot, path: &Path, seen: Seen) -> TargetInfo {
     if sysroot.is_real()
-        && let Some(told) = system::target(path, seen)
+        && let Some(target) = system::target(path, seen)
     {
-        return told;
+        return target;
     }
     if seen.what == What::BlockDevice {
         let mut target = bare(path, seen.what);
@@ -85,8 +85,8 @@ pub fn look_by_dev(sysroot: &Sysroot, path: &Path, seen: Seen) -> Target {
     target
 }
 
-pub(crate) fn bare(path: &Path, what: What) -> Target {
-    Target {
+pub(crate) fn bare(path: &Path, what: What) -> TargetInfo {
+    TargetInfo {
         medium: Medium::unknown(&shown(path)),
         devices: Vec::new(),
         leaves: Vec::new(),
@@ -138,7 +138,7 @@ fn kind_without_device(fstype: &str) -> Option<MediumKind> {
 }
 
 /// NFS, FUSE, tmpfs, overlay and whatever else shows no block device.
-fn without_device(sysroot: &Sysroot, target: &mut Target, mount: &Mount) {
+fn without_device(sysroot: &Sysroot, target: &mut TargetInfo, mount: &Mount) {
     let kind = kind_without_device(&mount.fstype).unwrap_or(MediumKind::Unknown);
     target.medium.kind = kind;
     target.is_memory = kind.is_memory();
@@ -155,7 +155,7 @@ fn without_device(sysroot: &Sysroot, target: &mut Target, mount: &Mount) {
 }
 
 /// Fills in what block devices tell; the first is the one that was mounted or named.
-fn fill(sysroot: &Sysroot, target: &mut Target, nodes: &[Node]) {
+fn fill(sysroot: &Sysroot, target: &mut TargetInfo, nodes: &[Node]) {
     let Some(top) = nodes.first() else { return };
     let mut stack = Stack::default();
     for node in nodes {

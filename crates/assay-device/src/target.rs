@@ -31,7 +31,7 @@ impl What {
 
 /// What lies under a path, and what a runner has to know about it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Target {
+pub struct TargetInfo {
     /// The medium as the record keeps it.
     pub medium: Medium,
     /// Kernel names of the whole devices whose counters prove a measurement: the disk, or the

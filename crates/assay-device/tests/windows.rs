@@ -179,15 +179,15 @@ fn a_file_is_opened_past_the_cache_and_must_be_the_same() {
 #[test]
 fn the_machine_and_the_medium_are_told_as_far_as_windows_does() {
     let sysroot = Sysroot::real();
-    let told = host(&sysroot);
-    assert!(told.cores.unwrap() > 0 && told.memory_bytes.unwrap() > 1 << 20, "{told:?}");
-    assert!(told.hostname.is_some() && told.os.as_ref().unwrap().split('.').count() == 3, "{told:?}");
+    let found_host = host(&sysroot);
+    assert!(found_host.cores.unwrap() > 0 && found_host.memory_bytes.unwrap() > 1 << 20, "{found_host:?}");
+    assert!(found_host.hostname.is_some() && found_host.os.as_ref().unwrap().split('.').count() == 3, "{found_host:?}");
     assert!(available_memory(&sysroot).unwrap() > 0);
     let dir = tempfile::tempdir().unwrap();
     let target = look(&sysroot, dir.path()).unwrap();
     assert_eq!(target.what, What::Directory);
     assert!(target.medium.mount_point.is_some(), "{target:?}");
-    println!("{told:?}\n{target:?}");
+    println!("{found_host:?}\n{target:?}");
     // What refuses is an error that names it, and no zero that proves something.
     match ProofMeter::open(&sysroot, &target.devices) {
         Ok(meter) => println!("{:?}", meter.read()),

@@ -13,10 +13,10 @@ use assay_core::histogram::{BUCKETS, Histogram, bucket_of};
 /// bytes, which processors fetch in pairs, or one of 128.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Apart<T>(pub(crate) T);
+pub(crate) struct CacheAligned<T>(pub(crate) T);
 
 /// What threads take in turns that make up the queue of one job.
-pub(crate) type Turns = Arc<Apart<AtomicU64>>;
+pub(crate) type Turns = Arc<CacheAligned<AtomicU64>>;
 
 /// Counters of one job, on cache lines of their own.
 #[derive(Debug)]
@@ -182,7 +182,7 @@ mod tests {
         let lines = |start: usize, length: usize| (start / 128)..(start + length).div_ceil(128);
         let of_lives = lives.iter().map(|live| lines(std::ptr::from_ref(&**live).addr(), size_of::<Live>()));
         let of_turns =
-            turns.iter().map(|turn| lines(std::ptr::from_ref(&**turn).addr(), size_of::<Apart<AtomicU64>>()));
+            turns.iter().map(|turn| lines(std::ptr::from_ref(&**turn).addr(), size_of::<CacheAligned<AtomicU64>>()));
         let counts = std::ptr::from_ref(&lives[0].counts[0]).addr();
         assert!(lines(std::ptr::from_ref(&*lives[0]).addr(), size_of::<Live>()).contains(&(counts / 128)));
         let mut seen = std::collections::HashSet::new();

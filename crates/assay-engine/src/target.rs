@@ -6,7 +6,7 @@ use std::path::Path;
 
 use assay_core::workload::Sync;
 
-use crate::sys::{self, AsOpen, Told};
+use crate::sys::{self, AsOpen, DirectRequirement};
 
 /// Whether and how the page cache can be bypassed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,11 +137,11 @@ pub fn direct_support_of(
     open_direct: impl FnOnce() -> io::Result<File>,
 ) -> (DirectSupport, Option<File>) {
     let no = |reason| (DirectSupport::No { reason }, None);
-    let (alignment, source) = match (sys::told(file), logical_block_bytes) {
-        (Told::Never(reason), _) => return no(reason.to_owned()),
-        (Told::Alignment(bytes, source), _) => (bytes, source),
-        (Told::Nothing, Some(bytes)) => (bytes, "logical block size of the device"),
-        (Told::Nothing, None) => (4096, "assumed, as the kernel reports none"),
+    let (alignment, source) = match (sys::direct_requirement(file), logical_block_bytes) {
+        (DirectRequirement::Never(reason), _) => return no(reason.to_owned()),
+        (DirectRequirement::Alignment(bytes, source), _) => (bytes, source),
+        (DirectRequirement::Nothing, Some(bytes)) => (bytes, "logical block size of the device"),
+        (DirectRequirement::Nothing, None) => (4096, "assumed, as the kernel reports none"),
     };
     match open_direct() {
         Ok(opened) => (DirectSupport::Yes { alignment, source: source.to_owned() }, Some(opened)),

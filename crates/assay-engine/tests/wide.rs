@@ -101,13 +101,13 @@ fn a_file_of_the_year_2040_keeps_its_time() {
     let path = directory.path().join("late");
     let january_2040 = SystemTime::UNIX_EPOCH + Duration::from_secs(2_208_988_800);
     File::create(&path).unwrap().set_modified(january_2040).unwrap();
-    let told = std::fs::metadata(&path).unwrap().modified().unwrap();
+    let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
     // File systems whose times have 32 bits put the last that they know in its place, as XFS without `bigtime` does.
     let last_of_32_bits = SystemTime::UNIX_EPOCH + Duration::from_secs(i32::MAX as u64);
-    if told == last_of_32_bits {
+    if modified == last_of_32_bits {
         eprintln!("SKIP: a_file_of_the_year_2040_keeps_its_time: this file system has times of 32 bits");
         return;
     }
-    assert_eq!(told, january_2040);
-    assert!(told.elapsed().is_err() || SystemTime::now() >= january_2040, "it is not in the past");
+    assert_eq!(modified, january_2040);
+    assert!(modified.elapsed().is_err() || SystemTime::now() >= january_2040, "it is not in the past");
 }

@@ -318,7 +318,7 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
     if options.ramp {
         notes.push("ramp_time is not used: assay warms up for 15 % of a repeat, at most 500 ms".to_owned());
     }
-    notes.extend(options.told.iter().map(|words| format!("[{name}]: {words}")));
+    notes.extend(options.replaced.iter().map(|words| format!("[{name}]: {words}")));
     if options.bytes().is_none() {
         notes.push(format!("[{name}]: names no size: {} of the device are used", Bytes(OF_A_DEVICE)));
     }

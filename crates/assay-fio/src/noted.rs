@@ -58,7 +58,7 @@ const OF_FIO_ALONE: [&str; 52] = [
 ];
 
 /// Options with what is done instead.
-const TOLD: [(&[&str], &str); 10] = [
+const REPLACEMENTS: [(&[&str], &str); 10] = [
     (
         &[
             "verify",
@@ -117,7 +117,7 @@ pub(crate) enum Noted {
     /// It is in the list of those that assay does in its own way.
     Named,
     /// This.
-    Told(&'static str),
+    Replaced(&'static str),
 }
 
 /// What is to be said of an option that is taken note of; `None` where it is none of them.
@@ -125,7 +125,7 @@ pub(crate) fn noted(key: &str) -> Option<Noted> {
     if OF_FIO_ALONE.contains(&key) {
         return Some(Noted::Named);
     }
-    TOLD.iter().find(|(keys, _)| keys.contains(&key)).map(|(_, words)| Noted::Told(words))
+    REPLACEMENTS.iter().find(|(keys, _)| keys.contains(&key)).map(|(_, words)| Noted::Replaced(words))
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_is_noted_is_told() {
-        assert!(matches!(noted("verify"), Some(Noted::Told(words)) if words.contains("assay verify")));
+        assert!(matches!(noted("verify"), Some(Noted::Replaced(words)) if words.contains("assay verify")));
         assert!(matches!(noted("write_bw_log"), Some(Noted::Named)));
         assert!(noted("zonemode").is_none() && noted("verify_only").is_none());
     }

@@ -54,7 +54,7 @@ pub(crate) struct Options<'t> {
     /// Options that are about fio's own clock, log and output, or about how it makes its files: taken note of.
     pub(crate) unused: Vec<String>,
     /// What is to be said of options that are done in another way.
-    pub(crate) told: Vec<&'static str>,
+    pub(crate) replaced: Vec<&'static str>,
     pub(crate) blocks: Option<At<Blocks>>,
     pub(crate) think: Option<At<Duration>>,
     pub(crate) think_after: Option<u32>,
@@ -103,7 +103,7 @@ impl<'t> Options<'t> {
     /// Takes note of an option that is done in another way; false where it is none of them.
     fn note(&mut self, key: &str) -> bool {
         match noted(key) {
-            Some(Noted::Told(words)) if !self.told.contains(&words) => self.told.push(words),
+            Some(Noted::Replaced(words)) if !self.replaced.contains(&words) => self.replaced.push(words),
             Some(Noted::Named) if !self.unused.iter().any(|known| known == key) => self.unused.push(key.to_owned()),
             Some(_) => {}
             None => return false,

@@ -142,8 +142,8 @@ pub fn io_error(words: &str) -> Option<(bool, u64)> {
 /// The most telling line that fio wrote, without its name in front.
 #[must_use]
 pub fn complaint(words: &str) -> String {
-    let told = |line: &str| label(line.trim().strip_prefix("fio: ").unwrap_or(line), 300);
-    words.lines().find_map(told).unwrap_or_else(|| "no reason given".to_owned())
+    let message = |line: &str| label(line.trim().strip_prefix("fio: ").unwrap_or(line), 300);
+    words.lines().find_map(message).unwrap_or_else(|| "no reason given".to_owned())
 }
 
 #[cfg(test)]

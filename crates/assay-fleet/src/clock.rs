@@ -89,10 +89,10 @@ impl Clocks {
     pub fn at(&self, at: i64) -> Option<Offset> {
         let all = self.first.iter().chain(&self.recent);
         let best = all.min_by_key(|exchange| exchange.bound_ns(at))?;
-        let told = |exchange: &Exchange| Offset { ns: exchange.offset_ns(), bound_ns: exchange.bound_ns(at) };
+        let offset_by = |exchange: &Exchange| Offset { ns: exchange.offset_ns(), bound_ns: exchange.bound_ns(at) };
         // A clock that stood still (suspend) or was set otherwise meanwhile contradicts what was seen before: the newest counts.
-        let newest = self.recent.last().or(self.first.last()).map_or_else(|| told(best), told);
-        let best = told(best);
+        let newest = self.recent.last().or(self.first.last()).map_or_else(|| offset_by(best), offset_by);
+        let best = offset_by(best);
         let apart = i128::from(best.ns) - i128::from(newest.ns);
         let contradicts = apart.unsigned_abs() > u128::from(best.bound_ns) + u128::from(newest.bound_ns);
         Some(if contradicts { newest } else { best })
@@ -165,9 +165,9 @@ mod tests {
             }
             let true_time = at + wait;
             let node_time = true_time - offset - (true_time as f64 * drift / 1e6) as i64;
-            let told = clocks.at(node_time).unwrap();
-            let error = (node_time + told.ns - true_time).unsigned_abs();
-            prop_assert!(error <= told.bound_ns, "{error} {}", told.bound_ns);
+            let offset_by = clocks.at(node_time).unwrap();
+            let error = (node_time + offset_by.ns - true_time).unsigned_abs();
+            prop_assert!(error <= offset_by.bound_ns, "{error} {}", offset_by.bound_ns);
         }
     }
 

@@ -11,8 +11,8 @@ use assay_runner::Step;
 
 use crate::key::{Key, nonce};
 use crate::meeting::{Decision, Meeting, Rules};
-use crate::strangers::Strangers;
-use crate::wire::{FromCoordinator, FromNode, Live, PROTOCOL, Receiver, Sender, Way, WireError};
+use crate::unauthenticated::Unauthenticated;
+use crate::wire::{FromCoordinator, FromNode, LineDirection, Live, PROTOCOL, Receiver, Sender, WireError};
 
 /// Who does not say who it is by then is no node.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -44,7 +44,7 @@ pub struct Expected {
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Happening {
+pub enum CoordinatorEvent {
     /// A node takes part.
     Joined(usize),
     /// A node is ready for its first or its next repeat.
@@ -99,9 +99,9 @@ struct Shared {
     epoch: u64,
     meeting: Mutex<Meeting>,
     senders: Vec<Mutex<Option<Arc<Mutex<Sender>>>>>,
-    happenings: mpsc::Sender<Happening>,
+    coordinator_events: mpsc::Sender<CoordinatorEvent>,
     /// Connections that have not shown the key.
-    strangers: Strangers,
+    unauthenticated: Unauthenticated,
     ends: AtomicBool,
 }
 
@@ -120,18 +120,18 @@ impl Coordinator {
         address: impl std::net::ToSocketAddrs,
         expected: Expected,
         keep: Keep,
-    ) -> std::io::Result<(Self, mpsc::Receiver<Happening>)> {
+    ) -> std::io::Result<(Self, mpsc::Receiver<CoordinatorEvent>)> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
-        let (sender, happenings) = mpsc::channel();
+        let (sender, coordinator_events) = mpsc::channel();
         let shared = Arc::new(Shared {
             meeting: Mutex::new(Meeting::new(expected.rules.clone(), 0)),
             senders: expected.nodes.iter().map(|_| Mutex::default()).collect(),
             expected,
             keep,
             epoch: monotonic(),
-            happenings: sender,
-            strangers: Strangers::default(),
+            coordinator_events: sender,
+            unauthenticated: Unauthenticated::default(),
             ends: AtomicBool::new(false),
         });
         let accepting = Arc::clone(&shared);
@@ -143,7 +143,7 @@ impl Coordinator {
                 ticking.decide();
             }
         })?;
-        Ok((Self { shared, address }, happenings))
+        Ok((Self { shared, address }, coordinator_events))
     }
 
     /// Where it listens.
@@ -188,9 +188,9 @@ impl Shared {
         i64::try_from(monotonic().saturating_sub(self.epoch)).unwrap_or(i64::MAX)
     }
 
-    fn tell(&self, happening: Happening) {
+    fn tell(&self, happening: CoordinatorEvent) {
         // Nobody listens any more at the end.
-        let _ = self.happenings.send(happening);
+        let _ = self.coordinator_events.send(happening);
     }
 
     fn drop_sender(&self, node: usize) {
@@ -222,27 +222,27 @@ impl Shared {
         let decisions = lock(&self.meeting).decide(self.now_ns());
         for decision in decisions {
             match decision {
-                Decision::Go(go) => {
-                    let Step { stage, round, workload } = go.step;
-                    let nodes = u32::try_from(go.nodes.len()).unwrap_or(u32::MAX);
-                    let word = FromCoordinator::Go { stage, round, workload, at: go.at_ns, nodes };
+                Decision::Start(start) => {
+                    let Step { stage, round, workload } = start.step;
+                    let nodes = u32::try_from(start.nodes.len()).unwrap_or(u32::MAX);
+                    let word = FromCoordinator::Go { stage, round, workload, at: start.at_ns, nodes };
                     // Those to whom something is just being sent come last, so that none keeps the others waiting.
                     let later: Vec<usize> =
-                        go.nodes.iter().copied().filter(|node| !self.send_at_once(*node, &word)).collect();
+                        start.nodes.iter().copied().filter(|node| !self.send_at_once(*node, &word)).collect();
                     later.into_iter().for_each(|node| self.send(node, &word));
-                    self.tell(Happening::Goes(go.nodes, go.step, go.at_ns));
+                    self.tell(CoordinatorEvent::Goes(start.nodes, start.step, start.at_ns));
                 }
                 Decision::Late(node) => {
                     self.send(node, &FromCoordinator::Refused { reason: "it was not ready in time".to_owned() });
                     self.drop_sender(node);
-                    self.tell(Happening::Late(node));
+                    self.tell(CoordinatorEvent::Late(node));
                 }
                 Decision::TooFew { ready } => {
                     let reason = format!("too few nodes were ready: {ready} of {}", self.expected.nodes.len());
                     (0..self.senders.len())
                         .for_each(|node| self.send(node, &FromCoordinator::Refused { reason: reason.clone() }));
                     (0..self.senders.len()).for_each(|node| self.drop_sender(node));
-                    self.tell(Happening::TooFew(ready));
+                    self.tell(CoordinatorEvent::TooFew(ready));
                 }
             }
         }
@@ -260,17 +260,17 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
             std::thread::sleep(TICK);
             continue;
         };
-        if !shared.strangers.enter(from.ip()) {
+        if !shared.unauthenticated.enter(from.ip()) {
             continue;
         }
         let serving = Arc::clone(shared);
         let begun = std::thread::Builder::new().stack_size(STACK).spawn(move || {
             if let Err(reason) = serve(&serving, stream, from.ip()) {
-                serving.tell(Happening::Refused(from.to_string(), reason));
+                serving.tell(CoordinatorEvent::Refused(from.to_string(), reason));
             }
         });
         if begun.is_err() {
-            shared.strangers.leave(from.ip());
+            shared.unauthenticated.leave(from.ip());
         }
     }
 }
@@ -278,18 +278,18 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
 /// One connection, from its first line to its end. The error is why somebody was turned away.
 fn serve(shared: &Shared, stream: TcpStream, from: IpAddr) -> Result<(), String> {
     let known = meet(shared, stream);
-    shared.strangers.leave(from);
+    shared.unauthenticated.leave(from);
     let (node, sender, mut receiver) = known?;
     let sender = Arc::new(Mutex::new(sender));
     *lock(&shared.senders[node]) = Some(Arc::clone(&sender));
-    shared.tell(Happening::Joined(node));
+    shared.tell(CoordinatorEvent::Joined(node));
     let end = converse(shared, node, &sender, &mut receiver);
     lock(&shared.meeting).over(node);
     match end {
         Ok(()) => drop(lock(&shared.senders[node]).take()),
         Err(error) => {
             shared.drop_sender(node);
-            shared.tell(Happening::Left(node, error.to_string()));
+            shared.tell(CoordinatorEvent::Left(node, error.to_string()));
         }
     }
     shared.decide();
@@ -305,8 +305,8 @@ fn meet(shared: &Shared, stream: TcpStream) -> Result<(usize, Sender, Receiver),
     let words = |error: &dyn std::fmt::Display| error.to_string();
     stream.set_nodelay(true).map_err(|e| words(&e))?;
     stream.set_write_timeout(Some(SEND)).map_err(|e| words(&e))?;
-    let mut sender = Sender::new(stream.try_clone().map_err(|e| words(&e))?, Way::ToNode);
-    let mut receiver = Receiver::new(stream, Way::ToCoordinator);
+    let mut sender = Sender::new(stream.try_clone().map_err(|e| words(&e))?, LineDirection::ToNode);
+    let mut receiver = Receiver::new(stream, LineDirection::ToCoordinator);
     let node = let_in(shared, &mut sender, &mut receiver)?;
     Ok((node, sender, receiver))
 }
@@ -344,7 +344,9 @@ fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver) -> Resu
     sender.send(&challenge).map_err(words)?;
     let proven = match receiver.receive(HANDSHAKE).map_err(words)? {
         // Hashes of both compare in constant time.
-        FromNode::Proof { seal: told } => blake3::hash(told.as_bytes()) == blake3::hash(seal(b"node").as_bytes()),
+        FromNode::Proof { seal: sent_seal } => {
+            blake3::hash(sent_seal.as_bytes()) == blake3::hash(seal(b"node").as_bytes())
+        }
         _ => false,
     };
     if !proven {
@@ -368,7 +370,7 @@ fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver) -> Resu
     };
     if let Err(error) = sender.send(&welcome) {
         lock(&shared.meeting).over(number);
-        shared.tell(Happening::Left(number, error.to_string()));
+        shared.tell(CoordinatorEvent::Left(number, error.to_string()));
     }
     Ok(number)
 }
@@ -390,10 +392,10 @@ fn converse(shared: &Shared, node: usize, sender: &Mutex<Sender>, receiver: &mut
                     return Err(WireError::Malformed("a repeat before the last one".to_owned()));
                 }
                 measures = true;
-                shared.tell(Happening::Ready(node, step));
+                shared.tell(CoordinatorEvent::Ready(node, step));
                 shared.decide();
             }
-            FromNode::Live(live) => shared.tell(Happening::Live(node, live)),
+            FromNode::Live(live) => shared.tell(CoordinatorEvent::Live(node, live)),
             FromNode::Record { bytes, hash } => {
                 let document = received_record(receiver, bytes, &hash)?;
                 match (shared.keep)(node, &document) {
@@ -426,11 +428,11 @@ fn received_record(receiver: &mut Receiver, bytes: u64, hash: &str) -> Result<Ve
 fn answer(shared: &Shared, node: usize, sender: &Mutex<Sender>, kept: Result<String, NotKept>) {
     let word = match kept {
         Ok(id) => {
-            shared.tell(Happening::Recorded(node, id.clone()));
+            shared.tell(CoordinatorEvent::Recorded(node, id.clone()));
             FromCoordinator::Kept { id }
         }
         Err(why) => {
-            shared.tell(Happening::NotTaken(node, why.to_string()));
+            shared.tell(CoordinatorEvent::NotTaken(node, why.to_string()));
             match why {
                 NotKept::Misplaced(reason) => FromCoordinator::Misplaced { reason },
                 NotKept::Other(reason) => FromCoordinator::Refused { reason },

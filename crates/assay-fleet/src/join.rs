@@ -9,7 +9,7 @@ use assay_engine::Control;
 
 use crate::key::{Key, nonce};
 use crate::node_clock::NodeClock;
-use crate::wire::{FromCoordinator, FromNode, PROTOCOL, Receiver, Sender, Way, WireError};
+use crate::wire::{FromCoordinator, FromNode, LineDirection, PROTOCOL, Receiver, Sender, WireError};
 
 /// How long connecting and each answer may take.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -55,7 +55,7 @@ pub enum JoinError {
 }
 
 /// A connection to the coordinator, which let the node in.
-pub(crate) struct Met {
+pub(crate) struct JoinedConnection {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) part: ClusterPart,
@@ -75,7 +75,7 @@ impl From<JoinError> for Failed {
 }
 
 /// Joins, in several tries where the coordinator is busy.
-pub(crate) fn meet(joining: &Joining, control: &Control) -> Result<Met, JoinError> {
+pub(crate) fn meet(joining: &Joining, control: &Control) -> Result<JoinedConnection, JoinError> {
     let begun = Instant::now();
     let mut wait = Duration::from_millis(50);
     loop {
@@ -98,7 +98,7 @@ fn unreachable(joining: &Joining, reason: &dyn fmt::Display) -> JoinError {
     JoinError::Unreachable { address: joining.address.clone(), reason: reason.to_string() }
 }
 
-fn try_to_meet(joining: &Joining) -> Result<Met, Failed> {
+fn try_to_meet(joining: &Joining) -> Result<JoinedConnection, Failed> {
     let unreachable = |reason: &dyn fmt::Display| unreachable(joining, reason);
     let stranger = || JoinError::Stranger(joining.address.clone());
     let lost = |error: WireError| match error {
@@ -106,8 +106,8 @@ fn try_to_meet(joining: &Joining) -> Result<Met, Failed> {
         error => unreachable(&error),
     };
     let stream = connect(&joining.address).map_err(|error| unreachable(&error))?;
-    let mut sender = Sender::new(stream.try_clone().map_err(|e| unreachable(&e))?, Way::ToCoordinator);
-    let mut receiver = Receiver::new(stream, Way::ToNode);
+    let mut sender = Sender::new(stream.try_clone().map_err(|e| unreachable(&e))?, LineDirection::ToCoordinator);
+    let mut receiver = Receiver::new(stream, LineDirection::ToNode);
     let ours = nonce().map_err(|error| unreachable(&error))?;
     let hello = FromNode::Hello {
         protocol: PROTOCOL,
@@ -138,7 +138,7 @@ fn try_to_meet(joining: &Joining) -> Result<Met, Failed> {
         FromCoordinator::Welcome { attempt, nodes, mode, at_a_time } => {
             let (run, node) = (joining.run.clone(), joining.node.clone());
             let part = ClusterPart { run, node, attempt, nodes, mode, at_a_time, clock: None, lost: None };
-            Ok(Met { sender, receiver, part })
+            Ok(JoinedConnection { sender, receiver, part })
         }
         FromCoordinator::Refused { reason } => Err(JoinError::Refused(reason).into()),
         _ => Err(stranger().into()),

@@ -86,7 +86,7 @@ enum Place {
 
 /// The word to begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Go {
+pub struct GroupStart {
     /// To which nodes, by their number.
     pub nodes: Vec<usize>,
     /// Which repeat.
@@ -99,7 +99,7 @@ pub struct Go {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// Nodes begin.
-    Go(Go),
+    Start(GroupStart),
     /// A node came too late to begin with the others, and takes no part.
     Late(usize),
     /// Too few came: nothing is measured.
@@ -187,12 +187,12 @@ impl Meeting {
             Mode::Staggered(most) => self.by_turns(now_ns, most.max(1)),
         };
         self.began |= !go.is_empty();
-        decisions.extend(go.into_iter().map(Decision::Go));
+        decisions.extend(go.into_iter().map(Decision::Start));
         decisions
     }
 
     /// The earliest repeat that somebody waits for, once all wait that are waited for.
-    fn all_together(&mut self, now_ns: i64) -> Option<Go> {
+    fn all_together(&mut self, now_ns: i64) -> Option<GroupStart> {
         let waits = |place: &Place| match place {
             Place::Waits(step, since) => Some((*step, *since)),
             _ => None,
@@ -209,11 +209,11 @@ impl Meeting {
         let nodes: Vec<usize> = (0..self.places.len()).filter(|node| here(&self.places[*node])).collect();
         nodes.iter().for_each(|node| self.places[*node] = Place::Works);
         let lead = if self.began { self.rules.lead } else { self.rules.first_lead };
-        Some(Go { nodes, step, at_ns: now_ns + nanoseconds(lead) })
+        Some(GroupStart { nodes, step, at_ns: now_ns + nanoseconds(lead) })
     }
 
     /// Each that has its turn goes on by itself; others have theirs when one is over.
-    fn by_turns(&mut self, now_ns: i64, most: u32) -> Vec<Go> {
+    fn by_turns(&mut self, now_ns: i64, most: u32) -> Vec<GroupStart> {
         let mut gone = Vec::new();
         let places = self.places.iter().zip(&self.admitted);
         let mut measuring = places.filter(|(place, admitted)| **admitted && **place != Place::Over).count();
@@ -228,7 +228,7 @@ impl Meeting {
             let lead = if self.admitted[node] { self.rules.lead } else { self.rules.first_lead };
             self.admitted[node] = true;
             self.places[node] = Place::Works;
-            gone.push(Go { nodes: vec![node], step, at_ns: now_ns + nanoseconds(lead) });
+            gone.push(GroupStart { nodes: vec![node], step, at_ns: now_ns + nanoseconds(lead) });
         }
         gone
     }

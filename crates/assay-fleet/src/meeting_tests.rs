@@ -9,7 +9,7 @@ fn step(round: u32, workload: u32) -> Step {
 }
 
 fn go(nodes: &[usize], step: Step, at_ns: i64) -> Decision {
-    Decision::Go(Go { nodes: nodes.to_vec(), step, at_ns })
+    Decision::Start(GroupStart { nodes: nodes.to_vec(), step, at_ns })
 }
 
 fn meeting(mode: Mode, nodes: u32) -> Meeting {

@@ -10,7 +10,7 @@ use assay_runner::{Rendezvous, SET_UP, Start, Step};
 
 use crate::clock::{Clocks, Exchange};
 use crate::coordinator::NotKept;
-use crate::join::{JOINING, JoinError, Joining, Met, meet};
+use crate::join::{JOINING, JoinError, JoinedConnection, Joining, meet};
 use crate::node_clock::NodeClock;
 use crate::wire::{FromCoordinator, FromNode, Live, Receiver, Sender, WireError};
 
@@ -66,7 +66,7 @@ impl Node {
     /// # Errors
     /// [`JoinError`] says who is to mend what.
     pub fn join(joining: &Joining, control: &Control) -> Result<Self, JoinError> {
-        let Met { sender, receiver, part } = meet(joining, control)?;
+        let JoinedConnection { sender, receiver, part } = meet(joining, control)?;
         let unreachable = |reason: &dyn fmt::Display| JoinError::Unreachable {
             address: joining.address.clone(),
             reason: reason.to_string(),

@@ -169,12 +169,12 @@ pub enum WireError {
 
 /// Which way lines go, so that none can be sent back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum LineDirection {
     ToCoordinator,
     ToNode,
 }
 
-impl Way {
+impl LineDirection {
     fn name(self) -> &'static [u8] {
         match self {
             Self::ToCoordinator => b"to coordinator",
@@ -186,7 +186,7 @@ impl Way {
 /// Counts and seals the lines of one way. Before the key of the connection is known, seals are zeros.
 #[derive(Debug)]
 struct Seals {
-    way: Way,
+    way: LineDirection,
     key: Option<Key>,
     count: u64,
 }
@@ -207,7 +207,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(stream: TcpStream, way: Way) -> Self {
+    pub(crate) fn new(stream: TcpStream, way: LineDirection) -> Self {
         Self { stream, seals: Seals { way, key: None, count: 0 } }
     }
 
@@ -252,7 +252,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    pub(crate) fn new(stream: TcpStream, way: Way) -> Self {
+    pub(crate) fn new(stream: TcpStream, way: LineDirection) -> Self {
         Self { stream, seals: Seals { way, key: None, count: 0 }, pending: Vec::new() }
     }
 
@@ -360,7 +360,7 @@ mod tests {
         let (near, far) = pair();
         let key = Key::new().unwrap();
         let (mut sender, mut receiver) =
-            (Sender::new(near, Way::ToCoordinator), Receiver::new(far, Way::ToCoordinator));
+            (Sender::new(near, LineDirection::ToCoordinator), Receiver::new(far, LineDirection::ToCoordinator));
         let ready = FromNode::Ready { stage: 0, round: 1, workload: 2 };
         sender.send(&ready).unwrap();
         assert_eq!(receiver.receive::<FromNode>(SOON).unwrap(), ready);
@@ -382,15 +382,15 @@ mod tests {
     #[test]
     fn the_last_answer_arrives_whatever_was_sent_after_the_record() {
         let (near, far) = pair();
-        let (mut node, mut answered) = (near.try_clone().unwrap(), Receiver::new(near, Way::ToNode));
+        let (mut node, mut answered) = (near.try_clone().unwrap(), Receiver::new(near, LineDirection::ToNode));
         let kept = FromCoordinator::Kept { id: "id1".to_owned() };
         node.write_all(&[b'x'; 3000]).unwrap();
         let answer = kept.clone();
         let coordinator = std::thread::spawn(move || {
-            let mut sender = Sender::new(far.try_clone().unwrap(), Way::ToNode);
+            let mut sender = Sender::new(far.try_clone().unwrap(), LineDirection::ToNode);
             sender.send(&answer).unwrap();
             sender.ends();
-            Receiver::new(far, Way::ToCoordinator).drain(SOON);
+            Receiver::new(far, LineDirection::ToCoordinator).drain(SOON);
             sender.close();
         });
         std::thread::sleep(SOON / 5);
@@ -406,19 +406,19 @@ mod tests {
         let key = Key::new().unwrap();
         let ready = FromNode::Ready { stage: 0, round: 0, workload: 0 };
         let text = serde_json::to_string(&ready).unwrap();
-        let line = |key: &Key, way: Way, count: u64| {
+        let line = |key: &Key, way: LineDirection, count: u64| {
             let mut seals = Seals { way, key: Some(key.clone()), count };
             format!("{} {text}\n", seals.next(text.as_bytes()))
         };
-        let good = line(&key, Way::ToCoordinator, 0);
-        let foreign = line(&Key::new().unwrap(), Way::ToCoordinator, 0);
-        let echoed = line(&key, Way::ToNode, 0);
+        let good = line(&key, LineDirection::ToCoordinator, 0);
+        let foreign = line(&Key::new().unwrap(), LineDirection::ToCoordinator, 0);
+        let echoed = line(&key, LineDirection::ToNode, 0);
         let twice = format!("{good}{good}");
         for (sent, taken) in [(&good, 1), (&foreign, 0), (&echoed, 0), (&twice, 1)] {
             let (mut near, far) = pair();
             near.write_all(sent.as_bytes()).unwrap();
             drop(near);
-            let mut receiver = Receiver::new(far, Way::ToCoordinator);
+            let mut receiver = Receiver::new(far, LineDirection::ToCoordinator);
             receiver.seal_by(key.clone());
             let results: Vec<_> = (0..2).map(|_| receiver.receive::<FromNode>(SOON)).collect();
             assert_eq!(results.iter().filter(|result| result.is_ok()).count(), taken, "{sent}");
@@ -432,7 +432,7 @@ mod tests {
         for sent in ["\n", "hello\n", "00000000000000000000000000000000 {}\n", "GET / HTTP/1.1\r\n\r\n", &long] {
             let (mut near, far) = pair();
             near.write_all(sent.as_bytes()).unwrap();
-            let mut receiver = Receiver::new(far, Way::ToCoordinator);
+            let mut receiver = Receiver::new(far, LineDirection::ToCoordinator);
             let error = receiver.receive::<FromNode>(SOON).unwrap_err();
             assert!(matches!(error, WireError::Malformed(_) | WireError::Seal), "{sent}: {error}");
             assert!(receiver.pending.len() <= 2 * MAX_LINE);

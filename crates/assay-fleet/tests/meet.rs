@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use assay_engine::{Control, monotonic, sleep_until};
-use assay_fleet::{Coordinator, Expected, Happening, JoinError, Joining, Key, Mode, Node, NodeClock, NotKept, Rules};
+use assay_fleet::{
+    Coordinator, CoordinatorEvent, Expected, JoinError, Joining, Key, Mode, Node, NodeClock, NotKept, Rules,
+};
 use assay_runner::{Rendezvous, Start, Step};
 
 const VERSION: &str = "1.2.3";
@@ -22,7 +24,7 @@ fn expected(nodes: usize, mode: Mode) -> Expected {
 /// Records with the number of the node that each came from.
 type Kept = Arc<Mutex<Vec<(usize, Vec<u8>)>>>;
 
-fn listen(expected: &Expected) -> (Coordinator, mpsc::Receiver<Happening>, Kept) {
+fn listen(expected: &Expected) -> (Coordinator, mpsc::Receiver<CoordinatorEvent>, Kept) {
     let kept = Kept::default();
     let keep = Arc::clone(&kept);
     let keep = Box::new(move |node: usize, bytes: &[u8]| {
@@ -33,8 +35,8 @@ fn listen(expected: &Expected) -> (Coordinator, mpsc::Receiver<Happening>, Kept)
             _ => Ok(format!("id{node}")),
         }
     });
-    let (coordinator, happenings) = Coordinator::listen("127.0.0.1:0", expected.clone(), keep).unwrap();
-    (coordinator, happenings, kept)
+    let (coordinator, coordinator_events) = Coordinator::listen("127.0.0.1:0", expected.clone(), keep).unwrap();
+    (coordinator, coordinator_events, kept)
 }
 
 fn joining(coordinator: &Coordinator, expected: &Expected, node: &str) -> Joining {
@@ -67,7 +69,7 @@ fn take_part(joining: &Joining, steps: u32) -> (Vec<(Start, u64)>, assay_core::c
 #[test]
 fn nodes_begin_together_and_the_error_is_within_its_bound() {
     let expected = expected(28, Mode::Simultaneous);
-    let (coordinator, happenings, kept) = listen(&expected);
+    let (coordinator, coordinator_events, kept) = listen(&expected);
     let threads: Vec<_> = (0..28i32)
         .map(|n| {
             let clock =
@@ -97,7 +99,7 @@ fn nodes_begin_together_and_the_error_is_within_its_bound() {
     late.sort_unstable();
     eprintln!("late by {:.3} ms at the median, {:.3} ms at most", late[42] as f64 / 1e6, late[83] as f64 / 1e6);
     assert_eq!(kept.lock().unwrap().len(), 28);
-    let recorded = happenings.try_iter().filter(|h| matches!(h, Happening::Recorded(..))).count();
+    let recorded = coordinator_events.try_iter().filter(|h| matches!(h, CoordinatorEvent::Recorded(..))).count();
     assert_eq!(recorded, 28);
 }
 
@@ -122,7 +124,7 @@ fn with_one_at_a_time_no_two_measure_at_once() {
 #[test]
 fn who_measured_another_medium_before_measures_anew() {
     let expected = expected(1, Mode::Simultaneous);
-    let (coordinator, happenings, kept) = listen(&expected);
+    let (coordinator, coordinator_events, kept) = listen(&expected);
     let control = Control::default();
     let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
     let misplaced = Err(NotKept::Misplaced("another card".to_owned()));
@@ -131,26 +133,26 @@ fn who_measured_another_medium_before_measures_anew() {
     assert!(node.part().unwrap().lost.is_none());
     assert_eq!(node.deliver(b"{}").unwrap(), "id0");
     assert_eq!(kept.lock().unwrap().len(), 2);
-    let refused = |h: &Happening| matches!(h, Happening::NotTaken(..) | Happening::Left(..));
-    assert!(!happenings.try_iter().any(|h| refused(&h)));
+    let refused = |h: &CoordinatorEvent| matches!(h, CoordinatorEvent::NotTaken(..) | CoordinatorEvent::Left(..));
+    assert!(!coordinator_events.try_iter().any(|h| refused(&h)));
 }
 
 /// What it measured itself is its last word.
 #[test]
 fn a_record_of_another_medium_is_refused_in_a_word_of_its_own() {
     let expected = expected(1, Mode::Simultaneous);
-    let (coordinator, happenings, _) = listen(&expected);
+    let (coordinator, coordinator_events, _) = listen(&expected);
     let control = Control::default();
     let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
     node.ready(Step { stage: 0, round: 0, workload: 0 }, &control).unwrap();
     assert_eq!(node.deliver(b"elsewhere"), Err(NotKept::Misplaced("another card".to_owned())));
-    assert!(happenings.try_iter().any(|h| h == Happening::NotTaken(0, "another card".to_owned())));
+    assert!(coordinator_events.try_iter().any(|h| h == CoordinatorEvent::NotTaken(0, "another card".to_owned())));
 }
 
 #[test]
 fn strangers_are_turned_away_and_disturb_nobody() {
     let expected = expected(1, Mode::Simultaneous);
-    let (coordinator, happenings, _) = listen(&expected);
+    let (coordinator, coordinator_events, _) = listen(&expected);
     let good = joining(&coordinator, &expected, "n0");
     let refused = |joining: &Joining| match Node::join(joining, &Control::default()) {
         Err(error) => error.to_string(),
@@ -171,8 +173,8 @@ fn strangers_are_turned_away_and_disturb_nobody() {
     assert_eq!(starts.len(), 1);
     assert!(refused(&good).contains("is done"), "a record is taken once");
     // The last of them may be told of after its node knows.
-    let happenings = std::iter::from_fn(|| happenings.recv_timeout(Duration::from_secs(5)).ok());
-    assert_eq!(happenings.filter(|h| matches!(h, Happening::Refused(..))).take(6).count(), 6);
+    let coordinator_events = std::iter::from_fn(|| coordinator_events.recv_timeout(Duration::from_secs(5)).ok());
+    assert_eq!(coordinator_events.filter(|h| matches!(h, CoordinatorEvent::Refused(..))).take(6).count(), 6);
 }
 
 /// Somebody at the coordinator's address who does not have the key learns nothing, and is no coordinator.
@@ -204,21 +206,21 @@ fn a_node_does_not_follow_a_stranger() {
 fn a_node_that_dies_is_told_of_and_the_others_go_on() {
     let mut expected = expected(3, Mode::Simultaneous);
     expected.rules.ready_within = Duration::from_secs(3);
-    let (coordinator, happenings, kept) = listen(&expected);
+    let (coordinator, coordinator_events, kept) = listen(&expected);
     // One never comes, one dies before it is ready.
     drop(Node::join(&joining(&coordinator, &expected, "n1"), &Control::default()).unwrap());
     let mut alone = expected.clone();
     alone.rules.quorum = 1;
     drop(coordinator);
-    drop(happenings);
-    let (coordinator, happenings, kept_alone) = listen(&alone);
+    drop(coordinator_events);
+    let (coordinator, coordinator_events, kept_alone) = listen(&alone);
     drop(Node::join(&joining(&coordinator, &alone, "n1"), &Control::default()).unwrap());
     let (starts, _) = take_part(&joining(&coordinator, &alone, "n0"), 2);
     assert_eq!(starts[1].0.nodes, 1);
-    let all: Vec<Happening> = happenings.try_iter().collect();
-    assert!(all.iter().any(|h| matches!(h, Happening::Left(1, _))), "{all:?}");
-    assert!(all.iter().any(|h| matches!(h, Happening::Late(2))), "{all:?}");
-    assert!(all.iter().any(|h| matches!(h, Happening::Recorded(0, id) if id == "id0")), "{all:?}");
+    let all: Vec<CoordinatorEvent> = coordinator_events.try_iter().collect();
+    assert!(all.iter().any(|h| matches!(h, CoordinatorEvent::Left(1, _))), "{all:?}");
+    assert!(all.iter().any(|h| matches!(h, CoordinatorEvent::Late(2))), "{all:?}");
+    assert!(all.iter().any(|h| matches!(h, CoordinatorEvent::Recorded(0, id) if id == "id0")), "{all:?}");
     assert_eq!((kept.lock().unwrap().len(), kept_alone.lock().unwrap().len()), (0, 1));
 }
 

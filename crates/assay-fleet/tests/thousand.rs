@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::units::latency;
 use assay_engine::{Control, monotonic, sleep_until};
-use assay_fleet::{Coordinator, Expected, Happening, Joining, Key, Mode, Node, NodeClock, Rules};
+use assay_fleet::{Coordinator, CoordinatorEvent, Expected, Joining, Key, Mode, Node, NodeClock, Rules};
 use assay_runner::{Rendezvous, Step};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -46,7 +46,7 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
         Ok(format!("id{node}"))
     });
     let begun = Instant::now();
-    let (coordinator, happenings) = Coordinator::listen("127.0.0.1:0", expected.clone(), keep).unwrap();
+    let (coordinator, coordinator_events) = Coordinator::listen("127.0.0.1:0", expected.clone(), keep).unwrap();
     let epoch = coordinator.epoch();
     let threads: Vec<_> = (0..count)
         .map(|n| {
@@ -80,15 +80,18 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
     let (late, lost): (Vec<Vec<u64>>, Vec<_>) = threads.into_iter().map(|thread| thread.join().unwrap()).unzip();
     let mut late: Vec<u64> = late.into_iter().flatten().collect();
     late.sort_unstable();
-    let happenings: Vec<Happening> = happenings.try_iter().collect();
+    let coordinator_events: Vec<CoordinatorEvent> = coordinator_events.try_iter().collect();
     let lost: Vec<_> = lost.into_iter().flatten().collect();
-    let told = happenings.iter().filter(|h| !matches!(h, Happening::Recorded(..) | Happening::Joined(_)));
-    assert!(lost.is_empty(), "{} were not taken: {lost:?}; {:?}", lost.len(), told.collect::<Vec<_>>());
+    let unusual = coordinator_events
+        .iter()
+        .filter(|h| !matches!(h, CoordinatorEvent::Recorded(..) | CoordinatorEvent::Joined(_)));
+    assert!(lost.is_empty(), "{} were not taken: {lost:?}; {:?}", lost.len(), unusual.collect::<Vec<_>>());
     let p95 = late[late.len() * 95 / 100];
     let whole = begun.elapsed().as_secs_f64();
     eprintln!("{count} nodes, {} starts: {} late (p95), {whole:.1} s in all", late.len(), latency(p95 as f64));
     assert!(kept.lock().unwrap().iter().all(|times| *times == 1));
-    let recorded = happenings.iter().filter(|happening| matches!(happening, Happening::Recorded(..))).count();
+    let recorded =
+        coordinator_events.iter().filter(|happening| matches!(happening, CoordinatorEvent::Recorded(..))).count();
     assert_eq!(recorded, count);
     let bound: u64 = set("ASSAY_LATE", 2000) as u64;
     assert!(p95 <= bound * 1_000_000, "{p95} ns, {bound} ms asked");

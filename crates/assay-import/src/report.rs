@@ -177,7 +177,7 @@ impl Load {
             distribution: self.distribution.clone(),
             think: self.think,
             stop: Stop { ramp_ns: 0, duration_ns: self.duration_ns.unwrap_or(0), max_bytes: None },
-            unknown: known.into_iter().filter(|(_, told)| !told).map(|(what, _)| what).collect(),
+            unknown: known.into_iter().filter(|(_, is_known)| !is_known).map(|(what, _)| what).collect(),
             ..Workload::new(&self.name, self.op, pattern, self.block_bytes.unwrap_or(0))
         }
     }
@@ -281,15 +281,15 @@ impl Figure {
         let (rate, iops) = (sound(self.bytes_per_second), sound(self.iops));
         let block = self.load.block_bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes as f64);
         let words = statistic.words(tool);
-        let told = |point: f64| Estimate::bare(point, statistic.runs(), &words);
+        let estimate = |point: f64| Estimate::bare(point, statistic.runs(), &words);
         let computed = |point: f64, of: &str| Estimate::bare(point, statistic.runs(), &format!("{words}, from {of}"));
-        let latency = |value: Option<f64>| sound(value).map(|value| Box::new(told(value)));
+        let latency = |value: Option<f64>| sound(value).map(|value| Box::new(estimate(value)));
         let derived_iops = || Some(computed(rate? / block?, "bytes per second and block size"));
         let derived_rate = || Some(computed(iops? * block?, "operations per second and block size"));
         let mut measurement = Measurement {
-            iops: iops.map(told).or_else(derived_iops),
-            bytes_per_second: rate.map(told).or_else(derived_rate),
-            durable_bytes_per_second: sound(self.durable_bytes_per_second).map(told),
+            iops: iops.map(estimate).or_else(derived_iops),
+            bytes_per_second: rate.map(estimate).or_else(derived_rate),
+            durable_bytes_per_second: sound(self.durable_bytes_per_second).map(estimate),
             latency_ns: Latency {
                 mean: latency(self.latency_ns.mean),
                 p50: latency(self.latency_ns.p50),

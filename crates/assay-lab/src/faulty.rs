@@ -14,7 +14,7 @@ use crate::mount::Mount;
 /// How long an operation takes in milliseconds, so that a repeat does not fill a histogram.
 const DELAY_MS: u64 = 10;
 /// A server is there, or gone, within this.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a write meets while [`FaultyCard::fail_writes`] holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,7 +192,7 @@ impl Drop for Fuse {
 fn wait_for(ready: impl Fn() -> bool, what: &str) -> Result<(), Missing> {
     let start = Instant::now();
     while !ready() {
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > TIMEOUT {
             return Err(Missing(format!("{what} did not start")));
         }
         std::thread::sleep(Duration::from_millis(20));

@@ -32,7 +32,7 @@ fn who_knows_the_truth_is_right_about_everything() {
     assert!(report.cases.iter().all(|case| case.judgement == Judgement::Right));
     assert!(report.cases.iter().all(|case| case.kind_is_right != Some(false)));
     assert!(report.cases.iter().all(|case| case.size.is_none_or(|size| size == Size::Exact)));
-    assert_eq!(report.harmed().count() + report.lost().count() + report.accused().count(), 0);
+    assert_eq!(report.harmed().count() + report.lost().count() + report.false_alarms().count(), 0);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn who_says_the_same_of_all_is_wrong_where_that_is_not_so() {
 
     let suspicious = any(|_, _| CheckResult::of(Found::Fake, everything));
     let genuine = suspicious.cases.iter().filter(|case| case.truth.class == Class::Genuine).count();
-    assert!(genuine > 50 && suspicious.accused().count() == genuine);
+    assert!(genuine > 50 && suspicious.false_alarms().count() == genuine);
     assert!(suspicious.cases.iter().all(|case| case.size.is_none_or(|size| size == Size::Unstated)));
 }
 

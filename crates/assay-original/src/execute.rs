@@ -17,7 +17,7 @@ use crate::found::Found;
 use crate::reading::complaint;
 
 /// A tool may take this many times as long as was foretold, and so much besides, before it is ended.
-const PATIENCE: u32 = 4;
+const TIMEOUT_FACTOR: u32 = 4;
 const OVERHEAD: Duration = Duration::from_secs(15);
 
 /// All programs of a call, run.
@@ -39,7 +39,7 @@ pub(crate) fn execute(
     control: &Control,
     on_sample: &mut OnSample<'_>,
 ) -> io::Result<Ran> {
-    let limit = time.max(spec.hang_after) * PATIENCE + OVERHEAD;
+    let limit = time.max(spec.hang_after) * TIMEOUT_FACTOR + OVERHEAD;
     let mut printed = memory("original-words")?;
     let mut lines = Vec::with_capacity(call.steps.len());
     let mut done = None;

@@ -51,9 +51,9 @@ fn go(
     };
     let block = spec.workload.block_bytes.max(1);
     // What runs for a time tells its length, or runs as long as it was asked to.
-    let told = measurement.workload.stop.duration_ns;
+    let stated = measurement.workload.stop.duration_ns;
     let asked = spec.workload.stop.ramp_ns.saturating_add(spec.workload.stop.duration_ns);
-    let seconds = (if told > 0 { told } else { asked }) as f64 / 1e9;
+    let seconds = (if stated > 0 { stated } else { asked }) as f64 / 1e9;
     let bytes = call.bytes.unwrap_or((rate * seconds) as u64);
     let durable = measurement.durable_bytes_per_second.map(|rate| rate.point);
     Ok(RepeatReport {

@@ -230,7 +230,7 @@ pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// `6.26 MB/s`.
-pub(crate) fn said(value: f64, unit: &str) -> String {
+pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     format!("{} {unit}", figures(value))
 }
 
@@ -256,12 +256,12 @@ mod tests {
     #[test]
     fn a_level_that_is_none_is_not_written() {
         let value = |level| Value { point: 1.0, interval: Some((0.9, 1.1)), level, n: 3, marks: Vec::new() };
-        let said = |levels: &[f64]| {
+        let bars_note = |levels: &[f64]| {
             let values: Vec<Value> = levels.iter().map(|level| value(Some(*level))).collect();
             rests_on(values.iter())
         };
-        assert_eq!(said(&[0.95, 0.95]), "n = 3 each, bars are 95 % intervals");
-        assert_eq!(said(&[0.95, f64::MAX, f64::NAN, 7.0, 0.0]), "n = 3 each, bars are 95 % intervals");
-        assert_eq!(said(&[f64::INFINITY]), "n = 3 each, bars are intervals without a level");
+        assert_eq!(bars_note(&[0.95, 0.95]), "n = 3 each, bars are 95 % intervals");
+        assert_eq!(bars_note(&[0.95, f64::MAX, f64::NAN, 7.0, 0.0]), "n = 3 each, bars are 95 % intervals");
+        assert_eq!(bars_note(&[f64::INFINITY]), "n = 3 each, bars are intervals without a level");
     }
 }

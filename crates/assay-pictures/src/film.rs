@@ -6,7 +6,7 @@ use gif::{Encoder, Frame, Repeat};
 
 use crate::paint::{INK, PAPER};
 use crate::raster::ImageError;
-use crate::scene::{Drawing, Ink, Shape};
+use crate::scene::{Colour, Drawing, Shape};
 
 /// Pictures of one size with what tells them apart.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,7 @@ impl Film {
     pub fn gif(&self, scale: f64) -> Result<Vec<u8>, ImageError> {
         let fail = |reason: String| ImageError { format: "GIF", reason };
         let colours = self.colours();
-        let table: Vec<u8> = colours.iter().flat_map(|Ink(rgb)| *rgb).collect();
+        let table: Vec<u8> = colours.iter().flat_map(|Colour(rgb)| *rgb).collect();
         let images = self.frames.iter().map(|(_, d)| d.pixels(scale)).collect::<Result<Vec<_>, _>>().map_err(fail)?;
         let side = |side: Option<u32>| u16::try_from(side.unwrap_or(0)).map_err(|_| fail("too large".to_owned()));
         let width = side(images.iter().map(tiny_skia::Pixmap::width).max())?;
@@ -67,7 +67,7 @@ impl Film {
     }
 
     /// The colours that the shapes have, and those between them and what lies under them.
-    fn colours(&self) -> Vec<Ink> {
+    fn colours(&self) -> Vec<Colour> {
         let mut flat: BTreeSet<[u8; 3]> = BTreeSet::from([PAPER.0, INK.0]);
         for shape in self.frames.iter().flat_map(|(_, d)| &d.shapes) {
             match shape {
@@ -90,7 +90,7 @@ impl Film {
         let mut seen = BTreeSet::new();
         all.retain(|colour| seen.insert(*colour));
         all.truncate(MOST_COLOURS);
-        all.into_iter().map(Ink).collect()
+        all.into_iter().map(Colour).collect()
     }
 
     /// All frames on one still picture, in columns.
@@ -117,9 +117,9 @@ impl Film {
     }
 }
 
-fn closest(rgb: [u8; 3], colours: &[Ink]) -> u8 {
+fn closest(rgb: [u8; 3], colours: &[Colour]) -> u8 {
     let distance =
-        |Ink(other): &Ink| -> u32 { rgb.iter().zip(other).map(|(a, b)| u32::from(a.abs_diff(*b)).pow(2)).sum() };
+        |Colour(other): &Colour| -> u32 { rgb.iter().zip(other).map(|(a, b)| u32::from(a.abs_diff(*b)).pow(2)).sum() };
     let best = colours.iter().enumerate().min_by_key(|(_, ink)| distance(ink)).map_or(0, |(i, _)| i);
     u8::try_from(best).unwrap_or(0)
 }

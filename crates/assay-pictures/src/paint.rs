@@ -1,64 +1,64 @@
 //! Colours, markers and lines that stay apart in grey and for colour-blind eyes.
 
-use crate::scene::{Drawing, Ink, Shape, Stroke};
+use crate::scene::{Colour, Drawing, Shape, Stroke};
 
 /// Under every picture, so that it reads on light and dark pages.
-pub(crate) const PAPER: Ink = Ink([255, 255, 255]);
+pub(crate) const PAPER: Colour = Colour([255, 255, 255]);
 /// Text and points.
-pub(crate) const INK: Ink = Ink([0x17, 0x1b, 0x20]);
+pub(crate) const INK: Colour = Colour([0x17, 0x1b, 0x20]);
 /// Text of less weight.
-pub(crate) const MUTE: Ink = Ink([0x59, 0x63, 0x6d]);
+pub(crate) const MUTE: Colour = Colour([0x59, 0x63, 0x6d]);
 /// Axes.
-pub(crate) const AXIS: Ink = Ink([0x9a, 0xa3, 0xab]);
+pub(crate) const AXIS: Colour = Colour([0x9a, 0xa3, 0xab]);
 /// Lines of the grid.
-pub(crate) const GRID: Ink = Ink([0xe6, 0xe9, 0xec]);
+pub(crate) const GRID: Colour = Colour([0xe6, 0xe9, 0xec]);
 /// Every other row.
-pub(crate) const BAND: Ink = Ink([0xf5, 0xf6, 0xf7]);
+pub(crate) const BAND: Colour = Colour([0xf5, 0xf6, 0xf7]);
 /// What has no figure.
-pub(crate) const VOID: Ink = Ink([0xee, 0xf0, 0xf2]);
+pub(crate) const VOID: Colour = Colour([0xee, 0xf0, 0xf2]);
 /// Text on a colour of its own, light or dark: unlike [`INK`] and [`PAPER`] it is the same on dark pages.
-const ON_LIGHT: Ink = Ink([0x10, 0x13, 0x17]);
-const ON_DARK: Ink = Ink([0xfc, 0xfc, 0xfc]);
+const ON_LIGHT: Colour = Colour([0x10, 0x13, 0x17]);
+const ON_DARK: Colour = Colour([0xfc, 0xfc, 0xfc]);
 /// Ceilings: a colour and a dash of their own.
-pub(crate) const CEILING: Stroke = Stroke { ink: Ink([0xb0, 0x23, 0x18]), width: 1.4, dash: &[7.0, 4.0] };
+pub(crate) const CEILING: Stroke = Stroke { ink: Colour([0xb0, 0x23, 0x18]), width: 1.4, dash: &[7.0, 4.0] };
 
 /// Okabe and Ito, Color Universal Design (2008), without the yellow, which white paper swallows,
 /// and with a brown in its place.
-const COLOURS: [Ink; 8] = [
-    Ink([0x00, 0x72, 0xb2]),
-    Ink([0xd5, 0x5e, 0x00]),
-    Ink([0x00, 0x9e, 0x73]),
-    Ink([0xcc, 0x79, 0xa7]),
-    Ink([0x17, 0x1b, 0x20]),
-    Ink([0xe6, 0x9f, 0x00]),
-    Ink([0x56, 0xb4, 0xe9]),
-    Ink([0x7a, 0x5b, 0x1e]),
+const COLOURS: [Colour; 8] = [
+    Colour([0x00, 0x72, 0xb2]),
+    Colour([0xd5, 0x5e, 0x00]),
+    Colour([0x00, 0x9e, 0x73]),
+    Colour([0xcc, 0x79, 0xa7]),
+    Colour([0x17, 0x1b, 0x20]),
+    Colour([0xe6, 0x9f, 0x00]),
+    Colour([0x56, 0xb4, 0xe9]),
+    Colour([0x7a, 0x5b, 0x1e]),
 ];
 
 const DASHES: [&[f64]; 5] = [&[], &[7.0, 3.0], &[2.0, 3.0], &[9.0, 3.0, 2.0, 3.0], &[4.0, 2.0]];
 
-/// Shapes of markers in [`Look::marker`].
+/// Shapes of markers in [`SeriesStyle::marker`].
 const MARKERS: usize = 8;
 
 /// How one row or line looks: the colour says the model, marker and dash the row itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Look {
-    pub(crate) ink: Ink,
+pub(crate) struct SeriesStyle {
+    pub(crate) ink: Colour,
     pub(crate) dash: &'static [f64],
     marker: usize,
 }
 
 /// Looks of rows whose models have these places; the same place has the same colour in every picture.
-pub(crate) fn looks(hues: impl IntoIterator<Item = usize>) -> Vec<Look> {
+pub(crate) fn looks(hues: impl IntoIterator<Item = usize>) -> Vec<SeriesStyle> {
     let look = |(row, hue): (usize, usize)| {
         // The second time round the markers are shifted, so that no pair comes twice.
         let marker = row + row / MARKERS;
-        Look { ink: COLOURS[hue % COLOURS.len()], dash: DASHES[row % DASHES.len()], marker }
+        SeriesStyle { ink: COLOURS[hue % COLOURS.len()], dash: DASHES[row % DASHES.len()], marker }
     };
     hues.into_iter().enumerate().map(look).collect()
 }
 
-impl Look {
+impl SeriesStyle {
     /// The marker at a point; hollow where the figure is a lower bound.
     pub(crate) fn marker(self, drawing: &mut Drawing, x: f64, y: f64, hollow: bool) {
         let (fill, stroke) = if hollow {
@@ -128,8 +128,8 @@ const STOPS: [[f64; 3]; 5] =
 /// A colour of the scale, and that of a text on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ramp {
-    pub(crate) paper: Ink,
-    pub(crate) ink: Ink,
+    pub(crate) paper: Colour,
+    pub(crate) ink: Colour,
 }
 
 /// The colours of a share from 0 to 1.
@@ -163,11 +163,11 @@ fn ramp(from: [f64; 3], to: [f64; 3], part: f64) -> Ramp {
     for (i, value) in rgb.iter_mut().enumerate() {
         *value = (from[i] + (to[i] - from[i]) * part).round() as u8;
     }
-    Ramp { paper: Ink(rgb), ink: if luminance(Ink(rgb)) > 0.2 { ON_LIGHT } else { ON_DARK } }
+    Ramp { paper: Colour(rgb), ink: if luminance(Colour(rgb)) > 0.2 { ON_LIGHT } else { ON_DARK } }
 }
 
 /// Relative luminance, WCAG 2.2.
-pub(crate) fn luminance(Ink(rgb): Ink) -> f64 {
+pub(crate) fn luminance(Colour(rgb): Colour) -> f64 {
     let linear = rgb.map(|c| {
         let c = f64::from(c) / 255.0;
         if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn what_is_paper_and_ink_follows_the_page_and_text_on_a_colour_does_not() {
         let style = include_str!("../../assay-report/assets/report.css");
-        let selector = |Ink([r, g, b]): Ink| format!(".picture [fill=\"#{r:02x}{g:02x}{b:02x}\"]");
+        let selector = |Colour([r, g, b]): Colour| format!(".picture [fill=\"#{r:02x}{g:02x}{b:02x}\"]");
         for ink in [PAPER, INK, MUTE, AXIS, GRID, BAND, VOID, CEILING.ink] {
             assert!(style.contains(&selector(ink)), "{}", selector(ink));
         }

@@ -5,7 +5,7 @@ use ttf_parser::OutlineBuilder;
 
 use crate::font;
 use crate::paint::PAPER;
-use crate::scene::{Drawing, Ink, Shape, Stroke, Text};
+use crate::scene::{Colour, Drawing, Shape, Stroke, Text};
 
 /// A picture could not be made into an image file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,7 @@ impl Drawing {
             .then(|| Pixmap::new(width as u32, height as u32))
             .flatten()
             .ok_or_else(|| format!("{width:.0} by {height:.0} pixels are too many"))?;
-        let Ink([r, g, b]) = PAPER;
+        let Colour([r, g, b]) = PAPER;
         pixmap.fill(Color::from_rgba8(r, g, b, 255));
         let view = Transform::from_scale(scale as f32, scale as f32);
         for shape in &self.shapes {
@@ -82,7 +82,7 @@ fn line(pixmap: &mut Pixmap, path: &Path, Stroke { ink, width, dash }: Stroke, v
     pixmap.stroke_path(path, &paint(ink), &stroke, view, None);
 }
 
-fn paint(Ink([r, g, b]): Ink) -> Paint<'static> {
+fn paint(Colour([r, g, b]): Colour) -> Paint<'static> {
     let mut paint = Paint::default();
     paint.set_color_rgba8(r, g, b, 255);
     paint.anti_alias = true;

@@ -1,10 +1,10 @@
 //! Rows with a point, an interval and dots: what ranking and dot plot share.
 
-use crate::data::{Ceiling, Value};
+use crate::data::{Ceiling, Value, with_unit};
 use crate::font;
-use crate::paint::{BAND, INK, Look, MUTE};
+use crate::paint::{BAND, INK, MUTE, SeriesStyle};
 use crate::scale::Scale;
-use crate::scene::{Anchor, Ink, Shape, Stroke};
+use crate::scene::{Anchor, Colour, Shape, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
 use assay_core::units::figures;
 
@@ -15,7 +15,7 @@ pub(crate) struct Row<'a> {
     pub(crate) label: &'a str,
     pub(crate) value: &'a Value,
     pub(crate) repeats: &'a [f64],
-    pub(crate) look: Look,
+    pub(crate) look: SeriesStyle,
     /// Whether a new group begins.
     pub(crate) first: bool,
 }
@@ -44,7 +44,7 @@ pub(crate) fn draw(sheet: &mut Sheet, rows: &[Row], ceilings: &[Ceiling], unit: 
     }
     sheet.across(&scale, top, bottom, unit, 6);
     for ceiling in ceilings {
-        let name = format!("{} lets {} through", ceiling.name, figures(ceiling.value));
+        let name = format!("{} allows {}", ceiling.name, with_unit(ceiling.value, unit));
         sheet.ceiling_upright(scale.at(ceiling.value), top, bottom, &name);
     }
     for (i, row) in rows.iter().enumerate() {
@@ -81,7 +81,7 @@ fn marks(sheet: &mut Sheet, row: &Row, scale: &Scale, middle: f64) {
         for (i, repeat) in row.repeats.iter().enumerate() {
             // Apart in height, so that equal repeats can be told apart.
             let y = middle + [-6.0, 6.0, -2.0, 2.0][i % 4];
-            let (fill, stroke) = (None::<Ink>, Some(Stroke::wide(INK, 1.1)));
+            let (fill, stroke) = (None::<Colour>, Some(Stroke::wide(INK, 1.1)));
             sheet.drawing.push(Shape::Circle { x: scale.at(*repeat), y, r: 2.8, fill, stroke });
         }
     }

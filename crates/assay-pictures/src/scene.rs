@@ -4,23 +4,23 @@ use crate::font;
 
 /// A colour, red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Ink(pub(crate) [u8; 3]);
+pub(crate) struct Colour(pub(crate) [u8; 3]);
 
 /// A line's colour, width and gaps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stroke {
-    pub(crate) ink: Ink,
+    pub(crate) ink: Colour,
     pub(crate) width: f64,
     /// Lengths drawn and left out in turn; empty for a whole line.
     pub(crate) dash: &'static [f64],
 }
 
 impl Stroke {
-    pub(crate) const fn thin(ink: Ink) -> Self {
+    pub(crate) const fn thin(ink: Colour) -> Self {
         Self { ink, width: 1.0, dash: &[] }
     }
 
-    pub(crate) const fn wide(ink: Ink, width: f64) -> Self {
+    pub(crate) const fn wide(ink: Colour, width: f64) -> Self {
         Self { ink, width, dash: &[] }
     }
 }
@@ -39,7 +39,7 @@ pub(crate) struct Text {
     pub(crate) x: f64,
     pub(crate) y: f64,
     pub(crate) size: f64,
-    pub(crate) ink: Ink,
+    pub(crate) ink: Colour,
     pub(crate) anchor: Anchor,
     pub(crate) bold: bool,
     /// Degrees, against the clock.
@@ -50,8 +50,8 @@ pub(crate) struct Text {
 /// A piece of a picture; coordinates in pixels from the upper left.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
-    Path { points: Vec<(f64, f64)>, closed: bool, fill: Option<Ink>, stroke: Option<Stroke> },
-    Circle { x: f64, y: f64, r: f64, fill: Option<Ink>, stroke: Option<Stroke> },
+    Path { points: Vec<(f64, f64)>, closed: bool, fill: Option<Colour>, stroke: Option<Stroke> },
+    Circle { x: f64, y: f64, r: f64, fill: Option<Colour>, stroke: Option<Stroke> },
     Text(Text),
 }
 
@@ -88,12 +88,20 @@ impl Drawing {
         self.shapes.push(Shape::Path { points: points.into(), closed: false, fill: None, stroke: Some(stroke) });
     }
 
-    pub(crate) fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, fill: Option<Ink>, stroke: Option<Stroke>) {
+    pub(crate) fn rect(
+        &mut self,
+        x: f64,
+        y: f64,
+        width: f64,
+        height: f64,
+        fill: Option<Colour>,
+        stroke: Option<Stroke>,
+    ) {
         let points = vec![(x, y), (x + width, y), (x + width, y + height), (x, y + height)];
         self.shapes.push(Shape::Path { points, closed: true, fill, stroke });
     }
 
-    pub(crate) fn text(&mut self, x: f64, y: f64, size: f64, ink: Ink, anchor: Anchor, text: &str) {
+    pub(crate) fn text(&mut self, x: f64, y: f64, size: f64, ink: Colour, anchor: Anchor, text: &str) {
         self.shapes.push(Shape::Text(Text { x, y, size, ink, anchor, bold: false, turn: 0.0, text: text.to_owned() }));
     }
 

@@ -4,7 +4,7 @@ use assay_core::text::markup;
 use assay_core::units::trimmed;
 
 use crate::font;
-use crate::scene::{Anchor, Drawing, Ink, Shape, Stroke, Text};
+use crate::scene::{Anchor, Colour, Drawing, Shape, Stroke, Text};
 
 impl Drawing {
     /// The picture as a self-contained SVG; texts of records are escaped and harmless.
@@ -72,7 +72,7 @@ fn write_text(out: &mut String, text: &Text) {
     out.push_str(&format!(">{}</text>", markup(&text.text)));
 }
 
-fn paint(out: &mut String, fill: Option<Ink>, stroke: Option<Stroke>) {
+fn paint(out: &mut String, fill: Option<Colour>, stroke: Option<Stroke>) {
     match fill {
         Some(ink) => out.push_str(&format!(" fill=\"{}\"", colour(ink))),
         None => out.push_str(" fill=\"none\""),
@@ -85,7 +85,7 @@ fn paint(out: &mut String, fill: Option<Ink>, stroke: Option<Stroke>) {
     }
 }
 
-fn colour(Ink([r, g, b]): Ink) -> String {
+fn colour(Colour([r, g, b]): Colour) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 

@@ -217,7 +217,7 @@ fn titles_say_what_is_shown_where_nothing_was_found() {
 fn ceilings_are_drawn_where_they_are_known_and_said_to_be_unknown_otherwise() {
     for kind in [Kind::Curves, Kind::Sweep] {
         let svg = drawn(kind, &measured()).svg();
-        assert!(svg.contains("SDR25 lets 23.3"), "{kind:?}");
+        assert!(svg.contains("SDR25 allows 23.3"), "{kind:?}");
         let dashed = "stroke=\"#b02318\" stroke-width=\"1.4\" stroke-linejoin=\"round\" stroke-dasharray=\"7 4\"";
         assert!(svg.contains(dashed), "{kind:?}");
         assert!(!drawn(kind, &cards()).svg().contains("#b02318"), "{kind:?}");
@@ -228,17 +228,17 @@ fn ceilings_are_drawn_where_they_are_known_and_said_to_be_unknown_otherwise() {
 #[test]
 fn records_without_a_figure_are_counted() {
     let mut records = cards();
-    let said = |records: &[Record]| drawn(Kind::Dots, records).svg().replace('\u{a0}', " ");
-    assert!(!said(&records).contains("have no figure"));
+    let note_of = |records: &[Record]| drawn(Kind::Dots, records).svg().replace('\u{a0}', " ");
+    assert!(!note_of(&records).contains("have no figure"));
     records[1].measurements.clear();
     let note = format!("1 of {} records have no figure of this load.", records.len());
-    assert!(said(&records).contains(&note), "{}", said(&records));
+    assert!(note_of(&records).contains(&note), "{}", note_of(&records));
 }
 
 #[test]
 fn a_text_begins_where_its_anchor_says() {
     let start = |anchor| {
-        let (ink, text) = (super::scene::Ink([0; 3]), "4 KiB".to_owned());
+        let (ink, text) = (super::scene::Colour([0; 3]), "4 KiB".to_owned());
         let text = super::scene::Text { x: 100.0, y: 0.0, size: 12.0, ink, anchor, bold: false, turn: 0.0, text };
         text.start()
     };

@@ -1,8 +1,8 @@
 //! Source trees: the user's archive, or one that is generated with the sizes of the files of a Linux source.
 
 mod archive;
+mod directories;
 mod generated;
-mod nest;
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -13,7 +13,7 @@ use assay_core::text::harmless;
 use assay_core::units::{Bytes, grouped};
 
 pub(crate) use archive::{Members, Packing};
-pub(crate) use nest::Nest;
+pub(crate) use directories::Directories;
 
 use crate::trouble::Trouble;
 

@@ -7,7 +7,7 @@ use assay_device::owned::{Access, Caching, OwnDir};
 use assay_engine::forget;
 
 use crate::names::{ARCHIVE, file, is_known};
-use crate::tree::{Members, Nest, Packing, Tree};
+use crate::tree::{Directories, Members, Packing, Tree};
 use crate::trouble::Trouble;
 use crate::work::{Done, Figure, Work};
 
@@ -32,7 +32,7 @@ pub(crate) fn unpack(
 ) -> Result<Unpacked, Trouble> {
     let reading = Trouble::io("reading the archive");
     let mut members = Members::new(Packing::of(archive).map_err(&reading)?);
-    let (mut nest, mut done) = (Nest::new(place, first.1), Unpacked::default());
+    let (mut directories, mut done) = (Directories::new(place, first.1), Unpacked::default());
     loop {
         if done.bytes >= bytes || work.step()? {
             break;
@@ -49,7 +49,7 @@ pub(crate) fn unpack(
         if done.bytes + member.bytes > bytes && done.files > 0 {
             break;
         }
-        let directory = nest.at(member.directory, &members.parents)?;
+        let directory = directories.at(member.directory, &members.parents)?;
         let mut made = directory.create_file(&file(first.0 + done.files), Caching::Cached)?;
         match members.copy(&mut made) {
             Ok(copied) => done.bytes += copied,

@@ -104,18 +104,18 @@ fn of_record(r: &Record) -> [String; OF_RECORD.len()] {
 fn of_workload(m: &Measurement) -> [String; OF_WORKLOAD.len()] {
     let w = &m.workload;
     // What the source does not tell is an empty cell.
-    let told = |what, value: String| if w.lacks(what) { String::new() } else { value };
+    let if_known = |what, value: String| if w.lacks(what) { String::new() } else { value };
     [
         w.name.clone(),
-        snake(&w.op),
+        serialized_name(&w.op),
         w.read_percent.map(|p| p.to_string()).unwrap_or_default(),
-        told(Unknown::Pattern, snake(&w.pattern)),
-        told(Unknown::BlockBytes, w.block_bytes.to_string()),
-        told(Unknown::QueueDepth, w.queue_depth.to_string()),
-        told(Unknown::Jobs, w.jobs.to_string()),
-        told(Unknown::SpanBytes, w.span_bytes.to_string()),
-        told(Unknown::Direct, w.direct.to_string()),
-        told(Unknown::Sync, snake(&w.sync)),
+        if_known(Unknown::Pattern, serialized_name(&w.pattern)),
+        if_known(Unknown::BlockBytes, w.block_bytes.to_string()),
+        if_known(Unknown::QueueDepth, w.queue_depth.to_string()),
+        if_known(Unknown::Jobs, w.jobs.to_string()),
+        if_known(Unknown::SpanBytes, w.span_bytes.to_string()),
+        if_known(Unknown::Direct, w.direct.to_string()),
+        if_known(Unknown::Sync, serialized_name(&w.sync)),
         w.conditions_and_sizes(),
         m.engine.clone(),
         m.repeats.len().to_string(),
@@ -141,7 +141,7 @@ fn number(value: Option<f64>) -> String {
 }
 
 /// The name a value has in the record.
-pub(crate) fn snake(value: &impl serde::Serialize) -> String {
+pub(crate) fn serialized_name(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }
 

@@ -3,11 +3,11 @@
 
 use assay_analysis::Load;
 use assay_analysis::compare::{By, Request, compare, split};
-use assay_analysis::rank::{Ask, rank};
+use assay_analysis::rank::{RankOptions, rank};
 use assay_core::record::Record;
 use assay_core::text::capitalised;
 
-use crate::{comparison, ranking};
+use crate::{compare, rank};
 use assay_pictures::{Decided, Kind, Wanted, still};
 
 /// What was found.
@@ -36,17 +36,17 @@ impl Found {
 pub(crate) fn of(records: &[Record], words: Option<&str>) -> Found {
     let all: Vec<&Record> = records.iter().collect();
     let primary = words.map(str::to_owned);
-    if let Ok(report) = rank(&all, &Ask { primary: primary.clone(), ..Ask::default() })
+    if let Ok(report) = rank(&all, &RankOptions { primary: primary.clone(), ..RankOptions::default() })
         && report.primary.refusal.is_none()
         && report.primary.models.len() > 1
     {
-        let sentence = format!("{}: {}", capitalised(&report.primary.title), ranking::answer(&report));
+        let sentence = format!("{}: {}", capitalised(&report.primary.title), rank::answer(&report));
         return Found { sentence, load: Some(report.primary.load) };
     }
     if let [_, _] = records
         && let Ok(found) = compare(&split(&[records.to_vec()], By::Record), &Request { primary, ..Request::default() })
     {
-        return Found { sentence: comparison::finding(&found), load: found.primary().map(|load| load.load.clone()) };
+        return Found { sentence: compare::finding(&found), load: found.primary().map(|load| load.load.clone()) };
     }
     let drawn = Wanted::named(records, words).ok().and_then(|wanted| still(Kind::Dots, records, &wanted).ok());
     let sentence = drawn.map_or_else(|| format!("{} records", records.len()), |drawing| drawing.title().to_owned());

@@ -1,7 +1,7 @@
 //! What the figures that stand for a record hold over many days: the intervals beside the figures are those of the run.
 
 use assay_analysis::{ASSUMED_DAYS, Load, Quantity, over_days};
-use assay_core::finding::Verdict;
+use assay_core::finding::ValidityVerdict;
 use assay_core::record::{Measurement, Record};
 use assay_core::units::percent;
 
@@ -11,7 +11,7 @@ use crate::headline::Headline;
 /// `reads 20.5–23.3 MB/s, writes …, 1 508–1 909 random reads and … random writes a second (95 %; …)`; `None` where the
 /// record does not speak for the medium, or has no interval.
 pub(crate) fn sentence(record: &Record) -> Option<String> {
-    if record.validity.verdict == Verdict::Invalid || record.outcome.medium_failed() {
+    if record.validity.verdict == ValidityVerdict::Invalid || record.outcome.medium_failed() {
         return None;
     }
     let headline = Headline::of(record);

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_program_tells_what_its_figure_says_of_the_medium() {
-        let told = |busy, waiting, tree: Option<&str>| {
+        let sentence_of = |busy, waiting, tree: Option<&str>| {
             let run = ProgramRun {
                 tree: tree.map(str::to_owned),
                 medium_busy_share: busy,
@@ -76,11 +76,11 @@ mod tests {
             })
         };
         let nothing = "p: 10 MB/s (9.00 to 11.0); at most 4 % of its time in the medium: not a property of the medium";
-        assert_eq!(told(Some(0.9), Some(0.031), None), nothing);
+        assert_eq!(sentence_of(Some(0.9), Some(0.031), None), nothing);
         assert_eq!(
-            told(Some(0.5), Some(0.9), Some("a\u{1b}tree")),
+            sentence_of(Some(0.5), Some(0.9), Some("a\u{1b}tree")),
             "p: 10 MB/s (9.00 to 11.0); a\u{fffd}tree; at most 50 % of its time in the medium"
         );
-        assert_eq!(told(None, None, None), "p: 10 MB/s (9.00 to 11.0)");
+        assert_eq!(sentence_of(None, None, None), "p: 10 MB/s (9.00 to 11.0)");
     }
 }

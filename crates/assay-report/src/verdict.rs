@@ -1,12 +1,12 @@
 //! One plain sentence on what the record says.
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Severity, Verdict};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::finding::{Severity, ValidityVerdict};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 pub(crate) use assay_core::text::capitalised;
 use assay_core::text::{clean, statement};
-use assay_core::verification::Verdict as Genuineness;
+use assay_core::verification::Verdict;
 
 use crate::bus;
 use crate::classes::judge;
@@ -28,13 +28,13 @@ pub(crate) enum Tone {
 pub(crate) fn tone(record: &Record) -> Tone {
     let verified = record.verification.as_ref().map(|v| v.verdict);
     if record.outcome.medium_failed()
-        || record.validity.verdict == Verdict::Invalid
-        || verified.is_some_and(Genuineness::is_bad)
+        || record.validity.verdict == ValidityVerdict::Invalid
+        || verified.is_some_and(Verdict::is_bad)
     {
         Tone::Bad
     } else if record.outcome != Outcome::Completed
-        || record.validity.verdict == Verdict::Suspect
-        || matches!(verified, Some(Genuineness::Undecided | Genuineness::Other))
+        || record.validity.verdict == ValidityVerdict::Suspect
+        || matches!(verified, Some(Verdict::Undecided | Verdict::Other))
     {
         Tone::Care
     } else if record.is_printed() {
@@ -50,21 +50,21 @@ pub(crate) fn word(record: &Record) -> &'static str {
         let completed = record.outcome == Outcome::Completed;
         let verdict = verified.verdict;
         // A fake that was proven stays one; otherwise how a medium failed says more than that it did.
-        if verdict == Genuineness::Fake || (completed && (verdict.is_bad() || record.measurements.is_empty())) {
+        if verdict == Verdict::Fake || (completed && (verdict.is_bad() || record.measurements.is_empty())) {
             return verdict.title();
         }
     }
     match (&record.outcome, record.validity.verdict) {
         (Outcome::Failed { failure, .. }, _) => match failure {
-            Failure::Abandoned => "killed",
+            RunFailure::Abandoned => "killed",
             other => other.title(),
         },
         (Outcome::Running, _) => "running or killed",
-        (Outcome::Completed, Verdict::Valid) if record.is_published() => "as published",
-        (Outcome::Completed, Verdict::Valid) if record.is_printed() => "imported",
-        (Outcome::Completed, Verdict::Valid) => "valid",
-        (Outcome::Completed, Verdict::Suspect) => "suspect",
-        (Outcome::Completed, Verdict::Invalid) => "invalid",
+        (Outcome::Completed, ValidityVerdict::Valid) if record.is_published() => "as published",
+        (Outcome::Completed, ValidityVerdict::Valid) if record.is_printed() => "imported",
+        (Outcome::Completed, ValidityVerdict::Valid) => "valid",
+        (Outcome::Completed, ValidityVerdict::Suspect) => "suspect",
+        (Outcome::Completed, ValidityVerdict::Invalid) => "invalid",
     }
 }
 
@@ -76,10 +76,10 @@ pub fn verdict_sentence(record: &Record) -> String {
     if let (Some(verified), true) = (&record.verification, record.measurements.is_empty()) {
         return format!("{}.", capitalised(&statement(&verified.sentence)));
     }
-    let told = end_of_medium(record, &thing).unwrap_or_else(|| of_figures(record, &thing));
+    let sentence = end_of_medium(record, &thing).unwrap_or_else(|| of_figures(record, &thing));
     match record.verification.as_ref().filter(|verified| verified.verdict.is_bad()) {
-        Some(found) => format!("{thing} is {}. {told}", bad(found.verdict)),
-        None => told,
+        Some(found) => format!("{thing} is {}. {sentence}", bad(found.verdict)),
+        None => sentence,
     }
 }
 
@@ -90,27 +90,27 @@ fn end_of_medium(record: &Record, thing: &str) -> Option<String> {
         return None;
     }
     let what = match failure {
-        Failure::Hung => "stopped answering",
-        Failure::ReadOnly => "turned read-only",
-        Failure::Disappeared => "disappeared",
-        Failure::IoError => "returned an I/O error",
+        RunFailure::Hung => "stopped answering",
+        RunFailure::ReadOnly => "turned read-only",
+        RunFailure::Disappeared => "disappeared",
+        RunFailure::IoError => "returned an I/O error",
         _ => "failed",
     };
     let nothing = Headline::of(record).is_empty();
     let rest = if nothing { "nothing was measured" } else { "the figures are from before that" };
     let advice = match failure {
-        Failure::ReadOnly | Failure::IoError => " Save what is on it and replace it.",
-        Failure::Disappeared => " Check how it is plugged in and powered.",
+        RunFailure::ReadOnly | RunFailure::IoError => " Save what is on it and replace it.",
+        RunFailure::Disappeared => " Check how it is plugged in and powered.",
         _ => "",
     };
     Some(format!("{thing} {what} while it was measured; {rest}.{advice}"))
 }
 
 /// What a medium is of which a check proved that it loses data.
-fn bad(verdict: Genuineness) -> &'static str {
+fn bad(verdict: Verdict) -> &'static str {
     match verdict {
-        Genuineness::Fake => "a fake",
-        Genuineness::Damaged => "damaged",
+        Verdict::Fake => "a fake",
+        Verdict::Damaged => "damaged",
         _ => "broken",
     }
 }
@@ -118,7 +118,7 @@ fn bad(verdict: Genuineness) -> &'static str {
 /// What the figures say of a medium that did not fail.
 fn of_figures(record: &Record, thing: &str) -> String {
     let headline = Headline::of(record);
-    if record.validity.verdict == Verdict::Invalid {
+    if record.validity.verdict == ValidityVerdict::Invalid {
         let cause = notes(record)
             .into_iter()
             .find(|n| n.severity == Severity::Invalid)
@@ -140,9 +140,9 @@ fn of_figures(record: &Record, thing: &str) -> String {
             (true, Some(class)) => format!("; it meets {class} here"),
             _ => ending(record).to_owned(),
         };
-        format!("{thing} {}{end}.", deeds(record, &headline))
+        format!("{thing} {}{end}.", clauses(record, &headline))
     };
-    if record.validity.verdict == Verdict::Suspect {
+    if record.validity.verdict == ValidityVerdict::Suspect {
         let reason = record.validity.reasons.first().map_or_else(|| "see the warnings".to_owned(), |r| clean(r));
         text.push_str(&format!(" Treat with caution: {reason}."));
     }
@@ -155,16 +155,16 @@ fn ending(record: &Record) -> &'static str {
         Outcome::Completed => "",
         Outcome::Running => "; the run is still under way or was killed",
         Outcome::Failed { failure, .. } => match failure {
-            Failure::Interrupted => "; the run was interrupted",
-            Failure::OutOfSpace => "; the run ran out of space",
-            Failure::Abandoned => "; the run was killed or the host went down",
-            Failure::Host => "; the host could not continue",
+            RunFailure::Interrupted => "; the run was interrupted",
+            RunFailure::OutOfSpace => "; the run ran out of space",
+            RunFailure::Abandoned => "; the run was killed or the host went down",
+            RunFailure::Host => "; the host could not continue",
             _ => "; the run failed",
         },
     }
 }
 
-fn deeds(record: &Record, headline: &Headline<'_>) -> String {
+fn clauses(record: &Record, headline: &Headline<'_>) -> String {
     let read = headline.sequential_read.and_then(|m| Some((m, m.bytes_per_second.as_ref()?)));
     let write = headline.sequential_write.and_then(|m| Some((m, durable_or_acknowledged(m)?)));
     let random: Vec<(&Estimate, &str)> =
@@ -180,19 +180,19 @@ fn deeds(record: &Record, headline: &Headline<'_>) -> String {
         let bare = if any_interval && e.low.is_none() { " (no interval)" } else { "" };
         format!("{}{bare}", in_words(e, divisor, unit))
     };
-    let mut deeds = Vec::new();
+    let mut clauses = Vec::new();
     if let Some((m, e)) = read {
-        deeds.push(format!("reads {}{}", say(e, MB, "MB/s"), of_bus(record, m)));
+        clauses.push(format!("reads {}{}", say(e, MB, "MB/s"), of_bus(record, m)));
     }
     if let Some((m, e)) = write {
-        let share = if deeds.is_empty() { of_bus(record, m) } else { String::new() };
-        deeds.push(format!("writes {}{share}", say(e, MB, "MB/s")));
+        let share = if clauses.is_empty() { of_bus(record, m) } else { String::new() };
+        clauses.push(format!("writes {}{share}", say(e, MB, "MB/s")));
     }
     let words: Vec<String> = random.iter().map(|(e, what)| say(e, 1.0, what)).collect();
     if !words.is_empty() {
-        deeds.push(format!("answers {} a second", words.join(" and ")));
+        clauses.push(format!("answers {} a second", words.join(" and ")));
     }
-    let text = match deeds.as_slice() {
+    let text = match clauses.as_slice() {
         [] => "was measured".to_owned(),
         [one] => one.clone(),
         [init @ .., last] => {

@@ -8,7 +8,7 @@ use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_device::guard::{RawPermit, check_raw};
 use assay_device::owned::Directory;
-use assay_device::{DeviceError, Sysroot, Target as Seen, look_by_dev, swaps_on};
+use assay_device::{DeviceError, Sysroot, TargetInfo, look_by_dev, swaps_on};
 
 use crate::area::{Area, LEAST_AREA, room, rounded};
 use crate::budget::{Budget, workloads_bytes};
@@ -49,7 +49,7 @@ impl Access {
     pub(crate) fn to_device(
         request: &Request,
         sysroot: &Sysroot,
-        seen: &mut Seen,
+        seen: &mut TargetInfo,
         findings: &mut Vec<Finding>,
     ) -> Result<(Self, u64), RunError> {
         let mut capacity = seen.medium.capacity_bytes.unwrap_or(0);
@@ -71,7 +71,7 @@ impl Access {
     /// use, too.
     pub(crate) fn to_directory(
         request: &Request,
-        seen: &Seen,
+        seen: &TargetInfo,
         findings: &mut Vec<Finding>,
     ) -> Result<(Self, u64), RunError> {
         writable(&request.path, seen)?;
@@ -125,7 +125,7 @@ pub(crate) fn area_bytes(request: &Request, available: u64, findings: &mut Vec<F
 }
 
 /// What is known of the medium before anything is measured.
-pub(crate) fn known_findings(sysroot: &Sysroot, seen: &Seen) -> Vec<Finding> {
+pub(crate) fn known_findings(sysroot: &Sysroot, seen: &TargetInfo) -> Vec<Finding> {
     let kind = seen.medium.kind;
     let mut findings = match kind {
         MediumKind::Overlay => vec![Finding::OverlayHidesMedium],
@@ -160,7 +160,7 @@ fn checked(sysroot: &Sysroot, request: &Request) -> Result<RawPermit, RunError> 
 }
 
 /// Checks that a directory can be written in, before anything else is tried.
-fn writable(path: &Path, seen: &Seen) -> Result<(), RunError> {
+fn writable(path: &Path, seen: &TargetInfo) -> Result<(), RunError> {
     let shown = harmless(&path.to_string_lossy());
     if seen.read_only || system::is_read_only(path) {
         let mount = seen.medium.mount_point.clone().unwrap_or_else(|| shown.clone());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_core::units::Bytes;
 use assay_device::Sysroot;
 use assay_engine::Target;
@@ -44,8 +44,13 @@ impl DeviceHealth {
     }
 
     /// What an error means by what the kernel knows of the devices, and its words for it.
-    pub(crate) fn examine(&self, failure: Failure, write: bool, target: &Arc<Target>) -> (Failure, Option<String>) {
-        let open = |failure| matches!(failure, Failure::IoError | Failure::ReadOnly | Failure::OutOfSpace);
+    pub(crate) fn examine(
+        &self,
+        failure: RunFailure,
+        write: bool,
+        target: &Arc<Target>,
+    ) -> (RunFailure, Option<String>) {
+        let open = |failure| matches!(failure, RunFailure::IoError | RunFailure::ReadOnly | RunFailure::OutOfSpace);
         if !open(failure) {
             return (failure, None);
         }
@@ -55,35 +60,35 @@ impl DeviceHealth {
             if let Some(seen) = self.devices() {
                 return seen;
             }
-            if failure != Failure::IoError || begun.elapsed() > KNOWN {
+            if failure != RunFailure::IoError || begun.elapsed() > KNOWN {
                 break;
             }
             std::thread::sleep(LOOK_AGAIN);
         }
-        if failure == Failure::IoError && write {
+        if failure == RunFailure::IoError && write {
             let target = Arc::clone(target);
-            if let Some(words) = within(KNOWN, move || system::gave_up(target.file())).ok().flatten() {
-                return (Failure::ReadOnly, Some(words));
+            if let Some(words) = within(KNOWN, move || system::write_failure(target.file())).ok().flatten() {
+                return (RunFailure::ReadOnly, Some(words));
             }
         }
         (failure, None)
     }
 
     /// What happened to the devices, if anything did.
-    fn devices(&self) -> Option<(Failure, Option<String>)> {
+    fn devices(&self) -> Option<(RunFailure, Option<String>)> {
         for before in &self.devices {
             let name = &before.name;
             match look(&self.class, name) {
-                None => return Some((Failure::Disappeared, Some(format!("{name} is gone")))),
+                None => return Some((RunFailure::Disappeared, Some(format!("{name} is gone")))),
                 Some(Device { bytes: 0, .. }) if before.bytes > 0 => {
-                    return Some((Failure::Disappeared, Some(format!("{name} is empty now"))));
+                    return Some((RunFailure::Disappeared, Some(format!("{name} is empty now"))));
                 }
                 Some(now) if now.bytes < before.bytes => {
                     let words = format!("{name} has only {} of {} left", Bytes(now.bytes), Bytes(before.bytes));
-                    return Some((Failure::IoError, Some(words)));
+                    return Some((RunFailure::IoError, Some(words)));
                 }
                 Some(now) if now.read_only && !before.read_only => {
-                    return Some((Failure::ReadOnly, Some(format!("{name} turned read-only"))));
+                    return Some((RunFailure::ReadOnly, Some(format!("{name} turned read-only"))));
                 }
                 Some(_) => {}
             }
@@ -118,13 +123,13 @@ mod tests {
         let health = DeviceHealth::under(dir.path(), ["sda1", "sda", "sdz"].into_iter());
         assert_eq!(health.devices(), None);
         set(dir.path(), "sda", 1 << 22, true);
-        assert_eq!(health.devices(), Some((Failure::ReadOnly, Some("sda turned read-only".into()))));
+        assert_eq!(health.devices(), Some((RunFailure::ReadOnly, Some("sda turned read-only".into()))));
         set(dir.path(), "sda", 1 << 21, false);
         let words = "sda has only 1 GiB of 2 GiB left";
-        assert_eq!(health.devices(), Some((Failure::IoError, Some(words.into()))));
+        assert_eq!(health.devices(), Some((RunFailure::IoError, Some(words.into()))));
         set(dir.path(), "sda", 0, false);
-        assert_eq!(health.devices(), Some((Failure::Disappeared, Some("sda is empty now".into()))));
+        assert_eq!(health.devices(), Some((RunFailure::Disappeared, Some("sda is empty now".into()))));
         std::fs::remove_dir_all(dir.path().join("sda")).unwrap();
-        assert_eq!(health.devices(), Some((Failure::Disappeared, Some("sda is gone".into()))));
+        assert_eq!(health.devices(), Some((RunFailure::Disappeared, Some("sda is gone".into()))));
     }
 }

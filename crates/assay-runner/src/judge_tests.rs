@@ -5,7 +5,7 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::histogram::{Histogram, StoredHistogram, bucket_of};
 use assay_core::medium::Bus;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Measurement;
 use assay_engine::NullCost;
 
@@ -65,8 +65,8 @@ fn a_third_of_what_the_null_engine_does_is_limited_by_the_instrument() {
         m.workload.jobs = jobs;
         m.iops = Some(Estimate::bare(iops, 1, "test"));
         let m = judged(m, None, Some(null));
-        let told = has(&m, |f| matches!(f, Finding::InstrumentLimited { .. }));
-        assert_eq!((m.instrument_limited, told), (limited, limited), "{jobs} jobs, {iops}");
+        let expected = has(&m, |f| matches!(f, Finding::InstrumentLimited { .. }));
+        assert_eq!((m.instrument_limited, expected), (limited, limited), "{jobs} jobs, {iops}");
     }
 }
 
@@ -76,12 +76,12 @@ fn latency_and_rate_contradict_each_other_beyond_5_percent_and_what_the_edges_bl
         has(&judged(of(operations, latency_ns, max_ns, 1.0), None, None), |f| matches!(f, Finding::LittlesLaw { .. }))
     };
     let per = |thousandths: u64| SECOND / 1000 * thousandths;
-    for (latency, told) in [(949, true), (951, false), (1000, false), (1049, false), (1052, true), (2000, true)] {
-        assert_eq!(contradicts(1000, per(latency), 1000), told, "{latency}");
+    for (latency, expected) in [(949, true), (951, false), (1000, false), (1049, false), (1052, true), (2000, true)] {
+        assert_eq!(contradicts(1000, per(latency), 1000), expected, "{latency}");
     }
     // The slowest operation may have spent a tenth of the window outside of it.
-    for (latency, told) in [(851, false), (849, true), (1149, false), (1152, true)] {
-        assert_eq!(contradicts(1000, per(latency), per(100)), told, "{latency}");
+    for (latency, expected) in [(851, false), (849, true), (1149, false), (1152, true)] {
+        assert_eq!(contradicts(1000, per(latency), per(100)), expected, "{latency}");
     }
     assert!(!contradicts(39, per(2000), 1000), "too few operations to tell");
     assert!(contradicts(40, per(2000), 1000));
@@ -93,7 +93,7 @@ fn repeats_that_do_not_count_say_nothing() {
     let mut m = of(1000, SECOND / 2, 1000, 1.0);
     let mut cut = of(1000, SECOND, SECOND, 1.0).repeats.remove(0);
     cut.outcome = Outcome::Failed {
-        failure: Failure::Suspended,
+        failure: RunFailure::Suspended,
         detail: String::new(),
         workload: None,
         elapsed_ns: 0,

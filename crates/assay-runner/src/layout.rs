@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_core::units::span;
 use assay_engine::{AlignedBuffer, Control, FileExt, Target, Timeout, fill_unique};
 
@@ -27,7 +27,7 @@ pub(crate) enum Cut {
     /// The user stopped it.
     Stopped,
     /// The medium failed.
-    Failed { failure: Failure, detail: String },
+    Failed { failure: RunFailure, detail: String },
 }
 
 /// What was written.
@@ -54,7 +54,7 @@ pub(crate) fn write_out_watched(
     control: &Control,
     on_progress: &mut OnProgress<'_>,
 ) -> std::io::Result<LaidOut> {
-    enum Said {
+    enum LayoutMessage {
         Progress(u64, f64),
         Over(std::io::Result<LaidOut>),
     }
@@ -63,11 +63,11 @@ pub(crate) fn write_out_watched(
     let begun = std::thread::Builder::new().spawn(move || {
         let tell = sender.clone();
         let out = write_out(&its_target, want, seed, limit, &its_control, &mut |done, rate| {
-            let _ = tell.send(Said::Progress(done, rate));
+            let _ = tell.send(LayoutMessage::Progress(done, rate));
         });
         // Open no longer than its user: the file is removed when all is told.
         drop(its_target);
-        let _ = sender.send(Said::Over(out));
+        let _ = sender.send(LayoutMessage::Over(out));
     });
     begun.map_err(|error| std::io::Error::new(error.kind(), no_thread(&error)))?;
     let (start, mut bytes) = (control.now(), 0);
@@ -75,18 +75,18 @@ pub(crate) fn write_out_watched(
     let mut timeout = Timeout::new(limit);
     let cut = loop {
         match said.recv_timeout(Duration::from_millis(50)) {
-            Ok(Said::Progress(done, rate)) => {
+            Ok(LayoutMessage::Progress(done, rate)) => {
                 bytes = done;
                 timeout.restart();
                 on_progress(done, rate);
             }
-            Ok(Said::Over(out)) => return out,
+            Ok(LayoutMessage::Over(out)) => return out,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(std::io::Error::other("a thread ended early")),
         }
         if timeout.expired() {
             let detail = format!("writing the test area: nothing completed for {}", span(limit));
-            break Cut::Failed { failure: Failure::Hung, detail };
+            break Cut::Failed { failure: RunFailure::Hung, detail };
         }
         if control.stopped() && timeout.waited() > HUNG_ALREADY {
             break Cut::Stopped;
@@ -110,7 +110,7 @@ pub(crate) fn write_out(
     let mut done = 0u64;
     let mut chunk = FIRST_CHUNK;
     let mut cut = None;
-    let mut told = Instant::now();
+    let mut last_reported = Instant::now();
     while done < want {
         if control.stopped() {
             cut = Some(Cut::Stopped);
@@ -139,8 +139,8 @@ pub(crate) fn write_out(
         } else if took > CHUNK_TIME * 10 {
             chunk = (chunk / 2).max(FIRST_CHUNK);
         }
-        if told.elapsed() > Duration::from_millis(200) {
-            told = Instant::now();
+        if last_reported.elapsed() > Duration::from_millis(200) {
+            last_reported = Instant::now();
             on_progress(done, done as f64 / control.elapsed(&start).as_secs_f64().max(1e-9));
         }
     }
@@ -154,8 +154,8 @@ pub(crate) fn write_out(
 }
 
 fn reason(error: &std::io::Error) -> Cut {
-    let failure = error.raw_os_error().map_or(Failure::IoError, Failure::from_errno);
-    if failure == Failure::OutOfSpace {
+    let failure = error.raw_os_error().map_or(RunFailure::IoError, RunFailure::from_errno);
+    if failure == RunFailure::OutOfSpace {
         Cut::Space
     } else {
         Cut::Failed { failure, detail: format!("writing the test area: {error}") }

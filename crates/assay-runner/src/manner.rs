@@ -3,7 +3,7 @@
 
 use assay_core::cpus::Cpus;
 use assay_core::suite::SuiteWorkload;
-use assay_device::{Sysroot, Target as Seen};
+use assay_device::{Sysroot, TargetInfo};
 use assay_engine::{Availability, DirectSupport, EngineKind, PINS, probe, probe_poll, processors};
 
 use crate::area::Area;
@@ -46,7 +46,7 @@ fn polled(request: &Request) -> Option<&SuiteWorkload> {
 }
 
 /// Refuses to poll where the kernel says already that a device has no queues for it.
-pub(crate) fn refuse_unpolled(request: &Request, seen: &Seen, sysroot: &Sysroot) -> Result<(), RunError> {
+pub(crate) fn refuse_unpolled(request: &Request, seen: &TargetInfo, sysroot: &Sysroot) -> Result<(), RunError> {
     if polled(request).is_none() {
         return Ok(());
     }

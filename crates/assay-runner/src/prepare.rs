@@ -4,7 +4,7 @@ use assay_core::draft::Draft;
 use assay_core::finding::Finding;
 use assay_core::record::{Record, Settings, SuiteRef, Tool};
 use assay_core::units::nanoseconds;
-use assay_device::{Sysroot, Target as Seen};
+use assay_device::{Sysroot, TargetInfo};
 use assay_engine::wall_clock;
 
 use crate::access::{Access, area_bytes, is_device, known_findings};
@@ -18,7 +18,7 @@ use crate::request::Request;
 #[derive(Debug)]
 pub struct Run {
     pub(crate) request: Request,
-    pub(crate) seen: Seen,
+    pub(crate) seen: TargetInfo,
     pub(crate) draft: Draft,
     pub(crate) engines: Engines,
     /// Most bytes of the test area.

@@ -4,7 +4,7 @@ use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::Measurement;
 use assay_core::workload::Op;
-use assay_device::{Counters, ProofMeter, Sysroot, Target};
+use assay_device::{Counters, ProofMeter, Sysroot, TargetInfo};
 use assay_engine::RepeatReport;
 
 /// Below this share of the bytes issued, they were served from a cache.
@@ -77,7 +77,7 @@ impl Proof {
 
 /// What proves that bytes reach a medium, or the finding that nothing does: no device is known there, or its counters
 /// cannot be read, as drivers of Windows may refuse it.
-pub(crate) fn meter(sysroot: &Sysroot, seen: &Target) -> Result<ProofMeter, Finding> {
+pub(crate) fn meter(sysroot: &Sysroot, seen: &TargetInfo) -> Result<ProofMeter, Finding> {
     let medium = seen.medium.kind.title();
     let none = |reason| Finding::NoProof { medium: medium.to_owned(), reason };
     if seen.devices.is_empty() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use assay_core::draft::Draft;
 use assay_core::finding::Finding;
 use assay_core::medium::{Medium, MediumKind};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record, Settings};
 use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::text::harmless;
@@ -33,10 +33,10 @@ impl Resumption {
     pub fn of(record: Record) -> Result<Self, RunError> {
         let refuse = |reason: &str| Err(RunError::NotResumable { id: harmless(&record.id), reason: reason.to_owned() });
         match &record.outcome {
-            Outcome::Failed { failure: Failure::Interrupted | Failure::Abandoned | Failure::Host, .. } => {}
+            Outcome::Failed { failure: RunFailure::Interrupted | RunFailure::Abandoned | RunFailure::Host, .. } => {}
             Outcome::Completed => return refuse("it was completed"),
             Outcome::Running => return refuse("it is still under way"),
-            Outcome::Failed { failure: Failure::OutOfSpace, .. } => {
+            Outcome::Failed { failure: RunFailure::OutOfSpace, .. } => {
                 return refuse("there was no space left for it; free some and begin anew");
             }
             Outcome::Failed { .. } => return refuse("the medium failed, and that is its result"),
@@ -235,8 +235,8 @@ mod tests {
             written_bytes: 2,
         };
         for (outcome, reason) in [
-            (ended(Failure::OutOfSpace), "no space left"),
-            (ended(Failure::IoError), "the medium failed"),
+            (ended(RunFailure::OutOfSpace), "no space left"),
+            (ended(RunFailure::IoError), "the medium failed"),
             (Outcome::Completed, "it was completed"),
         ] {
             let mut record = crate::samples::record(Vec::new());
@@ -255,7 +255,7 @@ mod tests {
              block = \"4KiB\"\n"
             .to_owned();
         cut.outcome = Outcome::Failed {
-            failure: Failure::Abandoned,
+            failure: RunFailure::Abandoned,
             detail: String::new(),
             workload: None,
             elapsed_ns: 1,

@@ -22,7 +22,7 @@ pub(crate) struct Watch {
     series: Vec<Sensor>,
     /// Highest values of the first of them, where known.
     most: Vec<Option<f64>>,
-    told: Receiver<SensorMessage>,
+    messages: Receiver<SensorMessage>,
     hottest: Cell<Option<f64>>,
     findings: RefCell<Vec<Finding>>,
     _machine: Option<Machine>,
@@ -33,7 +33,7 @@ impl Watch {
     /// Finds the sensors of the medium's disks and of the machine, and begins to read them and
     /// to run the commands.
     pub(crate) fn start(sysroot: &Sysroot, disks: &[String], commands: &[SensorCommand]) -> Self {
-        let (tell, told) = channel();
+        let (tell, messages) = channel();
         let sensors = Sensors::find(sysroot, disks);
         let mut series: Vec<Sensor> =
             sensors.readings().iter().map(|reading| reading.kind.series(&reading.name, reading.source)).collect();
@@ -54,7 +54,7 @@ impl Watch {
         Self {
             series,
             most,
-            told,
+            messages,
             hottest: Cell::new(None),
             findings: RefCell::new(findings),
             _machine: machine,
@@ -66,8 +66,8 @@ impl Watch {
     pub(crate) fn collect(&self, sensors: &mut Vec<Sensor>, emitter: &Emitter<'_>) {
         let now = emitter.elapsed_ns();
         let mut hottest: Option<f64> = None;
-        for told in self.told.try_iter() {
-            match told {
+        for message in self.messages.try_iter() {
+            match message {
                 SensorMessage::Value { series, at, value } => {
                     let Some(series) = self.series.get(series) else { continue };
                     if series.kind == SensorKind::Temperature.name() {
@@ -170,12 +170,12 @@ mod tests {
 
     #[test]
     fn the_hottest_reading_is_told_until_there_is_another() {
-        let (tell, told) = channel();
+        let (tell, messages) = channel();
         let kinds = [(SensorKind::Temperature, "sda"), (SensorKind::Temperature, "cpu"), (SensorKind::Power, "plug")];
         let watch = Watch {
             series: kinds.map(|(kind, name)| kind.series(name, "hwmon")).to_vec(),
             most: Vec::new(),
-            told,
+            messages,
             hottest: Cell::new(None),
             findings: RefCell::default(),
             _machine: None,

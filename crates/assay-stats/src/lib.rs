@@ -3,11 +3,11 @@
 
 pub mod decide;
 mod ess;
-pub mod experiment;
 mod interval;
 mod logs;
 mod order;
 mod over_days;
+pub mod plan;
 pub mod power;
 pub mod random;
 pub mod rank;

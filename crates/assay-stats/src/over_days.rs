@@ -1,16 +1,16 @@
 //! What the runs of one unit say of it over many days.
 
 use crate::logs::log_mean;
-use crate::variation::{Days, Run};
+use crate::variation::{Run, RunVariance};
 
 /// A unit over many days, by its runs: their mean, and how far it may be from the mean of many days.
 ///
 /// The repeats of a run share what the day made of the unit, so their spread is no measure of it: that comes from runs
-/// on several days, and from the prior of [`Days`].
+/// on several days, and from the prior of [`RunVariance`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OverDays {
     log_mean: f64,
-    days: Days,
+    days: RunVariance,
     runs: usize,
     values: usize,
 }
@@ -26,7 +26,7 @@ impl OverDays {
         }
         let log_mean = runs.iter().map(|run| log_mean(run.values)).sum::<f64>() / runs.len() as f64;
         let values = runs.iter().map(|run| run.values.len()).sum();
-        Some(Self { log_mean, runs: runs.len(), values, days: Days::of([runs]) })
+        Some(Self { log_mean, runs: runs.len(), values, days: RunVariance::of([runs]) })
     }
 
     /// Geometric mean of the runs.

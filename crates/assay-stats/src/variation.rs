@@ -22,7 +22,7 @@ pub const PRIOR_DEGREES: f64 = 3.0;
 
 /// The variance of the mean of a run about its unit, and what it rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Days {
+pub struct RunVariance {
     variance: f64,
     degrees: f64,
     measured: u32,
@@ -95,7 +95,7 @@ impl<'a> Run<'a> {
     }
 }
 
-impl Days {
+impl RunVariance {
     /// From units with the runs of each. Runs without values, and units without runs, say nothing.
     ///
     /// A unit with `n` runs gives `n - 1` degrees of freedom. The prior holds the mean error that repeats leave in a run,
@@ -226,24 +226,24 @@ mod tests {
 
     #[test]
     fn without_a_second_day_it_is_the_prior_and_what_repeats_leave() {
-        let nothing = Days::of([]);
+        let nothing = RunVariance::of([]);
         assert!((nothing.deviation() - PRIOR_DEVIATION).abs() < 1e-12);
         assert_eq!((nothing.measured(), nothing.degrees()), (0, 3.0));
         // t with three degrees of freedom at 97.5 % is 3.1824.
         assert!((nothing.half(0.95, 2.0).unwrap() - 3.1824 * PRIOR_DEVIATION * 2f64.sqrt()).abs() < 1e-4);
         // Logarithms -0.1, 0, 0.1: variance 0.01, of a mean of three 1/300.
         let run: Vec<f64> = [-0.1f64, 0.0, 0.1].iter().map(|y| y.exp()).collect();
-        let one = Days::of([vec![Run::undated(&run)]]);
+        let one = RunVariance::of([vec![Run::undated(&run)]]);
         assert!((one.deviation().powi(2) - (PRIOR_DEVIATION.powi(2) + 0.01 / 3.0)).abs() < 1e-12);
         assert_eq!(nothing.half(1.5, 1.0), None);
-        assert_eq!(Days::of([vec![Run::undated(&[])], vec![]]), nothing);
+        assert_eq!(RunVariance::of([vec![Run::undated(&[])], vec![]]), nothing);
     }
 
     #[test]
     fn days_that_were_measured_take_the_place_of_the_prior() {
         // Four runs of one value each, logarithms 0, 0, 0.2, 0.2: sum of squares 0.04, three degrees of freedom.
         let runs: Vec<[f64; 1]> = [0.0f64, 0.0, 0.2, 0.2].iter().map(|y| [y.exp()]).collect();
-        let days = Days::of([runs.iter().map(|r| Run::undated(r)).collect()]);
+        let days = RunVariance::of([runs.iter().map(|r| Run::undated(r)).collect()]);
         assert_eq!((days.measured(), days.degrees()), (3, 6.0));
         assert!((days.deviation().powi(2) - (3.0 * PRIOR_DEVIATION.powi(2) + 0.04) / 6.0).abs() < 1e-12);
         // Two pairs that differ by 0.1 and 0.3 add one degree and 0.02; four speak for themselves.
@@ -289,7 +289,7 @@ mod tests {
                 (0..runs).map(of).collect()
             };
             let (a, b) = (unit(n), unit(m));
-            let days = Days::of(
+            let days = RunVariance::of(
                 [&a, &b]
                     .map(|runs| runs.iter().zip(NAMES).map(|(values, day)| Run { values, day: Some(day) }).collect()),
             );
@@ -328,7 +328,7 @@ mod tests {
         let values: Vec<[f64; 1]> = (0..6).map(|at| [(0.01 * f64::from(at)).exp()]).collect();
         let assumed = |day: fn(usize) -> Option<&'static str>, values: &[[f64; 1]]| {
             let runs = values.iter().enumerate().map(|(at, values)| Run { values, day: day(at) });
-            Days::of([runs.collect()]).assumed()
+            RunVariance::of([runs.collect()]).assumed()
         };
         assert_eq!(assumed(|at| Some(["1", "2", "3", "4", "5", "6"][at]), &values), 0.0);
         assert_eq!(assumed(|at| Some(["1", "2", "3", "4", "5", "5"][at]), &values), 0.0);
@@ -336,6 +336,6 @@ mod tests {
         assert_eq!(assumed(|_| Some("1"), &values), PRIOR_DEGREES);
         assert_eq!(assumed(|_| None, &values), PRIOR_DEGREES);
         assert_eq!(assumed(|at| Some(["1", "2", "3", "4", "5", "6"][at]), &[[7.0]; 6]), PRIOR_DEGREES);
-        assert_eq!([1, 2, 3, 6].map(Days::assumed_beside), [PRIOR_DEGREES, PRIOR_DEGREES, 0.0, 0.0]);
+        assert_eq!([1, 2, 3, 6].map(RunVariance::assumed_beside), [PRIOR_DEGREES, PRIOR_DEGREES, 0.0, 0.0]);
     }
 }

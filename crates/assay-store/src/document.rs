@@ -1,6 +1,6 @@
 //! The document of a record: read, judged, and the columns drawn from it.
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Record, SCHEMA_MAJOR, schema_major};
 use assay_core::text::quoted;
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::error::StoreError;
 use crate::id::is_id;
-use crate::owner::{Life, Owner};
+use crate::owner::{Owner, OwnerState};
 
 /// Largest document taken from elsewhere: a week of one-second samples and three sensors is half of it.
 const LARGEST: usize = 256 << 20;
@@ -146,7 +146,7 @@ pub(crate) fn variant<T: DeserializeOwned>(name: &str) -> Option<T> {
 /// A stored outcome; one of a newer version is at least no success.
 pub(crate) fn outcome(json: &str) -> Outcome {
     serde_json::from_str(json).unwrap_or_else(|_| Outcome::Failed {
-        failure: Failure::Other,
+        failure: RunFailure::Other,
         detail: "an outcome of a newer version of assay".to_owned(),
         workload: None,
         elapsed_ns: 0,
@@ -155,14 +155,14 @@ pub(crate) fn outcome(json: &str) -> Outcome {
 }
 
 /// How a run ended of which only the last saved record is left.
-pub(crate) fn abandoned(record: &Record, owner: &Owner, life: Life) -> Outcome {
+pub(crate) fn abandoned(record: &Record, owner: &Owner, life: OwnerState) -> Outcome {
     let last_sample =
         record.measurements.iter().flat_map(|m| &m.repeats).flat_map(|r| &r.samples).map(|s| s.t_ns).max();
     Outcome::Failed {
-        failure: Failure::Abandoned,
+        failure: RunFailure::Abandoned,
         detail: match life {
-            Life::Rebooted => "the host was started anew since".to_owned(),
-            Life::Dead | Life::Alive | Life::Elsewhere => format!("process {} is gone", owner.pid),
+            OwnerState::Rebooted => "the host was started anew since".to_owned(),
+            OwnerState::Dead | OwnerState::Alive | OwnerState::Elsewhere => format!("process {} is gone", owner.pid),
         },
         workload: None,
         elapsed_ns: record.settings.elapsed_ns.max(last_sample.unwrap_or(0)),

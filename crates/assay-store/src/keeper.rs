@@ -87,8 +87,8 @@ impl<F: Files> Keeper<F> {
     }
 
     /// Keeps a record; waits at most so long for others at the store.
-    pub fn keep(&mut self, record: &Record, run: RunState<'_>, patience: Duration) -> Kept {
-        let refused = match self.save(record, run, patience) {
+    pub fn keep(&mut self, record: &Record, run: RunState<'_>, busy_timeout: Duration) -> Kept {
+        let refused = match self.save(record, run, busy_timeout) {
             Ok(()) => {
                 self.drop_spooled(&record.id);
                 return Kept::Stored;
@@ -109,13 +109,13 @@ impl<F: Files> Keeper<F> {
         }
     }
 
-    fn save(&mut self, record: &Record, run: RunState<'_>, patience: Duration) -> Result<(), StoreError> {
+    fn save(&mut self, record: &Record, run: RunState<'_>, busy_timeout: Duration) -> Result<(), StoreError> {
         if self.store.is_none() {
             let dir = self.spool.path().parent().unwrap_or(Path::new("."));
-            self.store = Some(SqliteStore::open_within(dir, patience)?);
+            self.store = Some(SqliteStore::open_within(dir, busy_timeout)?);
         }
         let Some(store) = &mut self.store else { return Ok(()) };
-        store.set_patience(patience)?;
+        store.set_busy_timeout(busy_timeout)?;
         store.save(record, run)
     }
 

@@ -24,7 +24,7 @@ pub use id::new_id;
 pub use keeper::{Keeper, Kept};
 pub use matcher::Terms;
 pub use observation::{Detail, observed};
-pub use owner::{Life, Owner};
+pub use owner::{Owner, OwnerState};
 pub use query::{divided, headed};
 pub use spool::{Disk, Files, Spool};
 pub use sqlite::{Intake, Left, SqliteStore, make_directory};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::system::{self, Look};
+use crate::system::{self, ProcessState};
 
 /// The process that makes a record, told from any later process with the same number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct Owner {
 
 /// Whether an owner still works on its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Life {
+pub enum OwnerState {
     /// The process is there.
     Alive,
     /// The process is gone, for certain.
@@ -42,8 +42,8 @@ impl Owner {
         Self {
             pid,
             start_time: match system::process(pid) {
-                Look::There(start_time) => start_time,
-                Look::Gone | Look::Hidden => 0,
+                ProcessState::There(start_time) => start_time,
+                ProcessState::Gone | ProcessState::Hidden => 0,
             },
             boot_id: system::boot_id(),
             host: system::host_name(),
@@ -54,30 +54,32 @@ impl Owner {
     /// False only where the process is gone for certain.
     #[must_use]
     pub fn alive(&self) -> bool {
-        matches!(self.life(), Life::Alive | Life::Elsewhere)
+        matches!(self.life(), OwnerState::Alive | OwnerState::Elsewhere)
     }
 
     /// What can be said from here of the process.
     #[must_use]
-    pub fn life(&self) -> Life {
+    pub fn life(&self) -> OwnerState {
         self.life_seen_by(&Self::current())
     }
 
-    fn life_seen_by(&self, here: &Self) -> Life {
+    fn life_seen_by(&self, here: &Self) -> OwnerState {
         let differ = |a: &str, b: &str| !a.is_empty() && !b.is_empty() && a != b;
         if self.host != here.host {
-            return Life::Elsewhere;
+            return OwnerState::Elsewhere;
         }
         if differ(&self.boot_id, &here.boot_id) {
-            return Life::Rebooted;
+            return OwnerState::Rebooted;
         }
         if differ(&self.pid_namespace, &here.pid_namespace) {
-            return Life::Elsewhere;
+            return OwnerState::Elsewhere;
         }
         match system::process(self.pid) {
-            Look::Hidden => Life::Alive,
-            Look::There(start_time) if self.start_time == 0 || start_time == self.start_time => Life::Alive,
-            Look::There(_) | Look::Gone => Life::Dead,
+            ProcessState::Hidden => OwnerState::Alive,
+            ProcessState::There(start_time) if self.start_time == 0 || start_time == self.start_time => {
+                OwnerState::Alive
+            }
+            ProcessState::There(_) | ProcessState::Gone => OwnerState::Dead,
         }
     }
 }
@@ -94,14 +96,14 @@ mod tests {
         let me = Owner::current();
         assert_ne!(me.start_time, 0);
         assert_eq!(me.boot_id.len(), 36, "{}", me.boot_id);
-        assert_eq!(me.life(), Life::Alive);
+        assert_eq!(me.life(), OwnerState::Alive);
     }
 
     #[test]
     fn a_reused_number_is_not_the_same_process() {
         let mut other = Owner::current();
         other.start_time += 1;
-        assert_eq!(other.life(), Life::Dead);
+        assert_eq!(other.life(), OwnerState::Dead);
         assert!(!other.alive());
     }
 
@@ -109,17 +111,17 @@ mod tests {
     #[test]
     fn a_killed_child_is_dead_even_before_it_is_waited_for() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let Look::There(start_time) = system::process(child.id()) else { panic!("the child is not there") };
+        let ProcessState::There(start_time) = system::process(child.id()) else { panic!("the child is not there") };
         let owner = Owner { pid: child.id(), start_time, ..Owner::current() };
-        assert_eq!(owner.life(), Life::Alive);
+        assert_eq!(owner.life(), OwnerState::Alive);
         child.kill().unwrap();
         let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
-        while owner.life() == Life::Alive && std::time::Instant::now() < end {
+        while owner.life() == OwnerState::Alive && std::time::Instant::now() < end {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        assert_eq!(owner.life(), Life::Dead, "as a zombie");
+        assert_eq!(owner.life(), OwnerState::Dead, "as a zombie");
         child.wait().unwrap();
-        assert_eq!(owner.life(), Life::Dead, "waited for");
+        assert_eq!(owner.life(), OwnerState::Dead, "waited for");
     }
 
     #[cfg(not(windows))]
@@ -127,12 +129,12 @@ mod tests {
     fn another_boot_is_dead_and_another_host_or_container_is_not_judged() {
         let here = Owner::current();
         let boot = Owner { boot_id: "00000000-0000-0000-0000-000000000000".to_owned(), ..here.clone() };
-        assert_eq!(boot.life(), Life::Rebooted);
+        assert_eq!(boot.life(), OwnerState::Rebooted);
         assert!(!boot.alive());
         let host = Owner { host: "other".to_owned(), ..boot };
-        assert_eq!(host.life(), Life::Elsewhere);
+        assert_eq!(host.life(), OwnerState::Elsewhere);
         let container = Owner { pid_namespace: "pid:[1]".to_owned(), pid: 999_999_999, ..here };
-        assert_eq!(container.life(), Life::Elsewhere);
+        assert_eq!(container.life(), OwnerState::Elsewhere);
         assert!(container.alive());
     }
 }

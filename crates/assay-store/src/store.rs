@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use assay_core::finding::Verdict;
+use assay_core::finding::ValidityVerdict;
 use assay_core::medium::MediumKind;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
@@ -159,14 +159,14 @@ pub struct Summary {
     pub unit: Option<String>,
     /// Host that measured.
     pub host: Option<String>,
-    /// Slot the medium sat in.
+    /// Slot the medium was in.
     pub slot: Option<String>,
     /// Name of the suite.
     pub suite: String,
     /// How it ended.
     pub outcome: Outcome,
     /// Whether the numbers can be trusted.
-    pub verdict: Verdict,
+    pub verdict: ValidityVerdict,
     /// Labels of the user.
     pub labels: BTreeMap<String, String>,
 }

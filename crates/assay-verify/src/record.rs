@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use assay_core::draft::Draft;
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Record, SuiteRef, Tool};
 use assay_core::text::harmless;
 use assay_core::units::nanoseconds;
 use assay_core::verification::Verification;
-use assay_device::{DeviceError, Sysroot, Target};
+use assay_device::{DeviceError, Sysroot, TargetInfo};
 use assay_engine::{Control, wall_clock};
 
 use crate::files::Checked;
@@ -43,7 +43,7 @@ impl CheckRecord {
     ///
     /// # Errors
     /// Where nothing can be known of the target.
-    pub fn begin(subject: Subject) -> Result<(Self, Target), DeviceError> {
+    pub fn begin(subject: Subject) -> Result<(Self, TargetInfo), DeviceError> {
         let sysroot = Sysroot::real();
         let path = std::fs::canonicalize(&subject.target).unwrap_or(subject.target);
         let seen = assay_device::look(&sysroot, &path)?;
@@ -105,19 +105,19 @@ impl CheckRecord {
 fn outcome(ended: &Ended, written_bytes: u64, elapsed: Duration) -> Outcome {
     let (failure, detail) = match ended {
         Ended::Complete | Ended::Spent => return Outcome::Completed,
-        Ended::Stopped => (Failure::Interrupted, String::new()),
+        Ended::Stopped => (RunFailure::Interrupted, String::new()),
         Ended::Device(fault) => {
             let failure = match fault {
-                Fault::Gone => Failure::Disappeared,
-                Fault::ReadOnly => Failure::ReadOnly,
-                Fault::Hung => Failure::Hung,
-                _ => Failure::IoError,
+                Fault::Gone => RunFailure::Disappeared,
+                Fault::ReadOnly => RunFailure::ReadOnly,
+                Fault::Hung => RunFailure::Hung,
+                _ => RunFailure::IoError,
             };
             (failure, fault.to_string())
         }
-        Ended::Journal(error) if error.is_full() => (Failure::OutOfSpace, error.to_string()),
+        Ended::Journal(error) if error.is_full() => (RunFailure::OutOfSpace, error.to_string()),
         // The journal's disk is no fault of the medium.
-        Ended::Journal(error) => (Failure::Host, error.to_string()),
+        Ended::Journal(error) => (RunFailure::Host, error.to_string()),
     };
     Outcome::Failed {
         failure,
@@ -135,7 +135,7 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_core::finding::Verdict as Validity;
+    use assay_core::finding::ValidityVerdict;
     use assay_core::verification::Verdict;
 
     fn begun(directory: &Path) -> CheckRecord {
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!((record.settings.elapsed_ns, record.settings.read_bytes), (7_000_000_000, 5000));
         assert_eq!((record.settings.written_bytes, record.settings.span_bytes), (4096, 4096));
         assert_eq!(record.verification.map(|v| v.verdict), Some(Verdict::Genuine));
-        assert_eq!((record.outcome, record.validity.verdict), (Outcome::Completed, Validity::Valid));
+        assert_eq!((record.outcome, record.validity.verdict), (Outcome::Completed, ValidityVerdict::Valid));
         assert_eq!(record.warnings.len(), 1);
         assert_eq!(record.warnings[0].finding, Finding::Suspended { suspended_ns: 2_000_000_000 });
     }
@@ -195,10 +195,12 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!([of(Ended::Complete), of(Ended::Spent)], [None, None]);
-        assert_eq!(of(Ended::Stopped), Some(Failure::Interrupted));
-        for (fault, failure) in
-            [(Fault::Gone, Failure::Disappeared), (Fault::ReadOnly, Failure::ReadOnly), (Fault::Hung, Failure::Hung)]
-        {
+        assert_eq!(of(Ended::Stopped), Some(RunFailure::Interrupted));
+        for (fault, failure) in [
+            (Fault::Gone, RunFailure::Disappeared),
+            (Fault::ReadOnly, RunFailure::ReadOnly),
+            (Fault::Hung, RunFailure::Hung),
+        ] {
             assert_eq!(of(Ended::Device(fault)), Some(failure));
         }
     }

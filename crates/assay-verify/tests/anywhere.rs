@@ -6,7 +6,7 @@ use std::path::Path;
 use assay_core::outcome::Outcome;
 use assay_core::verification::Verdict;
 use assay_engine::Control;
-use assay_verify::files::{Checked, DIRECTORY, FILE_BYTES, Format, Plan, Settings, check, fill, left, remove};
+use assay_verify::files::{CheckPlan, Checked, DIRECTORY, FILE_BYTES, Format, Settings, check, fill, left, remove};
 use assay_verify::quick::{Quick, check as quick};
 
 const MIB: u64 = 1 << 20;
@@ -16,7 +16,7 @@ fn limited(format: Format, keep: bool) -> Settings {
 }
 
 fn run(target: &Path, settings: &Settings) -> Checked {
-    let plan = Plan::new(target, settings).unwrap();
+    let plan = CheckPlan::new(target, settings).unwrap();
     check(&plan, settings, &Control::default(), &mut |_| {}).unwrap()
 }
 
@@ -79,10 +79,10 @@ fn a_directory_is_no_place_for_two_checks_and_a_file_is_none() {
     let target = tempfile::tempdir().unwrap();
     let file = target.path().join("file");
     std::fs::write(&file, b"x").unwrap();
-    let words = Plan::new(&file, &Settings::default()).unwrap_err().to_string();
+    let words = CheckPlan::new(&file, &Settings::default()).unwrap_err().to_string();
     assert!(words.contains("file") && !words.contains('\n'), "{words}");
     let missing = target.path().join("missing");
-    let words = Plan::new(&missing, &Settings::default()).unwrap_err().to_string();
+    let words = CheckPlan::new(&missing, &Settings::default()).unwrap_err().to_string();
     assert!(words.contains("missing") && !words.contains('\n'), "{words}");
     let words = quick(&missing, &Quick::default(), &Control::default(), &mut |_, _| {}).unwrap_err().to_string();
     assert!(words.contains("missing") && !words.contains('\n'), "{words}");

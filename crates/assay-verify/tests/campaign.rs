@@ -48,7 +48,7 @@ fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResul
         said_written_bytes: Some(verification.written_bytes),
         said_read_bytes: verification.read.map(|pass| pass.bytes),
         journal_kept: probed.journal_kept,
-        driven_out_bytes: settings.most_crowded_bytes(medium.bytes()),
+        driven_out_bytes: settings.most_evicting_bytes(medium.bytes()),
         ..CheckResult::of(found, reach)
     }
 }
@@ -72,14 +72,14 @@ fn judged(media: fn(u64) -> MediumSpec, usual: u64) {
     let report = Campaign::of(media, usual).run(quick_probe);
     println!("{report}");
     inexact(&report, media);
-    assert_eq!((report.accused().count(), report.harmed().count()), (0, 0));
+    assert_eq!((report.false_alarms().count(), report.harmed().count()), (0, 0));
 }
 
 #[test]
 fn what_a_killed_probe_left_accuses_no_genuine_medium() {
     let report = Campaign::of(population::genuine, 60).run_on_used(killed_probe, quick_probe);
     println!("{report}");
-    assert_eq!((report.accused().count(), report.harmed().count()), (0, 0));
+    assert_eq!((report.false_alarms().count(), report.harmed().count()), (0, 0));
 }
 
 /// A probe with another salt that ends after some hundred operations and puts nothing back.
@@ -151,7 +151,7 @@ fn what_was_wrong_once_stays_right() {
     ] {
         for seed in seeds {
             let report = Campaign::over(media, *seed..seed + 1).run(quick_probe);
-            let bad = [report.wrong().count(), report.missized().count(), report.harmed().count()];
+            let bad = [report.wrong().count(), report.wrong_sizes().count(), report.harmed().count()];
             assert_eq!(bad, [0; 3], "{report}");
         }
     }
@@ -203,7 +203,7 @@ fn the_catalogue_is_judged() {
             case.changed_sectors
         );
     }
-    assert_eq!((report.accused().count(), report.harmed().count()), (0, 0));
+    assert_eq!((report.false_alarms().count(), report.harmed().count()), (0, 0));
     for (named, case) in catalogue::devices().iter().zip(&report.cases) {
         let expected = match named.name {
             "limbo of 61 MiB, LRU cache of 96 MiB" => Judgement::BeyondReach,

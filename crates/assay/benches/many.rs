@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Finding, Validity, Verdict};
+use assay_core::finding::{Finding, Validity, ValidityVerdict};
 use assay_core::histogram::Histogram;
 use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::outcome::Outcome;
@@ -196,7 +196,7 @@ fn record(text: &str, suite: &Suite, (model, unit, run): (usize, usize, usize), 
         source: None,
         cluster: None,
         outcome: Outcome::Completed,
-        validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
+        validity: Validity { verdict: ValidityVerdict::Valid, reasons: Vec::new() },
         warnings: vec![Finding::NoProof { medium: "FUSE".to_owned(), reason: None }.into()],
     }
 }

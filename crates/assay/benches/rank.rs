@@ -10,7 +10,7 @@ mod common;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use assay_analysis::rank::{Ask, rank};
+use assay_analysis::rank::{RankOptions, rank};
 use assay_core::draft::Draft;
 use assay_core::histogram::Histogram;
 use assay_core::medium::{Medium, MediumKind};
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     let mut report = None;
     for _ in 0..3 {
         let begun = Instant::now();
-        report = Some(rank(&all, &Ask::default()).unwrap());
+        report = Some(rank(&all, &RankOptions::default()).unwrap());
         ranking = ranking.min(begun.elapsed().as_secs_f64());
     }
     let report = report.unwrap();

@@ -183,14 +183,14 @@ fn wait(
     // One that is gone already is found out below.
     let _ = begin.write_all(&[1]);
     let mut code = [0];
-    let told = loop {
+    let has_code = loop {
         match listen.read(&mut code) {
             Ok(bytes) => break bytes == 1,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(_) => break false,
         }
     };
-    if !told {
+    if !has_code {
         // It was killed, or it failed without an exit code.
         end_like(child, left);
     }
@@ -211,10 +211,10 @@ fn end_like(child: Pid, left: impl FnOnce() -> Vec<String> + Send + 'static) -> 
     };
     if let Some(signal) = status.and_then(|s| s.signal()) {
         output::tell(&format!("assay: the working process ended by {}", cause(signal)));
-        let (tell, told) = channel();
+        let (tell, received) = channel();
         let removing = Builder::new().spawn(move || tell.send(left()));
         if removing.is_ok()
-            && let Ok(lines) = told.recv_timeout(REMOVING)
+            && let Ok(lines) = received.recv_timeout(REMOVING)
         {
             lines.iter().for_each(|line| output::tell(line));
         }

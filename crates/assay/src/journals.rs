@@ -118,7 +118,7 @@ pub(crate) fn words(pending: &Pending, device: &Path) -> String {
     let when = when.map_or_else(String::new, |when| format!(" of {}", when.strftime("%Y-%m-%d %H:%M UTC")));
     format!(
         "holds blocks of a quick probe{when} that was cut off; put back the original contents: {}",
-        mend(&pending.journal, device)
+        restore_command(&pending.journal, device)
     )
 }
 
@@ -134,6 +134,6 @@ pub(crate) fn json(pending: &Pending, device: &Path) -> Value {
 }
 
 /// The command that puts back.
-pub(crate) fn mend(journal: &Path, device: &Path) -> String {
+pub(crate) fn restore_command(journal: &Path, device: &Path) -> String {
     format!("assay verify --restore {} {}", shown(journal), shown(device))
 }

@@ -10,7 +10,7 @@ use crate::output::shown;
 
 /// What a command is about to do with what was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Does {
+pub(crate) enum LeftoverAction {
     /// Nothing: it tells all that is there.
     Looks,
     /// A run removes what runs left by itself.
@@ -72,27 +72,27 @@ impl Left {
 }
 
 /// What was left in the directory `target`; nothing where it is no directory. Nothing is written.
-pub(crate) fn found(target: &Path, does: Does) -> Vec<Left> {
+pub(crate) fn found(target: &Path, does: LeftoverAction) -> Vec<Left> {
     let mut found = Vec::new();
     if !target.is_dir() {
         return found;
     }
     let runs = assay_runner::left_behind(target);
-    if runs.directories > 0 && does != Does::Runs {
+    if runs.directories > 0 && does != LeftoverAction::Runs {
         found.push(Left::Runs { directories: runs.directories, bytes: runs.bytes });
     }
-    if does == Does::GoesOn {
+    if does == LeftoverAction::GoesOn {
         return found;
     }
     match files::left(target) {
         Ok(left) => found.extend(left.map(Left::Check)),
-        Err(error) if does == Does::Looks => found.push(Left::Strange(error.to_string())),
+        Err(error) if does == LeftoverAction::Looks => found.push(Left::Strange(error.to_string())),
         Err(_) => {}
     }
     found
 }
 
 /// One line for each thing that was left in the directory `target`.
-pub(crate) fn lines(target: &Path, does: Does) -> Vec<String> {
+pub(crate) fn lines(target: &Path, does: LeftoverAction) -> Vec<String> {
     found(target, does).iter().map(|left| left.line(target)).collect()
 }

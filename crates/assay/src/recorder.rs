@@ -36,12 +36,12 @@ pub(crate) struct Recorder<'a> {
     progress: &'a mut dyn Progress,
     /// Where the record is, and why not in the store; the run continues without.
     saved: Saved,
-    told: bool,
+    failure_reported: bool,
 }
 
 impl<'a> Recorder<'a> {
     pub(crate) fn new(keeper: Option<&'a mut Keeper>, progress: &'a mut dyn Progress) -> Self {
-        Self { keeper, owner: Owner::current(), progress, saved: Saved::Yes, told: false }
+        Self { keeper, owner: Owner::current(), progress, saved: Saved::Yes, failure_reported: false }
     }
 
     /// Saves the record before anything is measured: a store that cannot be written is found here.
@@ -91,11 +91,11 @@ impl<'a> Recorder<'a> {
                 Some(format!("warning: {error}; nor can it be kept in {place}: {spool}; the record is only in memory"))
             }
         };
-        let saved = told(kept, &place);
+        let saved = saved_as(kept, &place);
         // At the first failure, and where it gets worse.
         let worse = matches!((&self.saved, &saved), (Saved::Later(_), Saved::No(_)));
-        if let Some(line) = line.filter(|_| worse || !self.told) {
-            self.told = true;
+        if let Some(line) = line.filter(|_| worse || !self.failure_reported) {
+            self.failure_reported = true;
             self.progress.tell(&line);
         }
         self.saved = saved;
@@ -103,7 +103,7 @@ impl<'a> Recorder<'a> {
 }
 
 /// Where a record is, in words.
-fn told(kept: Kept, place: &str) -> Saved {
+fn saved_as(kept: Kept, place: &str) -> Saved {
     match kept {
         Kept::Stored => Saved::Yes,
         Kept::Spooled(error) => Saved::Later(harmless(&format!(
@@ -118,7 +118,7 @@ fn told(kept: Kept, place: &str) -> Saved {
 /// Keeps a record that is over when it is first saved.
 pub(crate) fn keep_finished(keeper: &mut Keeper, record: &Record) -> Saved {
     let kept = keeper.keep(record, RunState::Finished, AT_THE_END);
-    told(kept, &output::shown(keeper.spool()))
+    saved_as(kept, &output::shown(keeper.spool()))
 }
 
 impl Observer for Recorder<'_> {
@@ -135,8 +135,8 @@ impl Observer for Recorder<'_> {
             _ => RunState::Finished,
         };
         // Between repeats other processes are not waited for; at the end the record is worth a while.
-        let patience = if matches!(state, RunState::Finished) { AT_THE_END } else { UNDER_WAY };
-        let kept = keeper.keep(record, state, patience);
+        let busy_timeout = if matches!(state, RunState::Finished) { AT_THE_END } else { UNDER_WAY };
+        let kept = keeper.keep(record, state, busy_timeout);
         self.note(kept);
     }
 }

@@ -72,10 +72,10 @@ pub(crate) fn existing() -> Result<Option<SqliteStore>, Failure> {
 
 /// Opens the store, and says so where it takes long to bring an older one up to date.
 fn open_existing(directory: &Path) -> Result<Option<SqliteStore>, StoreError> {
-    let (begun, mut told) = (Instant::now(), false);
+    let (begun, mut reported) = (Instant::now(), false);
     SqliteStore::open_existing_telling(directory, &mut |done, of| {
-        if !told && begun.elapsed() > LONG {
-            told = true;
+        if !reported && begun.elapsed() > LONG {
+            reported = true;
             output::tell_wrapped(&format!(
                 "brings the store of an older version up to date, once: {done} of {of} records are done"
             ));
@@ -107,7 +107,7 @@ fn take_in(store: &mut SqliteStore, directory: &Path) {
         if !spool.waits() {
             return;
         }
-        let _ = store.set_patience(FOR_THE_SPOOL);
+        let _ = store.set_busy_timeout(FOR_THE_SPOOL);
         let place = output::shown(spool.path());
         match store.take_in(&mut spool) {
             Ok(intake) => {
@@ -125,7 +125,7 @@ fn take_in(store: &mut SqliteStore, directory: &Path) {
             }
             Err(error) => output::tell_wrapped(&format!("records wait in {place} for the store: {error}")),
         }
-        let _ = store.set_patience(USUAL);
+        let _ = store.set_busy_timeout(USUAL);
     });
 }
 

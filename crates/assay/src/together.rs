@@ -74,9 +74,9 @@ impl Together {
     }
 
     /// Has the coordinator told what is shown here.
-    pub(crate) fn told_by<'a>(&self, progress: Box<dyn Progress + 'a>) -> Box<dyn Progress + 'a> {
+    pub(crate) fn reported_by<'a>(&self, progress: Box<dyn Progress + 'a>) -> Box<dyn Progress + 'a> {
         match self {
-            Self::Nodes(node) => Box::new(Told { live: node.live(), shown: progress, repeats: (0, 1) }),
+            Self::Nodes(node) => Box::new(LiveReporter { live: node.live(), shown: progress, repeats: (0, 1) }),
             Self::Alone | Self::At(_) => progress,
         }
     }
@@ -171,14 +171,14 @@ fn appointment(time: Timestamp) -> Result<Appointment, Failure> {
 }
 
 /// Keeps what the node tells the coordinator up to date.
-struct Told<'a> {
+struct LiveReporter<'a> {
     live: LiveLine,
     shown: Box<dyn Progress + 'a>,
     /// Done, and all of them.
     repeats: (u32, u32),
 }
 
-impl Progress for Told<'_> {
+impl Progress for LiveReporter<'_> {
     fn event(&mut self, event: &Event) {
         self.shown.event(event);
         let name = |text: &str| text.chars().take(LONGEST_NAME).filter(|c| !c.is_control()).collect::<String>();

@@ -29,7 +29,7 @@ use common::{Place, assert_empty, is_root, random, suite};
 /// Rounds beside each other: most of a round is waiting.
 const AT_ONCE: usize = 3;
 /// A node that hangs is waited for for a minute, and more than one may.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 /// In the tests of each day.
 const ROUNDS: u64 = 3;
 const NODES: usize = 6;
@@ -76,12 +76,12 @@ impl Round {
 }
 
 /// A round under way.
-struct Party {
+struct RoundUnderWay {
     round: Round,
     place: Place,
 }
 
-impl Party {
+impl RoundUnderWay {
     fn directory(&self, node: usize) -> PathBuf {
         self.place.path().join(format!("n{node}"))
     }
@@ -152,7 +152,7 @@ impl Party {
             }
         }
         while child.try_wait().unwrap().is_none() {
-            assert!(begun.elapsed() < PATIENCE, "{:?} hangs", self.round);
+            assert!(begun.elapsed() < TIMEOUT, "{:?} hangs", self.round);
             std::thread::sleep(Duration::from_millis(20));
         }
         hung.iter().for_each(|process| send(process.id, Signal::KILL));
@@ -161,7 +161,7 @@ impl Party {
     }
 
     /// The run as its file tells it.
-    fn told(&self) -> Option<Value> {
+    fn ledger(&self) -> Option<Value> {
         let list = self.place.json(["fleet", "list", "--json"]);
         list["runs"].as_array().unwrap().first().cloned()
     }
@@ -173,8 +173,8 @@ impl Party {
     }
 
     /// Identities of the records that nodes have.
-    fn recorded(told: &Value) -> BTreeMap<String, String> {
-        let nodes = told["nodes"].as_array().unwrap().iter();
+    fn recorded(ledger: &Value) -> BTreeMap<String, String> {
+        let nodes = ledger["nodes"].as_array().unwrap().iter();
         let done = nodes.filter(|entry| entry["fate"]["fate"] == "recorded");
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         done.map(|entry| (text(&entry["name"]), text(&entry["fate"]["id"]))).collect()
@@ -193,23 +193,23 @@ impl Party {
         let loads = [slow("r", "read"), slow("w", "write")];
         self.place.file("two.toml", suite("two", "30s", 2, &loads));
         let own = self.follow(self.begin());
-        let first = self.told();
+        let first = self.ledger();
         let before = first.as_ref().map(Self::recorded).unwrap_or_default();
         if own {
-            let told = first.as_ref().unwrap();
-            for entry in told["nodes"].as_array().unwrap() {
+            let ledger = first.as_ref().unwrap();
+            for entry in ledger["nodes"].as_array().unwrap() {
                 let node: usize = entry["name"].as_str().unwrap()[1..].parse().unwrap();
                 let fate = entry["fate"]["fate"].as_str().unwrap_or("none");
                 let fault = self.round.faults.get(&node);
-                assert!(fate == "recorded" || fault.is_some(), "n{node} had no fault: {told}");
-                assert!(fate != "recorded" || fault.is_none_or(|(fault, _)| *fault != Fault::Full), "{told}");
-                assert_ne!(fate, "none", "n{node} is not named: {told}");
+                assert!(fate == "recorded" || fault.is_some(), "n{node} had no fault: {ledger}");
+                assert!(fate != "recorded" || fault.is_none_or(|(fault, _)| *fault != Fault::Full), "{ledger}");
+                assert_ne!(fate, "none", "n{node} is not named: {ledger}");
             }
         }
         for node in full {
             self.mount(node, "remount,size=64m");
         }
-        let Some(name) = first.map(|told| told["run"].as_str().unwrap().to_owned()) else {
+        let Some(name) = first.map(|ledger| ledger["run"].as_str().unwrap().to_owned()) else {
             return format!("{}: the coordinator was killed before it wrote anything", self.round.seed);
         };
         let mut resume = self.place.assay(["fleet", "run", "-q", "--resume", &name]);
@@ -217,7 +217,7 @@ impl Party {
         let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{:?}: {said}", self.round);
 
-        let after = Self::recorded(&self.told().unwrap());
+        let after = Self::recorded(&self.ledger().unwrap());
         assert_eq!(after.len(), self.round.nodes, "{:?}: {said}", self.round);
         for (node, id) in &before {
             assert_eq!(after.get(node), Some(id), "{node} was there: {:?}", self.round);
@@ -244,7 +244,7 @@ impl Party {
     }
 }
 
-impl Drop for Party {
+impl Drop for RoundUnderWay {
     fn drop(&mut self) {
         for (node, (fault, _)) in &self.round.faults {
             if *fault == Fault::Full {
@@ -296,8 +296,8 @@ fn nothing_is_lost_and_nothing_counts_twice() {
                     if seed >= seeds.end {
                         return;
                     }
-                    let party = Party { round: Round::draw(seed, nodes), place: Place::new() };
-                    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| party.play())) {
+                    let under_way = RoundUnderWay { round: Round::draw(seed, nodes), place: Place::new() };
+                    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| under_way.play())) {
                         Ok(line) => println!("{line}"),
                         Err(_) => failed.lock().unwrap().push(seed),
                     }

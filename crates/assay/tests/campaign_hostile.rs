@@ -25,7 +25,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 const BUDGET: Duration = Duration::from_secs(1);
 const MOST_KIB: i64 = 200_000;
 /// What hangs is killed after this.
-const PATIENCE: &str = "20";
+const TIMEOUT_SECONDS: &str = "20";
 
 /// Largest resident size of all processes that were waited for, in KiB (getrusage(2)).
 fn largest_kib() -> i64 {
@@ -85,7 +85,7 @@ fn hostile_media_cost_an_error_line_and_nothing_else() {
         for turn in 0..commands.len() {
             let arguments = commands[(turn + seed as usize) % commands.len()];
             let mut command = Command::new("timeout");
-            command.args(["--signal=KILL", PATIENCE, common::ASSAY]).args(arguments).arg(medium.path());
+            command.args(["--signal=KILL", TIMEOUT_SECONDS, common::ASSAY]).args(arguments).arg(medium.path());
             place.at_home(&mut command);
             let begun = Instant::now();
             let output = command.stdin(Stdio::null()).output().unwrap();
@@ -115,7 +115,7 @@ fn hostile_media_cost_an_error_line_and_nothing_else() {
                     "seed {seed}: {}: {}\n  {}\n  {stderr}",
                     arguments.join(" "),
                     wrong.join("; "),
-                    tree.story()
+                    tree.description()
                 ));
             }
         }

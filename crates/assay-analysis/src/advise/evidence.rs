@@ -9,9 +9,9 @@ use assay_core::record::Record;
 use assay_stats::rank::Precision;
 
 use super::error::AdviseError;
-use crate::excluded::named;
-use crate::rank::{Ask, Levels, Setting};
-use crate::reason::{Excluded, Reason, excluded_whole};
+use crate::admission::named;
+use crate::exclusion::{Excluded, Reason, excluded_whole};
+use crate::rank::{Levels, RankOptions, Setting};
 use crate::{Load, Quantity, identity};
 
 /// The records of one model that may speak.
@@ -62,7 +62,7 @@ impl<'a> Among<'a> {
         if let Some((_, _, levels)) = known.iter().find(|(l, q, _)| l == load && *q == quantity) {
             return Rc::clone(levels);
         }
-        let setting = self.setting.get_or_init(|| Setting::new(&self.records, &Ask::default()));
+        let setting = self.setting.get_or_init(|| Setting::new(&self.records, &RankOptions::default()));
         let levels = Rc::new(setting.levels(load, quantity));
         known.push((load.clone(), quantity, Rc::clone(&levels)));
         levels

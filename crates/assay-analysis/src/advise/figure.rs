@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::error::AdviseError;
 use super::evidence::Subject;
-use crate::excluded::admit;
+use crate::admission::admit;
+use crate::exclusion::Excluded;
 use crate::identity::day;
-use crate::reason::Excluded;
 use crate::{Load, Mark, Quantity, identity, reading};
 
 /// What the interval of a figure is over.

@@ -13,7 +13,7 @@ use super::nas_share::{Even, Limit, MeasuredTerms, Nas, share};
 use super::nas_types::{NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, VolumeFigures, WhatIf};
 use super::nas_verdict::{NasVerdict, Need};
 use super::nas_volume::{Measured, Volume, mixed};
-use crate::deciding::loads_named;
+use crate::deciding_load::loads_named;
 use crate::{Excluded, Load, Mark, Quantity, Reason, loads};
 
 /// Any fixed number: the same records give the same answer.
@@ -131,7 +131,7 @@ fn row(
         },
     };
     let measured = measured.as_ref();
-    let limits = Limits::of(question, load, measured, Sum::Told);
+    let limits = Limits::of(question, load, measured, Sum::Stated);
     let nas = &limits.nas;
     let about = local.about();
     let of =
@@ -194,7 +194,7 @@ fn active(question: &NasQuestion) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sum {
     /// What is shown: what those that measured got, or one client if that was more.
-    Told,
+    Stated,
     /// More nodes get at least that together; of fewer, each gets at least what it got among more.
     Least,
     /// More nodes may get what the wire carries; fewer get at most what more did.
@@ -272,6 +272,6 @@ fn total(measured: &VolumeFigures, active: f64, sum: Sum) -> Option<(f64, Term)>
     match sum {
         Sum::Most => None,
         // More nodes get at least what fewer got, or one alone.
-        Sum::Told | Sum::Least => by_one.filter(|(rate, _)| *rate > got).or(Some((got, Term::Together))),
+        Sum::Stated | Sum::Least => by_one.filter(|(rate, _)| *rate > got).or(Some((got, Term::Together))),
     }
 }

@@ -7,12 +7,12 @@ use super::error::AdviseError;
 use super::evidence::{Subject, one_subject};
 use super::figure::{Figure, UnitValues, durable, figure, of_one};
 use super::nas_types::{Together, VolumeFigures};
-use crate::excluded::admit;
+use crate::admission::admit;
+use crate::exclusion::Reason;
 use crate::identity::day;
 use crate::overlap::{Common, common_starts};
 use crate::quantity::value;
 use crate::reading::measurement;
-use crate::reason::Reason;
 use crate::{Excluded, Load, Mark, Quantity, loads};
 
 /// From this many operations in flight on, a client measures the volume and not the round trip.

@@ -5,7 +5,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 
-use super::samples::{around, broken, card, fake, invalid, record, six_cards, with, work};
+use super::samples::{around, broken, card, fake, invalid, published_cards, record, with, work};
 use super::{
     CacheQuestion, CacheUse, CacheWarning, CacheWord, Even, HitSource, Link, LogWord, NasQuestion, NasVerdict, Need,
     Status, Term, Why, cache, class, nas,
@@ -19,7 +19,7 @@ fn gigabit(link: Link) -> NasQuestion {
 #[test]
 fn a_gigabit_over_28_nodes_and_the_six_cards() {
     let line = NasQuestion { load: Some("random read 4 KiB, 4 jobs".to_owned()), ..gigabit(Link::Line(125e6)) };
-    for card in six_cards() {
+    for card in published_cards() {
         let found = nas(std::slice::from_ref(&card), &[], &line).unwrap();
         assert!((found.line_share.unwrap() / 1e6 - 4.464_286).abs() < 1e-5);
         assert!((found.payload_share / 1e6 - 4.203).abs() < 5e-4);
@@ -198,9 +198,9 @@ fn records_that_do_not_tell_what_all_nodes_got_are_named_and_do_not_count() {
     volume.push(alone);
     let found = beside(4.0, &volume, 7);
     assert!((found.models[0].rows[0].share_bytes_per_second / 1.6e6 - 1.0).abs() < 1e-3);
-    let told = found.excluded.iter().map(|e| e.reason.to_string()).collect::<Vec<_>>().join("; ");
+    let all_reasons = found.excluded.iter().map(|e| e.reason.to_string()).collect::<Vec<_>>().join("; ");
     for words in ["3 nodes measured the NAS at once", "in turns", "lost the others", "under way"] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(all_reasons.contains(words), "{words}: {all_reasons}");
     }
     // Nearer to the question.
     let three = beside(4.0, &volume, 3).models[0].rows[0].volume.clone().unwrap().together.unwrap();
@@ -382,7 +382,7 @@ fn repeats_make_a_good_cache_good_and_a_slow_one_harmful() {
     assert!(cache(&stick, &disk, &CacheQuestion { hits: HitSource::Share(f64::NAN), ..quiet }).is_err());
     let error = cache(&stick, &published("sandisk-ultra-a1").unwrap(), &quiet).unwrap_err().to_string();
     assert!(error.contains("one at a time"), "{error}");
-    let error = cache(&six_cards(), &disk, &quiet).unwrap_err().to_string();
+    let error = cache(&published_cards(), &disk, &quiet).unwrap_err().to_string();
     assert!(error.contains("has to be one model"), "{error}");
 }
 

@@ -3,10 +3,10 @@
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 
-use super::samples::{around, broken, card, fake, invalid, labelled, record, six_cards, with, work};
+use super::samples::{around, broken, card, fake, invalid, labelled, published_cards, record, with, work};
 use super::{BuyQuestion, Choice, Kind, ModelWord, Standing, Status, buy, class};
 use crate::Reason;
-use crate::rank::{Ask, rank};
+use crate::rank::{RankOptions, rank};
 
 fn fleet() -> BuyQuestion {
     BuyQuestion::of(28)
@@ -76,7 +76,7 @@ fn the_interval_of_a_model_is_that_of_the_ranking() {
         each.map(|(at, value)| labelled(card(model, &at.to_string(), &around(*value)), "price", "20USD")).collect()
     };
     let records = [units("Alike", [1000.0, 1001.0, 1002.0]), units("Wide", [800.0, 950.0, 1100.0])].concat();
-    let ranking = rank(&records.iter().collect::<Vec<_>>(), &Ask::default()).unwrap();
+    let ranking = rank(&records.iter().collect::<Vec<_>>(), &RankOptions::default()).unwrap();
     let found = buy(&records, &fleet()).unwrap();
     for row in &ranking.primary.models {
         let said = row.estimate.as_ref().and_then(|e| e.low.zip(e.high)).unwrap();
@@ -114,7 +114,7 @@ fn bad_prices_are_refused() {
 
 #[test]
 fn the_six_cards_by_the_one_run_there_is() {
-    let found = class(&six_cards(), &["A1"]).unwrap();
+    let found = class(&published_cards(), &["A1"]).unwrap();
     assert_eq!(found.units.len(), 6);
     for specimen in &found.units {
         let tests = &specimen.classes[0].tests;

@@ -1,7 +1,7 @@
 //! Records for tests.
 
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::verification::{self, Method, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
@@ -73,7 +73,7 @@ pub(crate) fn fake(mut record: Record) -> Record {
 
 pub(crate) fn broken(mut record: Record) -> Record {
     record.outcome = Outcome::Failed {
-        failure: Failure::ReadOnly,
+        failure: RunFailure::ReadOnly,
         detail: String::new(),
         workload: None,
         elapsed_ns: 1,
@@ -88,7 +88,7 @@ pub(crate) fn around(value: f64) -> [f64; 3] {
 }
 
 /// The cards of the published cluster.
-pub(crate) fn six_cards() -> Vec<Record> {
+pub(crate) fn published_cards() -> Vec<Record> {
     ["sandisk-extreme-a2", "samsung-evo-plus-64gb", "sandisk-ultra-a1"]
         .iter()
         .flat_map(|name| published(name).unwrap())

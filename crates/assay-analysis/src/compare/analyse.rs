@@ -12,7 +12,7 @@ use super::numbers::{options, pairs};
 use super::pair::Numbers;
 use super::report::{Comparison, GroupInfo, LoadComparison, Side};
 use crate::Excluded;
-use crate::deciding::deciding_load;
+use crate::deciding_load::deciding_load;
 use crate::identity::identity;
 use crate::load::Load;
 use crate::quantity::Quantity;
@@ -82,15 +82,15 @@ impl Gathered {
     ) -> Result<LoadComparison, CompareError> {
         let more_is_better = self.quantity.more_is_better();
         let options = options(request, more_is_better)?;
-        let told = models.and_then(|models| models.told(&self.load, self.quantity, primary));
-        if let Some(told) = &told {
-            self.sides.iter_mut().for_each(|side| told.adjust(side, request.level));
+        let decided = models.and_then(|models| models.decided(&self.load, self.quantity, primary));
+        if let Some(decided) = &decided {
+            self.sides.iter_mut().for_each(|side| decided.adjust(side, request.level));
         }
-        let (method, numbers, widened) = pairs(&self.sides, told.as_ref(), request.runs, &options)?;
+        let (method, numbers, widened) = pairs(&self.sides, decided.as_ref(), request.runs, &options)?;
         let Self { load, quantity, sides } = self;
         let judge = |(a, b, numbers): (usize, usize, Numbers)| {
-            let bus = told.as_ref().map_or([a, b].map(|at| sides[at].has(Mark::BusLimited)), |told| {
-                [a, b].map(|at| told.at_ceiling(&sides[at]))
+            let bus = decided.as_ref().map_or([a, b].map(|at| sides[at].has(Mark::BusLimited)), |decided| {
+                [a, b].map(|at| decided.at_ceiling(&sides[at]))
             });
             judge(&sides[a], &sides[b], numbers, bus, more_is_better)
         };
@@ -103,7 +103,7 @@ impl Gathered {
             primary,
             method,
             widened,
-            adjusted: told.is_some_and(|told| told.adjusted()),
+            adjusted: decided.is_some_and(|decided| decided.adjusted()),
             sides,
             pairs,
         })

@@ -41,7 +41,7 @@ fn two_runs_differ_and_the_medium_does_not() {
     let (a, b) = (card("a", "1", &SLOW), card("b", "1", &FAST));
     let c = compare(&[group("a", &[&a]), group("b", &[&b])], &Request::default()).unwrap();
     let pair = c.primary().unwrap().pairs[0];
-    assert_eq!((pair.question, pair.verdict), (Question::Runs, Verdict::CannotTell(Why::Days)));
+    assert_eq!((pair.question, pair.verdict), (Question::Runs, PairVerdict::CannotTell(Why::Days)));
     let runs = pair.runs.unwrap();
     assert!(runs.differ == Some(true) && runs.low > 1.09 && runs.high < 1.11, "{pair:?}");
     assert!(pair.low.unwrap() < 0.95 && pair.high.unwrap() > 1.25, "{pair:?}");
@@ -50,7 +50,7 @@ fn two_runs_differ_and_the_medium_does_not() {
     // Half as fast is no matter of days.
     let half = card("c", "1", &[499.0, 500.0, 501.0]);
     let c = compare(&[group("a", &[&a]), group("b", &[&half])], &Request::default()).unwrap();
-    assert_eq!(c.primary().unwrap().pairs[0].verdict, Verdict::Worse);
+    assert_eq!(c.primary().unwrap().pairs[0].verdict, PairVerdict::Worse);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn several_days_tell_what_one_does_not() {
         compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap().primary().unwrap().pairs[0]
     };
     let pair = of(&a, &b);
-    assert_eq!((pair.question, pair.verdict, pair.runs), (Question::Units, Verdict::Better, None));
+    assert_eq!((pair.question, pair.verdict, pair.runs), (Question::Units, PairVerdict::Better, None));
     assert_eq!(pair.days.unwrap().measured, 6);
-    assert_eq!(of(&a[..1], &b[..1]).verdict, Verdict::CannotTell(Why::Days));
+    assert_eq!(of(&a[..1], &b[..1]).verdict, PairVerdict::CannotTell(Why::Days));
 }

@@ -3,10 +3,10 @@
 use assay_core::record::Record;
 
 use super::report::Run;
+use crate::exclusion::excluded_whole;
 use crate::identity::{day, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reason::excluded_whole;
 use crate::{Reason, excluded};
 
 /// What a record has under a load, why that may win nothing, and what of it is left out.

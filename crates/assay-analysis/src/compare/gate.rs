@@ -6,12 +6,12 @@ use super::analyse::compare;
 use super::group::{CompareError, Group, Request};
 use super::limit::Limit;
 use super::report::{Comparison, LoadComparison, Pair};
-use super::report::{Verdict, Why};
-use crate::deciding::{LoadError, loads_named};
+use super::report::{PairVerdict, Why};
+use crate::deciding_load::{LoadError, loads_named};
+use crate::exclusion::Reason;
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::Mark;
-use crate::reason::Reason;
 
 /// Whether limits are kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -241,13 +241,13 @@ fn missing(c: &Comparison) -> Vec<Case> {
 /// below, what is invalid says nothing, and what is not genuine wins nothing.
 fn judge(limit: &Limit, load: &LoadComparison, pair: &Pair) -> Answer {
     let has = |group: usize, mark| load.sides.iter().any(|side| side.group == group && side.has(mark));
-    if pair.verdict == Verdict::CannotTell(Why::Invalid) {
+    if pair.verdict == PairVerdict::CannotTell(Why::Invalid) {
         return Answer::CannotTell(Doubt::Invalid);
     }
-    if pair.verdict == Verdict::CannotTell(Why::Incomplete) {
+    if pair.verdict == PairVerdict::CannotTell(Why::Incomplete) {
         return Answer::CannotTell(Doubt::Incomplete);
     }
-    if pair.verdict == Verdict::CannotTell(Why::OneUnit) {
+    if pair.verdict == PairVerdict::CannotTell(Why::OneUnit) {
         return Answer::CannotTell(Doubt::OneUnit);
     }
     let Some((low, high)) = pair.low.zip(pair.high) else { return Answer::CannotTell(Doubt::NoInterval) };

@@ -14,7 +14,7 @@ pub struct Limit {
     /// The figure; `None` is the one that is compared.
     pub quantity: Option<Quantity>,
     /// Which way it may not go.
-    pub way: Way,
+    pub way: LimitSense,
     /// How far: 0.05 is 5 % of the reference.
     pub share: f64,
     /// The load it is about, as its title, a part of it or a workload's name; `None` is every load.
@@ -24,7 +24,7 @@ pub struct Limit {
 /// Which way a figure goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Way {
+pub enum LimitSense {
     /// Worse: a lower rate, or a higher latency.
     Slower,
     /// Better: a higher rate, or a lower latency.
@@ -35,7 +35,7 @@ pub enum Way {
     Higher,
 }
 
-impl Way {
+impl LimitSense {
     const ALL: [(&'static str, Self); 4] =
         [("slower", Self::Slower), ("faster", Self::Faster), ("lower", Self::Lower), ("higher", Self::Higher)];
 
@@ -87,7 +87,7 @@ impl Limit {
             None => (text.as_str(), None),
         };
         let mut words = limit.split_whitespace().peekable();
-        let way_of = |word: &str| Way::ALL.iter().find(|(name, _)| *name == word).map(|(_, way)| *way);
+        let way_of = |word: &str| LimitSense::ALL.iter().find(|(name, _)| *name == word).map(|(_, way)| *way);
         let first = words.next().ok_or_else(form)?;
         let (quantity, way) = match way_of(first) {
             Some(way) => (None, way),
@@ -99,7 +99,7 @@ impl Limit {
         if words.next() != Some("than") || words.peek().is_none() {
             return Err(form());
         }
-        if quantity.is_none() && matches!(way, Way::Lower | Way::Higher) {
+        if quantity.is_none() && matches!(way, LimitSense::Lower | LimitSense::Higher) {
             return Err(LimitError::NoFigure(first.to_owned()));
         }
         let written = words.collect::<Vec<_>>().join(" ");
@@ -125,9 +125,9 @@ mod tests {
     #[test]
     fn limits_are_read_as_people_write_them() {
         let limit = Limit::parse("slower than 5%").unwrap();
-        assert_eq!((limit.quantity, limit.way, limit.share, limit.load), (None, Way::Slower, 0.05, None));
+        assert_eq!((limit.quantity, limit.way, limit.share, limit.load), (None, LimitSense::Slower, 0.05, None));
         let limit = Limit::parse("  p99  higher than 10 % for random read 4 KiB ").unwrap();
-        assert_eq!((limit.quantity, limit.way, limit.share), (Some(Quantity::P99Ns), Way::Higher, 0.1));
+        assert_eq!((limit.quantity, limit.way, limit.share), (Some(Quantity::P99Ns), LimitSense::Higher, 0.1));
         assert_eq!(limit.load.as_deref(), Some("random read 4 KiB"));
         assert_eq!(limit.text, "p99 higher than 10 % for random read 4 KiB");
         assert_eq!(Limit::parse("iops slower than 0.03").unwrap().share, 0.03);

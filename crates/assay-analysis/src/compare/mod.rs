@@ -28,9 +28,9 @@ pub use analyse::compare;
 pub(crate) use analyse::under;
 pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
 pub use group::{By, CompareError, Group, Request, nameless, split};
-pub use limit::{Limit, LimitError, Way};
+pub use limit::{Limit, LimitError, LimitSense};
 pub use note::Note;
 pub(crate) use orders::Orders;
 pub use report::{
-    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, Pair, Question, Run, Runs, Side, Verdict, Why,
+    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, Pair, PairVerdict, Question, Run, Runs, Side, Why,
 };

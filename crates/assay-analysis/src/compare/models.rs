@@ -9,7 +9,7 @@ use super::report::Side;
 use crate::identity::{identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::rank::{Ask, Setting, Told};
+use crate::rank::{DecidedLoad, RankOptions, Setting};
 
 /// Groups each of which is a model of its own.
 pub(super) struct Models<'a> {
@@ -33,23 +33,24 @@ impl<'a> Models<'a> {
             return None;
         }
         let records: Vec<_> = groups.iter().flat_map(|group| group.records.iter().copied()).collect();
-        let ask = Ask { alpha: 1.0 - request.level, delta: request.margin, ..Ask::default() };
+        let ask = RankOptions { alpha: 1.0 - request.level, delta: request.margin, ..RankOptions::default() };
         Some(Self { setting: Setting::new(&records, &ask), names })
     }
 
     /// What is said of them under a load; `None` where no figure of theirs counts.
-    pub(super) fn told(&self, load: &Load, quantity: Quantity, primary: bool) -> Option<ToldOf<'_>> {
-        Told::of(&self.setting, load, quantity, !primary).map(|told| ToldOf { told, names: &self.names })
+    pub(super) fn decided(&self, load: &Load, quantity: Quantity, primary: bool) -> Option<GroupsUnderLoad<'_>> {
+        DecidedLoad::of(&self.setting, load, quantity, !primary)
+            .map(|decided| GroupsUnderLoad { decided, names: &self.names })
     }
 }
 
 /// What is said of groups under a load.
-pub(super) struct ToldOf<'a> {
-    told: Told,
+pub(super) struct GroupsUnderLoad<'a> {
+    decided: DecidedLoad,
     names: &'a [String],
 }
 
-impl ToldOf<'_> {
+impl GroupsUnderLoad<'_> {
     fn name(&self, side: &Side) -> &str {
         &self.names[side.group]
     }
@@ -61,24 +62,24 @@ impl ToldOf<'_> {
         }
         let name = self.name(side).to_owned();
         if self.adjusted() {
-            side.adjust(|unit| self.told.levels.factor(&name, unit), level);
+            side.adjust(|unit| self.decided.levels.factor(&name, unit), level);
         }
-        if let Some(estimate) = self.told.estimate(&name, level) {
+        if let Some(estimate) = self.decided.estimate(&name, level) {
             side.estimate = Some(estimate);
         }
     }
 
     pub(super) fn adjusted(&self) -> bool {
-        self.told.levels.adjusted()
+        self.decided.levels.adjusted()
     }
 
     pub(super) fn at_ceiling(&self, side: &Side) -> bool {
-        self.told.levels.at_ceiling(self.name(side))
+        self.decided.levels.at_ceiling(self.name(side))
     }
 
     /// Models that were tested together.
     pub(super) fn models(&self) -> usize {
-        self.told.models()
+        self.decided.models()
     }
 
     /// The logarithm of the second side over the first, the ends of its interval, and whether they are told apart;
@@ -87,7 +88,7 @@ impl ToldOf<'_> {
         if first.excluded() || second.excluded() {
             return None;
         }
-        let (ends, differ) = self.told.between(self.name(second), self.name(first))?;
+        let (ends, differ) = self.decided.between(self.name(second), self.name(first))?;
         Some((log_mean(&second.values) - log_mean(&first.values), ends, differ))
     }
 }

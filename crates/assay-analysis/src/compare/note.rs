@@ -15,7 +15,7 @@ pub enum Note {
         /// Of each group, in order.
         of: Vec<String>,
     },
-    /// Groups sat in different slots.
+    /// Groups were in different slots.
     Slots {
         /// Of each group, in order.
         of: Vec<String>,

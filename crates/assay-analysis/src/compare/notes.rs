@@ -22,7 +22,7 @@ pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<Note>
     notes.extend(differ(groups, |r| identity(r).slot).map(|of| Note::Slots { of }));
     notes.extend(differ(groups, |r| Some(suite(r))).map(|of| Note::Suites { of }));
     notes.extend(differ(groups, |r| Some(tool(r))).map(|of| Note::Tools { of }));
-    let of: Vec<Vec<&str>> = (0..groups.len()).map(|at| not_told(at, groups, loads)).collect();
+    let of: Vec<Vec<&str>> = (0..groups.len()).map(|at| not_stated(at, groups, loads)).collect();
     if of.iter().any(|what| !what.is_empty()) {
         let of = of.into_iter().map(|what| what.join(", ")).collect();
         notes.push(Note::NotTold { of });
@@ -89,7 +89,7 @@ fn tool(record: &Record) -> String {
 }
 
 /// What the sources of a group's figures do not tell of the loads that are compared.
-fn not_told(at: usize, groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<&'static str> {
+fn not_stated(at: usize, groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<&'static str> {
     let mut what = BTreeSet::new();
     for load in loads {
         let runs = load.sides.iter().filter(|side| side.group == at).flat_map(|side| &side.runs);

@@ -5,7 +5,7 @@ use assay_stats::rank::{self, Comparison, Options, Refusal, Sense};
 use assay_stats::{LEVEL, geometric, geometric_until_known, student_t};
 
 use super::group::{CompareError, Request};
-use super::models::ToldOf;
+use super::models::GroupsUnderLoad;
 use super::pair::{Numbers, inverted, numbers, pair};
 use super::question::question;
 use super::report::{Basis, Method, Question, Side};
@@ -41,7 +41,7 @@ fn widen(options: Options) -> Options {
 /// wider. Of models the ranking tells; with `as_runs` two single runs are compared as they were.
 pub(super) fn pairs(
     sides: &[Side],
-    told: Option<&ToldOf<'_>>,
+    decided: Option<&GroupsUnderLoad<'_>>,
     as_runs: bool,
     options: &Options,
 ) -> Result<(Method, Vec<Indexed>, bool), CompareError> {
@@ -53,7 +53,7 @@ pub(super) fn pairs(
     let several: Vec<&Side> = sides.iter().filter(|side| side.basis == Basis::Units).collect();
     let together = |(a, b): (usize, usize), c: &Comparison, alpha: f64| {
         let found = numbers(question(&sides[a], &sides[b]), c);
-        let wanted = found.question == Question::Models && is_told(sides.len(), a);
+        let wanted = found.question == Question::Models && asks_what_would_tell(sides.len(), a);
         let needed = if wanted {
             of_models(&several, (&sides[a], &sides[b]), (c.ratio.ln(), options.delta), alpha)
         } else {
@@ -62,7 +62,7 @@ pub(super) fn pairs(
         (a, b, Numbers { needed, ..found })
     };
     let narrow = |at: usize| sides[at].until_narrow();
-    if told.is_none() && (models || single) && sides.len() > 2 {
+    if decided.is_none() && (models || single) && sides.len() > 2 {
         let widened = (0..sides.len()).any(narrow);
         let options = if widened { widen(*options) } else { *options };
         let values: Vec<&[f64]> = sides.iter().map(|side| side.values.as_slice()).collect();
@@ -71,14 +71,14 @@ pub(super) fn pairs(
         return Ok((Method::Simultaneous, all.collect(), widened));
     }
     let between = |(a, b): (usize, usize)| {
-        let (difference, ends, differ) = told?.between(&sides[a], &sides[b])?;
+        let (difference, ends, differ) = decided?.between(&sides[a], &sides[b])?;
         let n = (sides[a].values.len(), sides[b].values.len());
         let found = Comparison::between(difference, ends, differ, n, options.delta);
         Some(together((a, b), &found, options.alpha))
     };
     let known: Vec<Option<Indexed>> = places.iter().map(|place| between(*place)).collect();
     let all_known = known.iter().all(Option::is_some);
-    let method = match told.map(ToldOf::models) {
+    let method = match decided.map(GroupsUnderLoad::models) {
         Some(models) if all_known && models > 2 => Method::Simultaneous,
         _ if places.len() == 1 => Method::Welch,
         _ => Method::WelchBonferroni,
@@ -94,7 +94,7 @@ pub(super) fn pairs(
         widened |= narrow;
         let options = if narrow { widen(alone) } else { alone };
         let found = pair(&sides[a], &sides[b], as_runs, &options)?;
-        let needed = found.needed.filter(|_| is_told(sides.len(), a));
+        let needed = found.needed.filter(|_| asks_what_would_tell(sides.len(), a));
         Ok((a, b, Numbers { needed, ..found }))
     });
     let all = all.collect::<Result<_, Refusal>>().map_err(refused)?;
@@ -105,7 +105,7 @@ pub(super) fn pairs(
 const FEW: usize = 5;
 
 /// Whether it is told what would tell the pairs of a side: each number takes some milliseconds.
-fn is_told(sides: usize, first: usize) -> bool {
+fn asks_what_would_tell(sides: usize, first: usize) -> bool {
     sides <= FEW || first == 0
 }
 

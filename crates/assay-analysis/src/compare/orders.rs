@@ -6,7 +6,7 @@ use assay_core::record::Record;
 
 use super::analyse::under;
 use super::group::{By, Request, split};
-use super::report::Verdict;
+use super::report::PairVerdict;
 use crate::load::Load;
 use crate::quantity::Quantity;
 
@@ -30,10 +30,10 @@ impl Orders {
         for pair in &found.pairs {
             let (first, second) = (groups[pair.first].name.clone(), groups[pair.second].name.clone());
             match pair.verdict {
-                Verdict::Better => drop(orders.better.insert((second, first))),
-                Verdict::Worse => drop(orders.better.insert((first, second))),
-                Verdict::CannotTell(_) => orders.open.extend([(first.clone(), second.clone()), (second, first)]),
-                Verdict::Same | Verdict::BusTie => {}
+                PairVerdict::Better => drop(orders.better.insert((second, first))),
+                PairVerdict::Worse => drop(orders.better.insert((first, second))),
+                PairVerdict::CannotTell(_) => orders.open.extend([(first.clone(), second.clone()), (second, first)]),
+                PairVerdict::Same | PairVerdict::BusTie => {}
             }
         }
         orders

@@ -78,13 +78,13 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
             // What single runs did by themselves is never told more narrowly than their repeats allow.
             let half = as_they_were.map_or(half, |(low, high)| half.max((high / low).ln() / 2.0));
             let runs = as_they_were.map(|(low, high)| Runs { low, high, differ: differ(welch.answer) });
-            let told = Days {
+            let across_days = Days {
                 deviation: days.deviation(),
                 measured: days.measured(),
                 prior: (PRIOR_DEVIATION, days.assumed()),
             };
             let wide = Comparison::of(welch.ratio.ln(), half, welch.n, options.delta);
-            Numbers { days: Some(told), runs, ..numbers(question, &wide) }
+            Numbers { days: Some(across_days), runs, ..numbers(question, &wide) }
         }
     };
     let needed = if bare { None } else { telling::needed(question, (first, second), found.ratio, options) };

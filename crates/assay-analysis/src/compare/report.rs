@@ -43,7 +43,7 @@ impl Comparison {
     /// Whether anything could be compared by figures that hold: neither invalid nor of a fake.
     #[must_use]
     pub fn is_answered(&self) -> bool {
-        let unsound = |verdict| matches!(verdict, Verdict::CannotTell(Why::Invalid | Why::Fake));
+        let unsound = |verdict| matches!(verdict, PairVerdict::CannotTell(Why::Invalid | Why::Fake));
         self.primary().is_some_and(|load| load.pairs.iter().any(|pair| !unsound(pair.verdict)))
     }
 }
@@ -204,7 +204,7 @@ pub struct Pair {
     /// Values in the first and in the second.
     pub n: (usize, usize),
     /// What is said.
-    pub verdict: Verdict,
+    pub verdict: PairVerdict,
     /// Whether the interval excludes equality, however little the difference is.
     pub significant: bool,
     /// Whether the better one is held by its bus: without it, it is better by even more.
@@ -238,7 +238,7 @@ pub struct Runs {
 /// What is said of the second group against the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "answer", content = "why", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum PairVerdict {
     /// Different, and better: faster, or of shorter latency.
     Better,
     /// Different, and worse.

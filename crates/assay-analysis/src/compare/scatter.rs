@@ -1,13 +1,13 @@
 //! By how much the values of two sides scatter: from day to day, from unit to unit, about their mean.
 
-use assay_stats::variation::Days as Spread;
+use assay_stats::variation::RunVariance;
 
 use super::question::{log_mean, runs, units};
 use super::report::Side;
 
 /// How runs of the same units differ, on both sides.
-pub(super) fn days(first: &Side, second: &Side) -> Spread {
-    Spread::of(runs(first).chain(runs(second)))
+pub(super) fn days(first: &Side, second: &Side) -> RunVariance {
+    RunVariance::of(runs(first).chain(runs(second)))
 }
 
 /// How the same units differ between the sides.

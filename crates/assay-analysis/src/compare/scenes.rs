@@ -28,7 +28,7 @@ fn against(first: &Record, second: &Record) -> Comparison {
     compare(&[group("a", &[first]), group("b", &[second])], &runs()).unwrap()
 }
 
-fn verdict(first: &Record, second: &Record) -> Verdict {
+fn verdict(first: &Record, second: &Record) -> PairVerdict {
     against(first, second).primary().unwrap().pairs[0].verdict
 }
 
@@ -37,14 +37,14 @@ fn faster_slower_same_and_wide() {
     let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
     let c = against(&slow, &fast);
     let pair = c.primary().unwrap().pairs[0];
-    assert_eq!((pair.verdict, pair.first, pair.second, pair.n), (Verdict::Better, 0, 1, (3, 3)));
+    assert_eq!((pair.verdict, pair.first, pair.second, pair.n), (PairVerdict::Better, 0, 1, (3, 3)));
     assert!((pair.ratio - 1.1).abs() < 1e-3 && pair.low.unwrap() < 1.1 && pair.high.unwrap() > 1.1, "{pair:?}");
-    assert_eq!(verdict(&fast, &slow), Verdict::Worse);
-    assert_eq!(verdict(&slow, &card("c", "3", &[1001.0, 1002.0, 1003.0])), Verdict::Same);
-    assert_eq!(verdict(&slow, &card("d", "4", &[900.0, 1000.0, 1200.0])), Verdict::CannotTell(Why::Wide));
-    assert_eq!(verdict(&slow, &card("e", "5", &[2000.0])), Verdict::CannotTell(Why::SingleValue));
+    assert_eq!(verdict(&fast, &slow), PairVerdict::Worse);
+    assert_eq!(verdict(&slow, &card("c", "3", &[1001.0, 1002.0, 1003.0])), PairVerdict::Same);
+    assert_eq!(verdict(&slow, &card("d", "4", &[900.0, 1000.0, 1200.0])), PairVerdict::CannotTell(Why::Wide));
+    assert_eq!(verdict(&slow, &card("e", "5", &[2000.0])), PairVerdict::CannotTell(Why::SingleValue));
     let copies = |id: &str| card(id, id, &[1000.0, 1000.0, 1000.0]);
-    assert_eq!(verdict(&copies("f"), &copies("g")), Verdict::CannotTell(Why::NoSpread));
+    assert_eq!(verdict(&copies("f"), &copies("g")), PairVerdict::CannotTell(Why::NoSpread));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn less_latency_is_better() {
     let c = compare(&[group("a", &[&slow_wide]), group("b", &[&fast_wide])], &request).unwrap();
     let load = c.primary().unwrap();
     assert!(!load.more_is_better);
-    assert!(load.pairs[0].ratio < 0.6 && load.pairs[0].verdict == Verdict::Better, "{:?}", load.pairs);
+    assert!(load.pairs[0].ratio < 0.6 && load.pairs[0].verdict == PairVerdict::Better, "{:?}", load.pairs);
     let request = Request { quantity: Some(Quantity::DurableBytesPerSecond), ..Request::default() };
     let c = compare(&[group("a", &[&slow]), group("b", &[&fast])], &request).unwrap();
     assert!(c.loads.is_empty() && c.excluded.len() == 2, "{c:?}");
@@ -69,12 +69,12 @@ fn the_best_of_several_runs_bounds_from_above() {
     let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
     let best = |r: &Record| best_of(r.clone());
     // The faster one is the best of its runs: on average it may be the slower one.
-    assert_eq!(verdict(&slow, &best(&fast)), Verdict::CannotTell(Why::BestOf));
-    assert_eq!(verdict(&best(&fast), &slow), Verdict::CannotTell(Why::BestOf));
-    assert_eq!(verdict(&slow, &best(&card("c", "3", &SLOW))), Verdict::CannotTell(Why::BestOf));
+    assert_eq!(verdict(&slow, &best(&fast)), PairVerdict::CannotTell(Why::BestOf));
+    assert_eq!(verdict(&best(&fast), &slow), PairVerdict::CannotTell(Why::BestOf));
+    assert_eq!(verdict(&slow, &best(&card("c", "3", &SLOW))), PairVerdict::CannotTell(Why::BestOf));
     // The slower one is: on average it is slower still. Two of them are alike.
-    assert_eq!(verdict(&best(&slow), &fast), Verdict::Better);
-    assert_eq!(verdict(&best(&slow), &best(&fast)), Verdict::Better);
+    assert_eq!(verdict(&best(&slow), &fast), PairVerdict::Better);
+    assert_eq!(verdict(&best(&slow), &best(&fast)), PairVerdict::Better);
     // A script's limit is judged by the same rule.
     let limits = [Limit::parse("faster than 5%").unwrap()];
     let judged = |second: &Record| {
@@ -90,30 +90,30 @@ fn the_best_of_several_runs_bounds_from_above() {
 fn the_bus_bounds_from_below() {
     let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
     let held = |r: &Record| bus_limited(r.clone());
-    assert_eq!(verdict(&held(&slow), &held(&fast)), Verdict::BusTie);
+    assert_eq!(verdict(&held(&slow), &held(&fast)), PairVerdict::BusTie);
     // The faster one is held: it is faster by at least this.
     let pair = against(&slow, &held(&fast)).loads[0].pairs[0];
-    assert_eq!((pair.verdict, pair.at_least), (Verdict::Better, true));
+    assert_eq!((pair.verdict, pair.at_least), (PairVerdict::Better, true));
     let pair = against(&held(&fast), &slow).loads[0].pairs[0];
-    assert_eq!((pair.verdict, pair.at_least), (Verdict::Worse, true));
+    assert_eq!((pair.verdict, pair.at_least), (PairVerdict::Worse, true));
     // The slower one is held: its medium may be faster.
-    assert_eq!(verdict(&held(&slow), &fast), Verdict::CannotTell(Why::BusHides));
-    assert_eq!(verdict(&fast, &held(&slow)), Verdict::CannotTell(Why::BusHides));
+    assert_eq!(verdict(&held(&slow), &fast), PairVerdict::CannotTell(Why::BusHides));
+    assert_eq!(verdict(&fast, &held(&slow)), PairVerdict::CannotTell(Why::BusHides));
     // As fast as one that is held: it may be faster.
-    assert_eq!(verdict(&slow, &held(&card("c", "3", &SLOW))), Verdict::CannotTell(Why::BusHides));
+    assert_eq!(verdict(&slow, &held(&card("c", "3", &SLOW))), PairVerdict::CannotTell(Why::BusHides));
     // Of latency, what is held by the bus is at most this.
     let request = Request { quantity: Some(Quantity::P99Ns), ..Request::default() };
     let slow = held(&card("d", "1", &[970.0, 1000.0, 1030.0]));
     let fast = card("e", "2", &[1900.0, 2000.0, 2100.0]);
     let c = compare(&[group("a", &[&slow]), group("b", &[&fast])], &request).unwrap();
-    assert_eq!(c.loads[0].pairs[0].verdict, Verdict::CannotTell(Why::BusHides));
+    assert_eq!(c.loads[0].pairs[0].verdict, PairVerdict::CannotTell(Why::BusHides));
 }
 
 #[test]
 fn what_is_invalid_or_fake_wins_nothing() {
     let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
-    assert_eq!(verdict(&slow, &invalid(fast.clone())), Verdict::CannotTell(Why::Invalid));
-    assert_eq!(verdict(&invalid(slow.clone()), &fast), Verdict::CannotTell(Why::Invalid));
+    assert_eq!(verdict(&slow, &invalid(fast.clone())), PairVerdict::CannotTell(Why::Invalid));
+    assert_eq!(verdict(&invalid(slow.clone()), &fast), PairVerdict::CannotTell(Why::Invalid));
     let c = against(&slow, &invalid(fast.clone()));
     assert!(
         c.notes
@@ -122,13 +122,13 @@ fn what_is_invalid_or_fake_wins_nothing() {
         "{:?}",
         c.notes
     );
-    assert_eq!(verdict(&slow, &fake(fast.clone())), Verdict::CannotTell(Why::Fake));
-    assert_eq!(verdict(&fake(fast.clone()), &slow), Verdict::CannotTell(Why::Fake));
-    assert_eq!(verdict(&fake(slow.clone()), &fast), Verdict::Better, "it loses");
+    assert_eq!(verdict(&slow, &fake(fast.clone())), PairVerdict::CannotTell(Why::Fake));
+    assert_eq!(verdict(&fake(fast.clone()), &slow), PairVerdict::CannotTell(Why::Fake));
+    assert_eq!(verdict(&fake(slow.clone()), &fast), PairVerdict::Better, "it loses");
     // Said by a record from elsewhere without a finding.
     let mut said = fast.clone();
-    said.validity.verdict = assay_core::finding::Verdict::Invalid;
-    assert_eq!(verdict(&slow, &said), Verdict::CannotTell(Why::Invalid));
+    said.validity.verdict = assay_core::finding::ValidityVerdict::Invalid;
+    assert_eq!(verdict(&slow, &said), PairVerdict::CannotTell(Why::Invalid));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn within_a_group_the_unsound_is_left_out_and_listed() {
     let all = compare(&[group("a", &[&a]), group("b", &[&b, &c, &d])], &runs()).unwrap();
     let load = all.primary().unwrap();
     assert_eq!((load.sides[1].basis, load.sides[1].values.len()), (Basis::Repeats, 3));
-    assert_eq!(load.pairs[0].verdict, Verdict::Better);
+    assert_eq!(load.pairs[0].verdict, PairVerdict::Better);
     let reasons: Vec<(&str, bool)> = all
         .excluded
         .iter()
@@ -176,8 +176,8 @@ fn several_groups_hold_together() {
     let groups = [group("a", &[&cards[0]]), group("b", &[&cards[1]]), group("c", &[&cards[2]])];
     let load = compare(&groups, &runs()).unwrap().loads.remove(0);
     assert_eq!((load.method, load.pairs.len()), (Method::Simultaneous, 3));
-    let said: Vec<Verdict> = load.pairs.iter().map(|p| p.verdict).collect();
-    assert_eq!(said, [Verdict::Better, Verdict::Same, Verdict::Worse]);
+    let said: Vec<PairVerdict> = load.pairs.iter().map(|p| p.verdict).collect();
+    assert_eq!(said, [PairVerdict::Better, PairVerdict::Same, PairVerdict::Worse]);
     let mixed = [group("a", &[&cards[0]]), group("b", &[&cards[1]]), group("c", &[&cards[2], &cards[3]])];
     let load = compare(&mixed, &runs()).unwrap().loads.remove(0);
     assert_eq!((load.method, load.sides[2].basis), (Method::WelchBonferroni, Basis::Units));
@@ -293,15 +293,15 @@ fn nuisances_are_told() {
 #[test]
 fn loads_that_were_done_in_different_manners_are_named() {
     let (a, mut b) = (card("a", "1", &SLOW), card("b", "2", &SLOW));
-    let told = |a: &Record, b: &Record| {
+    let notes_of = |a: &Record, b: &Record| {
         let compared = against(a, b);
         assert_eq!(compared.loads.len(), 1, "the figures are compared");
         compared.notes.into_iter().filter(|note| matches!(note, Note::Manners { .. })).collect::<Vec<_>>()
     };
-    assert_eq!(told(&a, &b), []);
+    assert_eq!(notes_of(&a, &b), []);
     b.measurements[0].batching =
         Some(Box::new(Batching { wait_for: 8, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None }));
-    let notes = told(&a, &b);
+    let notes = notes_of(&a, &b);
     assert_eq!(
         notes[0].to_string(),
         "run with different settings, which may change figures: random read 4 KiB: A waits for one completion at a time; B \
@@ -310,14 +310,16 @@ fn loads_that_were_done_in_different_manners_are_named() {
     b.measurements[0].batching = None;
     b.measurements[0].workload.cpus = Cpus::parse("0-1").unwrap();
     assert!(
-        told(&a, &b)[0].to_string().ends_with("B waits for one completion at a time, one processor a thread of 0-1")
+        notes_of(&a, &b)[0]
+            .to_string()
+            .ends_with("B waits for one completion at a time, one processor a thread of 0-1")
     );
     b.measurements[0].workload.cpus = Cpus::default();
     b.measurements[0].workload.poll = true;
-    assert!(told(&a, &b)[0].to_string().ends_with(", completions polled"));
+    assert!(notes_of(&a, &b)[0].to_string().ends_with(", completions polled"));
     // Nothing is known of how others do it.
     b.source = Some(Source::default());
-    assert_eq!(told(&a, &b), []);
+    assert_eq!(notes_of(&a, &b), []);
 }
 
 #[test]
@@ -330,11 +332,11 @@ fn published_figures_are_compared_as_units() {
     let c = compare(&[group("mine", &[&mine]), group("published", &units)], &Request::default()).unwrap();
     let load = c.primary().unwrap();
     assert_eq!((load.sides[1].basis, load.sides[1].values.len()), (Basis::Units, 3));
-    assert_eq!(load.pairs[0].verdict, Verdict::Better);
+    assert_eq!(load.pairs[0].verdict, PairVerdict::Better);
     assert!(c.notes.contains(&Note::Published { groups: vec![1] }));
     let one = compare(&[group("mine", &[&mine]), group("one", &units[..1])], &Request::default()).unwrap();
     let pair = one.primary().unwrap().pairs[0];
-    assert_eq!((pair.verdict, pair.question), (Verdict::CannotTell(Why::OneUnit), Question::Specimens));
+    assert_eq!((pair.verdict, pair.question), (PairVerdict::CannotTell(Why::OneUnit), Question::Specimens));
     assert!(pair.ratio > 1.5 && pair.low.unwrap() < 1.0, "{pair:?}");
 }
 
@@ -432,7 +434,8 @@ fn called_different(dice: &mut Generator, ratio: f64, noise: f64, wish: f64, mar
     for _ in 0..of {
         let (a, b) = (measured("a", 1000.0), measured("b", 1000.0 * ratio));
         let c = compare(&[group("a", &[&a]), group("b", &[&b])], &request).unwrap();
-        different += u32::from(matches!(c.primary().unwrap().pairs[0].verdict, Verdict::Better | Verdict::Worse));
+        different +=
+            u32::from(matches!(c.primary().unwrap().pairs[0].verdict, PairVerdict::Better | PairVerdict::Worse));
     }
     f64::from(different) / f64::from(of)
 }
@@ -468,9 +471,12 @@ fn a_unit_stands_against_others_of_its_model_by_how_they_differ() {
         let one = card("x", "x", &[value, value * 1.001]);
         compare(&[group("all", &all), group("one", &[&one])], &Request::default()).unwrap().primary().unwrap().pairs[0]
     };
-    assert_eq!((of(900.0).question, of(900.0).verdict), (Question::UnitAgainstOthers, Verdict::CannotTell(Why::Wide)));
+    assert_eq!(
+        (of(900.0).question, of(900.0).verdict),
+        (Question::UnitAgainstOthers, PairVerdict::CannotTell(Why::Wide))
+    );
     let slow = of(500.0);
-    assert_eq!((slow.verdict, slow.n), (Verdict::Worse, (4, 1)));
+    assert_eq!((slow.verdict, slow.n), (PairVerdict::Worse, (4, 1)));
     // t with three degrees of freedom, spread of the logarithms, one further unit.
     let logs: Vec<f64> =
         cards.iter().map(|c| c.measurements[0].repeats.iter().map(|r| r.iops.ln()).sum::<f64>() / 2.0).collect();
@@ -498,7 +504,7 @@ fn the_same_units_on_two_hosts_are_compared_each_with_itself() {
     b[2] = &noisy;
     let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
     let pair = c.primary().unwrap().pairs[0];
-    assert_eq!((pair.question, pair.verdict), (Question::SameUnits, Verdict::Better), "{pair:?}");
+    assert_eq!((pair.question, pair.verdict), (Question::SameUnits, PairVerdict::Better), "{pair:?}");
     assert!((1.02..1.08).contains(&pair.ratio), "{pair:?}");
 }
 
@@ -511,7 +517,7 @@ fn models_of_one_unit_differ_only_where_units_hardly_can() {
         compare(&[group("a", &[&mine]), group("b", &[&other])], &Request::default()).unwrap().primary().unwrap().pairs
             [0]
     };
-    assert_eq!((of(1500.0).question, of(1500.0).verdict), (Question::Specimens, Verdict::CannotTell(Why::OneUnit)));
-    assert_eq!(of(1000.0).verdict, Verdict::CannotTell(Why::OneUnit), "nor are they the same");
-    assert_eq!(of(5000.0).verdict, Verdict::Better);
+    assert_eq!((of(1500.0).question, of(1500.0).verdict), (Question::Specimens, PairVerdict::CannotTell(Why::OneUnit)));
+    assert_eq!(of(1000.0).verdict, PairVerdict::CannotTell(Why::OneUnit), "nor are they the same");
+    assert_eq!(of(5000.0).verdict, PairVerdict::Better);
 }

@@ -2,7 +2,7 @@
 
 use assay_stats::power::{Deviation, Test};
 use assay_stats::rank::{self, Options, Spread};
-use assay_stats::variation::{Days, PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION};
+use assay_stats::variation::{PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION, RunVariance};
 
 use super::question::units;
 use super::report::{Question, Side};
@@ -43,7 +43,7 @@ pub(super) fn needed(
             let days = days(first, second);
             let seen = Deviation { value: days.deviation(), degrees: days.degrees() };
             let test = |n: u32| {
-                let assumed = Deviation { value: PRIOR_DEVIATION, degrees: Days::assumed_beside(n) };
+                let assumed = Deviation { value: PRIOR_DEVIATION, degrees: RunVariance::assumed_beside(n) };
                 let prior = Some(assumed).filter(|assumed| assumed.degrees > 0.0);
                 Test { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior }
             };

@@ -5,10 +5,10 @@ use assay_core::record::Record;
 use serde::Serialize;
 
 use super::run::Run;
-use super::sums::{apart, together};
+use super::sums::{sum_of_separate, together};
+use crate::admission::admit;
 use crate::at_once::factor;
 use crate::compare::{Group, Pair, Question, Request, under};
-use crate::excluded::admit;
 use crate::identity::{identity, suite};
 use crate::load::Load;
 use crate::quantity::Quantity;
@@ -155,7 +155,7 @@ fn loss(run: &Run, other: &Run, same: &[Places], load: &Load) -> Option<Loss> {
         let here = |node: usize| both.iter().any(|((at, _), ..)| *at == node);
         let there = |node: usize| both.iter().any(|((_, at), ..)| *at == node);
         let together = together(run, load, here).filter(|found| found.nodes == both.len())?.bytes_per_second;
-        let apart = apart(other, load, there)?;
+        let apart = sum_of_separate(other, load, there)?;
         Some(Sum { ratio: factor(&together, &apart), together, apart })
     };
     Some(Loss { title: load.title(), quantity, pair: all, nodes, sum: sum() })

@@ -11,8 +11,8 @@ use super::run::Run;
 use super::slots::{Slots, slots};
 use super::starts::{Starts, starts};
 use crate::Excluded;
+use crate::exclusion::excluded_whole;
 use crate::reading::loads;
-use crate::reason::excluded_whole;
 
 /// What a run on many nodes says.
 #[derive(Debug, Clone, PartialEq, Serialize)]

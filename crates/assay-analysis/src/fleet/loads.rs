@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::run::Run;
 use super::sums::{Together, together};
-use crate::excluded::admit;
+use crate::admission::admit;
+use crate::exclusion::Excluded;
 use crate::load::Load;
 use crate::quantity::{Quantity, estimate};
 use crate::reading::Mark;
-use crate::reason::Excluded;
 
 /// The nodes under one load.
 #[derive(Debug, Clone, PartialEq, Serialize)]

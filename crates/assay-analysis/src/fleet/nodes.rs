@@ -22,7 +22,7 @@ pub struct FleetRow {
     pub model: Option<String>,
     /// The unit.
     pub unit: Option<String>,
-    /// Where the unit sat.
+    /// Where the unit was.
     pub slot: Option<String>,
     /// The largest temperature that was read, in °C.
     pub hottest_celsius: Option<f64>,

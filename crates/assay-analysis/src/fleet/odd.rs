@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::run::Run;
 use crate::compare::{Group, Request, under};
 use crate::identity::identity;
-use crate::rank::{Ask, LoadRanking, RankReport, Unresolved, rank};
+use crate::rank::{LoadRanking, RankOptions, RankReport, Unresolved, rank};
 
 /// Intervals are made for so many nodes, those that are furthest off: of more nobody reads them.
 const MOST_INTERVALS: usize = 20;
@@ -18,9 +18,9 @@ const MOST_INTERVALS: usize = 20;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OddNodes {
     /// Nodes that a test names.
-    pub odd: Vec<Odd>,
+    pub odd: Vec<OddNode>,
     /// Nodes that differ from all others, which agree, where no test could be made.
-    pub untested: Vec<Odd>,
+    pub untested: Vec<OddNode>,
     /// Models whose units differ without one that can be named, with the load and the largest ratio.
     pub disagree: Vec<(String, String, f64)>,
     /// Units that were tested, under the load with the most of them.
@@ -33,7 +33,7 @@ pub struct OddNodes {
 
 /// A node that differs from the others of its model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Odd {
+pub struct OddNode {
     /// Its number.
     pub node: usize,
     /// The model.
@@ -93,11 +93,11 @@ pub(super) fn odd(run: &Run, ranked: Result<&RankReport, String>) -> OddNodes {
     found
 }
 
-fn add(all: &mut Vec<Odd>, node: usize, one: &Unresolved, unit: &str, ranking: &LoadRanking) {
+fn add(all: &mut Vec<OddNode>, node: usize, one: &Unresolved, unit: &str, ranking: &LoadRanking) {
     let at = OddAt { title: ranking.title.clone(), ratio: one.ratio, low: None, high: None };
     match all.iter_mut().find(|odd| odd.node == node) {
         Some(known) => known.at.push(at),
-        None => all.push(Odd { node, model: one.model.clone(), unit: unit.to_owned(), at: vec![at] }),
+        None => all.push(OddNode { node, model: one.model.clone(), unit: unit.to_owned(), at: vec![at] }),
     }
 }
 
@@ -139,5 +139,5 @@ fn intervals(run: &Run, report: &RankReport, found: &mut OddNodes) {
 
 /// The ranking of the records of a run.
 pub(super) fn ranked(records: &[&Record]) -> Result<RankReport, String> {
-    rank(records, &Ask::default()).map_err(|error| error.to_string())
+    rank(records, &RankOptions::default()).map_err(|error| error.to_string())
 }

@@ -39,7 +39,8 @@ pub struct SlotRow {
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum Effect {
     /// Units changed places, and the ranking tells them apart.
-    Told {
+    #[serde(rename = "told")]
+    Separated {
         /// Places that stand out.
         slots: Vec<SlotWarning>,
         /// The load that this is of.
@@ -48,9 +49,10 @@ pub enum Effect {
         runs: usize,
     },
     /// They cannot be told apart.
-    Untold {
+    #[serde(rename = "untold")]
+    Inseparable {
         /// Why.
-        why: Untold,
+        why: Inseparable,
         /// Numbers of two nodes whose units to swap.
         swap: Option<(usize, usize)>,
     },
@@ -59,7 +61,7 @@ pub enum Effect {
 /// Why places and units cannot be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Untold {
+pub enum Inseparable {
     /// Each unit was in one place.
     NoSwap,
     /// Units changed places, and not so that places connect.
@@ -82,11 +84,11 @@ pub(super) fn slots(run: &Run, others: &[Run], rows: &[FleetRow], loads: &[LoadR
         throttled: nodes.iter().filter(|at| rows[**at].throttled.is_some()).count(),
         nodes,
     };
-    let effect = effect(run, others).unwrap_or_else(|why| Effect::Untold { why, swap: swap(loads, odd) });
+    let effect = effect(run, others).unwrap_or_else(|why| Effect::Inseparable { why, swap: swap(loads, odd) });
     Slots { rows: by_slot.into_iter().map(row).collect(), effect }
 }
 
-fn effect(run: &Run, others: &[Run]) -> Result<Effect, Untold> {
+fn effect(run: &Run, others: &[Run]) -> Result<Effect, Inseparable> {
     let unit = |record: &Record| {
         let of = identity(record);
         (of.model, of.unit)
@@ -107,22 +109,22 @@ fn effect(run: &Run, others: &[Run]) -> Result<Effect, Untold> {
         places.entry(unit(record)).or_default().insert(place(record));
     }
     if places.values().flatten().all(|place| *place == (None, None)) {
-        return Err(Untold::Unknown);
+        return Err(Inseparable::Unknown);
     }
     if places.values().all(|places| places.len() < 2) {
-        return Err(Untold::NoSwap);
+        return Err(Inseparable::NoSwap);
     }
-    let ranked = ranked(&records).map_err(|_| Untold::Confounded)?;
+    let ranked = ranked(&records).map_err(|_| Inseparable::Confounded)?;
     let primary = ranked.primary;
     let cannot = |remark: &Remark| match remark {
-        Remark::Design(Notice::NoSwap) => Some(Untold::NoSwap),
-        Remark::Design(Notice::SlotsConfounded) => Some(Untold::Confounded),
-        Remark::Design(Notice::SlotsUnknown { .. }) => Some(Untold::Unknown),
+        Remark::Design(Notice::NoSwap) => Some(Inseparable::NoSwap),
+        Remark::Design(Notice::SlotsConfounded) => Some(Inseparable::Confounded),
+        Remark::Design(Notice::SlotsUnknown { .. }) => Some(Inseparable::Unknown),
         _ => None,
     };
     match primary.remarks.iter().find_map(cannot) {
         Some(why) => Err(why),
-        None => Ok(Effect::Told { slots: primary.slots, title: primary.title, runs }),
+        None => Ok(Effect::Separated { slots: primary.slots, title: primary.title, runs }),
     }
 }
 

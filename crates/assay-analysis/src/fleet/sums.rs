@@ -7,7 +7,7 @@ use assay_stats::geometric;
 use serde::Serialize;
 
 use super::run::Run;
-use crate::excluded::admit;
+use crate::admission::admit;
 use crate::load::Load;
 use crate::overlap::{Common, common_starts};
 use crate::quantity::Quantity;
@@ -51,7 +51,7 @@ pub(super) fn together(run: &Run, load: &Load, wanted: impl Fn(usize) -> bool) -
 }
 
 /// The sum of what nodes moved each by itself, repeat by repeat.
-pub(super) fn apart(run: &Run, load: &Load, wanted: impl Fn(usize) -> bool) -> Option<Estimate> {
+pub(super) fn sum_of_separate(run: &Run, load: &Load, wanted: impl Fn(usize) -> bool) -> Option<Estimate> {
     let of = |(node, record): (usize, &'_ assay_core::record::Record)| {
         let rates = |m: &Measurement| m.repeats.iter().filter(|r| counts(r)).map(|r| r.bytes_per_second).collect();
         let known = wanted(node) && admit(record, load, Quantity::BytesPerSecond).0.is_some();

@@ -1,6 +1,6 @@
 //! What to type for a cell of a plan.
 
-use super::experiment::{Cell, ExperimentPlan};
+use super::experiment_plan::{Cell, ExperimentPlan};
 
 /// The arguments after `assay` that measure a cell on a medium mounted at `target`, with the
 /// labels by which the plan finds it. Its suite is the file that [`ExperimentPlan::session_file`]

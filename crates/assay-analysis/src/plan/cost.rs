@@ -1,11 +1,11 @@
 //! What a plan takes in minutes and bytes, and what it will be able to tell.
 
-use assay_stats::experiment::{Load, Meeting, Mode, Plan, cost};
+use assay_stats::plan::{Meeting, Mode, Plan, PlannedLoad, cost};
 use assay_stats::rank::{self, smallest_ratio};
 use serde::Serialize;
 
 use super::error::PlanError;
-use super::experiment::{ExperimentPlan, Moves};
+use super::experiment_plan::{ExperimentPlan, Moves};
 
 /// Chance of any false order that the resolution is told for: simultaneous 95 %.
 const ALPHA: f64 = 0.05;
@@ -75,9 +75,9 @@ pub fn outlook(plan: &ExperimentPlan, unit_deviation: f64) -> Result<Outlook, Pl
     let suite = &plan.suite().suite;
     let minutes = suite.budget.as_secs_f64() / 60.0;
     // A suite without writes writes its test area nevertheless, once; its limit holds for that.
-    let load = Load { minutes, written_bytes: suite.max_write.0, repeats: 1 };
+    let load = PlannedLoad { minutes, written_bytes: suite.max_write.0, repeats: 1 };
     let whole = drawn(plan, None);
-    let fault = |fault: assay_stats::experiment::Fault| PlanError::new("--suite", fault.to_string());
+    let fault = |fault: assay_stats::plan::Fault| PlanError::new("--suite", fault.to_string());
     let all = cost(&whole, &[load], 0.0).map_err(fault)?;
     let rounds: Vec<Expense> = (0..plan.rounds())
         .map(|round| {
@@ -122,7 +122,7 @@ fn moves(plan: &ExperimentPlan, round: usize, sessions: usize) -> usize {
 fn resolution(plan: &ExperimentPlan, deviation: f64) -> Option<Resolution> {
     let models = u32::try_from(plan.models().len()).ok()?;
     let units = u32::try_from(plan.models().iter().map(|model| model.units.len()).min()?).ok()?;
-    let ratio = smallest_ratio(&rank::Plan { models, units, deviation, alpha: ALPHA })?;
+    let ratio = smallest_ratio(&rank::CampaignSize { models, units, deviation, alpha: ALPHA })?;
     Some(Resolution { models, units, unit_deviation: deviation, smallest_ratio: ratio, level: 1.0 - ALPHA })
 }
 

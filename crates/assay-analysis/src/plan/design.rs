@@ -1,11 +1,10 @@
 //! A plan: made from what is asked for, or read back from its file.
 
 use assay_core::suite::Suite;
-use assay_stats::experiment;
 
 use super::draw::{cells, seed_of};
 use super::error::PlanError;
-use super::experiment::{Cell, ExperimentPlan, Moves, PlannedSuite, Request};
+use super::experiment_plan::{Cell, ExperimentPlan, Moves, PlannedSuite, Request};
 use super::file;
 use super::names::{ModelUnits, check_shown};
 
@@ -45,17 +44,23 @@ impl ExperimentPlan {
         }
         let slots = request.slots.names();
         let seed = request.seed.unwrap_or_else(|| seed_of(request));
-        let drawn = experiment::plan(&models, slots.len(), request.rounds, request.moves.mode(), u64::from(seed))
-            .map_err(|fault| match fault {
-                experiment::Fault::MoreRoundsThanSlots { rounds, slots } => PlanError::new(
-                    "--rounds",
-                    format!(
-                        "{rounds} rounds need {rounds} slots for each unit to meet a new one, there are {slots}; ask \
+        let drawn = assay_stats::plan::plan(
+            &models,
+            slots.len(),
+            request.rounds,
+            request.moves.mode(),
+            u64::from(seed),
+        )
+        .map_err(|fault| match fault {
+            assay_stats::plan::Fault::MoreRoundsThanSlots { rounds, slots } => PlanError::new(
+                "--rounds",
+                format!(
+                    "{rounds} rounds need {rounds} slots for each unit to meet a new one, there are {slots}; ask \
                          for fewer rounds, or let units stay with --no-swap"
-                    ),
                 ),
-                other => PlanError::new("--units, --slots, --rounds", other.to_string()),
-            })?;
+            ),
+            other => PlanError::new("--units, --slots, --rounds", other.to_string()),
+        })?;
         let (orders, cells) = cells(request, &names, &drawn);
         Ok(Self {
             seed,

@@ -1,16 +1,16 @@
 //! From drawn meetings of numbers to cells with names.
 
 use assay_core::workload::Op;
-use assay_stats::experiment::{self, Meeting, Plan, Workload};
+use assay_stats::plan::{Meeting, Plan, Workload};
 
-use super::experiment::{Cell, Moves, Request};
+use super::experiment_plan::{Cell, Moves, Request};
 
 /// Drawn meetings with names, and the orders of workloads that they take.
 pub(super) fn cells(request: &Request<'_>, units: &[(usize, &str)], drawn: &Plan) -> (Vec<Vec<String>>, Vec<Cell>) {
     let workloads: Vec<Workload> = request.suite.workloads.iter().map(placed).collect();
     let mut orders: Vec<Vec<String>> = Vec::new();
     let mut cell = |m: &Meeting| {
-        let order: Vec<String> = experiment::session(&workloads, m.unit, m.round)
+        let order: Vec<String> = assay_stats::plan::session(&workloads, m.unit, m.round)
             .into_iter()
             .map(|index| request.suite.workloads[index].name.clone())
             .collect();

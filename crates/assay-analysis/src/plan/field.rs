@@ -2,17 +2,17 @@
 
 use assay_core::record::Record;
 use assay_core::verification::Verdict;
-use assay_stats::experiment::{Contender, Outcome};
 use assay_stats::log_mean;
+use assay_stats::plan::{Contender, Outcome};
 
 use super::race_types::Chance;
-use crate::excluded::admit;
+use crate::admission::admit;
+use crate::exclusion::Excluded;
 use crate::identity::{Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::rank::Levels;
 use crate::reading::Reading;
-use crate::reason::Excluded;
 
 /// Records of a model, by unit.
 pub(super) struct Model {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use assay_core::text::toml;
 
-use super::experiment::{ExperimentPlan, Moves};
+use super::experiment_plan::{ExperimentPlan, Moves};
 
 /// What the files are.
 pub(super) const FORMAT: &str = "assay-plan";

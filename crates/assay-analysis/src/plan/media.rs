@@ -1,11 +1,11 @@
 //! Whether a medium is the one that a plan wants in a place, by what it says of itself.
 
-use super::experiment::Cell;
+use super::experiment_plan::Cell;
 use super::turns::Turn;
 
 /// A medium that was seen in a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sighting {
+pub struct SeenMedium {
     /// When.
     pub turn: Turn,
     /// What was said to be there.
@@ -16,7 +16,7 @@ pub struct Sighting {
     pub identity: String,
 }
 
-impl Sighting {
+impl SeenMedium {
     /// Of a cell.
     #[must_use]
     pub fn of(cell: &Cell, identity: &str) -> Self {
@@ -32,9 +32,9 @@ impl Sighting {
 /// Why a medium with this `identity` is not the unit of `cell`, by what was `seen` in other turns and this one; `None` where
 /// nothing speaks against it. What two units had in one turn tells none apart: it is that of a reader or of a disk below them.
 #[must_use]
-pub fn misplaced(seen: &[Sighting], cell: &Cell, identity: &str) -> Option<String> {
+pub fn misplaced(seen: &[SeenMedium], cell: &Cell, identity: &str) -> Option<String> {
     let shared = |identity: &str| {
-        let all: Vec<&Sighting> = seen.iter().filter(|one| one.identity == identity).collect();
+        let all: Vec<&SeenMedium> = seen.iter().filter(|one| one.identity == identity).collect();
         all.iter().any(|a| all.iter().any(|b| a.turn == b.turn && (&a.model, &a.unit) != (&b.model, &b.unit)))
     };
     if identity.is_empty() || shared(identity) {
@@ -64,8 +64,8 @@ mod tests {
     fn a_medium_that_stayed_or_went_elsewhere_is_told_by_its_identity() {
         let plan = planned("A=1,2,3", "a,b,c", 3);
         let cell = |round: usize, unit: &str| plan.cells().iter().find(|c| c.round == round && c.unit == unit).unwrap();
-        let seen: Vec<Sighting> =
-            ["1", "2", "3"].into_iter().map(|unit| Sighting::of(cell(1, unit), &format!("0x{unit}"))).collect();
+        let seen: Vec<SeenMedium> =
+            ["1", "2", "3"].into_iter().map(|unit| SeenMedium::of(cell(1, unit), &format!("0x{unit}"))).collect();
         assert_eq!(misplaced(&seen, cell(2, "1"), "0x1"), None);
         let stayed = misplaced(&seen, cell(2, "1"), "0x2").unwrap();
         assert_eq!(stayed, "the medium here, 0x2, was unit 2 of A in round 1; unit 1 of A belongs here");
@@ -79,12 +79,16 @@ mod tests {
     fn an_identity_of_several_units_tells_nothing() {
         let plan = planned("A=1,2,3", "a,b,c", 3);
         let cell = |round: usize, unit: &str| plan.cells().iter().find(|c| c.round == round && c.unit == unit).unwrap();
-        let mut seen: Vec<Sighting> =
-            ["1", "2", "3"].into_iter().map(|unit| Sighting::of(cell(1, unit), "reader")).collect();
+        let mut seen: Vec<SeenMedium> =
+            ["1", "2", "3"].into_iter().map(|unit| SeenMedium::of(cell(1, unit), "reader")).collect();
         assert_eq!(misplaced(&seen, cell(2, "1"), "reader"), None);
         assert_eq!(misplaced(&seen, cell(2, "1"), "0x1"), None, "the reader's own is not that of the unit");
         // Two nodes say the same in the turn that begins.
-        seen = vec![Sighting::of(cell(1, "1"), "x"), Sighting::of(cell(2, "1"), "x"), Sighting::of(cell(2, "2"), "x")];
+        seen = vec![
+            SeenMedium::of(cell(1, "1"), "x"),
+            SeenMedium::of(cell(2, "1"), "x"),
+            SeenMedium::of(cell(2, "2"), "x"),
+        ];
         assert_eq!(misplaced(&seen, cell(2, "2"), "x"), None);
     }
 }

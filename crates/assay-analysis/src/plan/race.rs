@@ -2,7 +2,7 @@
 
 use assay_core::record::Record;
 use assay_stats::LEVEL;
-use assay_stats::experiment::{self, Contender, NextAction, Rules};
+use assay_stats::plan::{Contender, NextAction, Rules};
 
 use super::error::PlanError;
 use super::field::{Model, gather};
@@ -46,7 +46,7 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         slots: options.slots,
         ..usual
     };
-    let step = experiment::next(&contenders, &rules, options.seed)
+    let step = assay_stats::plan::next(&contenders, &rules, options.seed)
         .map_err(|fault| PlanError::new("race", format!("{fault}; measure units of two models or more")))?;
     let name = |index: &usize| field[*index].name.clone();
     let names = |indexes: &[usize]| indexes.iter().map(name).collect::<Vec<_>>();
@@ -63,18 +63,18 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
             keep_unbeaten(models);
             let losses = step.chances.iter().flat_map(|chances| field.iter().zip(&chances.loss));
             let tied = losses.filter(|(model, _)| models.contains(&model.name));
-            *loss = experiment::lost(tied.map(|(_, loss)| *loss).fold(0.0, f64::max));
+            *loss = assay_stats::plan::lost(tied.map(|(_, loss)| *loss).fold(0.0, f64::max));
         }
         NextAction::Exhausted { models } => keep_unbeaten(models),
         _ => {}
     }
     let found = step.chances.as_ref();
-    let intervals = experiment::intervals(&contenders, &rules, LEVEL);
+    let intervals = assay_stats::plan::intervals(&contenders, &rules, LEVEL);
     let mut chances: Vec<Chance> = field.iter().zip(&contenders).map(|(model, c)| model.chance(c)).collect();
     for (index, chance) in chances.iter_mut().enumerate() {
         chance.best = found.map(|found| found.best[index]);
         chance.dropped |= step.dropped.contains(&index);
-        chance.out = !experiment::in_race(&contenders, index);
+        chance.out = !assay_stats::plan::in_race(&contenders, index);
         // What was better as less was turned round for the race.
         let turned =
             |(low, high): (f64, f64)| if quantity.more_is_better() { (low, high) } else { (1.0 / high, 1.0 / low) };

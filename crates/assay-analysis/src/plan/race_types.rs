@@ -1,6 +1,6 @@
 //! One step of a race: what to do, and what is known of the models.
 
-use assay_stats::experiment::NextAction;
+use assay_stats::plan::NextAction;
 use serde::Serialize;
 
 use crate::Excluded;
@@ -17,7 +17,7 @@ pub struct Chance {
     /// Mean of the units' geometric means; null without a figure. In the unit of the quantity.
     pub mean: Option<f64>,
     /// 95 % interval of what the model does, less the luck of leading or trailing
-    /// ([`assay_stats::experiment::intervals`]); null before the first comparison and at a ceiling.
+    /// ([`assay_stats::plan::intervals`]); null before the first comparison and at a ceiling.
     pub interval: Option<(f64, f64)>,
     /// Probability that it is the best; null before all have their first units.
     pub best: Option<f64>,

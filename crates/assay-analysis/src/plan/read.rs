@@ -2,13 +2,13 @@
 
 use assay_core::suite::Suite;
 use assay_core::text::{label, quoted};
-use assay_stats::experiment::{Meeting, Mode, Plan};
+use assay_stats::plan::{Meeting, Mode, Plan};
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::design::check_handling;
 use super::error::PlanError;
-use super::experiment::{Cell, ExperimentPlan, Moves, PlannedSuite};
+use super::experiment_plan::{Cell, ExperimentPlan, Moves, PlannedSuite};
 use super::file::{FORMAT, VERSION};
 use super::names::{ModelUnits, Roster, Slots, check_shown};
 

@@ -1,12 +1,12 @@
 //! What of a plan is done, by the labels of records.
 
-use assay_core::finding::Verdict;
+use assay_core::finding::ValidityVerdict;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::suite::Suite;
 use serde::Serialize;
 
-use super::experiment::{Cell, ExperimentPlan};
+use super::experiment_plan::{Cell, ExperimentPlan};
 
 /// What became of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -116,7 +116,7 @@ fn cell_of(plan: &ExperimentPlan, record: &Record) -> Result<usize, String> {
     };
     let cell = &plan.cells()[index];
     if !same(&cell.slot, slot) {
-        return Err(format!("sat in slot {slot}; in round {round} it belongs in slot {}", cell.slot));
+        return Err(format!("was in slot {slot}; in round {round} it belongs in slot {}", cell.slot));
     }
     same_suite(plan, record)?;
     Ok(index)
@@ -157,7 +157,7 @@ fn count(state: &mut CellState, record: &Record) -> Result<(), String> {
         Outcome::Failed { failure, .. } => return Err(format!("did not finish: {}", failure.title())),
         Outcome::Completed => {}
     }
-    if record.validity.verdict == Verdict::Invalid {
+    if record.validity.verdict == ValidityVerdict::Invalid {
         return Err("is invalid; measure the cell again".to_owned());
     }
     match state {

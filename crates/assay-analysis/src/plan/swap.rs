@@ -2,7 +2,7 @@
 
 use assay_core::record::Record;
 use assay_core::text::quoted;
-use assay_stats::experiment::{self, Effect, Swap};
+use assay_stats::plan::{Effect, Swap};
 use serde::Serialize;
 
 use super::error::PlanError;
@@ -113,7 +113,7 @@ pub fn swap_test(
     let found = if measured {
         let [suspect_home, suspect_away, other_away, other_home] = cells.each_ref().map(Vec::as_slice);
         let swap = Swap { suspect_home, suspect_away, other_away, other_home };
-        Some(experiment::swap(&swap).map_err(|fault| PlanError::new("swap", fault.to_string()))?)
+        Some(assay_stats::plan::swap(&swap).map_err(|fault| PlanError::new("swap", fault.to_string()))?)
     } else {
         None
     };

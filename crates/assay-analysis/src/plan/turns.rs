@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::experiment::{Cell, ExperimentPlan};
+use super::experiment_plan::{Cell, ExperimentPlan};
 
 /// Units that are measured together: a wave of a round. Both are counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_core::finding::Finding;
 use assay_core::record::{Measurement, Record};
 
+use crate::admission::admit;
 use crate::bus::rates;
-use crate::excluded::admit;
+use crate::exclusion::Excluded;
 use crate::identity::{Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, loads, reading};
-use crate::reason::Excluded;
 
 /// A record and whose it is.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! How the records of a unit ended, as the ranking counts it.
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::verification::Verdict;
 use assay_stats::rank::{Ending, jeffreys};
@@ -52,13 +52,15 @@ pub(super) fn ending(record: &Record) -> Option<Ending> {
         Outcome::Completed => Some(Ending::Done),
         Outcome::Running => None,
         Outcome::Failed { failure, .. } => Some(match failure {
-            Failure::Hung => Ending::Hung,
-            Failure::ReadOnly => Ending::ReadOnly,
-            Failure::IoError | Failure::Other => Ending::IoError,
-            Failure::Disappeared => Ending::Gone,
-            Failure::OutOfSpace | Failure::Interrupted | Failure::Suspended | Failure::Abandoned | Failure::Host => {
-                Ending::AbortedByHost
-            }
+            RunFailure::Hung => Ending::Hung,
+            RunFailure::ReadOnly => Ending::ReadOnly,
+            RunFailure::IoError | RunFailure::Other => Ending::IoError,
+            RunFailure::Disappeared => Ending::Gone,
+            RunFailure::OutOfSpace
+            | RunFailure::Interrupted
+            | RunFailure::Suspended
+            | RunFailure::Abandoned
+            | RunFailure::Host => Ending::AbortedByHost,
         }),
     }
 }

@@ -7,14 +7,14 @@ use assay_core::record::Record;
 use assay_stats::log_mean;
 use assay_stats::rank::{self as stats, Fit, Observation, Options, Precision, Ranking, Refusal, Sense};
 
-use super::ask::Ask;
 use super::collect::Session;
+use super::options::RankOptions;
 use super::rows::{estimate, unordered};
 use super::setting::{Held, Setting};
-use crate::excluded::named;
+use crate::admission::named;
+use crate::exclusion::Excluded;
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reason::Excluded;
 
 /// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
 const DRAWS: usize = 19_999;
@@ -123,7 +123,7 @@ impl Levels {
     /// Of records under a load.
     pub(crate) fn of<'a>(records: impl IntoIterator<Item = &'a Record>, load: &Load, quantity: Quantity) -> Self {
         let (named, _) = named(records);
-        Setting::new(&named, &Ask::default()).levels(load, quantity)
+        Setting::new(&named, &RankOptions::default()).levels(load, quantity)
     }
 
     fn from(level: &Level<'_>) -> Self {
@@ -169,13 +169,13 @@ impl Levels {
 
 /// Models under a load with what is decided about each two of them.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct DecidedLoad {
     pub(crate) levels: Levels,
     ranking: Option<Ranking>,
     fit: Fit,
 }
 
-impl Told {
+impl DecidedLoad {
     /// `None` where nobody has a figure.
     pub(crate) fn of(setting: &Setting<'_>, load: &Load, quantity: Quantity, exploratory: bool) -> Option<Self> {
         let level = setting.level(load, quantity)?;

@@ -1,7 +1,6 @@
 //! Models in order, from records: what is the same, what is not, and what cannot be told.
 
 mod answer;
-mod ask;
 mod ceiling;
 mod collect;
 mod composite;
@@ -10,6 +9,7 @@ mod endings;
 mod level;
 mod odd;
 mod one;
+mod options;
 mod pibenchmarks;
 mod refusal;
 mod rows;
@@ -22,12 +22,12 @@ pub use answer::{
     Basis, Deviation, LoadRanking, ModelRow, PairRow, RankReport, Ratio, Remark, Shares, SlotWarning, Standing,
     TwoSpeeds, UnitRow, Unresolved,
 };
-pub use ask::Ask;
 pub use assay_stats::rank::{Better, Class, Medal, Notice};
 pub use ceiling::{CeilingSource, UsedCeiling};
 pub use composite::{CompositeKind, CompositeRanking, CompositeRow};
 pub use endings::{FailedRecord, FailureShare};
-pub(crate) use level::{Levels, Told};
+pub(crate) use level::{DecidedLoad, Levels};
+pub use options::RankOptions;
 pub use refusal::RankError;
 pub(crate) use setting::Setting;
 pub use whole::rank;

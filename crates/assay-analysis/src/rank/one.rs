@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::workload::Unknown;
 use assay_stats::power::Deviation;
-use assay_stats::rank::{self as stats, Better, Fit, Observation, Options, Plan, Ranking};
+use assay_stats::rank::{self as stats, Better, CampaignSize, Fit, Observation, Options, Ranking};
 
 use super::answer::{Basis, LoadRanking, Remark, Shares, SlotWarning};
 use super::collect::Session;
@@ -101,7 +101,7 @@ fn resolution(ranking: Option<&Ranking>, alpha: f64) -> (Option<f64>, u32) {
     let least = tested.clone().map(|m| m.units).min().unwrap_or(0);
     let ratio = ranking.deviation.and_then(|deviation| {
         let models = u32::try_from(tested.count()).ok()?;
-        stats::smallest_ratio(&Plan { models, units: least, deviation, alpha })
+        stats::smallest_ratio(&CampaignSize { models, units: least, deviation, alpha })
     });
     (ratio, least)
 }

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_core::record::Record;
 use assay_stats::rank::{self as stats, Ending, Entrant, Fit, Precision};
 
-use super::ask::Ask;
 use super::ceiling::Ceilings;
 use super::collect::Catalogue;
 use super::endings::{FailedRecord, FailureShare, ending, failure};
+use super::options::RankOptions;
 
 /// What all loads share.
 #[derive(Debug)]
@@ -16,12 +16,12 @@ pub(crate) struct Setting<'a> {
     pub(super) catalogue: Catalogue<'a>,
     pub(super) ceilings: Ceilings,
     pub(super) records: Records,
-    pub(super) ask: Ask,
+    pub(super) ask: RankOptions,
 }
 
 impl<'a> Setting<'a> {
     /// Of records that name their models.
-    pub(crate) fn new(named: &[&'a Record], ask: &Ask) -> Self {
+    pub(crate) fn new(named: &[&'a Record], ask: &RankOptions) -> Self {
         let catalogue = Catalogue::new(named);
         let ceilings = Ceilings::new(ask.ceiling, &catalogue);
         let records = Records::new(&catalogue);

@@ -8,13 +8,13 @@ use assay_core::record::Record;
 use assay_stats::rank::compressed;
 
 use super::answer::{LoadRanking, RankReport};
-use super::ask::Ask;
 use super::composite::composite;
 use super::odd::deviations;
+use super::options::RankOptions;
 use super::refusal::RankError;
 use super::setting::Setting;
-use crate::deciding::{by_model, deciding_load};
-use crate::excluded::named;
+use crate::admission::named;
+use crate::deciding_load::{by_model, deciding_load};
 use crate::load::Load;
 use crate::quantity::Quantity;
 
@@ -24,7 +24,7 @@ use crate::quantity::Quantity;
 /// # Errors
 /// [`RankError`], where there is nothing to say at all. Records that say too little for an order
 /// are an answer: [`LoadRanking::refusal`].
-pub fn rank(records: &[&Record], ask: &Ask) -> Result<RankReport, RankError> {
+pub fn rank(records: &[&Record], ask: &RankOptions) -> Result<RankReport, RankError> {
     check(ask)?;
     if records.is_empty() {
         return Err(RankError::NoRecords);
@@ -66,7 +66,7 @@ pub fn rank(records: &[&Record], ask: &Ask) -> Result<RankReport, RankError> {
     })
 }
 
-fn check(ask: &Ask) -> Result<(), RankError> {
+fn check(ask: &RankOptions) -> Result<(), RankError> {
     // Draws place no quantile beyond these.
     if !(0.001..=0.5).contains(&ask.alpha) {
         return Err(RankError::Option("--level must be between 50 % and 99.9 %".to_owned()));

@@ -1,7 +1,7 @@
 //! `assay compare`.
 
 use assay_analysis::Needed;
-use assay_analysis::compare::{self, By, Comparison, Group, Request, Side, Verdict};
+use assay_analysis::compare::{self, By, Comparison, Group, PairVerdict, Request, Side};
 use assay_core::record::Record;
 
 use crate::found::Failure;
@@ -74,10 +74,10 @@ fn said(groups: &[Group<'_>], request: &Request) -> Result<Compared, Failure> {
     let load = deciding(&found)?;
     let pair = load.pairs.first().ok_or("no pair was compared")?;
     let word = match pair.verdict {
-        Verdict::Better => Word::Better,
-        Verdict::Worse => Word::Worse,
-        Verdict::Same => Word::Same,
-        Verdict::BusTie | Verdict::CannotTell(_) => Word::CannotTell,
+        PairVerdict::Better => Word::Better,
+        PairVerdict::Worse => Word::Worse,
+        PairVerdict::Same => Word::Same,
+        PairVerdict::BusTie | PairVerdict::CannotTell(_) => Word::CannotTell,
     };
     Ok(Compared { word, interval: pair.low.zip(pair.high), sides: load.sides.clone(), needed: pair.needed })
 }
@@ -94,10 +94,10 @@ pub fn compare_orders(records: &[Record]) -> Result<Vec<(String, String)>, Failu
     let load = deciding(&found)?;
     let order = |pair: &compare::Pair| {
         let second = match pair.verdict {
-            Verdict::Better => true,
-            Verdict::Worse => false,
-            Verdict::Same if pair.significant => (pair.ratio > 1.0) == load.more_is_better,
-            Verdict::Same | Verdict::BusTie | Verdict::CannotTell(_) => return None,
+            PairVerdict::Better => true,
+            PairVerdict::Worse => false,
+            PairVerdict::Same if pair.significant => (pair.ratio > 1.0) == load.more_is_better,
+            PairVerdict::Same | PairVerdict::BusTie | PairVerdict::CannotTell(_) => return None,
         };
         let (better, worse) = if second { (pair.second, pair.first) } else { (pair.first, pair.second) };
         Some((name(better), name(worse)))

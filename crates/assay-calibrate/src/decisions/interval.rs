@@ -1,7 +1,7 @@
 //! The intervals of a figure, by what they claim to hold.
 
 use assay_analysis::advise::{self, Link, NasQuestion};
-use assay_analysis::rank::Ask;
+use assay_analysis::rank::RankOptions;
 use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
 
@@ -43,7 +43,7 @@ pub fn another_day(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
 /// # Errors
 /// Records that cannot be ranked.
 pub fn another_unit(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
-    let report = rank(records, &Ask::default())?;
+    let report = rank(records, &RankOptions::default())?;
     Ok(report.primary.models.first().and_then(|model| model.further_unit))
 }
 

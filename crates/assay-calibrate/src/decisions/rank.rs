@@ -1,6 +1,6 @@
 //! `assay rank`.
 
-use assay_analysis::rank::{self, Ask, Better, RankReport};
+use assay_analysis::rank::{self, Better, RankOptions, RankReport};
 use assay_core::record::Record;
 
 use crate::found::Failure;
@@ -9,7 +9,7 @@ use crate::found::Failure;
 ///
 /// # Errors
 /// Records that nothing can be said of.
-pub fn rank(records: &[Record], ask: &Ask) -> Result<RankReport, Failure> {
+pub fn rank(records: &[Record], ask: &RankOptions) -> Result<RankReport, Failure> {
     Ok(rank::rank(&records.iter().collect::<Vec<_>>(), ask)?)
 }
 

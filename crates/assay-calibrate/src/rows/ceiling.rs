@@ -1,6 +1,6 @@
 //! `assay rank`: figures that say less than they seem to, at the ceiling of a bus and of fakes.
 
-use assay_analysis::rank::Ask;
+use assay_analysis::rank::RankOptions;
 use assay_lab::fleet::{Ceiling, Design, Load, Truth, Units};
 
 use super::rank::{asked, null, ranked};
@@ -22,7 +22,7 @@ fn ceilings() -> Vec<Row> {
         truth.with_ceiling(Ceiling { bytes_per_second: ceiling, known })
     };
     let each = |units: usize| move |_| Design::units(&[units; 3]);
-    let asked_for = || Ask { ceiling: Some(ceiling), ..Ask::default() };
+    let asked_for = || RankOptions { ceiling: Some(ceiling), ..RankOptions::default() };
     let one = truth(0.95, true).with_ratio(0, 2.0);
     vec![
         asked("rank 3 equal models of 3 units at the ceiling, --ceiling", truth(1.0, false), each(3), asked_for()),
@@ -38,7 +38,7 @@ fn ceilings() -> Vec<Row> {
         null("rank 3 equal models of 6 units at the ceiling, not told", truth(1.0, false), each(6)),
         Row::new("rank a model at twice the ceiling is never worse, 6 units", ERROR, move |seed| {
             let best = &one.models[0].name;
-            let said = ranked(&one, Design::units(&[6; 3]), &Ask::default(), seed)?;
+            let said = ranked(&one, Design::units(&[6; 3]), &RankOptions::default(), seed)?;
             Ok(match said.iter().find(|(_, worse)| worse == best) {
                 Some(_) => Found::Wrong,
                 None if said.iter().any(|(better, _)| better == best) => Found::Right,
@@ -52,7 +52,7 @@ fn ceilings() -> Vec<Row> {
 fn fakes() -> Vec<Row> {
     let truth = equal(2, Units::Normal(0.1), 0.02).with_ratio(0, 2.0).with_fake(0, 5);
     vec![Row::new("rank a model at twice the speed, one of its 6 units is a fake", ERROR, move |seed| {
-        let said = ranked(&truth, Design::units(&[6, 6]), &Ask::default(), seed)?;
+        let said = ranked(&truth, Design::units(&[6, 6]), &RankOptions::default(), seed)?;
         let slower = &truth.models[1].name;
         Ok(if said.iter().any(|(better, _)| better == slower) { Found::Wrong } else { Found::Undecided })
     })]

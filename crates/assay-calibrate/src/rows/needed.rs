@@ -1,6 +1,6 @@
 //! What would change an answer: the number that is named finds the difference that is named, with the chance that is named.
 
-use assay_analysis::rank::Ask;
+use assay_analysis::rank::RankOptions;
 use assay_analysis::{Needed, Values};
 use assay_core::record::Record;
 use assay_lab::fleet::{Design, Fleet, Part, Run, Truth, Units};
@@ -87,7 +87,7 @@ fn ranked() -> Row {
     let truth = equal(3, Units::Normal(0.1), 0.02);
     let report = |truth: &Truth, units: usize, delta: f64, seed: u64| {
         let records = stored(&Fleet { truth: truth.clone(), design: Design::units(&[units; 3]), seed })?;
-        rank(&records, &Ask { delta, ..Ask::default() })
+        rank(&records, &RankOptions { delta, ..RankOptions::default() })
     };
     let first = truth.clone();
     pilot(
@@ -109,7 +109,7 @@ fn named() -> Row {
     let truth = equal(2, Units::Normal(0.05), 0.02);
     let report = |truth: &Truth, units: usize, seed: u64| {
         let records = stored(&Fleet { truth: truth.clone(), design: Design::units(&[units, 6]), seed })?;
-        rank(&records, &Ask::default())
+        rank(&records, &RankOptions::default())
     };
     Row::new("needed: units that rank names where two disagree name the odd one", POWER, move |seed| {
         let odd_one = |ratio: f64| truth.clone().with_off(Part::Unit(0, 0), ratio);

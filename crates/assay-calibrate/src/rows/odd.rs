@@ -1,6 +1,6 @@
 //! `assay rank`: units that deviate in fleets of 28 cards.
 
-use assay_analysis::rank::{Ask, RankReport};
+use assay_analysis::rank::{RankOptions, RankReport};
 use assay_lab::fleet::{Design, Fleet, Load, Part, Truth, Units};
 
 use super::names::percent;
@@ -16,7 +16,7 @@ fn cluster(of_each: &[usize]) -> Design {
 
 fn report(truth: &Truth, of_each: &[usize], seed: u64) -> Result<RankReport, Failure> {
     let fleet = Fleet { truth: truth.clone(), design: cluster(of_each), seed };
-    rank(&stored(&fleet)?, &Ask::default())
+    rank(&stored(&fleet)?, &RankOptions::default())
 }
 
 pub(super) fn rows() -> Vec<Row> {

@@ -1,6 +1,6 @@
 //! `assay rank`: orders among models.
 
-use assay_analysis::rank::Ask;
+use assay_analysis::rank::RankOptions;
 use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Part, Truth, Units};
 
@@ -12,7 +12,12 @@ use crate::exact::{above, furthest_above, unit_means};
 use crate::found::{Failure, Found};
 use crate::row::{Bound, COVERAGE, ERROR, Row};
 
-pub(super) fn ranked(truth: &Truth, design: Design, ask: &Ask, seed: u64) -> Result<Vec<(String, String)>, Failure> {
+pub(super) fn ranked(
+    truth: &Truth,
+    design: Design,
+    ask: &RankOptions,
+    seed: u64,
+) -> Result<Vec<(String, String)>, Failure> {
     let fleet = Fleet { truth: truth.clone(), design, seed };
     Ok(orders(&rank(&stored(&fleet)?, ask)?))
 }
@@ -23,14 +28,14 @@ pub(super) fn null(
     truth: Truth,
     design: impl Fn(u64) -> Design + Send + Sync + 'static,
 ) -> Row {
-    asked(name, truth, design, Ask::default())
+    asked(name, truth, design, RankOptions::default())
 }
 
 pub(super) fn asked(
     name: impl Into<String>,
     truth: Truth,
     design: impl Fn(u64) -> Design + Send + Sync + 'static,
-    ask: Ask,
+    ask: RankOptions,
 ) -> Row {
     Row::new(name, ERROR, move |seed| {
         let none = ranked(&truth, design(seed), &ask, seed)?.is_empty();
@@ -103,7 +108,7 @@ fn unequal() -> Vec<Row> {
             "rank --borrow 4 equal models of 3, 3, 3 and 1 units, the last with 4 times the sd",
             truth,
             design,
-            Ask { borrow: true, ..Ask::default() },
+            RankOptions { borrow: true, ..RankOptions::default() },
         ),
     ]
 }
@@ -118,7 +123,7 @@ fn power() -> Vec<Row> {
             let design = Design::units(&vec![units; models]);
             let fleet = Fleet { truth: truth.clone(), design, seed };
             let records = stored(&fleet)?;
-            let said = orders(&rank(&records, &Ask::default())?);
+            let said = orders(&rank(&records, &RankOptions::default())?);
             let best = &truth.models[0].name;
             let of_each: Vec<Vec<f64>> = truth.models.iter().map(|m| unit_means(&records, &m.name)).collect();
             let exact = if models == 2 {
@@ -139,7 +144,7 @@ fn coverage() -> Vec<Row> {
         let truth = equal(models, Units::Normal(0.1), 0.02);
         Row::new(name, COVERAGE, move |seed| {
             let fleet = Fleet { truth: truth.clone(), design: Design::units(&vec![units; models]), seed };
-            let report = rank(&stored(&fleet)?, &Ask::default())?;
+            let report = rank(&stored(&fleet)?, &RankOptions::default())?;
             let first = report.primary.models.iter().find(|m| m.model == truth.models[0].name);
             let interval = first.and_then(|m| m.estimate.as_ref()).and_then(|e| e.low.zip(e.high));
             let level = fleet.model(0, 0);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_analysis::rank::Ask;
+use assay_analysis::rank::RankOptions;
 use assay_core::record::Record;
 use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Units};
@@ -27,7 +27,7 @@ fn fleet(seed: u64) -> Fleet {
 type Orders = BTreeSet<(String, String)>;
 
 fn both(records: &[Record]) -> Result<(Orders, Orders), Failure> {
-    let ranked = orders(&rank(records, &Ask::default())?).into_iter().collect();
+    let ranked = orders(&rank(records, &RankOptions::default())?).into_iter().collect();
     Ok((ranked, compare_orders(records)?.into_iter().collect()))
 }
 

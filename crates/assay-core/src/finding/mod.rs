@@ -7,4 +7,4 @@ mod untested;
 mod validity;
 
 pub use kind::{Finding, Severity};
-pub use validity::{Validity, Verdict, Warning};
+pub use validity::{Validity, ValidityVerdict, Warning};

@@ -28,7 +28,8 @@ impl From<Finding> for Warning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+#[cfg_attr(feature = "schema", schemars(rename = "Verdict2"))]
+pub enum ValidityVerdict {
     /// Nothing speaks against the numbers.
     Valid,
     /// Something may have changed the numbers.
@@ -42,7 +43,7 @@ pub enum Verdict {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Validity {
     /// The worst of all warnings.
-    pub verdict: Verdict,
+    pub verdict: ValidityVerdict,
     /// Causes of everything worse than a note.
     pub reasons: Vec<String>,
 }
@@ -50,13 +51,13 @@ pub struct Validity {
 impl Validity {
     /// Judges by the worst of `warnings`.
     pub fn judge<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Self {
-        let mut verdict = Verdict::Valid;
+        let mut verdict = ValidityVerdict::Valid;
         let mut reasons = Vec::new();
         for warning in warnings {
             let weight = match warning.severity {
                 Severity::Note => continue,
-                Severity::Suspect => Verdict::Suspect,
-                Severity::Invalid => Verdict::Invalid,
+                Severity::Suspect => ValidityVerdict::Suspect,
+                Severity::Invalid => ValidityVerdict::Invalid,
             };
             verdict = verdict.max(weight);
             if !reasons.contains(&warning.cause) {
@@ -75,10 +76,10 @@ mod tests {
     fn the_worst_warning_decides() {
         let warnings: Vec<Warning> = [Finding::BusLimited { share: 0.97 }, Finding::AnotherRun].map(Into::into).into();
         let validity = Validity::judge(warnings.iter());
-        assert_eq!(validity.verdict, Verdict::Suspect);
+        assert_eq!(validity.verdict, ValidityVerdict::Suspect);
         assert_eq!(validity.reasons.len(), 1);
         let bad: Warning = Finding::ServedFromCache { proof_ratio: 0.02 }.into();
-        assert_eq!(Validity::judge(warnings.iter().chain([&bad])).verdict, Verdict::Invalid);
+        assert_eq!(Validity::judge(warnings.iter().chain([&bad])).verdict, ValidityVerdict::Invalid);
         assert!(bad.cause.contains("only 2.00 %"), "{}", bad.cause);
     }
 

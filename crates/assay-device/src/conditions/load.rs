@@ -39,7 +39,7 @@ struct Task {
 
 /// Load of others between two moments.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Load {
+pub struct HostLoad {
     /// Share of all processors, 0 to 1.
     pub share: f64,
     /// Ticks of all processors that were looked at: the fewer, the coarser the share.
@@ -57,9 +57,9 @@ impl LoadState {
 
     pub(super) fn read(sysroot: &Sysroot) -> Self {
         if sysroot.is_real()
-            && let Some(told) = system::load()
+            && let Some(machine_load) = system::load()
         {
-            return Self::of_machine(told);
+            return Self::of_machine(machine_load);
         }
         let read = |path: &str| files::text(&sysroot.path(path)).unwrap_or_default();
         let mut state = Self::default();
@@ -92,7 +92,7 @@ impl LoadState {
 
     /// What others used since `earlier`; nothing where time did not pass or cannot be read.
     #[must_use]
-    pub fn since(&self, earlier: &Self) -> Option<Load> {
+    pub fn since(&self, earlier: &Self) -> Option<HostLoad> {
         let ticks = self.total.checked_sub(earlier.total).filter(|ticks| *ticks > 0)?;
         let grown = |now: u64, then: u64| now.saturating_sub(then);
         let mut kernel = 0;
@@ -116,7 +116,7 @@ impl LoadState {
             grown(self.user, earlier.user).saturating_sub(grown(self.own_user, earlier.own_user))
         };
         let most = most.filter(|(used, _)| used * 3 > others).map(|(_, name)| name.to_owned()).unwrap_or_default();
-        Some(Load { share: (others as f64 / ticks as f64).min(1.0), ticks, most })
+        Some(HostLoad { share: (others as f64 / ticks as f64).min(1.0), ticks, most })
     }
 }
 

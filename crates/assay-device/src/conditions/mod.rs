@@ -4,7 +4,7 @@ mod load;
 mod log;
 mod throttle;
 
-pub use load::{Load, LoadState};
+pub use load::{HostLoad, LoadState};
 pub use log::KernelLog;
 pub use throttle::{Firmware, ThrottleState};
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{Cause, OwnedError};
 use super::names::temporary;
-use super::open::{Access, Caching, How, Space};
+use super::open::{Access, Caching, OpenHow, Space};
 use super::stat::{Kind, Stat};
 use super::system::{self, Handle, Mode};
 
@@ -129,7 +129,7 @@ impl Directory {
         let io = |error: io::Error| OwnedError::io(&self.path.join(name), error);
         let foreign = OwnedError::at(&self.path, name);
         system::stat_in(&self.handle, name).map_err(io)?.must_be(Kind::File).map_err(&foreign)?;
-        let file = system::open_file(&self.handle, name, How { access, caching }).map_err(io)?;
+        let file = system::open_file(&self.handle, name, OpenHow { access, caching }).map_err(io)?;
         let stat = system::stat_file(&file).map_err(io)?;
         stat.must_be(Kind::File).map_err(&foreign)?;
         system::wait_again(&file).map_err(io)?;

@@ -20,7 +20,7 @@ pub enum Caching {
 
 /// How a file that is there is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct How {
+pub(super) struct OpenHow {
     /// What for.
     pub(super) access: Access,
     /// Through the system's cache, or past it.

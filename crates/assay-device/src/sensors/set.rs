@@ -42,7 +42,7 @@ pub struct Sensors {
 }
 
 impl Sensors {
-    /// The sensors of `devices` (kernel names of disks, [`crate::Target::leaves`]) and of the
+    /// The sensors of `devices` (kernel names of disks, [`crate::TargetInfo::leaves`]) and of the
     /// machine. Sensors that say nothing plausible now are left out.
     #[must_use]
     pub fn find(sysroot: &Sysroot, devices: &[String]) -> Self {

@@ -261,9 +261,12 @@ mod tests {
         put(56, 150_000);
         bytes[40..44].copy_from_slice(&2u32.to_le_bytes());
         bytes[44..48].copy_from_slice(&1u32.to_le_bytes());
-        let told = totals(&bytes).unwrap();
-        assert_eq!((told.read_bytes, told.written_bytes, told.read_ops, told.write_ops), (8192, 4096, 2, 1));
-        assert_eq!(told.busy_ms, 10);
+        let decoded = totals(&bytes).unwrap();
+        assert_eq!(
+            (decoded.read_bytes, decoded.written_bytes, decoded.read_ops, decoded.write_ops),
+            (8192, 4096, 2, 1)
+        );
+        assert_eq!(decoded.busy_ms, 10);
         bytes[0..8].copy_from_slice(&(-5i64).to_le_bytes());
         assert_eq!(totals(&bytes), None);
     }

@@ -12,7 +12,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use crate::error::DeviceError;
 use crate::files::Stat;
 use crate::look::Seen;
-use crate::target::{Target, What};
+use crate::target::{TargetInfo, What};
 
 /// Where the trees of the kernel begin.
 pub(crate) const ROOT: &str = "/";
@@ -76,7 +76,7 @@ pub(crate) fn available_memory() -> Option<u64> {
 }
 
 /// The trees tell.
-pub(crate) fn target(_path: &Path, _seen: Seen) -> Option<Target> {
+pub(crate) fn target(_path: &Path, _seen: Seen) -> Option<TargetInfo> {
     None
 }
 

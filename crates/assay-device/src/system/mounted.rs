@@ -3,7 +3,7 @@
 use assay_core::medium::{Bus, MediumKind};
 use assay_core::text::{harmless, label};
 
-use crate::target::Target;
+use crate::target::TargetInfo;
 
 // Flags of sys/mount.h.
 const READ_ONLY: u32 = 0x0000_0001;
@@ -58,7 +58,7 @@ impl Mounted {
     }
 
     /// Tells of it. Which disk it lies on, and what that is, is not said here.
-    pub(crate) fn describe(&self, target: &mut Target) {
+    pub(crate) fn describe(&self, target: &mut TargetInfo) {
         let medium = &mut target.medium;
         medium.filesystem = label(&self.kind, 64);
         medium.mount_point = Some(harmless(&self.on));
@@ -106,7 +106,7 @@ mod tests {
     use crate::look::bare;
     use crate::target::What;
 
-    fn told(kind: &str, from: &str, flags: u32) -> Target {
+    fn mounted_target(kind: &str, from: &str, flags: u32) -> TargetInfo {
         let mounted = Mounted { kind: kind.to_owned(), from: from.to_owned(), on: "/Volumes/x".to_owned(), flags };
         let mut target = bare(Path::new("/Volumes/x/y"), What::Directory);
         mounted.describe(&mut target);
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_volume_of_a_disk_is_told_without_its_disk() {
-        let target = told("apfs", "/dev/disk3s5", 0x0080_1010 | READ_ONLY);
+        let target = mounted_target("apfs", "/dev/disk3s5", 0x0080_1010 | READ_ONLY);
         assert_eq!(target.medium.filesystem.as_deref(), Some("apfs"));
         assert_eq!(target.medium.device.as_deref(), Some("/dev/disk3s5"));
         assert_eq!(target.medium.mount_point.as_deref(), Some("/Volumes/x"));
@@ -124,18 +124,18 @@ mod tests {
         assert_eq!(target.medium.kind, MediumKind::Unknown);
         assert_eq!((target.medium.capacity_bytes, target.medium.bus), (None, None));
         assert!(target.devices.is_empty(), "nothing counts what crosses it");
-        assert!(told("exfat", "/dev/disk4s1", LOCAL | REMOVABLE).removable);
+        assert!(mounted_target("exfat", "/dev/disk4s1", LOCAL | REMOVABLE).removable);
     }
 
     #[test]
     fn what_is_no_disk_is_told_by_its_kind() {
-        assert!(told("tmpfs", "tmpfs", LOCAL).is_memory);
-        assert_eq!(told("macfuse", "sshfs", 0).medium.kind, MediumKind::Fuse);
-        let share = told("smbfs", "//user@server/share", 0);
+        assert!(mounted_target("tmpfs", "tmpfs", LOCAL).is_memory);
+        assert_eq!(mounted_target("macfuse", "sshfs", 0).medium.kind, MediumKind::Fuse);
+        let share = mounted_target("smbfs", "//user@server/share", 0);
         assert_eq!(share.medium.bus.as_ref().unwrap().mode, "smbfs");
         assert_eq!(share.medium.model.as_deref(), Some("//user@server/share"));
-        assert_eq!(told("nfs", "server:/export", 0).medium.kind, MediumKind::Nfs);
-        assert_eq!(told("nfs", "server:/export", 0).medium.device, None);
+        assert_eq!(mounted_target("nfs", "server:/export", 0).medium.kind, MediumKind::Nfs);
+        assert_eq!(mounted_target("nfs", "server:/export", 0).medium.device, None);
     }
 
     #[test]

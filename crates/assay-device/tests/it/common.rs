@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use assay_device::{Seen, Sysroot, Target, What, look_by_dev};
+use assay_device::{Seen, Sysroot, TargetInfo, What, look_by_dev};
 
 pub struct Board {
     dir: tempfile::TempDir,
@@ -81,12 +81,12 @@ impl Board {
     }
 
     /// A directory on the file system with the number given.
-    pub fn directory(&self, path: &str, dev: (u32, u32)) -> Target {
+    pub fn directory(&self, path: &str, dev: (u32, u32)) -> TargetInfo {
         look_by_dev(&self.sysroot(), Path::new(path), Seen { what: What::Directory, dev })
     }
 
     /// A block device with the number given.
-    pub fn device(&self, path: &str, dev: (u32, u32)) -> Target {
+    pub fn device(&self, path: &str, dev: (u32, u32)) -> TargetInfo {
         look_by_dev(&self.sysroot(), Path::new(path), Seen { what: What::BlockDevice, dev })
     }
 }
@@ -115,22 +115,22 @@ fn unescape(text: &str) -> Vec<u8> {
 }
 
 /// The stack as `name:role` words.
-pub fn stack(target: &Target) -> String {
+pub fn stack(target: &TargetInfo) -> String {
     let words: Vec<String> = target.medium.stack.iter().map(|node| format!("{}:{}", node.name, node.role)).collect();
     words.join(" ")
 }
 
 /// Ceiling of the bus in MB/s.
-pub fn ceiling(target: &Target) -> Option<f64> {
+pub fn ceiling(target: &TargetInfo) -> Option<f64> {
     target.medium.bus.as_ref()?.ceiling_bytes_per_second.map(|bytes| bytes / 1e6)
 }
 
 /// Mode of the bus.
-pub fn mode(target: &Target) -> &str {
+pub fn mode(target: &TargetInfo) -> &str {
     target.medium.bus.as_ref().map_or("", |bus| bus.mode.as_str())
 }
 
 /// Where the bus was read.
-pub fn source(target: &Target) -> &str {
+pub fn source(target: &TargetInfo) -> &str {
     target.medium.bus.as_ref().map_or("", |bus| bus.source.as_str())
 }

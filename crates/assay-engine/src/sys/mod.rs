@@ -11,7 +11,9 @@ mod unix;
 pub use system::child::{Signal, end_with_this_process};
 pub use system::clock::monotonic;
 pub use system::files::{AsOpen, FileExt, forget};
-pub(crate) use system::files::{CACHED, Channel, DIRECT, IO_ERROR, Told, open, private, sync, told};
+pub(crate) use system::files::{
+    CACHED, Channel, DIRECT, DirectRequirement, IO_ERROR, direct_requirement, open, private, sync,
+};
 pub(crate) use system::memory::{map, page_bytes, unmap};
 pub(crate) use system::meter::Meter;
 pub(crate) use system::processors::pin;

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::heard::{NodeEnd, Told};
+use super::launcher_output::{NodeEnd, OutputEvent};
 use super::process::{Launched, Source};
 use super::what::{Group, Launch};
 use crate::ansible::{Event, Playbook, PrivateDirectory, Status};
@@ -39,7 +39,7 @@ fn play(launch: &Launch<'_>) -> io::Result<Launched> {
     };
     let command = book.command(&directory);
     let numbers: HashMap<String, usize> = launch.places.iter().map(|place| place.node.clone()).zip(0..).collect();
-    let mut launched = Launched::read(command, "", Source::Output, Box::new(move |line| told(line, &numbers)))
+    let mut launched = Launched::read(command, "", Source::Output, Box::new(move |line| event_of(line, &numbers)))
         .map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 io::Error::other("there is no ansible-playbook; the package ansible-core has it")
@@ -57,16 +57,17 @@ fn variables(launch: &Launch<'_>, inventory: &Inventory) -> Map<String, Value> {
     let (mut tunnels, mut cells) = (false, false);
     for place in &launch.places {
         let extra = inventory.routes.get(&place.node).map(|route| route.ssh_extra_args.as_str()).unwrap_or_default();
-        let tunnel = place.far_port.map(|far| format!("-R 127.0.0.1:{far}:127.0.0.1:{}", launch.port));
+        let tunnel = place.remote_port.map(|far| format!("-R 127.0.0.1:{far}:127.0.0.1:{}", launch.port));
         tunnels |= tunnel.is_some();
         let ssh = format!("{extra} {}", tunnel.unwrap_or_default());
-        let mut told = json!({ "rendezvous": place.rendezvous, "ssh": ssh.trim() });
+        let mut node_variables = json!({ "rendezvous": place.rendezvous, "ssh": ssh.trim() });
         if let Some(Cell { model, unit, slot }) = &place.cell {
             cells = true;
             let own = ["--label".to_owned(), format!("model={model}")];
-            (told["unit"], told["slot"], told["options"]) = (json!(unit), json!(slot), json!(own));
+            (node_variables["unit"], node_variables["slot"], node_variables["options"]) =
+                (json!(unit), json!(slot), json!(own));
         }
-        places.insert(place.node.clone(), told);
+        places.insert(place.node.clone(), node_variables);
     }
     if cells {
         // A plan says which unit is where, whatever the inventory has of it.
@@ -88,19 +89,19 @@ fn variables(launch: &Launch<'_>, inventory: &Inventory) -> Map<String, Value> {
 }
 
 /// Understands lines of the callback.
-fn told(line: &str, numbers: &HashMap<String, usize>) -> Told {
-    let Some(Event::Result(event)) = Event::from_line(line.as_bytes()) else { return Told::Nothing };
-    let Some(place) = numbers.get(&event.node).copied() else { return Told::Nothing };
+fn event_of(line: &str, numbers: &HashMap<String, usize>) -> OutputEvent {
+    let Some(Event::Result(event)) = Event::from_line(line.as_bytes()) else { return OutputEvent::Nothing };
+    let Some(place) = numbers.get(&event.node).copied() else { return OutputEvent::Nothing };
     match event.end() {
         Some(why) => {
-            let words = why.chars().take(super::heard::MOST_LINE).collect();
-            Told::Ended(place, NodeEnd { words, code: None, reached: event.status != Status::Unreachable })
+            let words = why.chars().take(super::launcher_output::MOST_LINE).collect();
+            OutputEvent::Ended(place, NodeEnd { words, code: None, reached: event.status != Status::Unreachable })
         }
         // Another exit code is told by the task after this one, with the last words of the program.
         None if event.facts.get("node_result").is_some_and(|result| result["exit"] == "0") => {
-            Told::Ended(place, NodeEnd { words: "it ended".to_owned(), code: Some(0), reached: true })
+            OutputEvent::Ended(place, NodeEnd { words: "it ended".to_owned(), code: Some(0), reached: true })
         }
-        None => Told::Nothing,
+        None => OutputEvent::Nothing,
     }
 }
 
@@ -114,11 +115,11 @@ mod tests {
     #[test]
     fn each_node_has_its_own_way_to_the_coordinator() {
         let key = Key::new().unwrap();
-        let place = |node: &str, far_port| Place {
+        let place = |node: &str, remote_port| Place {
             node: node.to_owned(),
             target: "/m".to_owned(),
             rendezvous: format!("{node}:1"),
-            far_port,
+            remote_port,
             cell: None,
         };
         let route = Route { ssh: true, ssh_extra_args: "-o X=y".to_owned(), slot: String::new() };
@@ -137,25 +138,26 @@ mod tests {
             places: vec![place("n1", Some(5)), place("n2", None)],
             inventory: Some(&inventory),
         };
-        let told = Value::Object(variables(&launch, &inventory));
-        assert_eq!(told["assay_places"]["n1"]["ssh"], "-o X=y -R 127.0.0.1:5:127.0.0.1:7");
-        assert_eq!(told["assay_places"]["n2"], json!({ "rendezvous": "n2:1", "ssh": "" }));
-        assert_eq!((&told["assay_suite"], &told["assay_run"]), (&json!("quick"), &json!("r")));
-        assert!(!told.to_string().contains(&key.to_hex()));
+        let passed = Value::Object(variables(&launch, &inventory));
+        assert_eq!(passed["assay_places"]["n1"]["ssh"], "-o X=y -R 127.0.0.1:5:127.0.0.1:7");
+        assert_eq!(passed["assay_places"]["n2"], json!({ "rendezvous": "n2:1", "ssh": "" }));
+        assert_eq!((&passed["assay_suite"], &passed["assay_run"]), (&json!("quick"), &json!("r")));
+        assert!(!passed.to_string().contains(&key.to_hex()));
     }
 
     #[test]
     fn a_node_ends_by_its_own_events_alone() {
         let numbers = HashMap::from([("n1".to_owned(), 0)]);
         let failed = r#"{"event":"result","node":"n1","status":"unreachable","message":"no route to host"}"#;
-        let end = |words: &str, code, reached| Told::Ended(0, NodeEnd { words: words.to_owned(), code, reached });
-        assert_eq!(told(failed, &numbers), end("no route to host", None, false));
+        let end =
+            |words: &str, code, reached| OutputEvent::Ended(0, NodeEnd { words: words.to_owned(), code, reached });
+        assert_eq!(event_of(failed, &numbers), end("no route to host", None, false));
         let done = r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"0"}}}"#;
-        assert_eq!(told(done, &numbers), end("it ended", Some(0), true));
+        assert_eq!(event_of(done, &numbers), end("it ended", Some(0), true));
         let other = r#"{"event":"result","node":"n2","status":"failed","message":"x"}"#;
         let bad = r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"2"}}}"#;
         for nothing in [other, bad, "n1 failed", r#"{"event":"result","node":"n1","status":"ok"}"#] {
-            assert_eq!(told(nothing, &numbers), Told::Nothing);
+            assert_eq!(event_of(nothing, &numbers), OutputEvent::Nothing);
         }
     }
 }

@@ -2,8 +2,8 @@
 //! exit code of a launcher.
 
 mod ansible;
-mod heard;
 mod launcher;
+mod launcher_output;
 mod local;
 mod process;
 mod slurm;
@@ -11,8 +11,8 @@ mod ssh;
 mod what;
 mod words;
 
-pub use heard::NodeEnd;
 pub use launcher::Launcher;
+pub use launcher_output::NodeEnd;
 pub use process::Launched;
 pub use slurm::slurm_names;
 pub use what::{Group, Launch, Place};

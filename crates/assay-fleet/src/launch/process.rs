@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use assay_engine::{Signal, lead_a_group};
 
-use super::heard::{Heard, MOST_LINE, NodeEnd, Reader, Told, lines};
+use super::launcher_output::{LauncherOutput, MOST_LINE, NodeEnd, OutputEvent, Reader, lines};
 use crate::ansible::PrivateDirectory;
 use crate::system::end;
 
@@ -16,7 +16,7 @@ use crate::system::end;
 #[derive(Debug)]
 pub struct Launched {
     child: Child,
-    heard: Arc<Mutex<Heard>>,
+    output: Arc<Mutex<LauncherOutput>>,
     /// Whether what it started ends by a signal of ours, too.
     whole_group: bool,
     /// Whether it is for one node, whose exit code is its own.
@@ -48,7 +48,7 @@ const MOST_EVENT: usize = 1 << 20;
 impl Launched {
     /// A process that starts one node, whose lines are those of the node.
     pub(super) fn one(command: Command, input: &str) -> std::io::Result<Self> {
-        let mut started = Self::several(command, input, Box::new(|line| Told::Plain(line.to_owned())))?;
+        let mut started = Self::several(command, input, Box::new(|line| OutputEvent::Plain(line.to_owned())))?;
         started.single = true;
         Ok(started)
     }
@@ -70,20 +70,20 @@ impl Launched {
             let input = input.to_owned();
             std::thread::Builder::new().spawn(move || stdin.write_all(input.as_bytes()))?;
         }
-        let heard = Arc::new(Mutex::new(Heard::default()));
+        let output = Arc::new(Mutex::new(LauncherOutput::default()));
         let mut readers = Vec::new();
         if let Some(stdout) = child.stdout.take() {
-            readers.push(follow(stdout, MOST_EVENT, Arc::clone(&heard), reader)?);
+            readers.push(follow(stdout, MOST_EVENT, Arc::clone(&output), reader)?);
             reader = Box::new(|line| {
                 let error = line.strip_prefix("ERROR! ").or_else(|| line.strip_prefix("[ERROR]: "));
-                error.map_or(Told::Nothing, |line| Told::Plain(line.to_owned()))
+                error.map_or(OutputEvent::Nothing, |line| OutputEvent::Plain(line.to_owned()))
             });
         }
         if let Some(stderr) = child.stderr.take() {
-            readers.push(follow(stderr, MOST_LINE, Arc::clone(&heard), reader)?);
+            readers.push(follow(stderr, MOST_LINE, Arc::clone(&output), reader)?);
         }
         let whole_group = source == Source::Output;
-        Ok(Self { child, heard, whole_group, single: false, readers, seen: None, files: None })
+        Ok(Self { child, output, whole_group, single: false, readers, seen: None, files: None })
     }
 
     /// Keeps files as long as the process.
@@ -105,8 +105,8 @@ impl Launched {
     /// What a node came to, by its number among those of this process, if it ended; a process that ended is judged when its last
     /// line is known.
     pub fn node_ended(&mut self, place: usize) -> Option<NodeEnd> {
-        let told = lock(&self.heard).ended(place);
-        told.or_else(|| {
+        let event = lock(&self.output).ended(place);
+        event.or_else(|| {
             let status = self.ended()?;
             if !self.is_read() {
                 return None;
@@ -126,7 +126,7 @@ impl Launched {
     /// The last line that a node said, by its number among those of this process; empty where there is none.
     #[must_use]
     pub fn last_line(&self, place: usize) -> String {
-        lock(&self.heard).last_line(place)
+        lock(&self.output).last_line(place)
     }
 }
 
@@ -147,20 +147,20 @@ impl Drop for Launched {
 fn follow(
     from: impl std::io::Read + Send + 'static,
     most: usize,
-    heard: Arc<Mutex<Heard>>,
+    output: Arc<Mutex<LauncherOutput>>,
     mut reader: Reader,
 ) -> std::io::Result<JoinHandle<()>> {
     let work = move || {
         lines(from, most, |line| {
-            let told = reader(line);
-            lock(&heard).take(told);
+            let event = reader(line);
+            lock(&output).take(event);
         });
     };
     std::thread::Builder::new().spawn(work)
 }
 
-fn lock(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {
-    heard.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(output: &Mutex<LauncherOutput>) -> MutexGuard<'_, LauncherOutput> {
+    output.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

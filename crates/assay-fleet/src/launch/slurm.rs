@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::process::{Command, Stdio};
 
-use super::heard::{NodeEnd, Reader, Told};
+use super::launcher_output::{NodeEnd, OutputEvent, Reader};
 use super::process::Launched;
 use super::what::{Group, Launch};
 
@@ -155,23 +155,23 @@ fn reader(nodes: HashMap<String, usize>) -> Reader {
     let mut tasks: HashMap<u32, usize> = HashMap::new();
     Box::new(move |line| {
         let labelled = line.split_once(": ").and_then(|(task, text)| Some((task.trim().parse().ok()?, text)));
-        let Some((task, text)) = labelled else { return Told::Plain(line.to_owned()) };
+        let Some((task, text)) = labelled else { return OutputEvent::Plain(line.to_owned()) };
         let own = text.strip_prefix(OWN).and_then(|text| text.split_once(' '));
         match (own, tasks.get(&task)) {
             (Some(("node", name)), None) => {
                 // No node speaks for another.
                 let free = nodes.get(name).filter(|place| !tasks.values().any(|known| known == *place)).copied();
-                free.map_or(Told::Nothing, |place| {
+                free.map_or(OutputEvent::Nothing, |place| {
                     tasks.insert(task, place);
-                    Told::Known(place)
+                    OutputEvent::Known(place)
                 })
             }
             (Some(("ended", code)), Some(place)) => {
                 let words = format!("it ended with exit code {code}");
-                Told::Ended(*place, NodeEnd { words, code: code.parse().ok(), reached: true })
+                OutputEvent::Ended(*place, NodeEnd { words, code: code.parse().ok(), reached: true })
             }
-            (_, Some(place)) => Told::Said(*place, text.to_owned()),
-            (_, None) => Told::Plain(text.to_owned()),
+            (_, Some(place)) => OutputEvent::Said(*place, text.to_owned()),
+            (_, None) => OutputEvent::Plain(text.to_owned()),
         }
     })
 }
@@ -202,14 +202,14 @@ mod tests {
     #[test]
     fn each_task_speaks_for_the_node_that_it_named_first() {
         let mut reader = reader(HashMap::from([("n1".to_owned(), 0), ("n2".to_owned(), 1)]));
-        let mut told = |line: &str| reader(line);
-        assert_eq!(told("srun: job 3 queued"), Told::Plain("srun: job 3 queued".to_owned()));
-        assert_eq!(told("1: assay: node n2"), Told::Known(1));
-        assert_eq!(told("0: assay: node n2"), Told::Nothing, "it is taken");
-        assert_eq!(told("1: error: no space"), Told::Said(1, "error: no space".to_owned()));
-        assert_eq!(told("0: error: no space"), Told::Plain("error: no space".to_owned()));
-        assert_eq!(told("1: assay: ended 4"), Told::Ended(1, end("it ended with exit code 4", 4)));
-        assert_eq!(told("1: assay: node n1"), Told::Said(1, "assay: node n1".to_owned()), "once");
+        let mut event_of = |line: &str| reader(line);
+        assert_eq!(event_of("srun: job 3 queued"), OutputEvent::Plain("srun: job 3 queued".to_owned()));
+        assert_eq!(event_of("1: assay: node n2"), OutputEvent::Known(1));
+        assert_eq!(event_of("0: assay: node n2"), OutputEvent::Nothing, "it is taken");
+        assert_eq!(event_of("1: error: no space"), OutputEvent::Said(1, "error: no space".to_owned()));
+        assert_eq!(event_of("0: error: no space"), OutputEvent::Plain("error: no space".to_owned()));
+        assert_eq!(event_of("1: assay: ended 4"), OutputEvent::Ended(1, end("it ended with exit code 4", 4)));
+        assert_eq!(event_of("1: assay: node n1"), OutputEvent::Said(1, "assay: node n1".to_owned()), "once");
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(super) fn start(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launc
     // Nobody is there to be asked for a password.
     command.args(["-T", "-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes"]);
     command.args(["-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"]);
-    if let Some(far) = place.far_port {
+    if let Some(far) = place.remote_port {
         command.arg("-R").arg(format!("127.0.0.1:{far}:127.0.0.1:{}", launch.port));
     }
     command.args(["--", &place.node, &remote(launch.program, &words::arguments(launch, place))]);

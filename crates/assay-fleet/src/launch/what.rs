@@ -36,7 +36,7 @@ pub struct Place {
     /// Where it finds the coordinator: `HOST:PORT`.
     pub rendezvous: String,
     /// With a tunnel, the port at its far end.
-    pub far_port: Option<u16>,
+    pub remote_port: Option<u16>,
     /// Of an experiment plan, the unit that is there.
     pub cell: Option<Cell>,
 }

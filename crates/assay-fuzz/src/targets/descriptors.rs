@@ -19,7 +19,7 @@ pub(crate) fn run(data: &[u8]) {
         None => (None, data),
     };
     if let Some(said) = device(answer) {
-        told(answer, &said);
+        check_descriptor(answer, &said);
         let vendor = said.vendor.clone();
         let medium = medium(said, seeks);
         assert!(medium.vendor.is_some() || vendor.is_none_or(|vendor| ["ATA", "NVMe"].contains(&vendor.as_str())));
@@ -45,7 +45,7 @@ pub(crate) fn run(data: &[u8]) {
 }
 
 /// What follows the size that the driver gave was not written by it.
-fn told(answer: &[u8], said: &DeviceDescriptor) {
+fn check_descriptor(answer: &[u8], said: &DeviceDescriptor) {
     let size = answer.get(4..8).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes).expect("a size");
     let mut other = answer.to_vec();
     other.iter_mut().skip(size as usize).for_each(|byte| *byte = !*byte);

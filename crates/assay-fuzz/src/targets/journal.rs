@@ -118,7 +118,8 @@ pub(crate) fn run(data: &[u8]) {
         }
     }
     // A journal that ends with an earlier mark is one of a probe that had come so far and no further.
-    let told = last_commit(sound, &starts).is_some_and(|last| journal.windows(last.len()).any(|window| window == last));
+    let committed =
+        last_commit(sound, &starts).is_some_and(|last| journal.windows(last.len()).any(|window| window == last));
     let disk = Memory(Arc::new(Mutex::new(Some(journal))));
     for _ in 0..2 {
         let before = card.clone();
@@ -140,7 +141,7 @@ pub(crate) fn run(data: &[u8]) {
             Ok(restored) => {
                 assert_eq!(gone, !restored.journal_kept, "{restored:?}");
                 let left = card.sectors.keys().any(|sector| newest(&newer, *sector).is_none());
-                assert!(!gone || !left || !told, "the journal went, and the probe's blocks stand: {restored:?}");
+                assert!(!gone || !left || !committed, "the journal went, and the probe's blocks stand: {restored:?}");
             }
             Err(error) => {
                 claims::one_line(&error);

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
-use assay_verify::files::{DIRECTORY, Plan, Settings, check, left, remove};
+use assay_verify::files::{CheckPlan, DIRECTORY, Settings, check, left, remove};
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 
 use crate::draw::Draw;
@@ -45,8 +45,9 @@ pub(crate) fn run(data: &[u8]) {
 
     let resume = Settings { resume: true, hang_after: Duration::from_secs(5), ..Settings::default() };
     let _ = left(&medium).map_err(|error| claims::one_line(&error));
-    let _ = Plan::new(&medium, &Settings { only_read: true, ..Settings::default() }).map_err(|e| claims::one_line(&e));
-    match Plan::new(&medium, &resume) {
+    let _ =
+        CheckPlan::new(&medium, &Settings { only_read: true, ..Settings::default() }).map_err(|e| claims::one_line(&e));
+    match CheckPlan::new(&medium, &resume) {
         Ok(plan) if plan.area_bytes <= MOST_BYTES => {
             let _ = check(&plan, &resume, &Default::default(), &mut |_| {}).map_err(|error| claims::one_line(&error));
         }

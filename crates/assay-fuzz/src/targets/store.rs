@@ -70,18 +70,18 @@ pub(crate) fn run(data: &[u8]) {
 }
 
 fn read_all(store: &mut SqliteStore) {
-    let told = |error| claims::one_line(&error);
-    let _ = store.abandoned().map_err(told);
-    let _ = store.identity_key().map_err(told);
+    let check_message = |error| claims::one_line(&error);
+    let _ = store.abandoned().map_err(check_message);
+    let _ = store.identity_key().map_err(check_message);
     for query in ["all", "last", "aaaa", "model=x", "suite=x"] {
-        let _ = store.list(query).map_err(told);
-        let _ = store.observations(query, Detail::Latencies).map_err(told);
-        for id in store.resolve(query).map_err(told).into_iter().flatten().take(8) {
-            let _ = store.load(&id).map_err(told);
+        let _ = store.list(query).map_err(check_message);
+        let _ = store.observations(query, Detail::Latencies).map_err(check_message);
+        for id in store.resolve(query).map_err(check_message).into_iter().flatten().take(8) {
+            let _ = store.load(&id).map_err(check_message);
         }
     }
-    let _ = store.save(&records()[0], RunState::Finished).map_err(told);
-    let _ = store.remove("aaaa1").map_err(told);
+    let _ = store.save(&records()[0], RunState::Finished).map_err(check_message);
+    let _ = store.remove("aaaa1").map_err(check_message);
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {

@@ -24,8 +24,8 @@ pub(crate) fn run(data: &[u8]) {
         for what in [What::Directory, What::BlockDevice] {
             let path = if what == What::Directory { "/mnt/card" } else { "/dev/card" };
             let target = look_by_dev(&root, Path::new(path), Seen { what, dev });
-            let told = serde_json::to_value(&target.medium).expect("JSON");
-            shown(&told);
+            let json_medium = serde_json::to_value(&target.medium).expect("JSON");
+            shown(&json_medium);
             for line in info(&target.medium, &machine, &Style::default()).lines() {
                 assert_eq!(harmless(line), line);
             }

@@ -1,6 +1,6 @@
 //! Names and figures of the command line: units, slots, loads, prices, places.
 
-use assay_analysis::LoadAsk;
+use assay_analysis::LoadQuery;
 use assay_analysis::Quantity;
 use assay_analysis::advise::Price;
 use assay_analysis::compare::Limit;
@@ -43,7 +43,7 @@ pub(crate) fn run(data: &[u8]) {
         }
         Err(error) => claims::one_line(&error),
     }
-    let _ = LoadAsk::parse(&text).map_err(|error| claims::one_line(&error));
+    let _ = LoadQuery::parse(&text).map_err(|error| claims::one_line(&error));
     let _ = Quantity::parse(&text).map_err(|error| claims::one_line(&error));
     let _ = Place::parse(&text, "--suspect").map_err(|error| claims::one_line(&error));
     let lines = quoted_line(&["run".to_owned(), text.clone()], 60);

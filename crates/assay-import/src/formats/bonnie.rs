@@ -40,7 +40,7 @@ const FILES: [&str; 6] =
 
 /// What a table or a line tells, by name.
 #[derive(Debug, Default)]
-struct Told {
+struct Parsed {
     version: Option<String>,
     machine: Option<String>,
     threads: Option<u32>,
@@ -69,9 +69,9 @@ impl Format for Bonnie {
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let first = text.line(at).trim();
-        let (mut told, mut end) = (csv(first), at + 1);
+        let (mut parsed, mut end) = (csv(first), at + 1);
         if let Some(head) = HEAD.captures(first) {
-            let mut table = Told { version: Some(head[1].to_owned()), ..Told::default() };
+            let mut table = Parsed { version: Some(head[1].to_owned()), ..Parsed::default() };
             let mut files = false;
             for number in at + 1..(at + LONGEST).min(text.len()) {
                 let line = text.line(number).trim();
@@ -79,7 +79,7 @@ impl Format for Bonnie {
                     break;
                 }
                 if let Some(found) = csv(line) {
-                    told = Some(found);
+                    parsed = Some(found);
                     end = number + 1;
                     break;
                 }
@@ -95,9 +95,9 @@ impl Format for Bonnie {
                     end = number + 1;
                 }
             }
-            told = told.or(Some(table));
+            parsed = parsed.or(Some(table));
         }
-        let report = told.map(report).filter(|report| !report.is_empty());
+        let report = parsed.map(report).filter(|report| !report.is_empty());
         match report {
             Some(report) => Section::of(report, end),
             None => Section::nothing(end, text.number(at), "a table of bonnie++ without a figure"),
@@ -110,7 +110,7 @@ fn is_csv(line: &str) -> bool {
 }
 
 /// A row of the table; `false` where it is none.
-fn row(told: &mut Told, line: &str) -> bool {
+fn row(parsed: &mut Parsed, line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let Some((name, rest)) = words.split_first() else { return false };
     let Some((size, block)) = rest.first().and_then(|word| size(word)) else { return false };
@@ -121,10 +121,10 @@ fn row(told: &mut Told, line: &str) -> bool {
         4 => &[1, 2, 4, 5],
         _ => return false,
     };
-    (told.machine, told.size, told.block) = (Some((*name).to_owned()), Some(size), block.or(told.block));
+    (parsed.machine, parsed.size, parsed.block) = (Some((*name).to_owned()), Some(size), block.or(parsed.block));
     for (place, value) in places.iter().zip(values) {
         let number = if *place == 5 { count(value) } else { kibibytes(value) };
-        if let Some(slot) = told.rates.get_mut(*place) {
+        if let Some(slot) = parsed.rates.get_mut(*place) {
             *slot = number;
         }
     }
@@ -132,28 +132,28 @@ fn row(told: &mut Told, line: &str) -> bool {
 }
 
 /// The row below `Sequential Create`: number of files, and six figures with the load of the processor.
-fn row_of_files(told: &mut Told, line: &str) -> bool {
+fn row_of_files(parsed: &mut Parsed, line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let numbered = words.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     if words.len() != 13 || !numbered {
         return false;
     }
-    for (slot, value) in told.files.iter_mut().zip(words.iter().skip(1).step_by(2)) {
+    for (slot, value) in parsed.files.iter_mut().zip(words.iter().skip(1).step_by(2)) {
         *slot = count(value);
     }
     true
 }
 
 /// The row `Latency`: the longest operation of each test; with `-f` those of characters are not there.
-fn latencies(told: &mut Told, line: &str) -> bool {
+fn latencies(parsed: &mut Parsed, line: &str) -> bool {
     let all: Vec<Option<f64>> = line.split_whitespace().map(nanoseconds).collect();
-    if all.len() == told.longest.len() {
-        told.longest.copy_from_slice(&all);
+    if all.len() == parsed.longest.len() {
+        parsed.longest.copy_from_slice(&all);
     }
     true
 }
 
-fn csv(line: &str) -> Option<Told> {
+fn csv(line: &str) -> Option<Parsed> {
     if !is_csv(line) {
         return None;
     }
@@ -162,20 +162,21 @@ fn csv(line: &str) -> Option<Told> {
     let new = NEW.is_match(line);
     // Where the first figure stands, that of files, and how far those of files lie behind it.
     let (name, first, files) = if new { (2, 9, 26) } else { (0, 2, 15) };
-    let mut told = Told { machine: Some(field(name).to_owned()).filter(|name| !name.is_empty()), ..Told::default() };
+    let mut parsed =
+        Parsed { machine: Some(field(name).to_owned()).filter(|name| !name.is_empty()), ..Parsed::default() };
     let (size, block) = size(field(if new { 5 } else { 1 }))?;
-    (told.size, told.block) = (Some(size), block);
+    (parsed.size, parsed.block) = (Some(size), block);
     if new {
-        told.version = Some(field(1).to_owned());
-        told.threads = field(3).parse().ok();
-        told.block = block.or_else(|| field(6).parse().ok());
+        parsed.version = Some(field(1).to_owned());
+        parsed.threads = field(3).parse().ok();
+        parsed.block = block.or_else(|| field(6).parse().ok());
         let longest = [38, 39, 40, 41, 42, 43].map(|at| nanoseconds(field(at)));
-        told.longest = longest;
+        parsed.longest = longest;
     }
     let rate = |at: usize| kibibytes(field(first + 2 * at));
-    told.rates = [rate(0), rate(1), rate(2), rate(3), rate(4), count(field(first + 10))];
-    told.files = [0, 1, 2, 3, 4, 5].map(|at| count(field(files + 2 * at)));
-    Some(told)
+    parsed.rates = [rate(0), rate(1), rate(2), rate(3), rate(4), count(field(first + 10))];
+    parsed.files = [0, 1, 2, 3, 4, 5].map(|at| count(field(files + 2 * at)));
+    Some(parsed)
 }
 
 /// A size in MiB, or with a letter, and that of a block: `64M`, `4G:16k`.
@@ -218,12 +219,12 @@ fn nanoseconds(text: &str) -> Option<f64> {
     number.parse::<f64>().ok().map(|number| number * unit)
 }
 
-fn report(told: Told) -> Report {
+fn report(parsed: Parsed) -> Report {
     let mut report = Report::new(NAME);
-    report.version = told.version;
-    report.host.hostname = told.machine;
-    let [characters_written, written, rewritten, characters_read, read, seeks] = told.rates;
-    let [_, longest_write, _, _, longest_read, _] = told.longest;
+    report.version = parsed.version;
+    report.host.hostname = parsed.machine;
+    let [characters_written, written, rewritten, characters_read, read, seeks] = parsed.rates;
+    let [_, longest_write, _, _, longest_read, _] = parsed.longest;
     for (name, op, rate, longest) in [
         ("Sequential Output, Block", Op::Write, written, longest_write),
         ("Sequential Input, Block", Op::Read, read, longest_read),
@@ -231,10 +232,10 @@ fn report(told: Told) -> Report {
         let Some(rate) = rate else { continue };
         let mut figure = Figure::new(Load {
             pattern: Some(Pattern::Sequential),
-            block_bytes: told.block.or(Some(DEFAULT_BLOCK)),
+            block_bytes: parsed.block.or(Some(DEFAULT_BLOCK)),
             queue_depth: Some(1),
-            jobs: told.threads,
-            span_bytes: told.size,
+            jobs: parsed.threads,
+            span_bytes: parsed.size,
             ..Load::new(name, op)
         });
         figure.bytes_per_second = Some(rate);
@@ -254,7 +255,7 @@ fn report(told: Told) -> Report {
     score("rewrite", rewritten, "B/s");
     score("per character, read", characters_read, "B/s");
     score("seeks", seeks, "seeks/s");
-    for (name, value) in FILES.iter().zip(told.files) {
+    for (name, value) in FILES.iter().zip(parsed.files) {
         score(name, value, "files/s");
     }
     report

@@ -192,11 +192,11 @@ fn figure(row: &Captures<'_>, op: Op, major: u32, text: &str) -> Option<Figure> 
         return None;
     }
     let queue = row.get(6).map_or("", |queue| queue.as_str());
-    let told = |key: &str| {
+    let number_of = |key: &str| {
         let mut all = QUEUE.captures_iter(queue);
         all.find(|part| &part[1] == key).and_then(|part| part[2].parse::<u32>().ok())
     };
-    let depth = told("Q").or_else(|| told("QD"));
+    let depth = number_of("Q").or_else(|| number_of("QD"));
     let block_bytes = match (row.get(4), row.get(5)) {
         (Some(number), Some(unit)) => {
             Some(number.as_str().parse::<u64>().ok()?.checked_mul(self::unit(unit.as_str(), Base::Binary)? as u64)?)
@@ -219,7 +219,7 @@ fn figure(row: &Captures<'_>, op: Op, major: u32, text: &str) -> Option<Figure> 
         pattern: Some(if sequential { Pattern::Sequential } else { Pattern::Random }),
         block_bytes,
         queue_depth: depth.or(Some(1)),
-        jobs: told("T").or(Some(1)),
+        jobs: number_of("T").or(Some(1)),
         direct: Some(true),
         // Version 3 flushes within the time it takes; later ones never flush.
         sync: Some(Sync::End),

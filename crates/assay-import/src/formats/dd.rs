@@ -236,7 +236,7 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     // A script that is known shows no command, and has one.
     let script = command.is_none() && op == Op::Write && ran_dd(text, at, found.bytes);
     let arguments = if script { vec!["conv=fsync"] } else { arguments };
-    let told = command.is_some() || script;
+    let flags_known = command.is_some() || script;
     let flags = Flags::of(&arguments, op);
     let load = Load {
         pattern: Some(Pattern::Sequential),
@@ -244,8 +244,8 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         queue_depth: Some(1),
         jobs: Some(1),
         span_bytes: Some(found.bytes),
-        direct: told.then_some(flags.direct),
-        sync: if told || op == Op::Read { Some(flags.sync) } else { None },
+        direct: flags_known.then_some(flags.direct),
+        sync: if flags_known || op == Op::Read { Some(flags.sync) } else { None },
         duration_ns: (found.seconds > 0.0).then_some((found.seconds * 1e9) as u64),
         ..Load::new(if op == Op::Read { "dd read" } else { "dd write" }, op)
     };

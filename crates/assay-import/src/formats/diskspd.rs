@@ -41,7 +41,7 @@ pub(super) struct Total {
 
 /// What a report tells, in either form.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Told {
+pub(super) struct Parsed {
     pub(super) pattern: Option<Pattern>,
     pub(super) block: Option<u64>,
     pub(super) depth: Option<u32>,
@@ -80,7 +80,7 @@ impl Format for Diskspd {
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::new(NAME);
-        let mut told = Told::default();
+        let mut parsed = Parsed::default();
         let (mut section, mut table) = (Section::default(), "");
         section.end = at + 1;
         for number in at + 1..text.len().min(at + LONGEST) {
@@ -92,26 +92,26 @@ impl Format for Diskspd {
                 "Total IO" | "Read IO" | "Write IO" => table = line,
                 "total:" => table = "latencies",
                 _ if line.contains("%-ile") => table = "latencies",
-                _ if line.starts_with("total:") => total(&mut told, table, line),
-                _ if table == "latencies" => percentile(&mut told, line),
-                _ => parameter(&mut told, &mut report, line),
+                _ if line.starts_with("total:") => total(&mut parsed, table, line),
+                _ if table == "latencies" => percentile(&mut parsed, line),
+                _ => parameter(&mut parsed, &mut report, line),
             }
-            if told.span.is_none() {
-                told.span = FILE
+            if parsed.span.is_none() {
+                parsed.span = FILE
                     .captures(line)
                     .and_then(|size| size[1].parse::<u64>().ok()?.checked_mul(unit(&size[2], Base::Binary)? as u64));
             }
             if is_its(line, table) {
                 section.end = number + 1;
-            } else if told.complete && !line.is_empty() {
+            } else if parsed.complete && !line.is_empty() {
                 break;
             }
         }
-        figures(&mut report, &told);
+        figures(&mut report, &parsed);
         if report.figures.is_empty() {
             return Section::nothing(section.end, text.number(at), "output of diskspd without a total that moved data");
         }
-        if !told.complete {
+        if !parsed.complete {
             report.findings.push(Finding::SourceIncomplete { what: "the totals of reads and writes".to_owned() });
         }
         section.reports.push(report);
@@ -128,48 +128,48 @@ fn is_its(line: &str, table: &str) -> bool {
         || ["Total IO", "Read IO", "Write IO", "Total latency", "avg."].iter().any(|start| line.starts_with(start))
 }
 
-fn parameter(told: &mut Told, report: &mut Report, line: &str) {
+fn parameter(parsed: &mut Parsed, report: &mut Report, line: &str) {
     let after = |start: &str| line.strip_prefix(start).map(str::trim);
     if let Some(path) = after("path:") {
-        told.several |= told.path.is_some();
-        told.path = Some(path.trim_matches('\'').to_owned());
+        parsed.several |= parsed.path.is_some();
+        parsed.path = Some(path.trim_matches('\'').to_owned());
     } else if let Some(seconds) = after("duration:") {
         let seconds = seconds.trim_end_matches('s').parse::<u64>().ok();
-        told.duration_ns = seconds.and_then(|seconds| seconds.checked_mul(1_000_000_000));
+        parsed.duration_ns = seconds.and_then(|seconds| seconds.checked_mul(1_000_000_000));
     } else if let Some(size) = after("block size:") {
-        told.block = bytes(size);
+        parsed.block = bytes(size);
     } else if line.starts_with("using random I/O") {
-        told.pattern = Some(Pattern::Random);
+        parsed.pattern = Some(Pattern::Random);
     } else if line.starts_with("using sequential I/O") || line.starts_with("using interlocked sequential I/O") {
         // A stride that is not the size of a block leaves gaps; it is told behind.
         let stride = line.split_once("stride:").and_then(|(_, stride)| bytes(stride));
-        told.pattern = (stride.is_none() || stride == told.block).then_some(Pattern::Sequential);
+        parsed.pattern = (stride.is_none() || stride == parsed.block).then_some(Pattern::Sequential);
     } else if let Some((_, depth)) =
         line.strip_prefix("number of outstanding I/O operations").and_then(|l| l.split_once(':'))
     {
-        told.depth = depth.trim().parse().ok();
+        parsed.depth = depth.trim().parse().ok();
     } else if let Some(threads) = after("thread count:") {
-        told.threads = threads.parse().ok();
+        parsed.threads = threads.parse().ok();
     } else if let Some(seconds) = after("actual test time:") {
-        told.seconds = seconds.trim_end_matches('s').parse().ok();
+        parsed.seconds = seconds.trim_end_matches('s').parse().ok();
     } else if let Some(share) = SHARE.captures(line) {
-        told.read_percent = share[1].parse().ok();
+        parsed.read_percent = share[1].parse().ok();
     } else if let Some(name) = after("computer name:") {
         report.host.hostname = Some(name.to_owned()).filter(|name| !name.is_empty());
     } else if let Some(time) = after("start time:") {
         report.created = date::of_digits(time);
     } else if line.starts_with("software cache disabled") {
-        told.cached = Some(false);
+        parsed.cached = Some(false);
     } else if line.starts_with("using software cache") || line.starts_with("software and hardware write cache") {
-        told.cached = Some(line.starts_with("using software"));
-        told.through |= line.contains("hardware write cache disabled");
+        parsed.cached = Some(line.starts_with("using software"));
+        parsed.through |= line.contains("hardware write cache disabled");
     } else if line.starts_with("hardware write cache disabled")
         || line.starts_with("using hardware write cache, writethrough on")
     {
-        told.through = true;
+        parsed.through = true;
     }
     if line.contains("writethrough on") {
-        told.through = true;
+        parsed.through = true;
     }
 }
 
@@ -180,30 +180,30 @@ fn bytes(text: &str) -> Option<u64> {
     found[1].parse::<u64>().ok()?.checked_mul(unit(&name, Base::Binary)? as u64)
 }
 
-fn total(told: &mut Told, table: &str, line: &str) {
+fn total(parsed: &mut Parsed, table: &str, line: &str) {
     let mut numbers = line.trim_start_matches("total:").split('|').map(|part| part.trim().parse::<f64>().ok());
     let mut next = || numbers.next().flatten();
     let (Some(bytes), Some(_), Some(mib), Some(iops)) = (next(), next(), next(), next()) else { return };
     // Printed to two digits: bytes by time is finer, where it agrees.
-    let finer = told.seconds.filter(|seconds| *seconds > 0.0).map(|seconds| bytes / seconds);
+    let finer = parsed.seconds.filter(|seconds| *seconds > 0.0).map(|seconds| bytes / seconds);
     let printed = mib * 1_048_576.0;
     let rate = finer.filter(|finer| (finer - printed).abs() < 0.006 * 1_048_576.0).unwrap_or(printed);
     let total = Total { bytes, rate, iops, mean_ms: next().filter(|ms| *ms > 0.0) };
     match table {
-        "Total IO" => told.all = total,
-        "Read IO" => told.reads = total,
+        "Total IO" => parsed.all = total,
+        "Read IO" => parsed.reads = total,
         "Write IO" => {
-            told.writes = total;
-            told.complete = true;
+            parsed.writes = total;
+            parsed.complete = true;
         }
         _ => {}
     }
 }
 
-fn percentile(told: &mut Told, line: &str) {
+fn percentile(parsed: &mut Parsed, line: &str) {
     let mut parts = line.split('|').map(str::trim);
     let Some(name) = parts.next() else { return };
-    for (latencies, value) in told.latencies.iter_mut().zip(parts) {
+    for (latencies, value) in parsed.latencies.iter_mut().zip(parts) {
         let value = value.parse::<f64>().ok().filter(|ms| *ms > 0.0).map(|ms| ms * 1e6);
         match name {
             "50th" => latencies.p50 = value,
@@ -216,19 +216,19 @@ fn percentile(told: &mut Told, line: &str) {
     }
 }
 
-pub(super) fn figures(report: &mut Report, told: &Told) {
-    let reads = told.reads.bytes > 0.0;
-    let writes = told.writes.bytes > 0.0;
+pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
+    let reads = parsed.reads.bytes > 0.0;
+    let writes = parsed.writes.bytes > 0.0;
     let (op, total, latencies) = match (reads, writes) {
-        (true, true) => (Op::Mixed, told.all, told.latencies[2]),
-        (true, false) => (Op::Read, told.reads, told.latencies[0]),
-        (false, true) => (Op::Write, told.writes, told.latencies[1]),
+        (true, true) => (Op::Mixed, parsed.all, parsed.latencies[2]),
+        (true, false) => (Op::Read, parsed.reads, parsed.latencies[0]),
+        (false, true) => (Op::Write, parsed.writes, parsed.latencies[1]),
         (false, false) => return,
     };
-    report.medium.path = told.path.clone().unwrap_or_default();
+    report.medium.path = parsed.path.clone().unwrap_or_default();
     if reads && writes {
         // Halves of a mix are no loads of their own.
-        for (name, half) in [("reads of the mix", told.reads), ("writes of the mix", told.writes)] {
+        for (name, half) in [("reads of the mix", parsed.reads), ("writes of the mix", parsed.writes)] {
             report.scores.push(Score {
                 name: format!("{NAME}: {name}"),
                 value: Estimate::bare(half.rate, 1, "as printed by diskspd, one run"),
@@ -238,29 +238,29 @@ pub(super) fn figures(report: &mut Report, told: &Told) {
             });
         }
     }
-    let share = told.reads.iops / told.all.iops * 100.0;
+    let share = parsed.reads.iops / parsed.all.iops * 100.0;
     // Of several targets the options are those of the last.
-    let one = !told.several;
+    let one = !parsed.several;
     let mut figure = Figure::new(Load {
-        read_percent: (op == Op::Mixed).then(|| told.read_percent.filter(|_| one).unwrap_or(share.round() as u8)),
-        pattern: told.pattern.filter(|_| one),
-        block_bytes: told.block.filter(|_| one),
-        queue_depth: told.depth.filter(|_| one),
-        jobs: told.threads,
-        span_bytes: told.span.filter(|_| one),
-        direct: told.cached.map(|cached| !cached),
-        sync: match (op, told.through) {
+        read_percent: (op == Op::Mixed).then(|| parsed.read_percent.filter(|_| one).unwrap_or(share.round() as u8)),
+        pattern: parsed.pattern.filter(|_| one),
+        block_bytes: parsed.block.filter(|_| one),
+        queue_depth: parsed.depth.filter(|_| one),
+        jobs: parsed.threads,
+        span_bytes: parsed.span.filter(|_| one),
+        direct: parsed.cached.map(|cached| !cached),
+        sync: match (op, parsed.through) {
             (Op::Read, _) => Some(Sync::End),
             // Each write is durable before it is done, as with a sync of its data behind it.
             (_, true) => Some(Sync::Fdatasync),
-            (_, false) => told.cached.map(|_| Sync::End),
+            (_, false) => parsed.cached.map(|_| Sync::End),
         },
-        duration_ns: told.duration_ns,
+        duration_ns: parsed.duration_ns,
         ..Load::new(NAME, op)
     });
     figure.bytes_per_second = Some(total.rate);
     figure.iops = Some(total.iops);
-    figure.durable_bytes_per_second = (op != Op::Read && told.through).then_some(total.rate);
+    figure.durable_bytes_per_second = (op != Op::Read && parsed.through).then_some(total.rate);
     figure.latency_ns = Latencies { mean: total.mean_ms.map(|ms| ms * 1e6), ..latencies };
     report.figures.push(figure);
 }

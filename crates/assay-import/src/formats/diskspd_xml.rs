@@ -9,7 +9,7 @@ use assay_core::finding::Finding;
 use assay_core::workload::Pattern;
 use regex_lite::Regex;
 
-use super::diskspd::{Told, Total, figures};
+use super::diskspd::{Parsed, Total, figures};
 use crate::date;
 use crate::format::{Format, Section};
 use crate::pattern::regex;
@@ -55,12 +55,12 @@ impl Format for DiskspdXml {
                 break;
             }
         }
-        let told = seen.told();
-        figures(&mut report, &told);
+        let parsed = seen.parsed();
+        figures(&mut report, &parsed);
         if report.figures.is_empty() {
             return Section::nothing(end, text.number(at), "XML of diskspd without a result that moved data");
         }
-        if !told.complete {
+        if !parsed.complete {
             report.findings.push(Finding::SourceIncomplete { what: "the end of the document".to_owned() });
         }
         Section::of(report, end)
@@ -69,7 +69,7 @@ impl Format for DiskspdXml {
 
 #[derive(Debug, Default)]
 struct Seen {
-    told: Told,
+    parsed: Parsed,
     profile: bool,
     targets: u32,
     percentile: Option<f64>,
@@ -82,35 +82,35 @@ impl Seen {
     fn element(&mut self, report: &mut Report, name: &str, value: &str) {
         let number = || value.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
         let whole = || value.parse::<u64>().ok();
-        let told = &mut self.told;
+        let parsed = &mut self.parsed;
         match (self.profile, name) {
             (_, "Profile") => self.profile = true,
             (_, "/Profile") => self.profile = false,
-            (_, "/Results") => told.complete = true,
+            (_, "/Results") => parsed.complete = true,
             (_, "ComputerName") => report.host.hostname = Some(value.to_owned()).filter(|name| !name.is_empty()),
             (_, "RunTime") => report.created = date::of_digits(value),
             (false, "Version") => report.version = Some(value.to_owned()),
             (true, "Path") => {
-                told.path = Some(value.to_owned());
+                parsed.path = Some(value.to_owned());
                 self.targets += 1;
             }
-            (true, "BlockSize") => told.block = whole(),
-            (true, "Random") => told.pattern = Some(Pattern::Random),
+            (true, "BlockSize") => parsed.block = whole(),
+            (true, "Random") => parsed.pattern = Some(Pattern::Random),
             (true, "StrideSize" | "InterlockedSequential") => {
-                let gaps = name == "StrideSize" && whole() != told.block;
-                told.pattern = (!gaps && value != "false").then_some(Pattern::Sequential).or(told.pattern);
+                let gaps = name == "StrideSize" && whole() != parsed.block;
+                parsed.pattern = (!gaps && value != "false").then_some(Pattern::Sequential).or(parsed.pattern);
             }
-            (true, "RequestCount") => told.depth = value.parse().ok(),
+            (true, "RequestCount") => parsed.depth = value.parse().ok(),
             (true, "WriteRatio") => {
-                told.read_percent = value.parse::<u8>().ok().and_then(|writes| 100u8.checked_sub(writes));
+                parsed.read_percent = value.parse::<u8>().ok().and_then(|writes| 100u8.checked_sub(writes));
             }
-            (true, "DisableAllCache") if value == "true" => (told.cached, told.through) = (Some(false), true),
-            (true, "DisableOSCache") => told.cached = Some(value != "true"),
-            (true, "WriteThrough") => told.through |= value == "true",
-            (true, "Duration") => told.duration_ns = whole().and_then(|seconds| seconds.checked_mul(1_000_000_000)),
-            (_, "FileSize") => told.span = whole().filter(|size| *size > 0).or(told.span),
-            (false, "TestTimeSeconds") => told.seconds = number(),
-            (false, "ThreadCount") => told.threads = value.parse().ok(),
+            (true, "DisableAllCache") if value == "true" => (parsed.cached, parsed.through) = (Some(false), true),
+            (true, "DisableOSCache") => parsed.cached = Some(value != "true"),
+            (true, "WriteThrough") => parsed.through |= value == "true",
+            (true, "Duration") => parsed.duration_ns = whole().and_then(|seconds| seconds.checked_mul(1_000_000_000)),
+            (_, "FileSize") => parsed.span = whole().filter(|size| *size > 0).or(parsed.span),
+            (false, "TestTimeSeconds") => parsed.seconds = number(),
+            (false, "ThreadCount") => parsed.threads = value.parse().ok(),
             (false, "ReadBytes") => self.reads[0] += number().unwrap_or(0.0),
             (false, "ReadCount") => self.reads[1] += number().unwrap_or(0.0),
             (false, "WriteBytes") => self.writes[0] += number().unwrap_or(0.0),
@@ -127,7 +127,7 @@ impl Seen {
     }
 
     fn latency(&mut self, of: usize, ms: Option<f64>) {
-        let (Some(latencies), Some(share)) = (self.told.latencies.get_mut(of), self.percentile) else { return };
+        let (Some(latencies), Some(share)) = (self.parsed.latencies.get_mut(of), self.percentile) else { return };
         let value = ms.filter(|ms| *ms > 0.0).map(|ms| ms * 1e6);
         let is = |other: f64| (share - other).abs() < 1e-6;
         if is(50.0) {
@@ -143,10 +143,10 @@ impl Seen {
         }
     }
 
-    fn told(self) -> Told {
-        let mut told = self.told;
-        told.several = self.targets > 1;
-        let seconds = told.seconds.unwrap_or(0.0);
+    fn parsed(self) -> Parsed {
+        let mut parsed = self.parsed;
+        parsed.several = self.targets > 1;
+        let seconds = parsed.seconds.unwrap_or(0.0);
         let [mean_read, mean_write, mean_all] = self.means.map(|mean| mean.filter(|ms| *ms > 0.0));
         let total = |[bytes, count]: [f64; 2], mean_ms| {
             // Without a time there is no rate.
@@ -154,9 +154,9 @@ impl Seen {
             let (rate, iops) = (finite(bytes / seconds), finite(count / seconds));
             Total { bytes: if rate > 0.0 { bytes } else { 0.0 }, rate, iops, mean_ms }
         };
-        told.reads = total(self.reads, mean_read);
-        told.writes = total(self.writes, mean_write);
-        told.all = total([self.reads[0] + self.writes[0], self.reads[1] + self.writes[1]], mean_all);
-        told
+        parsed.reads = total(self.reads, mean_read);
+        parsed.writes = total(self.writes, mean_write);
+        parsed.all = total([self.reads[0] + self.writes[0], self.reads[1] + self.writes[1]], mean_all);
+        parsed
     }
 }

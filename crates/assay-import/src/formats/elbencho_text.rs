@@ -234,10 +234,10 @@ impl Phase {
 
     fn figure(&self, head: &Head) -> Option<Figure> {
         let op = self.op()?;
-        let told = head.command.is_some();
+        let has_command = head.command.is_some();
         let number = |short: &str, long: &str, usual: u32| match head.value(short, long) {
             Some(value) => value.parse::<u32>().ok().filter(|number| *number > 0),
-            None => told.then_some(usual),
+            None => has_command.then_some(usual),
         };
         // Threads are those of each host.
         let alone = head.value("--hosts", "--hosts").is_none() && head.value("--hostsfile", "--hostsfile").is_none();
@@ -248,7 +248,7 @@ impl Phase {
             pattern: random.filter(|_| !unusual),
             block_bytes: match head.value("-b", "--block") {
                 Some(block) => size(block, 1).filter(|size| *size > 0),
-                None => told.then_some(1 << 20),
+                None => has_command.then_some(1 << 20),
             },
             queue_depth: number("--iodepth", "--iodepth", 1),
             jobs: number("-t", "--threads", 1).filter(|_| alone),

@@ -97,21 +97,21 @@ fn head(report: &mut Report, span: &mut Option<u64>, line: &str) {
             report.labels.insert("ezfio".to_owned(), "shortened".to_owned());
         }
     }
-    let told = Some(value.trim().to_owned()).filter(|value| !matches!(value.as_str(), "" | "None" | "UNKNOWN"));
+    let value_given = Some(value.trim().to_owned()).filter(|value| !matches!(value.as_str(), "" | "None" | "UNKNOWN"));
     // GiB, whole ones.
     let size = || value.split(',').next()?.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1 << 30);
     match name {
         "Drive" => {
-            report.medium.path = told.unwrap_or_default();
+            report.medium.path = value_given.unwrap_or_default();
             report.medium.device = Some(report.medium.path.clone()).filter(|path| crate::command::is_device(path));
         }
-        "Model" => report.medium.model = told,
-        "Serial" => report.medium.unit = told,
+        "Model" => report.medium.model = value_given,
+        "Serial" => report.medium.unit = value_given,
         "AvailCapacity" => report.medium.capacity_bytes = size(),
         "TestedCapacity" => *span = size(),
-        "CPU" => report.host.cpu = told,
-        "OS" => report.host.os = told,
-        "FIOVersion" => report.labels.extend(told.map(|version| ("fio".to_owned(), version))),
+        "CPU" => report.host.cpu = value_given,
+        "OS" => report.host.os = value_given,
+        "FIOVersion" => report.labels.extend(value_given.map(|version| ("fio".to_owned(), version))),
         _ => {}
     }
 }

@@ -61,7 +61,7 @@ impl Format for Ioping {
             }
         }
         let request = (at.saturating_sub(4)..at).rev().find_map(|line| REQUEST.captures(text.line(line).trim()));
-        let told = request.and_then(|request| {
+        let request_of = request.and_then(|request| {
             let size = decimal(&request[1])? * unit(&request[2], Base::Binary)?;
             let op = if matches!(&request[3], "<<<" | "from") { Op::Read } else { Op::Write };
             Some((op, size))
@@ -70,7 +70,7 @@ impl Format for Ioping {
         for number in at + 1..(at + 5).min(text.len()) {
             let line = text.line(number).trim();
             if let Some(done) = DONE.captures(line) {
-                report.figures.extend(figure(&done, told));
+                report.figures.extend(figure(&done, request_of));
             } else if let (Some(found), Some(figure)) = (LATENCY.captures(line), report.figures.last_mut()) {
                 let value = |at: usize| Some(decimal(&found[at])? * nanoseconds(&found[at + 1])?);
                 figure.latency_ns.mean = value(3);
@@ -87,7 +87,7 @@ impl Format for Ioping {
     }
 }
 
-fn figure(done: &regex_lite::Captures<'_>, told: Option<(Op, f64)>) -> Option<Figure> {
+fn figure(done: &regex_lite::Captures<'_>, request_of: Option<(Op, f64)>) -> Option<Figure> {
     let scaled = |number: usize, letter: usize| {
         let power = match done.get(letter).map_or("", |letter| letter.as_str().trim()) {
             "k" | "K" => 1e3,
@@ -105,13 +105,13 @@ fn figure(done: &regex_lite::Captures<'_>, told: Option<(Op, f64)>) -> Option<Fi
     let op = match done.get(7).map(|word| word.as_str()) {
         Some("written") => Op::Write,
         Some(_) => Op::Read,
-        None => told?.0,
+        None => request_of?.0,
     };
     // What is printed has three digits: a power of two in that range is meant.
     let mean = moved.map(|bytes| bytes / requests);
     let rounded = mean.map(|mean| 2f64.powi(mean.log2().round() as i32));
     let snapped = mean.zip(rounded).filter(|(mean, rounded)| (mean - rounded).abs() < rounded * 0.015);
-    let block = told.map(|(_, size)| size).or(snapped.map(|(_, rounded)| rounded));
+    let block = request_of.map(|(_, size)| size).or(snapped.map(|(_, rounded)| rounded));
     let mut figure = Figure::new(Load {
         block_bytes: block.map(|block| block as u64),
         queue_depth: Some(1),

@@ -32,7 +32,7 @@ static ROW: LazyLock<Regex> =
 static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9.]+) *([KMGT]?i?B|bytes)$"));
 
 #[derive(Debug, Default)]
-struct Told {
+struct Parsed {
     command: Option<String>,
     api: Option<String>,
     random: Option<bool>,
@@ -61,34 +61,34 @@ impl Format for Ior {
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::new(NAME);
         report.version = TITLE.version(text, at);
-        let mut told = Told::default();
+        let mut parsed = Parsed::default();
         let mut end = at + 1;
         for number in at + 1..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
             if self.begins(text, number) {
                 break;
             }
-            if let Some(row) = ROW.captures(line).filter(|_| !told.complete) {
+            if let Some(row) = ROW.captures(line).filter(|_| !parsed.complete) {
                 let which = usize::from(&row[1] == "write");
                 let words: Vec<&str> = line.split_whitespace().collect();
                 let number = |at: usize| words.get(at).and_then(|word| word.parse::<f64>().ok());
-                if let (Some(rates), Some(rate)) = (told.rates.get_mut(which), number(1).filter(|rate| *rate > 0.0)) {
+                if let (Some(rates), Some(rate)) = (parsed.rates.get_mut(which), number(1).filter(|rate| *rate > 0.0)) {
                     rates.push(rate * 1_048_576.0);
                 }
-                let latency = number(3).filter(|_| told.latency);
-                if let (Some(latencies), Some(seconds)) = (told.latencies.get_mut(which), latency) {
+                let latency = number(3).filter(|_| parsed.latency);
+                if let (Some(latencies), Some(seconds)) = (parsed.latencies.get_mut(which), latency) {
                     latencies.push(seconds * 1e9);
                 }
             } else if line.starts_with("access ") && line.contains("bw(MiB/s)") {
-                told.latency = line.contains("Latency(s)");
+                parsed.latency = line.contains("Latency(s)");
             } else if line.starts_with("Summary of all tests") {
-                told.complete = true;
-            } else if told.complete
+                parsed.complete = true;
+            } else if parsed.complete
                 && !(line.is_empty() || ["Operation", "write", "read", "Finished"].iter().any(|s| line.starts_with(s)))
             {
                 break;
             } else if let Some((name, value)) = line.split_once(':') {
-                option(&mut told, &mut report, name.trim(), value.trim());
+                option(&mut parsed, &mut report, name.trim(), value.trim());
             }
             if !line.is_empty() {
                 end = number + 1;
@@ -97,56 +97,56 @@ impl Format for Ior {
                 break;
             }
         }
-        figures(&mut report, &told);
+        figures(&mut report, &parsed);
         if report.figures.is_empty() {
             return Section::nothing(end, text.number(at), "output of IOR without a result");
         }
-        if !told.complete {
+        if !parsed.complete {
             report.findings.push(Finding::SourceIncomplete { what: "the summary".to_owned() });
         }
         Section::of(report, end)
     }
 }
 
-fn option(told: &mut Told, report: &mut Report, name: &str, value: &str) {
+fn option(parsed: &mut Parsed, report: &mut Report, name: &str, value: &str) {
     let size = || {
         let found = SIZE.captures(value)?;
         Some((found[1].parse::<f64>().ok()? * unit(&found[2], Base::Binary)?) as u64)
     };
     match name {
-        "Command line" => told.command = Some(value.to_owned()),
+        "Command line" => parsed.command = Some(value.to_owned()),
         "Began" => report.created = date::of_ctime(value),
         "Machine" => report.host.hostname = value.strip_prefix("Linux ").map(str::to_owned),
         "Path" => report.medium.path = value.to_owned(),
-        "api" => told.api = Some(value.to_owned()),
-        "ordering in a file" => told.random = Some(value.starts_with("random")),
-        "tasks" => told.tasks = value.parse().ok(),
-        "xfersize" => told.transfer = size(),
-        "aggregate filesize" => told.aggregate = size(),
+        "api" => parsed.api = Some(value.to_owned()),
+        "ordering in a file" => parsed.random = Some(value.starts_with("random")),
+        "tasks" => parsed.tasks = value.parse().ok(),
+        "xfersize" => parsed.transfer = size(),
+        "aggregate filesize" => parsed.aggregate = size(),
         _ => {}
     }
 }
 
-fn figures(report: &mut Report, told: &Told) {
+fn figures(report: &mut Report, parsed: &Parsed) {
     let option = |names: &[&str]| {
-        let command = told.command.as_deref()?;
+        let command = parsed.command.as_deref()?;
         Some(command.split_whitespace().any(|word| names.contains(&word)))
     };
     // Without a file of options (-f) all options stand there.
-    let sure = told.command.as_ref().is_some_and(|command| !command.split_whitespace().any(|word| word == "-f"));
+    let sure = parsed.command.as_ref().is_some_and(|command| !command.split_whitespace().any(|word| word == "-f"));
     let direct = option(&["-B", "--posix.odirect", "--useO_DIRECT"]).filter(|direct| *direct || sure);
     let each = option(&["-Y"]).filter(|each| *each || sure);
     let at_end = option(&["-e"]) == Some(true);
     for (which, op, name) in [(1, Op::Write, "write"), (0, Op::Read, "read")] {
-        let (Some(rates), Some(latencies)) = (told.rates.get(which), told.latencies.get(which)) else { continue };
+        let (Some(rates), Some(latencies)) = (parsed.rates.get(which), parsed.latencies.get(which)) else { continue };
         let Some(rate) = mean(rates) else { continue };
         let mut load = Load {
-            pattern: told.random.map(|random| if random { Pattern::Random } else { Pattern::Sequential }),
-            block_bytes: told.transfer,
+            pattern: parsed.random.map(|random| if random { Pattern::Random } else { Pattern::Sequential }),
+            block_bytes: parsed.transfer,
             // Each task waits for each transfer.
-            queue_depth: told.api.as_ref().filter(|api| api.starts_with("POSIX")).map(|_| 1),
-            jobs: told.tasks,
-            span_bytes: told.aggregate,
+            queue_depth: parsed.api.as_ref().filter(|api| api.starts_with("POSIX")).map(|_| 1),
+            jobs: parsed.tasks,
+            span_bytes: parsed.aggregate,
             direct,
             ..Load::new(name, op)
         };

@@ -118,21 +118,21 @@ fn header(text: &Text, at: usize) -> Section {
 }
 
 fn take(report: &mut Report, line: &str) -> bool {
-    let told = |text: Option<regex_lite::Match<'_>>| {
+    let text_of = |text: Option<regex_lite::Match<'_>>| {
         text.map(|text| text.as_str().trim().to_owned()).filter(|text| !text.is_empty())
     };
     if let Some(board) = BOARD.captures(line) {
-        report.host.board = told(board.get(2));
-        report.host.arch = told(board.get(3));
-        report.host.os = told(board.get(4));
+        report.host.board = text_of(board.get(2));
+        report.host.arch = text_of(board.get(3));
+        report.host.os = text_of(board.get(4));
     } else if let Some(device) = DEVICE.captures(line) {
         device[2].clone_into(&mut report.medium.path);
         report.medium.device = Some(device[2].to_owned());
-        report.medium.mount_point = told(device.get(1)).filter(|path| path.starts_with('/'));
+        report.medium.mount_point = text_of(device.get(1)).filter(|path| path.starts_with('/'));
     } else if let Some(card) = CARD.captures(line) {
         report.medium.kind = if &card[1] == "MMC Type" { MediumKind::Emmc } else { MediumKind::Sd };
-        report.medium.vendor = told(card.get(2));
-        report.medium.model = told(card.get(3));
+        report.medium.vendor = text_of(card.get(2));
+        report.medium.model = text_of(card.get(3));
         report.medium.claimed_classes = classes(card.get(4).map_or("", |classes| classes.as_str()));
     } else if let Some(drive) = DRIVE.captures(line) {
         // Of several drives the one that holds the partition.
@@ -140,8 +140,8 @@ fn take(report: &mut Report, line: &str) -> bool {
             return false;
         }
         if report.medium.vendor.is_none() && report.medium.model.is_none() {
-            report.medium.vendor = told(drive.get(3));
-            report.medium.model = told(drive.get(4));
+            report.medium.vendor = text_of(drive.get(3));
+            report.medium.model = text_of(drive.get(4));
         }
         let size = decimal(drive.get(5).map_or("", |size| size.as_str()));
         let scale = drive.get(6).and_then(|scale| unit(scale.as_str(), Base::Binary));

@@ -72,12 +72,12 @@ fn report(value: &Value) -> Report {
     }
     let health = &mut medium.health;
     let mut add = |name: &str, value: &Value| {
-        let told = match value {
+        let reading = match value {
             Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
             other => text(other),
         };
-        if let Some(told) = told.filter(|_| health.len() < MOST) {
-            health.insert(name.to_owned(), told);
+        if let Some(reading) = reading.filter(|_| health.len() < MOST) {
+            health.insert(name.to_owned(), reading);
         }
     };
     add("smart_passed", &value["smart_status"]["passed"]);

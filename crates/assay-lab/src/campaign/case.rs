@@ -124,7 +124,7 @@ impl Case {
 
     /// Whether a genuine medium was called something else.
     #[must_use]
-    pub fn accused(&self) -> bool {
+    pub fn false_alarms(&self) -> bool {
         let blames = |found| matches!(found, Found::Fake | Found::Damaged | Found::Failed);
         self.truth.class == Class::Genuine && self.found().is_some_and(blames)
     }

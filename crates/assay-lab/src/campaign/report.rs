@@ -36,8 +36,8 @@ impl Report {
     }
 
     /// Genuine media that were called fake, damaged or failed.
-    pub fn accused(&self) -> impl Iterator<Item = &Case> {
-        self.cases.iter().filter(|case| case.accused())
+    pub fn false_alarms(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|case| case.false_alarms())
     }
 
     /// Media whose owner's data changed though they could have been put back.
@@ -51,7 +51,7 @@ impl Report {
     }
 
     /// Fakes of which a size was stated that is not theirs, and no interval that holds it.
-    pub fn missized(&self) -> impl Iterator<Item = &Case> {
+    pub fn wrong_sizes(&self) -> impl Iterator<Item = &Case> {
         self.cases.iter().filter(|case| case.size == Some(Size::Outside))
     }
 
@@ -91,8 +91,8 @@ impl Report {
             0 => "none".to_owned(),
             many => format!("{many}: seeds {}", list(cases.iter().map(|case| case.seed))),
         };
-        writeln!(f, "genuine media accused: {}", seeds(self.accused().collect()))?;
-        writeln!(f, "sizes outside the stated interval: {}", seeds(self.missized().collect()))?;
+        writeln!(f, "genuine media accused: {}", seeds(self.false_alarms().collect()))?;
+        writeln!(f, "sizes outside the stated interval: {}", seeds(self.wrong_sizes().collect()))?;
         writeln!(f, "owner's data changed though restorable: {}", seeds(self.harmed().collect()))?;
         writeln!(f, "owner's data changed and no journal kept: {}", seeds(self.lost().collect()))?;
         let understated = self.cases.iter().filter(|case| case.understated()).collect();

@@ -94,8 +94,8 @@ impl<'a> Slurm<'a> {
     pub fn lose(&mut self, number: usize) {
         end(&mut self.daemons[number]);
         let name = format!("NodeName=s{number}");
-        let told = self.command("scontrol").args(["update", &name, "State=DOWN", "Reason=test"]).status();
-        assert!(told.is_ok_and(|status| status.success()), "scontrol update {name} failed");
+        let updated = self.command("scontrol").args(["update", &name, "State=DOWN", "Reason=test"]).status();
+        assert!(updated.is_ok_and(|status| status.success()), "scontrol update {name} failed");
     }
 
     fn daemon(&self, words: &[&str]) -> Command {

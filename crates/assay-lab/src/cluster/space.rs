@@ -109,8 +109,8 @@ impl Space {
 
     /// Says that the machine has its network device.
     pub(super) fn tell_linked(&mut self) -> Result<(), Missing> {
-        let told = self.until.as_mut().map(|pipe| pipe.write_all(b"linked\n"));
-        match told {
+        let sent = self.until.as_mut().map(|pipe| pipe.write_all(b"linked\n"));
+        match sent {
             Some(Ok(())) => Ok(()),
             _ => Err(Missing(format!("{} is gone", self.name))),
         }

@@ -58,7 +58,7 @@ impl Tree {
 
     /// What was laid out, for messages.
     #[must_use]
-    pub fn story(&self) -> String {
+    pub fn description(&self) -> String {
         self.story.join(", ")
     }
 

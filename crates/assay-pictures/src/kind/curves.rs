@@ -6,7 +6,7 @@ use assay_core::text::capitalised;
 use assay_core::units::Bytes;
 use assay_core::workload::Op;
 
-use crate::data::{Ceiling, Value, ceilings, notes, rests_on, said, subjects, value};
+use crate::data::{Ceiling, Value, ceilings, notes, rests_on, subjects, value, with_unit};
 use crate::font;
 use crate::paint::{AXIS, CEILING, GRID, INK, MUTE, looks};
 use crate::scale::Scale;
@@ -128,7 +128,7 @@ impl Curves {
         let mut title = match &self.at(first)[..] {
             [] if !many => return format!("No valid figure of {}", self.load),
             [(line, value)] if !many => {
-                format!("{} does {} at {} {kind}", line.label, said(value.point, "MB/s"), Bytes(first))
+                format!("{} does {} at {} {kind}", line.label, with_unit(value.point, "MB/s"), Bytes(first))
             }
             _ => format!("{}, {} to {}: {} records", capitalised(kind), Bytes(first), Bytes(last), self.lines.len()),
         };
@@ -147,7 +147,7 @@ impl Curves {
         } else if let Some(block) = met {
             title += &format!("; {} {} all figures lie within 10 %", from(block), Bytes(block));
         } else if let ([(_, value)], false) = (&self.at(last)[..], many || last == first) {
-            title += &format!(" and {} at {}", said(value.point, "MB/s"), Bytes(last));
+            title += &format!(" and {} at {}", with_unit(value.point, "MB/s"), Bytes(last));
         }
         title
     }
@@ -193,7 +193,7 @@ pub fn curves(data: &Curves) -> Drawing {
         let y = scale.at(ceiling.value);
         sheet.drawing.line([(left, y), (right, y)], CEILING);
         if (named - y).abs() > 12.0 {
-            let name = format!("{} lets {} through", ceiling.name, said(ceiling.value, "MB/s"));
+            let name = format!("{} allows {}", ceiling.name, with_unit(ceiling.value, "MB/s"));
             let name = font::fitted(&name, 11.0, right - left - 20.0);
             sheet.drawing.text(left + 6.0, y - 5.0, 11.0, CEILING.ink, Anchor::Start, &name);
             named = y;

@@ -4,7 +4,7 @@ use assay_analysis::Quantity;
 use assay_core::record::Record;
 use assay_core::text::capitalised;
 
-use crate::data::{Ceiling, Value, by_how_much, ceilings, notes, repeats, rests_on, said, subjects, unit, value};
+use crate::data::{Ceiling, Value, by_how_much, ceilings, notes, repeats, rests_on, subjects, unit, value, with_unit};
 use crate::paint::looks;
 use crate::rows::{self, Row};
 use crate::scene::Drawing;
@@ -96,7 +96,7 @@ impl Dots {
         let Some(first) = good.first() else { return format!("No valid figure of {}", self.load) };
         if good.len() == 1 {
             let (least, most) = ends(first.repeats.iter().copied());
-            let figure = format!("{} does {} at {}", first.label, said(first.value.point, &self.unit), self.load);
+            let figure = format!("{} does {} at {}", first.label, with_unit(first.value.point, &self.unit), self.load);
             return if first.repeats.len() > 1 {
                 format!("{figure}; its {} repeats lie within {}", first.repeats.len(), by_how_much(most / least))
             } else {

@@ -4,7 +4,7 @@ use assay_analysis::Quantity;
 use assay_core::record::Record;
 use assay_core::text::capitalised;
 
-use crate::data::{Ceiling, Value, ceilings, notes, rests_on, said, subjects, unit, value};
+use crate::data::{Ceiling, Value, ceilings, notes, rests_on, subjects, unit, value, with_unit};
 use crate::paint::looks;
 use crate::rows::{self, Row};
 use crate::scene::Drawing;
@@ -75,7 +75,7 @@ impl Ranking {
         let good: Vec<&RankRow> = self.rows.iter().filter(|row| row.value.counts()).collect();
         match &good[..] {
             [] => format!("No valid figure of {}", self.load),
-            [one] => format!("{} does {} at {}", one.label, said(one.value.point, &self.unit), self.load),
+            [one] => format!("{} does {} at {}", one.label, with_unit(one.value.point, &self.unit), self.load),
             several => format!("{}, {}: {} records", capitalised(&self.load), self.unit, several.len()),
         }
     }

@@ -6,12 +6,12 @@ use assay_core::units::{Bytes, figures};
 use assay_core::workload::Op;
 
 use super::curves::{Curves, family, family_title, with_block};
-use crate::data::{Ceiling, Value, ceilings, notes, rests_on, said, subjects, value};
+use crate::data::{Ceiling, Value, ceilings, notes, rests_on, subjects, value, with_unit};
 use crate::film::Film;
 use crate::font;
 use crate::paint::{AXIS, BAND, GRID, INK, MUTE, PAPER};
 use crate::scale::Scale;
-use crate::scene::{Anchor, Drawing, Ink, Shape, Stroke};
+use crate::scene::{Anchor, Colour, Drawing, Shape, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
 use crate::wanted::Wanted;
 
@@ -41,7 +41,7 @@ pub struct Step {
 
 const ROW: f64 = 38.0;
 /// Dark and light of these differ in grey, too.
-const BARS: [Ink; 3] = [Ink([0x00, 0x5a, 0x8f]), Ink([0xf0, 0xa6, 0x4a]), Ink([0x00, 0x9e, 0x73])];
+const BARS: [Colour; 3] = [Colour([0x00, 0x5a, 0x8f]), Colour([0xf0, 0xa6, 0x4a]), Colour([0x00, 0x9e, 0x73])];
 
 impl Sweep {
     /// The kind of load with the most figures, reads and writes together.
@@ -106,9 +106,9 @@ impl Sweep {
             let (least, most) = points.fold((f64::INFINITY, 0.0), |(least, most), v| (v.min(least), v.max(most)));
             let op = name.split(',').next().unwrap_or_default();
             if least < most {
-                parts.push(format!("{op} {} to {}", figures(least), said(most, "MB/s")));
+                parts.push(format!("{op} {} to {}", figures(least), with_unit(most, "MB/s")));
             } else if least == most {
-                parts.push(format!("{op} {}", said(most, "MB/s")));
+                parts.push(format!("{op} {}", with_unit(most, "MB/s")));
             }
         }
         format!("{} {kind}: {}", Bytes(step.block_bytes), parts.join(", "))
@@ -151,7 +151,7 @@ fn still(data: &Sweep, step: &Step, described: &str, room: f64) -> Drawing {
     }
     sheet.across(&scale, top, bottom, "MB/s", 7);
     for ceiling in &data.ceilings {
-        let name = format!("{} lets {} through", ceiling.name, figures(ceiling.value));
+        let name = format!("{} allows {}", ceiling.name, with_unit(ceiling.value, "MB/s"));
         sheet.ceiling_upright(scale.at(ceiling.value), top, bottom, &name);
     }
     for ((row, name), cells) in data.rows.iter().enumerate().zip(&step.cells) {
@@ -176,7 +176,7 @@ fn figure(
     cell: Option<&Value>,
     scale: &Scale,
     (left, y, height): (f64, f64, f64),
-    (ink, paper): (Ink, Ink),
+    (ink, paper): (Colour, Colour),
 ) {
     let middle = y + height / 2.0;
     let Some(v) = cell.filter(|v| v.counts()) else {

@@ -18,7 +18,7 @@ pub fn buy(advice: &BuyAdvice) -> Answered {
     table(&mut parts, advice);
     behind(&mut parts, advice);
     left_out(&mut parts, &advice.excluded);
-    parts.told("buy", format!("What to buy for {}", clean(&advice.title)), sentence, data(advice), advice)
+    parts.answered("buy", format!("What to buy for {}", clean(&advice.title)), sentence, data(advice), advice)
 }
 
 /// Whole amounts without decimals, others with two.

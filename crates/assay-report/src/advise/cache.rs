@@ -27,7 +27,7 @@ pub fn cache(advice: &CacheAdvice) -> Answered {
     log(&mut parts, advice);
     left_out(&mut parts, &advice.excluded);
     let about = format!("{} as cache of {}", clean(&advice.medium), clean(&advice.volume));
-    parts.told("cache", about, sentence, data(advice), advice)
+    parts.answered("cache", about, sentence, data(advice), advice)
 }
 
 fn as_cache(a: &CacheAdvice) -> String {

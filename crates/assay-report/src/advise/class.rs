@@ -26,7 +26,7 @@ pub fn class(advice: &ClassAdvice) -> Answered {
     parts.item("at least", "with 95 % confidence; needs 3 repeats (one-sided t bounds on logarithms)");
     parts.item("note", "met: under these conditions; the test procedure of the SD Association is not public");
     left_out(&mut parts, &advice.excluded);
-    parts.told("class", "Which classes are met".to_owned(), sentence, data(advice), advice)
+    parts.answered("class", "Which classes are met".to_owned(), sentence, data(advice), advice)
 }
 
 const ALL: [(Status, &str); 6] = [

@@ -40,7 +40,7 @@ impl Parts {
         self.blocks.push(Block::Table(Table { caption, columns, rows: rows.collect() }));
     }
 
-    pub(super) fn told(
+    pub(super) fn answered(
         self,
         kind: &str,
         about: String,

@@ -20,7 +20,7 @@ pub fn nas(advice: &NasAdvice) -> Answered {
     }
     behind(&mut parts, advice);
     left_out(&mut parts, &advice.excluded);
-    parts.told("nas", "Local flash or NAS".to_owned(), sentence, data(advice), advice)
+    parts.answered("nas", "Local flash or NAS".to_owned(), sentence, data(advice), advice)
 }
 
 fn rows(advice: &NasAdvice) -> impl Iterator<Item = &NasRow> {

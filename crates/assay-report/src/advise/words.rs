@@ -93,7 +93,7 @@ pub(super) fn left_out(parts: &mut Parts, excluded: &[Excluded]) {
         }
     }
     // Equal reasons are told once, with all that they hold for.
-    let mut told: Vec<(Vec<String>, String, String)> = Vec::new();
+    let mut grouped: Vec<(Vec<String>, String, String)> = Vec::new();
     for (name, reason, loads) in lines {
         let same = |e: &&Excluded| clean(&e.name()) == name && statement(&e.reason.to_string()) == reason;
         let of = excluded.iter().find(same).and_then(|e| e.load.clone());
@@ -102,12 +102,12 @@ pub(super) fn left_out(parts: &mut Parts, excluded: &[Excluded]) {
             (Some(load), 1) => format!(", {}", clean(&load)),
             (Some(load), n) => format!(", {} and {} more loads", clean(&load), n - 1),
         };
-        match told.iter_mut().find(|(_, of, why)| *of == load && *why == reason) {
+        match grouped.iter_mut().find(|(_, of, why)| *of == load && *why == reason) {
             Some((names, ..)) => names.push(name),
-            None => told.push((vec![name], load, reason)),
+            None => grouped.push((vec![name], load, reason)),
         }
     }
-    for (names, load, reason) in told {
+    for (names, load, reason) in grouped {
         parts.item("left out", &format!("{}{load}: {reason}", names.join(", ")));
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn unit(record: &Record) -> String {
     record.labels.get("unit").or(record.medium.unit.as_ref()).map(|unit| clean(unit)).unwrap_or_default()
 }
 
-/// Where it sat.
+/// Where it was.
 pub(crate) fn slot(record: &Record) -> String {
     record.labels.get("slot").or(record.host.slot.as_ref()).map(|slot| clean(slot)).unwrap_or_default()
 }
@@ -76,10 +76,10 @@ pub(super) fn manner(record: &Record) -> Option<String> {
         }
     }
     let all = record.measurements.len();
-    let told = |(words, count): (String, usize)| {
+    let with_count = |(words, count): (String, usize)| {
         if count == all { words } else { format!("{words} ({count} of {all} workloads)") }
     };
-    let parts: Vec<String> = parts.into_iter().map(told).collect();
+    let parts: Vec<String> = parts.into_iter().map(with_count).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

@@ -1,6 +1,6 @@
 //! The same nodes with fewer at a time, in words and tables.
 
-use assay_analysis::compare::{Verdict, Why};
+use assay_analysis::compare::{PairVerdict, Why};
 use assay_analysis::fleet::{Against, FleetReport, Loss};
 use assay_core::text::{clean, statement};
 use assay_core::units::{multiples, times};
@@ -55,8 +55,8 @@ pub(super) fn finding(against: &Against) -> String {
     if let Some(refusal) = &against.refusal {
         return format!("Not compared with {other}: {}.", statement(refusal));
     }
-    let slower: Vec<&Loss> = against.loads.iter().filter(|loss| loss.pair.verdict == Verdict::Worse).collect();
-    let same = against.loads.iter().filter(|loss| loss.pair.verdict == Verdict::Same).count();
+    let slower: Vec<&Loss> = against.loads.iter().filter(|loss| loss.pair.verdict == PairVerdict::Worse).collect();
+    let same = against.loads.iter().filter(|loss| loss.pair.verdict == PairVerdict::Same).count();
     let with = format!("Against {other}, {}, each unit with itself", count(against.nodes.len(), "node"));
     // Of two runs of which the reference had no fewer at a time, the difference says nothing of what nodes share.
     let shared = |words: &'static str| if against.own_at_a_time > against.at_a_time { words } else { "" };
@@ -84,14 +84,14 @@ fn in_words(loss: &Loss) -> String {
     format!("{}{}", times(loss.pair.ratio), interval.unwrap_or_default())
 }
 
-fn word(verdict: Verdict) -> &'static str {
+fn word(verdict: PairVerdict) -> &'static str {
     match verdict {
-        Verdict::Better => "faster",
-        Verdict::Worse => "slower",
-        Verdict::Same => "same",
-        Verdict::BusTie => "both at the bus",
-        Verdict::CannotTell(Why::BusHides) => "the bus hides it",
-        Verdict::CannotTell(_) => "cannot tell",
+        PairVerdict::Better => "faster",
+        PairVerdict::Worse => "slower",
+        PairVerdict::Same => "same",
+        PairVerdict::BusTie => "both at the bus",
+        PairVerdict::CannotTell(Why::BusHides) => "the bus hides it",
+        PairVerdict::CannotTell(_) => "cannot tell",
     }
 }
 

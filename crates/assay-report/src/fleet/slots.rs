@@ -1,6 +1,6 @@
 //! Slots in words and a table.
 
-use assay_analysis::fleet::{Effect, FleetReport, SlotRow, Untold};
+use assay_analysis::fleet::{Effect, FleetReport, Inseparable, SlotRow};
 use assay_core::text::clean;
 use assay_core::units::{fixed, times};
 
@@ -37,12 +37,12 @@ fn table(report: &FleetReport) -> Table {
 
 pub(super) fn effect(report: &FleetReport) -> String {
     match &report.slots.effect {
-        Effect::Told { slots, title, runs } if slots.is_empty() => format!(
+        Effect::Separated { slots, title, runs } if slots.is_empty() => format!(
             "Units changed places over {}: no place deviates under {} (99 %, and more than 3 %).",
             count(*runs, "run"),
             clean(title)
         ),
-        Effect::Told { slots, title, runs } => {
+        Effect::Separated { slots, title, runs } => {
             let each: Vec<String> = slots
                 .iter()
                 .map(|slot| {
@@ -51,11 +51,11 @@ pub(super) fn effect(report: &FleetReport) -> String {
                 .collect();
             format!("Units changed places over {}. Under {}: {}.", count(*runs, "run"), clean(title), each.join(", "))
         }
-        Effect::Untold { why, swap } => {
+        Effect::Inseparable { why, swap } => {
             let why = match why {
-                Untold::NoSwap => "each unit was measured in one place",
-                Untold::Confounded => "places and rounds changed together",
-                Untold::Unknown => "records name neither a slot nor a host",
+                Inseparable::NoSwap => "each unit was measured in one place",
+                Inseparable::Confounded => "places and rounds changed together",
+                Inseparable::Unknown => "records name neither a slot nor a host",
             };
             let swap = swap.map(|(suspect, other)| {
                 format!(

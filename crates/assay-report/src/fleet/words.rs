@@ -1,7 +1,7 @@
 //! What is said of a run in sentences.
 
 use assay_analysis::Excluded;
-use assay_analysis::fleet::{FleetReport, Odd, OddAt};
+use assay_analysis::fleet::{FleetReport, OddAt, OddNode};
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, multiple, multiples, times, trimmed};
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ fn too_few(report: &FleetReport) -> String {
 }
 
 /// `random write 4 KiB at 0.28 times the others (0.25–0.31), and likewise under 2 more loads`.
-fn off(odd: &Odd) -> String {
+fn off(odd: &OddNode) -> String {
     let Some(first) = odd.at.first() else { return String::new() };
     let more = odd.at.len() - 1;
     let more = if more > 0 { format!(", and likewise under {}", count(more, "more load")) } else { String::new() };

@@ -48,8 +48,8 @@ fn row(m: &Measurement) -> Option<String> {
     let w = &m.workload;
     let rate = m.bytes_per_second.as_ref()?.point / 1e6;
     let iops = m.iops.as_ref()?.point;
-    let told = w.unknown.iter().all(|what| matches!(what, assay_core::workload::Unknown::Stop));
-    if !told || w.sync != Sync::End || !w.is_plain() {
+    let all_known = w.unknown.iter().all(|what| matches!(what, assay_core::workload::Unknown::Stop));
+    if !all_known || w.sync != Sync::End || !w.is_plain() {
         return None;
     }
     let pattern = match w.pattern {

@@ -78,19 +78,19 @@ pub(crate) fn rows(records: &[Record]) -> Vec<Row> {
             for (name, unit, pick) in FIGURES {
                 let Some(e) = pick(m) else { continue };
                 let bound = |value: Option<f64>| value.map(exact).unwrap_or_default();
-                let told =
+                let figure =
                     [String::new(), name.to_owned(), unit.to_owned(), exact(e.point), bound(e.low), bound(e.high)];
                 let how = [bound(e.level), e.n.to_string(), e.method.clone()];
-                rows.push(row(head.iter().chain(&load).chain(&told).chain(&how)));
+                rows.push(row(head.iter().chain(&load).chain(&figure).chain(&how)));
             }
         }
         for score in &record.scores {
             let (e, none) = (&score.value, String::new());
-            let told = ["score".to_owned(), score.unit.clone(), exact(e.point)];
+            let figure = ["score".to_owned(), score.unit.clone(), exact(e.point)];
             let how = [e.n.to_string(), e.method.clone()];
             let load = std::iter::once(&score.name).chain(std::iter::repeat_n(&none, 7));
             let bounds = std::iter::repeat_n(&none, 3);
-            rows.push(row(head.iter().chain(load).chain(&told).chain(bounds).chain(&how)));
+            rows.push(row(head.iter().chain(load).chain(&figure).chain(bounds).chain(&how)));
         }
     }
     rows
@@ -118,15 +118,15 @@ fn of_record(r: &Record) -> [String; 7] {
 
 fn of_workload(m: &Measurement) -> [String; 8] {
     let w = &m.workload;
-    let told = |what, value: String| if w.lacks(what) { String::new() } else { value };
+    let if_known = |what, value: String| if w.lacks(what) { String::new() } else { value };
     [
         w.name.clone(),
-        crate::csv::snake(&w.op),
-        told(Unknown::Pattern, crate::csv::snake(&w.pattern)),
-        told(Unknown::BlockBytes, w.block_bytes.to_string()),
-        told(Unknown::QueueDepth, w.queue_depth.to_string()),
-        told(Unknown::Jobs, w.jobs.to_string()),
-        told(Unknown::Sync, crate::csv::snake(&w.sync)),
+        crate::csv::serialized_name(&w.op),
+        if_known(Unknown::Pattern, crate::csv::serialized_name(&w.pattern)),
+        if_known(Unknown::BlockBytes, w.block_bytes.to_string()),
+        if_known(Unknown::QueueDepth, w.queue_depth.to_string()),
+        if_known(Unknown::Jobs, w.jobs.to_string()),
+        if_known(Unknown::Sync, crate::csv::serialized_name(&w.sync)),
         w.conditions_and_sizes(),
     ]
 }

@@ -56,9 +56,9 @@ pub(crate) fn prometheus(records: &[Record]) -> String {
     head(&mut out, "assay_valid", "Whether the figures of the record can be trusted: 1 valid, 0.5 suspect, 0 invalid.");
     for record in &newest {
         let value = match record.validity.verdict {
-            assay_core::finding::Verdict::Valid => 1.0,
-            assay_core::finding::Verdict::Suspect => 0.5,
-            assay_core::finding::Verdict::Invalid => 0.0,
+            assay_core::finding::ValidityVerdict::Valid => 1.0,
+            assay_core::finding::ValidityVerdict::Suspect => 0.5,
+            assay_core::finding::ValidityVerdict::Invalid => 0.0,
         };
         line(&mut out, "assay_valid", &of_record(record), value);
     }
@@ -98,15 +98,15 @@ fn of_record(r: &Record) -> Labels {
 
 fn labels(r: &Record, m: &Measurement) -> Labels {
     let w = &m.workload;
-    let told = |what, value: u64| if w.lacks(what) { String::new() } else { value.to_string() };
+    let if_known = |what, value: u64| if w.lacks(what) { String::new() } else { value.to_string() };
     let mut labels = of_record(r);
     labels.extend([
         ("workload", w.name.clone()),
-        ("op", crate::csv::snake(&w.op)),
-        ("pattern", if w.lacks(Unknown::Pattern) { String::new() } else { crate::csv::snake(&w.pattern) }),
-        ("block_bytes", told(Unknown::BlockBytes, w.block_bytes)),
-        ("queue_depth", told(Unknown::QueueDepth, w.queue_depth.into())),
-        ("jobs", told(Unknown::Jobs, w.jobs.into())),
+        ("op", crate::csv::serialized_name(&w.op)),
+        ("pattern", if w.lacks(Unknown::Pattern) { String::new() } else { crate::csv::serialized_name(&w.pattern) }),
+        ("block_bytes", if_known(Unknown::BlockBytes, w.block_bytes)),
+        ("queue_depth", if_known(Unknown::QueueDepth, w.queue_depth.into())),
+        ("jobs", if_known(Unknown::Jobs, w.jobs.into())),
         ("conditions", w.conditions_and_sizes()),
     ]);
     labels.retain(|(_, value)| !value.is_empty());

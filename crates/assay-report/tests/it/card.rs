@@ -1,6 +1,6 @@
 //! The terminal card, as people see it.
 
-use assay_core::finding::Verdict;
+use assay_core::finding::ValidityVerdict;
 use assay_core::medium::MediumKind;
 use assay_core::record::{Latency, Measurement, Record};
 use assay_core::workload::{Op, Pattern, Sync};
@@ -196,7 +196,7 @@ fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
     bare.measurements.retain(|m| m.workload.name == "seq-read-1m-q8");
     assert_eq!(verdict_sentence(&bare), "This NVMe drive reads 23.1 ±0.1 MB/s.");
     // Whatever the loads are, doubt is told.
-    bare.validity.verdict = Verdict::Suspect;
+    bare.validity.verdict = ValidityVerdict::Suspect;
     bare.validity.reasons = vec!["it was read before it was written".to_owned()];
     let doubt = "Treat with caution: it was read before it was written.";
     assert!(verdict_sentence(&bare).ends_with(doubt), "{}", verdict_sentence(&bare));

@@ -7,7 +7,7 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, Validity, Warning};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::{BlockNode, Bus, Medium, MediumKind};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{
     Host, Latency, Layout, Measurement, Record, Repeat, Sample, Sensor, Settings, SuiteRef, Tool,
 };
@@ -264,7 +264,7 @@ pub fn read_only_card() -> Record {
     record.measurements.truncate(5);
     let last = record.measurements.last_mut().expect("five measurements");
     last.repeats.truncate(1);
-    last.repeats[0].outcome = failed(Failure::ReadOnly);
+    last.repeats[0].outcome = failed(RunFailure::ReadOnly);
     for e in [&mut last.iops, &mut last.bytes_per_second] {
         *e = e.as_ref().map(|e| Estimate::bare(e.point, 1, "one repeat"));
     }
@@ -274,11 +274,11 @@ pub fn read_only_card() -> Record {
         let w = workload(name, Op::Write, Pattern::Random, 4096, depth, sync);
         record.measurements.push(Measurement::empty(w, "uring"));
     }
-    record.outcome = failed(Failure::ReadOnly);
+    record.outcome = failed(RunFailure::ReadOnly);
     record
 }
 
-pub fn failed(failure: Failure) -> Outcome {
+pub fn failed(failure: RunFailure) -> Outcome {
     Outcome::Failed {
         failure,
         detail: "write: Read-only file system (os error 30)".into(),
@@ -296,7 +296,7 @@ pub fn interrupted() -> Record {
     record.settings.written_bytes = 40 << 20;
     record.settings.read_bytes = 0;
     record.outcome = Outcome::Failed {
-        failure: Failure::Interrupted,
+        failure: RunFailure::Interrupted,
         detail: String::new(),
         workload: None,
         elapsed_ns: 3_200_000_000,

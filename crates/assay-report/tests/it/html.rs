@@ -5,9 +5,9 @@ use std::process::Command;
 
 use assay_analysis::advise;
 use assay_analysis::compare::{By, Request, compare, split};
-use assay_analysis::rank::{Ask, rank};
+use assay_analysis::rank::{RankOptions, rank};
 use assay_core::histogram::{Histogram, StoredHistogram};
-use assay_report::{comparison, html, ranking};
+use assay_report::{compare, html, rank};
 
 /// The DOM after scripts ran; `None` where there is no browser.
 fn dom(directory: &Path, page: &str, fragment: &str) -> Option<String> {
@@ -80,7 +80,7 @@ fn every_kind_of_record_and_their_comparison_opens_without_an_error() {
 /// Pages of every kind, with what each is called.
 fn pages() -> Vec<(&'static str, String)> {
     let all = assay_analysis::published("").unwrap();
-    let report = rank(&all.iter().collect::<Vec<_>>(), &Ask::default()).unwrap();
+    let report = rank(&all.iter().collect::<Vec<_>>(), &RankOptions::default()).unwrap();
     let cards = |query| assay_analysis::published(query).unwrap();
     let two = [cards("sandisk-ultra-a1"), cards("samsung-evo-plus-64gb")];
     let compared = compare(&split(&two, By::Model), &Request::default()).unwrap();
@@ -91,8 +91,8 @@ fn pages() -> Vec<(&'static str, String)> {
         ("hostile record", html(&[crate::common::hostile(), crate::common::endless()])),
         ("records", html(&records)),
         ("published", html(&all)),
-        ("ranking", ranking::document(&report).html()),
-        ("comparison", comparison::document(&compared, None).html()),
+        ("ranking", rank::document(&report).html()),
+        ("comparison", compare::document(&compared, None).html()),
         ("advice", classes.document.html()),
         ("list", assay_report::list_document(&records).html()),
     ]

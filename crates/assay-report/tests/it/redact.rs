@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_core::crosscheck::Crosscheck;
 use assay_core::finding::{Finding, Warning};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Record, Sensor, Source};
 use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
 use assay_report::{Format, Redactor, View, render};
@@ -137,7 +137,7 @@ impl Secrets {
         ];
         record.measurements[0].warn(Finding::CachedIo { reason: said.clone() });
         record.outcome = Outcome::Failed {
-            failure: Failure::IoError,
+            failure: RunFailure::IoError,
             detail: said.clone(),
             workload: Some(record.measurements[0].workload.name.clone()),
             elapsed_ns: 5,

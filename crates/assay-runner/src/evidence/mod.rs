@@ -3,11 +3,11 @@
 
 mod efficiency;
 mod host;
+mod host_monitor;
 mod shape;
-mod witness;
 
 pub(crate) use efficiency::efficiency;
+pub(crate) use host_monitor::{HostMonitor, keep};
 pub(crate) use shape::judge_shape;
 #[cfg(test)]
 pub(crate) use shape::tests::measurement;
-pub(crate) use witness::{Witness, keep};

@@ -43,7 +43,7 @@ impl Command {
         let begun = thread::Builder::new().spawn(move || {
             loop {
                 let at = Instant::now();
-                let told = match once(&command.command, &shared) {
+                let message = match once(&command.command, &shared) {
                     Ok(None) => return,
                     Ok(Some(number)) => match command.scaled(number) {
                         Some(value) => SensorMessage::Value { series, at: Instant::now(), value },
@@ -51,8 +51,8 @@ impl Command {
                     },
                     Err(reason) => SensorMessage::Dropped { series, reason },
                 };
-                let over = matches!(told, SensorMessage::Dropped { .. });
-                if tell.send(told).is_err() || over {
+                let over = matches!(message, SensorMessage::Dropped { .. });
+                if tell.send(message).is_err() || over {
                     return;
                 }
                 if stopped.recv_timeout(EVERY.saturating_sub(at.elapsed())) != Err(RecvTimeoutError::Timeout) {
@@ -142,19 +142,19 @@ mod tests {
     use super::*;
 
     fn start(command: &str) -> (Command, Receiver<SensorMessage>) {
-        let (tell, told) = channel();
+        let (tell, messages) = channel();
         let factor = 1.0;
         let command = SensorCommand { name: "s".into(), kind: SensorKind::Power, factor, command: command.into() };
-        (Command::start(command, 0, tell), told)
+        (Command::start(command, 0, tell), messages)
     }
 
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
     fn a_command_gives_a_value_again_and_again() {
-        let (_running, told) = start("echo 'power: 3.5 W'");
+        let (_running, messages) = start("echo 'power: 3.5 W'");
         for _ in 0..2 {
-            assert!(matches!(told.recv_timeout(LONG), Ok(SensorMessage::Value { value: 3.5, .. })));
+            assert!(matches!(messages.recv_timeout(LONG), Ok(SensorMessage::Value { value: 3.5, .. })));
         }
     }
 
@@ -166,38 +166,39 @@ mod tests {
             ("true", "printed nothing"),
             ("printf '\\033[J'", "`\u{fffd}[J`"),
         ] {
-            let (_running, told) = start(command);
-            match told.recv_timeout(LONG) {
+            let (_running, messages) = start(command);
+            match messages.recv_timeout(LONG) {
                 Ok(SensorMessage::Dropped { reason, .. }) => {
                     assert!(reason.contains(words), "{reason}")
                 }
                 other => panic!("{command}: {other:?}"),
             }
-            assert!(told.recv_timeout(LONG).is_err(), "{command}: the thread has ended");
+            assert!(messages.recv_timeout(LONG).is_err(), "{command}: the thread has ended");
         }
     }
 
     /// An infinite reading is null in the record, which then cannot be read.
     #[test]
     fn a_number_beyond_all_bounds_is_no_reading() {
-        let (tell, told) = channel();
+        let (tell, messages) = channel();
         let _running = Command::start(SensorCommand::parse("s:GHz=echo 1e300").unwrap(), 0, tell);
         assert!(
-            matches!(told.recv_timeout(LONG), Ok(SensorMessage::Dropped { reason, .. }) if reason == "1e300 is too large")
+            matches!(messages.recv_timeout(LONG), Ok(SensorMessage::Dropped { reason, .. }) if reason == "1e300 is too large")
         );
     }
 
     #[test]
     fn endless_output_is_cut() {
-        let (_running, told) = start("yes 7.5");
-        assert!(matches!(told.recv_timeout(LONG), Ok(SensorMessage::Value { value: 7.5, .. })));
+        let (_running, messages) = start("yes 7.5");
+        assert!(matches!(messages.recv_timeout(LONG), Ok(SensorMessage::Value { value: 7.5, .. })));
     }
 
     #[test]
     fn what_is_under_way_is_killed_with_its_children() {
         let dir = tempfile::tempdir().unwrap();
         let mark = dir.path().join("pid");
-        let (running, told) = start(&format!("sleep 1000 & echo $! > {0}.new; mv {0}.new {0}; wait", mark.display()));
+        let (running, messages) =
+            start(&format!("sleep 1000 & echo $! > {0}.new; mv {0}.new {0}; wait", mark.display()));
         let begun = Instant::now();
         while !mark.exists() && begun.elapsed() < LONG {
             thread::sleep(Duration::from_millis(10));
@@ -207,7 +208,7 @@ mod tests {
         let state = || std::fs::read_to_string(proc.join("stat")).ok();
         assert!(state().is_some());
         drop(running);
-        assert!(told.recv_timeout(LONG).is_err(), "a killed command is not a failed one");
+        assert!(messages.recv_timeout(LONG).is_err(), "a killed command is not a failed one");
         while state().is_some_and(|stat| !stat.contains(") Z ")) {
             assert!(begun.elapsed() < LONG, "it still runs");
             thread::sleep(Duration::from_millis(10));

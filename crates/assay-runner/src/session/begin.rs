@@ -8,7 +8,7 @@ use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::record::Record;
 use assay_core::suite::SuiteWorkload;
-use assay_device::{ProofMeter, Target as Seen};
+use assay_device::{ProofMeter, TargetInfo};
 use assay_engine::{Control, DirectSupport, NullCost, null_cost};
 
 use crate::area::Area;
@@ -16,7 +16,7 @@ use crate::budget::{Budget, workloads_bytes, workloads_time};
 use crate::choose::Engines;
 use crate::emit::{Emitter, Observer};
 use crate::error::RunError;
-use crate::evidence::Witness;
+use crate::evidence::HostMonitor;
 use crate::health::DeviceHealth;
 use crate::manner;
 use crate::pace::Pace;
@@ -41,7 +41,7 @@ pub(crate) struct Session<'o> {
     /// The device's own counters, where there is a device.
     pub(super) meter: Option<Arc<ProofMeter>>,
     pub(crate) watch: Watch,
-    pub(super) witness: Witness,
+    pub(super) host_monitor: HostMonitor,
     /// What the devices were like at the start.
     pub(super) health: DeviceHealth,
     /// The instrument's own cost on this host.
@@ -89,7 +89,7 @@ impl<'o> Session<'o> {
             // Where there is none, that was found before.
             meter: proof::meter(&sysroot, &seen).ok().map(Arc::new),
             watch: Watch::start(&sysroot, &seen.leaves, &request.sensors),
-            witness: Witness::new(&sysroot, &seen),
+            host_monitor: HostMonitor::new(&sysroot, &seen),
             health: health(&seen),
             disks: seen.leaves,
             pace: Pace::default(),
@@ -105,7 +105,7 @@ impl<'o> Session<'o> {
             emitter,
             rendezvous,
         };
-        let at_start = session.witness.at_start();
+        let at_start = session.host_monitor.at_start();
         at_start.into_iter().for_each(|finding| session.warn(finding));
         Ok(session)
     }
@@ -154,7 +154,7 @@ pub(super) fn warn(draft: &mut Draft, finding: Finding, emitter: &mut Emitter<'_
     emitter.emit(EventKind::Warning { workload: None, warning });
 }
 
-fn health(seen: &Seen) -> DeviceHealth {
+fn health(seen: &TargetInfo) -> DeviceHealth {
     let disks = seen.leaves.iter().chain(seen.medium.stack.iter().map(|node| &node.name));
     DeviceHealth::of(disks.map(String::as_str))
 }

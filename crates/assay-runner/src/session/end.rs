@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 
 use super::begin::{Session, warn};
@@ -17,7 +17,7 @@ impl Session<'_> {
         self.watch.collect(&mut self.draft.fill().sensors, &self.emitter);
         let record = self.record();
         let sensors = self.watch.findings(&record.sensors, record.host.governor.as_deref());
-        for finding in sensors.into_iter().chain(self.witness.at_end()) {
+        for finding in sensors.into_iter().chain(self.host_monitor.at_end()) {
             self.warn(finding);
         }
         self.emitter.phase("cleanup");
@@ -29,7 +29,7 @@ impl Session<'_> {
             warn(&mut draft, Finding::FileLeft { path: request.shown(), reason }, &mut emitter);
         }
         let outcome = if control.stopped() {
-            failed(Failure::Interrupted, String::new(), None, &budget, &emitter)
+            failed(RunFailure::Interrupted, String::new(), None, &budget, &emitter)
         } else {
             Outcome::Completed
         };
@@ -48,7 +48,7 @@ impl Session<'_> {
     /// How long removing the test file may take.
     fn clean_up_limit(&self) -> Duration {
         match &self.record().outcome {
-            Outcome::Failed { failure: Failure::Hung, .. } => HUNG_ALREADY,
+            Outcome::Failed { failure: RunFailure::Hung, .. } => HUNG_ALREADY,
             _ if self.control.stopped() => AFTER_STOP,
             _ => self.request.hang_after * SYNC,
         }

@@ -9,7 +9,7 @@ use assay_core::suite::{LEAST_REPEATS, PARTS, leaders};
 
 use super::begin::Session;
 use super::order::Order;
-use super::turn::{Entry, Place, Settled, Turn, completed};
+use super::turn::{Entry, Place, RepeatPlan, Turn, completed};
 use crate::adaptive;
 use crate::budget::weight;
 
@@ -48,12 +48,12 @@ impl Session<'_> {
     }
 
     /// How the repeats of a workload are to be made.
-    fn settle(&self, entry: &Entry, order: &Order) -> Settled {
+    fn settle(&self, entry: &Entry, order: &Order) -> RepeatPlan {
         let settings = &self.record().settings;
         let suite = &self.request.suite;
         let turns = u32::try_from(leaders(&suite.workloads).len()).unwrap_or(u32::MAX).max(1);
         let longest = Duration::from_nanos(settings.budget_ns) / turns.saturating_mul(suite.most_repeats()).max(1);
-        if let Some(before) = Settled::before(&self.record().measurements[entry.index], longest, order.rounds) {
+        if let Some(before) = RepeatPlan::before(&self.record().measurements[entry.index], longest, order.rounds) {
             return before;
         }
         // A medium too slow for what was asked for within a short repeat has long ones.
@@ -62,7 +62,7 @@ impl Session<'_> {
         let few = self.pace.expected(&entry.asked).is_some_and(|s| s * LEAST_OPERATIONS > order.usual.as_secs_f64());
         let whole = few || fitted(order.usual) != fitted(order.usual * PARTS);
         let slot = if whole { order.usual * PARTS } else { order.usual };
-        Settled { slot, whole, open: !whole && order.rounds > LEAST_REPEATS }
+        RepeatPlan { slot, whole, open: !whole && order.rounds > LEAST_REPEATS }
     }
 
     /// Repeats made when it comes to the one at `next`, and all that may be made by what is known now.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_core::record::Layout;
 use assay_core::units::nanoseconds;
 
@@ -36,7 +36,7 @@ impl Session<'_> {
         match self.write_out(kept.is_some()) {
             Ok(out) => self.take_layout(&out, kept),
             Err(error) => {
-                self.fail(Failure::Host, format!("writing the test area: {error}"));
+                self.fail(RunFailure::Host, format!("writing the test area: {error}"));
                 false
             }
         }
@@ -76,9 +76,9 @@ impl Session<'_> {
             }
             Some(Cut::Time) => {
                 let rate = assay_core::units::rate(out.bytes_per_second);
-                (Failure::Hung, format!("writing at {rate} there was no time for more"))
+                (RunFailure::Hung, format!("writing at {rate} there was no time for more"))
             }
-            Some(Cut::Space) => (Failure::OutOfSpace, "the file system was full".to_owned()),
+            Some(Cut::Space) => (RunFailure::OutOfSpace, "the file system was full".to_owned()),
         };
         if span == 0 || kept.is_some() {
             self.fail(failure, reason);
@@ -109,9 +109,9 @@ impl Session<'_> {
             }
             Err(NoAnswer::Late) => {
                 let limit = assay_core::units::span(limit);
-                self.fail(Failure::Hung, format!("a first read was not answered for {limit}"));
+                self.fail(RunFailure::Hung, format!("a first read was not answered for {limit}"));
             }
-            Err(NoAnswer::NoThread(error)) => self.fail(Failure::Host, no_thread(&error)),
+            Err(NoAnswer::NoThread(error)) => self.fail(RunFailure::Host, no_thread(&error)),
         }
         false
     }

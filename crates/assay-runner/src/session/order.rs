@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::suite::{LEAST_REPEATS, SuiteWorkload, leaders, members, together};
 use assay_core::workload::{Op, Workload};
 
 use super::begin::Session;
-use super::turn::{Entry, Next, Place, Turn, complete, completed, no_room, told_at_end};
+use super::turn::{Entry, Next, Place, Turn, complete, completed, no_room, reported_at_end};
 use crate::adaptive;
 use crate::budget::{PLANNED_SLOT, weight};
 use crate::offered::offered;
@@ -196,7 +196,7 @@ impl Session<'_> {
             if let (Some(wish), Outcome::Running) = (confidence, &record.outcome) {
                 adaptive::conclude(measurement, wish);
             }
-            for warning in measurement.warnings.iter().filter(|w| told_at_end(&w.finding)) {
+            for warning in measurement.warnings.iter().filter(|w| reported_at_end(&w.finding)) {
                 let workload = Some(measurement.workload.name.clone());
                 self.emitter.emit(EventKind::Warning { workload, warning: warning.clone() });
             }
@@ -228,7 +228,7 @@ fn note_missing(measurement: &mut Measurement, planned: u32, why: Option<&str>, 
     if ran >= planned || matches!(outcome, Outcome::Failed { .. }) {
         return;
     }
-    let suspended = |r: &Repeat| matches!(r.outcome, Outcome::Failed { failure: Failure::Suspended, .. });
+    let suspended = |r: &Repeat| matches!(r.outcome, Outcome::Failed { failure: RunFailure::Suspended, .. });
     let reason = match measurement.repeats.last() {
         None if why.is_some() => why.unwrap_or_default(),
         Some(last) if suspended(last) => "the process was stopped again and again",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::workload::Workload;
 use assay_engine::{RepeatReport, Target, Trouble};
 
@@ -12,7 +12,7 @@ use crate::emit::Emitter;
 
 /// The failure with when and after how many bytes it came.
 pub(super) fn failed(
-    failure: Failure,
+    failure: RunFailure,
     detail: String,
     workload: Option<&str>,
     budget: &Budget,
@@ -29,12 +29,12 @@ pub(super) fn failed(
 
 impl Session<'_> {
     /// The run ends with this failure, outside of a workload.
-    pub(super) fn fail(&mut self, failure: Failure, detail: String) {
+    pub(super) fn fail(&mut self, failure: RunFailure, detail: String) {
         let outcome = self.failed(failure, detail, None);
         self.draft.end(outcome);
     }
 
-    pub(super) fn failed(&self, failure: Failure, detail: String, workload: Option<&str>) -> Outcome {
+    pub(super) fn failed(&self, failure: RunFailure, detail: String, workload: Option<&str>) -> Outcome {
         failed(failure, detail, workload, &self.budget, &self.emitter)
     }
 
@@ -47,24 +47,24 @@ impl Session<'_> {
         let system = |errno: i32| std::io::Error::from_raw_os_error(errno);
         let op = |write| if write { "write" } else { "read" };
         let (failure, detail) = match &report.trouble {
-            None if self.control.stopped() => (Failure::Interrupted, String::new()),
+            None if self.control.stopped() => (RunFailure::Interrupted, String::new()),
             None => return Outcome::Completed,
             Some(Trouble::Io { write, offset, errno: 0 }) => {
                 let words = format!("{} at offset {offset} moved fewer bytes than asked", op(*write));
-                examined(Failure::IoError, *write, words)
+                examined(RunFailure::IoError, *write, words)
             }
             Some(Trouble::Io { write, offset, errno }) => {
                 let words = format!("{} at offset {offset}: {}", op(*write), system(*errno));
-                examined(Failure::from_errno(*errno), *write, words)
+                examined(RunFailure::from_errno(*errno), *write, words)
             }
             Some(Trouble::Sync { errno }) => {
-                examined(Failure::from_errno(*errno), true, format!("sync: {}", system(*errno)))
+                examined(RunFailure::from_errno(*errno), true, format!("sync: {}", system(*errno)))
             }
             Some(Trouble::Hung { after }) => {
-                (Failure::Hung, format!("nothing completed for {}", assay_core::units::span(*after)))
+                (RunFailure::Hung, format!("nothing completed for {}", assay_core::units::span(*after)))
             }
-            Some(Trouble::Setup(message)) => (Failure::Host, message.clone()),
-            Some(Trouble::Peer(message)) => (Failure::Other, message.clone()),
+            Some(Trouble::Setup(message)) => (RunFailure::Host, message.clone()),
+            Some(Trouble::Peer(message)) => (RunFailure::Other, message.clone()),
         };
         self.failed(failure, detail, Some(&workload.name))
     }

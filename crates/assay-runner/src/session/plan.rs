@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 use assay_core::suite::{Analysis, SuiteWorkload, members};
 use assay_core::together::Together;
@@ -90,7 +90,7 @@ impl Session<'_> {
             // What is due at the end of the measured part is waited for, up to a quarter of its length.
             share.duration = share.duration.mul_f64(0.8);
         }
-        if too_thoughtful(fitted, share.duration) {
+        if has_too_few_pauses(fitted, share.duration) {
             return Ok(None);
         }
         let workload = Workload { arrivals, together: beside, ..complete(fitted, place, target.direct(), Some(share)) };
@@ -167,12 +167,12 @@ impl Session<'_> {
         if workload.direct || !self.area.target.direct() {
             return Ok(Arc::clone(&self.area.target));
         }
-        self.area.cached().map_err(|error| self.failed(Failure::Other, error.to_string(), Some(&workload.name)))
+        self.area.cached().map_err(|error| self.failed(RunFailure::Other, error.to_string(), Some(&workload.name)))
     }
 }
 
 /// Whether fewer than [`LEAST_PAUSES`] pauses fit into a repeat: its rate would be that of where it began.
-pub(super) fn too_thoughtful(workload: &SuiteWorkload, duration: Duration) -> bool {
+pub(super) fn has_too_few_pauses(workload: &SuiteWorkload, duration: Duration) -> bool {
     workload.think.is_some_and(|think| Duration::from_nanos(think.pause_ns).saturating_mul(LEAST_PAUSES) > duration)
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::program::{Program, ProgramRun, SuiteProgram};
 use assay_core::record::{OriginalRun, Record, Score};
 use assay_core::suite::LEAST_REPEATS;
@@ -262,9 +262,9 @@ impl Session<'_> {
         time: Duration,
         round: u64,
     ) -> Result<Done, Trouble> {
-        let mark = self.witness.before();
+        let mark = self.host_monitor.before();
         let made = self.run_program(fitted, files, time, round);
-        for finding in self.witness.after(&mark) {
+        for finding in self.host_monitor.after(&mark) {
             // Said once of all programs.
             let said = self.record().warnings.iter().any(|w| discriminant(&w.finding) == discriminant(&finding));
             if !said {
@@ -324,10 +324,10 @@ impl Session<'_> {
             _ => None,
         };
         let failure = match trouble {
-            Trouble::Wrong(_) => Failure::Host,
-            _ => errno.map_or(Failure::Other, Failure::from_errno),
+            Trouble::Wrong(_) => RunFailure::Host,
+            _ => errno.map_or(RunFailure::Other, RunFailure::from_errno),
         };
-        if failure == Failure::OutOfSpace {
+        if failure == RunFailure::OutOfSpace {
             entry.left_out = Some("the file system was full".to_owned());
             return Next::Go;
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use assay_core::event::EventKind;
 use assay_core::finding::{Finding, Warning};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Measurement;
 use assay_core::suite::{Analysis, SuiteWorkload, members};
 use assay_core::units::nanoseconds;
@@ -17,7 +17,7 @@ use assay_stats::{geometric, geometric_until_known};
 
 use super::begin::Session;
 use super::plan::Planned;
-use super::turn::{Entry, Next, Turn, completed, told_at_end};
+use super::turn::{Entry, Next, Turn, completed, reported_at_end};
 use crate::adaptive::AdaptiveStop;
 use crate::choose::Instrument;
 use crate::crosscheck::{self, Order};
@@ -105,7 +105,7 @@ impl Session<'_> {
         self.draft.fill().settings.elapsed_ns = self.emitter.elapsed_ns();
         match outcome {
             Outcome::Completed => Next::Go,
-            Outcome::Failed { failure: Failure::Suspended, .. } => Next::Again,
+            Outcome::Failed { failure: RunFailure::Suspended, .. } => Next::Again,
             outcome => {
                 self.draft.end(outcome);
                 Next::End
@@ -143,17 +143,18 @@ impl Session<'_> {
             return Ok(());
         }
         match forget_cached(&planned.target, self.request.hang_after) {
-            Err(error) => Err(self.failed(Failure::Host, no_thread(&error), Some(&workload.name))),
+            Err(error) => Err(self.failed(RunFailure::Host, no_thread(&error), Some(&workload.name))),
             Ok(forgotten) => {
                 let measurement = &mut self.draft.fill().measurements[entry.index];
-                let told = measurement.warnings.iter().any(|w| matches!(w.finding, Finding::CacheNotDropped { .. }));
-                if let Some(finding) = not_dropped(workload, forgotten.as_ref()).filter(|_| !told) {
+                let is_warned =
+                    measurement.warnings.iter().any(|w| matches!(w.finding, Finding::CacheNotDropped { .. }));
+                if let Some(finding) = not_dropped(workload, forgotten.as_ref()).filter(|_| !is_warned) {
                     measurement.warn(finding);
-                    let told = measurement.warnings.last().map(|warning| EventKind::Warning {
+                    let event = measurement.warnings.last().map(|warning| EventKind::Warning {
                         workload: Some(workload.name.clone()),
                         warning: warning.clone(),
                     });
-                    told.into_iter().for_each(|event| self.emitter.emit(event));
+                    event.into_iter().for_each(|event| self.emitter.emit(event));
                 }
                 Ok(())
             }
@@ -188,7 +189,7 @@ impl Session<'_> {
     fn make(&mut self, planned: &mut [Planned]) -> Vec<Made> {
         let (started, started_ns) = (wall_clock(), self.emitter.elapsed_ns());
         let suspended = self.control.suspended();
-        let mark = self.witness.before();
+        let mark = self.host_monitor.before();
         let before = proof::read(self.meter.as_deref());
         // A soak runs alone.
         let soak = planned.iter().find(|planned| planned.soak).map(|planned| planned.index);
@@ -220,7 +221,7 @@ impl Session<'_> {
         };
         let after = proof::read(self.meter.as_deref());
         self.area.remove_original();
-        let mut findings = self.witness.after(&mark);
+        let mut findings = self.host_monitor.after(&mark);
         let suspended = self.control.suspended() - suspended;
         if !suspended.is_zero() {
             // Others had the processors to themselves meanwhile.
@@ -262,7 +263,7 @@ impl Session<'_> {
             // One in flight is what a full queue is judged by; a deeper queue is at least as fast.
             self.pace.note(workload.op, workload.pattern, workload.block_bytes, workload.sync.each(), report.iops);
         } else if !made.suspended.is_zero() && outcome == Outcome::Completed {
-            outcome = self.failed(Failure::Suspended, String::new(), Some(&workload.name));
+            outcome = self.failed(RunFailure::Suspended, String::new(), Some(&workload.name));
         }
         if let (Outcome::Completed, Some(proof)) = (&outcome, made.proof) {
             entry.proof.add(proof);
@@ -285,7 +286,7 @@ impl Session<'_> {
         }
         measurement.repeats.push(finished);
         // A repeat that is made again is not finished.
-        if !matches!(outcome, Outcome::Failed { failure: Failure::Suspended, .. }) {
+        if !matches!(outcome, Outcome::Failed { failure: RunFailure::Suspended, .. }) {
             self.emitter.emit(EventKind::RepeatFinished {
                 workload: workload.name.clone(),
                 repeat: turn.round + 1,
@@ -330,7 +331,7 @@ impl Session<'_> {
         efficiency(measurement, &record.sensors);
         // What is judged anew after each repeat is told once; few operations may yet become enough.
         let same = |a: &Warning, b: &Warning| discriminant(&a.finding) == discriminant(&b.finding);
-        let untold = |w: &&Warning| !known.iter().any(|k| same(k, w)) && !told_at_end(&w.finding);
+        let untold = |w: &&Warning| !known.iter().any(|k| same(k, w)) && !reported_at_end(&w.finding);
         for warning in measurement.warnings.iter().filter(untold) {
             let workload = Some(measurement.workload.name.clone());
             self.emitter.emit(EventKind::Warning { workload, warning: warning.clone() });
@@ -394,9 +395,9 @@ mod tests {
             not_dropped(&Workload::new("w", op, Pattern::Random, 4096), forgotten)
         };
         let refused = Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "nothing is dropped here"));
-        let told = Some(Finding::CacheNotDropped { reason: "nothing is dropped here".to_owned() });
-        assert_eq!(of(Op::Read, Some(&refused)), told);
-        assert_eq!(of(Op::Mixed, Some(&refused)), told);
+        let expected = Some(Finding::CacheNotDropped { reason: "nothing is dropped here".to_owned() });
+        assert_eq!(of(Op::Read, Some(&refused)), expected);
+        assert_eq!(of(Op::Mixed, Some(&refused)), expected);
         assert_eq!(of(Op::Write, Some(&refused)), None);
         assert_eq!(of(Op::Read, Some(&Ok(()))), None);
         assert_eq!(of(Op::Read, None), None, "the repeat finds out");

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_core::event::{Event, EventKind};
-use assay_core::finding::{Finding, Verdict};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::finding::{Finding, ValidityVerdict};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Batching, Measurement, Repeat};
 use assay_core::suite::Suite;
 use assay_core::units::nanoseconds;
@@ -114,7 +114,7 @@ fn a_run_that_is_stopped_measures_nothing_and_leaves_nothing() {
     control.stop();
     assert!(!session.lay_out());
     let record = session.finish();
-    assert!(matches!(record.outcome, Outcome::Failed { failure: Failure::Interrupted, .. }), "{:?}", record.outcome);
+    assert!(matches!(record.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. }), "{:?}", record.outcome);
     assert!(record.measurements.is_empty());
     assert_eq!(files(dir.path()), 0);
     assert_eq!(listener.saved.last(), Some(&record));
@@ -294,15 +294,20 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
     assert_eq!(of(&session, &report), Outcome::Completed);
     // ENOSPC and EROFS; ERROR_DISK_FULL and ERROR_WRITE_PROTECT.
     let (full, read_only) = if cfg!(windows) { (112, 19) } else { (28, 30) };
-    let told = |errno| std::io::Error::from_raw_os_error(errno).to_string();
-    let (no_space, protected) = (format!("write at offset 0: {}", told(full)), format!("sync: {}", told(read_only)));
+    let message_of = |errno| std::io::Error::from_raw_os_error(errno).to_string();
+    let (no_space, protected) =
+        (format!("write at offset 0: {}", message_of(full)), format!("sync: {}", message_of(read_only)));
     for (trouble, kind, words) in [
-        (Trouble::Io { write: false, offset: 512, errno: 0 }, Failure::IoError, "read at offset 512 moved fewer bytes"),
-        (Trouble::Io { write: true, offset: 0, errno: full }, Failure::OutOfSpace, no_space.as_str()),
-        (Trouble::Sync { errno: read_only }, Failure::ReadOnly, protected.as_str()),
-        (Trouble::Hung { after: Duration::from_secs(30) }, Failure::Hung, "nothing completed for 30"),
-        (Trouble::Setup("no threads".to_owned()), Failure::Host, "no threads"),
-        (Trouble::Peer("fio: no".to_owned()), Failure::Other, "fio: no"),
+        (
+            Trouble::Io { write: false, offset: 512, errno: 0 },
+            RunFailure::IoError,
+            "read at offset 512 moved fewer bytes",
+        ),
+        (Trouble::Io { write: true, offset: 0, errno: full }, RunFailure::OutOfSpace, no_space.as_str()),
+        (Trouble::Sync { errno: read_only }, RunFailure::ReadOnly, protected.as_str()),
+        (Trouble::Hung { after: Duration::from_secs(30) }, RunFailure::Hung, "nothing completed for 30"),
+        (Trouble::Setup("no threads".to_owned()), RunFailure::Host, "no threads"),
+        (Trouble::Peer("fio: no".to_owned()), RunFailure::Other, "fio: no"),
     ] {
         report.trouble = Some(trouble);
         match of(&session, &report) {
@@ -316,7 +321,7 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
     report.trouble = None;
     control.stop();
     let stopped = of(&session, &report);
-    assert!(matches!(stopped, Outcome::Failed { failure: Failure::Interrupted, .. }), "{stopped:?}");
+    assert!(matches!(stopped, Outcome::Failed { failure: RunFailure::Interrupted, .. }), "{stopped:?}");
 }
 
 #[test]
@@ -326,7 +331,7 @@ fn the_file_is_gone_and_the_record_judged_when_a_run_ends() {
     session.warn(Finding::AnotherRun);
     let record = session.finish();
     assert_eq!((files(dir.path()), &record.outcome), (0, &Outcome::Completed));
-    assert!(record.validity.verdict >= Verdict::Suspect && record.settings.elapsed_ns > 0);
+    assert!(record.validity.verdict >= ValidityVerdict::Suspect && record.settings.elapsed_ns > 0);
     assert_eq!(listener.saved.last(), Some(&record));
     match &listener.events.last().unwrap().event {
         EventKind::Finished { outcome, validity, .. } => {
@@ -401,7 +406,7 @@ fn a_program_that_is_stopped_leaves_nothing_and_what_was_measured_stays() {
     let mut observer = Stopping(control.clone(), Listener::default());
     let run = Run::prepare(with_programs(dir.path(), STREAM_AND_ROWS)).unwrap();
     let record = run.execute(&control, &mut observer, None).unwrap();
-    assert!(matches!(record.outcome, Outcome::Failed { failure: Failure::Interrupted, .. }), "{:?}", record.outcome);
+    assert!(matches!(record.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. }), "{:?}", record.outcome);
     assert_eq!(record.scores.len(), 2, "of the first round");
     assert_eq!(files(dir.path()), 0);
 }

@@ -23,12 +23,12 @@ pub(super) struct Entry {
     /// Larger blocks than one that reaches what the bus allows.
     pub(super) left_out: bool,
     /// How its repeats are made where their number is open; known from the first one on.
-    pub(super) settled: Option<Settled>,
+    pub(super) settled: Option<RepeatPlan>,
 }
 
 /// How all repeats of a workload are made, settled before the first of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Settled {
+pub(super) struct RepeatPlan {
     /// The time of each.
     pub(super) slot: Duration,
     /// They are as long, and at most as many, as in a suite with a fixed number of them.
@@ -37,7 +37,7 @@ pub(super) struct Settled {
     pub(super) open: bool,
 }
 
-impl Settled {
+impl RepeatPlan {
     /// As in the part of the run before an interruption; `usual` is the longest that a short repeat could be.
     pub(super) fn before(measurement: &Measurement, usual: Duration, rounds: u32) -> Option<Self> {
         let stop = &measurement.workload.stop;
@@ -80,7 +80,7 @@ pub(super) enum Next {
 }
 
 /// What may yet change with every repeat.
-pub(super) fn told_at_end(finding: &Finding) -> bool {
+pub(super) fn reported_at_end(finding: &Finding) -> bool {
     matches!(finding, Finding::FewOperations { .. } | Finding::CrosscheckDiffers { .. })
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn path_of_directory(directory: &Directory) -> PathBuf {
 }
 
 /// How the file system of an open file stopped writing, if it did.
-pub(crate) fn gave_up(file: &File) -> Option<String> {
+pub(crate) fn write_failure(file: &File) -> Option<String> {
     let turned = turned_read_only(file);
     if turned.is_some() {
         return turned;

@@ -36,6 +36,6 @@ pub(crate) fn path_of_directory(directory: &Directory) -> PathBuf {
 }
 
 /// How the file system of an open file stopped writing, if it did.
-pub(crate) fn gave_up(file: &File) -> Option<String> {
+pub(crate) fn write_failure(file: &File) -> Option<String> {
     turned_read_only(file)
 }

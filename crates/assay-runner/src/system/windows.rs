@@ -61,7 +61,7 @@ pub(crate) fn path_of_directory(directory: &Directory) -> PathBuf {
 }
 
 /// No file system is known to stop so.
-pub(crate) fn gave_up(_file: &File) -> Option<String> {
+pub(crate) fn write_failure(_file: &File) -> Option<String> {
     None
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Arm {
 
 /// Two arms that are tested against each other.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Contest {
+pub(super) struct TestedPair {
     pub(super) a: usize,
     pub(super) b: usize,
     /// The observed |t|.
@@ -57,7 +57,7 @@ impl Sample {
     }
 
     /// The largest squared t of one draw over the contests that are still open, and whose it is.
-    fn largest(&self, draw: usize, contests: &[Contest], open: &[usize]) -> (f64, usize) {
+    fn largest(&self, draw: usize, contests: &[TestedPair], open: &[usize]) -> (f64, usize) {
         let row = &self.rows[draw * self.arms..(draw + 1) * self.arms];
         let mut best = (0.0, open.first().copied().unwrap_or(0));
         for &at in open {
@@ -90,7 +90,7 @@ pub(super) fn place(alpha: f64, draws: usize) -> usize {
 /// Tests all `contests` at once, stepping down.
 pub(super) fn decide(
     arms: &[Arm],
-    contests: &[Contest],
+    contests: &[TestedPair],
     prior: f64,
     (alpha, draws, seed): (f64, usize, u64),
 ) -> Decision {

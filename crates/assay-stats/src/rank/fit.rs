@@ -126,7 +126,7 @@ impl Fit {
         self.models.iter().map(ModelFit::entrant).collect()
     }
 
-    /// Whether units were told apart from the slots they sat in.
+    /// Whether units were told apart from the slots they were in.
     #[must_use]
     pub fn units_known(&self) -> bool {
         !self.slots.is_empty()

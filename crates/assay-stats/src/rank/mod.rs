@@ -41,6 +41,6 @@ pub use outlier::{Disagreement, ODD_ALPHA, OddUnit, Oddities, odd_units, units_t
 pub use pairwise::{Answer, Comparison, Doubt, compare, compare_all};
 pub use precision::{Precision, precisions};
 pub use ranking::{Ranked, Ranking, rank, rank_sharing, tests};
-pub use resolution::{Plan, smallest_ratio, studentized_range};
+pub use resolution::{CampaignSize, smallest_ratio, studentized_range};
 pub use shared::Shared;
 pub use verdict::{Better, Pair};

@@ -10,7 +10,7 @@ pub struct Observation<'a> {
     pub model: Cow<'a, str>,
     /// The piece of it; names need to differ within a model only.
     pub unit: Cow<'a, str>,
-    /// Where the unit sat.
+    /// Where the unit was.
     pub slot: Option<Cow<'a, str>>,
     /// The wave: what was measured at the same time.
     pub wave: Option<u32>,

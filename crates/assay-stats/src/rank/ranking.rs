@@ -6,7 +6,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::bootstrap::{Arm, Contest, Decision, decide};
+use super::bootstrap::{Arm, Decision, TestedPair, decide};
 use super::degrees::{cautious_degrees, pair_degrees};
 use super::dnf::Class;
 use super::entry::{Entrant, Options, Refusal, Sense, check};
@@ -219,11 +219,11 @@ fn test(
         let error = (a.variance / f64::from(a.units) + b.variance / f64::from(b.units) + common).sqrt();
         (models[pair.first].mean - models[pair.second].mean, error, common)
     };
-    let contests: Vec<Contest> = tested
+    let contests: Vec<TestedPair> = tested
         .iter()
         .map(|&at| {
             let (difference, error, _) = measure(&pairs[at]);
-            Contest { a: place[pairs[at].first], b: place[pairs[at].second], t: difference.abs() / error }
+            TestedPair { a: place[pairs[at].first], b: place[pairs[at].second], t: difference.abs() / error }
         })
         .collect();
     let Decision { critical, rejected } =

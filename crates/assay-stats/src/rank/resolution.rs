@@ -76,7 +76,7 @@ fn range_cdf(width: f64, means: u32, nodes: &[(f64, f64, f64)]) -> f64 {
 
 /// A campaign: how many models, with how many units each.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Plan {
+pub struct CampaignSize {
     /// Models, at least two.
     pub models: u32,
     /// Units of each model, at least two.
@@ -92,7 +92,7 @@ pub struct Plan {
 /// [`super::rank`] shares it in part and needs a little more. `None` for fewer than two models or
 /// units, or a deviation or chance out of range.
 #[must_use]
-pub fn smallest_ratio(plan: &Plan) -> Option<f64> {
+pub fn smallest_ratio(plan: &CampaignSize) -> Option<f64> {
     if plan.units < 2 || !(plan.deviation > 0.0 && plan.deviation.is_finite()) {
         return None;
     }
@@ -143,11 +143,11 @@ mod tests {
         ];
         for (models, units, expected) in table {
             for (deviation, percent) in [0.05, 0.10, 0.15].into_iter().zip(expected) {
-                let ratio = smallest_ratio(&Plan { models, units, deviation, alpha: 0.05 }).unwrap();
+                let ratio = smallest_ratio(&CampaignSize { models, units, deviation, alpha: 0.05 }).unwrap();
                 assert!(((ratio - 1.0) * 100.0 - percent).abs() <= 1.0, "{models} {units} {deviation}: {ratio}");
             }
         }
-        assert_eq!(smallest_ratio(&Plan { models: 5, units: 1, deviation: 0.1, alpha: 0.05 }), None);
-        assert_eq!(smallest_ratio(&Plan { models: 1, units: 5, deviation: 0.1, alpha: 0.05 }), None);
+        assert_eq!(smallest_ratio(&CampaignSize { models: 5, units: 1, deviation: 0.1, alpha: 0.05 }), None);
+        assert_eq!(smallest_ratio(&CampaignSize { models: 1, units: 5, deviation: 0.1, alpha: 0.05 }), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Errors that the units of a model have in common, so that more units do not average them out.
 //!
 //! Slots and rounds are taken out of the units' values by least squares. The effects are estimated by the units that
-//! changed slot or round; where that is one card, its error enters the difference of every two models that sat in
+//! changed slot or round; where that is one card, its error enters the difference of every two models that were in
 //! different slots, and the spread between units shows nothing of it. An effect that nobody carried from one place to
 //! the other is not estimated at all, and its size is assumed.
 

@@ -105,7 +105,7 @@ impl Design {
         self.sweep_until(y, SETTLED, ROUNDS)
     }
 
-    /// The same with less patience.
+    /// The same, ended at this tolerance or after so many rounds.
     pub(super) fn sweep_until(&self, y: &[f64], tolerance: f64, rounds: usize) -> Effects {
         let mut residuals = y.to_vec();
         let mut unit = vec![0.0; self.units];

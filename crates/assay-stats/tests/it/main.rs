@@ -3,8 +3,8 @@
 
 mod decide_bounds;
 mod decide_composite;
-mod experiment;
-mod experiment_race;
+mod plan;
+mod plan_race;
 mod rank;
 mod rank_calibration;
 mod rank_properties;

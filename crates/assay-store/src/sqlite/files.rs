@@ -116,9 +116,9 @@ pub(crate) fn log_bytes(file: &Path) -> u64 {
 /// A lock of the directory needs no file of its own and ends with the process.
 pub(crate) struct SetUp(#[expect(dead_code, reason = "the lock lives as long as the open file")] Option<File>);
 
-pub(crate) fn lock_set_up(dir: &Path, file: &Path, patience: Duration) -> Result<SetUp, StoreError> {
+pub(crate) fn lock_set_up(dir: &Path, file: &Path, busy_timeout: Duration) -> Result<SetUp, StoreError> {
     let open = system::open_set_up(dir, file).map_err(|error| explain::system("read", dir, error))?;
-    let end = Instant::now() + patience;
+    let end = Instant::now() + busy_timeout;
     loop {
         match system::lock(&open) {
             Ok(()) => return Ok(SetUp(Some(open))),

@@ -15,7 +15,7 @@ use crate::error::StoreError;
 use crate::system;
 
 /// How long to wait for another process, unless told otherwise.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// A store up to this size is checked whenever it is opened; that takes some milliseconds.
 /// Damage in a larger one shows when it is read.
 const CHECKED_BYTES: u64 = 4 << 20;
@@ -49,15 +49,15 @@ impl SqliteStore {
     /// Every case of [`StoreError`] with exit code 4. A file that is damaged, newer or of another
     /// program is left as it is.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        Self::open_within(dir, PATIENCE)
+        Self::open_within(dir, BUSY_TIMEOUT)
     }
 
     /// The same, waiting at most so long for other processes.
     ///
     /// # Errors
     /// As [`SqliteStore::open`].
-    pub fn open_within(dir: &Path, patience: Duration) -> Result<Self, StoreError> {
-        Self::open_on(dir, patience, files::kind_of)
+    pub fn open_within(dir: &Path, busy_timeout: Duration) -> Result<Self, StoreError> {
+        Self::open_on(dir, busy_timeout, files::kind_of)
     }
 
     /// The same; `kind` says on what kind of file system the directory lies, as `f_type` of statfs(2).
@@ -65,16 +65,16 @@ impl SqliteStore {
     ///
     /// # Errors
     /// As [`SqliteStore::open`].
-    pub fn open_on(dir: &Path, patience: Duration, kind: fn(&Path) -> io::Result<u64>) -> Result<Self, StoreError> {
+    pub fn open_on(dir: &Path, busy_timeout: Duration, kind: fn(&Path) -> io::Result<u64>) -> Result<Self, StoreError> {
         files::make_directory(dir)?;
         let file = files::store_in(dir);
         files::may("write", dir, Need::MakeIn)?;
-        let set_up = files::lock_set_up(dir, &file, patience)?;
+        let set_up = files::lock_set_up(dir, &file, busy_timeout)?;
         files::make_file(&file)?;
         let found = files::look(&file)?;
         files::may("write", &file, Need::ReadWrite)?;
         let explain = |error| explain::database(&file, error);
-        let mut conn = connect(&file, Mode::ReadWrite, patience).map_err(explain)?;
+        let mut conn = connect(&file, Mode::ReadWrite, busy_timeout).map_err(explain)?;
         let state = migrate::state(&conn, &file, STEPS)?;
         if conn.is_readonly("main").map_err(explain)? {
             return Err(StoreError::ReadOnly { path: file });
@@ -119,7 +119,7 @@ impl SqliteStore {
             State::Empty => return Ok(None),
             State::Older(found) if read_only => return Err(StoreError::OlderReadOnly { path: file, found }),
             State::Older(_) => {
-                let _set_up = files::lock_set_up(dir, &file, PATIENCE)?;
+                let _set_up = files::lock_set_up(dir, &file, BUSY_TIMEOUT)?;
                 migrate::migrate(&mut conn, &file, STEPS, tell)?;
             }
             State::Current => {}
@@ -132,8 +132,8 @@ impl SqliteStore {
     ///
     /// # Errors
     /// [`StoreError::Database`] for a time that SQLite cannot count.
-    pub fn set_patience(&mut self, patience: Duration) -> Result<(), StoreError> {
-        self.conn.busy_timeout(patience.min(Duration::from_secs(3600))).map_err(|error| self.explain(error))
+    pub fn set_busy_timeout(&mut self, busy_timeout: Duration) -> Result<(), StoreError> {
+        self.conn.busy_timeout(busy_timeout.min(Duration::from_secs(3600))).map_err(|error| self.explain(error))
     }
 
     pub(super) fn explain(&self, error: rusqlite::Error) -> StoreError {
@@ -141,7 +141,7 @@ impl SqliteStore {
     }
 }
 
-fn connect(file: &Path, mode: Mode, patience: Duration) -> rusqlite::Result<Connection> {
+fn connect(file: &Path, mode: Mode, busy_timeout: Duration) -> rusqlite::Result<Connection> {
     // Without OpenFlags::SQLITE_OPEN_URI, so that a directory called `file:…` is only a name.
     let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = match mode {
@@ -152,7 +152,7 @@ fn connect(file: &Path, mode: Mode, patience: Duration) -> rusqlite::Result<Conn
             flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
         )?,
     };
-    conn.busy_timeout(patience)?;
+    conn.busy_timeout(busy_timeout)?;
     // The file may have come from elsewhere: nothing in its schema gets to run
     // (<https://www.sqlite.org/security.html>).
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -173,7 +173,7 @@ fn connect(file: &Path, mode: Mode, patience: Duration) -> rusqlite::Result<Conn
 /// Connects as well as the file system allows.
 fn connect_somehow(file: &Path) -> Result<(Connection, State), StoreError> {
     let attempt = |mode| {
-        connect(file, mode, PATIENCE)
+        connect(file, mode, BUSY_TIMEOUT)
             .and_then(|conn| {
                 // The first read is what needs the log and the shared memory.
                 conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -268,7 +268,7 @@ mod tests {
         assert_safe(&SqliteStore::open_existing(dir.path()).unwrap().unwrap());
         let file = files::store_in(dir.path());
         for mode in [Mode::ReadOnly, Mode::Immutable] {
-            let conn = connect(&file, mode, PATIENCE).unwrap();
+            let conn = connect(&file, mode, BUSY_TIMEOUT).unwrap();
             let inode = files::inode(&file).unwrap();
             assert_safe(&SqliteStore {
                 conn,
@@ -290,13 +290,13 @@ mod tests {
         let ext4: Kind = |_| Ok(0xef53);
         for (kind, mode) in [(nfs, "delete"), (fuse, "delete"), (unknown, "delete"), (ext4, "wal")] {
             let dir = tempfile::tempdir().unwrap();
-            let store = SqliteStore::open_on(dir.path(), PATIENCE, kind).unwrap();
+            let store = SqliteStore::open_on(dir.path(), BUSY_TIMEOUT, kind).unwrap();
             assert_eq!(pragma::<String>(&store, "journal_mode"), mode);
             assert_safe(&store);
             drop(store);
             // A store that was local is changed over when it is opened on a shared file system.
-            drop(SqliteStore::open_on(dir.path(), PATIENCE, ext4).unwrap());
-            let moved = SqliteStore::open_on(dir.path(), PATIENCE, kind).unwrap();
+            drop(SqliteStore::open_on(dir.path(), BUSY_TIMEOUT, ext4).unwrap());
+            let moved = SqliteStore::open_on(dir.path(), BUSY_TIMEOUT, kind).unwrap();
             assert_eq!(pragma::<String>(&moved, "journal_mode"), mode);
         }
     }

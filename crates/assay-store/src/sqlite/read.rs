@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use assay_core::finding::Verdict;
+use assay_core::finding::ValidityVerdict;
 use assay_core::medium::MediumKind;
 use assay_core::record::Record;
 use rusqlite::types::Value;
@@ -246,7 +246,7 @@ fn summary(row: &Row<'_>, labels: &mut HashMap<i64, BTreeMap<String, String>>) -
         suite: row.get(8)?,
         outcome: document::outcome(&row.get::<_, String>(9)?),
         // A verdict of a newer version: not to be relied on, not to be thrown away.
-        verdict: document::variant(&row.get::<_, String>(10)?).unwrap_or(Verdict::Suspect),
+        verdict: document::variant(&row.get::<_, String>(10)?).unwrap_or(ValidityVerdict::Suspect),
         labels: labels.remove(&number).unwrap_or_default(),
     })
 }

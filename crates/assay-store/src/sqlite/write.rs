@@ -12,7 +12,7 @@ use super::open::SqliteStore;
 use super::parts::{self, Growth};
 use crate::document::{self, Columns};
 use crate::error::StoreError;
-use crate::owner::{Life, Owner};
+use crate::owner::{Owner, OwnerState};
 use crate::store::{Abandoned, Change, RunState, Saved};
 use crate::system;
 
@@ -81,7 +81,7 @@ impl SqliteStore {
         let explain = |error| super::explain::database(&file, error);
         let tx = self.begin()?;
         let running = runs(&tx, Some(id)).map_err(explain)?;
-        if let Some(run) = running.iter().find(|run| run.owner.life() == Life::Alive) {
+        if let Some(run) = running.iter().find(|run| run.owner.life() == OwnerState::Alive) {
             return Err(StoreError::StillRunning { id: id.to_owned(), pid: run.owner.pid });
         }
         let number: Option<i64> = tx
@@ -105,7 +105,7 @@ impl SqliteStore {
         let mut closed = Vec::new();
         for run in runs(&tx, None).map_err(explain)? {
             let life = run.owner.life();
-            if matches!(life, Life::Alive | Life::Elsewhere) {
+            if matches!(life, OwnerState::Alive | OwnerState::Elsewhere) {
                 continue;
             }
             // A document of a newer version stays for that version to close.

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use super::Look;
+use super::ProcessState;
 
 /// The variables that name a place for the store, each with what is below it, in the order in which they count.
 pub(crate) const HOMES: [(&str, &str); 2] = [("XDG_DATA_HOME", "assay"), ("HOME", ".local/share/assay")];
@@ -68,29 +68,29 @@ pub(crate) fn process_numbers() -> String {
 }
 
 /// What is known of a process: field 22 of `/proc/PID/stat` in clock ticks since boot (proc(5)).
-pub(crate) fn process(pid: u32) -> Look {
-    told(pid, fs::read(format!("/proc/{pid}/stat")))
+pub(crate) fn process(pid: u32) -> ProcessState {
+    look_of_stat(pid, fs::read(format!("/proc/{pid}/stat")))
 }
 
 /// What reading `/proc/PID/stat` tells.
-fn told(pid: u32, stat: std::io::Result<Vec<u8>>) -> Look {
+fn look_of_stat(pid: u32, stat: std::io::Result<Vec<u8>>) -> ProcessState {
     match stat {
         Ok(stat) => match parse_stat(&String::from_utf8_lossy(&stat)) {
             // A killed process waits as a zombie until its parent asks for it.
-            Some(('Z' | 'X' | 'x', _)) => Look::Gone,
-            Some((_, start_time)) => Look::There(start_time),
-            None => Look::Hidden,
+            Some(('Z' | 'X' | 'x', _)) => ProcessState::Gone,
+            Some((_, start_time)) => ProcessState::There(start_time),
+            None => ProcessState::Hidden,
         },
         // /proc may be absent, or hide the processes of others (hidepid=2): ask the kernel.
         Err(error) if error.kind() == ErrorKind::NotFound => {
             match i32::try_from(pid).ok().and_then(Pid::from_raw).map(test_kill_process) {
-                None | Some(Err(Errno::SRCH)) => Look::Gone,
-                Some(_) => Look::Hidden,
+                None | Some(Err(Errno::SRCH)) => ProcessState::Gone,
+                Some(_) => ProcessState::Hidden,
             }
         }
         // ESRCH: it ended between open and read.
-        Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Look::Gone,
-        Err(_) => Look::Hidden,
+        Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => ProcessState::Gone,
+        Err(_) => ProcessState::Hidden,
     }
 }
 
@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn one_that_ends_while_it_is_read_is_gone_and_one_that_is_hidden_is_not() {
-        let of = |errno: Errno| told(std::process::id(), Err(errno.into()));
-        assert!(matches!(of(Errno::SRCH), Look::Gone));
-        assert!(matches!(of(Errno::ACCESS), Look::Hidden));
-        assert!(matches!(of(Errno::NOENT), Look::Hidden), "the kernel knows it");
+        let of = |errno: Errno| look_of_stat(std::process::id(), Err(errno.into()));
+        assert!(matches!(of(Errno::SRCH), ProcessState::Gone));
+        assert!(matches!(of(Errno::ACCESS), ProcessState::Hidden));
+        assert!(matches!(of(Errno::NOENT), ProcessState::Hidden), "the kernel knows it");
     }
 
     #[test]

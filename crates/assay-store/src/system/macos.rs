@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::fs::{fcntl_fullfsync, fsync, statfs};
 use rustix::io::Errno;
 
-use super::Look;
+use super::ProcessState;
 
 /// The variables that name a place for the store, each with what is below it, in the order in which they count.
 pub(crate) const HOMES: [(&str, &str); 2] = [("XDG_DATA_HOME", "assay"), ("HOME", "Library/Application Support/assay")];
@@ -74,8 +74,8 @@ pub(crate) fn boot_id() -> String {
             0,
         )
     };
-    let told = room.get(..length).filter(|_| status == 0).unwrap_or_default();
-    String::from_utf8_lossy(told).trim_end_matches('\0').to_owned()
+    let bytes = room.get(..length).filter(|_| status == 0).unwrap_or_default();
+    String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()
 }
 
 /// All processes of a host have numbers of one kind.
@@ -84,20 +84,20 @@ pub(crate) fn process_numbers() -> String {
 }
 
 /// What is known of a process: when it started, in microseconds since 1970 (libproc.h, `PROC_PIDTBSDINFO`).
-pub(crate) fn process(pid: u32) -> Look {
-    let Ok(pid) = c_int::try_from(pid) else { return Look::Gone };
+pub(crate) fn process(pid: u32) -> ProcessState {
+    let Ok(pid) = c_int::try_from(pid) else { return ProcessState::Gone };
     // SAFETY: a structure of numbers and bytes, for which zeros are values.
-    let mut told: libc::proc_bsdinfo = unsafe { std::mem::zeroed() };
-    let length = size_of_val(&told) as c_int;
+    let mut info: libc::proc_bsdinfo = unsafe { std::mem::zeroed() };
+    let length = size_of_val(&info) as c_int;
     // SAFETY: the structure of this flavour and its length; it is written for the time of the call.
-    let written = unsafe { libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, (&raw mut told).cast(), length) };
+    let written = unsafe { libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, (&raw mut info).cast(), length) };
     if written != length {
         // Of processes of others nothing may be told. One that ended and was not waited for is gone, too.
         let gone = Errno::from_io_error(&io::Error::last_os_error()) == Some(Errno::SRCH);
-        return if gone { Look::Gone } else { Look::Hidden };
+        return if gone { ProcessState::Gone } else { ProcessState::Hidden };
     }
-    if told.pbi_status == libc::SZOMB {
-        return Look::Gone;
+    if info.pbi_status == libc::SZOMB {
+        return ProcessState::Gone;
     }
-    Look::There(told.pbi_start_tvsec.saturating_mul(1_000_000).saturating_add(told.pbi_start_tvusec))
+    ProcessState::There(info.pbi_start_tvsec.saturating_mul(1_000_000).saturating_add(info.pbi_start_tvusec))
 }

@@ -33,7 +33,7 @@ pub(crate) enum Need {
 }
 
 /// What is known of a process.
-pub(crate) enum Look {
+pub(crate) enum ProcessState {
     /// When it started.
     There(u64),
     Gone,

@@ -27,7 +27,7 @@ use windows_sys::Win32::System::Threading::{
 };
 use windows_sys::Win32::System::WindowsProgramming::DRIVE_REMOTE;
 
-use super::{Inode, Look, Need, Refusal};
+use super::{Inode, Need, ProcessState, Refusal};
 
 /// The variables that name a place for the store, each with what is below it, in the order in which they count.
 pub(crate) const HOMES: [(&str, &str); 1] = [("LOCALAPPDATA", "assay")];
@@ -92,13 +92,13 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
 /// Which file stands at a path.
 pub(crate) fn inode(file: &Path) -> io::Result<Inode> {
     let open = OpenOptions::new().access_mode(FILE_READ_ATTRIBUTES).open(file)?;
-    let mut told = BY_HANDLE_FILE_INFORMATION::default();
+    let mut info = BY_HANDLE_FILE_INFORMATION::default();
     // SAFETY: the structure is this function's own, and the handle is open.
-    if unsafe { GetFileInformationByHandle(open.as_raw_handle(), &raw mut told) } == 0 {
+    if unsafe { GetFileInformationByHandle(open.as_raw_handle(), &raw mut info) } == 0 {
         return Err(io::Error::last_os_error());
     }
-    let number = u64::from(told.nFileIndexHigh) << 32 | u64::from(told.nFileIndexLow);
-    Ok(Inode { device: told.dwVolumeSerialNumber.into(), number })
+    let number = u64::from(info.nFileIndexHigh) << 32 | u64::from(info.nFileIndexLow);
+    Ok(Inode { device: info.dwVolumeSerialNumber.into(), number })
 }
 
 /// Whether `path` may be used so, as far as its attributes tell; what lists forbid shows when it is used.
@@ -193,28 +193,28 @@ pub(crate) fn process_numbers() -> String {
 }
 
 /// What is known of a process: when it started, in units of 100 ns since 1601.
-pub(crate) fn process(pid: u32) -> Look {
+pub(crate) fn process(pid: u32) -> ProcessState {
     // SAFETY: the call takes numbers; the handle that it gives is closed below.
     let handle = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE, 0, pid) };
     if handle.is_null() {
         let gone = is(&io::Error::last_os_error(), ERROR_INVALID_PARAMETER);
-        return if gone { Look::Gone } else { Look::Hidden };
+        return if gone { ProcessState::Gone } else { ProcessState::Hidden };
     }
     // SAFETY: the handle was just made and belongs to nobody else.
     let handle = unsafe { OwnedHandle::from_raw_handle(handle) };
     let [mut began, mut ended, mut kernel, mut user] = [FILETIME::default(); 4];
     let process = handle.as_raw_handle();
     // SAFETY: the handle is open, the structures are this function's own.
-    let (waited, told) = unsafe {
+    let (waited, done) = unsafe {
         (
             WaitForSingleObject(process, 0),
             GetProcessTimes(process, &raw mut began, &raw mut ended, &raw mut kernel, &raw mut user),
         )
     };
-    match (waited == WAIT_TIMEOUT, told != 0) {
-        (false, _) => Look::Gone,
-        (true, true) => Look::There(u64::from(began.dwHighDateTime) << 32 | u64::from(began.dwLowDateTime)),
-        (true, false) => Look::Hidden,
+    match (waited == WAIT_TIMEOUT, done != 0) {
+        (false, _) => ProcessState::Gone,
+        (true, true) => ProcessState::There(u64::from(began.dwHighDateTime) << 32 | u64::from(began.dwLowDateTime)),
+        (true, false) => ProcessState::Hidden,
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::common::running;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record, Repeat, Sample, Sensor};
 use assay_core::workload::{Op, Pattern, Workload};
 use assay_store::{Keeper, Kept, Owner, RunState, Spool, SqliteStore, Store};
@@ -167,7 +167,7 @@ fn a_killed_soak_is_closed_with_all_that_was_saved() {
     }
     let [closed] = store.abandoned().unwrap().try_into().unwrap();
     record.outcome = closed.record.outcome.clone();
-    assert!(matches!(record.outcome, Outcome::Failed { failure: Failure::Abandoned, .. }));
+    assert!(matches!(record.outcome, Outcome::Failed { failure: RunFailure::Abandoned, .. }));
     assert_eq!(closed.record, record);
     assert_kept(dir.path(), &store, &record);
 }

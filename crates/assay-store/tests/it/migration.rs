@@ -135,9 +135,10 @@ fn a_store_of_version_2_gets_the_observations_of_what_it_holds() {
     let major = "UPDATE document SET json = json_set(json, '$.schema', '2.0') WHERE record = 4";
     assert_eq!(conn.execute(major, []).unwrap(), 1);
     conn.close().unwrap();
-    let mut told = Vec::new();
-    let store = SqliteStore::open_existing_telling(dir.path(), &mut |done, of| told.push((done, of))).unwrap().unwrap();
-    assert_eq!(told, [(1, 3), (2, 3), (3, 3)], "the run under way has none");
+    let mut reported = Vec::new();
+    let store =
+        SqliteStore::open_existing_telling(dir.path(), &mut |done, of| reported.push((done, of))).unwrap().unwrap();
+    assert_eq!(reported, [(1, 3), (2, 3), (3, 3)], "the run under way has none");
     for (id, saved) in ["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"].iter().zip(&all) {
         assert_eq!(store.observations(id, Detail::Latencies).unwrap(), [without_what_grows(saved)], "{id}");
     }
@@ -204,15 +205,15 @@ fn two_processes_that_migrate_at_once_do_it_once() {
     version_2(dir.path(), &all);
     let path = dir.path();
     let begin = || {
-        let mut told = 0;
-        SqliteStore::open_existing_telling(path, &mut |_, _| told += 1).unwrap().unwrap();
-        told
+        let mut reported = 0;
+        SqliteStore::open_existing_telling(path, &mut |_, _| reported += 1).unwrap().unwrap();
+        reported
     };
-    let told: Vec<usize> = std::thread::scope(|scope| {
+    let reported: Vec<usize> = std::thread::scope(|scope| {
         let both = [scope.spawn(begin), scope.spawn(begin)];
         both.map(|one| one.join().unwrap()).into()
     });
-    assert_eq!(told.iter().sum::<usize>(), all.len(), "{told:?}");
+    assert_eq!(reported.iter().sum::<usize>(), all.len(), "{reported:?}");
     assert_eq!(observed(dir.path()).len(), all.len());
 }
 

@@ -5,10 +5,10 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::common::{Reaped, child, record, running, with_samples};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_store::{Owner, RunState, SqliteStore, Store, StoreError, new_id};
 
-fn told(variable: &str) -> Option<String> {
+fn environment(variable: &str) -> Option<String> {
     std::env::var(variable).ok()
 }
 
@@ -16,7 +16,7 @@ fn told(variable: &str) -> Option<String> {
 #[test]
 #[ignore = "started by another test"]
 fn child_that_saves_until_it_is_killed() {
-    let Some(dir) = told("ASSAY_TEST_KILL") else { return };
+    let Some(dir) = environment("ASSAY_TEST_KILL") else { return };
     let mut store = SqliteStore::open(Path::new(&dir)).unwrap();
     let owner = Owner::current();
     let scratch = PathBuf::from(&dir).join("scratch");
@@ -61,7 +61,7 @@ fn a_killed_run_leaves_a_whole_record_that_is_found_and_closed() {
         assert_eq!(closed.len(), 1);
         assert_eq!(closed[0].scratch.as_deref(), Some(dir.path().join("scratch").as_path()));
         let stored = store.load("k111ed0000").unwrap();
-        assert!(matches!(stored.record.outcome, Outcome::Failed { failure: Failure::Abandoned, .. }));
+        assert!(matches!(stored.record.outcome, Outcome::Failed { failure: RunFailure::Abandoned, .. }));
         // Whole: as many readings as that step had.
         let step = stored.record.settings.elapsed_ns.max(3);
         let readings = stored.record.sensors[0].samples.len() as u64;
@@ -75,7 +75,7 @@ fn a_killed_run_leaves_a_whole_record_that_is_found_and_closed() {
 #[test]
 #[ignore = "started by another test"]
 fn child_that_saves_two_hundred_records() {
-    let (Some(dir), Some(name)) = (told("ASSAY_TEST_MANY"), told("ASSAY_TEST_NAME")) else { return };
+    let (Some(dir), Some(name)) = (environment("ASSAY_TEST_MANY"), environment("ASSAY_TEST_NAME")) else { return };
     let mut store = SqliteStore::open(Path::new(&dir)).unwrap();
     let owner = Owner::current();
     for n in 0..200 {
@@ -124,7 +124,7 @@ fn two_processes_at_once_lose_nothing() {
 #[test]
 #[ignore = "started by another test"]
 fn child_that_closes_the_abandoned() {
-    let Some(dir) = told("ASSAY_TEST_CLOSE") else { return };
+    let Some(dir) = environment("ASSAY_TEST_CLOSE") else { return };
     let closed = SqliteStore::open(Path::new(&dir)).unwrap().abandoned().unwrap();
     std::fs::write(Path::new(&dir).join(format!("closed-{}", std::process::id())), closed.len().to_string()).unwrap();
 }
@@ -165,7 +165,7 @@ fn a_locked_store_says_so_and_can_still_be_read() {
     store.save(&record("aaaaaaaaaa"), RunState::Finished).unwrap();
     let other = rusqlite::Connection::open(dir.path().join("assay.sqlite")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    store.set_patience(Duration::from_millis(50)).unwrap();
+    store.set_busy_timeout(Duration::from_millis(50)).unwrap();
     let error = store.save(&record("bbbbbbbbbb"), RunState::Finished).unwrap_err();
     assert!(matches!(error, StoreError::Locked { .. }), "{error}");
     assert!(error.to_string().contains("assay.sqlite is locked by another process"), "{error}");

@@ -2,9 +2,9 @@
 
 use crate::common::{record, record_at, running, with_label, with_samples, without_what_grows};
 use assay_core::exit::Exit;
-use assay_core::finding::{Finding, Verdict};
+use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::medium::MediumKind;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_store::{Change, Detail, Owner, RunState, SqliteStore, Store, StoreError, Summary};
 use std::path::Path;
@@ -43,12 +43,12 @@ fn a_record_grows_under_its_id(store: &mut dyn Store) {
         assert_eq!(store.load("aaaaaaaaaa").unwrap().record, growing);
     }
     growing.outcome = Outcome::Completed;
-    growing.validity.verdict = Verdict::Suspect;
+    growing.validity.verdict = ValidityVerdict::Suspect;
     finish(store, &growing);
     let list = store.list("").unwrap();
     assert_eq!(ids(&list), ["bbbbbbbbbb", "aaaaaaaaaa"]);
     assert_eq!(list[1].labels, growing.labels);
-    assert_eq!((&list[1].outcome, list[1].verdict), (&Outcome::Completed, Verdict::Suspect));
+    assert_eq!((&list[1].outcome, list[1].verdict), (&Outcome::Completed, ValidityVerdict::Suspect));
     assert_eq!(store.abandoned().unwrap(), []);
 }
 
@@ -56,7 +56,7 @@ fn a_summary_says_what_the_record_says(store: &mut dyn Store) {
     let mut saved = with_label(record("aaaaaaaaaa"), "model", "Ultra");
     saved.host.slot = Some("7".to_owned());
     saved.outcome = Outcome::Failed {
-        failure: Failure::ReadOnly,
+        failure: RunFailure::ReadOnly,
         detail: "EROFS".to_owned(),
         workload: None,
         elapsed_ns: 5,
@@ -68,7 +68,10 @@ fn a_summary_says_what_the_record_says(store: &mut dyn Store) {
     assert_eq!(summary.model(), saved.model());
     assert_eq!(summary.kind, MediumKind::Sd);
     assert_eq!(summary.created, saved.created);
-    assert_eq!((summary.suite.as_str(), summary.outcome, summary.verdict), ("quick", saved.outcome, Verdict::Valid));
+    assert_eq!(
+        (summary.suite.as_str(), summary.outcome, summary.verdict),
+        ("quick", saved.outcome, ValidityVerdict::Valid)
+    );
     assert_eq!((summary.host.as_deref(), summary.slot.as_deref()), (Some("node1"), Some("7")));
     assert_eq!(summary.unit.as_deref(), Some("0x12345678"));
 }
@@ -332,7 +335,7 @@ fn the_record_of_a_dead_process_is_closed_once(store: &mut dyn Store) {
     let Outcome::Failed { failure, detail, elapsed_ns, written_bytes, .. } = &closed[0].record.outcome else {
         panic!("{:?}", closed[0].record.outcome)
     };
-    assert_eq!((*failure, *elapsed_ns, *written_bytes), (Failure::Abandoned, 7_000_000_000, 4096));
+    assert_eq!((*failure, *elapsed_ns, *written_bytes), (RunFailure::Abandoned, 7_000_000_000, 4096));
     assert!(detail.contains(&std::process::id().to_string()), "{detail}");
     let Outcome::Failed { detail, .. } = &closed[1].record.outcome else { panic!("not closed") };
     assert!(detail.contains("started anew"), "{detail}");
@@ -392,7 +395,7 @@ fn an_observation_is_drawn_from_the_document_of_now(store: &mut dyn Store) {
     store.save(&running("bbbbbbbbbb"), RunState::Running { owner: &dead, scratch: None }).unwrap();
     assert_eq!(seen(store, "bbbbbbbbbb").outcome, Outcome::Running);
     assert_eq!(store.abandoned().unwrap().len(), 1);
-    assert!(matches!(seen(store, "bbbbbbbbbb").outcome, Outcome::Failed { failure: Failure::Abandoned, .. }));
+    assert!(matches!(seen(store, "bbbbbbbbbb").outcome, Outcome::Failed { failure: RunFailure::Abandoned, .. }));
     // A copy from elsewhere while its run was under way, then its end, by a newer minor version.
     let mut copy = with_label(running("cccccccccc"), "slot", "1");
     store.save_document(&serde_json::to_string(&copy).unwrap()).unwrap();

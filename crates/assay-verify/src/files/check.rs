@@ -4,19 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::units::nanoseconds;
 use assay_core::verification::{Method, Pass, SECTOR_BYTES, Verification};
 use assay_engine::Control;
 
-use super::beneath::Beneath;
 use super::content::Content;
+use super::driver_layer::DriverLayer;
 use super::error::VerifyError;
 use super::listing::file_name;
 use super::medium::{Folder, Mounted};
-use super::pass::Halt;
-use super::place::{Place, held, remove_files};
-use super::plan::{Plan, Settings};
+use super::pass::StopReason;
+use super::place::{HeldDirectory, held, remove_files};
+use super::plan::{CheckPlan, Settings};
 use super::pool::Pool;
 use super::progress::Progress;
 use super::raw::Raw;
@@ -52,13 +52,13 @@ pub struct Checked {
 /// # Errors
 /// Where it cannot begin.
 pub fn check(
-    plan: &Plan,
+    plan: &CheckPlan,
     settings: &Settings,
     control: &Control,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Checked, VerifyError> {
     let start = control.now();
-    let place = if settings.only_read { None } else { Some(Place::take(&plan.handle)?) };
+    let place = if settings.only_read { None } else { Some(HeldDirectory::take(&plan.handle)?) };
     let io = |source| VerifyError::io(&plan.directory, source);
     let mut state = match &place {
         Some(place) if settings.resume => {
@@ -83,8 +83,8 @@ pub fn check(
         None => Folder::Any(Arc::clone(&plan.handle)),
     };
     let (direct, read_back) = folder.how(&sample(plan, settings), settings.direct)?;
-    let beneath = Beneath::of(&plan.directory);
-    let raw = Raw::beneath(&plan.directory).filter(|_| place.is_some());
+    let driver_layer = DriverLayer::of(&plan.directory);
+    let raw = Raw::under(&plan.directory).filter(|_| place.is_some());
     let pool = Pool::new(Arc::new(Mounted::new(folder, direct)), settings.hang_after, control).map_err(|error| {
         // What there is to go on with stays.
         if let Some(place) = place.as_ref().filter(|_| !settings.resume) {
@@ -92,24 +92,24 @@ pub fn check(
         }
         io(error)
     })?;
-    let own = place.as_ref().map(Place::own);
-    let work = Work { plan, settings, pool: &pool, beneath: &beneath, own, state: &mut state };
+    let own = place.as_ref().map(HeldDirectory::own);
+    let work = Work { plan, settings, pool: &pool, driver_layer: &driver_layer, own, state: &mut state };
     let mut done = work.run(progress);
     let handle = Arc::clone(&plan.handle);
-    if !matches!(done.halt(), Some(Halt::Stopped | Halt::Hung | Halt::Failed(_)))
-        && let Err(halt) = pool
+    if !matches!(done.stop_reason(), Some(StopReason::Stopped | StopReason::Hung | StopReason::Failed(_)))
+        && let Err(stop_reason) = pool
             .run(move || sys::still_there(&handle))
-            .map_err(Halt::from)
-            .and_then(|there| there.map_err(Halt::Failed))
+            .map_err(StopReason::from)
+            .and_then(|there| there.map_err(StopReason::Failed))
     {
-        done.end(halt);
+        done.end(stop_reason);
     }
-    let halt = done.halt();
-    let outcome = outcome(halt, &done, control.elapsed(&start));
-    let mut scope = scope(plan, settings, &done, &outcome, beneath.doubt(direct.is_some()), &state);
+    let stop_reason = done.stop_reason();
+    let outcome = outcome(stop_reason, &done, control.elapsed(&start));
+    let mut scope = scope(plan, settings, &done, &outcome, driver_layer.doubt(direct.is_some()), &state);
     scope.repeats = raw.and_then(|raw| repeats(&raw, &pool, &state, &done, &scope));
-    let left = finish(settings, &pool, &mut state, place.as_ref(), halt);
-    let resumable = left.is_some() && matches!(halt, Some(Halt::Stopped | Halt::Hung));
+    let left = finish(settings, &pool, &mut state, place.as_ref(), stop_reason);
+    let resumable = left.is_some() && matches!(stop_reason, Some(StopReason::Stopped | StopReason::Hung));
     let judged = judge(&done.tally, &scope);
     let mut verification = Verification {
         announced_bytes: plan.whole_bytes,
@@ -129,7 +129,7 @@ pub fn check(
 }
 
 /// A file on the file system.
-fn sample(plan: &Plan, settings: &Settings) -> String {
+fn sample(plan: &CheckPlan, settings: &Settings) -> String {
     match plan.files.first() {
         Some((number, _)) if settings.only_read => file_name(*number),
         _ => STATE.to_owned(),
@@ -138,7 +138,7 @@ fn sample(plan: &Plan, settings: &Settings) -> String {
 
 /// How the addresses of the device start again, where something is lost.
 fn repeats(raw: &Raw, pool: &Pool, state: &State, done: &Worked, scope: &Scope) -> Option<Repeats> {
-    let silent = matches!(done.halt(), Some(Halt::Stopped | Halt::Hung));
+    let silent = matches!(done.stop_reason(), Some(StopReason::Stopped | StopReason::Hung));
     if silent || !scope.unique || done.tally.counts.lost() == 0 {
         return None;
     }
@@ -151,7 +151,7 @@ fn moved(pass: &Pass) -> bool {
 
 /// What the judgement has to know beside what was found.
 fn scope(
-    plan: &Plan,
+    plan: &CheckPlan,
     settings: &Settings,
     done: &Worked,
     outcome: &Outcome,
@@ -160,13 +160,13 @@ fn scope(
 ) -> Scope {
     let checked = done.tally.counts.total() * SECTOR_BYTES;
     // A file system that was full early has no more to check.
-    let short = done.write.as_ref().is_some_and(|ended| matches!(ended.halt, Some(Halt::Full)));
+    let short = done.write.as_ref().is_some_and(|ended| matches!(ended.stop_reason, Some(StopReason::Full)));
     let whole_bytes = if short { checked } else { plan.whole_bytes };
     let (mut failed, mut ended) = (None, None);
-    match (done.halt(), outcome) {
-        (Some(Halt::FirstError), _) => ended = Some("it ended at the first error, as asked".to_owned()),
-        (_, Outcome::Failed { failure: Failure::Interrupted, .. }) => ended = Some("it was interrupted".to_owned()),
-        (_, Outcome::Failed { failure: Failure::OutOfSpace, .. }) => {
+    match (done.stop_reason(), outcome) {
+        (Some(StopReason::FirstError), _) => ended = Some("it ended at the first error, as asked".to_owned()),
+        (_, Outcome::Failed { failure: RunFailure::Interrupted, .. }) => ended = Some("it was interrupted".to_owned()),
+        (_, Outcome::Failed { failure: RunFailure::OutOfSpace, .. }) => {
             ended = Some("the file system has no more room".to_owned());
         }
         (_, Outcome::Failed { failure, .. }) => {
@@ -189,9 +189,9 @@ fn scope(
     }
 }
 
-fn outcome(halt: Option<&Halt>, done: &Worked, elapsed: Duration) -> Outcome {
-    let Some((failure, detail)) = halt.and_then(Halt::failure) else { return Outcome::Completed };
-    let writing = done.write.as_ref().is_some_and(|ended| ended.halt.is_some());
+fn outcome(stop_reason: Option<&StopReason>, done: &Worked, elapsed: Duration) -> Outcome {
+    let Some((failure, detail)) = stop_reason.and_then(StopReason::failure) else { return Outcome::Completed };
+    let writing = done.write.as_ref().is_some_and(|ended| ended.stop_reason.is_some());
     let workload = Some(if writing { "write" } else { "read" }.to_owned());
     let elapsed_ns = nanoseconds(elapsed);
     Outcome::Failed { failure, detail, workload, elapsed_ns, written_bytes: done.written_bytes() }
@@ -202,14 +202,14 @@ fn finish(
     settings: &Settings,
     pool: &Pool,
     state: &mut State,
-    place: Option<&Place>,
-    halt: Option<&Halt>,
+    place: Option<&HeldDirectory>,
+    stop_reason: Option<&StopReason>,
 ) -> Option<PathBuf> {
     let place = place?;
     let directory = place.path().to_owned();
-    match halt {
-        Some(Halt::Stopped | Halt::Hung) => return Some(directory),
-        None | Some(Halt::FirstError | Halt::Full) if settings.keep => {
+    match stop_reason {
+        Some(StopReason::Stopped | StopReason::Hung) => return Some(directory),
+        None | Some(StopReason::FirstError | StopReason::Full) if settings.keep => {
             state.kept = true;
             let _ = pool.run(save(place.own(), state));
             return Some(directory);

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_core::verification::SectorClass;
 use assay_engine::Control;
 
 use super::content::{Content, Format};
 use super::medium::{Medium, Piece};
-use super::pass::{self, Area, Ended, Halt};
+use super::pass::{self, Area, Ended, StopReason};
 use super::place::failure_of;
 use super::pool::Pool;
 use super::tally::Tally;
@@ -125,9 +125,9 @@ fn a_region_that_errs_is_mapped_to_the_sector_and_the_rest_is_read() {
     let bad = 5 * MIB + 1024..7 * MIB + 512;
     let memory = Arc::new(Memory { bad: bad.clone(), ..Memory::default() });
     let pool = pool(&memory);
-    assert!(write(&pool).halt.is_none());
+    assert!(write(&pool).stop_reason.is_none());
     let (ended, tally) = read(&pool);
-    assert!(ended.halt.is_none(), "{:?}", ended.halt);
+    assert!(ended.stop_reason.is_none(), "{:?}", ended.stop_reason);
     assert_eq!(tally.counts.unreadable, (bad.end - bad.start) / 512);
     assert_eq!(tally.counts.total(), 24 * 2048);
     assert_eq!(tally.counts.good, tally.counts.total() - tally.counts.unreadable);
@@ -139,7 +139,7 @@ fn a_region_that_errs_is_mapped_to_the_sector_and_the_rest_is_read() {
 fn a_region_without_any_good_sector_is_tried_less_and_less() {
     let memory = Arc::new(Memory { bad: 0..22 * MIB, ..Memory::default() });
     let pool = pool(&memory);
-    assert!(write(&pool).halt.is_none());
+    assert!(write(&pool).stop_reason.is_none());
     let (_, tally) = read(&pool);
     assert_eq!((tally.counts.unreadable, tally.counts.good), (22 * 2048, 2 * 2048));
     // Every part of 22 chunks would be 51 thousand reads.
@@ -151,10 +151,10 @@ fn a_region_without_any_good_sector_is_tried_less_and_less() {
 fn a_medium_that_has_gone_ends_it_at_once() {
     let memory = Arc::new(Memory { bad: 3 * MIB..24 * MIB, gone: AtomicBool::new(true), ..Memory::default() });
     let pool = pool(&memory);
-    assert!(write(&pool).halt.is_none());
+    assert!(write(&pool).stop_reason.is_none());
     let (ended, tally) = read(&pool);
-    match ended.halt {
-        Some(Halt::Failed(error)) => assert_eq!(failure_of(&error), Failure::Disappeared),
+    match ended.stop_reason {
+        Some(StopReason::Failed(error)) => assert_eq!(failure_of(&error), RunFailure::Disappeared),
         other => panic!("{other:?}"),
     }
     assert_eq!((tally.counts.good, tally.counts.lost()), (3 * 2048, 0));
@@ -164,7 +164,7 @@ fn a_medium_that_has_gone_ends_it_at_once() {
 fn a_file_system_that_is_full_early_ends_the_area_there() {
     let memory = Arc::new(Memory { full: Some(10 * MIB + 5), ..Memory::default() });
     let ended = write(&pool(&memory));
-    assert!(matches!(ended.halt, Some(Halt::Full)));
+    assert!(matches!(ended.stop_reason, Some(StopReason::Full)));
     assert_eq!((ended.upto, memory.data.lock().unwrap().len() as u64), (10 * MIB, 10 * MIB));
 }
 
@@ -172,7 +172,7 @@ fn a_file_system_that_is_full_early_ends_the_area_there() {
 fn a_medium_that_does_not_answer_is_left_behind() {
     let memory = Arc::new(Memory { hangs: Some(4 * MIB), ..Memory::default() });
     let ended = write(&pool(&memory));
-    assert!(matches!(ended.halt, Some(Halt::Hung)));
+    assert!(matches!(ended.stop_reason, Some(StopReason::Hung)));
     assert_eq!(ended.upto, 0, "what was not synced is not taken as written");
 }
 
@@ -180,7 +180,7 @@ fn a_medium_that_does_not_answer_is_left_behind() {
 fn where_order_matters_it_is_kept() {
     let memory = Arc::new(Memory { ordered: true, ..Memory::default() });
     let ended = write(&pool(&memory));
-    assert!(ended.halt.is_none() && ended.refused.is_empty());
+    assert!(ended.stop_reason.is_none() && ended.refused.is_empty());
 }
 
 /// What could not be written is not called corrupted: the medium said so.

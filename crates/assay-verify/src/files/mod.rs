@@ -6,11 +6,11 @@
 //! What is done is durable, and remembered in that directory, every half a minute and after each
 //! file: no more than that is done again by a check that goes on after a crash.
 
-mod beneath;
 mod check;
 mod content;
-mod crowd;
+mod driver_layer;
 mod error;
+mod eviction;
 mod extents;
 #[cfg(test)]
 mod faulty_tests;
@@ -39,19 +39,19 @@ mod tally;
 mod verdict;
 mod work;
 
-pub(crate) use beneath::Beneath;
 pub use check::{Checked, check};
 pub use content::{Content, Format};
+pub(crate) use driver_layer::DriverLayer;
 pub use error::VerifyError;
 pub(crate) use extents::Extent;
 pub use format::{FILE_BYTES, classify, fill, intact};
 pub use listing::DIRECTORY;
 pub(crate) use listing::spread_name;
 pub(crate) use medium::{Folder, Mounted};
-pub(crate) use pass::Halt;
+pub(crate) use pass::StopReason;
+pub(crate) use place::{HeldDirectory, failure_of, gone_error, remove_files};
 pub use place::{Left, left, remove};
-pub(crate) use place::{Place, failure_of, gone_error, remove_files};
-pub use plan::{Plan, Settings};
+pub use plan::{CheckPlan, Settings};
 pub(crate) use pool::Pool;
 pub use progress::{Phase, Progress};
 pub(crate) use state::{STATE, State};

@@ -18,11 +18,11 @@ use assay_lab::media::{
 };
 use assay_lab::{Backing, SplitMix};
 
-use super::beneath::Beneath;
 use super::content::{Content, Format};
+use super::driver_layer::DriverLayer;
 use super::medium::{Medium, Piece};
 use super::pass;
-use super::plan::{Plan, Settings, files_of};
+use super::plan::{CheckPlan, Settings, files_of};
 use super::pool::Pool;
 use super::state::State;
 use super::tally::Tally;
@@ -124,9 +124,9 @@ impl Piece for Laid {
 }
 
 /// A check of `area` bytes.
-fn plan(area: u64) -> Plan {
+fn plan(area: u64) -> CheckPlan {
     let here = std::env::temp_dir();
-    Plan {
+    CheckPlan {
         handle: Arc::new(Directory::open(&here).unwrap()),
         target: here.clone(),
         directory: here,
@@ -157,13 +157,19 @@ fn checked_late(spec: &MediumSpec, front: u64, late: Option<Late>) -> (Tally, Ju
     let (plan, settings) = (plan(area), Settings { cache_bytes: CACHE, ..Settings::default() });
     let format = if spec.seed.is_multiple_of(2) { Format::Salted } else { Format::F3 };
     let mut state = State { content: Content::new(format, Salt::known(spec.seed)), ..State::new(area) };
-    let beneath = Beneath::Nothing;
+    let driver_layer = DriverLayer::Nothing;
     let place = tempfile::tempdir().unwrap();
     let own = Arc::new(Directory::open(place.path()).unwrap().make("own").unwrap());
-    let work =
-        Work { plan: &plan, settings: &settings, pool: &pool, beneath: &beneath, own: Some(&own), state: &mut state };
+    let work = Work {
+        plan: &plan,
+        settings: &settings,
+        pool: &pool,
+        driver_layer: &driver_layer,
+        own: Some(&own),
+        state: &mut state,
+    };
     let done = work.run(&mut |_| {});
-    assert!(done.halt().is_none());
+    assert!(done.stop_reason().is_none());
     let scope = Scope { whole_bytes: area, complete: true, rewritten: done.rewritten, ..Scope::default() };
     let judged = judge(&done.tally, &scope);
     (done.tally, judged)

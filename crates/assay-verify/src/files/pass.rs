@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_core::verification::{Pass, SECTOR_BYTES};
 
 use super::content::Content;
@@ -21,7 +21,7 @@ pub(super) const REACH: u64 = 6 * CHUNK as u64;
 
 /// Why a pass ended before its end.
 #[derive(Debug)]
-pub(crate) enum Halt {
+pub(crate) enum StopReason {
     /// The end was asked for.
     Stopped,
     /// A loss was found, and nothing more was wanted.
@@ -34,19 +34,19 @@ pub(crate) enum Halt {
     Failed(io::Error),
 }
 
-impl Halt {
+impl StopReason {
     /// The failure that it is, with its words; `None` where the check is complete all the same.
-    pub(crate) fn failure(&self) -> Option<(Failure, String)> {
+    pub(crate) fn failure(&self) -> Option<(RunFailure, String)> {
         match self {
             Self::FirstError | Self::Full => None,
-            Self::Stopped => Some((Failure::Interrupted, String::new())),
-            Self::Hung => Some((Failure::Hung, "no answer from the medium".to_owned())),
+            Self::Stopped => Some((RunFailure::Interrupted, String::new())),
+            Self::Hung => Some((RunFailure::Hung, "no answer from the medium".to_owned())),
             Self::Failed(error) => Some((failure_of(error), error.to_string())),
         }
     }
 }
 
-impl From<Silence> for Halt {
+impl From<Silence> for StopReason {
     fn from(silence: Silence) -> Self {
         match silence {
             Silence::Hung => Self::Hung,
@@ -55,9 +55,9 @@ impl From<Silence> for Halt {
     }
 }
 
-impl From<io::Error> for Halt {
+impl From<io::Error> for StopReason {
     fn from(error: io::Error) -> Self {
-        if failure_of(&error) == Failure::OutOfSpace { Self::Full } else { Self::Failed(error) }
+        if failure_of(&error) == RunFailure::OutOfSpace { Self::Full } else { Self::Failed(error) }
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Ended {
     pub(crate) upto: u64,
     /// Starts and ends of what could not be written.
     pub(crate) refused: Vec<(u64, u64)>,
-    pub(crate) halt: Option<Halt>,
+    pub(crate) stop_reason: Option<StopReason>,
 }
 
 /// What a pass goes over.
@@ -140,11 +140,11 @@ pub(crate) fn write(
 ) -> Ended {
     let meter = Meter::new(pool.control(), Phase::Write, extent(area.files), area.from, area.then_seconds);
     let mut writing = Writing { pool, area, meter, upto: area.from, refused: Vec::new(), tell, saved };
-    let halt = area.parts().find_map(|part| writing.file(part));
+    let stop_reason = area.parts().find_map(|part| writing.file(part));
     let Writing { meter, upto, mut refused, tell, .. } = writing;
     tell(meter.progress(sectors(&refused)));
     refused.sort_unstable();
-    Ended { pass: meter.finish(), upto, refused, halt }
+    Ended { pass: meter.finish(), upto, refused, stop_reason }
 }
 
 /// A pass that writes.
@@ -162,7 +162,7 @@ struct Writing<'a> {
 
 impl Writing<'_> {
     /// Writes one file of [`Area::parts`]; gives why the pass ends with it, if it does.
-    fn file(&mut self, (number, bytes, from, end): (u64, u64, u64, u64)) -> Option<Halt> {
+    fn file(&mut self, (number, bytes, from, end): (u64, u64, u64, u64)) -> Option<StopReason> {
         let piece = match piece(self.pool, Task::Make { number, bytes }) {
             Ok(piece) => piece,
             Err(reason) => return Some(reason),
@@ -176,8 +176,8 @@ impl Writing<'_> {
             // A sync would not be answered either.
             Some(silence) => reason.or(Some(silence.into())),
             None => {
-                let halt = reason.or_else(|| (!window.complete()).then_some(Halt::Stopped));
-                self.close(piece, &window, halt)
+                let stop_reason = reason.or_else(|| (!window.complete()).then_some(StopReason::Stopped));
+                self.close(piece, &window, stop_reason)
             }
         }
     }
@@ -200,7 +200,7 @@ impl Writing<'_> {
                     window.done(offset, bytes);
                     self.meter.done(offset, bytes);
                     if !failed.is_empty() && self.area.until_first_error {
-                        window.close(Halt::FirstError);
+                        window.close(StopReason::FirstError);
                     }
                     self.refused.extend(failed);
                 }
@@ -211,7 +211,7 @@ impl Writing<'_> {
                 Answer::Done(Ok(())) => self.upto = syncing.take().unwrap_or(self.upto),
                 Answer::Done(Err(error)) => {
                     syncing = None;
-                    window.close(Halt::Failed(error));
+                    window.close(StopReason::Failed(error));
                 }
                 _ => window.failed(),
             }
@@ -229,10 +229,15 @@ impl Writing<'_> {
     }
 
     /// Syncs a file and saves that; gives why the pass ends with it, if it does.
-    fn close(&mut self, file: Arc<dyn Piece>, window: &Window, mut halt: Option<Halt>) -> Option<Halt> {
+    fn close(
+        &mut self,
+        file: Arc<dyn Piece>,
+        window: &Window,
+        mut stop_reason: Option<StopReason>,
+    ) -> Option<StopReason> {
         let done = window.upto;
         // A file that ends early ends where all before is written.
-        let cut = matches!(halt, Some(Halt::Full)).then_some(done - window.start);
+        let cut = matches!(stop_reason, Some(StopReason::Full)).then_some(done - window.start);
         let synced = self.pool.run(move || {
             if let Some(bytes) = cut {
                 file.cut(bytes)?;
@@ -241,16 +246,16 @@ impl Writing<'_> {
         });
         match synced {
             Ok(Ok(())) => self.upto = done,
-            Ok(Err(error)) => halt = halt.or(Some(Halt::Failed(error))),
-            Err(silence) => halt = Some(silence.into()),
+            Ok(Err(error)) => stop_reason = stop_reason.or(Some(StopReason::Failed(error))),
+            Err(silence) => stop_reason = Some(silence.into()),
         }
-        if matches!(halt, None | Some(Halt::Stopped | Halt::Full | Halt::FirstError))
+        if matches!(stop_reason, None | Some(StopReason::Stopped | StopReason::Full | StopReason::FirstError))
             && let Some(save) = (self.saved)(self.upto, Moment::End)
             && let Err(silence) = self.pool.run(save)
         {
-            halt = halt.or(Some(silence.into()));
+            stop_reason = stop_reason.or(Some(silence.into()));
         }
-        halt
+        stop_reason
     }
 }
 
@@ -268,13 +273,13 @@ pub(crate) fn read(
     saved: &mut dyn FnMut(u64, &Tally, Moment) -> Option<Save>,
 ) -> Ended {
     let mut meter = Meter::new(pool.control(), Phase::Read, extent(area.files), area.from, area.then_seconds);
-    let (mut upto, mut halt) = (area.from, None);
+    let (mut upto, mut stop_reason) = (area.from, None);
     for (number, _, from, end) in area.parts() {
         let start = start_of(number);
         let piece = match piece(pool, Task::Open { number }) {
             Ok(piece) => piece,
             Err(reason) => {
-                halt = Some(reason);
+                stop_reason = Some(reason);
                 break;
             }
         };
@@ -288,7 +293,7 @@ pub(crate) fn read(
                 pool.give(Task::Read { part, content: Arc::clone(area.content) });
             }
             if window.in_flight == 0 && !saving {
-                break (!window.complete()).then_some(Halt::Stopped);
+                break (!window.complete()).then_some(StopReason::Stopped);
             }
             match pool.wait(saving, &mut || meter.tell(tally.counts.lost(), tell)) {
                 Ok(Answer::Read { offset, bytes, result: Ok(mut found) }) => {
@@ -296,7 +301,7 @@ pub(crate) fn read(
                     window.done(offset, bytes);
                     meter.done(offset, bytes);
                     if found.first.is_some() && area.until_first_error {
-                        window.close(Halt::FirstError);
+                        window.close(StopReason::FirstError);
                     }
                     early.insert(offset, found);
                     while early.first_key_value().is_some_and(|(offset, _)| *offset < window.upto) {
@@ -307,7 +312,7 @@ pub(crate) fn read(
                 }
                 Ok(Answer::Read { result: Err(error), .. }) => {
                     window.failed();
-                    window.close(Halt::Failed(error));
+                    window.close(StopReason::Failed(error));
                 }
                 Ok(Answer::Done(_)) => saving = false,
                 Ok(_) => window.failed(),
@@ -322,30 +327,30 @@ pub(crate) fn read(
             }
             meter.tell(tally.counts.lost(), tell);
         };
-        halt = window.reason.take().or(reason);
+        stop_reason = window.reason.take().or(reason);
         upto = window.upto;
-        if matches!(halt, None | Some(Halt::Stopped))
+        if matches!(stop_reason, None | Some(StopReason::Stopped))
             && let Some(save) = saved(upto, tally, Moment::End)
             && let Err(silence) = pool.run(save)
         {
-            halt = halt.or(Some(silence.into()));
+            stop_reason = stop_reason.or(Some(silence.into()));
         }
-        if halt.is_some() {
+        if stop_reason.is_some() {
             break;
         }
     }
     tell(meter.progress(tally.counts.lost()));
-    Ended { pass: meter.finish(), upto, refused: Vec::new(), halt }
+    Ended { pass: meter.finish(), upto, refused: Vec::new(), stop_reason }
 }
 
-pub(crate) fn piece(pool: &Pool, task: Task) -> Result<Arc<dyn Piece>, Halt> {
+pub(crate) fn piece(pool: &Pool, task: Task) -> Result<Arc<dyn Piece>, StopReason> {
     if pool.stopped() {
-        return Err(Halt::Stopped);
+        return Err(StopReason::Stopped);
     }
     pool.give(task);
     match pool.wait(false, &mut || {})? {
         Answer::Piece(result) => result.map_err(Into::into),
-        _ => Err(Halt::Failed(io::ErrorKind::Other.into())),
+        _ => Err(StopReason::Failed(io::ErrorKind::Other.into())),
     }
 }
 
@@ -362,7 +367,7 @@ struct Window {
     /// As [`Area::barrier`].
     barrier: u64,
     beyond: BTreeMap<u64, u64>,
-    reason: Option<Halt>,
+    reason: Option<StopReason>,
 }
 
 impl Window {
@@ -403,7 +408,7 @@ impl Window {
     }
 
     /// Starts nothing more, for the first such reason.
-    fn close(&mut self, reason: Halt) {
+    fn close(&mut self, reason: StopReason) {
         self.reason.get_or_insert(reason);
     }
 

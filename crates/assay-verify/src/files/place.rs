@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_device::owned::{Directory, Lock, Locked, OwnDir, OwnedError};
 
 use super::error::VerifyError;
@@ -82,13 +82,13 @@ pub(crate) fn present(target: &Directory) -> Result<Option<Held>, VerifyError> {
 
 /// The directory while this check holds its lock.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct HeldDirectory {
     own: Arc<OwnDir>,
     /// Until the directory is removed.
     lock: Arc<Mutex<Option<Lock>>>,
 }
 
-impl Place {
+impl HeldDirectory {
     /// Makes the directory in `target` where it is missing and takes its lock.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl Place {
     /// Takes the lock of the directory where there is one.
     ///
     /// # Errors
-    /// As [`Place::take`].
+    /// As [`HeldDirectory::take`].
     pub(crate) fn existing(target: &Directory) -> Result<Option<Self>, VerifyError> {
         let Some(own) = target.own(DIRECTORY)? else { return Ok(None) };
         // Not even a lock is put where anything is not ours.
@@ -209,7 +209,7 @@ fn left_in(own: &OwnDir, held: &Held, alive: bool) -> Left {
 /// # Errors
 /// Where a check still lives, or something is not assay's; nothing is removed then.
 pub fn remove(target: &Path) -> Result<Option<Left>, VerifyError> {
-    let Some(place) = Place::existing(&Directory::open(target)?)? else { return Ok(None) };
+    let Some(place) = HeldDirectory::existing(&Directory::open(target)?)? else { return Ok(None) };
     let found = left_in(&place.own, &held(&place.own)?, false);
     place.removal()().map_err(|error| VerifyError::io(&found.path, error))?;
     Ok(Some(found))
@@ -226,8 +226,8 @@ pub(crate) fn gone_error(directory: &Directory, error: io::Error) -> io::Error {
 }
 
 /// What an error of the system stands for.
-pub(crate) fn failure_of(error: &io::Error) -> Failure {
-    error.raw_os_error().map_or(Failure::IoError, Failure::from_errno)
+pub(crate) fn failure_of(error: &io::Error) -> RunFailure {
+    error.raw_os_error().map_or(RunFailure::IoError, RunFailure::from_errno)
 }
 
 #[cfg(test)]
@@ -254,7 +254,7 @@ mod tests {
         for name in ["3.h2w", "thesis.tex"] {
             std::fs::write(path.join(name), b"dear").unwrap();
             assert!(present(&open(&target)).is_err(), "{name}");
-            assert!(Place::take(&open(&target)).is_err() && remove(target.path()).is_err());
+            assert!(HeldDirectory::take(&open(&target)).is_err() && remove(target.path()).is_err());
             assert!(path.join(name).exists() && path.join("1.h2w").exists() && !path.join("lock").exists());
             std::fs::remove_file(path.join(name)).unwrap();
         }
@@ -275,12 +275,12 @@ mod tests {
     #[test]
     fn one_check_at_a_time() {
         let target = tempfile::tempdir().unwrap();
-        let first = Place::take(&open(&target)).unwrap();
-        assert!(matches!(Place::take(&open(&target)), Err(VerifyError::Busy(_))));
+        let first = HeldDirectory::take(&open(&target)).unwrap();
+        assert!(matches!(HeldDirectory::take(&open(&target)), Err(VerifyError::Busy(_))));
         assert!(matches!(remove(target.path()), Err(VerifyError::Busy(_))));
         assert!(left(target.path()).unwrap().unwrap().alive);
         drop(first);
         assert!(!left(target.path()).unwrap().unwrap().alive);
-        assert!(Place::take(&open(&target)).is_ok());
+        assert!(HeldDirectory::take(&open(&target)).is_ok());
     }
 }

@@ -10,8 +10,8 @@ use assay_device::owned::Directory;
 use assay_core::units::Bytes;
 
 use super::content::Format;
-use super::crowd;
 use super::error::VerifyError;
+use super::eviction;
 use super::format::FILE_BYTES;
 use super::listing::{DIRECTORY, h2w_names, numbered};
 use super::place::present;
@@ -79,7 +79,7 @@ impl Default for Settings {
 
 /// What will be done. Making one writes nothing.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct CheckPlan {
     /// The target, without symbolic links.
     pub target: PathBuf,
     /// The directory that holds the files: assay's own, or what is only read.
@@ -109,7 +109,7 @@ pub struct Plan {
     pub(crate) handle: Arc<Directory>,
 }
 
-impl Plan {
+impl CheckPlan {
     /// Looks at the target.
     ///
     /// # Errors
@@ -256,7 +256,7 @@ impl Plan {
 
 /// What is written again of an area: as much as its end, and in the format of f3 what stood there a second time.
 fn again(area: u64, settings: &Settings) -> u64 {
-    let end = area - crowd::boundary(area, settings.cache_bytes);
+    let end = area - eviction::boundary(area, settings.cache_bytes);
     if settings.format == Format::F3 { end * 2 } else { end }
 }
 
@@ -280,7 +280,7 @@ mod tests {
     fn a_limit_and_the_reserve_are_kept() {
         let target = tempfile::tempdir().unwrap();
         let settings = Settings { limit_bytes: Some(5 * MIB + 1), ..Settings::default() };
-        let plan = Plan::new(target.path(), &settings).unwrap();
+        let plan = CheckPlan::new(target.path(), &settings).unwrap();
         assert_eq!((plan.area_bytes, plan.write_bytes, plan.read_bytes), (6 * MIB, 6 * MIB, 6 * MIB));
         assert!(plan.whole_bytes + plan.reserve_bytes <= plan.free_bytes && plan.reserve_bytes >= MIB);
         assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0, "a plan writes nothing");
@@ -291,7 +291,7 @@ mod tests {
             said.starts_with("writes 6 MiB of ") && said.contains("and 3 MiB of that again, reads 9 MiB, "),
             "{said}"
         );
-        let f3 = Plan::new(target.path(), &Settings { format: Format::F3, ..settings }).unwrap();
+        let f3 = CheckPlan::new(target.path(), &Settings { format: Format::F3, ..settings }).unwrap();
         assert_eq!(f3.again_bytes, 6 * MIB);
     }
 }

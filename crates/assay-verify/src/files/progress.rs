@@ -37,7 +37,7 @@ pub struct Progress {
 /// Parts of the curve of speed over the address.
 const PARTS: u64 = 256;
 /// Progress is told this often.
-const TOLD_EVERY: Duration = Duration::from_millis(200);
+const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 /// Weight of what is new in the rate: it forgets within about 3 s.
 const NEW: f64 = 0.07;
 
@@ -58,10 +58,10 @@ pub(crate) struct Meter {
     part_moved: u64,
     speed: Vec<PassSpeed>,
     /// The first chunk is told at once.
-    told: Option<Moment>,
+    reported: Option<Moment>,
     /// By the clock on the wall, which costs nothing to ask.
     looked: Option<Instant>,
-    told_moved: u64,
+    reported_moved: u64,
     rate: f64,
     then_seconds: Option<f64>,
 }
@@ -82,9 +82,9 @@ impl Meter {
             part_since: now,
             part_moved: 0,
             speed: Vec::new(),
-            told: None,
+            reported: None,
             looked: None,
-            told_moved: 0,
+            reported_moved: 0,
             rate: 0.0,
             then_seconds,
         }
@@ -116,12 +116,12 @@ impl Meter {
 
     /// Tells how far it is, where it is time to.
     pub(crate) fn tell(&mut self, lost_sectors: u64, tell: &mut dyn FnMut(Progress)) {
-        if self.moved == 0 || self.looked.is_some_and(|looked| looked.elapsed() < TOLD_EVERY) {
+        if self.moved == 0 || self.looked.is_some_and(|looked| looked.elapsed() < REPORT_INTERVAL) {
             return;
         }
         self.looked = Some(Instant::now());
-        let since = self.control.elapsed(&self.told.unwrap_or(self.start));
-        let now = (self.moved - self.told_moved) as f64 / since.as_secs_f64().max(1e-9);
+        let since = self.control.elapsed(&self.reported.unwrap_or(self.start));
+        let now = (self.moved - self.reported_moved) as f64 / since.as_secs_f64().max(1e-9);
         let begun = self.control.elapsed(&self.start);
         // The first chunks come out of the caches on the way: they are no beginning for a mean that
         // forgets slowly.
@@ -130,7 +130,7 @@ impl Meter {
         } else {
             self.rate + NEW * (now - self.rate)
         };
-        (self.told, self.told_moved) = (Some(self.control.now()), self.moved);
+        (self.reported, self.reported_moved) = (Some(self.control.now()), self.moved);
         tell(self.progress(lost_sectors));
     }
 
@@ -181,11 +181,11 @@ mod tests {
         std::thread::sleep(Duration::from_millis(60));
         meter.done(0, 1 << 20);
         control.beat(Duration::from_millis(50));
-        let mut told = None;
-        meter.tell(0, &mut |progress| told = Some(progress));
+        let mut reported = None;
+        meter.tell(0, &mut |progress| reported = Some(progress));
         // Of all this, that much was no time of the check; a busy host adds to the rest.
         let most = (start.elapsed() - Duration::from_millis(50)).as_secs_f64();
-        let rate = told.unwrap().bytes_per_second;
+        let rate = reported.unwrap().bytes_per_second;
         assert!(rate >= (1 << 20) as f64 / most, "{rate} over at most {most} s");
         meter.done(512 << 20, 1 << 20);
         let pass = meter.finish();

@@ -29,7 +29,7 @@ pub(super) struct Read<'a> {
 
 impl Raw {
     /// What lies under the directory; `None` where that is no block device, or may not be read.
-    pub(super) fn beneath(directory: &Path) -> Option<Self> {
+    pub(super) fn under(directory: &Path) -> Option<Self> {
         let mut file = sys::device_under(directory)?;
         let bytes = file.seek(SeekFrom::End(0)).ok()?;
         Some(Self { file: Arc::new(file), bytes })
@@ -41,7 +41,7 @@ impl Raw {
 }
 
 impl Readable for Read<'_> {
-    type Halt = Silence;
+    type StopReason = Silence;
 
     fn bytes(&self) -> u64 {
         self.raw.bytes

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_engine::Control;
 
 use super::place::failure_of;
@@ -12,11 +12,11 @@ use super::place::failure_of;
 /// How much smaller the pieces are at each step: 1 MiB, 64 KiB, 4 KiB, and 512 bytes at last.
 const STEP: usize = 16;
 /// Drives try a bad sector for seconds. What could not be read of a chunk in this time after its first error is lost.
-const PATIENCE: Duration = Duration::from_secs(10);
+const RETRY_LIMIT: Duration = Duration::from_secs(10);
 
 /// Whether the error says that this place is bad, and nothing about the others.
 fn local(error: &io::Error) -> bool {
-    failure_of(error) == Failure::IoError
+    failure_of(error) == RunFailure::IoError
 }
 
 /// Runs `work` on `bytes` from 0, in ever smaller pieces where it fails, down to `grain`, and
@@ -42,7 +42,7 @@ pub(crate) fn by_pieces(
             Err(_) => {
                 // Time in which this process was stopped is none that the medium took.
                 let since = since.get_or_insert_with(|| control.now());
-                if length > grain && control.elapsed(since) <= PATIENCE {
+                if length > grain && control.elapsed(since) <= RETRY_LIMIT {
                     return Ok(Tried::Divide);
                 }
                 lost(from, length);

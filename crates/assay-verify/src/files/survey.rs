@@ -36,11 +36,11 @@ const DIFFERS: u32 = 128;
 /// A device that is read past its file system.
 pub(crate) trait Readable {
     /// Why no more can be read.
-    type Halt;
+    type StopReason;
     /// Its size in bytes.
     fn bytes(&self) -> u64;
     /// Reads all of `buffer` from the byte `at`; an error concerns this place.
-    fn read(&mut self, at: u64, buffer: &mut [u8]) -> Result<io::Result<()>, Self::Halt>;
+    fn read(&mut self, at: u64, buffer: &mut [u8]) -> Result<io::Result<()>, Self::StopReason>;
 }
 
 /// How the addresses start again.
@@ -87,7 +87,7 @@ impl Part {
 ///
 /// # Errors
 /// Where no more can be read.
-pub(crate) fn repeats<R: Readable>(device: &mut R, content: &Content) -> Result<Option<Repeats>, R::Halt> {
+pub(crate) fn repeats<R: Readable>(device: &mut R, content: &Content) -> Result<Option<Repeats>, R::StopReason> {
     let parts = look(device, content)?;
     for (distance, first) in distances(&parts) {
         if is_period(&parts, distance, first) && is_seen(device, &parts, distance, first)? {
@@ -101,7 +101,7 @@ pub(crate) fn repeats<R: Readable>(device: &mut R, content: &Content) -> Result<
 
 /// What of the area stands where, in the order of addresses. What lies between two places that were looked at,
 /// and belongs together, is taken to be there too.
-fn look<R: Readable>(device: &mut R, content: &Content) -> Result<Vec<Part>, R::Halt> {
+fn look<R: Readable>(device: &mut R, content: &Content) -> Result<Vec<Part>, R::StopReason> {
     let mut parts: Vec<Part> = Vec::new();
     let mut buffer = vec![0; LOOK as usize];
     let looks = device.bytes() / LOOK;
@@ -165,7 +165,7 @@ fn is_period(parts: &[Part], distance: u64, first: u64) -> bool {
 }
 
 /// Whether the same stands at both addresses in places that are read now, not only taken to be there.
-fn is_seen<R: Readable>(device: &mut R, parts: &[Part], distance: u64, first: u64) -> Result<bool, R::Halt> {
+fn is_seen<R: Readable>(device: &mut R, parts: &[Part], distance: u64, first: u64) -> Result<bool, R::StopReason> {
     const PLACES: u64 = 16;
     let behind = |part: &&Part| part.start >= first + distance;
     let bytes: u64 = parts.iter().filter(behind).map(|part| part.end - part.start).sum();
@@ -197,7 +197,12 @@ enum Pair {
 }
 
 /// Compares the sectors from `at` on with those `distance` behind; `None` where they cannot be read.
-fn compared<R: Readable>(device: &mut R, at: u64, distance: u64, bytes: u64) -> Result<Option<Vec<Pair>>, R::Halt> {
+fn compared<R: Readable>(
+    device: &mut R,
+    at: u64,
+    distance: u64,
+    bytes: u64,
+) -> Result<Option<Vec<Pair>>, R::StopReason> {
     let (mut low, mut high) = (vec![0; bytes as usize], vec![0; bytes as usize]);
     if device.read(at, &mut low)?.is_err() || device.read(at + distance, &mut high)?.is_err() {
         return Ok(None);
@@ -212,7 +217,7 @@ fn compared<R: Readable>(device: &mut R, at: u64, distance: u64, bytes: u64) -> 
 
 /// From which address on the addresses start again: not before the first, and not behind the second. At `first`
 /// they do; before it, what the file system keeps for itself says more.
-fn beginning<R: Readable>(device: &mut R, first: u64, distance: u64) -> Result<(u64, u64), R::Halt> {
+fn beginning<R: Readable>(device: &mut R, first: u64, distance: u64) -> Result<(u64, u64), R::StopReason> {
     let (mut at, mut most, mut least, mut differ) = (first, first, 0, 0);
     for _ in 0..MOST_STEPS {
         let bytes = LOOK.min(at);
@@ -264,7 +269,7 @@ mod tests {
     use crate::probe::Salt;
 
     impl Readable for SharedMedium {
-        type Halt = Infallible;
+        type StopReason = Infallible;
 
         fn bytes(&self) -> u64 {
             Backing::bytes(self)

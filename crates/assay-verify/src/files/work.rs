@@ -9,16 +9,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_device::owned::OwnDir;
 
-use super::beneath::Beneath;
 use super::content::{Content, Format};
-use super::crowd;
+use super::driver_layer::DriverLayer;
+use super::eviction;
 use super::extents::Extent;
-use super::pass::{self, Area, Ended, Halt, Moment, REACH, Save, extent, start_of};
+use super::pass::{self, Area, Ended, Moment, REACH, Save, StopReason, extent, start_of};
 use super::place::failure_of;
-use super::plan::{Plan, Settings};
+use super::plan::{CheckPlan, Settings};
 use super::pool::{Pool, Task};
 use super::progress::Progress;
 use super::regions::Map;
@@ -34,10 +34,10 @@ const PILOT_PART: u64 = 16;
 const PILOT_READ_PART: u64 = 64;
 
 pub(super) struct Work<'a> {
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a CheckPlan,
     pub(super) settings: &'a Settings,
     pub(super) pool: &'a Pool,
-    pub(super) beneath: &'a Beneath,
+    pub(super) driver_layer: &'a DriverLayer,
     /// The directory of assay's own, where the check is not only to read.
     pub(super) own: Option<&'a Arc<OwnDir>>,
     pub(super) state: &'a mut State,
@@ -57,18 +57,20 @@ pub(super) struct Worked {
 
 impl Worked {
     /// Why it ended early.
-    pub(super) fn halt(&self) -> Option<&Halt> {
+    pub(super) fn stop_reason(&self) -> Option<&StopReason> {
         match (&self.write, &self.read) {
-            (Some(Ended { halt: Some(halt), .. }), _) if !matches!(halt, Halt::Full) => Some(halt),
-            (_, Some(Ended { halt, .. })) => halt.as_ref(),
+            (Some(Ended { stop_reason: Some(stop_reason), .. }), _) if !matches!(stop_reason, StopReason::Full) => {
+                Some(stop_reason)
+            }
+            (_, Some(Ended { stop_reason, .. })) => stop_reason.as_ref(),
             _ => None,
         }
     }
 
     /// Ends it for what was seen after its passes.
-    pub(super) fn end(&mut self, halt: Halt) {
+    pub(super) fn end(&mut self, stop_reason: StopReason) {
         if let Some(ended) = self.read.as_mut().or(self.write.as_mut()) {
-            ended.halt = Some(halt);
+            ended.stop_reason = Some(stop_reason);
         }
     }
 
@@ -91,7 +93,8 @@ impl Work<'_> {
         done.map = self.map(&files, upto);
         let (content, until_first_error) = (self.content(), self.settings.until_first_error);
         let area = Area { from, upto, until_first_error, ..Area::all(&files, &content) };
-        let whole = self.own.is_some() && done.write.as_ref().is_none_or(|w| matches!(w.halt, None | Some(Halt::Full)));
+        let whole = self.own.is_some()
+            && done.write.as_ref().is_none_or(|w| matches!(w.stop_reason, None | Some(StopReason::Full)));
         if !whole {
             done.read = Some(self.read(area, &mut done.tally, progress));
             return done;
@@ -99,18 +102,18 @@ impl Work<'_> {
         let boundary = match extent(&files) {
             all if upto >= all => self.boundary(),
             // A file system that was full early took the last parts in any order.
-            _ => crowd::boundary(upto, self.settings.cache_bytes + REACH),
+            _ => eviction::boundary(upto, self.settings.cache_bytes + REACH),
         };
         let mut read = self.read(Area { upto: boundary, ..area }, &mut done.tally, progress);
-        if read.halt.is_none() {
+        if read.stop_reason.is_none() {
             match self.end(Area { from: from.max(boundary), ..area }, boundary, &mut done, progress) {
                 Ok(end) => {
                     read.pass.bytes += end.pass.bytes;
                     read.pass.elapsed_ns += end.pass.elapsed_ns;
                     read.pass.speed.extend(end.pass.speed);
-                    read.halt = end.halt;
+                    read.stop_reason = end.stop_reason;
                 }
-                Err(halt) => read.halt = Some(halt),
+                Err(stop_reason) => read.stop_reason = Some(stop_reason),
             }
         }
         done.read = Some(read);
@@ -123,7 +126,7 @@ impl Work<'_> {
 
     /// Where the end begins that is read last, and written last.
     fn boundary(&self) -> u64 {
-        crowd::boundary(extent(&self.plan.files), self.settings.cache_bytes)
+        eviction::boundary(extent(&self.plan.files), self.settings.cache_bytes)
     }
 
     /// `None` where nothing is to be written.
@@ -154,7 +157,7 @@ impl Work<'_> {
 
     fn written(&mut self, ended: Ended) -> Ended {
         self.state.refuse(&ended.refused);
-        if matches!(ended.halt, Some(Halt::Full)) {
+        if matches!(ended.stop_reason, Some(StopReason::Full)) {
             self.state.area_bytes = ended.upto;
         }
         ended
@@ -176,7 +179,7 @@ impl Work<'_> {
     fn timed(&mut self, area: Area, all: u64) -> Result<(Ended, Option<f64>), Ended> {
         let control = self.pool.control();
         let (start, begin) = (control.now(), area.from);
-        let mut ended = Ended { pass: Default::default(), upto: begin, refused: Vec::new(), halt: None };
+        let mut ended = Ended { pass: Default::default(), upto: begin, refused: Vec::new(), stop_reason: None };
         let mut step = 4 * MIB;
         while self.state.written_bytes.max(begin) - begin < (all - begin) / PILOT_PART
             && control.elapsed(&start) < PILOT
@@ -184,7 +187,7 @@ impl Work<'_> {
             let from = self.state.written_bytes.max(begin);
             let next = self.pass(Area { from, upto: from + step, ..area }, &mut |_| {});
             ended = if ended.pass.bytes > 0 { joined(ended, next) } else { next };
-            if ended.halt.is_some() {
+            if ended.stop_reason.is_some() {
                 return Err(ended);
             }
             step *= 2;
@@ -197,25 +200,30 @@ impl Work<'_> {
         let upto = begin + written.min((all / PILOT_READ_PART).next_multiple_of(MIB));
         let read = pass::read(self.pool, Area { upto, ..area }, &[], &mut tally, &mut |_| {}, &mut |_, _, _| None);
         let rate = read.pass.bytes as f64 / control.elapsed(&start).as_secs_f64().max(1e-9);
-        let seconds = (read.halt.is_none() && rate > 0.0).then(|| all as f64 / rate);
+        let seconds = (read.stop_reason.is_none() && rate > 0.0).then(|| all as f64 / rate);
         Ok((ended, seconds))
     }
 
     /// Up to where it makes sense to read what was written.
     fn readable(&self, written: Option<&Ended>) -> u64 {
-        match written.and_then(|ended| ended.halt.as_ref().map(|halt| (halt, ended.upto))) {
+        match written.and_then(|ended| ended.stop_reason.as_ref().map(|stop_reason| (stop_reason, ended.upto))) {
             None => u64::MAX,
-            Some((Halt::Full | Halt::FirstError, upto)) => upto,
+            Some((StopReason::Full | StopReason::FirstError, upto)) => upto,
             // What is durable can be read though it turned read-only, or the file system failed, as
             // it does where later laps of a fake lie on its tables.
-            Some((Halt::Failed(error), upto)) if failure_of(error) != Failure::Disappeared => upto,
+            Some((StopReason::Failed(error), upto)) if failure_of(error) != RunFailure::Disappeared => upto,
             Some(_) => 0,
         }
     }
 
     fn read(&mut self, area: Area, tally: &mut Tally, progress: &mut dyn FnMut(Progress)) -> Ended {
-        if let Err(halt) = self.settle() {
-            return Ended { pass: Default::default(), upto: area.from, refused: Vec::new(), halt: Some(halt) };
+        if let Err(stop_reason) = self.settle() {
+            return Ended {
+                pass: Default::default(),
+                upto: area.from,
+                refused: Vec::new(),
+                stop_reason: Some(stop_reason),
+            };
         }
         let Self { settings, pool, state, own, .. } = self;
         let mut timer = Timer::new(settings.save_every);
@@ -235,44 +243,44 @@ impl Work<'_> {
         boundary: u64,
         done: &mut Worked,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Ended, Halt> {
+    ) -> Result<Ended, StopReason> {
         let before = self.content();
-        let places = crowd::places(&done.tally, boundary, self.settings.cache_bytes, &before);
+        let places = eviction::places(&done.tally, boundary, self.settings.cache_bytes, &before);
         let generation = before.generations() + 1;
         places.iter().for_each(|place| self.state.content.rewrite(*place, generation));
         self.remember(done)?;
         let again = self.content();
-        let written = match crowd::write(self.pool, tail.files, &places, &again) {
+        let written = match eviction::write(self.pool, tail.files, &places, &again) {
             // A file system that never writes in place has no room for this.
-            Err(Halt::Full) => None,
+            Err(StopReason::Full) => None,
             other => Some(other?),
         };
         let bytes = written.as_ref().map_or(0, |(bytes, _)| *bytes);
         done.again_bytes += bytes;
         let end = self.read(tail, &mut done.tally, progress);
-        let Some((_, refused)) = written.filter(|(bytes, _)| *bytes > 0 && end.halt.is_none()) else {
+        let Some((_, refused)) = written.filter(|(bytes, _)| *bytes > 0 && end.stop_reason.is_none()) else {
             return Ok(end);
         };
         self.settle()?;
-        let found = crowd::read(self.pool, tail.files, &places, &again, &refused, &mut done.tally)?;
+        let found = eviction::read(self.pool, tail.files, &places, &again, &refused, &mut done.tally)?;
         self.state.refuse(&refused);
         let (sectors, mut stale) = (found.counts.total(), found.stale);
         let mut written = places.clone();
         // A cache may show what was written last though the medium takes nothing any more: what is lost looks like
         // what a fake lacks then.
         if done.tally.counts.lost() > 0 && stale * 2 < sectors {
-            let others = crowd::others(&done.tally, boundary, self.settings.cache_bytes, &places);
+            let others = eviction::others(&done.tally, boundary, self.settings.cache_bytes, &places);
             stale += self.displace(tail.files, &places, &others, boundary, done)?;
             written.extend(others);
         }
         if before.format() == Format::F3 {
             self.state.content.undo_rewriting();
             let content = self.content();
-            let kept = crowd::still_good(&done.tally, boundary, &written);
-            let (bytes, refused) = crowd::write(self.pool, tail.files, &kept, &content)?;
+            let kept = eviction::still_good(&done.tally, boundary, &written);
+            let (bytes, refused) = eviction::write(self.pool, tail.files, &kept, &content)?;
             done.again_bytes += bytes;
             self.settle()?;
-            stale += crowd::read(self.pool, tail.files, &kept, &content, &refused, &mut done.tally)?.stale;
+            stale += eviction::read(self.pool, tail.files, &kept, &content, &refused, &mut done.tally)?.stale;
         }
         done.rewritten = Some(Rewritten { bytes, sectors, stale: stale.min(sectors) });
         self.remember(done)?;
@@ -288,38 +296,38 @@ impl Work<'_> {
         others: &[u64],
         boundary: u64,
         done: &mut Worked,
-    ) -> Result<u64, Halt> {
+    ) -> Result<u64, StopReason> {
         let generation = self.state.content.generations() + 1;
         others.iter().for_each(|place| self.state.content.rewrite(*place, generation));
         self.remember(done)?;
         let content = self.content();
-        let (bytes, refused) = match crowd::write(self.pool, files, others, &content) {
-            Err(Halt::Full) => return Ok(0),
+        let (bytes, refused) = match eviction::write(self.pool, files, others, &content) {
+            Err(StopReason::Full) => return Ok(0),
             other => other?,
         };
         done.again_bytes += bytes;
         self.state.refuse(&refused);
         self.settle()?;
-        let kept = crowd::still_good(&done.tally, boundary, places);
-        Ok(crowd::read(self.pool, files, &kept, &content, &[], &mut done.tally)?.stale)
+        let kept = eviction::still_good(&done.tally, boundary, places);
+        Ok(eviction::read(self.pool, files, &kept, &content, &[], &mut done.tally)?.stale)
     }
 
     /// Saves that everything before the end was read.
-    fn remember(&mut self, done: &Worked) -> Result<(), Halt> {
+    fn remember(&mut self, done: &Worked) -> Result<(), StopReason> {
         let upto = done.tally.tested().last().map_or(0, |(_, end)| *end);
         self.state.read = Some((upto, done.tally.clone()));
         match self.own {
-            Some(own) => self.pool.run(save(own, self.state)).map_err(Halt::from).map(drop),
+            Some(own) => self.pool.run(save(own, self.state)).map_err(StopReason::from).map(drop),
             None => Ok(()),
         }
     }
 
     /// Makes durable and forgets what a driver keeps in the host's memory.
-    fn settle(&self) -> Result<(), Halt> {
-        match self.beneath.settle() {
-            Ok(Some(work)) => self.pool.run(work)?.map_err(Halt::Failed),
+    fn settle(&self) -> Result<(), StopReason> {
+        match self.driver_layer.settle() {
+            Ok(Some(work)) => self.pool.run(work)?.map_err(StopReason::Failed),
             Ok(None) => Ok(()),
-            Err(error) => Err(Halt::Failed(error)),
+            Err(error) => Err(StopReason::Failed(error)),
         }
     }
 
@@ -350,7 +358,7 @@ fn joined(first: Ended, second: Ended) -> Ended {
     pass.speed.extend(second.pass.speed);
     let mut refused = first.refused;
     refused.extend(second.refused);
-    Ended { pass, upto: second.upto, refused, halt: second.halt }
+    Ended { pass, upto: second.upto, refused, stop_reason: second.stop_reason }
 }
 
 /// When progress is saved.

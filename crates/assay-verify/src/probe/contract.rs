@@ -1,6 +1,6 @@
 //! What the probe asks of a device; real devices, models and decorators all answer it.
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 
 /// Why an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -35,9 +35,9 @@ impl Fault {
     /// Sorts an answer of the kernel: a missing device apart from a medium that errs.
     #[must_use]
     pub fn from_io(error: &std::io::Error) -> Self {
-        match error.raw_os_error().map(Failure::from_errno) {
-            Some(Failure::Disappeared) => Self::Gone,
-            Some(Failure::ReadOnly) => Self::ReadOnly,
+        match error.raw_os_error().map(RunFailure::from_errno) {
+            Some(RunFailure::Disappeared) => Self::Gone,
+            Some(RunFailure::ReadOnly) => Self::ReadOnly,
             _ if error.kind() == std::io::ErrorKind::PermissionDenied => Self::Denied,
             _ => Self::Medium,
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::plan::Plan;
+use super::plan::ProbePlan;
 use super::search::Progress;
 
 /// Transfers of more than a block that are timed in each direction before anything is said.
@@ -16,7 +16,7 @@ const SMALL: u64 = 4096;
 /// known of a fake: what is said holds for a genuine device.
 #[derive(Debug)]
 pub struct Forecast {
-    plan: Plan,
+    plan: ProbePlan,
     last: Option<(Progress, Duration)>,
     written: Direction,
     read: Direction,
@@ -66,7 +66,7 @@ impl Direction {
 impl Forecast {
     /// Of a probe that does what `plan` says.
     #[must_use]
-    pub fn new(plan: Plan) -> Self {
+    pub fn new(plan: ProbePlan) -> Self {
         let (written, read) = (Direction::default(), Direction::default());
         Self { plan, last: None, written, read, recent_bytes: 0.0, recent_s: 0.0 }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::contract::{Device, Fault};
-use super::journal::{Identity, JournalError, Log, Place, SystemDisk, header_of};
+use super::journal::{ByteRange, Identity, JournalError, Log, SystemDisk, header_of};
 use super::stamp::{BLOCK, SECTOR_LEN};
 
 /// Most places that are looked at; spread over all that a journal knows. A probe stamps thousands, and a
@@ -57,7 +57,7 @@ pub fn pending<D: Device>(path: &Path, device: &mut D) -> Result<Option<Pending>
     for entry in log.entries.iter().step_by(step).chain(log.entries.last()) {
         let last = entry.place.length.saturating_sub(1) / BLOCK * BLOCK;
         for from in [0, last] {
-            let part = Place { offset: entry.place.offset + from, length: BLOCK.min(entry.place.length - from) };
+            let part = ByteRange { offset: entry.place.offset + from, length: BLOCK.min(entry.place.length - from) };
             if bears_stamp(&log, device, part) == Ok(true) {
                 return Ok(Some(about(path, &log)));
             }
@@ -66,7 +66,7 @@ pub fn pending<D: Device>(path: &Path, device: &mut D) -> Result<Option<Pending>
     Ok(None)
 }
 
-fn bears_stamp<D: Device>(log: &Log, device: &mut D, part: Place) -> Result<bool, Fault> {
+fn bears_stamp<D: Device>(log: &Log, device: &mut D, part: ByteRange) -> Result<bool, Fault> {
     let mut now = vec![0; part.length as usize];
     device.read_at(part.offset, &mut now)?;
     Ok(now.chunks_exact(SECTOR_LEN).any(|sector| log.salt().origin(sector).is_some()))

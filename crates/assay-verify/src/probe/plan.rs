@@ -9,7 +9,7 @@ pub const LEAST_BYTES: u64 = 64 << 10;
 
 /// What a probe will do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct ProbePlan {
     /// Bytes written to a genuine device, restoring included.
     pub written_bytes: u64,
     /// Bytes read from a genuine device, restoring included.
@@ -28,7 +28,7 @@ pub struct Plan {
 /// What a probe of a device of `bytes` in blocks of `block_bytes` will do; for a genuine one within a
 /// few percent.
 #[must_use]
-pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> Plan {
+pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> ProbePlan {
     let block = u64::from(block_bytes).max(512);
     let run = settings.run_bytes(bytes).max(block);
     // At both ends, and on both sides of each quarter.
@@ -46,7 +46,7 @@ pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> Plan {
     let records = (places * 128).min(bytes / 512 * 128) + 4096;
     let (share, of) = MET;
     let most_journal_bytes = (5 * run + 64 * MIB).min(bytes) / 64 * 65 + records;
-    Plan {
+    ProbePlan {
         // Most of the run twice. All is put back, and some of it once more to drive out caches.
         written_bytes: 2 * saved + run / of * share + run.min(saved / 2),
         read_bytes: 2 * saved

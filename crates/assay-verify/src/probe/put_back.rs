@@ -1,18 +1,18 @@
 //! Writes what a survey allows, and reads everything back.
 
 use super::contract::{Device, Fault};
-use super::journal::{Log, Place};
+use super::journal::{ByteRange, Log};
 use super::restored::{RestoreStep, Restored};
 use super::stamp::SECTOR_LEN;
-use super::survey::{Broken, Class, Survey, read_place};
+use super::survey::{Class, Survey, SurveyError, read_place};
 
 /// How what was put back is read back.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Care {
+pub(super) struct ReadBack {
     /// Times that everything is read: cells that do not last lose within a few readings.
     pub(super) readings: usize,
     /// Bytes that are written again before, to drive out caches.
-    pub(super) crowd_bytes: u64,
+    pub(super) evicting_bytes: u64,
 }
 
 /// Is told what was done, in bytes written and read back, and answers whether to stop.
@@ -25,16 +25,16 @@ pub(super) fn put_back<D: Device>(
     survey: &Survey,
     device: &mut D,
     done: &mut Restored,
-    care: Care,
+    read_back: ReadBack,
     step: &mut Step<'_>,
-) -> Result<(), Broken> {
+) -> Result<(), SurveyError> {
     let newer: Vec<usize> = survey.with(Class::Other).collect();
     // Where nothing is newer and the device is proven to be the one, what cannot be read is what
     // the power cut left of a write.
     let heal = newer.is_empty() && survey.with(Class::Stamped).next().is_some();
     for index in (0..log.entries.len()).rev() {
         if step(RestoreStep::Writing, done.bytes, 0) {
-            return Err(Broken::Stopped);
+            return Err(SurveyError::Stopped);
         }
         let (original, _) = log.original(index)?;
         let place = log.entries[index].place;
@@ -46,14 +46,14 @@ pub(super) fn put_back<D: Device>(
     // Once more what was written first: a cache that still shows what was written last gives it up. No more than
     // half of all, so that this is not shown by the cache instead.
     let all: u64 = log.entries.iter().map(|entry| entry.place.length).sum();
-    let mut left = care.crowd_bytes.min(all / 2);
+    let mut left = read_back.evicting_bytes.min(all / 2);
     for index in (0..log.entries.len()).rev() {
         let place = log.entries[index].place;
         if place.length > left {
             break;
         }
         if step(RestoreStep::Writing, done.bytes, 0) {
-            return Err(Broken::Stopped);
+            return Err(SurveyError::Stopped);
         }
         // A device that refuses it now has failed meanwhile.
         if !write_place(device, place, &survey.classes[index], &log.original(index)?.0, heal, &mut done.bytes)? {
@@ -65,10 +65,10 @@ pub(super) fn put_back<D: Device>(
     if !settled {
         each_by_itself(log, survey, device, heal, done, step)?;
     }
-    read_back(log, survey, device, care.readings, done, step)?;
+    read_all_back(log, survey, device, read_back.readings, done, step)?;
     still_writes(log, survey, device, done)?;
     if !device.present() {
-        return Err(Broken::Fault(Fault::Gone));
+        return Err(SurveyError::Fault(Fault::Gone));
     }
     done.newer = newer.into_iter().map(|index| log.entries[index].place.offset).collect();
     for list in [&mut done.differing, &mut done.newer] {
@@ -87,10 +87,10 @@ fn each_by_itself<D: Device>(
     heal: bool,
     done: &mut Restored,
     step: &mut Step<'_>,
-) -> Result<(), Broken> {
+) -> Result<(), SurveyError> {
     for index in (0..log.entries.len()).rev() {
         if step(RestoreStep::Writing, done.bytes, 0) {
-            return Err(Broken::Stopped);
+            return Err(SurveyError::Stopped);
         }
         let place = log.entries[index].place;
         let took = write_place(device, place, &survey.classes[index], &log.original(index)?.0, heal, &mut done.bytes)?;
@@ -102,22 +102,22 @@ fn each_by_itself<D: Device>(
 }
 
 /// Reads everything so many times, and notes the places that are not as before.
-fn read_back<D: Device>(
+fn read_all_back<D: Device>(
     log: &Log,
     survey: &Survey,
     device: &mut D,
     readings: usize,
     done: &mut Restored,
     step: &mut Step<'_>,
-) -> Result<(), Broken> {
+) -> Result<(), SurveyError> {
     let mut back = 0;
     for index in (0..readings).flat_map(|_| 0..log.entries.len()) {
         if step(RestoreStep::ReadingBack, done.bytes, back) {
-            return Err(Broken::Stopped);
+            return Err(SurveyError::Stopped);
         }
         let place = log.entries[index].place;
         let (original, _) = log.original(index)?;
-        let now = read_place(device, place).map_err(Broken::Fault)?;
+        let now = read_place(device, place).map_err(SurveyError::Fault)?;
         back += place.length;
         let wanted = original.chunks_exact(SECTOR_LEN);
         let as_before =
@@ -135,16 +135,16 @@ fn read_back<D: Device>(
 
 /// Writes one place once more when all was read back: a device that refuses it stopped working meanwhile, though
 /// everything stands.
-fn still_writes<D: Device>(log: &Log, survey: &Survey, device: &mut D, done: &mut Restored) -> Result<(), Broken> {
+fn still_writes<D: Device>(log: &Log, survey: &Survey, device: &mut D, done: &mut Restored) -> Result<(), SurveyError> {
     let ours = |index: &usize| survey.classes[*index].iter().all(|class| *class == Class::Stamped);
     let shortest = (0..log.entries.len()).filter(ours).min_by_key(|index| log.entries[*index].place.length);
     let Some(index) = shortest.filter(|_| done.differing.is_empty()) else { return Ok(()) };
     let (place, original) = (log.entries[index].place, log.original(index)?.0);
     let took = write_place(device, place, &survey.classes[index], &original, false, &mut done.bytes)?;
     if !(settle(device)? && took) {
-        return Err(Broken::Fault(Fault::WriteErrors));
+        return Err(SurveyError::Fault(Fault::WriteErrors));
     }
-    let now = read_place(device, place).map_err(Broken::Fault)?;
+    let now = read_place(device, place).map_err(SurveyError::Fault)?;
     if now.iter().zip(original.chunks_exact(SECTOR_LEN)).any(|(now, original)| now.as_deref() != Some(original)) {
         done.differing.push(place.offset);
     }
@@ -152,12 +152,12 @@ fn still_writes<D: Device>(log: &Log, survey: &Survey, device: &mut D, done: &mu
 }
 
 /// Returns when the device has what was written; false where it errs instead.
-fn settle<D: Device>(device: &mut D) -> Result<bool, Broken> {
+fn settle<D: Device>(device: &mut D) -> Result<bool, SurveyError> {
     match device.sync() {
         Ok(()) => Ok(true),
         Err(Fault::Medium) if device.present() => Ok(false),
-        Err(Fault::Medium) => Err(Broken::Fault(Fault::Gone)),
-        Err(fault) => Err(Broken::Fault(fault)),
+        Err(Fault::Medium) => Err(SurveyError::Fault(Fault::Gone)),
+        Err(fault) => Err(SurveyError::Fault(fault)),
     }
 }
 
@@ -165,12 +165,12 @@ fn settle<D: Device>(device: &mut D) -> Result<bool, Broken> {
 /// written.
 fn write_place<D: Device>(
     device: &mut D,
-    place: Place,
+    place: ByteRange,
     classes: &[Class],
     original: &[u8],
     heal: bool,
     written: &mut u64,
-) -> Result<bool, Broken> {
+) -> Result<bool, SurveyError> {
     let ours = |class: &Class| *class == Class::Stamped || (heal && *class == Class::Unreadable);
     let strange = |class: &Class| !ours(class) && *class != Class::Original;
     let block = (device.block_bytes() as usize).max(SECTOR_LEN);
@@ -184,11 +184,11 @@ fn write_place<D: Device>(
     let mut good = true;
     for run in wanted.chunk_by(|a, b| a + 1 == *b) {
         let (from, to) = (run[0] * block, ((run[run.len() - 1] + 1) * block).min(original.len()));
-        let part = Place { offset: place.offset + from as u64, length: (to - from) as u64 };
+        let part = ByteRange { offset: place.offset + from as u64, length: (to - from) as u64 };
         let mut data = original[from..to].to_vec();
         let inside = &classes[from / SECTOR_LEN..to / SECTOR_LEN];
         if inside.iter().any(strange) {
-            let now = read_place(device, part).map_err(Broken::Fault)?;
+            let now = read_place(device, part).map_err(SurveyError::Fault)?;
             let mut known = true;
             for ((now, data), class) in now.iter().zip(data.chunks_exact_mut(SECTOR_LEN)).zip(inside) {
                 match now {
@@ -208,11 +208,17 @@ fn write_place<D: Device>(
 }
 
 /// Writes; where the medium errs, once more block by block. False where it errs then too.
-fn write<D: Device>(device: &mut D, offset: u64, data: &[u8], block: usize, written: &mut u64) -> Result<bool, Broken> {
+fn write<D: Device>(
+    device: &mut D,
+    offset: u64,
+    data: &[u8],
+    block: usize,
+    written: &mut u64,
+) -> Result<bool, SurveyError> {
     let sorted = |device: &mut D, fault| match fault {
         Fault::Medium if device.present() => Ok(false),
-        Fault::Medium => Err(Broken::Fault(Fault::Gone)),
-        fault => Err(Broken::Fault(fault)),
+        Fault::Medium => Err(SurveyError::Fault(Fault::Gone)),
+        fault => Err(SurveyError::Fault(fault)),
     };
     *written += data.len() as u64;
     match device.write_at(offset, data) {

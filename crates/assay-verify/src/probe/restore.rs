@@ -17,9 +17,9 @@ use assay_core::text::harmless;
 
 use super::contract::{Device, Fault};
 use super::journal::{Disk, Identity, JournalError, Log, SystemDisk};
-use super::put_back::{Care, put_back};
+use super::put_back::{ReadBack, put_back};
 use super::restored::{RestoreProgress, RestoreStep, Restored};
-use super::survey::{Broken, Class, Survey, may_be_overwritten};
+use super::survey::{Class, Survey, SurveyError, may_be_overwritten};
 
 /// Why nothing, or not everything, could be put back. The journal is kept.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +108,7 @@ pub struct Restoration<'a> {
     disk: Arc<dyn Disk>,
     keep_newer: bool,
     own: bool,
-    care: Care,
+    read_back: ReadBack,
     doubt: Option<&'static str>,
     stop: &'a dyn Fn() -> bool,
     progress: Option<&'a mut dyn FnMut(RestoreProgress)>,
@@ -125,7 +125,7 @@ impl<'a> Restoration<'a> {
             disk,
             keep_newer: false,
             own: false,
-            care: Care { readings: 1, crowd_bytes: 0 },
+            read_back: ReadBack { readings: 1, evicting_bytes: 0 },
             doubt: None,
             stop: &|| false,
             progress: None,
@@ -153,8 +153,8 @@ impl<'a> Restoration<'a> {
 
     /// How it is read back.
     #[must_use]
-    pub(super) fn with_care(self, care: Care) -> Self {
-        Self { care, ..self }
+    pub(super) fn with_read_back(self, read_back: ReadBack) -> Self {
+        Self { read_back, ..self }
     }
 
     /// The journal is kept for this reason, though every place reads as before.
@@ -194,9 +194,9 @@ impl<'a> Restoration<'a> {
             Restored { places: log.entries.len(), journal_kept: true, doubt: self.doubt, ..Restored::default() };
         let survey = match self.look(&log, device) {
             Ok(survey) => survey,
-            Err(Broken::Stopped) => return Ok(Restored { stopped: true, ..done }),
-            Err(Broken::Fault(fault)) => return Err(self.lost(fault)),
-            Err(Broken::Journal(error)) => return Err(error.into()),
+            Err(SurveyError::Stopped) => return Ok(Restored { stopped: true, ..done }),
+            Err(SurveyError::Fault(fault)) => return Err(self.lost(fault)),
+            Err(SurveyError::Journal(error)) => return Err(error.into()),
         };
         let stamped = survey.with(Class::Stamped).count();
         if stamped == 0 && log.restored {
@@ -215,9 +215,9 @@ impl<'a> Restoration<'a> {
         done.untouched = stamped == 0;
         match self.write(&log, &survey, device, &mut done) {
             Ok(()) => {}
-            Err(Broken::Stopped) => return Ok(Restored { stopped: true, ..done }),
-            Err(Broken::Fault(fault)) => return Err(self.lost(fault)),
-            Err(Broken::Journal(error)) => return Err(error.into()),
+            Err(SurveyError::Stopped) => return Ok(Restored { stopped: true, ..done }),
+            Err(SurveyError::Fault(fault)) => return Err(self.lost(fault)),
+            Err(SurveyError::Journal(error)) => return Err(error.into()),
         }
         // Where nothing of the probe stands, nothing proves that it is the device: cards that were
         // written from the same image hold the same at all places.
@@ -228,7 +228,7 @@ impl<'a> Restoration<'a> {
         Ok(done)
     }
 
-    fn look<D: Device>(&mut self, log: &Log, device: &mut D) -> Result<Survey, Broken> {
+    fn look<D: Device>(&mut self, log: &Log, device: &mut D) -> Result<Survey, SurveyError> {
         if self.own {
             return Ok(Survey::own(log)?);
         }
@@ -260,10 +260,10 @@ impl<'a> Restoration<'a> {
         survey: &Survey,
         device: &mut D,
         done: &mut Restored,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), SurveyError> {
         let places = log.entries.len();
         let mut ended = 0;
-        put_back(log, survey, device, done, self.care, &mut |step, written_bytes, read_bytes| {
+        put_back(log, survey, device, done, self.read_back, &mut |step, written_bytes, read_bytes| {
             ended = if step == RestoreStep::Writing { places.min(ended + 1) } else { ended };
             self.tell(RestoreProgress { step, done: ended, places, written_bytes, read_bytes })
         })

@@ -8,10 +8,10 @@ use super::contract::{Device, Fault};
 use super::counted::Counted;
 use super::journal::{Journal, JournalError};
 use super::plan::{LEAST_BYTES, plan};
-use super::put_back::Care;
+use super::put_back::ReadBack;
 use super::restore::{Restoration, RestoreError};
 use super::restored::{RestoreProgress, Restored};
-use super::search::{Account, Desk, End, Phase, Progress, Search, Watch, account, verification};
+use super::search::{Account, End, Phase, Progress, Search, StampedDevice, Watch, account, verification};
 use super::settings::Settings;
 use super::stamp::BLOCK;
 
@@ -76,7 +76,7 @@ pub struct Probed {
 ///
 /// # Errors
 /// Why not.
-pub fn suits<D: Device>(device: &D) -> Result<(), ProbeError> {
+pub fn check_suitable<D: Device>(device: &D) -> Result<(), ProbeError> {
     if device.bytes() < LEAST_BYTES {
         return Err(ProbeError::TooSmall { bytes: Bytes(device.bytes()), least: Bytes(LEAST_BYTES) });
     }
@@ -98,7 +98,7 @@ pub fn run<D: Device>(
     control: &Control,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Probed, ProbeError> {
-    suits(device)?;
+    check_suitable(device)?;
     let announced = device.bytes();
     if journal.device().bytes != announced {
         return Err(ProbeError::WrongJournal);
@@ -106,8 +106,8 @@ pub fn run<D: Device>(
     let start = control.now();
     let plan = plan(announced, device.block_bytes(), settings);
     let watch = Watch { control, progress: &mut *progress };
-    let mut desk = Desk::new(&mut *device, &mut journal, plan.most_written_bytes, watch);
-    let mut search = Search::new(&mut desk, settings);
+    let mut stamped = StampedDevice::new(&mut *device, &mut journal, plan.most_written_bytes, watch);
+    let mut search = Search::new(&mut stamped, settings);
     let end = search.work().err();
     let mut account = account(&mut search, end.as_ref(), control.elapsed(&start));
     let ended = match end {
@@ -118,8 +118,8 @@ pub fn run<D: Device>(
         Some(End::Spent) => Ended::Spent,
     };
     // A cache that was met may be larger than what is written against those that were not.
-    let crowd_bytes = settings.run_bytes(announced).max(account.cache_bytes.unwrap_or(0));
-    let restored = put_back(device, &journal, crowd_bytes, &mut account, progress);
+    let evicting_bytes = settings.run_bytes(announced).max(account.cache_bytes.unwrap_or(0));
+    let restored = put_back(device, &journal, evicting_bytes, &mut account, progress);
     let journal_kept = restored.as_ref().map_or(true, |done| done.journal_kept);
     match &restored {
         Ok(done) => account.was_restored(device, &done.differing),
@@ -135,7 +135,7 @@ pub fn run<D: Device>(
 fn put_back<D: Device>(
     device: &mut D,
     journal: &Journal,
-    crowd_bytes: u64,
+    evicting_bytes: u64,
     account: &mut Account,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Restored, RestoreError> {
@@ -151,7 +151,7 @@ fn put_back<D: Device>(
     let restored = Restoration::new(journal.path(), journal.device())
         .on(journal.disk())
         .of_own_session()
-        .with_care(Care { readings, crowd_bytes })
+        .with_read_back(ReadBack { readings, evicting_bytes })
         .doubting(account.doubt())
         .telling(&mut tell)
         .run(&mut counted);

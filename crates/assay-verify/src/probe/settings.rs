@@ -43,7 +43,7 @@ impl Settings {
 
     /// Largest cache that is seen through on a device of `bytes` once a loss is known, in bytes.
     #[must_use]
-    pub fn most_crowded_bytes(&self, bytes: u64) -> u64 {
+    pub fn most_evicting_bytes(&self, bytes: u64) -> u64 {
         (self.run_bytes(bytes) * LOSSY).min(bytes / 7 * 4)
     }
 

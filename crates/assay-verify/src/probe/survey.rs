@@ -3,7 +3,7 @@
 use assay_core::verification::SECTOR_BYTES;
 
 use super::contract::{Device, Fault};
-use super::journal::{JournalError, Log, Place};
+use super::journal::{ByteRange, JournalError, Log};
 use super::stamp::{BLOCK_LEN, SECTOR_LEN, Salt};
 
 /// Bits of a stamp's salt and place, 192 in all, that a worn medium may have turned. That so few
@@ -40,13 +40,13 @@ pub(super) struct Survey {
 
 /// Why there is no survey.
 #[derive(Debug)]
-pub(super) enum Broken {
+pub(super) enum SurveyError {
     Stopped,
     Fault(Fault),
     Journal(JournalError),
 }
 
-impl From<JournalError> for Broken {
+impl From<JournalError> for SurveyError {
     fn from(error: JournalError) -> Self {
         Self::Journal(error)
     }
@@ -58,14 +58,14 @@ impl Survey {
         log: &Log,
         device: &mut D,
         step: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<Self, Broken> {
+    ) -> Result<Self, SurveyError> {
         let mut survey = Self { classes: Vec::with_capacity(log.entries.len()), recognised: false };
         let mut unknown = Vec::new();
         for (index, entry) in log.entries.iter().enumerate() {
             if step(index) {
-                return Err(Broken::Stopped);
+                return Err(SurveyError::Stopped);
             }
-            let now = read_place(device, entry.place).map_err(Broken::Fault)?;
+            let now = read_place(device, entry.place).map_err(SurveyError::Fault)?;
             let (original, lost) = log.original(index)?;
             let classes = classify(log.salt(), entry.place, &now, &original, &lost);
             let varied = original.iter().any(|byte| *byte != original[0]);
@@ -79,8 +79,8 @@ impl Survey {
         for (index, before) in unknown.into_iter().rev() {
             let place = log.entries[index].place;
             let neighbour = log.entries[(index + 1) % log.entries.len()].place;
-            let _ = read_place(device, neighbour).map_err(Broken::Fault)?;
-            let now = read_place(device, place).map_err(Broken::Fault)?;
+            let _ = read_place(device, neighbour).map_err(SurveyError::Fault)?;
+            let now = read_place(device, place).map_err(SurveyError::Fault)?;
             let classes = &mut survey.classes[index];
             if fingerprint(&now, classes) != before {
                 classes.iter_mut().filter(|class| **class == Class::Other).for_each(|class| *class = Class::Unsteady);
@@ -111,7 +111,7 @@ impl Survey {
 }
 
 /// A place as it reads now; `None` for the sectors that cannot be read.
-pub(super) fn read_place<D: Device>(device: &mut D, place: Place) -> Result<Vec<Option<Vec<u8>>>, Fault> {
+pub(super) fn read_place<D: Device>(device: &mut D, place: ByteRange) -> Result<Vec<Option<Vec<u8>>>, Fault> {
     let mut whole = vec![0; place.length as usize];
     match device.read_at(place.offset, &mut whole) {
         Ok(()) => return Ok(sectors(&whole)),
@@ -135,7 +135,7 @@ fn sectors(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
     bytes.chunks_exact(SECTOR_LEN).map(|sector| Some(sector.to_vec())).collect()
 }
 
-fn classify(salt: Salt, place: Place, now: &[Option<Vec<u8>>], original: &[u8], lost: &[usize]) -> Vec<Class> {
+fn classify(salt: Salt, place: ByteRange, now: &[Option<Vec<u8>>], original: &[u8], lost: &[usize]) -> Vec<Class> {
     let mut classes = Vec::with_capacity(now.len());
     for (index, (now, original)) in now.iter().zip(original.chunks_exact(SECTOR_LEN)).enumerate() {
         let offset = place.offset + index as u64 * SECTOR_BYTES;
@@ -176,7 +176,7 @@ fn fingerprint(now: &[Option<Vec<u8>>], classes: &[Class]) -> blake3::Hash {
 
 /// Whether the probe wrote to a place: whether any sector bears the stamp of this very address, or
 /// cannot be read. The stamp of another address came through that one, for which it was saved.
-pub(super) fn may_be_overwritten<D: Device>(salt: Salt, device: &mut D, place: Place) -> Result<bool, Fault> {
+pub(super) fn may_be_overwritten<D: Device>(salt: Salt, device: &mut D, place: ByteRange) -> Result<bool, Fault> {
     let own = place.offset..place.offset + place.length;
     let now = read_place(device, place)?;
     Ok((place.offset..).step_by(SECTOR_LEN).zip(now).any(|(offset, sector)| match sector {

@@ -13,8 +13,8 @@ use super::probe::{Probed, Spread, probe};
 use super::spread::Files;
 use super::stamp::STAMP;
 use crate::files::{
-    Beneath, Checked, Folder, Found, Halt, Mounted, Place, Plan, Pool, STATE, Settings, State, Tally, VerifyError,
-    remove_files,
+    CheckPlan, Checked, DriverLayer, Folder, Found, HeldDirectory, Mounted, Pool, STATE, Settings, State, StopReason,
+    Tally, VerifyError, remove_files,
 };
 
 /// How to check.
@@ -49,8 +49,8 @@ pub fn check(
 ) -> Result<Checked, VerifyError> {
     let start = control.now();
     let (fill_system, store) = (quick.fill_system, quick.store.clone());
-    let plan = Plan::new(target, &Settings { fill_system, store, ..Settings::default() })?;
-    let place = Place::take(&plan.handle)?;
+    let plan = CheckPlan::new(target, &Settings { fill_system, store, ..Settings::default() })?;
+    let place = HeldDirectory::take(&plan.handle)?;
     let own = place.own();
     let io = |source| VerifyError::io(&plan.directory, source);
     remove_files(own)?;
@@ -70,24 +70,25 @@ pub fn check(
     let mut probed = Probed::none(0);
     let mut tally = Tally::new(plan.area_bytes);
     let (mut written, mut places, mut set_aside) = (0, 0, true);
-    let beneath = Beneath::of(&plan.directory);
-    let ended = Files::make(&pool, &beneath, own, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
-        probed.classes = vec![None; files.places()];
-        let ended = probe(&mut files, salt, &mut probed, progress);
-        (written, places, set_aside) = (files.written, files.places(), files.set_aside);
-        count(&files, &probed, &mut tally);
-        ended
-    });
+    let driver_layer = DriverLayer::of(&plan.directory);
+    let ended =
+        Files::make(&pool, &driver_layer, own, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
+            probed.classes = vec![None; files.places()];
+            let ended = probe(&mut files, salt, &mut probed, progress);
+            (written, places, set_aside) = (files.written, files.places(), files.set_aside);
+            count(&files, &probed, &mut tally);
+            ended
+        });
     let handle = Arc::clone(&plan.handle);
-    let ended = ended.and_then(|()| pool.run(move || crate::sys::still_there(&handle))?.map_err(Halt::Failed));
+    let ended = ended.and_then(|()| pool.run(move || crate::sys::still_there(&handle))?.map_err(StopReason::Failed));
     let outcome = outcome(ended.as_ref().err(), control.elapsed(&start), written);
     let removed = match ended {
-        Err(Halt::Hung) => None,
+        Err(StopReason::Hung) => None,
         _ => pool.run(place.removal()).ok().and_then(Result::ok),
     };
     let complete = ended.is_ok();
     probed.stopped |= outcome.medium_failed() && !probed.proved;
-    let doubt = beneath.doubt(direct.is_some());
+    let doubt = driver_layer.doubt(direct.is_some());
     let sure = complete && set_aside && doubt.is_none();
     let (verdict, kind) = judge(&probed, sure);
     let verification = Verification {
@@ -106,7 +107,7 @@ pub fn check(
             tested_share: (tally.counts.total() * SECTOR_BYTES) as f64 / plan.whole_bytes.max(1) as f64,
             loss_share: 0.05,
             loss_found: 1.0 - 0.95f64.powi(i32::try_from(places).unwrap_or(i32::MAX)),
-            caches_up_to_bytes: Some(super::spread::CROWD.min(plan.area_bytes / 8)),
+            caches_up_to_bytes: Some(super::spread::EVICTING_BYTES.min(plan.area_bytes / 8)),
             thin_excluded: false,
         }),
         ..Verification::undecided(Method::QuickMounted)
@@ -134,7 +135,7 @@ fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
     let lost = probed.classes.iter().flatten().filter(|(class, _)| *class != SectorClass::Good).count();
     let kind = match (count(SectorClass::Overwritten), count(SectorClass::Corrupted)) {
         // No two stamps met in one cell; what else was written may have.
-        (0, _) if probed.crowded => FakeKind::Unknown,
+        (0, _) if probed.evicted => FakeKind::Unknown,
         (0, _) => FakeKind::Limbo,
         (_, 0) => FakeKind::Wraparound,
         _ => FakeKind::Chain,
@@ -142,7 +143,7 @@ fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
     if probed.stopped {
         return (Verdict::Failed, None);
     }
-    match (probed.proved, lost + usize::from(probed.crowd_lost), complete) {
+    match (probed.proved, lost + usize::from(probed.evicting_file_lost), complete) {
         (true, ..) => (Verdict::Fake, Some(kind)),
         (false, 0, true) => (Verdict::Genuine, None),
         (false, 0, false) => (Verdict::Undecided, None),
@@ -153,7 +154,7 @@ fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
 fn sentence(
     verdict: Verdict,
     kind: Option<FakeKind>,
-    plan: &Plan,
+    plan: &CheckPlan,
     probed: &Probed,
     set_aside: bool,
     doubt: Option<&str>,
@@ -195,8 +196,8 @@ fn sentence(
     text
 }
 
-fn outcome(halt: Option<&Halt>, elapsed: Duration, written_bytes: u64) -> Outcome {
-    let Some((failure, detail)) = halt.and_then(Halt::failure) else { return Outcome::Completed };
+fn outcome(stop_reason: Option<&StopReason>, elapsed: Duration, written_bytes: u64) -> Outcome {
+    let Some((failure, detail)) = stop_reason.and_then(StopReason::failure) else { return Outcome::Completed };
     let workload = Some("quick".to_owned());
     Outcome::Failed { failure, detail, workload, elapsed_ns: nanoseconds(elapsed), written_bytes }
 }

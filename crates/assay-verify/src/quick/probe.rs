@@ -21,20 +21,20 @@ const AGAIN: usize = 8;
 /// Places all over the medium, each of one stamp. Everything may end the check.
 pub(crate) trait Spread {
     /// Why the check ends.
-    type Halt;
+    type StopReason;
     fn places(&self) -> usize;
     /// Where a place lies on the device, as far as the file system tells.
     fn address(&mut self, place: usize) -> Option<u64>;
     /// `false` where the medium errs.
-    fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<bool, Self::Halt>;
+    fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<bool, Self::StopReason>;
     /// `false` where the place cannot be read.
-    fn read(&mut self, place: usize, page: &mut [u8; STAMP]) -> Result<bool, Self::Halt>;
+    fn read(&mut self, place: usize, page: &mut [u8; STAMP]) -> Result<bool, Self::StopReason>;
     /// Makes all durable and forgets what is cached; `false` where the medium errs.
-    fn settle(&mut self) -> Result<bool, Self::Halt>;
+    fn settle(&mut self) -> Result<bool, Self::StopReason>;
     /// Writes so much else that no cache of a controller still holds the stamps; `false` where the medium errs.
-    fn crowd_out(&mut self) -> Result<bool, Self::Halt>;
+    fn evict_cache(&mut self) -> Result<bool, Self::StopReason>;
     /// Whether all of that is there.
-    fn crowd_stands(&mut self) -> Result<bool, Self::Halt>;
+    fn evicting_file_stands(&mut self) -> Result<bool, Self::StopReason>;
 }
 
 /// What was found; a place that was never read has none.
@@ -44,9 +44,9 @@ pub(crate) struct Probed {
     /// Enough is lost for a fake.
     pub(crate) proved: bool,
     /// Much else was written before the last reading, which may stand where stamps were.
-    pub(crate) crowded: bool,
+    pub(crate) evicted: bool,
     /// Some of that is not there.
-    pub(crate) crowd_lost: bool,
+    pub(crate) evicting_file_lost: bool,
     /// Places that held take nothing any more.
     pub(crate) stopped: bool,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Probed {
 impl Probed {
     /// Of so many places.
     pub(crate) fn none(places: usize) -> Self {
-        Self { classes: vec![None; places], proved: false, crowded: false, crowd_lost: false, stopped: false }
+        Self { classes: vec![None; places], proved: false, evicted: false, evicting_file_lost: false, stopped: false }
     }
 }
 
@@ -71,13 +71,13 @@ pub(crate) fn order(places: usize) -> Vec<usize> {
     order
 }
 
-/// Stamps and reads back. `told` hears how many operations of how many are done.
+/// Stamps and reads back. `report` hears how many operations of how many are done.
 pub(crate) fn probe<S: Spread>(
     spread: &mut S,
     salt: u64,
     probed: &mut Probed,
-    told: &mut dyn FnMut(u64, u64),
-) -> Result<(), S::Halt> {
+    report: &mut dyn FnMut(u64, u64),
+) -> Result<(), S::StopReason> {
     let order = order(spread.places());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(salt);
     // Each round reads all before it: two reads of each place, one more at the end.
@@ -92,14 +92,14 @@ pub(crate) fn probe<S: Spread>(
             stamp(&mut page, salt, *place as u64);
             refused[*place] = !spread.write(*place, &page)?;
             done += 1;
-            told(done, total);
+            report(done, total);
         }
         stamped = end;
         erred |= !spread.settle()?;
         let last = stamped == order.len();
         if last {
-            erred |= !spread.crowd_out()?;
-            probed.crowded = true;
+            erred |= !spread.evict_cache()?;
+            probed.evicted = true;
             erred |= !spread.settle()?;
         }
         let mut back = order[..stamped].to_vec();
@@ -114,14 +114,14 @@ pub(crate) fn probe<S: Spread>(
             held[place] |= class.0 == SectorClass::Good;
             probed.classes[place] = Some(class);
             done += 1;
-            told(done.min(total), total);
+            report(done.min(total), total);
         }
         let proved = proof(&probed.classes, stamped) || (last && lacks_the_end(spread, &probed.classes));
         if last || proved {
-            probed.crowd_lost = last && !proved && !spread.crowd_stands()?;
+            probed.evicting_file_lost = last && !proved && !spread.evicting_file_stands()?;
             // A fake whose file system is destroyed errs as well, and still takes what is written where it has memory.
-            if erred || probed.crowd_lost {
-                probed.stopped = !endures(spread, &held, !salt)?;
+            if erred || probed.evicting_file_lost {
+                probed.stopped = !still_stores(spread, &held, !salt)?;
             }
             probed.proved = proved && !probed.stopped;
             return Ok(());
@@ -137,15 +137,15 @@ fn lacks_the_end<S: Spread>(spread: &mut S, classes: &[Option<(SectorClass, Opti
     if classes.len() < ENOUGH || !(LAST_LOST..classes.len()).contains(&all) {
         return false;
     }
-    let told: Option<Vec<(u64, bool)>> =
+    let addressed: Option<Vec<(u64, bool)>> =
         classes.iter().enumerate().map(|(place, class)| Some((spread.address(place)?, lost(class)))).collect();
-    let Some(mut told) = told else { return false };
-    told.sort_unstable();
-    told[told.len() - all..].iter().all(|(_, lost)| *lost)
+    let Some(mut addressed) = addressed else { return false };
+    addressed.sort_unstable();
+    addressed[addressed.len() - all..].iter().all(|(_, lost)| *lost)
 }
 
 /// Whether places that `held` still take what is written, be it under another's address. True where none held.
-fn endures<S: Spread>(spread: &mut S, held: &[bool], salt: u64) -> Result<bool, S::Halt> {
+fn still_stores<S: Spread>(spread: &mut S, held: &[bool], salt: u64) -> Result<bool, S::StopReason> {
     let held: Vec<usize> = (0..held.len()).filter(|place| held[*place]).collect();
     let step = held.len().div_ceil(AGAIN).max(1);
     let again: Vec<usize> = held.into_iter().step_by(step).collect();
@@ -183,7 +183,7 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    /// Announces `places`, has `real`, and shows the latest writes from a cache until crowded out.
+    /// Announces `places`, has `real`, and shows the latest writes from a cache until driven out.
     struct Fake {
         places: usize,
         real: usize,
@@ -193,9 +193,9 @@ mod tests {
         cache: HashMap<usize, [u8; STAMP]>,
         cached: bool,
         writes: usize,
-        /// From so many writes on, the crowd counting as one, it drops them.
+        /// From so many writes on, the evicting file counting as one, it drops them.
         lasts: usize,
-        crowd: bool,
+        evicting_file: bool,
     }
 
     impl Fake {
@@ -211,7 +211,7 @@ mod tests {
                 cached: false,
                 writes: 0,
                 lasts: usize::MAX,
-                crowd: false,
+                evicting_file: false,
             }
         }
 
@@ -223,7 +223,7 @@ mod tests {
     }
 
     impl Spread for Fake {
-        type Halt = Infallible;
+        type StopReason = Infallible;
 
         fn places(&self) -> usize {
             self.places
@@ -258,15 +258,15 @@ mod tests {
             Ok(true)
         }
 
-        fn crowd_out(&mut self) -> Result<bool, Infallible> {
+        fn evict_cache(&mut self) -> Result<bool, Infallible> {
             self.cache.clear();
             self.writes += 1;
-            self.crowd = self.writes <= self.lasts;
+            self.evicting_file = self.writes <= self.lasts;
             Ok(true)
         }
 
-        fn crowd_stands(&mut self) -> Result<bool, Infallible> {
-            Ok(self.crowd)
+        fn evicting_file_stands(&mut self) -> Result<bool, Infallible> {
+            Ok(self.evicting_file)
         }
     }
 
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(found.classes[999], Some((SectorClass::Corrupted, None)));
         let mut hidden = Fake { cached: true, ..Fake::new(1000, 500, false) };
         assert!(hidden.probed().proved);
-        assert_eq!(hidden.writes, 1001, "only the crowd showed it");
+        assert_eq!(hidden.writes, 1001, "only the evicting file showed it");
     }
 
     /// Less than a twentieth is lost, all of it at the end: that is where the memory ends, and no wear.
@@ -322,9 +322,9 @@ mod tests {
     fn a_medium_that_takes_no_more_writes_is_told_from_one_that_lacks_memory() {
         let mut stops = Fake { lasts: 1000, ..Fake::new(1000, 1000, false) };
         let found = stops.probed();
-        assert!(found.stopped && found.crowd_lost && !found.proved, "{found:?}");
+        assert!(found.stopped && found.evicting_file_lost && !found.proved, "{found:?}");
         let found = Fake::new(1000, 1000, false).probed();
-        assert!(!found.stopped && !found.crowd_lost);
+        assert!(!found.stopped && !found.evicting_file_lost);
         // In the last round, of which the second half is lost.
         let found = Fake { lasts: 700, ..Fake::new(1000, 1000, false) }.probed();
         assert!(found.proved && !found.stopped, "without an error that is a fake's: {found:?}");

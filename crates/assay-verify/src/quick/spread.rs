@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::probe::Spread;
 use super::stamp::STAMP;
-use crate::files::{Beneath, Halt, Pool, failure_of, gone_error, spread_name};
+use crate::files::{DriverLayer, Pool, StopReason, failure_of, gone_error, spread_name};
 use crate::sys;
 
 const MIB: u64 = 1 << 20;
@@ -20,16 +20,16 @@ const MIB: u64 = 1 << 20;
 const MOST_PLACES: u64 = 1024;
 /// Written between stamping and the last reading: more than the memory of a card's controller; an
 /// eighth of a small medium.
-pub(crate) const CROWD: u64 = 64 * MIB;
+pub(crate) const EVICTING_BYTES: u64 = 64 * MIB;
 
 /// The files, open.
 pub(crate) struct Files<'a> {
     pool: &'a Pool,
-    beneath: &'a Beneath,
+    driver_layer: &'a DriverLayer,
     directory: Arc<OwnDir>,
     direct: bool,
     files: Vec<(Arc<File>, u64)>,
-    crowd: (Arc<File>, u64),
+    evicting_file: (Arc<File>, u64),
     salt: u64,
     /// Bytes from one file to the next.
     pub(crate) part_bytes: u64,
@@ -43,25 +43,25 @@ impl<'a> Files<'a> {
     /// Makes them in `directory`, over `area` bytes.
     pub(crate) fn make(
         pool: &'a Pool,
-        beneath: &'a Beneath,
+        driver_layer: &'a DriverLayer,
         directory: &Arc<OwnDir>,
         area: u64,
         direct: bool,
         salt: u64,
-    ) -> Result<Self, Halt> {
-        let crowd_bytes = CROWD.min(area / 8) / MIB.min(area / 8).max(1) * MIB.min(area / 8).max(1);
-        let places = ((area - crowd_bytes) / MIB).clamp(1, MOST_PLACES);
-        let part_bytes = (area - crowd_bytes) / places / STAMP as u64 * STAMP as u64;
+    ) -> Result<Self, StopReason> {
+        let evicting_bytes = EVICTING_BYTES.min(area / 8) / MIB.min(area / 8).max(1) * MIB.min(area / 8).max(1);
+        let places = ((area - evicting_bytes) / MIB).clamp(1, MOST_PLACES);
+        let part_bytes = (area - evicting_bytes) / places / STAMP as u64 * STAMP as u64;
         let free = free(directory)?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(!salt);
-        let crowd = one(pool, directory, 0, crowd_bytes, direct)?;
+        let evicting_file = one(pool, directory, 0, evicting_bytes, direct)?;
         let mut made = Self {
             pool,
-            beneath,
+            driver_layer,
             directory: Arc::clone(directory),
             direct,
             files: Vec::new(),
-            crowd: (crowd.0, crowd_bytes),
+            evicting_file: (evicting_file.0, evicting_bytes),
             salt,
             part_bytes,
             set_aside: false,
@@ -74,8 +74,10 @@ impl<'a> Files<'a> {
                     made.files.push((file, random.next_u64() % pages * STAMP as u64));
                 }
                 // What the file system needs for the files themselves is not left for more.
-                Err(Halt::Failed(error)) if failure_of(&error) == assay_core::outcome::Failure::OutOfSpace => break,
-                Err(halt) => return Err(halt),
+                Err(StopReason::Failed(error)) if failure_of(&error) == assay_core::outcome::RunFailure::OutOfSpace => {
+                    break;
+                }
+                Err(stop_reason) => return Err(stop_reason),
             }
         }
         made.settle()?;
@@ -88,16 +90,16 @@ impl<'a> Files<'a> {
         self.part_bytes * place as u64 + self.files.get(place).map_or(0, |(_, at)| *at)
     }
 
-    fn run(&self, work: impl FnOnce() -> io::Result<()> + Send + 'static) -> Result<(), Halt> {
+    fn run(&self, work: impl FnOnce() -> io::Result<()> + Send + 'static) -> Result<(), StopReason> {
         if self.pool.stopped() {
-            return Err(Halt::Stopped);
+            return Err(StopReason::Stopped);
         }
-        self.pool.run(work)?.map_err(|error| Halt::Failed(gone_error(self.directory.directory(), error)))
+        self.pool.run(work)?.map_err(|error| StopReason::Failed(gone_error(self.directory.directory(), error)))
     }
 }
 
-fn free(own: &OwnDir) -> Result<u64, Halt> {
-    Ok(own.directory().space().map_err(|error| Halt::Failed(error.into()))?.free_bytes)
+fn free(own: &OwnDir) -> Result<u64, StopReason> {
+    Ok(own.directory().space().map_err(|error| StopReason::Failed(error.into()))?.free_bytes)
 }
 
 /// Makes one file; tells whether any part of it can be written without what is before it.
@@ -107,9 +109,9 @@ fn one(
     number: usize,
     bytes: u64,
     direct: bool,
-) -> Result<(Arc<File>, bool), Halt> {
+) -> Result<(Arc<File>, bool), StopReason> {
     if pool.stopped() {
-        return Err(Halt::Stopped);
+        return Err(StopReason::Stopped);
     }
     let own = Arc::clone(directory);
     let made = Arc::new(Mutex::new(None));
@@ -122,13 +124,13 @@ fn one(
         *result.lock().unwrap_or_else(PoisonError::into_inner) = Some((file, anywhere));
         Ok(())
     })?;
-    done.map_err(Halt::Failed)?;
+    done.map_err(StopReason::Failed)?;
     let made = made.lock().unwrap_or_else(PoisonError::into_inner).take();
-    made.map(|(file, anywhere)| (Arc::new(file), anywhere)).ok_or(Halt::Hung)
+    made.map(|(file, anywhere)| (Arc::new(file), anywhere)).ok_or(StopReason::Hung)
 }
 
 impl Spread for Files<'_> {
-    type Halt = Halt;
+    type StopReason = StopReason;
 
     fn places(&self) -> usize {
         self.files.len()
@@ -141,7 +143,7 @@ impl Spread for Files<'_> {
         Some(extent.address + (at - extent.offset))
     }
 
-    fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<bool, Halt> {
+    fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<bool, StopReason> {
         let (file, at) = (Arc::clone(&self.files[place].0), self.files[place].1);
         let page = *page;
         self.written += STAMP as u64;
@@ -153,7 +155,7 @@ impl Spread for Files<'_> {
         taken(written)
     }
 
-    fn read(&mut self, place: usize, page: &mut [u8; STAMP]) -> Result<bool, Halt> {
+    fn read(&mut self, place: usize, page: &mut [u8; STAMP]) -> Result<bool, StopReason> {
         let (file, at) = (Arc::clone(&self.files[place].0), self.files[place].1);
         let direct = self.direct;
         let read = Arc::new(Mutex::new([0; STAMP]));
@@ -177,10 +179,10 @@ impl Spread for Files<'_> {
         Ok(true)
     }
 
-    fn settle(&mut self) -> Result<bool, Halt> {
-        let file = Arc::clone(&self.crowd.0);
+    fn settle(&mut self) -> Result<bool, StopReason> {
+        let file = Arc::clone(&self.evicting_file.0);
         let others: Vec<Arc<File>> = self.files.iter().map(|(file, _)| Arc::clone(file)).collect();
-        let below = self.beneath.settle().map_err(Halt::Failed)?;
+        let below = self.driver_layer.settle().map_err(StopReason::Failed)?;
         let done = self.run(move || {
             sys::settle(&file, others.iter().map(Arc::as_ref))?;
             below.map_or(Ok(()), |settle| settle())
@@ -188,9 +190,9 @@ impl Spread for Files<'_> {
         taken(done)
     }
 
-    fn crowd_out(&mut self) -> Result<bool, Halt> {
+    fn evict_cache(&mut self) -> Result<bool, StopReason> {
         let mut taken = true;
-        let (file, bytes) = (Arc::clone(&self.crowd.0), self.crowd.1 / MIB * MIB);
+        let (file, bytes) = (Arc::clone(&self.evicting_file.0), self.evicting_file.1 / MIB * MIB);
         for at in (0..bytes).step_by(MIB as usize) {
             let (file, salt) = (Arc::clone(&file), self.salt);
             let written = self.run(move || {
@@ -204,8 +206,8 @@ impl Spread for Files<'_> {
         Ok(taken)
     }
 
-    fn crowd_stands(&mut self) -> Result<bool, Halt> {
-        let (file, bytes) = (Arc::clone(&self.crowd.0), self.crowd.1 / MIB * MIB);
+    fn evicting_file_stands(&mut self) -> Result<bool, StopReason> {
+        let (file, bytes) = (Arc::clone(&self.evicting_file.0), self.evicting_file.1 / MIB * MIB);
         for at in (0..bytes).step_by(MIB as usize) {
             let (file, salt, direct) = (Arc::clone(&file), self.salt, self.direct);
             let stands = Arc::new(AtomicBool::new(false));
@@ -232,11 +234,11 @@ impl Spread for Files<'_> {
 }
 
 /// Whether the medium did it; `false` where it errs in one place.
-fn taken(result: Result<(), Halt>) -> Result<bool, Halt> {
+fn taken(result: Result<(), StopReason>) -> Result<bool, StopReason> {
     if local(&result) { Ok(false) } else { result.map(|()| true) }
 }
 
 /// Whether an error concerns one place, and not the whole medium.
-fn local(result: &Result<(), Halt>) -> bool {
-    matches!(result, Err(Halt::Failed(error)) if failure_of(error) == assay_core::outcome::Failure::IoError)
+fn local(result: &Result<(), StopReason>) -> bool {
+    matches!(result, Err(StopReason::Failed(error)) if failure_of(error) == assay_core::outcome::RunFailure::IoError)
 }

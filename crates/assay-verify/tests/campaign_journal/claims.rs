@@ -278,11 +278,14 @@ impl Play<'_> {
                 claim(self.exists() && !done.is_complete(), &format!("not as before, and not told: {done:?}"))?;
                 // What the damaged records were saved for is told: by its place, or, where the mark that names their
                 // places is damaged too, as one of so many places that nobody knows.
-                let told: Vec<u64> = done.missing.iter().flatten().chain(&done.differing).copied().collect();
+                let reported: Vec<u64> = done.missing.iter().flatten().chain(&done.differing).copied().collect();
                 let unknown = done.missing.iter().filter(|place| place.is_none()).count() as u64;
-                let near = |page: &u64| told.iter().any(|from| self.reaches(card, *from, *page));
-                let untold = left.iter().filter(|page| !near(page)).count() as u64;
-                claim(untold <= unknown * (RECORD / 4096), &format!("{left:?} are not as before, told were {done:?}"))?;
+                let near = |page: &u64| reported.iter().any(|from| self.reaches(card, *from, *page));
+                let unreported = left.iter().filter(|page| !near(page)).count() as u64;
+                claim(
+                    unreported <= unknown * (RECORD / 4096),
+                    &format!("{left:?} are not as before, told were {done:?}"),
+                )?;
                 Ok("damage told")
             }
         }

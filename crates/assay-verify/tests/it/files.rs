@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::verification::{SectorClass, SectorCounts, Verdict};
 use assay_engine::Control;
 use assay_lab::{FastDevice, Lab, Missing, RemovableCard, lab, skip};
-use assay_verify::files::{Checked, DIRECTORY, Format, Phase, Plan, Settings, VerifyError, check, fill};
+use assay_verify::files::{CheckPlan, Checked, DIRECTORY, Format, Phase, Settings, VerifyError, check, fill};
 
 const MIB: u64 = 1 << 20;
 
@@ -19,14 +19,14 @@ fn limited(mib: u64) -> Settings {
 }
 
 fn run(target: &Path, settings: &Settings) -> Checked {
-    let plan = Plan::new(target, settings).unwrap();
+    let plan = CheckPlan::new(target, settings).unwrap();
     check(&plan, settings, &Control::default(), &mut |_| {}).unwrap()
 }
 
 /// Stops soon after the beginning of a phase.
 fn stopped_in(target: &Path, settings: &Settings, phase: Phase) -> Checked {
     let control = Control::default();
-    let plan = Plan::new(target, settings).unwrap();
+    let plan = CheckPlan::new(target, settings).unwrap();
     check(&plan, settings, &control, &mut |progress| {
         if progress.phase == phase {
             control.stop();
@@ -35,7 +35,7 @@ fn stopped_in(target: &Path, settings: &Settings, phase: Phase) -> Checked {
     .unwrap()
 }
 
-fn failure(checked: &Checked) -> Option<Failure> {
+fn failure(checked: &Checked) -> Option<RunFailure> {
     match &checked.outcome {
         Outcome::Failed { failure, .. } => Some(*failure),
         _ => None,
@@ -103,11 +103,11 @@ fn kept_files_are_read_by_f3_and_damaged_ones_count_the_same() {
     let target = tempfile::tempdir().unwrap();
     std::fs::write(target.path().join("7.h2w"), b"not ours").unwrap();
     let keep = Settings { keep: true, format: Format::F3, ..limited(8) };
-    assert_eq!(Plan::new(target.path(), &keep).unwrap().foreign, ["7.h2w"]);
+    assert_eq!(CheckPlan::new(target.path(), &keep).unwrap().foreign, ["7.h2w"]);
     let checked = run(target.path(), &keep);
     let directory = checked.left.unwrap();
     assert_eq!(directory, target.path().canonicalize().unwrap().join(DIRECTORY));
-    assert!(matches!(Plan::new(target.path(), &limited(8)), Err(VerifyError::Kept(_))));
+    assert!(matches!(CheckPlan::new(target.path(), &limited(8)), Err(VerifyError::Kept(_))));
     let ours = lab!(TEST, f3read(&directory));
     assert_eq!(ours, checked.verification.counts);
 
@@ -171,7 +171,7 @@ fn a_whole_device_filled_by_f3_is_the_same_byte_for_byte() {
     assert!(both > 20 << 20 && ours[..both] == theirs[..both]);
 
     // f3 left nothing free, and its files are read and kept.
-    assert!(matches!(Plan::new(device.path(), &Settings::default()), Err(VerifyError::Full { .. })));
+    assert!(matches!(CheckPlan::new(device.path(), &Settings::default()), Err(VerifyError::Full { .. })));
     let read = Settings { only_read: true, ..Settings::default() };
     let checked = run(device.path(), &read);
     assert_eq!(checked.verification.counts.good, theirs.len() as u64 / 512);
@@ -185,7 +185,7 @@ fn a_whole_device_filled_by_f3_is_the_same_byte_for_byte() {
 fn device_refuses(path: &Path) {
     let mounted = Command::new("mount").args(["-o", "remount,ro"]).arg(path).status().unwrap();
     assert!(mounted.success());
-    assert!(matches!(Plan::new(path, &Settings::default()), Err(VerifyError::ReadOnly(_))));
+    assert!(matches!(CheckPlan::new(path, &Settings::default()), Err(VerifyError::ReadOnly(_))));
     let read = Settings { only_read: true, ..limited(4) };
     assert_eq!(run(path, &read).verification.checked_bytes, 4 * MIB);
 }
@@ -195,14 +195,14 @@ fn an_interrupted_check_goes_on_where_it_was() {
     let target = tempfile::tempdir().unwrap();
     let size = 96;
     let first = stopped_in(target.path(), &limited(size), Phase::Write);
-    assert_eq!(failure(&first), Some(Failure::Interrupted));
+    assert_eq!(failure(&first), Some(RunFailure::Interrupted));
     let written = first.verification.written_bytes;
     assert!(written > 0 && written < size * MIB, "{written}");
     assert_eq!(first.verification.verdict, Verdict::Undecided);
     assert!(first.left.is_some());
 
     let resume = Settings { resume: true, ..Settings::default() };
-    assert_eq!(Plan::new(target.path(), &resume).unwrap().write_bytes, size * MIB - written);
+    assert_eq!(CheckPlan::new(target.path(), &resume).unwrap().write_bytes, size * MIB - written);
     let second = stopped_in(target.path(), &resume, Phase::Read);
     assert_eq!(second.verification.written_bytes, size * MIB - written, "nothing is written twice");
     let read = second.verification.checked_bytes;
@@ -214,7 +214,7 @@ fn an_interrupted_check_goes_on_where_it_was() {
     assert_eq!(third.verification.read.clone().unwrap().bytes, size * MIB - read, "nothing is read twice");
     assert_eq!(third.verification.counts.good, size * 2048, "what was found before is remembered");
     assert_eq!((third.verification.verdict, third.left), (Verdict::Genuine, None));
-    assert!(matches!(Plan::new(target.path(), &resume), Err(VerifyError::NothingToResume(_))));
+    assert!(matches!(CheckPlan::new(target.path(), &resume), Err(VerifyError::NothingToResume(_))));
 }
 
 #[test]
@@ -232,14 +232,14 @@ fn a_target_that_cannot_be_checked_says_so() {
     let file = target.path().join("file");
     std::fs::write(&file, b"").unwrap();
     let settings = Settings::default();
-    assert!(matches!(Plan::new(&file, &settings), Err(VerifyError::NotDirectory(_))));
-    let missing = Plan::new(&target.path().join("nowhere"), &settings).unwrap_err();
+    assert!(matches!(CheckPlan::new(&file, &settings), Err(VerifyError::NotDirectory(_))));
+    let missing = CheckPlan::new(&target.path().join("nowhere"), &settings).unwrap_err();
     assert!(missing.to_string().contains("No such file"), "{missing}");
     let read = Settings { only_read: true, ..Settings::default() };
-    assert!(matches!(Plan::new(target.path(), &read), Err(VerifyError::NothingToRead(_))));
+    assert!(matches!(CheckPlan::new(target.path(), &read), Err(VerifyError::NothingToRead(_))));
     std::fs::create_dir(target.path().join(DIRECTORY)).unwrap();
     std::fs::write(target.path().join(DIRECTORY).join("diary"), b"").unwrap();
-    let foreign = Plan::new(target.path(), &settings).unwrap_err();
+    let foreign = CheckPlan::new(target.path(), &settings).unwrap_err();
     assert!(matches!(foreign, VerifyError::Owned(_)), "{foreign:?}");
     assert!(foreign.to_string().contains("diary") && foreign.to_string().contains("move it away"), "{foreign}");
 }
@@ -248,7 +248,7 @@ fn a_target_that_cannot_be_checked_says_so() {
 fn no_permission_is_said_before_anything_is_written() {
     const TEST: &str = "no_permission_is_said_before_anything_is_written";
     if let Some(target) = std::env::var_os("ASSAY_TEST_UNPRIVILEGED") {
-        let refused = Plan::new(Path::new(&target), &Settings::default());
+        let refused = CheckPlan::new(Path::new(&target), &Settings::default());
         assert!(matches!(refused, Err(VerifyError::Permission(_))), "{refused:?}");
         return;
     }
@@ -271,7 +271,7 @@ fn no_permission_is_said_before_anything_is_written() {
 /// Does something to the card while it is written.
 fn in_the_middle(card: &RemovableCard, act: impl Fn()) -> Checked {
     let settings = Settings { hang_after: Duration::from_secs(20), ..limited(160) };
-    let plan = Plan::new(card.path(), &settings).unwrap();
+    let plan = CheckPlan::new(card.path(), &settings).unwrap();
     let mut acted = false;
     check(&plan, &settings, &Control::default(), &mut |progress| {
         if progress.phase == Phase::Write && !acted {
@@ -293,7 +293,7 @@ fn a_card_that_is_taken_out_has_disappeared() {
         std::thread::sleep(Duration::from_millis(200));
         card.pull().unwrap();
     });
-    assert_eq!(failure(&checked), Some(Failure::Disappeared), "{:?}", checked.outcome);
+    assert_eq!(failure(&checked), Some(RunFailure::Disappeared), "{:?}", checked.outcome);
     assert!(checked.verification.written_bytes < 160 * MIB);
     assert_eq!(checked.verification.verdict, Verdict::Failed, "{}", checked.verification.sentence);
 }
@@ -304,7 +304,7 @@ fn a_card_that_turns_read_only_is_read_as_far_as_it_was_written() {
     let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, RemovableCard::formatted(256 * MIB));
     let checked = in_the_middle(&card, || card.turn_read_only().unwrap());
-    assert_eq!(failure(&checked), Some(Failure::ReadOnly), "{:?}", checked.outcome);
+    assert_eq!(failure(&checked), Some(RunFailure::ReadOnly), "{:?}", checked.outcome);
     assert!(checked.verification.written_bytes < 160 * MIB);
     assert_eq!(checked.verification.counts.lost(), 0);
 }

@@ -10,7 +10,7 @@ use assay_core::verification::{FakeKind, Verdict};
 use assay_engine::Control;
 use assay_lab::media::{Layout, MediumSpec, SharedMedium};
 use assay_lab::{FakeCard, Lab, Missing, Mount, lab, skip};
-use assay_verify::files::{Checked, Plan, Settings, VerifyError, check};
+use assay_verify::files::{CheckPlan, Checked, Settings, VerifyError, check};
 use assay_verify::quick::{self, Quick};
 
 const MIB: u64 = 1 << 20;
@@ -35,7 +35,7 @@ fn a_full_check_finds_the_real_capacity_of_a_mounted_fake() {
     let _lab = lab!(TEST, Lab::share());
     let directory = tempfile::tempdir().unwrap();
     let (mount, _card) = lab!(TEST, mounted(directory.path()));
-    let plan = Plan::new(mount.path(), &Settings::default()).unwrap();
+    let plan = CheckPlan::new(mount.path(), &Settings::default()).unwrap();
     let checked = check(&plan, &Settings::default(), &Control::default(), &mut |_| {}).unwrap();
     let found = checked.verification;
     assert_eq!(
@@ -112,7 +112,7 @@ fn a_full_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer() {
         "a_full_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer",
         |path| {
             let settings = Settings { hang_after: Duration::from_secs(10), ..Settings::default() };
-            check(&Plan::new(path, &settings)?, &settings, &Control::default(), &mut |_| {})
+            check(&CheckPlan::new(path, &settings)?, &settings, &Control::default(), &mut |_| {})
         },
         |what, kind, checked| {
             let found = &checked.verification;

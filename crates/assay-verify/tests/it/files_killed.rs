@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use assay_core::outcome::Outcome;
 use assay_core::verification::Verdict;
 use assay_engine::Control;
-use assay_verify::files::{Checked, DIRECTORY, Plan, Settings, check};
+use assay_verify::files::{CheckPlan, Checked, DIRECTORY, Settings, check};
 
 const MIB: u64 = 1 << 20;
 const AREA: u64 = 384 * MIB;
@@ -18,7 +18,7 @@ const TAIL: u64 = 64 * MIB;
 const EVERY: Duration = Duration::from_millis(20);
 
 fn run(target: &Path, settings: &Settings) -> Checked {
-    let plan = Plan::new(target, settings).unwrap();
+    let plan = CheckPlan::new(target, settings).unwrap();
     check(&plan, settings, &Control::default(), &mut |_| {}).unwrap()
 }
 
@@ -80,7 +80,7 @@ fn killed_at_any_moment_it_goes_on_from_what_was_saved() {
             let file = std::fs::File::options().write(true).open(path.join(DIRECTORY).join("1.h2w")).unwrap();
             file.write_all_at(&[0; 4096], written - 8192).unwrap();
         }
-        assert_eq!(Plan::new(path, &resume()).unwrap().write_bytes, AREA - written);
+        assert_eq!(CheckPlan::new(path, &resume()).unwrap().write_bytes, AREA - written);
 
         // And a second time, while it reads.
         let (again, read) = killed(child(TEST, path, true), path, |(_, read)| read > 0, late).unwrap_or((AREA, AREA));

@@ -11,7 +11,7 @@ use assay_engine::Control;
 use assay_lab::media::catalogue;
 use assay_lab::media::{Accounting, Cache, Failure, Layout, MediumSpec, Pool, SharedMedium, WhenFull};
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, lab, skip};
-use assay_verify::files::{Checked, Format, Plan, Settings, check};
+use assay_verify::files::{CheckPlan, Checked, Format, Settings, check};
 use assay_verify::quick::{self, Quick};
 
 const MIB: u64 = 1 << 20;
@@ -48,7 +48,7 @@ impl Real {
 }
 
 fn checked(real: &Real, settings: &Settings) -> Checked {
-    let plan = Plan::new(real.mount.path(), settings).unwrap();
+    let plan = CheckPlan::new(real.mount.path(), settings).unwrap();
     check(&plan, settings, &Control::default(), &mut |_| {}).unwrap()
 }
 

@@ -13,7 +13,7 @@ use assay_lab::media::{
     Accounting, Cache, Class, Failure, Flips, Found, Layout, MediumSpec, Pool, SharedMedium, Trigger, Truth, WhenFull,
 };
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, SplitMix, skip};
-use assay_verify::files::{Plan, Settings, check};
+use assay_verify::files::{CheckPlan, Settings, check};
 
 const MIB: u64 = 1 << 20;
 /// What the check assumes of caches, and the largest ones that the media have.
@@ -58,7 +58,7 @@ fn drawn(seed: u64) -> (MediumSpec, FileSystem) {
 }
 
 /// What was said of a medium, and what there was to see.
-struct Said {
+struct Judged {
     found: Found,
     verification: Verification,
     /// The truth as far as the medium had shown it at the end of the check.
@@ -74,7 +74,7 @@ fn lacks(spec: &MediumSpec) -> Option<f64> {
 }
 
 /// `None` where its file system cannot be made or written, which many a fake's cannot.
-fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Said>, Missing> {
+fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Judged>, Missing> {
     let medium = SharedMedium::new(spec.build().unwrap());
     let card = FakeCard::new(medium.clone())?;
     let directory = tempfile::tempdir().unwrap();
@@ -83,7 +83,7 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Said>, Mi
     let keep = spec.failure.is_some();
     let hang_after = Duration::from_secs(60);
     let settings = Settings { cache_bytes: CACHE, hang_after, keep, ..Settings::default() };
-    let Ok(plan) = Plan::new(mount.path(), &settings) else { return Ok(None) };
+    let Ok(plan) = CheckPlan::new(mount.path(), &settings) else { return Ok(None) };
     let Ok(checked) = check(&plan, &settings, &Control::default(), &mut |_| {}) else { return Ok(None) };
     let verification = checked.verification;
     let found = Found::from(verification.verdict);
@@ -93,17 +93,17 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Said>, Mi
         // Less is missing than what is found for sure: what the file system keeps for itself, and what is left free.
         shown.right.push(Found::Genuine);
     }
-    Ok(Some(Said { found, verification, shown }))
+    Ok(Some(Judged { found, verification, shown }))
 }
 
 /// Whether the size is that of the medium, or within what is stated; `None` where none is to be told.
-fn size_is_right(said: &Said, device_bytes: u64) -> Option<bool> {
-    let real = &said.shown.real_bytes;
+fn size_is_right(judged_case: &Judged, device_bytes: u64) -> Option<bool> {
+    let real = &judged_case.shown.real_bytes;
     let (least, most) = (*real.first()?, *real.last()?);
-    if said.found != Found::Fake {
+    if judged_case.found != Found::Fake {
         return None;
     }
-    let v = &said.verification;
+    let v = &judged_case.verification;
     Some(match (v.real_bytes, v.real_low_bytes, v.real_high_bytes) {
         // Where addresses are not told, sizes are those of the free space.
         (Some(bytes), ..) => (least.saturating_sub(device_bytes - v.announced_bytes)..=most).contains(&bytes),
@@ -134,11 +134,11 @@ fn media_with_file_systems_are_judged() {
         };
         let (spec, file_system) = drawn(seed);
         let class = Truth::of(&spec).class;
-        let said = match judged(&spec, file_system) {
-            Ok(said) => said,
+        let judged_case = match judged(&spec, file_system) {
+            Ok(judged_case) => judged_case,
             Err(missing) => return skip(TEST, &missing),
         };
-        let column = match said.as_ref().map(|said| said.found) {
+        let column = match judged_case.as_ref().map(|judged_case| judged_case.found) {
             None => "refused",
             Some(Found::Genuine) => "genuine",
             Some(Found::Fake) => "fake",
@@ -147,20 +147,20 @@ fn media_with_file_systems_are_judged() {
             Some(Found::Undecided) => "cannot tell",
         };
         *matrix.entry(class).or_default().entry(column).or_default() += 1;
-        let Some(said) = said else { continue };
-        let words = format!("{seed} {class:?} on {file_system:?}: {}", said.verification.sentence);
+        let Some(judged_case) = judged_case else { continue };
+        let words = format!("{seed} {class:?} on {file_system:?}: {}", judged_case.verification.sentence);
         // A driver that finds its tables dropped refuses to write: nothing of the check reached the lacking part.
-        let v = &said.verification;
+        let v = &judged_case.verification;
         let advised = v.sentence.contains("--quick on the unmounted device");
-        if said.found == Found::Damaged && said.shown.right.contains(&Found::Fake) && advised {
+        if judged_case.found == Found::Damaged && judged_case.shown.right.contains(&Found::Fake) && advised {
             println!("refused by its file system: {words}");
-        } else if !said.shown.right.contains(&said.found) {
+        } else if !judged_case.shown.right.contains(&judged_case.found) {
             println!("{words}");
             wrong.push(words);
-        } else if let Some(right) = size_is_right(&said, spec.announced_bytes) {
+        } else if let Some(right) = size_is_right(&judged_case, spec.announced_bytes) {
             *sizes.entry((class, right)).or_default() += 1;
             if !right {
-                println!("size of {words}; {:?}", said.shown.real_bytes);
+                println!("size of {words}; {:?}", judged_case.shown.real_bytes);
             }
         }
     }

@@ -47,7 +47,7 @@ fn probe(
     spec: &MediumSpec,
     settings: &Settings,
     ns: &Rc<Cell<u64>>,
-    told: &mut dyn FnMut(Progress),
+    report: &mut dyn FnMut(Progress),
 ) -> (ModelMedium, u64, Verdict) {
     let mut medium = Clocked { medium: spec.build().unwrap(), ns: Rc::clone(ns) };
     let memory = Path::new("/dev/shm");
@@ -58,7 +58,7 @@ fn probe(
     let mut journal_bytes = 0;
     let probed = run(&mut medium, journal, settings, &Control::default(), &mut |progress| {
         journal_bytes = journal_bytes.max(std::fs::metadata(&path).map_or(0, |meta| meta.len()));
-        told(progress);
+        report(progress);
     })
     .unwrap();
     (medium.medium, journal_bytes, probed.verification.verdict)

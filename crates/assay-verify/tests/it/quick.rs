@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::verification::{Method, Verdict};
 use assay_engine::Control;
 use assay_lab::{FastDevice, Lab, LoopDevice, Missing, Mount, RemovableCard, lab};
@@ -59,7 +59,7 @@ fn a_card_that_is_taken_out_and_a_stop_end_it() {
     };
     let control = Control::default();
     let stopped = check(card.path(), &Quick::default(), &control, &mut |_, _| control.stop()).unwrap();
-    assert_eq!(failure(&stopped.outcome), Some(Failure::Interrupted));
+    assert_eq!(failure(&stopped.outcome), Some(RunFailure::Interrupted));
     assert_eq!((stopped.verification.verdict, stopped.left), (Verdict::Undecided, None));
     let mut pulled = false;
     let gone = check(card.path(), &Quick::default(), &Control::default(), &mut |done, _| {
@@ -68,5 +68,5 @@ fn a_card_that_is_taken_out_and_a_stop_end_it() {
             card.pull().unwrap();
         }
     });
-    assert_eq!(failure(&gone.unwrap().outcome), Some(Failure::Disappeared));
+    assert_eq!(failure(&gone.unwrap().outcome), Some(RunFailure::Disappeared));
 }

@@ -39,7 +39,7 @@ const LEAST: usize = 15;
 fn every_row_that_can_be_mounted_is_judged_by_the_quick_check() {
     const TEST: &str = "every_row_that_can_be_mounted_is_judged_by_the_quick_check";
     let bare = catalogue::devices().into_iter().map(|named| (named, FileSystem::Ext4));
-    let mut told = 0;
+    let mut judged_media = 0;
     let mut wrong = Vec::new();
     for (named, file_system) in catalogue::mounted().into_iter().chain(bare) {
         if named.spec.announced_bytes > MOST_BYTES {
@@ -51,7 +51,7 @@ fn every_row_that_can_be_mounted_is_judged_by_the_quick_check() {
             println!("{:<52}cannot be mounted", named.name);
             continue;
         };
-        told += 1;
+        judged_media += 1;
         println!("{:<52}{sentence}", named.name);
         let beyond = BEYOND_REACH.contains(&named.name)
             && found == Found::Genuine
@@ -61,5 +61,5 @@ fn every_row_that_can_be_mounted_is_judged_by_the_quick_check() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(told >= LEAST, "{told} could be mounted");
+    assert!(judged_media >= LEAST, "{judged_media} could be mounted");
 }

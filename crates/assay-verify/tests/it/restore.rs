@@ -126,7 +126,7 @@ fn a_damaged_record_costs_its_own_place_alone_and_is_told() {
     let (_directory, path, stack) = cut_off(&model, 1200);
     let length = std::fs::metadata(&path).unwrap().len() as usize;
     let whole = std::fs::read(&path).unwrap();
-    let mut told = 0;
+    let mut damaged = 0;
     for at in (600..length).step_by(length / 40) {
         std::fs::write(&path, &whole).unwrap();
         flip(&path, at);
@@ -145,11 +145,11 @@ fn a_damaged_record_costs_its_own_place_alone_and_is_told() {
         assert!(done.missing.len() <= 1, "{at}: {done:?}");
         if !done.missing.is_empty() {
             assert!(done.to_string().contains("the journal is damaged"), "{done}");
-            told += 1;
+            damaged += 1;
         }
         assert!(done.missing.len() == 1 || left.is_empty(), "{at}: {left:?}");
     }
-    assert!(told > 20, "{told} of the places in the file were data");
+    assert!(damaged > 20, "{damaged} of the places in the file were data");
 }
 
 /// Where the commit marks of a journal stand. Records follow the header, each with the same eight bytes first; a 4
@@ -263,13 +263,13 @@ fn records_lost_before_the_last_mark_are_forgiven_where_nothing_was_overwritten(
 fn files_that_are_no_journal_of_this_format_get_one_clear_line() {
     let (directory, path, mut stack) = cut_off(&genuine(), 1200);
     let who = identity(&stack);
-    let mut told = |content: &[u8]| {
+    let mut refusal = |content: &[u8]| {
         std::fs::write(&path, content).unwrap();
         restore(&path, &mut stack, &who).unwrap_err().to_string()
     };
-    assert!(told(b"assay-undo-log-1\x10\0\0\0").contains("format 1"));
-    assert!(told(b"assay-undo-log-2\xff\xff\xff\xff").contains("is not a journal"));
-    assert!(told(b"").contains("is not a journal"));
+    assert!(refusal(b"assay-undo-log-1\x10\0\0\0").contains("format 1"));
+    assert!(refusal(b"assay-undo-log-2\xff\xff\xff\xff").contains("is not a journal"));
+    assert!(refusal(b"").contains("is not a journal"));
     let missing = restore(&directory.path().join("none"), &mut stack, &who).unwrap_err().to_string();
     assert!(missing.contains("no such journal") && !missing.contains("another place"), "{missing}");
     let folder = restore(directory.path(), &mut stack, &who).unwrap_err().to_string();

@@ -20,7 +20,7 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let target = Target::new(args.file(), WITHOUT_PICTURE)?;
     let records = target.redacted(queries::find_all(args.queries(), Detail::Latencies)?)?;
     let others = target.redacted(queries::find_all(args.other_queries(), Detail::Latencies)?)?;
-    let (told, no) = match args.question() {
+    let (answered, no) = match args.question() {
         Question::Nas(question) => (report::advise::nas(&advise::nas(&records, &others, &question)?), false),
         Question::Cache(question) => {
             let found = advise::cache(&records, &others, &question)?;
@@ -32,7 +32,7 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
             (report::advise::class(&found), found.is_no())
         }
     };
-    target.deliver(&told, args.json())?;
+    target.deliver(&answered, args.json())?;
     Ok(if no { Exit::No } else { Exit::Good })
 }
 

@@ -6,7 +6,7 @@ use assay_analysis::compare::{
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_pictures::Drawing;
-use assay_report::{Document, Style, comparison};
+use assay_report::{Document, Style, compare};
 use assay_store::{Detail, divided};
 use serde_json::{Value, json};
 
@@ -42,28 +42,28 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         [] => None,
         limits => Some(gate(&groups, &request, &comparison, limits, args.fail_if_unknown).map_err(refused)?),
     };
-    let said = Said { comparison, gate };
-    match (&said.gate, args.format) {
-        (Some(gate), Some(format)) => target.deliver_text(&limits(&said.comparison, gate, format))?,
-        _ => target.deliver(&said, args.json)?,
+    let answer = CompareAnswer { comparison, gate };
+    match (&answer.gate, args.format) {
+        (Some(gate), Some(format)) => target.deliver_text(&limits(&answer.comparison, gate, format))?,
+        _ => target.deliver(&answer, args.json)?,
     }
-    if let (Some(gate), Some(_)) = (&said.gate, &args.file.output) {
+    if let (Some(gate), Some(_)) = (&answer.gate, &args.file.output) {
         // What a log should show, whatever the file holds.
-        output::print(&comparison::gate_text(&said.comparison, gate, &output::stdout_style()))?;
+        output::print(&compare::gate_text(&answer.comparison, gate, &output::stdout_style()))?;
     }
-    Ok(said.exit())
+    Ok(answer.exit())
 }
 
 /// A comparison, and whether it keeps the limits that were set.
-struct Said {
+struct CompareAnswer {
     comparison: Comparison,
     gate: Option<Gate>,
 }
 
-impl Answer for Said {
+impl Answer for CompareAnswer {
     fn text(&self, style: &Style) -> String {
-        let limits = self.gate.as_ref().map(|gate| comparison::gate_text(&self.comparison, gate, style));
-        comparison::text(&self.comparison, style) + &limits.unwrap_or_default()
+        let limits = self.gate.as_ref().map(|gate| compare::gate_text(&self.comparison, gate, style));
+        compare::text(&self.comparison, style) + &limits.unwrap_or_default()
     }
 
     /// The comparison with what says of which form it is.
@@ -77,15 +77,15 @@ impl Answer for Said {
     }
 
     fn document(&self) -> Document {
-        comparison::document(&self.comparison, self.gate.as_ref())
+        compare::document(&self.comparison, self.gate.as_ref())
     }
 
     fn picture(&self) -> Option<Drawing> {
-        comparison::picture(&self.comparison)
+        compare::picture(&self.comparison)
     }
 }
 
-impl Said {
+impl CompareAnswer {
     fn exit(&self) -> Exit {
         let gate = self.gate.as_ref();
         if gate.is_some_and(Gate::failed) {
@@ -102,8 +102,8 @@ impl Said {
 
 fn limits(c: &Comparison, gate: &Gate, format: GateFormatArg) -> String {
     match format {
-        GateFormatArg::Junit => comparison::gate_junit(c, gate),
-        GateFormatArg::Github => comparison::gate_github(c, gate),
+        GateFormatArg::Junit => compare::gate_junit(c, gate),
+        GateFormatArg::Github => compare::gate_github(c, gate),
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) const FORMATS: &[Format] = Format::ALL;
 pub(super) const FORMATS: &[Format] = &[Format::Json];
 
 /// How the result is to be shown.
-pub(super) struct Faces<'a> {
+pub(super) struct OutputOptions<'a> {
     /// A report to be written, by its extension.
     pub(super) output: Option<&'a Path>,
     /// JSON on standard output.
@@ -37,7 +37,7 @@ pub(super) fn conclude(
     saved: Saved,
     exit: Exit,
     mut keeper: Option<Keeper>,
-    faces: &Faces<'_>,
+    faces: &OutputOptions<'_>,
 ) -> Result<Exit, Failure> {
     if let Saved::Later(reason) | Saved::No(reason) = &saved {
         record.warnings.push(Finding::NotSaved { reason: reason.clone() }.into());
@@ -116,7 +116,7 @@ fn write(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failur
 
 /// The card on standard output, unless something for machines goes there: the record as it was stored. The card is of what is
 /// `known` of the unit by now.
-fn show(record: &Record, known: &Record, faces: &Faces<'_>) -> Result<(), Failure> {
+fn show(record: &Record, known: &Record, faces: &OutputOptions<'_>) -> Result<(), Failure> {
     if !faces.json && !faces.events {
         return output::print(&assay_report::card(known, &output::stdout_style()));
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cli::InfoArgs;
 use crate::failure::Failure;
-use crate::leftovers::{Does, Left};
+use crate::leftovers::{Left, LeftoverAction};
 use crate::{journals, leftovers, output, queries, state};
 
 pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
@@ -17,7 +17,7 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     let target = assay_device::look(&sysroot, &path)?;
     let host = assay_device::host(&sysroot);
     if args.json {
-        let left: Vec<Value> = leftovers::found(&path, Does::Looks).iter().map(Left::json).collect();
+        let left: Vec<Value> = leftovers::found(&path, LeftoverAction::Looks).iter().map(Left::json).collect();
         let pending: Vec<Value> =
             journals::pending_on(&path).iter().map(|(journal, device)| journals::json(journal, device)).collect();
         output::print_json(&json!({
@@ -30,7 +30,7 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     for (journal, device) in journals::pending_on(&path) {
         output::print(&format!("restore   {}", journals::words(&journal, &device)))?;
     }
-    for line in leftovers::lines(&path, Does::Looks) {
+    for line in leftovers::lines(&path, LeftoverAction::Looks) {
         output::print(&format!("left      {}", harmless(&line)))?;
     }
     // What the store knows of this unit is worth a line, and no reason to fail.

@@ -12,7 +12,7 @@ use assay_analysis::{Load, Quantity, by_model, deciding_load};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_report::{Answered, planning};
+use assay_report::{Answered, plan};
 use assay_store::{Detail, Store, StoreError};
 use serde_json::{Value, json};
 
@@ -71,10 +71,10 @@ fn new(args: &NewArgs) -> Result<Exit, Failure> {
         }
         output::print_json(&document)?;
     } else if args.output.is_some() {
-        output::print(&planning::outlook(&plan, &outlook, &output::stdout_style()))?;
+        output::print(&plan::outlook(&plan, &outlook, &output::stdout_style()))?;
     } else {
         output::print(&plan.to_text())?;
-        output::tell_page(&planning::outlook(&plan, &outlook, &output::stderr_style()));
+        output::tell_page(&plan::outlook(&plan, &outlook, &output::stderr_style()));
     }
     Ok(Exit::Good)
 }
@@ -88,7 +88,7 @@ fn show(file: &Path, round: Option<usize>, target: &str, as_json: bool) -> Resul
         return Err(Failure::usage(format!("--target: `{}` cannot be shown; name a plain path", harmless(target))));
     }
     if !as_json {
-        output::print(&planning::show(&plan, round, target, &output::stdout_style()))?;
+        output::print(&plan::show(&plan, round, target, &output::stdout_style()))?;
         return Ok(Exit::Good);
     }
     let mut document = described(&plan, None);
@@ -126,7 +126,7 @@ fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> 
     let mut json = json!(status);
     json["complete"] = json!(status.complete());
     json["missing"] = json!(status.missing());
-    target.deliver(&Answered { document: planning::status(&plan, &status), json }, as_json)?;
+    target.deliver(&Answered { document: plan::status(&plan, &status), json }, as_json)?;
     Ok(if status.complete() { Exit::Good } else { Exit::No })
 }
 
@@ -143,7 +143,7 @@ fn next(args: &RaceArgs) -> Result<Exit, Failure> {
         seed: args.seed,
     };
     let step = race(&records, &load, quantity, &options)?;
-    target.deliver(&Answered { document: planning::race(&step), json: json!(step) }, args.json)?;
+    target.deliver(&Answered { document: plan::race(&step), json: json!(step) }, args.json)?;
     Ok(if step.nothing_fit() { Exit::No } else { Exit::Good })
 }
 
@@ -165,7 +165,7 @@ fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
     };
     let decided = if records.is_empty() { None } else { Some(deciding(&records, args.load.as_deref(), args.metric)?) };
     let test = swap_test(&records, decided.as_ref().map(|(load, quantity)| (load, *quantity)), &options)?;
-    target.deliver(&Answered { document: planning::swap(&test), json: json!(test) }, args.json)?;
+    target.deliver(&Answered { document: plan::swap(&test), json: json!(test) }, args.json)?;
     Ok(Exit::Good)
 }
 

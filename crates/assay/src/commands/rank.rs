@@ -1,11 +1,11 @@
 //! `assay rank`
 
-use assay_analysis::rank::{Ask, RankReport, rank as ranked};
+use assay_analysis::rank::{RankOptions, RankReport, rank as ranked};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_pictures::Drawing;
-use assay_report::{Document, Style, ranking};
+use assay_report::{Document, Style, rank};
 use assay_store::Detail;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let latencies = args.metric.is_some_and(|metric| metric.percentile().is_some());
     let detail = if latencies { Detail::Latencies } else { Detail::Repeats };
     let records = target.redacted(queries::find_all(&args.queries, detail)?)?;
-    let ask = Ask {
+    let ask = RankOptions {
         primary: args.load.clone(),
         quantity: args.metric,
         ceiling: args.ceiling,
@@ -44,7 +44,7 @@ struct Ranked {
 
 impl Answer for Ranked {
     fn text(&self, style: &Style) -> String {
-        ranking::text(&self.report, self.all, style)
+        rank::text(&self.report, self.all, style)
     }
 
     fn json(&self) -> Result<Value, Failure> {
@@ -52,10 +52,10 @@ impl Answer for Ranked {
     }
 
     fn document(&self) -> Document {
-        ranking::document(&self.report)
+        rank::document(&self.report)
     }
 
     fn picture(&self) -> Option<Drawing> {
-        ranking::picture(&self.report, &self.report.primary)
+        rank::picture(&self.report, &self.report.primary)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use assay_core::outcome::{Failure as MediumFailure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::text::harmless;
 use assay_core::units::span;
 use assay_runner::Resumption;
@@ -30,7 +30,7 @@ pub(super) fn find(
     let id = match wish.as_str() {
         "" => {
             let cut = |outcome: &Outcome| {
-                use MediumFailure as F;
+                use RunFailure as F;
                 matches!(outcome, Outcome::Failed { failure: F::Interrupted | F::Abandoned | F::Host, .. })
             };
             let all = store.list("all")?;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use assay_core::exit::Exit;
-use assay_core::finding::Verdict;
-use assay_core::outcome::{Failure as MediumFailure, Outcome};
+use assay_core::finding::ValidityVerdict;
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::text::harmless;
@@ -16,11 +16,11 @@ use assay_report::Format;
 use assay_runner::{EngineWish, Peer, RawMode, Request, Resumption, Run, Tree, remove_abandoned, remove_left};
 use assay_store::{Keeper, SqliteStore, Store, new_id};
 
-use super::finished::{FORMATS, Faces, conclude};
+use super::finished::{FORMATS, OutputOptions, conclude};
 use super::resume::Traces;
 use crate::cli::{EngineArg, PeerArg, RunArgs};
 use crate::failure::Failure;
-use crate::leftovers::{self, Does};
+use crate::leftovers::{self, LeftoverAction};
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
 use crate::recorder::Recorder;
 use crate::together::Together;
@@ -37,7 +37,7 @@ fn remove_what_was_left(target: &Path) -> Vec<String> {
         Ok(found) if found.directories > 0 => {
             vec![format!("removed what it left in {}: {} of test files", output::shown(target), Bytes(found.bytes))]
         }
-        _ => leftovers::lines(target, Does::Looks),
+        _ => leftovers::lines(target, LeftoverAction::Looks),
     }
 }
 
@@ -56,7 +56,9 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     let before = resume.as_ref().map(|resumption| resumption.record().clone());
     let request = request(&mut args, resume)?;
     if !args.quiet {
-        leftovers::lines(&args.target, Does::Runs).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
+        leftovers::lines(&args.target, LeftoverAction::Runs)
+            .iter()
+            .for_each(|line| output::tell_wrapped(&harmless(line)));
     }
     let suite = args.dry_run.then(|| request.suite.clone());
     let prepared = Run::prepare(request)?;
@@ -77,7 +79,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         output::tell_wrapped(&format!("this node has measured in this run before: record {id} is handed over"));
         return Ok(Exit::Good);
     }
-    let mut progress = together.told_by(progress(&args));
+    let mut progress = together.reported_by(progress(&args));
     let mut recorder = Recorder::new(keeper.as_mut(), progress.as_mut());
     let first = prepared.record().clone();
     recorder.begin(&first)?;
@@ -88,7 +90,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     drop(progress);
     together.deliver(&mut record, keeper.as_mut());
     let exit = exit(&record);
-    let faces = Faces { output: args.output.as_deref(), json: args.json, events: args.events };
+    let faces = OutputOptions { output: args.output.as_deref(), json: args.json, events: args.events };
     conclude(record, saved, exit, keeper, &faces)
 }
 
@@ -253,10 +255,10 @@ fn progress(args: &RunArgs) -> Box<dyn Progress> {
 
 fn exit(record: &Record) -> Exit {
     match &record.outcome {
-        Outcome::Failed { failure: MediumFailure::Interrupted, .. } => Exit::Interrupted,
-        Outcome::Failed { failure: MediumFailure::OutOfSpace | MediumFailure::Host, .. } => Exit::Environment,
+        Outcome::Failed { failure: RunFailure::Interrupted, .. } => Exit::Interrupted,
+        Outcome::Failed { failure: RunFailure::OutOfSpace | RunFailure::Host, .. } => Exit::Environment,
         outcome if outcome.medium_failed() => Exit::Medium,
-        _ if record.validity.verdict == Verdict::Invalid => Exit::No,
+        _ if record.validity.verdict == ValidityVerdict::Invalid => Exit::No,
         _ => Exit::Good,
     }
 }

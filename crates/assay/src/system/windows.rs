@@ -13,10 +13,10 @@ use windows_sys::Win32::System::Console::{
 
 /// Columns and rows of the window behind a stream; `None` where there is none.
 pub(crate) fn terminal(stream: &impl AsHandle) -> Option<(u16, u16)> {
-    let mut told = CONSOLE_SCREEN_BUFFER_INFO::default();
+    let mut info = CONSOLE_SCREEN_BUFFER_INFO::default();
     // SAFETY: the handle is open while the stream is borrowed, and the structure is this function's own.
-    let done = unsafe { GetConsoleScreenBufferInfo(stream.as_handle().as_raw_handle(), &raw mut told) };
-    let window = told.srWindow;
+    let done = unsafe { GetConsoleScreenBufferInfo(stream.as_handle().as_raw_handle(), &raw mut info) };
+    let window = info.srWindow;
     let length = |first: i16, last: i16| u16::try_from(i32::from(last) - i32::from(first) + 1).ok();
     if done == 0 { None } else { Some((length(window.Left, window.Right)?, length(window.Top, window.Bottom)?)) }
 }

@@ -23,7 +23,7 @@ pub enum Order {
     /// Both run at the ceiling of their bus.
     BusTie,
     /// Their units do not tell which is better.
-    Untold,
+    Unresolved,
 }
 
 /// All that one command says of a store. What it does not say stays empty.
@@ -165,7 +165,7 @@ fn pair(one: &Claims, other: &Claims, all: &[Claims], found: &mut Vec<(&'static 
             let Some(open) = &buyer.not_separated else { continue };
             let untold = |other: &&String| {
                 let (a, b) = if bought <= *other { (bought, *other) } else { (*other, bought) };
-                judge.orders.get(&(figure.clone(), a.clone(), b.clone())) == Some(&Order::Untold)
+                judge.orders.get(&(figure.clone(), a.clone(), b.clone())) == Some(&Order::Unresolved)
             };
             for other in others.iter().filter(untold).filter(|other| !open.contains(*other)) {
                 say(

@@ -145,10 +145,10 @@ fn show(place: &Place, query: &str, all: &mut Vec<Claims>) -> Vec<Shown> {
 /// The last words of the cards of some records of each verdict, and of some whose media lose data.
 fn verdicts(place: &Place, known: &Claims, records: &[Shown]) -> Option<Claims> {
     let mut said = Claims::of("the last words of a card");
-    let mut told: BTreeMap<(&str, bool), usize> = BTreeMap::new();
+    let mut answered: BTreeMap<(&str, bool), usize> = BTreeMap::new();
     for shown in records.iter().filter(|shown| shown.measured) {
         let loses = known.losing.as_ref().unwrap().contains(&shown.id);
-        let of_kind = told.entry((known.verdicts[&shown.id].as_str(), loses)).or_default();
+        let of_kind = answered.entry((known.verdicts[&shown.id].as_str(), loses)).or_default();
         *of_kind += 1;
         if *of_kind > ENDS {
             continue;
@@ -164,7 +164,7 @@ fn verdicts(place: &Place, known: &Claims, records: &[Shown]) -> Option<Claims> 
         }
         said.verdicts.extend(verdict_of(&last).map(|verdict| (shown.id.clone(), verdict.to_owned())));
     }
-    (!told.is_empty()).then_some(said)
+    (!answered.is_empty()).then_some(said)
 }
 
 /// The verdict on figures that a sentence gives; `None` where it is about something else, as the end of a medium.
@@ -254,7 +254,7 @@ fn ranking(report: &Value, swapped: bool) -> Claims {
             let order = match pair["verdict"].as_str().unwrap() {
                 "first" | "first_perhaps_slightly" => Order::FirstIsBetter,
                 "equivalent" => Order::Equal,
-                "unresolved" => Order::Untold,
+                "unresolved" => Order::Unresolved,
                 "ceiling" => Order::BusTie,
                 // Of speed nothing is said.
                 _ => continue,
@@ -332,7 +332,7 @@ fn comparison(document: &Value, who: &'static str) -> Claims {
                 ("same", _) if pair["significant"] == true => Order::FirstIsBetter,
                 ("same", _) => Order::Equal,
                 ("bus_tie", _) => Order::BusTie,
-                ("cannot_tell", Some("wide" | "no_spread" | "bus_hides")) => Order::Untold,
+                ("cannot_tell", Some("wide" | "no_spread" | "bus_hides")) => Order::Unresolved,
                 _ => continue,
             };
             if pair["verdict"]["answer"] != "same" {

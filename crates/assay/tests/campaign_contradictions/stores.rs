@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_lab::SplitMix;
 use assay_lab::fleet::{Ceiling, Design, Fleet, Load, Part, Repeats, Spread, Truth, Units};
@@ -101,7 +101,7 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
     match dice.below(24) {
         0 => {
             record.outcome = Outcome::Failed {
-                failure: if dice.one_in(2) { Failure::ReadOnly } else { Failure::Interrupted },
+                failure: if dice.one_in(2) { RunFailure::ReadOnly } else { RunFailure::Interrupted },
                 detail: "as drawn".to_owned(),
                 workload: None,
                 elapsed_ns: 1,

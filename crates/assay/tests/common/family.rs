@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Whatever is waited for has come by then, also on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A process as `/proc/PID/stat` shows it, proc_pid_stat(5).
 #[derive(Debug, Clone)]
@@ -65,7 +65,7 @@ pub fn assert_gone(family: &[Process]) {
     let alive = || -> Vec<&Process> { family.iter().filter(|p| p.alive()).collect() };
     let begun = Instant::now();
     while !alive().is_empty() {
-        assert!(begun.elapsed() < PATIENCE, "still there: {:?}", alive());
+        assert!(begun.elapsed() < TIMEOUT, "still there: {:?}", alive());
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -74,7 +74,7 @@ pub fn assert_gone(family: &[Process]) {
 pub fn wait_for(what: &str, mut seen: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !seen() {
-        assert!(begun.elapsed() < PATIENCE, "in vain: {what}");
+        assert!(begun.elapsed() < TIMEOUT, "in vain: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

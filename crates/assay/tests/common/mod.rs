@@ -32,7 +32,7 @@ use serde_json::Value;
 /// The program under test.
 pub const ASSAY: &str = env!("CARGO_BIN_EXE_assay");
 /// No test of these may take longer; what does, hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// A user without rights: `nobody` on Debian.
 pub const NOBODY: u32 = 65534;
 
@@ -234,18 +234,18 @@ pub fn assert_empty(directory: &Path) {
 
 /// What is told of a node, by a command about a run on many of them.
 #[track_caller]
-pub fn node<'a>(told: &'a Value, name: &str) -> &'a Value {
-    let nodes = told["nodes"].as_array().or_else(|| told["run"]["nodes"].as_array()).unwrap();
+pub fn node<'a>(printed: &'a Value, name: &str) -> &'a Value {
+    let nodes = printed["nodes"].as_array().or_else(|| printed["run"]["nodes"].as_array()).unwrap();
     nodes
         .iter()
         .find(|entry| entry["node"] == name || entry["name"] == name)
-        .unwrap_or_else(|| panic!("{name}: {told}"))
+        .unwrap_or_else(|| panic!("{name}: {printed}"))
 }
 
 /// How a node ended.
 #[track_caller]
-pub fn fate<'a>(told: &'a Value, name: &str) -> &'a Value {
-    &node(told, name)["fate"]
+pub fn fate<'a>(printed: &'a Value, name: &str) -> &'a Value {
+    &node(printed, name)["fate"]
 }
 
 /// How a command ended.
@@ -327,9 +327,9 @@ pub fn is_installed(program: &str, test: &str) -> bool {
 pub fn run(command: Command) -> Done {
     let start = Instant::now();
     let shown = format!("{command:?}");
-    let output = assert_cmd::Command::from_std(command).timeout(PATIENCE).output().unwrap();
+    let output = assert_cmd::Command::from_std(command).timeout(TIMEOUT).output().unwrap();
     let end = start.elapsed();
-    assert!(end < PATIENCE, "hangs: {shown}");
+    assert!(end < TIMEOUT, "hangs: {shown}");
     Done::new(&output, end)
 }
 
@@ -423,7 +423,7 @@ impl Running {
             if what(&event.event) {
                 return event.event;
             }
-            assert!(self.start.elapsed() < PATIENCE, "hangs");
+            assert!(self.start.elapsed() < TIMEOUT, "hangs");
         }
     }
 
@@ -473,7 +473,7 @@ impl Running {
         for worker in workers {
             let stat = format!("/proc/{worker}/stat");
             while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
-                assert!(self.start.elapsed() < PATIENCE, "{worker} outlives the process that waits for it");
+                assert!(self.start.elapsed() < TIMEOUT, "{worker} outlives the process that waits for it");
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
@@ -495,7 +495,7 @@ impl Running {
     fn output(mut self) -> Output {
         let mut rest = Vec::new();
         while self.events.read_until(b'\n', &mut rest).unwrap() > 0 {
-            assert!(self.start.elapsed() < PATIENCE, "hangs");
+            assert!(self.start.elapsed() < TIMEOUT, "hangs");
         }
         let mut output = self.child.wait_with_output().unwrap();
         output.stdout = rest;

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use assay_core::finding::{Finding, Verdict};
+use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::record::Record;
 use assay_core::units::MIB;
 use assay_lab::{FastDevice, Lab, LimitedCard, Limits, lab};
@@ -26,7 +26,7 @@ fn a_cached_file_is_caught_by_the_proof() {
     command.args(arguments(&suite, device.path()));
     let (record, code) = measured(command);
     assert_eq!(code, Some(1));
-    assert_eq!(record.validity.verdict, Verdict::Invalid);
+    assert_eq!(record.validity.verdict, ValidityVerdict::Invalid);
     let m = named(&record, "read");
     assert!(m.proof_ratio.unwrap() < 0.5, "{:?}", m.proof_ratio);
     assert!(m.warnings.iter().any(|w| matches!(w.finding, Finding::ServedFromCache { .. })), "{:?}", m.warnings);
@@ -57,7 +57,7 @@ fn somebody_else_on_the_device_is_noticed() {
     let record: Record = serde_json::from_slice(&run.join().unwrap().stdout).unwrap();
     let m = named(&record, "read");
     assert!(m.warnings.iter().any(|w| matches!(w.finding, Finding::OthersUsedDevice { .. })), "{:?}", m.proof_ratio);
-    assert_eq!(record.validity.verdict, Verdict::Suspect);
+    assert_eq!(record.validity.verdict, ValidityVerdict::Suspect);
 }
 
 #[test]

@@ -10,8 +10,8 @@ use crate::common::{
     run, scratch_directories,
 };
 use assay_core::event::EventKind;
-use assay_core::finding::{Finding, Verdict};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::finding::{Finding, ValidityVerdict};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_lab::{FastDevice, Lab, LoopDevice, Missing, Mount, skip};
 use rusqlite::Connection;
@@ -233,7 +233,7 @@ fn a_disk_without_a_block_left_ends_the_run_with_a_record() {
     let done = fill_at_the_start(&place, &disk, 0);
     assert_eq!(done.code, Some(4), "{}", done.stderr);
     let record = place.only_record();
-    assert!(matches!(record.outcome, Outcome::Failed { failure: Failure::OutOfSpace, .. }), "{:?}", record.outcome);
+    assert!(matches!(record.outcome, Outcome::Failed { failure: RunFailure::OutOfSpace, .. }), "{:?}", record.outcome);
     assert_eq!(scratch_directories(disk.path()), 0);
 }
 
@@ -284,7 +284,7 @@ fn memory_is_measured_and_called_suspect() {
     let done = run(command);
     done.measures();
     let record: Record = serde_json::from_str(&done.stdout).unwrap();
-    assert_ne!(record.validity.verdict, Verdict::Valid);
+    assert_ne!(record.validity.verdict, ValidityVerdict::Valid);
     assert!(record.all_warnings().any(|w| matches!(w.finding, Finding::MemoryNotMedium { .. })));
     assert!(done.stderr.contains("tmpfs"), "{}", done.stderr);
     assert_empty(memory.path());
@@ -307,7 +307,7 @@ fn an_overlay_is_measured_and_called_suspect() {
     }
     done.measures();
     let record: Record = serde_json::from_str(&done.stdout).unwrap();
-    assert_ne!(record.validity.verdict, Verdict::Valid);
+    assert_ne!(record.validity.verdict, ValidityVerdict::Valid);
     assert!(record.all_warnings().any(|w| w.finding == Finding::OverlayHidesMedium));
     assert_empty(&place.path().join("upper"));
 }

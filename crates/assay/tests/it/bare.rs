@@ -89,8 +89,8 @@ fn a_medium_is_checked_and_told_of_where_there_is_nothing_else() {
     let record: Value = serde_json::from_str(&checked.succeeds().stdout).unwrap();
     assert_eq!(record["outcome"]["state"], "completed", "{}", record["outcome"]);
     assert_empty(&bare.medium());
-    let told = bare.assay("", &["info", "--json", "/stick/medium"]);
-    serde_json::from_str::<Value>(&told.succeeds().stdout).unwrap();
+    let info = bare.assay("", &["info", "--json", "/stick/medium"]);
+    serde_json::from_str::<Value>(&info.succeeds().stdout).unwrap();
 }
 
 #[test]

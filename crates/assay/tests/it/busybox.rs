@@ -80,11 +80,11 @@ fn busybox_looks_places_measures_sends_and_cleans_up_on_a_node() {
     let (place, node) = (&busybox.place, busybox.place.path().join("node"));
     let (at, medium) = (node.to_str().unwrap(), place.medium());
     let medium = medium.to_str().unwrap();
-    let told = busybox.node("look.sh", &[at, medium]);
-    assert_eq!(value(&told, "directory"), at);
-    assert!(value(&told, "target_free_bytes").parse::<u64>().unwrap() > 0, "{told}");
+    let printed = busybox.node("look.sh", &[at, medium]);
+    assert_eq!(value(&printed, "directory"), at);
+    assert!(value(&printed, "target_free_bytes").parse::<u64>().unwrap() > 0, "{printed}");
     let bits = if cfg!(target_pointer_width = "64") { "64" } else { "32" };
-    assert_eq!(value(&told, "bits"), bits, "of the shell of this machine");
+    assert_eq!(value(&printed, "bits"), bits, "of the shell of this machine");
 
     // Not the program itself, which would be copied: what calls it.
     let program = format!("#!/bin/sh\nexec '{ASSAY}' \"$@\"\n");
@@ -102,9 +102,9 @@ fn busybox_looks_places_measures_sends_and_cleans_up_on_a_node() {
     assert!(value(&busybox.node("look.sh", &[at, ""]), "version").starts_with(&version));
 
     place.file("node/suite.toml", tiny_at_leisure());
-    let told = busybox.node("run.sh", &[at, "--suite", "suite.toml", medium]);
-    assert_eq!(value(&told, "exit"), "0", "{told}");
-    let id = value(&told, "record");
+    let printed = busybox.node("run.sh", &[at, "--suite", "suite.toml", medium]);
+    assert_eq!(value(&printed, "exit"), "0", "{printed}");
+    let id = value(&printed, "record");
     let sent = busybox.node("send.sh", &[at, id]);
     let (name, packed) = sent.trim_end().split_once(' ').unwrap();
     assert_eq!(name, id);
@@ -112,9 +112,9 @@ fn busybox_looks_places_measures_sends_and_cleans_up_on_a_node() {
     let record: Value = serde_json::from_slice(&unpack.env("PACKED", packed).output().unwrap().stdout).unwrap();
     assert_eq!((&record["id"], &record["outcome"]["state"]), (&id.into(), &"completed".into()));
 
-    let told = busybox.node("clean.sh", &[at, medium, "False"]);
-    assert!(value(&told, "kept") == at && node.join("data").exists() && !node.join("assay").exists(), "{told}");
-    let told = busybox.node("clean.sh", &[at, medium, "True"]);
-    assert!(value(&told, "kept").is_empty() && !node.exists(), "{told}");
+    let printed = busybox.node("clean.sh", &[at, medium, "False"]);
+    assert!(value(&printed, "kept") == at && node.join("data").exists() && !node.join("assay").exists(), "{printed}");
+    let printed = busybox.node("clean.sh", &[at, medium, "True"]);
+    assert!(value(&printed, "kept").is_empty() && !node.exists(), "{printed}");
     place.assert_clean();
 }

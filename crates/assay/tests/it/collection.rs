@@ -277,9 +277,9 @@ fn a_key_is_in_the_environment_of_the_program_and_on_no_command_line() {
     assert!(!seen, "the key stood on a command line");
     assert!(!run.text().contains(&key), "{}", run.text());
     for node in fleet.cluster.nodes() {
-        let told = |name: &str| fs::read_to_string(node.home().join(name)).unwrap().trim().to_owned();
-        assert_eq!(told("key"), key);
-        let words = told("words");
+        let file_of = |name: &str| fs::read_to_string(node.home().join(name)).unwrap().trim().to_owned();
+        assert_eq!(file_of("key"), key);
+        let words = file_of("words");
         let asked = format!("--rendezvous 10.77.0.1:4711 --node {} --fleet-run r1", node.name());
         assert!(words.starts_with("run ") && words.contains(&asked) && words.ends_with("--quiet --json"), "{words}");
         assert_eq!(run.fact(node.name(), "node_result")["record"], "0123456789");

@@ -10,7 +10,7 @@ use crate::common::{
 };
 use assay_core::event::{Event, EventKind};
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_lab::{Missing, skip};
 use rustix::process::Signal;
@@ -254,12 +254,12 @@ fn a_killed_run_is_told_of_and_cleaned_up_by_the_next_and_its_figures_are_kept()
     assert!(shown.succeeds().stdout.contains("running, or killed"), "{}", shown.stdout);
 
     let next = run(place.assay(["run", "--suite", "tiny.toml", "medium"]));
-    let told = next.measures().stderr.lines().next().unwrap();
-    assert!(told.contains(&id) && told.contains("was killed") && told.contains("removed"), "{told}");
+    let printed = next.measures().stderr.lines().next().unwrap();
+    assert!(printed.contains(&id) && printed.contains("was killed") && printed.contains("removed"), "{printed}");
     place.assert_clean();
 
     let record: Record = serde_json::from_value(place.json(["show", &id, "--json"])).unwrap();
-    assert!(matches!(record.outcome, Outcome::Failed { failure: Failure::Abandoned, .. }), "{:?}", record.outcome);
+    assert!(matches!(record.outcome, Outcome::Failed { failure: RunFailure::Abandoned, .. }), "{:?}", record.outcome);
     assert_eq!(record.measurement("read").unwrap().repeats.len(), 1);
     assert!(record.measurement("read").unwrap().iops.is_some());
     let card = run(place.assay(["show", &id]));
@@ -485,12 +485,12 @@ fn the_version_is_answered_at_once() {
     let done = run(place.assay(["-V"]));
     assert_eq!(done.succeeds().stdout, first);
     let done = run(place.assay(["--version"]));
-    let told = done.succeeds().stdout.clone();
-    let rest = told.strip_prefix(&first).unwrap_or_else(|| panic!("{told}"));
+    let printed = done.succeeds().stdout.clone();
+    let rest = printed.strip_prefix(&first).unwrap_or_else(|| panic!("{printed}"));
     let names: Vec<&str> = rest.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["commit", "target", "features"], "{told}");
-    assert!(rest.contains(std::env::consts::ARCH), "{told}");
-    assert!(rest.lines().any(|line| line == "features  whole"), "{told}");
+    assert_eq!(names, ["commit", "target", "features"], "{printed}");
+    assert!(rest.contains(std::env::consts::ARCH), "{printed}");
+    assert!(rest.lines().any(|line| line == "features  whole"), "{printed}");
     assert!(!place.data().exists());
 }
 
@@ -620,5 +620,5 @@ fn reports_are_written_in_every_format_by_their_ending() {
 }
 
 fn interrupted(record: &Record) -> bool {
-    matches!(record.outcome, Outcome::Failed { failure: Failure::Interrupted, .. })
+    matches!(record.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. })
 }

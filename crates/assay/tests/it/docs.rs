@@ -86,8 +86,8 @@ fn compare(schema: &Value, at: &Value, documented: &Fields, path: &str) {
         return;
     };
     let known: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
-    let told: BTreeSet<&str> = documented.0.keys().map(String::as_str).collect();
-    assert_eq!(told, known, "fields of {path} in docs/record.md (left) and in the schema (right)");
+    let documented_names: BTreeSet<&str> = documented.0.keys().map(String::as_str).collect();
+    assert_eq!(documented_names, known, "fields of {path} in docs/record.md (left) and in the schema (right)");
     for (name, inside) in &documented.0 {
         if let Some(inside) = inside.as_ref().filter(|inside| !inside.0.is_empty()) {
             compare(schema, &properties[name], inside, &format!("{path}.{name}"));
@@ -134,9 +134,13 @@ fn the_table_of_crates_says_what_each_depends_on() {
     let mut named = BTreeSet::new();
     for row in rows(&page).iter().filter(|row| row.len() == 3 && row[0].starts_with("`assay")) {
         let name = row[0].trim_matches('`');
-        let told: BTreeSet<String> =
+        let documented_names: BTreeSet<String> =
             row[2].split(',').map(str::trim).filter(|word| *word != "–").map(str::to_owned).collect();
-        assert_eq!(told, dependencies(name), "{name} in CONTRIBUTING.md (left) and in its Cargo.toml (right)");
+        assert_eq!(
+            documented_names,
+            dependencies(name),
+            "{name} in CONTRIBUTING.md (left) and in its Cargo.toml (right)"
+        );
         named.insert(name.to_owned());
     }
     let crates = fs::read_dir(root().join("crates")).unwrap();

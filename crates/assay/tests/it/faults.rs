@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::histogram::Histogram;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Record, Repeat};
 use assay_lab::{FastDevice, FaultyCard, Lab, RemovableCard, WriteFault, lab, skip};
 use rustix::process::Signal;
@@ -73,7 +73,7 @@ impl Underway {
     /// Waits for the end and reads the record from the store. It is the only one, it is complete,
     /// and it has what was measured before the fault.
     #[track_caller]
-    fn ends(self, code: i32, failure: Failure) -> Record {
+    fn ends(self, code: i32, failure: RunFailure) -> Record {
         let since = Instant::now();
         let done = self.running.end();
         assert!(since.elapsed() < SOON, "took {:?}", since.elapsed());
@@ -90,7 +90,7 @@ impl Underway {
 }
 
 #[track_caller]
-fn failure_of(record: &Record) -> Failure {
+fn failure_of(record: &Record) -> RunFailure {
     match &record.outcome {
         Outcome::Failed { failure, .. } => *failure,
         other => panic!("{other:?}"),
@@ -115,7 +115,7 @@ fn kept(record: &Record) -> &Repeat {
     // On a busy machine the stop in which the medium changed lasts, and the repeat is made once more.
     let last = measurement.repeats.last().unwrap();
     assert_eq!(last.outcome, record.outcome);
-    let suspended = |repeat: &Repeat| matches!(repeat.outcome, Outcome::Failed { failure: Failure::Suspended, .. });
+    let suspended = |repeat: &Repeat| matches!(repeat.outcome, Outcome::Failed { failure: RunFailure::Suspended, .. });
     assert!(measurement.repeats.len() == 1 || suspended(repeat), "{:?}", repeat.outcome);
     assert!(measurement.iops.is_none() && measurement.latency_ns.p99.is_none());
     repeat
@@ -134,7 +134,7 @@ fn an_error_on_read_ends_the_run_and_keeps_what_there_was() {
         let depth = [1, 4][round as usize % 2];
         let underway = Underway::on(card.path(), "read", depth, &[]);
         card.fail_reads(true).unwrap();
-        let record = underway.ends(3, Failure::IoError);
+        let record = underway.ends(3, RunFailure::IoError);
         assert!(detail(&record).starts_with("read at offset "), "{}", detail(&record));
         card.fail_reads(false).unwrap();
         assert!(!file_left(&record));
@@ -153,7 +153,7 @@ fn an_error_on_write_ends_the_run_and_keeps_what_there_was() {
         card.fail_writes(true).unwrap();
         underway.running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
         card.fail_writes(false).unwrap();
-        let record = underway.ends(3, Failure::IoError);
+        let record = underway.ends(3, RunFailure::IoError);
         assert!(detail(&record).starts_with("write at offset "), "{}", detail(&record));
         // Where the journal was hit too, ext4 lets nothing be removed any more, and that is told.
         if !file_left(&record) {
@@ -172,7 +172,7 @@ fn a_hang_for_ever_ends_the_command_though_nothing_can_end_the_operation() {
         let (op, depth) = [("read", 1), ("read", 4), ("write", 1), ("write", 4)][round as usize % 4];
         let underway = Underway::on(card.path(), op, depth, &["--hang-after", "5s"]);
         card.hang();
-        let record = underway.ends(3, Failure::Hung);
+        let record = underway.ends(3, RunFailure::Hung);
         assert_eq!(detail(&record), "nothing completed for 5.0 s");
         assert_eq!(record.settings.hang_after_ns, Some(5_000_000_000));
         assert!(kept(&record).samples.iter().rev().take(3).all(|s| s.operations == 0), "the hang itself is seen");
@@ -235,7 +235,7 @@ fn a_file_system_that_turns_read_only_is_called_that() {
         let depth = [1, 4][round as usize % 2];
         let underway = Underway::on(card.path(), "write", depth, &[]);
         lab!(TEST, card.turn_read_only());
-        let record = underway.ends(3, Failure::ReadOnly);
+        let record = underway.ends(3, RunFailure::ReadOnly);
         // Nothing can be removed from it, and the record says so.
         assert!(file_left(&record), "{:?}", record.warnings);
     }
@@ -250,7 +250,7 @@ fn a_card_that_is_taken_out_has_disappeared() {
         let (op, depth) = [("read", 1), ("read", 4), ("write", 1), ("write", 4)][round as usize % 4];
         let underway = Underway::on(card.path(), op, depth, &[]);
         underway.at_one_stroke(|| card.pull().unwrap());
-        let record = underway.ends(3, Failure::Disappeared);
+        let record = underway.ends(3, RunFailure::Disappeared);
         assert!(detail(&record).ends_with("is empty now"), "{}", detail(&record));
     }
 }
@@ -264,7 +264,7 @@ fn a_card_that_no_longer_answers_at_all_gives_errors_and_not_a_hang() {
         let depth = [1, 4][round as usize % 2];
         let underway = Underway::on(card.path(), "read", depth, &[]);
         card.lose();
-        underway.ends(3, Failure::IoError);
+        underway.ends(3, RunFailure::IoError);
     }
 }
 
@@ -277,7 +277,7 @@ fn a_device_that_got_shorter_says_how_much_is_left() {
         let depth = [1, 4][round as usize % 2];
         let underway = Underway::on(card.path(), "read", depth, &["--raw"]);
         underway.at_one_stroke(|| card.shorten(MIB).unwrap());
-        let record = underway.ends(3, Failure::IoError);
+        let record = underway.ends(3, RunFailure::IoError);
         assert!(detail(&record).ends_with("has only 1 MiB of 64 MiB left"), "{}", detail(&record));
     }
 }
@@ -293,7 +293,7 @@ fn a_disk_that_is_full_while_it_is_written_is_no_fault_of_the_medium() {
         card.fail_writes(true).unwrap();
         underway.running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
         card.fail_writes(false).unwrap();
-        let record = underway.ends(4, Failure::OutOfSpace);
+        let record = underway.ends(4, RunFailure::OutOfSpace);
         if !file_left(&record) {
             assert_empty(card.path());
         }
@@ -309,7 +309,7 @@ fn a_signal_ends_the_run_in_good_order() {
         let (op, depth) = [("read", 1), ("write", 4)][round as usize % 2];
         let underway = Underway::on(card.path(), op, depth, &[]);
         underway.running.signal([Signal::TERM, Signal::HUP][round as usize % 2]);
-        underway.ends(130, Failure::Interrupted);
+        underway.ends(130, RunFailure::Interrupted);
         assert_empty(card.path());
     }
 }
@@ -325,7 +325,7 @@ fn a_signal_ends_the_run_while_the_medium_hangs() {
         let underway = Underway::on(card.path(), "read", depth, &["--hang-after", "2m"]);
         card.hang();
         underway.running.signal(Signal::TERM);
-        underway.ends(130, Failure::Interrupted);
+        underway.ends(130, RunFailure::Interrupted);
         card.recover();
         gone_after_the_next_run(card.path());
     }
@@ -366,7 +366,7 @@ fn a_terminal_that_is_closed_ends_the_run_in_good_order() {
             assert!(closed.elapsed() < SOON, "{:?}", record.outcome);
             std::thread::sleep(Duration::from_millis(100));
         };
-        assert_eq!(failure_of(&record), Failure::Interrupted);
+        assert_eq!(failure_of(&record), RunFailure::Interrupted);
         kept(&record);
         assert_empty(card.path());
     }
@@ -394,7 +394,7 @@ fn what_kill_9_leaves_is_removed_and_told_by_the_next_run() {
         );
         assert_empty(card.path());
         let killed: Record = serde_json::from_value(place.json(["show", "last~1", "--json"])).unwrap();
-        assert_eq!(failure_of(&killed), Failure::Abandoned);
+        assert_eq!(failure_of(&killed), RunFailure::Abandoned);
         assert!(killed.settings.layout.is_some(), "what was done before the kill is kept");
     }
 }

@@ -34,15 +34,15 @@ fn three_nodes_begin_together_and_their_records_are_here() {
     arguments.extend(["--", "--suite", "three.toml", "--label", "model=X"]);
     let done = run(place.assay(&arguments));
     done.succeeds();
-    let told: Value = serde_json::from_str(&done.stdout).unwrap();
+    let printed: Value = serde_json::from_str(&done.stdout).unwrap();
     let records = records(&place);
     assert_eq!(records.len(), 3);
-    let name = told["run"]["run"].as_str().unwrap();
+    let name = printed["run"]["run"].as_str().unwrap();
     for record in &records {
         let part = record.cluster.as_deref().unwrap();
         assert_eq!((part.run.as_str(), part.attempt, part.nodes, part.at_a_time), (name, 1, 3, 3));
         assert_eq!((part.mode.as_str(), &part.lost, &record.outcome), ("simultaneous", &None, &Outcome::Completed));
-        assert_eq!(fate(&told, &part.node)["id"], record.id.as_str());
+        assert_eq!(fate(&printed, &part.node)["id"], record.id.as_str());
         assert_eq!((&record.labels["fleet"], &record.labels["node"]), (&part.run, &part.node));
         let clock = part.clock.as_ref().unwrap();
         assert!(clock.exchanges >= 32 && clock.bound_ns > 0 && clock.drift_ppm.is_some(), "{clock:?}");
@@ -56,7 +56,11 @@ fn three_nodes_begin_together_and_their_records_are_here() {
             assert!(start.began_ns >= start.planned_ns, "{start:?}");
         }
     }
-    assert!(told["starts"]["n"] == 9 && told["starts"]["p95_late_ns"].as_i64().unwrap() >= 0, "{}", told["starts"]);
+    assert!(
+        printed["starts"]["n"] == 9 && printed["starts"]["p95_late_ns"].as_i64().unwrap() >= 0,
+        "{}",
+        printed["starts"]
+    );
     ["a", "b", "c"].iter().for_each(|name| assert_empty(&place.path().join(name)));
     let list = run(place.assay(["fleet", "list"]));
     assert!(list.succeeds().stdout.contains("simultaneous  3 of 3 nodes"), "{}", list.stdout);
@@ -87,21 +91,25 @@ fn who_does_not_come_is_a_line_and_is_repeated_alone() {
     ];
     let done = run(place.assay(arguments));
     assert_eq!(done.code, Some(4), "{}", done.stderr);
-    let told: Value = serde_json::from_str(&done.stdout).unwrap();
+    let printed: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(
-        (&fate(&told, "late")["fate"], &fate(&told, "late")["cause"]),
+        (&fate(&printed, "late")["fate"], &fate(&printed, "late")["cause"]),
         (&"not_begun".into(), &"no_target".into())
     );
-    assert!(fate(&told, "late")["reason"].as_str().unwrap().contains("no such file"), "{told}");
+    assert!(fate(&printed, "late")["reason"].as_str().unwrap().contains("no such file"), "{printed}");
     assert_eq!(records(&place).len(), 2);
 
     std::fs::create_dir(place.path().join("late")).unwrap();
-    let name = told["run"]["run"].as_str().unwrap().to_owned();
+    let name = printed["run"]["run"].as_str().unwrap().to_owned();
     let again: Value =
         serde_json::from_str(&run(place.assay(["fleet", "run", "--json", "--resume", &name])).succeeds().stdout)
             .unwrap();
-    let of = |told: &Value, node: &str| fate(told, node)["id"].clone();
-    assert_eq!((of(&again, "a"), of(&again, "b")), (of(&told, "a"), of(&told, "b")), "what is here is not repeated");
+    let of = |printed: &Value, node: &str| fate(printed, node)["id"].clone();
+    assert_eq!(
+        (of(&again, "a"), of(&again, "b")),
+        (of(&printed, "a"), of(&printed, "b")),
+        "what is here is not repeated"
+    );
     let records = records(&place);
     assert_eq!(records.len(), 3);
     let late = records.iter().find(|r| r.cluster.as_ref().unwrap().node == "late").unwrap();
@@ -124,9 +132,9 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     let list = place.json(["fleet", "list", "--json"]);
     let name = list["runs"][0]["run"].as_str().unwrap();
     let done = run(place.assay(["fleet", "run", "--json", "--resume", name]));
-    let told: Value = serde_json::from_str(&done.succeeds().stdout).unwrap();
+    let printed: Value = serde_json::from_str(&done.succeeds().stdout).unwrap();
     for node in ["a", "b"] {
-        assert_eq!(fate(&told, node)["fate"], "recorded", "{told}");
+        assert_eq!(fate(&printed, node)["fate"], "recorded", "{printed}");
     }
     let complete = |record: &&Record| record.cluster.as_ref().is_some_and(|c| c.lost.is_none() && c.attempt == 2);
     assert_eq!(records(&place).iter().filter(complete).count(), 2);
@@ -149,9 +157,9 @@ fn what_a_node_finished_alone_is_handed_over_by_the_next_attempt() {
     std::fs::remove_file(place.store()).unwrap();
     let name = first["run"]["run"].as_str().unwrap();
     let ledger = place.data().join("fleet").join(format!("{name}.json"));
-    let mut told: Value = serde_json::from_slice(&std::fs::read(&ledger).unwrap()).unwrap();
-    told["nodes"][0]["fate"] = Value::Null;
-    std::fs::write(&ledger, told.to_string()).unwrap();
+    let mut printed: Value = serde_json::from_slice(&std::fs::read(&ledger).unwrap()).unwrap();
+    printed["nodes"][0]["fate"] = Value::Null;
+    std::fs::write(&ledger, printed.to_string()).unwrap();
     let again = run(place.assay(["fleet", "run", "--json", "--resume", "last"]));
     let again: Value = serde_json::from_str(&again.succeeds().stdout).unwrap();
     assert_eq!(fate(&again, "a"), fate(&first, "a"));
@@ -170,14 +178,14 @@ fn an_interrupted_node_is_repeated() {
     let node = family(child.id()).into_iter().skip(1).find(|process| command_line(process.id).contains("--node\0a\0"));
     send(node.unwrap().id, Signal::TERM);
     assert_eq!(child.wait().unwrap().code(), Some(4));
-    let told = place.json(["fleet", "list", "--json"])["runs"][0].clone();
-    let told = serde_json::json!({ "run": told });
+    let printed = place.json(["fleet", "list", "--json"])["runs"][0].clone();
+    let printed = serde_json::json!({ "run": printed });
     assert_eq!(
-        (&fate(&told, "a")["fate"], &fate(&told, "b")["fate"]),
+        (&fate(&printed, "a")["fate"], &fate(&printed, "b")["fate"]),
         (&"incomplete".into(), &"recorded".into()),
-        "{told}"
+        "{printed}"
     );
-    let name = told["run"]["run"].as_str().unwrap();
+    let name = printed["run"]["run"].as_str().unwrap();
     run(place.assay(["fleet", "run", "-q", "--resume", name])).succeeds();
     let complete = |record: &&Record| record.outcome == Outcome::Completed;
     assert_eq!(records(&place).iter().filter(complete).count(), 2);
@@ -196,9 +204,12 @@ fn an_interrupted_run_ends_its_nodes() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_gone(&nodes);
     ["a", "b"].iter().for_each(|name| assert_empty(&place.path().join(name)));
-    let told = place.json(["fleet", "list", "--json"])["runs"][0].clone();
-    let told = serde_json::json!({ "run": told });
-    assert_eq!((&fate(&told, "a")["fate"], &fate(&told, "b")["fate"]), (&"interrupted".into(), &"interrupted".into()));
+    let printed = place.json(["fleet", "list", "--json"])["runs"][0].clone();
+    let printed = serde_json::json!({ "run": printed });
+    assert_eq!(
+        (&fate(&printed, "a")["fate"], &fate(&printed, "b")["fate"]),
+        (&"interrupted".into(), &"interrupted".into())
+    );
 }
 
 type Lines = std::io::Lines<std::io::BufReader<std::process::ChildStderr>>;
@@ -291,8 +302,8 @@ fn the_key_of_a_run_is_written_nowhere() {
     let [a, b, _] = nodes(&place);
     place.file("two.toml", suite("two", "20s", 2, &[random("r", "read", "700ms")]));
     // A node tells the test its key, outside of all that the run may write.
-    let told = tempfile::tempdir().unwrap();
-    let key_file = told.path().join("key");
+    let key_directory = tempfile::tempdir().unwrap();
+    let key_file = key_directory.path().join("key");
     let script = format!("#!/bin/sh\necho \"$ASSAY_FLEET_KEY\" > '{}'\nexec '{ASSAY}' \"$@\"\n", key_file.display());
     let program = place.file("program", script);
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -359,14 +370,14 @@ fn a_program_that_may_not_be_executed_is_not_called_missing() {
     let place = Place::new();
     std::fs::create_dir(place.path().join("a")).unwrap();
     let program = place.file("program", "no program").display().to_string();
-    let told = |program: &str| {
+    let fate_of_a = |program: &str| {
         let words = ["fleet", "run", "--json", "--via", "local", "--program", program, "a=a"];
         let done = run(place.assay(words));
-        let told: Value = serde_json::from_str(&done.stdout).unwrap();
-        fate(&told, "a").clone()
+        let printed: Value = serde_json::from_str(&done.stdout).unwrap();
+        fate(&printed, "a").clone()
     };
-    let denied = told(&program);
+    let denied = fate_of_a(&program);
     assert_eq!(denied["cause"], "other", "{denied}");
     assert!(denied["reason"].as_str().unwrap().contains("Permission denied"), "{denied}");
-    assert_eq!(told("/no/assay")["cause"], "no_program");
+    assert_eq!(fate_of_a("/no/assay")["cause"], "no_program");
 }

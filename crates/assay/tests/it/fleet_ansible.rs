@@ -42,7 +42,7 @@ fn inventory(fleet: &Fleet) -> String {
 }
 
 #[track_caller]
-fn told(fleet: &Fleet, output: &Output, code: i32) -> Value {
+fn printed_json(fleet: &Fleet, output: &Output, code: i32) -> Value {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{}\n{said}", String::from_utf8_lossy(&output.stdout));
     // What was unpacked is gone.
@@ -58,7 +58,7 @@ fn an_inventory_of_nodes_behind_ssh_is_measured_at_once() {
     let inventory = inventory(&fleet);
     let names: Vec<String> = (1..=count).map(|number| format!("n{number}")).collect();
 
-    let check = told(&fleet, &assay(&fleet, &["check", "-i", &inventory, "--json"]).output().unwrap(), 0);
+    let check = printed_json(&fleet, &assay(&fleet, &["check", "-i", &inventory, "--json"]).output().unwrap(), 0);
     assert_eq!(check["fit"], count);
     for name in &names {
         let row = node(&check, name);
@@ -68,7 +68,7 @@ fn an_inventory_of_nodes_behind_ssh_is_measured_at_once() {
     let (measured, peak) =
         watched(&inventory, || assay(&fleet, &["run", "-i", &inventory, "--json"]).output().unwrap());
     eprintln!("{count} nodes: assay {} MB, with Ansible {} MB at most", peak.0 / 1_000_000, peak.1 / 1_000_000);
-    let measured = told(&fleet, &measured, 0);
+    let measured = printed_json(&fleet, &measured, 0);
     for name in &names {
         assert_eq!(node(&measured, name)["fate"]["fate"], "recorded", "{measured}");
     }
@@ -81,13 +81,13 @@ fn an_inventory_of_nodes_behind_ssh_is_measured_at_once() {
     fleet.play("run", &[("assay_run", "monday")]).succeeded();
     for (taken, here) in [(1, 0), (0, 1)] {
         let collect = ["collect", "monday", "-i", &inventory, "--json"];
-        let collected = told(&fleet, &assay(&fleet, &collect).output().unwrap(), 0);
+        let collected = printed_json(&fleet, &assay(&fleet, &collect).output().unwrap(), 0);
         for name in &names {
             let count = |what: &str| node(&collected, name)[what].as_array().unwrap().len();
             assert_eq!((count("taken"), count("here")), (taken, here), "{collected}");
         }
     }
-    told(&fleet, &assay(&fleet, &["clean", "-i", &inventory, "--records", "--json"]).output().unwrap(), 0);
+    printed_json(&fleet, &assay(&fleet, &["clean", "-i", &inventory, "--records", "--json"]).output().unwrap(), 0);
     for node in fleet.cluster.nodes() {
         for place in [node.home(), node.target().to_owned()] {
             assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "{}", place.display());
@@ -112,7 +112,7 @@ fn nodes_that_do_not_begin_are_told_with_their_reasons() {
     fleet.change_inventory(|inventory| inventory.replace("n2 ", &others));
 
     let reasons = [("n2", "the program does not run on"), ("n3", "free"), ("n4", "ssh: connect to host 10.77.0.200")];
-    let check = told(&fleet, &assay(&fleet, &["check", "-i", &inventory, "--json"]).output().unwrap(), 1);
+    let check = printed_json(&fleet, &assay(&fleet, &["check", "-i", &inventory, "--json"]).output().unwrap(), 1);
     assert_eq!((&check["fit"], &node(&check, "n1")["fits"]), (&1.into(), &true.into()), "{check}");
     for (name, words) in reasons {
         assert!(node(&check, name)["reason"].as_str().unwrap().contains(words), "{words}: {check}");
@@ -123,7 +123,7 @@ fn nodes_that_do_not_begin_are_told_with_their_reasons() {
     );
 
     let arguments = ["run", "-i", &inventory, "--quorum", "1", "--json"];
-    let measured = told(&fleet, &assay(&fleet, &arguments).output().unwrap(), 4);
+    let measured = printed_json(&fleet, &assay(&fleet, &arguments).output().unwrap(), 4);
     assert_eq!(node(&measured, "n1")["fate"]["fate"], "recorded", "{measured}");
     for (name, words) in reasons {
         let fate = &node(&measured, name)["fate"];
@@ -133,7 +133,7 @@ fn nodes_that_do_not_begin_are_told_with_their_reasons() {
     assert!(fleet.cluster.nodes()[2].command("umount").arg(&full).status().unwrap().success());
     fleet.change_inventory(|_| text.replace("n2 ", "n4 ansible_host=10.77.0.200 assay_target=/\nn2 "));
     let run = measured["run"]["run"].as_str().unwrap();
-    let again = told(&fleet, &assay(&fleet, &["run", "--resume", run, "--json"]).output().unwrap(), 4);
+    let again = printed_json(&fleet, &assay(&fleet, &["run", "--resume", run, "--json"]).output().unwrap(), 4);
     for name in ["n2", "n3"] {
         assert_eq!(node(&again, name)["fate"]["fate"], "recorded", "{again}");
     }

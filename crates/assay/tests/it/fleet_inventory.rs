@@ -79,10 +79,10 @@ fn an_inventory_is_checked_measured_collected_and_left_as_it_was() {
     cards(&place, 2);
     let check =
         fleet(&place, &["check", "-i", "cards.ini", "--binaries", "bin", "--json", "--", "--suite", "tiny.toml"]);
-    let told = json(&check.succeeds().stdout);
-    assert_eq!(told["fit"], 2);
+    let printed = json(&check.succeeds().stdout);
+    assert_eq!(printed["fit"], 2);
     for name in ["n1", "n2"] {
-        let row = node(&told, name);
+        let row = node(&printed, name);
         assert_eq!((&row["fits"], &row["reached"]), (&true.into(), &true.into()), "{row}");
         assert!(row["planned_write_bytes"].as_u64().unwrap() > 0 && row["budget_ns"] == 2_000_000_000u64, "{row}");
         let clock = |name: &str| row["clock"][name].as_i64().unwrap();
@@ -90,11 +90,11 @@ fn an_inventory_is_checked_measured_collected_and_left_as_it_was() {
     }
     let measured =
         fleet(&place, &["run", "-i", "cards.ini", "--binaries", "bin", "--json", "--", "--suite", "tiny.toml"]);
-    let told = json(&measured.succeeds().stdout);
-    let name = told["run"]["run"].as_str().unwrap().to_owned();
+    let printed = json(&measured.succeeds().stdout);
+    let name = printed["run"]["run"].as_str().unwrap().to_owned();
     for (number, node_name) in [(1, "n1"), (2, "n2")] {
-        let fate = &node(&told, node_name)["fate"];
-        assert_eq!(fate["fate"], "recorded", "{told}");
+        let fate = &node(&printed, node_name)["fate"];
+        assert_eq!(fate["fate"], "recorded", "{printed}");
         let record = place.json(["show", fate["id"].as_str().unwrap(), "--json"]);
         assert_eq!(
             (&record["labels"]["unit"], &record["labels"]["slot"]),
@@ -105,7 +105,7 @@ fn an_inventory_is_checked_measured_collected_and_left_as_it_was() {
     // All is here already, and a record that is taken away is brought again.
     let again = json(&fleet(&place, &["collect", &name, "--json"]).succeeds().stdout);
     assert!(["n1", "n2"].iter().all(|n| node(&again, n)["here"].as_array().unwrap().len() == 1), "{again}");
-    let lost = node(&told, "n2")["fate"]["id"].as_str().unwrap();
+    let lost = node(&printed, "n2")["fate"]["id"].as_str().unwrap();
     run(place.assay(["rm", lost])).succeeds();
     let again = json(&fleet(&place, &["collect", &name, "--json"]).succeeds().stdout);
     assert_eq!(
@@ -146,17 +146,17 @@ fn a_node_that_cannot_be_measured_is_a_line_with_its_reason() {
         assert!(check.stdout.contains(words), "{words}: {}", check.stdout);
     }
     let arguments = ["run", "-i", "cards.ini", "--quorum", "1", "--json", "--", "--suite", "tiny.toml"];
-    let told = json(&fleet(&place, &arguments).stdout);
-    assert_eq!(node(&told, "n1")["fate"]["fate"], "recorded", "{told}");
+    let printed = json(&fleet(&place, &arguments).stdout);
+    assert_eq!(node(&printed, "n1")["fate"]["fate"], "recorded", "{printed}");
     for (name, cause, words) in [("n2", "no_target", "/nonexistent"), ("n3", "architecture", "no program for")] {
-        let fate = &node(&told, name)["fate"];
+        let fate = &node(&printed, name)["fate"];
         assert!(fate["cause"] == cause && fate["reason"].as_str().unwrap().contains(words), "{fate}");
     }
     // What was mended is repeated, and nothing else.
     place.file("cards.ini", good);
-    let name = told["run"]["run"].as_str().unwrap();
+    let name = printed["run"]["run"].as_str().unwrap();
     let again = json(&fleet(&place, &["run", "--resume", name, "--json"]).succeeds().stdout);
-    assert_eq!(node(&again, "n1")["fate"]["id"], node(&told, "n1")["fate"]["id"]);
+    assert_eq!(node(&again, "n1")["fate"]["id"], node(&printed, "n1")["fate"]["id"]);
     assert!(
         ["n2", "n3"].iter().all(|n| node(&again, n)["fate"]["fate"] == "recorded" && node(&again, n)["attempts"] == 2)
     );
@@ -211,8 +211,12 @@ fn an_inventory_may_be_a_program() {
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     let check = fleet(&place, &["check", "-i", "dynamic", "--json"]);
     assert_eq!(check.code, Some(1), "{}", check.stderr);
-    let told = json(&check.stdout);
-    assert_eq!((&node(&told, "n1")["unit"], &node(&told, "n1")["fits"]), (&"42".into(), &false.into()), "{told}");
+    let printed = json(&check.stdout);
+    assert_eq!(
+        (&node(&printed, "n1")["unit"], &node(&printed, "n1")["fits"]),
+        (&"42".into(), &false.into()),
+        "{printed}"
+    );
 }
 
 /// In the place of ssh: the last word is what a shell on the host is to do; each host has a store of its own.
@@ -243,8 +247,8 @@ fn nodes_are_checked_and_their_records_brought_by_ssh() {
     let arguments = ["fleet", "check", "--program", ASSAY, "--json", &a, &b, "lost=/", "--", "--suite", "smoke"];
     let check = patiently(ssh(&place, &arguments));
     assert_eq!(check.code, Some(1), "{}", check.stderr);
-    let told = json(&check.stdout);
-    let (a, b, lost) = (node(&told, "a"), node(&told, "b"), node(&told, "lost"));
+    let printed = json(&check.stdout);
+    let (a, b, lost) = (node(&printed, "a"), node(&printed, "b"), node(&printed, "lost"));
     assert!(
         a["fits"] == true && a["free_bytes"].as_u64().unwrap() > 0 && a["machine"] == std::env::consts::ARCH,
         "{a}"
@@ -264,20 +268,21 @@ fn nodes_are_checked_and_their_records_brought_by_ssh() {
     let arguments = ["fleet", "collect", "monday", "a", "b", "lost", "c", "--program", ASSAY, "--json"];
     let collect = patiently(ssh(&place, &arguments));
     assert_eq!(collect.code, Some(4), "{}", collect.stderr);
-    let told = json(&collect.stdout);
-    assert!(["a", "b"].iter().all(|n| node(&told, n)["taken"].as_array().unwrap().len() == 1), "{told}");
-    assert_eq!(node(&told, "lost")["reason"], "ssh: connect to host lost: No route to host");
-    assert_eq!(node(&told, "c")["reason"], "no record of monday on c");
+    let printed = json(&collect.stdout);
+    assert!(["a", "b"].iter().all(|n| node(&printed, n)["taken"].as_array().unwrap().len() == 1), "{printed}");
+    assert_eq!(node(&printed, "lost")["reason"], "ssh: connect to host lost: No route to host");
+    assert_eq!(node(&printed, "c")["reason"], "no record of monday on c");
     let again = json(&patiently(ssh(&place, &arguments)).stdout);
     assert!(["a", "b"].iter().all(|n| node(&again, n)["here"].as_array().unwrap().len() == 1), "{again}");
     assert_eq!(place.json(["list", "fleet=monday", "--json"]).as_array().unwrap().len(), 2);
 
     // A record that is said to be of another node is not taken.
     std::fs::rename(place.path().join("b"), place.path().join("d")).unwrap();
-    let id = node(&told, "b")["taken"][0].as_str().unwrap();
+    let id = node(&printed, "b")["taken"][0].as_str().unwrap();
     run(place.assay(["rm", id])).succeeds();
-    let told = json(&patiently(ssh(&place, &["fleet", "collect", "monday", "d", "--program", ASSAY, "--json"])).stdout);
-    assert_eq!(node(&told, "d")["refused"][0]["reason"], "it is a record of something else");
+    let printed =
+        json(&patiently(ssh(&place, &["fleet", "collect", "monday", "d", "--program", ASSAY, "--json"])).stdout);
+    assert_eq!(node(&printed, "d")["refused"][0]["reason"], "it is a record of something else");
     let here = run(place.assay(["fleet", "check", "--via", "local", &format!("x={}", directory(&place, "m2"))]));
     assert!(here.succeeds().stdout.contains("The node can be measured"), "{}", here.stdout);
 }

@@ -1,9 +1,9 @@
 //! What `assay fleet report` says of runs whose truth is known.
 
-use assay_analysis::compare::Verdict;
-use assay_analysis::fleet::{Effect, FleetReport, Node, Run, Untold, bare, report};
+use assay_analysis::compare::PairVerdict;
+use assay_analysis::fleet::{Effect, FleetReport, Inseparable, Node, Run, bare, report};
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::sensor::SensorKind;
 use assay_lab::fleet::{Design, Fleet, Load, Spread, Truth, Units, at_once, slowed};
@@ -92,7 +92,7 @@ fn records_that_decide_nothing_are_left_out_with_their_reason() {
     let mut records = together(8, 5);
     records[2].warnings.push(Finding::ServedFromCache { proof_ratio: 0.02 }.into());
     records[5].outcome = Outcome::Failed {
-        failure: Failure::ReadOnly,
+        failure: RunFailure::ReadOnly,
         detail: String::new(),
         workload: None,
         elapsed_ns: 1,
@@ -121,7 +121,7 @@ fn sums_are_those_of_repeats_that_overlapped() {
     };
     start(&mut records[1], 1, 9_000_000_000);
     records[2].measurements[0].repeats[2].outcome = Outcome::Failed {
-        failure: Failure::Hung,
+        failure: RunFailure::Hung,
         detail: String::new(),
         workload: None,
         elapsed_ns: 1,
@@ -153,7 +153,7 @@ fn what_nodes_lose_by_each_other_is_told_by_units_that_did_not_move() {
         let truth = if loss.title.contains("read") { 0.6 } else { 1.0 };
         misses += usize::from(!(low < truth && truth < high));
         assert!((loss.pair.ratio / truth - 1.0).abs() < 0.05, "{}: {:?}", loss.title, loss.pair);
-        assert!(truth == 1.0 || loss.pair.verdict == Verdict::Worse, "{}: {:?}", loss.title, loss.pair);
+        assert!(truth == 1.0 || loss.pair.verdict == PairVerdict::Worse, "{}: {:?}", loss.title, loss.pair);
         let sum = loss.sum.as_ref().unwrap();
         assert!((sum.together.point / sum.apart.point / truth - 1.0).abs() < 0.05, "{sum:?}");
         assert_eq!(loss.nodes.len(), 10);
@@ -177,7 +177,7 @@ fn what_nodes_lose_by_each_other_is_told_by_units_that_did_not_move() {
     let other = Run::of_records("bbbb", moved);
     let named = report(&own, &[], Some(&other), true).against.unwrap();
     assert!(named.loads.is_empty() && named.refusal.is_some(), "{named:?}");
-    assert!(matches!(found.slots.effect, Effect::Told { runs: 2, .. } | Effect::Untold { .. }));
+    assert!(matches!(found.slots.effect, Effect::Separated { runs: 2, .. } | Effect::Inseparable { .. }));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn slots_are_told_apart_where_units_changed_them() {
     let here: Vec<Record> = here.into_iter().map(bare).collect();
     let own = Run::of_records("aaaa", here);
     let same = report(&own, &[Run::of_records("bbbb", there.clone())], None, true);
-    let Effect::Untold { why: Untold::NoSwap, swap: Some((a, b)) } = same.slots.effect else {
+    let Effect::Inseparable { why: Inseparable::NoSwap, swap: Some((a, b)) } = same.slots.effect else {
         panic!("{:?}", same.slots)
     };
     assert_ne!(a, b);
@@ -206,7 +206,7 @@ fn slots_are_told_apart_where_units_changed_them() {
     assert!(same.nodes[4].throttled.as_deref().unwrap().contains("thermal limit"));
     there.iter_mut().enumerate().for_each(|(at, record)| slot(record, (at + 1) % 6));
     let swapped = report(&own, &[Run::of_records("bbbb", there)], None, true);
-    assert!(matches!(swapped.slots.effect, Effect::Told { runs: 2, .. }), "{:?}", swapped.slots.effect);
+    assert!(matches!(swapped.slots.effect, Effect::Separated { runs: 2, .. }), "{:?}", swapped.slots.effect);
     assert!(swapped.against.is_none(), "nothing is claimed of units that moved");
 }
 
@@ -334,9 +334,9 @@ fn runs_are_found_by_their_beginning_their_label_and_their_directory() {
         let text = serde_json::to_string(&record).unwrap();
         std::fs::write(place.path().join(format!("records/{}.json", record.id)), text).unwrap();
     }
-    let told: Value =
+    let printed: Value =
         serde_json::from_str(&run(place.assay(["fleet", "report", "records/", "--json"])).succeeds().stdout).unwrap();
-    assert_eq!((told["run"].as_str(), told["nodes"].as_array().unwrap().len()), (Some("bbbb"), 5), "the newest");
+    assert_eq!((printed["run"].as_str(), printed["nodes"].as_array().unwrap().len()), (Some("bbbb"), 5), "the newest");
     run(place.assay(["import", "records/"])).succeeds();
     let text = run(place.assay(["fleet", "report", "aaaa"])).succeeds().stdout.clone();
     assert_eq!(

@@ -109,13 +109,13 @@ fn a_round_goes_on_where_a_node_was_missing() {
     fs::remove_dir(place.path().join("b")).unwrap();
     let first = run(place.assay([&RUN[..], &["b=b", "--quorum", "1", "--json"], &NULL].concat()));
     assert_eq!(first.code, Some(4), "{}{}", first.stdout, first.stderr);
-    let told: Value = serde_json::from_str(&first.stdout).unwrap();
+    let printed: Value = serde_json::from_str(&first.stdout).unwrap();
     fs::create_dir(place.path().join("b")).unwrap();
     let name = last(&place);
     let done = run(place.assay(["fleet", "run", "--resume", &name, "--json"]));
     assert_eq!(done.code, Some(8), "{}{}", done.stdout, done.stderr);
     let again: Value = serde_json::from_str(&done.stdout).unwrap();
-    assert_eq!((&fate(&again, "a")["id"], &again["run"]["run"]), (&fate(&told, "a")["id"], &told["run"]["run"]));
+    assert_eq!((&fate(&again, "a")["id"], &again["run"]["run"]), (&fate(&printed, "a")["id"], &printed["run"]["run"]));
     assert_eq!(again["next"]["turn"], serde_json::json!({ "round": 2, "wave": 1 }));
     assert_eq!(again["next"]["moves"].as_array().unwrap().len(), 2, "{again}");
     resume(&place).succeeds();
@@ -165,7 +165,7 @@ fn a_medium_that_was_not_moved_is_noticed_before_anything_is_measured() {
     assert_eq!(place.json(["plan", "status", "plan.toml", "--json"])["complete"], true);
 }
 
-/// It may have been the first round in which the units sat wrong.
+/// It may have been the first round in which the units were in wrong slots.
 #[test]
 fn a_round_is_not_judged_by_one_whose_records_were_removed() {
     let (place, _memory, stayed) = not_moved();
@@ -323,18 +323,18 @@ fn a_plan_is_carried_out_on_nodes_behind_ssh() {
     let mut words = vec!["fleet", "run", "--json", "--rotate", &plan, "--program", ASSAY];
     words.extend(targets.iter().map(String::as_str));
     words.extend(["--", "--engine", "null"]);
-    let told = |output: &Output| -> Value {
+    let printed = |output: &Output| -> Value {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
             panic!("{e}: {}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
         })
     };
     let first = assay(&words);
-    let all = told(&first);
+    let all = printed(&first);
     assert_eq!(first.status.code(), Some(8), "{all}");
     let run = all["run"]["run"].as_str().unwrap();
     let second = assay(&["fleet", "run", "--json", "--resume", run]);
-    assert_eq!(second.status.code(), Some(0), "{}", told(&second));
-    let status = told(&assay(&["plan", "status", &plan, "--json"]));
+    assert_eq!(second.status.code(), Some(0), "{}", printed(&second));
+    let status = printed(&assay(&["plan", "status", &plan, "--json"]));
     assert_eq!((&status["complete"], &status["misfits"]), (&true.into(), &serde_json::json!([])), "{status}");
     for node in cluster.nodes() {
         assert_eq!(fs::read_dir(node.target()).unwrap().count(), 0);

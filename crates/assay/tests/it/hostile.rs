@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::{Place, Terminal, assert_harmless, run};
 use assay_core::finding::{Finding, Warning};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Record, Sensor};
 use assay_lab::{Missing, skip};
 use serde_json::Value;
@@ -82,7 +82,7 @@ fn record(id: &str, unit: &str, factor: f64, text: &str) -> Record {
 fn failed(id: &str, text: &str) -> Record {
     let mut record = record(id, "z", 1.0, text);
     record.outcome = Outcome::Failed {
-        failure: Failure::IoError,
+        failure: RunFailure::IoError,
         detail: text.to_owned(),
         workload: Some(text.to_owned()),
         elapsed_ns: 1,
@@ -358,7 +358,7 @@ fn extreme(at: usize, extreme: &Value) -> Record {
     }))
     .unwrap();
     record.outcome = Outcome::Failed {
-        failure: Failure::IoError,
+        failure: RunFailure::IoError,
         detail: String::new(),
         workload: None,
         elapsed_ns: 1,

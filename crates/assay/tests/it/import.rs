@@ -216,11 +216,11 @@ fn records_that_name_no_model_are_not_taken_for_one() {
     let (_, taken) = json(&place, &["import", "a.txt", "--json"]);
     assert_eq!(taken["records"][0]["model"], Value::Null, "{taken:#}");
     let first = taken["records"][0]["id"].as_str().unwrap().to_owned();
-    let told = run(place.assay(["import", "b.txt"]));
+    let imported = run(place.assay(["import", "b.txt"]));
     assert!(
-        said(&told).contains("1 record names no model") && said(&told).contains("--label model="),
+        said(&imported).contains("1 record names no model") && said(&imported).contains("--label model="),
         "{}",
-        told.stderr
+        imported.stderr
     );
     // Of two that name none, nobody knows whether they are of one model.
     for arguments in [&["rank"][..], &["list", "all", "--aggregate", "mean"], &["compare", "all", "--by", "model"]] {

@@ -42,19 +42,19 @@ fn run(fleet: &Fleet, mut command: Command, words: &[&str]) -> Value {
         .env("TMPDIR", directory.join("tmp"))
         .env_remove("ANSIBLE_CONFIG")
         .args(words);
-    told(&command.output().unwrap())
+    printed(&command.output().unwrap())
 }
 
 #[track_caller]
-fn told(output: &Output) -> Value {
+fn printed(output: &Output) -> Value {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}\n{said}", String::from_utf8_lossy(&output.stdout));
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
 /// Who is named odd in a run, and under which loads.
-fn odd(fleet: &Fleet, told: &Value) -> Vec<(String, Vec<String>)> {
-    let run_id = told["run"]["run"].as_str().unwrap();
+fn odd(fleet: &Fleet, printed: &Value) -> Vec<(String, Vec<String>)> {
+    let run_id = printed["run"]["run"].as_str().unwrap();
     let command = fleet.cluster.control().command(ASSAY);
     let report = run(fleet, command, &["fleet", "report", run_id, "--json"]);
     let name = |odd: &Value| {
@@ -71,8 +71,8 @@ fn odd(fleet: &Fleet, told: &Value) -> Vec<(String, Vec<String>)> {
 /// And nobody else, where the machine has nothing else to do: what disturbs a node for longer than the others is seen, too.
 #[track_caller]
 /// Whether the slow one is named. Beside other tests, which take the processors of nodes in turns, a run may leave it unnamed.
-fn the_slow_one_is_named(fleet: &Fleet, told: &Value, slow: &str) -> bool {
-    let odd = odd(fleet, told);
+fn the_slow_one_is_named(fleet: &Fleet, printed: &Value, slow: &str) -> bool {
+    let odd = odd(fleet, printed);
     let names: Vec<&str> = odd.iter().map(|(name, _)| name.as_str()).collect();
     let loads = odd.iter().find(|(name, _)| name == slow).map(|(_, loads)| loads);
     let named = loads.is_some_and(|loads| loads.iter().any(|load| load.contains("write")));
@@ -93,9 +93,12 @@ const APART: [&str; 7] =
     [".host", ".cluster.clock", ".labels.unit", ".labels.slot", ".warnings", ".sensors", ".validity"];
 
 /// Of each node, by its number: the paths in its record, and values that are the same whoever launched it.
-fn shapes(fleet: &Fleet, told: &Value, prefix: &str, nodes: usize) -> Vec<BTreeSet<String>> {
+fn shapes(fleet: &Fleet, printed: &Value, prefix: &str, nodes: usize) -> Vec<BTreeSet<String>> {
     let shape = |number| {
-        let id = fate(told, &format!("{prefix}{number}"))["id"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+        let id = fate(printed, &format!("{prefix}{number}"))["id"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{printed}"))
+            .to_owned();
         let record = run(fleet, fleet.cluster.control().command(ASSAY), &["show", &id, "--json"]);
         let mut shape = BTreeSet::new();
         collect(&record, "", &mut shape);
@@ -177,9 +180,9 @@ fn one_cluster_by_each_launcher_gives_the_same_records_and_names_the_slow_card()
         Err(missing) => skip(name, &missing),
         Ok(slurm) => {
             let begun = [&begun[..], &["--via", "slurm", "--listen", "127.0.0.1:0"]].concat();
-            let told = by_slurm(&slurm, &fleet, &cards, &begun, &after);
-            named |= the_slow_one_is_named(&fleet, &told, &format!("s{slow}"));
-            are_the_same(&shape, &shapes(&fleet, &told, "s", count));
+            let printed = by_slurm(&slurm, &fleet, &cards, &begun, &after);
+            named |= the_slow_one_is_named(&fleet, &printed, &format!("s{slow}"));
+            are_the_same(&shape, &shapes(&fleet, &printed, "s", count));
         }
     }
     assert!(named, "by no launcher");

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use crate::common::{ASSAY, Done, Place, assert_empty, run};
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::units::MIB;
 use assay_lab::{Cgroup, FastDevice, Lab, LoopDevice, lab};
 
@@ -89,7 +89,7 @@ fn threads_that_cannot_be_made_end_the_run_in_one_line() {
     assert_eq!(done.code, Some(4), "{}", done.stderr);
     let record = place.only_record();
     let Outcome::Failed { failure, detail, .. } = &record.outcome else { panic!("{:?}", record.outcome) };
-    assert!(*failure == Failure::Host && detail.contains("of 256 could not be made"), "{failure:?}: {detail}");
+    assert!(*failure == RunFailure::Host && detail.contains("of 256 could not be made"), "{failure:?}: {detail}");
     assert!(!record.outcome.medium_failed());
     place.assert_clean();
     // With more room it goes on.
@@ -157,7 +157,7 @@ fn a_sensor_without_a_thread_is_a_warning() {
     let record = place.only_record();
     match &record.outcome {
         Outcome::Failed { failure, .. } => {
-            assert_eq!((failure, done.code), (&Failure::Host, Some(4)), "{}", done.stderr)
+            assert_eq!((failure, done.code), (&RunFailure::Host, Some(4)), "{}", done.stderr)
         }
         outcome => assert!(matches!(done.code, Some(0 | 1)), "{outcome:?}: {}", done.stderr),
     }

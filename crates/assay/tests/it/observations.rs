@@ -4,19 +4,19 @@
 use assay_analysis::advise::{self, BuyQuestion, CacheQuestion, CacheUse, HitSource, Link, NasQuestion};
 use assay_analysis::compare::{By, Limit, Request, compare, gate, split};
 use assay_analysis::plan::{self, ExperimentPlan, Moves, Place, RaceOptions, Roster, Slots, SwapOptions};
-use assay_analysis::rank::{Ask, CompositeKind, rank};
+use assay_analysis::rank::{CompositeKind, RankOptions, rank};
 use assay_analysis::{Quantity, by_model, deciding_load, share_verdicts};
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Finding, Verdict};
+use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::{Bus, MediumKind};
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Batching, Measurement, Record, Repeat, Sample, Sensor, Source};
 use assay_core::suite::Suite;
 use assay_core::verification::{MapCell, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::{SplitMix, on_all_processors};
-use assay_report::{self as report, Answered, Document, Redactor, Style, comparison, planning, ranking};
+use assay_report::{self as report, Answered, Document, Redactor, Style, compare, rank};
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store};
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ impl Read {
             steps(&mut out, &all, quantity);
         }
         let status = plan::status(plan, &self.rank);
-        tell(&mut out, "plan status", Ok::<_, String>((json!(status), planning::status(plan, &status))));
+        tell(&mut out, "plan status", Ok::<_, String>((json!(status), report::plan::status(plan, &status))));
         questions(&mut out, &all);
         out
     }
@@ -121,9 +121,9 @@ fn tell<E: ToString>(out: &mut Answers, what: &str, answer: Result<(Value, Docum
 fn rankings(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
     let records: Vec<&Record> = records.iter().collect();
     let composite = quantity.is_none().then_some(CompositeKind::Index);
-    let ask = Ask { quantity, composite, ..Ask::default() };
+    let ask = RankOptions { quantity, composite, ..RankOptions::default() };
     let report = rank(&records, &ask).map(|report| {
-        let (text, document) = (ranking::text(&report, true, &Style::default()), ranking::document(&report));
+        let (text, document) = (rank::text(&report, true, &Style::default()), rank::document(&report));
         (json!([report, text]), document)
     });
     tell(out, &format!("rank {quantity:?}"), report);
@@ -137,8 +137,8 @@ fn comparisons(out: &mut Answers, records: &[Record], quantity: Option<Quantity>
         let limits = [Limit::parse("slower than 5%").unwrap(), Limit::parse("p99 higher than 10%").unwrap()];
         let found = compare(&groups, &request).map(|found| {
             let gate = gate(&groups, &request, &found, &limits, true).ok();
-            let document = comparison::document(&found, gate.as_ref());
-            (json!([comparison::text(&found, &Style::default()), found, gate]), document)
+            let document = compare::document(&found, gate.as_ref());
+            (json!([compare::text(&found, &Style::default()), found, gate]), document)
         });
         tell(out, &format!("compare {quantity:?}"), found);
     }
@@ -149,14 +149,14 @@ fn steps(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
     let quantity = quantity.unwrap_or_else(|| Quantity::usual(&load));
     let options = RaceOptions { threshold: 0.95, cap: 6, left: None, slots: 2, dropped: Vec::new(), seed: 1 };
     let race = plan::race(records, &load, quantity, &options).map(|race| {
-        let document = planning::race(&race);
+        let document = report::plan::race(&race);
         (json!(race), document)
     });
     tell(out, &format!("plan race {quantity:?}"), race);
     let place = |text| Place::parse(text, "a test").unwrap();
     let options = SwapOptions { suspect: place("Model 0=0@1"), other: place("Model 0=1@2") };
     let swap = plan::swap_test(records, Some((&load, quantity)), &options).map(|swap| {
-        let document = planning::swap(&swap);
+        let document = report::plan::swap(&swap);
         (json!(swap), document)
     });
     tell(out, &format!("plan swap {quantity:?}"), swap);
@@ -165,8 +165,12 @@ fn steps(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
 fn questions(out: &mut Answers, records: &[Record]) {
     let of = |model: &str| -> Vec<Record> { records.iter().filter(|r| r.model() == model).cloned().collect() };
     let nas = NasQuestion::of(28, Link::Line(125e6));
-    let told = |told: Answered| (told.json, told.document);
-    tell(out, "advise nas", advise::nas(records, &of("Model 1"), &nas).map(|found| told(report::advise::nas(&found))));
+    let parts_of = |parts_of: Answered| (parts_of.json, parts_of.document);
+    tell(
+        out,
+        "advise nas",
+        advise::nas(records, &of("Model 1"), &nas).map(|found| parts_of(report::advise::nas(&found))),
+    );
     for use_as in [CacheUse::L2arc, CacheUse::Slog] {
         let cache = CacheQuestion {
             use_as,
@@ -177,11 +181,11 @@ fn questions(out: &mut Answers, records: &[Record]) {
             block_bytes: None,
         };
         let found = advise::cache(&of("Model 0"), &of("Model 1"), &cache);
-        tell(out, "advise cache", found.map(|found| told(report::advise::cache(&found))));
+        tell(out, "advise cache", found.map(|found| parts_of(report::advise::cache(&found))));
     }
     let buy = BuyQuestion::of(28);
-    tell(out, "advise buy", advise::buy(records, &buy).map(|found| told(report::advise::buy(&found))));
-    tell(out, "advise class", advise::class(records, &[]).map(|found| told(report::advise::class(&found))));
+    tell(out, "advise buy", advise::buy(records, &buy).map(|found| parts_of(report::advise::buy(&found))));
+    tell(out, "advise class", advise::class(records, &[]).map(|found| parts_of(report::advise::class(&found))));
 }
 
 fn experiment() -> ExperimentPlan {
@@ -289,7 +293,7 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
     match dice.below(16) {
         0 => {
             record.outcome = Outcome::Failed {
-                failure: Failure::ReadOnly,
+                failure: RunFailure::ReadOnly,
                 detail: "on secrethost1".to_owned(),
                 workload: None,
                 elapsed_ns: 5,
@@ -299,7 +303,7 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
         1 => record.outcome = Outcome::Running,
         2 => record.warnings.push(Finding::ServedFromCache { proof_ratio: 0.02 }.into()),
         3 => {
-            record.validity.verdict = Verdict::Invalid;
+            record.validity.verdict = ValidityVerdict::Invalid;
             record.validity.reasons = vec!["SERIAL-0-0 is not what it says".to_owned()];
         }
         4 => {
@@ -379,7 +383,7 @@ fn repeat(iops: f64, block_bytes: u64, writes: bool, dice: &mut SplitMix) -> Rep
     let operations = [0, 5, 1_500, 12_000][dice.index(4)];
     (0..operations).for_each(|_| histogram.add((1e9 / iops * share(dice) * share(dice)) as u64));
     let failed = Outcome::Failed {
-        failure: Failure::Suspended,
+        failure: RunFailure::Suspended,
         detail: String::new(),
         workload: None,
         elapsed_ns: 1,

@@ -106,11 +106,11 @@ fn an_interrupt_ends_an_original_with_all_that_it_started() {
     std::fs::write(dir.path().join("slow"), SLOW).unwrap();
     let made = Command::new("install").args(["-m755", "slow", "tools/ioping"]).current_dir(dir.path()).status();
     assert!(made.unwrap().success());
-    let told = dir.path().join("told");
+    let pid_file = dir.path().join("told");
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
     let mut child = assay(&dir, &["--engine", "reference"])
         .env("PATH", path)
-        .env("FAKE_PIPE", &told)
+        .env("FAKE_PIPE", &pid_file)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -122,7 +122,7 @@ fn an_interrupt_ends_an_original_with_all_that_it_started() {
             std::thread::sleep(Duration::from_millis(20));
         }
     };
-    let sleeper = || std::fs::read_to_string(&told).ok().and_then(|text| text.trim().parse::<i32>().ok());
+    let sleeper = || std::fs::read_to_string(&pid_file).ok().and_then(|text| text.trim().parse::<i32>().ok());
     wait("the tool was not run", &|| sleeper().is_some());
     let scratch = std::fs::read_dir(dir.path().join("medium")).unwrap().flatten().next().unwrap().path();
     assert_eq!(std::fs::read(scratch.join("original")).unwrap(), b"mine\n", "it works in assay's directory");

@@ -259,12 +259,13 @@ fn the_service_of_the_timer_is_confined() {
     }
     let unit = root().join("packaging/systemd/assay-run@.service");
     let output = Command::new("systemd-analyze").args(["security", "--offline=true"]).arg(unit).output().unwrap();
-    let told = said(&output);
-    let Some(level) = told.lines().find_map(|line| line.split_once("level for ")?.1.split_whitespace().nth(1)) else {
+    let printed = said(&output);
+    let Some(level) = printed.lines().find_map(|line| line.split_once("level for ")?.1.split_whitespace().nth(1))
+    else {
         return skip(TEST, &Missing("needs a systemd-analyze that looks at files".to_owned()));
     };
-    let level: f64 = level.parse().unwrap_or_else(|_| panic!("{told}"));
-    assert!(level <= 2.0, "{told}");
+    let level: f64 = level.parse().unwrap_or_else(|_| panic!("{printed}"));
+    assert!(level <= 2.0, "{printed}");
 }
 
 /// systemd reads both units without a remark. The program, which is not installed here, is another one for that.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{Place, assert_harmless, run};
 use assay_core::estimate::Estimate;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 use assay_core::suite::Suite;
 use assay_core::workload::{Stop, Workload};
@@ -137,7 +137,7 @@ fn the_command_of_a_cell_measures_that_cell() {
     // A busy host may make such a short run invalid, which counts as not measured.
     let record = place.only_record();
     let status = run(place.assay(["plan", "status", "plan.toml"]));
-    let invalid = record.validity.verdict == assay_core::finding::Verdict::Invalid;
+    let invalid = record.validity.verdict == assay_core::finding::ValidityVerdict::Invalid;
     assert_eq!(status.code, Some(i32::from(invalid)), "{}", status.stdout);
     assert_eq!(status.stdout.contains("is invalid"), invalid, "{}", status.stdout);
 }
@@ -151,7 +151,7 @@ fn what_does_not_fit_is_told_with_its_reason() {
     records[2].labels.remove("plan");
     records[3].labels.insert("plan".to_owned(), "0123456789abcdef".to_owned());
     records[4].outcome = Outcome::Failed {
-        failure: Failure::Hung,
+        failure: RunFailure::Hung,
         detail: String::new(),
         workload: None,
         elapsed_ns: 1,
@@ -161,7 +161,7 @@ fn what_does_not_fit_is_told_with_its_reason() {
     let done = run(place.assay(["plan", "status", "plan.toml"]));
     assert_eq!(done.code, Some(1));
     assert_fits(&done.stdout);
-    for words in ["8 of 12 cells", "sat in slot 99", "is not in the plan", "has no label plan=", "hung"] {
+    for words in ["8 of 12 cells", "was in slot 99", "is not in the plan", "has no label plan=", "hung"] {
         assert!(done.stdout.contains(words), "{words}: {}", done.stdout);
     }
     let status: Value =

@@ -2,7 +2,7 @@
 
 use crate::common::{Place, assert_harmless, run};
 use assay_analysis::published;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_store::{RunState, SqliteStore, Store};
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn own() -> Vec<Record> {
 }
 
 #[test]
-fn the_answer_fits_a_terminal_and_uses_the_words_of_the_house() {
+fn the_answer_fits_a_terminal_and_is_worded_like_other_answers() {
     let place = Place::new();
     let done = run(place.assay(cards(&["--ceiling", "23000KiB/s", "--all"])));
     assert_eq!(done.code, Some(0), "{}", done.stderr);
@@ -96,7 +96,7 @@ fn failures_are_shown_and_names_can_do_no_harm() {
     }
     let elapsed_ns = 48 * 3600 * 1_000_000_000;
     records[0].outcome = Outcome::Failed {
-        failure: Failure::ReadOnly,
+        failure: RunFailure::ReadOnly,
         detail: String::new(),
         workload: None,
         elapsed_ns,
@@ -127,7 +127,7 @@ fn the_line_of_the_ceiling_in_a_picture_is_where_the_ceiling_is() {
     let done = run(place.assay(cards(&more)));
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     let svg = std::fs::read_to_string(place.path().join("a.svg")).unwrap();
-    assert!(svg.contains("ceiling lets 23.6 through"), "{svg}");
+    assert!(svg.contains("ceiling allows 23.6 MB/s"), "{svg}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::verification::Verdict;
 use assay_device::Sysroot;
@@ -186,8 +186,8 @@ fn a_card_under_another_name_is_recognised_by_run_verify_and_info() {
         let refused = run(cut.place.assay(arguments));
         refused.refuses(4, &["blocks of a quick probe", &mend]);
     }
-    let told = run(cut.place.assay(["info", device]));
-    assert!(told.succeeds().stdout.contains(&mend), "{}", told.stdout);
+    let info = run(cut.place.assay(["info", device]));
+    assert!(info.succeeds().stdout.contains(&mend), "{}", info.stdout);
     let pending = |cut: &Cut| cut.place.json(["info", "--json", device])["pending_journals"].clone();
     let all = pending(&cut);
     let [of_cut] = &all.as_array().unwrap()[..] else { panic!("{all}") };
@@ -196,8 +196,8 @@ fn a_card_under_another_name_is_recognised_by_run_verify_and_info() {
     assert!(of_cut["places"].as_u64() > Some(0) && of_cut["created_seconds"].as_u64() > Some(1_500_000_000));
     cut.restore(cut.device.path(), &[]).succeeds();
     cut.assert_as_before();
-    let told = run(cut.place.assay(["info", device]));
-    assert!(!told.succeeds().stdout.contains("--restore"), "{}", told.stdout);
+    let info = run(cut.place.assay(["info", device]));
+    assert!(!info.succeeds().stdout.contains("--restore"), "{}", info.stdout);
     assert_eq!(pending(&cut), json!([]));
 }
 
@@ -339,7 +339,7 @@ fn a_disk_of_the_journal_that_fills_up_ends_the_probe_and_everything_is_put_back
     assert!(!done.stderr.contains("not everything is put back"), "{}", done.stderr);
     let record: Record = serde_json::from_str(&done.stdout).unwrap();
     let Outcome::Failed { failure, detail, .. } = &record.outcome else { panic!("{:?}", record.outcome) };
-    assert_eq!(*failure, Failure::OutOfSpace, "the card is not to blame");
+    assert_eq!(*failure, RunFailure::OutOfSpace, "the card is not to blame");
     assert!(detail.contains("undo: the journal cannot be written"), "{detail}");
     assert_eq!(record.verification.unwrap().verdict, Verdict::Undecided);
     assert!(served.is_as_before(), "every byte as before");

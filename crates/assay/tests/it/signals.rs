@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use assay_core::event::EventKind;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::units::MIB;
 use assay_lab::{FaultyCard, Lab, Missing, WriteFault, lab, skip};
@@ -24,7 +24,7 @@ fn place() -> Place {
 }
 
 fn interrupted(record: &Record) -> bool {
-    matches!(record.outcome, Outcome::Failed { failure: Failure::Interrupted, .. })
+    matches!(record.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. })
 }
 
 /// Threat 16: nohup(1) has SIGHUP ignored when it starts a program, which must not undo that.
@@ -168,8 +168,8 @@ fn a_killed_worker_leaves_nothing_on_the_medium_and_its_end_is_told() {
     assert_eq!(scratch_directories(&place.medium()), 1);
     let [worker] = running.workers()[..] else { panic!("{:?}", running.workers()) };
     send(worker, Signal::KILL);
-    let (signal, told) = running.end_by_signal();
-    assert_eq!(signal, Some(Signal::KILL.as_raw()), "{told}");
-    assert!(told.contains("ended by SIGKILL") && told.contains("removed what it left in medium: "), "{told}");
+    let (signal, message) = running.end_by_signal();
+    assert_eq!(signal, Some(Signal::KILL.as_raw()), "{message}");
+    assert!(message.contains("ended by SIGKILL") && message.contains("removed what it left in medium: "), "{message}");
     place.assert_clean();
 }

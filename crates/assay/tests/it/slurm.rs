@@ -25,7 +25,7 @@ fn targets(directory: &Path, nodes: usize) -> Vec<PathBuf> {
     made.inspect(|path| std::fs::create_dir(path).unwrap()).collect()
 }
 
-fn told(output: &Output) -> Value {
+fn printed(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
         panic!("{e}: {}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
     })
@@ -56,7 +56,7 @@ fn nodes_of_slurm_are_measured_and_those_it_lost_are_told() {
     let mut words: Vec<&str> = nodes.iter().map(String::as_str).collect();
     words.extend(["--", "--suite", &suite, "--engine", "null"]);
 
-    let all = told(&command(&slurm, directory, &words).output().unwrap());
+    let all = printed(&command(&slurm, directory, &words).output().unwrap());
     for (node, target) in ["s1", "s2", "s3"].into_iter().zip(&targets) {
         let id = fate(&all, node)["id"].as_str().unwrap_or_else(|| panic!("{all}"));
         let record = record(&slurm, directory, id);
@@ -70,7 +70,7 @@ fn nodes_of_slurm_are_measured_and_those_it_lost_are_told() {
     // One after the other, and two at a time.
     for (mode, option, at_a_time) in [("alone", &["--alone"][..], 1), ("staggered", &["--staggered", "2"], 2)] {
         let words = [option, &words].concat();
-        let all = told(&command(&slurm, directory, &words).output().unwrap());
+        let all = printed(&command(&slurm, directory, &words).output().unwrap());
         for node in ["s1", "s2", "s3"] {
             let id = fate(&all, node)["id"].as_str().unwrap_or_else(|| panic!("{all}"));
             let record = record(&slurm, directory, id);
@@ -84,7 +84,7 @@ fn nodes_of_slurm_are_measured_and_those_it_lost_are_told() {
     let (first, gone) = (&nodes[0], "s3=/nowhere/at/all");
     let words = [first, "s2", gone, "s9", "--quorum", "1", "--", "--suite", &suite, "--engine", "null"];
     let output = command(&slurm, directory, &words).output().unwrap();
-    let some = told(&output);
+    let some = printed(&output);
     assert_eq!(output.status.code(), Some(4));
     assert_eq!(fate(&some, "s1")["fate"], "recorded", "{some}");
     assert_eq!(fate(&some, "s3")["cause"], "no_target", "{some}");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::{Place, Running, can_be_apart, is_root, random, run, suite};
 use assay_core::event::EventKind;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_lab::{Lab, LoopDevice, Missing, lab, skip};
 use rusqlite::Connection;
@@ -84,7 +84,7 @@ fn a_kill_while_the_store_is_locked_loses_at_most_the_repeat_under_way() {
     let done = run(place.assay(["run", "--quiet", "--suite", "tiny.toml", "medium"]));
     assert!(done.measures().stderr.contains(&format!("run {} was killed", record.id)), "{}", done.stderr);
     let closed: Record = serde_json::from_value(place.json(["show", &record.id, "--json"])).unwrap();
-    assert!(matches!(closed.outcome, Outcome::Failed { failure: Failure::Abandoned, .. }), "{:?}", closed.outcome);
+    assert!(matches!(closed.outcome, Outcome::Failed { failure: RunFailure::Abandoned, .. }), "{:?}", closed.outcome);
     assert_eq!(closed.measurements[0].repeats, record.measurements[0].repeats);
     place.assert_clean();
 }
@@ -96,8 +96,8 @@ fn a_store_that_is_locked_all_the_time_is_told_once_and_the_next_command_has_the
     let other = lock(&place);
     let done = run(place.assay(["run", "--suite", "tiny.toml", "medium"]));
     done.measures();
-    let told = done.stderr.lines().filter(|line| line.starts_with("warning: ") && line.contains("spool")).count();
-    assert_eq!(told, 1, "{}", done.stderr);
+    let warnings = done.stderr.lines().filter(|line| line.starts_with("warning: ") && line.contains("spool")).count();
+    assert_eq!(warnings, 1, "{}", done.stderr);
     assert!(done.stderr.contains("is not in the store yet"), "{}", done.stderr);
     assert!(done.stdout.contains("the record is not in the store"), "{}", done.stdout);
     let [file] = waiting(&place).try_into().unwrap();
@@ -160,8 +160,8 @@ fn a_full_file_system_is_told_at_once_and_the_record_can_be_had() {
          rm data/ballast; wait; \"$ASSAY\" list > list.txt 2>&1; exit $code",
     ));
     assert_eq!(done.code, Some(4), "{}", done.stderr);
-    let told = done.stderr.lines().filter(|line| line.starts_with("warning: no space left")).count();
-    assert_eq!(told, 1, "{}", done.stderr);
+    let warnings = done.stderr.lines().filter(|line| line.starts_with("warning: no space left")).count();
+    assert_eq!(warnings, 1, "{}", done.stderr);
     assert!(done.stderr.contains("only in memory") && done.stderr.contains("-o FILE.json"), "{}", done.stderr);
     let record: Record = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(repeats(&record), 4);
@@ -237,8 +237,8 @@ fn torn_and_hostile_files_of_the_spool_are_told_and_left() {
     let done = run(place.assay(["list", "--json"]));
     done.succeeds().at_once();
     assert_eq!(serde_json::from_str::<serde_json::Value>(&done.stdout).unwrap().as_array().unwrap().len(), 1);
-    let told = done.stderr.lines().filter(|line| line.contains("cannot be taken into the store")).count();
-    assert_eq!(told, count, "{}", done.stderr);
+    let warnings = done.stderr.lines().filter(|line| line.contains("cannot be taken into the store")).count();
+    assert_eq!(warnings, count, "{}", done.stderr);
     let reasons = [
         ("it is not whole", 2),
         ("it is no regular file", 4),

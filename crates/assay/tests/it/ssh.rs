@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::common::{ASSAY, fate, tiny_at_leisure};
 
-fn told(output: &Output) -> Value {
+fn printed(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
         panic!("{e}: {}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
     })
@@ -36,7 +36,7 @@ fn nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there() {
     words.extend(targets.iter().map(String::as_str));
     words.extend(["--", "--suite", &suite, "--engine", "null"]);
     let output = assay(&cluster, &words);
-    let all = told(&output);
+    let all = printed(&output);
     assert!(output.status.success(), "{all}");
     for node in cluster.nodes() {
         let id = fate(&all, node.name())["id"].as_str().unwrap_or_else(|| panic!("{all}"));
@@ -55,7 +55,7 @@ fn nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there() {
     let begun = ["fleet", "run", "--json", "--quorum", "1", "--program", ASSAY, &targets[0], "nowhere"];
     let words = [&begun[..], &["n2=/no/such/place", "--", "--suite", &suite, "--engine", "null"]].concat();
     let output = assay(&cluster, &words);
-    let some = told(&output);
+    let some = printed(&output);
     assert_eq!((output.status.code(), &fate(&some, "n1")["fate"]), (Some(4), &"recorded".into()), "{some}");
     for (node, outcome, words) in [("nowhere", "unreachable", "nowhere"), ("n2", "not_begun", "/no/such/place")] {
         let fate = fate(&some, node);
@@ -63,7 +63,7 @@ fn nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there() {
     }
     assert_eq!(fate(&some, "n2")["cause"], "no_target", "{some}");
     let words = ["fleet", "run", "--json", "--program", "/no/assay", &targets[0], "--", "--suite", &suite];
-    let none = told(&assay(&cluster, &words));
+    let none = printed(&assay(&cluster, &words));
     assert!(fate(&none, "n1")["reason"].as_str().unwrap().contains("/no/assay"), "{none}");
     assert_eq!(fate(&none, "n1")["cause"], "no_program", "{none}");
     causes(&cluster, &targets, &suite);
@@ -77,8 +77,8 @@ fn causes(cluster: &Cluster, targets: &[String], suite: &str) {
     elf.resize(4096, 0);
     let caused = |program: &str, node: &str, more: &[&str]| {
         let words = [&["fleet", "run", "--json", "--program", program, node][..], more].concat();
-        let told = told(&assay(cluster, &words));
-        fate(&told, node.split('=').next().unwrap()).clone()
+        let printed = printed(&assay(cluster, &words));
+        fate(&printed, node.split('=').next().unwrap()).clone()
     };
     let script = |name: &str, content: &[u8]| {
         let path = cluster.directory().join(name);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 use assay_core::units::MIB;
 use assay_lab::{Lab, LimitedCard, Limits, Missing, lab, skip};
@@ -48,10 +48,13 @@ fn made_again(record: &Record, seconds: std::ops::Range<f64>) {
     let measurement = &record.measurements[0];
     let outcomes: Vec<bool> = measurement.repeats.iter().map(|r| r.outcome == Outcome::Completed).collect();
     assert_eq!(outcomes, [false, true, true], "{:?}", measurement.repeats);
-    assert!(matches!(measurement.repeats[0].outcome, Outcome::Failed { failure: Failure::Suspended, .. }));
+    assert!(matches!(measurement.repeats[0].outcome, Outcome::Failed { failure: RunFailure::Suspended, .. }));
     assert_eq!(measurement.iops.as_ref().unwrap().n, 2);
-    let told = suspended(measurement);
-    assert!(told.is_some_and(|told| seconds.contains(&told)), "{told:?} of {seconds:?}");
+    let suspended_seconds = suspended(measurement);
+    assert!(
+        suspended_seconds.is_some_and(|suspended_seconds| seconds.contains(&suspended_seconds)),
+        "{suspended_seconds:?} of {seconds:?}"
+    );
     assert!(!measurement.warnings.iter().any(|w| matches!(w.finding, Finding::FewerRepeats { .. })));
     for sample in measurement.repeats.iter().flat_map(|r| &r.samples) {
         assert!(sample.interval_ns < 2_000_000_000, "stopped time is in a sample: {sample:?}");
@@ -226,11 +229,14 @@ fn a_check_that_was_stopped_is_no_slower_and_no_medium_hung() {
         let longest = parts.chain([pass.elapsed_ns]).max().unwrap() as f64 / 1e9;
         assert!(longest < STOPPED, "{name}: {longest} s");
     }
-    let told = record.warnings.iter().find_map(|warning| match warning.finding {
+    let suspended_seconds = record.warnings.iter().find_map(|warning| match warning.finding {
         Finding::Suspended { suspended_ns } => Some(suspended_ns as f64 / 1e9),
         _ => None,
     });
-    assert!(told.is_some_and(|told| (STOPPED - 1.0..60.0).contains(&told)), "{told:?}");
+    assert!(
+        suspended_seconds.is_some_and(|suspended_seconds| (STOPPED - 1.0..60.0).contains(&suspended_seconds)),
+        "{suspended_seconds:?}"
+    );
     let elapsed = Duration::from_nanos(record.settings.elapsed_ns);
     assert!(elapsed + Duration::from_secs_f64(STOPPED - 1.0) < done.elapsed, "{elapsed:?} of {:?}", done.elapsed);
 }

@@ -318,7 +318,7 @@ fn defines(text: &str, name: &str) -> bool {
 #[test]
 fn no_two_files_import_each_other() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let (mut files, mut imports, mut told) = (0, 0, Vec::new());
+    let (mut files, mut imports, mut cycles) = (0, 0, Vec::new());
     for entry in fs::read_dir(crates).unwrap() {
         let src = entry.unwrap().path().join("src");
         if !src.is_dir() {
@@ -330,10 +330,10 @@ fn no_two_files_import_each_other() {
         imports += edges.iter().map(BTreeSet::len).sum::<usize>();
         for circle in circles(&edges) {
             let names: Vec<String> = circle.iter().map(|file| read.files[*file].path.display().to_string()).collect();
-            told.push(names.join(" imports from "));
+            cycles.push(names.join(" imports from "));
         }
     }
-    assert!(told.is_empty(), "files import in a circle:\n{}", told.join("\n"));
+    assert!(cycles.is_empty(), "files import in a circle:\n{}", cycles.join("\n"));
     // Far fewer, and the files were not read as they are written.
     assert!(files > 1000 && imports > 2 * files, "{files} files, {imports} imports");
 }

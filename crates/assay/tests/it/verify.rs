@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use assay_core::finding::Finding;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::verification::{FakeKind, Method, Verdict, Verification};
 use assay_lab::media::{Cache, CachedWrites, Layout, MediumSpec, SharedMedium};
@@ -173,7 +173,7 @@ fn a_check_that_is_interrupted_is_resumed() {
     io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut text).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let cut: Record = serde_json::from_str(&text).unwrap();
-    assert!(matches!(cut.outcome, Outcome::Failed { failure: Failure::Interrupted, .. }), "{:?}", cut.outcome);
+    assert!(matches!(cut.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. }), "{:?}", cut.outcome);
     assert!(cut.warnings.iter().any(|w| matches!(w.finding, Finding::CheckUnfinished { .. })));
     let first = cut.settings.written_bytes;
     assert!(first > 20 * MIB, "{first}");

@@ -94,12 +94,12 @@ fn a_card_that_slows_down_in_mid_soak_is_seen_with_time_and_rates() {
     run.args(["--quiet", "--budget", "70s", "--max-write", "2GiB"]);
     let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // The soak begins right after its directory is made.
-    let patience = Instant::now();
+    let start = Instant::now();
     while !std::fs::read_dir(card.path())
         .unwrap()
         .any(|e| e.unwrap().file_name().to_string_lossy().starts_with(".assay-"))
     {
-        assert!(patience.elapsed() < Duration::from_secs(30), "the soak did not start");
+        assert!(start.elapsed() < Duration::from_secs(30), "the soak did not start");
         std::thread::sleep(Duration::from_millis(20));
     }
     std::thread::sleep(Duration::from_secs_f64(FALL));

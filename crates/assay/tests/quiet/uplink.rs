@@ -46,11 +46,11 @@ fn each_node_gets_its_part_of_the_link_and_the_advice_follows() {
     let mut words = vec!["fleet", "run", "--json", "--program", ASSAY];
     words.extend(targets.iter().map(String::as_str));
     words.extend(["--", "--suite", &suite, "--label", "model=NAS"]);
-    let told = assay(&words);
+    let printed = assay(&words);
     let share = PAYLOAD / nodes as f64;
     let mut rates = Vec::new();
-    for entry in told["run"]["nodes"].as_array().unwrap() {
-        let id = entry["fate"]["id"].as_str().unwrap_or_else(|| panic!("{told}"));
+    for entry in printed["run"]["nodes"].as_array().unwrap() {
+        let id = entry["fate"]["id"].as_str().unwrap_or_else(|| panic!("{printed}"));
         let record: Record = serde_json::from_value(assay(&["show", id, "--json"])).unwrap();
         let repeats = &record.measurements[0].repeats;
         rates.push(repeats.iter().map(|r| r.bytes_per_second).sum::<f64>() / repeats.len() as f64);
@@ -66,7 +66,7 @@ fn each_node_gets_its_part_of_the_link_and_the_advice_follows() {
         return;
     }
     // Cards of 4 MB/s: the break-even is where the link divided by the nodes is that. Somebody thinks that the link is wider.
-    let run = told["run"]["run"].as_str().unwrap();
+    let run = printed["run"]["run"].as_str().unwrap();
     let card = assay_core::record::Record::clone(&serde_json::from_value(assay(&["show", "last", "--json"])).unwrap());
     let card = as_card(card, 4e6);
     let file = cluster.directory().join("card.json");

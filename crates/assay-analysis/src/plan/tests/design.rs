@@ -73,13 +73,13 @@ fn what_cannot_be_planned_is_refused_in_one_line() {
             .unwrap_err()
             .to_string()
     };
-    let crowd: Vec<String> = (0..300).map(|unit| unit.to_string()).collect();
-    let crowd = format!("A={}", crowd.join(","));
+    let units: Vec<String> = (0..300).map(|unit| unit.to_string()).collect();
+    let units = format!("A={}", units.join(","));
     for (text, words) in [
         (refused("A=1,2", "2", 3, 1.0), "--rounds: 3 rounds need 3 slots"),
         (refused("A=1,2", "2", 0, 1.0), "0 rounds"),
         (refused("A=1,2", "2", 101, 1.0), "101 rounds"),
-        (refused(&crowd, "400", 100, 1.0), "30000 sessions"),
+        (refused(&units, "400", 100, 1.0), "30000 sessions"),
         (refused("A=1,2", "2", 2, -1.0), "-1 minutes"),
         (refused("A=1,2", "2", 2, f64::NAN), "NaN minutes"),
     ] {

@@ -1,6 +1,6 @@
 //! The race and the swap test.
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::verification::Verdict;
 
 use super::*;
@@ -92,7 +92,7 @@ fn failed_units_ceilings_and_unusable_records_are_told() {
     let mut records =
         vec![unit("A", "1", 5000.0), unit("A", "2", 5000.0), unit("B", "1", 500.0), unit("B", "2", 510.0)];
     records[0].outcome = Outcome::Failed {
-        failure: Failure::Hung,
+        failure: RunFailure::Hung,
         detail: String::new(),
         workload: None,
         elapsed_ns: 0,
@@ -100,12 +100,12 @@ fn failed_units_ceilings_and_unusable_records_are_told() {
     };
     let step_one = step(&records, &options());
     assert_eq!(step_one.action, NextAction::Buy { model: "B".to_owned() });
-    let told = |race: &Race| race.chances.iter().filter(|c| c.out).map(|c| c.model.clone()).collect::<Vec<_>>();
+    let models_out = |race: &Race| race.chances.iter().filter(|c| c.out).map(|c| c.model.clone()).collect::<Vec<_>>();
     assert!(step_one.chances.iter().any(|c| c.model == "A" && c.failed));
-    assert_eq!(told(&step_one), ["A"], "however fast it is");
+    assert_eq!(models_out(&step_one), ["A"], "however fast it is");
     // Where units of all failed, none is out.
     records[2].outcome = records[0].outcome.clone();
-    assert!(told(&step(&records, &options())).is_empty());
+    assert!(models_out(&step(&records, &options())).is_empty());
     records[2].outcome = Outcome::Completed;
 
     records[0].outcome = Outcome::Completed;

@@ -1,6 +1,6 @@
 //! What of a plan is done.
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn records_that_do_not_fit_are_named_with_the_reason() {
     let failed =
         |failure| Outcome::Failed { failure, detail: String::new(), workload: None, elapsed_ns: 0, written_bytes: 0 };
     for (status, words) in [
-        (label("slot", "99"), "sat in slot 99"),
+        (label("slot", "99"), "was in slot 99"),
         (label("model", "Z"), "model Z is not in the plan"),
         (label("unit", "Z"), "unit Z of"),
         (label("round", "3"), "round 3 is not in the plan"),
@@ -42,8 +42,8 @@ fn records_that_do_not_fit_are_named_with_the_reason() {
         (changed(&|r| r.suite.name = "quick".to_owned()), "ran suite quick"),
         (changed(&|r| r.settings.suite_text = SUITE.replace("4KiB", "8KiB")), "other workloads"),
         (changed(&|r| r.outcome = Outcome::Running), "under way"),
-        (changed(&|r| r.outcome = failed(Failure::Interrupted)), "interrupted"),
-        (changed(&|r| r.validity.verdict = assay_core::finding::Verdict::Invalid), "is invalid"),
+        (changed(&|r| r.outcome = failed(RunFailure::Interrupted)), "interrupted"),
+        (changed(&|r| r.validity.verdict = assay_core::finding::ValidityVerdict::Invalid), "is invalid"),
     ] {
         assert_eq!(status.misfits.len(), 1, "{words}");
         assert!(status.misfits[0].reason.contains(words), "{words}: {status:?}");
@@ -51,7 +51,7 @@ fn records_that_do_not_fit_are_named_with_the_reason() {
     }
     // Another plan's are not ours; a medium that fails is a result.
     assert!(label("plan", "0123456789abcdef").misfits.is_empty());
-    let hung = changed(&|r| r.outcome = failed(Failure::Hung));
+    let hung = changed(&|r| r.outcome = failed(RunFailure::Hung));
     assert_eq!(hung.missing(), 7);
     assert!(matches!(hung.cells[0].state, CellState::MediumFailed { .. }));
     let twice = status(&plan, &[result(&plan, cell), result(&plan, cell)]);

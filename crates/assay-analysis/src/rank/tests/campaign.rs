@@ -4,7 +4,7 @@ use assay_core::record::{Batching, Record};
 
 use super::records::{nine, ranked, read, row};
 use crate::quantity::Quantity;
-use crate::rank::{Ask, Better, Medal, Notice, RankReport, Remark};
+use crate::rank::{Better, Medal, Notice, RankOptions, RankReport, Remark};
 
 /// Four models of three units in twelve slots and three rounds; unit 2 of model B is at half speed, slot
 /// 5 is 12 % slow.
@@ -39,7 +39,7 @@ fn json(report: &RankReport) -> String {
 
 #[test]
 fn a_bad_unit_and_a_bad_slot_are_told_apart() {
-    let report = ranked(&campaign(), &Ask::default());
+    let report = ranked(&campaign(), &RankOptions::default());
     let [odd] = report.primary.odd.as_slice() else { panic!("{:?}", report.primary.odd) };
     assert_eq!((odd.model.as_str(), odd.unit.as_deref(), odd.of), ("B", Some("2"), 3));
     assert!(odd.tested && odd.slot_known);
@@ -60,14 +60,14 @@ fn a_bad_unit_and_a_bad_slot_are_told_apart() {
 
 #[test]
 fn a_ranking_that_hangs_on_a_unit_says_so() {
-    let report = ranked(&campaign(), &Ask::default());
+    let report = ranked(&campaign(), &RankOptions::default());
     // With the unit B spreads over a factor of two and hides how far the others are apart.
     let depends = report.primary.odd[0].ranking_depends;
     let without: Vec<Record> = campaign()
         .into_iter()
         .filter(|r| (r.labels["model"].as_str(), r.labels["unit"].as_str()) != ("B", "2"))
         .collect();
-    let rest = ranked(&without, &Ask::default());
+    let rest = ranked(&without, &RankOptions::default());
     let layers = |report: &RankReport| -> Vec<(String, Option<usize>)> {
         let mut all: Vec<_> = report.primary.models.iter().map(|m| (m.model.clone(), m.layer)).collect();
         all.sort();
@@ -81,21 +81,21 @@ fn a_ranking_that_hangs_on_a_unit_says_so() {
 #[test]
 fn the_order_of_records_changes_no_byte() {
     let mut records = campaign();
-    let first = json(&ranked(&records, &Ask::default()));
+    let first = json(&ranked(&records, &RankOptions::default()));
     let mut state = 7u64;
     for _ in 0..5 {
         for last in (1..records.len()).rev() {
             state = state * 48_271 % 2_147_483_647;
             records.swap(last, usize::try_from(state).unwrap() % (last + 1));
         }
-        assert_eq!(json(&ranked(&records, &Ask::default())), first);
+        assert_eq!(json(&ranked(&records, &RankOptions::default())), first);
     }
-    assert_ne!(json(&ranked(&records, &Ask { seed: 1, ..Ask::default() })), first, "the seed counts");
+    assert_ne!(json(&ranked(&records, &RankOptions { seed: 1, ..RankOptions::default() })), first, "the seed counts");
 }
 
 #[test]
 fn models_far_apart_are_in_order_with_gold_silver_and_bronze() {
-    let report = ranked(&nine(), &Ask::default());
+    let report = ranked(&nine(), &RankOptions::default());
     let places: Vec<_> = report.primary.models.iter().map(|m| (m.model.as_str(), m.medal, m.ranks, m.tied)).collect();
     assert_eq!(
         places,
@@ -115,7 +115,7 @@ fn models_far_apart_are_in_order_with_gold_silver_and_bronze() {
 
 #[test]
 fn of_latencies_the_smallest_is_best() {
-    let report = ranked(&nine(), &Ask { quantity: Some(Quantity::P50Ns), ..Ask::default() });
+    let report = ranked(&nine(), &RankOptions { quantity: Some(Quantity::P50Ns), ..RankOptions::default() });
     let order: Vec<&str> = report.primary.models.iter().map(|m| m.model.as_str()).collect();
     assert_eq!(order, ["C", "B", "A"]);
     assert!(row(&report, "A").to_first.unwrap().point > 3.5);
@@ -124,7 +124,7 @@ fn of_latencies_the_smallest_is_best() {
 #[test]
 fn what_the_design_does_not_tell_is_said() {
     let mut records = nine();
-    let remarks = ranked(&records, &Ask::default()).primary.remarks;
+    let remarks = ranked(&records, &RankOptions::default()).primary.remarks;
     assert_eq!(remarks, [Remark::Design(Notice::SlotsUnknown { runs: 18 })]);
     assert_eq!(serde_json::to_string(&remarks).unwrap(), r#"[{"remark":"slots_unknown","runs":18}]"#);
     for (at, record) in records.iter_mut().enumerate() {
@@ -136,7 +136,7 @@ fn what_the_design_does_not_tell_is_said() {
     records[8].suite.name = "full".to_owned();
     let batching = Batching { wait_for: 8, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None };
     records[7].measurements[0].batching = Some(Box::new(batching));
-    let report = ranked(&records, &Ask::default());
+    let report = ranked(&records, &RankOptions::default());
     assert!(report.primary.remarks.contains(&Remark::NamelessUnit { model: "A".to_owned(), records: 3 }));
     let suites = Remark::Suites { suites: vec!["full 1".to_owned(), "quick 1".to_owned()] };
     assert!(report.primary.remarks.contains(&suites), "{:?}", report.primary.remarks);

@@ -2,18 +2,18 @@
 
 use assay_core::finding::Finding;
 use assay_core::medium::Bus;
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_core::verification::{Method, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 
 use super::records::{failed, measured, nine, ranked, read, record, row, workload};
-use crate::rank::{Ask, CeilingSource, Class, Medal, RankError, Standing, rank};
+use crate::rank::{CeilingSource, Class, Medal, RankError, RankOptions, Standing, rank};
 
 #[test]
 fn a_burnt_unit_costs_the_gold() {
     let mut records = nine();
-    records[8].outcome = failed(Failure::ReadOnly);
-    let report = ranked(&records, &Ask::default());
+    records[8].outcome = failed(RunFailure::ReadOnly);
+    let report = ranked(&records, &RankOptions::default());
     let order: Vec<&str> = report.primary.models.iter().map(|m| m.model.as_str()).collect();
     assert_eq!(order, ["B", "A", "C"], "speed does not make up for a failure");
     let burnt = row(&report, "C");
@@ -25,17 +25,17 @@ fn a_burnt_unit_costs_the_gold() {
     assert!((share.low - 0.04).abs() < 0.01 && (share.high - 0.82).abs() < 0.01, "{share:?}");
     assert_eq!(burnt.failed[0].what, "turned read-only");
     // A run that the user stopped says nothing about the medium.
-    records[8].outcome = failed(Failure::Interrupted);
-    assert_eq!(ranked(&records, &Ask::default()).primary.models[0].model, "C");
+    records[8].outcome = failed(RunFailure::Interrupted);
+    assert_eq!(ranked(&records, &RankOptions::default()).primary.models[0].model, "C");
 }
 
 #[test]
 fn who_failed_before_any_figure_is_still_listed() {
     let mut records = nine();
     let mut dead = record("Z", "1", Vec::new());
-    dead.outcome = failed(Failure::Hung);
+    dead.outcome = failed(RunFailure::Hung);
     records.push(dead);
-    let report = ranked(&records, &Ask::default());
+    let report = ranked(&records, &RankOptions::default());
     let row = row(&report, "Z");
     assert_eq!((row.standing, row.failures.unwrap().failed), (Standing::NoFigure, 1));
     let [excluded] = report.primary.excluded.as_slice() else { panic!() };
@@ -46,7 +46,7 @@ fn who_failed_before_any_figure_is_still_listed() {
 fn a_fake_is_last_whatever_its_speed() {
     let mut records = nine();
     records[6].verification = Some(fake());
-    let report = ranked(&records, &Ask::default());
+    let report = ranked(&records, &RankOptions::default());
     let last = report.primary.models.last().unwrap();
     assert_eq!((last.model.as_str(), last.class, last.medal), ("C", Class::Corrupt, None));
     assert!(last.failed[0].corrupt);
@@ -70,7 +70,7 @@ fn what_is_left_out_is_listed_with_its_reason() {
     records[3].measurements[0].repeats[1].iops = f64::NAN;
     records[4].measurements[0].repeats[0].iops = 0.0;
     records[5] = record("B", "3", vec![measured(workload(Op::Read, Pattern::Random, 8192, 1), &[1.0])]);
-    let report = ranked(&records, &Ask::default());
+    let report = ranked(&records, &RankOptions::default());
     let reasons: Vec<(&str, String)> =
         report.primary.excluded.iter().map(|e| (e.record.as_str(), e.reason.to_string())).collect();
     assert_eq!(reasons.len(), 4, "{reasons:?}");
@@ -87,25 +87,28 @@ fn what_is_left_out_is_listed_with_its_reason() {
 #[test]
 fn too_little_is_an_answer_and_nothing_is_an_error() {
     let specimens = [read("A", "1", &[1.0, 2.0]), read("B", "1", &[3.0])];
-    let report = ranked(&specimens, &Ask::default());
+    let report = ranked(&specimens, &RankOptions::default());
     assert!(report.primary.refusal.as_ref().unwrap().contains("one unit of each model"));
     assert!(report.primary.models.iter().all(|m| m.standing == Standing::Specimen && m.medal.is_none()));
     assert!(report.primary.shares.is_none());
-    let lone = ranked(&nine()[..3], &Ask::default());
+    let lone = ranked(&nine()[..3], &RankOptions::default());
     let model = &lone.primary.models[0];
     assert!(lone.primary.refusal.is_some() && model.standing == Standing::Unordered);
     assert!(model.estimate.as_ref().unwrap().low.is_some());
     let copies = ["A", "B"].map(|m| ["1", "2"].map(|u| read(m, u, &[5.0]))).concat();
-    assert!(ranked(&copies, &Ask::default()).primary.refusal.unwrap().contains("last digit"));
-    assert_eq!(rank(&[], &Ask::default()), Err(RankError::NoRecords));
+    assert!(ranked(&copies, &RankOptions::default()).primary.refusal.unwrap().contains("last digit"));
+    assert_eq!(rank(&[], &RankOptions::default()), Err(RankError::NoRecords));
     let empty = record("A", "1", Vec::new());
-    assert!(matches!(rank(&[&empty], &Ask::default()), Err(RankError::NoSuchLoad(_))));
+    assert!(matches!(rank(&[&empty], &RankOptions::default()), Err(RankError::NoSuchLoad(_))));
     let zero = read("A", "1", &[0.0]);
-    assert_eq!(rank(&[&zero], &Ask::default()), Err(RankError::NoFigures(1)));
+    assert_eq!(rank(&[&zero], &RankOptions::default()), Err(RankError::NoFigures(1)));
     let some = read("A", "1", &[1.0]);
-    let ask = Ask { primary: Some("write".to_owned()), ..Ask::default() };
+    let ask = RankOptions { primary: Some("write".to_owned()), ..RankOptions::default() };
     assert!(rank(&[&some], &ask).unwrap_err().to_string().contains("random read 4 KiB"));
-    for ask in [Ask { alpha: 0.0, ..Ask::default() }, Ask { delta: f64::NAN, ..Ask::default() }] {
+    for ask in [
+        RankOptions { alpha: 0.0, ..RankOptions::default() },
+        RankOptions { delta: f64::NAN, ..RankOptions::default() },
+    ] {
         assert!(matches!(rank(&[&some], &ask), Err(RankError::Option(_))));
     }
 }
@@ -118,8 +121,8 @@ fn the_deepest_load_that_most_records_have_decides() {
         record.measurements.push(measured(deep(32), &[10.0, 10.1]));
     }
     records[0].measurements.push(measured(deep(256), &[10.0]));
-    assert_eq!(ranked(&records, &Ask::default()).primary.load.queue_depth, 32);
-    let asked = Ask { primary: Some("qd 1".to_owned()), ..Ask::default() };
+    assert_eq!(ranked(&records, &RankOptions::default()).primary.load.queue_depth, 32);
+    let asked = RankOptions { primary: Some("qd 1".to_owned()), ..RankOptions::default() };
     assert_eq!(ranked(&records, &asked).primary.load.queue_depth, 1);
 }
 
@@ -137,13 +140,13 @@ fn the_bus_of_the_records_is_the_ceiling() {
             source: String::new(),
         });
     }
-    let report = ranked(&records, &Ask::default());
+    let report = ranked(&records, &RankOptions::default());
     let ceiling = report.primary.ceiling.unwrap();
     assert_eq!((ceiling.source, ceiling.bytes_per_second), (CeilingSource::Records, 16.8e6));
     assert!(row(&report, "C").at_ceiling && !row(&report, "B").at_ceiling);
     assert!(row(&report, "C").estimate.as_ref().unwrap().method.contains("lower bound"));
     // A ceiling that was asked for counts instead.
-    let high = ranked(&records, &Ask { ceiling: Some(1e9), ..Ask::default() });
+    let high = ranked(&records, &RankOptions { ceiling: Some(1e9), ..RankOptions::default() });
     assert!(!row(&high, "C").at_ceiling);
 }
 
@@ -153,7 +156,7 @@ fn only_large_blocks_show_a_ceiling() {
     for (block, ceiling) in [(4096, None), (32 << 10, None), (64 << 10, Some(CeilingSource::Measured))] {
         let of = |iops: f64| vec![measured(workload(Op::Read, Pattern::Random, block, 1), &[iops, iops, iops])];
         let records = [record("A", "1", of(1000.0)), record("B", "1", of(1005.0)), record("C", "1", of(1010.0))];
-        let report = ranked(&records, &Ask::default());
+        let report = ranked(&records, &RankOptions::default());
         assert_eq!(report.primary.ceiling.map(|c| c.source), ceiling, "{block}");
         assert_eq!(row(&report, "C").at_ceiling, ceiling.is_some(), "{block}");
     }
@@ -166,8 +169,8 @@ fn who_reached_the_bus_in_the_run_is_at_the_ceiling() {
     for record in records.iter_mut().filter(|r| r.id.starts_with('C')) {
         record.measurements[0].bus_limited = true;
     }
-    let report = ranked(&records, &Ask::default());
+    let report = ranked(&records, &RankOptions::default());
     assert!(row(&report, "C").at_ceiling && !row(&report, "B").at_ceiling);
-    let asked = ranked(&records, &Ask { ceiling: Some(1e9), ..Ask::default() });
+    let asked = ranked(&records, &RankOptions { ceiling: Some(1e9), ..RankOptions::default() });
     assert!(!row(&asked, "C").at_ceiling, "a ceiling that was asked for counts instead");
 }

@@ -1,10 +1,10 @@
 //! Records for tests.
 
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::workload::{Op, Pattern, Workload};
 
-use crate::rank::{Ask, ModelRow, RankReport, rank};
+use crate::rank::{ModelRow, RankOptions, RankReport, rank};
 use crate::samples;
 
 pub(super) fn workload(op: Op, pattern: Pattern, block_bytes: u64, queue_depth: u32) -> Workload {
@@ -57,7 +57,7 @@ pub(super) fn nine() -> Vec<Record> {
     records
 }
 
-pub(super) fn failed(failure: Failure) -> Outcome {
+pub(super) fn failed(failure: RunFailure) -> Outcome {
     Outcome::Failed {
         failure,
         detail: String::new(),
@@ -67,7 +67,7 @@ pub(super) fn failed(failure: Failure) -> Outcome {
     }
 }
 
-pub(super) fn ranked(records: &[Record], ask: &Ask) -> RankReport {
+pub(super) fn ranked(records: &[Record], ask: &RankOptions) -> RankReport {
     rank(&records.iter().collect::<Vec<_>>(), ask).unwrap()
 }
 

@@ -4,7 +4,7 @@ use assay_core::record::Record;
 
 use super::records::{measured, ranked, read, workload};
 use crate::published;
-use crate::rank::{Ask, Better, CeilingSource, CompositeKind, RankReport, Standing};
+use crate::rank::{Better, CeilingSource, CompositeKind, RankOptions, RankReport, Standing};
 use assay_core::workload::{Op, Pattern};
 
 const A1: &str = "SanDisk Ultra A1";
@@ -19,9 +19,9 @@ fn cards() -> Vec<Record> {
         .collect()
 }
 
-fn by(op: &str, kib: u32, more: Ask) -> RankReport {
+fn by(op: &str, kib: u32, more: RankOptions) -> RankReport {
     let primary = Some(format!("random {op} {kib} KiB, 4 jobs"));
-    ranked(&cards(), &Ask { primary, ..more })
+    ranked(&cards(), &RankOptions { primary, ..more })
 }
 
 fn a1_is_better(report: &RankReport) -> bool {
@@ -34,16 +34,16 @@ fn one_block_size_tells_two_models_apart() {
     // The third model has one unit; ranked with it, all six read sizes are one family of tests each.
     let separated: Vec<u32> = BLOCKS
         .into_iter()
-        .filter(|kib| a1_is_better(&by("read", *kib, Ask { borrow: true, ..Ask::default() })))
+        .filter(|kib| a1_is_better(&by("read", *kib, RankOptions { borrow: true, ..RankOptions::default() })))
         .collect();
     assert_eq!(separated, [16]);
     for kib in BLOCKS {
-        let writes = by("write", kib, Ask::default());
+        let writes = by("write", kib, RankOptions::default());
         let any =
             writes.primary.pairs.iter().any(|p| matches!(p.verdict, Better::First | Better::FirstPerhapsSlightly));
         assert!(!any, "{kib}");
     }
-    let weak = by("read", 16, Ask::default()).primary;
+    let weak = by("read", 16, RankOptions::default()).primary;
     assert!(weak.weak && weak.degrees == 3);
     assert_eq!(weak.models.last().unwrap().standing, Standing::Specimen);
 }
@@ -51,7 +51,7 @@ fn one_block_size_tells_two_models_apart() {
 #[test]
 fn all_six_cards_tie_at_the_ceiling() {
     let ceiling = Some(23_000.0 * 1024.0);
-    let report = by("read", 256, Ask { ceiling, borrow: true, ..Ask::default() });
+    let report = by("read", 256, RankOptions { ceiling, borrow: true, ..RankOptions::default() });
     let primary = &report.primary;
     assert!(primary.pairs.len() == 3 && primary.pairs.iter().all(|p| p.verdict == Better::Ceiling));
     assert_eq!(primary.models.iter().flat_map(|m| &m.units).filter(|u| u.at_ceiling).count(), 6);
@@ -59,25 +59,25 @@ fn all_six_cards_tie_at_the_ceiling() {
     assert!(primary.smallest_ratio.is_none() && primary.critical.is_none());
     // At 128 KiB both SanDisk models are held and the EVO is not; at 64 KiB nobody is.
     let held = |kib| -> Vec<String> {
-        let report = by("read", kib, Ask { ceiling, ..Ask::default() });
+        let report = by("read", kib, RankOptions { ceiling, ..RankOptions::default() });
         report.primary.models.into_iter().filter(|m| m.at_ceiling).map(|m| m.model).collect()
     };
     assert_eq!(held(128).len(), 2);
     assert!(!held(128).contains(&EVO.to_owned()) && held(64).is_empty());
     // Nobody needs to say the ceiling: the article states the bus, and the three models' best rates agree.
-    let stated = by("read", 256, Ask::default()).primary;
+    let stated = by("read", 256, RankOptions::default()).primary;
     assert_eq!(stated.ceiling.unwrap().source, CeilingSource::Records);
     let mut unstated = cards();
     unstated.iter_mut().for_each(|record| record.medium.bus = None);
     let primary = Some("random read 256 KiB, 4 jobs".to_owned());
-    let measured = ranked(&unstated, &Ask { primary, ..Ask::default() }).primary;
+    let measured = ranked(&unstated, &RankOptions { primary, ..RankOptions::default() }).primary;
     assert_eq!(measured.ceiling.unwrap().source, CeilingSource::Measured);
     assert!([stated, measured].iter().flat_map(|p| &p.models).all(|m| m.at_ceiling));
 }
 
 #[test]
 fn one_unit_is_odd_in_writes_and_not_in_reads() {
-    let report = by("read", 4, Ask::default());
+    let report = by("read", 4, RankOptions::default());
     let [deviation] = report.deviations.as_slice() else { panic!("{:?}", report.deviations) };
     assert_eq!((deviation.model.as_str(), deviation.unit.as_str(), deviation.of), (A1, "3 (published)", 3));
     assert_eq!((deviation.direction, deviation.loads, deviation.of_loads), ("writes", 6, 6));
@@ -85,7 +85,7 @@ fn one_unit_is_odd_in_writes_and_not_in_reads() {
     assert!(!deviation.tested, "three degrees of freedom at most: a text, not a test");
     // Its rates over the geometric mean of the other two, by hand: .354 .247 .288 .273 .253 .227.
     assert!((deviation.least - 0.227).abs() < 1e-3 && (deviation.most - 0.354).abs() < 1e-3, "{deviation:?}");
-    let write = by("write", 32, Ask::default()).primary;
+    let write = by("write", 32, RankOptions::default()).primary;
     let odd = write.odd.iter().find(|o| o.model == A1).unwrap();
     assert_eq!(odd.unit.as_deref(), Some("3 (published)"));
     assert!((odd.ratio - 0.288).abs() < 1e-3 && !odd.tested && !odd.slot_known);
@@ -94,7 +94,7 @@ fn one_unit_is_odd_in_writes_and_not_in_reads() {
 #[test]
 fn stick_and_iscsi_are_a_tie_in_the_score() {
     let all = published("").unwrap();
-    let ask = Ask { composite: Some(CompositeKind::Pibenchmarks), ..Ask::default() };
+    let ask = RankOptions { composite: Some(CompositeKind::Pibenchmarks), ..RankOptions::default() };
     let score = ranked(&all, &ask).composite.unwrap();
     let of = |name: &str| score.models.iter().find(|m| m.model.contains(name)).unwrap();
     // Three standard errors of a share of 10 000 draws: 0.015.
@@ -119,12 +119,12 @@ fn stick_and_iscsi_are_a_tie_in_the_score() {
 #[test]
 fn two_speeds_of_an_ssd_are_flagged() {
     let raw = [16_489.0, 24_764.0, 24_824.0, 24_854.0, 16_436.0];
-    let report = ranked(&[read("SSD", "1", &raw)], &Ask::default());
+    let report = ranked(&[read("SSD", "1", &raw)], &RankOptions::default());
     let two = report.primary.models[0].units[0].two_speeds.as_ref().unwrap();
     assert_eq!(two.values, raw);
     assert!((two.ratio - 16_436.0 / 24_854.0).abs() < 1e-9);
     assert!((report.primary.models[0].units[0].value - 21_057.9).abs() < 0.1, "the geometric mean");
-    let even = ranked(&[read("SSD", "1", &[100.0, 101.0, 99.0, 100.5, 100.2])], &Ask::default());
+    let even = ranked(&[read("SSD", "1", &[100.0, 101.0, 99.0, 100.5, 100.2])], &RankOptions::default());
     assert!(even.primary.models[0].units[0].two_speeds.is_none());
 }
 
@@ -137,7 +137,7 @@ fn an_index_over_shared_loads_says_whether_the_weights_decide() {
         ];
         super::records::record(model, "1", measurements)
     };
-    let ask = Ask { composite: Some(CompositeKind::Index), ..Ask::default() };
+    let ask = RankOptions { composite: Some(CompositeKind::Index), ..RankOptions::default() };
     let split = ranked(&[unit("reader", 300.0, 100.0), unit("writer", 100.0, 300.0)], &ask).composite.unwrap();
     assert_eq!(split.winner, None);
     // As strong in one as weak in the other: each is first under half of the weights.

@@ -19,7 +19,7 @@ use crate::sysroot::Sysroot;
 use crate::target::What;
 
 /// udev and others look at a new device for a moment: they are waited for so long.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(20);
 
 /// Whether the block device at `path` may be overwritten. A device in use is always refused; one
@@ -45,7 +45,7 @@ pub fn check_raw(sysroot: &Sysroot, path: &Path, forced_by_name: Option<&str>) -
     let node = Node::by_number(sysroot, held.seen().dev).ok_or_else(missing)?;
     let lock = lock(sysroot, &held, &node)?;
     refuse_in_use(sysroot, path, &node)?;
-    refuse_opened(sysroot, path, &node, PATIENCE)?;
+    refuse_opened(sysroot, path, &node, TIMEOUT)?;
     if !names(forced_by_name, path) {
         // Single blocks: a place that cannot be read would take what is read ahead with it.
         let _ = fadvise(held.file(), 0, None, Advice::Random);
@@ -80,14 +80,14 @@ fn in_use(path: &Path, first: &str, count: usize) -> DeviceError {
     DeviceError::Mounted { device: shown(path), place: format!("{first}{more}") }
 }
 
-/// Programs that have it open are refused, unless they close it within `patience`.
-fn refuse_opened(sysroot: &Sysroot, path: &Path, node: &Node, patience: Duration) -> Result<(), DeviceError> {
+/// Programs that have it open are refused, unless they close it within `timeout`.
+fn refuse_opened(sysroot: &Sysroot, path: &Path, node: &Node, timeout: Duration) -> Result<(), DeviceError> {
     let numbers = numbers_of(sysroot, node);
     let start = Instant::now();
     loop {
         let found = openers(sysroot, &numbers);
         let Some(first) = found.first() else { return Ok(()) };
-        if start.elapsed() >= patience {
+        if start.elapsed() >= timeout {
             return Err(in_use(path, &first.to_string(), found.len()));
         }
         std::thread::sleep(TICK);
@@ -104,7 +104,7 @@ fn lock(sysroot: &Sysroot, held: &HeldDevice, node: &Node) -> Result<Option<File
         if error != rustix::io::Errno::WOULDBLOCK {
             return Err(DeviceError::from_io(held.path(), error.into()));
         }
-        if start.elapsed() >= PATIENCE {
+        if start.elapsed() >= TIMEOUT {
             refuse_opened(sysroot, held.path(), node, Duration::ZERO)?;
             return Err(in_use(held.path(), "locked by another program", 1));
         }

@@ -58,8 +58,8 @@ impl HeldDevice {
     }
 
     fn open(sysroot: &Sysroot, path: &Path, flags: OFlags, writable: bool) -> Result<Self, DeviceError> {
-        let told = |error| DeviceError::from_io(path, error);
-        let real = fs::canonicalize(path).map_err(told)?;
+        let device_error = |error| DeviceError::from_io(path, error);
+        let real = fs::canonicalize(path).map_err(device_error)?;
         for _ in 0..ATTEMPTS {
             let seen = Seen::at(&real)?;
             if seen.what != What::BlockDevice {
@@ -67,8 +67,9 @@ impl HeldDevice {
             }
             let before = sequence(sysroot, seen.dev);
             let flags = (OFlags::NOFOLLOW | flags).bits() as i32;
-            let file = OpenOptions::new().read(true).write(writable).custom_flags(flags).open(&real).map_err(told)?;
-            let piece = Piece::of(sysroot, &file).map_err(told)?;
+            let file =
+                OpenOptions::new().read(true).write(writable).custom_flags(flags).open(&real).map_err(device_error)?;
+            let piece = Piece::of(sysroot, &file).map_err(device_error)?;
             if (piece.number, piece.sequence) == (seen.dev, before) {
                 return Ok(Self { sysroot: sysroot.clone(), path: path.to_owned(), file, piece, writable });
             }

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::Mode;
 use super::unix::{BLOCK, Handle, kind, make_at, open_at, plain};
-use crate::owned::open::How;
+use crate::owned::open::OpenHow;
 use crate::owned::stat::Stat;
 use crate::owned::{Caching, Space};
 
@@ -73,7 +73,7 @@ fn flags(caching: Caching) -> OFlags {
 }
 
 /// Opens a file; links are not followed, and no device waits for anything.
-pub(in crate::owned) fn open_file(directory: &Handle, name: &OsStr, how: How) -> io::Result<File> {
+pub(in crate::owned) fn open_file(directory: &Handle, name: &OsStr, how: OpenHow) -> io::Result<File> {
     Ok(open_at(directory, name, how.access, flags(how.caching))?)
 }
 

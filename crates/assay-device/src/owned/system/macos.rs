@@ -12,7 +12,7 @@ use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
 
 use super::Mode;
 use super::unix::{Handle, make_at, open_at, plain};
-use crate::owned::open::How;
+use crate::owned::open::OpenHow;
 use crate::owned::stat::Stat;
 use crate::owned::{Caching, Space};
 use crate::system::{Mounted, sysctl_text};
@@ -67,7 +67,7 @@ fn forget(file: &File) -> io::Result<()> {
 }
 
 /// Opens a file; links are not followed, and no device waits for anything.
-pub(in crate::owned) fn open_file(directory: &Handle, name: &OsStr, how: How) -> io::Result<File> {
+pub(in crate::owned) fn open_file(directory: &Handle, name: &OsStr, how: OpenHow) -> io::Result<File> {
     let file = with(open_at(directory, name, how.access, OFlags::empty())?, how.caching)?;
     if how.caching == Caching::Direct {
         forget(&file)?;

@@ -40,7 +40,7 @@ use windows_sys::Win32::System::IO::OVERLAPPED;
 use super::Mode;
 use super::reserved::is_plain;
 use crate::owned::Access;
-use crate::owned::open::How;
+use crate::owned::open::OpenHow;
 use crate::owned::stat::{Kind, Stat};
 use crate::owned::{Caching, Space};
 use crate::system;
@@ -124,10 +124,10 @@ fn final_path(file: &File, how: u32) -> io::Result<PathBuf> {
     loop {
         let length = u32::try_from(room.len()).unwrap_or(u32::MAX);
         // SAFETY: `room` has `length` elements that only this call writes; the handle is open.
-        let told = unsafe { GetFinalPathNameByHandleW(file.as_raw_handle(), room.as_mut_ptr(), length, how) };
-        match told as usize {
+        let copied = unsafe { GetFinalPathNameByHandleW(file.as_raw_handle(), room.as_mut_ptr(), length, how) };
+        match copied as usize {
             0 => return Err(io::Error::last_os_error()),
-            told if told < room.len() => return Ok(PathBuf::from(OsString::from_wide(&room[..told]))),
+            copied if copied < room.len() => return Ok(PathBuf::from(OsString::from_wide(&room[..copied]))),
             more => room.resize(more + 1, 0),
         }
     }
@@ -203,7 +203,7 @@ fn flags(caching: Caching) -> u32 {
 }
 
 /// Opens a file; links are not followed.
-pub(in crate::owned) fn open_file(directory: &Handle, name: &OsStr, how: How) -> io::Result<File> {
+pub(in crate::owned) fn open_file(directory: &Handle, name: &OsStr, how: OpenHow) -> io::Result<File> {
     let write = how.access == Access::ReadWrite;
     let path = directory.at(name)?;
     let mut options = OpenOptions::new();
@@ -375,15 +375,15 @@ pub(in crate::owned) fn stat_directory(directory: &Handle) -> io::Result<Stat> {
 /// Of a file that is open.
 pub(in crate::owned) fn stat_file(file: &File) -> io::Result<Stat> {
     let handle = file.as_raw_handle();
-    let mut told = BY_HANDLE_FILE_INFORMATION::default();
+    let mut info = BY_HANDLE_FILE_INFORMATION::default();
     // SAFETY: the structure is this function's own, and the handle is open.
-    let (kind, done) = unsafe { (GetFileType(handle), GetFileInformationByHandle(handle, &raw mut told)) };
+    let (kind, done) = unsafe { (GetFileType(handle), GetFileInformationByHandle(handle, &raw mut info)) };
     if done == 0 {
         return Err(io::Error::last_os_error());
     }
     let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-    let bytes = pair(told.nFileSizeHigh, told.nFileSizeLow);
-    let has = |attribute: u32| told.dwFileAttributes & attribute != 0;
+    let bytes = pair(info.nFileSizeHigh, info.nFileSizeLow);
+    let has = |attribute: u32| info.dwFileAttributes & attribute != 0;
     Ok(Stat {
         kind: match () {
             () if kind != FILE_TYPE_DISK || has(FILE_ATTRIBUTE_DEVICE) => Kind::Device,
@@ -394,43 +394,43 @@ pub(in crate::owned) fn stat_file(file: &File) -> io::Result<Stat> {
         mode: 0,
         uid: 0,
         gid: 0,
-        links: told.nNumberOfLinks.into(),
+        links: info.nNumberOfLinks.into(),
         bytes,
         taken_bytes: taken(file).unwrap_or(bytes),
-        number: number(file).unwrap_or_else(|| pair(told.nFileIndexHigh, told.nFileIndexLow).into()),
-        dev: (0, told.dwVolumeSerialNumber),
+        number: number(file).unwrap_or_else(|| pair(info.nFileIndexHigh, info.nFileIndexLow).into()),
+        dev: (0, info.dwVolumeSerialNumber),
         mount: None,
     })
 }
 
 /// The number of a file in 128 bits, of which ReFS needs all; `None` where the file system has numbers of 64 only.
 fn number(file: &File) -> Option<u128> {
-    let mut told = FILE_ID_INFO::default();
+    let mut info = FILE_ID_INFO::default();
     // SAFETY: the structure is what the class gives, and this function's own; the handle is open.
     let done = unsafe {
         GetFileInformationByHandleEx(
             file.as_raw_handle(),
             FileIdInfo,
-            (&raw mut told).cast(),
+            (&raw mut info).cast(),
             size_of::<FILE_ID_INFO>() as u32,
         )
     };
-    if done == 0 { None } else { Some(u128::from_le_bytes(told.FileId.Identifier)) }
+    if done == 0 { None } else { Some(u128::from_le_bytes(info.FileId.Identifier)) }
 }
 
 /// The space that a file takes in bytes.
 fn taken(file: &File) -> Option<u64> {
-    let mut told = FILE_STANDARD_INFO::default();
+    let mut info = FILE_STANDARD_INFO::default();
     // SAFETY: the structure is what the class gives, and this function's own; the handle is open.
     let done = unsafe {
         GetFileInformationByHandleEx(
             file.as_raw_handle(),
             FileStandardInfo,
-            (&raw mut told).cast(),
+            (&raw mut info).cast(),
             size_of::<FILE_STANDARD_INFO>() as u32,
         )
     };
-    if done == 0 { None } else { u64::try_from(told.AllocationSize).ok() }
+    if done == 0 { None } else { u64::try_from(info.AllocationSize).ok() }
 }
 
 /// Where the byte lies that is locked.

@@ -8,7 +8,7 @@ use crate::error::{DeviceError, shown};
 use crate::files::Stat;
 use crate::look::{Seen, bare};
 use crate::system::mounted::Mounted;
-use crate::target::{Target, What};
+use crate::target::{TargetInfo, What};
 
 /// Nothing can be below what is no directory, so that a tree of a kernel is found nowhere.
 pub(crate) const ROOT: &str = "/dev/null/none";
@@ -43,7 +43,7 @@ pub(crate) fn kernel_log() -> Option<File> {
 }
 
 /// What lies under a path without links.
-pub(crate) fn target(path: &Path, seen: Seen) -> Option<Target> {
+pub(crate) fn target(path: &Path, seen: Seen) -> Option<TargetInfo> {
     let mut target = bare(path, seen.what);
     if let Ok(fs) = rustix::fs::statfs(path) {
         Mounted::of(&fs).describe(&mut target);

@@ -41,12 +41,12 @@ fn ticks() -> Option<[u32; libc::CPU_STATE_MAX as usize]> {
     static HOST: OnceLock<libc::mach_port_t> = OnceLock::new();
     // SAFETY: the call takes nothing and gives a number, of which each is to be given back: so it is asked for once.
     let host = *HOST.get_or_init(|| unsafe { libc::mach_host_self() });
-    let mut told = libc::host_cpu_load_info { cpu_ticks: [0; libc::CPU_STATE_MAX as usize] };
+    let mut load_info = libc::host_cpu_load_info { cpu_ticks: [0; libc::CPU_STATE_MAX as usize] };
     let mut words = libc::HOST_CPU_LOAD_INFO_COUNT;
     // SAFETY: the structure of this flavour, of as many words as are told, which is written for the time of the call.
     let status =
-        unsafe { libc::host_statistics(host, libc::HOST_CPU_LOAD_INFO, (&raw mut told).cast(), &raw mut words) };
-    (status == libc::KERN_SUCCESS).then_some(told.cpu_ticks)
+        unsafe { libc::host_statistics(host, libc::HOST_CPU_LOAD_INFO, (&raw mut load_info).cast(), &raw mut words) };
+    (status == libc::KERN_SUCCESS).then_some(load_info.cpu_ticks)
 }
 
 /// Times of all processors, of this process and of its children that ended, in ticks of 10 ms. Those of other

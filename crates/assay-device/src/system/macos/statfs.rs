@@ -18,6 +18,6 @@ impl Mounted {
 
 /// A text that ends with a zero, or with its room.
 fn text(room: &[c_char]) -> String {
-    let told: Vec<u8> = room.iter().take_while(|unit| **unit != 0).map(|unit| unit.cast_unsigned()).collect();
-    String::from_utf8_lossy(&told).into_owned()
+    let bytes: Vec<u8> = room.iter().take_while(|unit| **unit != 0).map(|unit| unit.cast_unsigned()).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }

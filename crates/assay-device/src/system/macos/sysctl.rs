@@ -21,17 +21,17 @@ fn bytes<'a>(name: &CStr, room: &'a mut [u8]) -> Option<&'a [u8]> {
 /// A text.
 pub(crate) fn text(name: &CStr) -> Option<String> {
     let mut room = [0; LONGEST];
-    let told = bytes(name, &mut room)?;
-    label(String::from_utf8_lossy(told).trim_end_matches('\0').trim(), 128)
+    let value_bytes = bytes(name, &mut room)?;
+    label(String::from_utf8_lossy(value_bytes).trim_end_matches('\0').trim(), 128)
 }
 
 /// A number of 32 or 64 bits that is not negative.
 pub(super) fn number(name: &CStr) -> Option<u64> {
     let mut room = [0; size_of::<u64>()];
-    let told = bytes(name, &mut room)?;
-    match told.len() {
-        4 => Some(u32::from_ne_bytes(told.try_into().ok()?).into()),
-        8 => Some(u64::from_ne_bytes(told.try_into().ok()?)),
+    let value_bytes = bytes(name, &mut room)?;
+    match value_bytes.len() {
+        4 => Some(u32::from_ne_bytes(value_bytes.try_into().ok()?).into()),
+        8 => Some(u64::from_ne_bytes(value_bytes.try_into().ok()?)),
         _ => None,
     }
 }

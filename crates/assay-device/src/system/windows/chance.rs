@@ -24,6 +24,6 @@ pub fn host_name() -> String {
     let mut length = room.len() as u32;
     // SAFETY: `room` has `length` elements, and the system writes no more of them.
     let done = unsafe { GetComputerNameExW(ComputerNamePhysicalDnsHostname, room.as_mut_ptr(), &raw mut length) };
-    let told = room.get(..length as usize).filter(|_| done != 0).unwrap_or_default();
-    String::from_utf16_lossy(told)
+    let units = room.get(..length as usize).filter(|_| done != 0).unwrap_or_default();
+    String::from_utf16_lossy(units)
 }

@@ -100,14 +100,14 @@ pub(crate) fn disks_of(volume: &str) -> Vec<String> {
     let by_extents = ask(&volume, IOCTL_VOLUME_GET_VOLUME_DISK_EXTENTS, &[], 8 + 24 * 64);
     let mut numbers = by_extents.map(|bytes| descriptors::disks(&bytes)).unwrap_or_default();
     if numbers.is_empty() {
-        let told = ask(&volume, IOCTL_STORAGE_GET_DEVICE_NUMBER, &[], 16).ok();
-        numbers.extend(told.and_then(|bytes| descriptors::disk(&bytes)));
+        let answer = ask(&volume, IOCTL_STORAGE_GET_DEVICE_NUMBER, &[], 16).ok();
+        numbers.extend(answer.and_then(|bytes| descriptors::disk(&bytes)));
     }
     numbers.iter().map(|number| format!("PhysicalDrive{number}")).collect()
 }
 
 /// Totals of a disk that is open for questions.
 pub(crate) fn counters(drive: &File) -> io::Result<Counters> {
-    let told = ask(drive, IOCTL_DISK_PERFORMANCE, &[], 128)?;
-    descriptors::totals(&told).ok_or(io::ErrorKind::InvalidData.into())
+    let answer = ask(drive, IOCTL_DISK_PERFORMANCE, &[], 128)?;
+    descriptors::totals(&answer).ok_or(io::ErrorKind::InvalidData.into())
 }

@@ -15,7 +15,7 @@ use crate::files::Stat;
 use crate::look::{Seen, bare};
 use crate::system::descriptors;
 use crate::system::spelling::is_device;
-use crate::target::{Target, What};
+use crate::target::{TargetInfo, What};
 
 /// No directory can have such a name, so that a tree of a kernel is found nowhere below.
 pub(crate) const ROOT: &str = "<none>";
@@ -47,7 +47,7 @@ pub(crate) fn kernel_log() -> Option<File> {
 }
 
 /// What lies under a path without links.
-pub(crate) fn target(path: &Path, seen: Seen) -> Option<Target> {
+pub(crate) fn target(path: &Path, seen: Seen) -> Option<TargetInfo> {
     let mut target = bare(path, seen.what);
     let Some(volume) = volume(path) else { return Some(target) };
     target.medium.filesystem = volume.filesystem.as_deref().and_then(|name| label(name, 64));
@@ -82,7 +82,7 @@ fn of_network(medium: &mut Medium, volume: &Volume) {
 }
 
 /// One disk speaks for itself; of several nothing is said but their number.
-fn fill(target: &mut Target, volume: &Volume, names: Vec<String>) {
+fn fill(target: &mut TargetInfo, volume: &Volume, names: Vec<String>) {
     let letter = volume.point.trim_end_matches('\\').to_owned();
     target.medium.stack = vec![BlockNode { name: harmless(&letter), role: "partition".to_owned() }];
     target.medium.stack.extend(names.iter().map(|name| BlockNode { name: name.clone(), role: "disk".to_owned() }));

@@ -43,18 +43,18 @@ pub(crate) fn available_memory() -> Option<u64> {
 }
 
 fn memory() -> Option<MEMORYSTATUSEX> {
-    let mut told = MEMORYSTATUSEX { dwLength: size_of::<MEMORYSTATUSEX>() as u32, ..MEMORYSTATUSEX::default() };
+    let mut info = MEMORYSTATUSEX { dwLength: size_of::<MEMORYSTATUSEX>() as u32, ..MEMORYSTATUSEX::default() };
     // SAFETY: the structure says how long it is, and is this function's own.
-    let done = unsafe { GlobalMemoryStatusEx(&raw mut told) };
-    (done != 0).then_some(told)
+    let done = unsafe { GlobalMemoryStatusEx(&raw mut info) };
+    (done != 0).then_some(info)
 }
 
 /// Major, minor and build of the system, whatever a manifest says.
 fn version() -> Option<(u32, u32, u32)> {
-    let mut told = OSVERSIONINFOW { dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32, ..Default::default() };
+    let mut info = OSVERSIONINFOW { dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32, ..Default::default() };
     // SAFETY: the structure says how long it is, and is this function's own.
-    let status = unsafe { RtlGetVersion(&raw mut told) };
-    (status >= 0).then_some((told.dwMajorVersion, told.dwMinorVersion, told.dwBuildNumber))
+    let status = unsafe { RtlGetVersion(&raw mut info) };
+    (status >= 0).then_some((info.dwMajorVersion, info.dwMinorVersion, info.dwBuildNumber))
 }
 
 /// The registry still says 10 of Windows 11, which is told by its build.
@@ -98,8 +98,8 @@ fn registry(key: &str, value: &str) -> Option<String> {
     if status != 0 {
         return None;
     }
-    let told = room.get(..(bytes as usize / 2)).unwrap_or_default();
-    label(String::from_utf16_lossy(told).trim_end_matches('\0').trim(), 128)
+    let units = room.get(..(bytes as usize / 2)).unwrap_or_default();
+    label(String::from_utf16_lossy(units).trim_end_matches('\0').trim(), 128)
 }
 
 /// Times of all processors, of all programs outside of the kernel and of this process there, in units of 100 ns. Those of other processes, and of the kernel for whom,

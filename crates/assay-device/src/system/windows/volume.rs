@@ -54,7 +54,7 @@ pub(crate) fn volume(path: &Path) -> Option<Volume> {
     let point = wide(asked.as_ref());
     let (mut flags, mut name) = (0u32, [0u16; 64]);
     // SAFETY: `point` ends with a zero; what is written goes to a number and to `name`, whose length is told.
-    let told = unsafe {
+    let volume_done = unsafe {
         GetVolumeInformationW(
             point.as_ptr(),
             std::ptr::null_mut(),
@@ -74,8 +74,8 @@ pub(crate) fn volume(path: &Path) -> Option<Volume> {
     let name_of_volume = (named != 0).then(|| text(&device));
     let point = as_written(&asked);
     Some(Volume {
-        filesystem: (told != 0).then(|| text(&name)).filter(|name| !name.is_empty()),
-        read_only: told != 0 && flags & FILE_READ_ONLY_VOLUME != 0,
+        filesystem: (volume_done != 0).then(|| text(&name)).filter(|name| !name.is_empty()),
+        read_only: volume_done != 0 && flags & FILE_READ_ONLY_VOLUME != 0,
         remote: kind == DRIVE_REMOTE,
         memory: kind == DRIVE_RAMDISK,
         removable: kind == DRIVE_REMOVABLE,

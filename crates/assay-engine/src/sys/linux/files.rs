@@ -43,7 +43,7 @@ pub fn forget(file: &File) -> io::Result<()> {
 
 /// What the system tells of direct I/O on a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum DirectRequirement {
     /// It takes multiples of so many bytes, by this source.
     Alignment(u32, &'static str),
     /// It is not possible, and this is why.
@@ -52,15 +52,15 @@ pub(crate) enum Told {
 }
 
 /// Linux 6.1 and later answer through `statx` with `STATX_DIOALIGN`.
-pub(crate) fn told(file: impl AsFd) -> Told {
+pub(crate) fn direct_requirement(file: impl AsFd) -> DirectRequirement {
     match rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
         Ok(answer) if StatxFlags::from_bits_retain(answer.stx_mask).contains(StatxFlags::DIOALIGN) => {
             match (answer.stx_dio_offset_align, answer.stx_dio_mem_align) {
-                (0, _) => Told::Never("the file system does not do direct I/O"),
-                (offset, memory) => Told::Alignment(offset.max(memory), "statx STATX_DIOALIGN"),
+                (0, _) => DirectRequirement::Never("the file system does not do direct I/O"),
+                (offset, memory) => DirectRequirement::Alignment(offset.max(memory), "statx STATX_DIOALIGN"),
             }
         }
-        _ => Told::Nothing,
+        _ => DirectRequirement::Nothing,
     }
 }
 
@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn what_the_kernel_tells_of_direct_io_is_believed() {
         let file = tempfile::tempfile().unwrap();
-        let told = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).unwrap();
-        if !StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::DIOALIGN) {
+        let answer = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).unwrap();
+        if !StatxFlags::from_bits_retain(answer.stx_mask).contains(StatxFlags::DIOALIGN) {
             eprintln!("SKIP: what_the_kernel_tells_of_direct_io_is_believed: the kernel tells nothing here");
             return;
         }
@@ -86,11 +86,11 @@ mod tests {
             DirectSupport::Yes { alignment, source } => {
                 assert_eq!(
                     (alignment, source.as_str()),
-                    (told.stx_dio_offset_align.max(told.stx_dio_mem_align), "statx STATX_DIOALIGN")
+                    (answer.stx_dio_offset_align.max(answer.stx_dio_mem_align), "statx STATX_DIOALIGN")
                 );
-                assert!(told.stx_dio_offset_align > 0);
+                assert!(answer.stx_dio_offset_align > 0);
             }
-            DirectSupport::No { .. } => assert_eq!(told.stx_dio_offset_align, 0),
+            DirectSupport::No { .. } => assert_eq!(answer.stx_dio_offset_align, 0),
         }
     }
 

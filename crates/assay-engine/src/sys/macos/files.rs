@@ -56,7 +56,7 @@ pub fn forget(file: &File) -> io::Result<()> {
 /// What the system tells of direct I/O on a file.
 #[derive(Debug, PartialEq, Eq)]
 #[expect(dead_code, reason = "macOS tells nothing")]
-pub(crate) enum Told {
+pub(crate) enum DirectRequirement {
     /// It takes multiples of so many bytes, by this source.
     Alignment(u32, &'static str),
     /// It is not possible, and this is why.
@@ -65,6 +65,6 @@ pub(crate) enum Told {
 }
 
 /// Nothing is told beforehand; `F_NOCACHE` takes any place and length.
-pub(crate) fn told(_file: impl AsFd) -> Told {
-    Told::Nothing
+pub(crate) fn direct_requirement(_file: impl AsFd) -> DirectRequirement {
+    DirectRequirement::Nothing
 }

@@ -103,7 +103,7 @@ pub fn forget(_file: &File) -> io::Result<()> {
 
 /// What the system tells of direct I/O on a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum DirectRequirement {
     /// It takes multiples of so many bytes, by this source.
     Alignment(u32, &'static str),
     /// It is not possible, and this is why.
@@ -113,7 +113,7 @@ pub(crate) enum Told {
 }
 
 /// Windows 8 and later tell the sectors of the volume.
-pub(crate) fn told(file: impl AsHandle) -> Told {
+pub(crate) fn direct_requirement(file: impl AsHandle) -> DirectRequirement {
     let mut info = FILE_STORAGE_INFO::default();
     let bytes = size_of_val(&info) as u32;
     let handle = file.as_handle();
@@ -121,8 +121,8 @@ pub(crate) fn told(file: impl AsHandle) -> Told {
     let done =
         unsafe { GetFileInformationByHandleEx(handle.as_raw_handle(), FileStorageInfo, (&raw mut info).cast(), bytes) };
     match info.LogicalBytesPerSector {
-        sector if done != 0 && sector.is_power_of_two() => Told::Alignment(sector, "FileStorageInfo"),
-        _ => Told::Nothing,
+        sector if done != 0 && sector.is_power_of_two() => DirectRequirement::Alignment(sector, "FileStorageInfo"),
+        _ => DirectRequirement::Nothing,
     }
 }
 

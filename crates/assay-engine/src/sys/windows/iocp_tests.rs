@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use assay_core::direction::Direction;
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_core::workload::{Op, Pattern, Workload};
 use windows_sys::Win32::Foundation::{ERROR_DISK_FULL, INVALID_HANDLE_VALUE, STATUS_DISK_FULL, STATUS_END_OF_FILE};
 use windows_sys::Win32::Storage::FileSystem::{FILE_FLAG_OVERLAPPED, PIPE_ACCESS_DUPLEX};
@@ -142,7 +142,7 @@ fn operations_in_flight_are_cancelled_and_waited_for_where_an_engine_is_dropped(
 #[test]
 fn errors_are_those_of_the_system() {
     assert_eq!(result(STATUS_DISK_FULL, 0), -(ERROR_DISK_FULL as i32));
-    assert_eq!(Failure::from_errno(ERROR_DISK_FULL as i32), Failure::OutOfSpace);
+    assert_eq!(RunFailure::from_errno(ERROR_DISK_FULL as i32), RunFailure::OutOfSpace);
     assert_eq!((result(STATUS_END_OF_FILE, 0), result(0, 4096)), (0, 4096));
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing");

@@ -25,7 +25,7 @@ impl Meter {
     pub(crate) fn read(&self) -> Option<u64> {
         let mut counts = IO_COUNTERS::default();
         // SAFETY: the handle is open for as long as `self` is, and it writes the structure.
-        let told = unsafe { GetProcessIoCounters(self.process.as_ref()?.as_raw_handle(), &mut counts) };
-        (told != 0).then(|| counts.ReadTransferCount.saturating_add(counts.WriteTransferCount))
+        let done = unsafe { GetProcessIoCounters(self.process.as_ref()?.as_raw_handle(), &mut counts) };
+        (done != 0).then(|| counts.ReadTransferCount.saturating_add(counts.WriteTransferCount))
     }
 }

@@ -12,9 +12,9 @@ pub const PINS: bool = true;
 pub fn processors() -> Vec<u32> {
     let (mut own, mut all) = (0, 0);
     // SAFETY: it writes two numbers; the handle of this process needs no closing.
-    let told = unsafe { GetProcessAffinityMask(GetCurrentProcess(), &mut own, &mut all) };
+    let done = unsafe { GetProcessAffinityMask(GetCurrentProcess(), &mut own, &mut all) };
     // Threads in several groups have no mask, which is told as 0.
-    (0..usize::BITS).filter(|cpu| told != 0 && own >> cpu & 1 == 1).collect()
+    (0..usize::BITS).filter(|cpu| done != 0 && own >> cpu & 1 == 1).collect()
 }
 
 /// Keeps this thread on one processor from now on.

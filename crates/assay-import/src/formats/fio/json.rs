@@ -124,11 +124,11 @@ fn side(value: &Value, op: Op) -> Side {
     side.operations = value["total_ios"].as_u64();
     side.iops = number("iops");
     let kib = number("bw").map(|rate| rate * 1024.0);
-    let told = number("io_bytes").unwrap_or(0.0);
+    let stated = number("io_bytes").unwrap_or(0.0);
     // Up to 2.x `io_bytes` was in KiB: what agrees with rate and time is meant.
     let by_rate = kib.unwrap_or(0.0) * side.runtime_ms / 1e3;
-    let as_kib = value["io_kbytes"].is_null() && (told * 1024.0 - by_rate).abs() < (told - by_rate).abs();
-    side.bytes = if as_kib { told * 1024.0 } else { told };
+    let as_kib = value["io_kbytes"].is_null() && (stated * 1024.0 - by_rate).abs() < (stated - by_rate).abs();
+    side.bytes = if as_kib { stated * 1024.0 } else { stated };
     // Before 3.2 there was no rate in bytes, and KiB/s are cut to whole ones.
     let by_time = Some(side.bytes * 1e3 / side.runtime_ms).filter(|rate| rate.is_finite());
     let finer = |rate: f64| by_time.filter(|finer| (*finer - rate).abs() <= 1024.0).unwrap_or(rate);

@@ -112,7 +112,7 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
         load.queue_depth = None;
     }
     // `time_based` is not printed either: what ran as long was meant to.
-    let reached = |told: &u64| runtime_ms * 1e6 >= *told as f64 * 0.99;
+    let reached = |percentile_ns: &u64| runtime_ms * 1e6 >= *percentile_ns as f64 * 0.99;
     load.duration_ns = get(&["runtime", "timeout"]).and_then(duration).filter(reached);
     load.read_percent = (op == Op::Mixed).then(|| {
         let percent = |name: &str| number(name).and_then(|percent| u8::try_from(percent.min(100)).ok());

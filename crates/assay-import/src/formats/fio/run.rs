@@ -3,7 +3,7 @@
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::histogram::StoredHistogram;
-use assay_core::outcome::{Failure, Outcome};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Repeat, Score};
 use assay_core::workload::{Op, Workload};
 
@@ -258,12 +258,12 @@ fn same<'a>(mut all: impl Iterator<Item = Option<&'a String>>) -> Option<String>
 fn failed(job: &Job) -> Outcome {
     // Error numbers of Linux, which fio prints.
     let failure = match job.error {
-        5 => Failure::IoError,
-        28 => Failure::OutOfSpace,
-        30 => Failure::ReadOnly,
-        6 | 19 => Failure::Disappeared,
-        4 => Failure::Interrupted,
-        _ => Failure::Other,
+        5 => RunFailure::IoError,
+        28 => RunFailure::OutOfSpace,
+        30 => RunFailure::ReadOnly,
+        6 | 19 => RunFailure::Disappeared,
+        4 => RunFailure::Interrupted,
+        _ => RunFailure::Other,
     };
     let longest = job.sides.iter().map(|side| side.runtime_ms).fold(0.0, f64::max);
     let written = job.sides.iter().find(|side| side.op == Op::Write).map_or(0.0, |side| side.bytes);

@@ -63,9 +63,14 @@ fn side_of(op: Op, fields: &[&str]) -> Option<Side> {
     let by_time = side.bytes * 1e3 / side.runtime_ms;
     side.bytes_per_second = side.bytes_per_second.map(|rate| close(rate, by_time, 1024.0));
     let percentile = |share: f64| {
-        let told = fields.iter().skip(12).take(20).filter_map(|field| field.split_once("%="));
-        let mut told = told.filter(|(name, _)| name.parse::<f64>().is_ok_and(|name| (name - share).abs() < 1e-4));
-        told.next().and_then(|(_, value)| value.parse::<f64>().ok()).filter(|value| *value > 0.0).map(|us| us * 1e3)
+        let percentiles = fields.iter().skip(12).take(20).filter_map(|field| field.split_once("%="));
+        let mut percentiles =
+            percentiles.filter(|(name, _)| name.parse::<f64>().is_ok_and(|name| (name - share).abs() < 1e-4));
+        percentiles
+            .next()
+            .and_then(|(_, value)| value.parse::<f64>().ok())
+            .filter(|value| *value > 0.0)
+            .map(|us| us * 1e3)
     };
     let lat =
         |at: usize| if fields.len() > at + 1 { number(at).filter(|us| *us > 0.0).map(|us| us * 1e3) } else { None };

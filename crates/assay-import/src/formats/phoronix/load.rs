@@ -153,7 +153,7 @@ fn iozone(test: &Test) -> Option<Known> {
     let words: Vec<&str> = test.arguments.split_whitespace().collect();
     let has = |flag: &str| words.contains(&flag);
     // Without arguments it is not known what it was told.
-    let told = !words.is_empty();
+    let options_known = !words.is_empty();
     let sync = if has("-o") { Sync::Fsync } else { Sync::End };
     let kind = if op == Op::Read { "read" } else { "write" };
     let mut known = known(Load {
@@ -162,10 +162,10 @@ fn iozone(test: &Test) -> Option<Known> {
         queue_depth: Some(1),
         jobs: Some(1),
         span_bytes: test.option("File Size").and_then(size),
-        direct: told.then(|| has("-I")),
+        direct: options_known.then(|| has("-I")),
         sync: match op {
             Op::Read => Some(Sync::End),
-            _ => told.then_some(sync),
+            _ => options_known.then_some(sync),
         },
         ..Load::new(&name(&format!("iozone {kind}"), test), op)
     });

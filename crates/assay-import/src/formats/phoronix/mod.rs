@@ -135,16 +135,16 @@ fn report(document: &Document, system: Option<&System>, entry: &Entry, target: &
         report.version = Some(version.clone());
     }
     report.created = time(&system.time);
-    let told = |parts: &BTreeMap<String, String>, name: &str| {
+    let field = |parts: &BTreeMap<String, String>, name: &str| {
         parts.get(name).map(|value| value.trim().to_owned()).filter(|value| !matches!(value.as_str(), "" | "Unknown"))
     };
-    report.host.cpu = told(&system.hardware, "Processor");
-    report.host.board = told(&system.hardware, "Motherboard").or(told(&system.hardware, "System"));
-    report.host.os = told(&system.software, "OS");
-    report.host.kernel = told(&system.software, "Kernel");
+    report.host.cpu = field(&system.hardware, "Processor");
+    report.host.board = field(&system.hardware, "Motherboard").or(field(&system.hardware, "System"));
+    report.host.os = field(&system.software, "OS");
+    report.host.kernel = field(&system.software, "Kernel");
     if target.is_empty() {
-        report.medium.filesystem = told(&system.software, "File-System");
-        report.medium.model = told(&system.hardware, "Disk").and_then(|disks| model(&disks));
+        report.medium.filesystem = field(&system.software, "File-System");
+        report.medium.model = field(&system.hardware, "Disk").and_then(|disks| model(&disks));
     }
     report
 }

@@ -12,7 +12,7 @@ use super::Takes::{self, Little, Long};
 
 /// What f3probe says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum ProbeAnswer {
     Real,
     Damaged,
     /// Usable size in sectors.
@@ -32,40 +32,40 @@ const fn sectors(mib: u64) -> u64 {
 
 /// f3probe 8.0 and the catalogue. It looks at powers of two and at one place at a time, so that many
 /// of its answers are wrong; these are not what a check has to say, but what a known one does say.
-const TABLE: [(&str, Takes, Said); 33] = [
-    ("genuine", Long, Said::Real),
-    ("genuine, 2 TiB", Long, Said::Real),
-    ("wraparound of 93.76 MiB", Long, Said::Damaged),
-    ("wraparound of 127 MiB + 512 KiB", Long, Said::Damaged),
-    ("wraparound of 1999 MiB + 512 KiB in 8 GiB", Long, Said::Chance),
-    ("wraparound of 7580 MiB in 64 GiB", Long, Said::Real),
-    ("wraparound of 7580 MiB in 2 TiB", Long, Said::Real),
-    ("limbo of 61 MiB that reads as before", Little, Said::Limbo(sectors(61))),
-    ("limbo of 61 MiB that reads what was last on the bus", Little, Said::Limbo(sectors(61))),
-    ("chain of 61 MiB in 256 MiB", Little, Said::Chain(sectors(61))),
-    ("chain of 61 MiB in 64 MiB, LRU cache of 4 MiB", Little, Said::Chance),
-    ("500 MiB protected, then a window of 4 MiB", Little, Said::Limbo(sectors(500))),
-    ("8 MiB protected, then a window of 4 KiB", Little, Said::Limbo(sectors(8))),
-    ("limbo of 61 MiB, LRU cache of 64 MiB", Long, Said::Limbo(sectors(61))),
-    ("limbo of 61 MiB, LRU cache of 96 MiB", Long, Said::Limbo(sectors(61))),
-    ("limbo of 2 GiB in 16 GiB, random cache of 8 MiB", Little, Said::Chance),
-    ("flips of 1 in 10000 sectors", Long, Said::Chance),
-    ("reads 512 bytes lower from 512 MiB on", Little, Said::Limbo(sectors(512))),
-    ("decays after 1 read", Little, Said::LimboAbout(sectors(512))),
-    ("decays after 2 reads", Little, Said::LimboAbout(sectors(512))),
-    ("decays after 4 reads", Long, Said::Real),
-    ("hangs after 1000 operations", Long, Said::Damaged),
-    ("read-only after 4 MB", Little, Said::Damaged),
-    ("read-only after 60 MB", Little, Said::Damaged),
-    ("drops writes after 4 MB", Little, Said::Damaged),
-    ("drops writes after 60 MB", Long, Said::Damaged),
-    ("thin, 61 MiB", Little, Said::Damaged),
-    ("thin, 256 MiB", Long, Said::Damaged),
-    ("last 256 MiB", Long, Said::Damaged),
-    ("middle 256 MiB", Little, Said::Damaged),
-    ("128 MiB at both ends", Long, Said::Limbo(sectors(128))),
-    ("errors in the last 124 MiB", Little, Said::Damaged),
-    ("errors in the first 4 KiB", Long, Said::Real),
+const TABLE: [(&str, Takes, ProbeAnswer); 33] = [
+    ("genuine", Long, ProbeAnswer::Real),
+    ("genuine, 2 TiB", Long, ProbeAnswer::Real),
+    ("wraparound of 93.76 MiB", Long, ProbeAnswer::Damaged),
+    ("wraparound of 127 MiB + 512 KiB", Long, ProbeAnswer::Damaged),
+    ("wraparound of 1999 MiB + 512 KiB in 8 GiB", Long, ProbeAnswer::Chance),
+    ("wraparound of 7580 MiB in 64 GiB", Long, ProbeAnswer::Real),
+    ("wraparound of 7580 MiB in 2 TiB", Long, ProbeAnswer::Real),
+    ("limbo of 61 MiB that reads as before", Little, ProbeAnswer::Limbo(sectors(61))),
+    ("limbo of 61 MiB that reads what was last on the bus", Little, ProbeAnswer::Limbo(sectors(61))),
+    ("chain of 61 MiB in 256 MiB", Little, ProbeAnswer::Chain(sectors(61))),
+    ("chain of 61 MiB in 64 MiB, LRU cache of 4 MiB", Little, ProbeAnswer::Chance),
+    ("500 MiB protected, then a window of 4 MiB", Little, ProbeAnswer::Limbo(sectors(500))),
+    ("8 MiB protected, then a window of 4 KiB", Little, ProbeAnswer::Limbo(sectors(8))),
+    ("limbo of 61 MiB, LRU cache of 64 MiB", Long, ProbeAnswer::Limbo(sectors(61))),
+    ("limbo of 61 MiB, LRU cache of 96 MiB", Long, ProbeAnswer::Limbo(sectors(61))),
+    ("limbo of 2 GiB in 16 GiB, random cache of 8 MiB", Little, ProbeAnswer::Chance),
+    ("flips of 1 in 10000 sectors", Long, ProbeAnswer::Chance),
+    ("reads 512 bytes lower from 512 MiB on", Little, ProbeAnswer::Limbo(sectors(512))),
+    ("decays after 1 read", Little, ProbeAnswer::LimboAbout(sectors(512))),
+    ("decays after 2 reads", Little, ProbeAnswer::LimboAbout(sectors(512))),
+    ("decays after 4 reads", Long, ProbeAnswer::Real),
+    ("hangs after 1000 operations", Long, ProbeAnswer::Damaged),
+    ("read-only after 4 MB", Little, ProbeAnswer::Damaged),
+    ("read-only after 60 MB", Little, ProbeAnswer::Damaged),
+    ("drops writes after 4 MB", Little, ProbeAnswer::Damaged),
+    ("drops writes after 60 MB", Long, ProbeAnswer::Damaged),
+    ("thin, 61 MiB", Little, ProbeAnswer::Damaged),
+    ("thin, 256 MiB", Long, ProbeAnswer::Damaged),
+    ("last 256 MiB", Long, ProbeAnswer::Damaged),
+    ("middle 256 MiB", Little, ProbeAnswer::Damaged),
+    ("128 MiB at both ends", Long, ProbeAnswer::Limbo(sectors(128))),
+    ("errors in the last 124 MiB", Little, ProbeAnswer::Damaged),
+    ("errors in the first 4 KiB", Long, ProbeAnswer::Real),
 ];
 
 #[test]
@@ -86,30 +86,32 @@ fn f3probe_says_of_the_models_what_it_says_of_such_media() {
             continue;
         }
         let start = Instant::now();
-        let said = match probe(spec) {
-            Ok(said) => said,
+        let stated = match probe(spec) {
+            Ok(stated) => stated,
             Err(missing) => return skip(TEST, &missing),
         };
-        println!("{name:<55}{:>7.1} s  {said:?}", start.elapsed().as_secs_f64());
-        let is_as_expected = match (said, expected) {
-            (_, Said::Chance) => true,
-            (Said::Limbo(said), Said::LimboAbout(expected)) => (expected - sectors(1)..=expected).contains(&said),
-            _ => said == expected,
+        println!("{name:<55}{:>7.1} s  {stated:?}", start.elapsed().as_secs_f64());
+        let is_as_expected = match (stated, expected) {
+            (_, ProbeAnswer::Chance) => true,
+            (ProbeAnswer::Limbo(stated), ProbeAnswer::LimboAbout(expected)) => {
+                (expected - sectors(1)..=expected).contains(&stated)
+            }
+            _ => stated == expected,
         };
         if !is_as_expected {
-            wrong.push((*name, said, expected));
+            wrong.push((*name, stated, expected));
         }
     }
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-fn probe(spec: &MediumSpec) -> Result<Said, Missing> {
+fn probe(spec: &MediumSpec) -> Result<ProbeAnswer, Missing> {
     let medium = SharedMedium::new(spec.build().unwrap());
     let card = FakeCard::new(medium)?;
     let output = f3probe(card.path())?;
     let line = |start: &str| output.lines().find_map(|line| line.trim().strip_prefix(start));
     if line("Good news:").is_some() {
-        return Ok(Said::Real);
+        return Ok(ProbeAnswer::Real);
     }
     let bad = line("Bad news:").unwrap_or_else(|| panic!("{output}"));
     let usable = || {
@@ -117,9 +119,9 @@ fn probe(spec: &MediumSpec) -> Result<Said, Missing> {
         blocks.split_whitespace().next().unwrap().parse().unwrap()
     };
     Ok(match bad.rsplit(' ').next() {
-        Some("damaged") => Said::Damaged,
-        Some("limbo") => Said::Limbo(usable()),
-        Some("chain") => Said::Chain(usable()),
+        Some("damaged") => ProbeAnswer::Damaged,
+        Some("limbo") => ProbeAnswer::Limbo(usable()),
+        Some("chain") => ProbeAnswer::Chain(usable()),
         _ => panic!("{output}"),
     })
 }

@@ -65,16 +65,16 @@ fn refused(why: &str) -> io::Error {
 /// How long a file is that assay can have written. Its owner is not asked: the list of the directory says who writes in it.
 fn judge(file: &File, most: u64) -> io::Result<u64> {
     let (meta, handle) = (file.metadata()?, file.as_raw_handle());
-    let mut told = BY_HANDLE_FILE_INFORMATION::default();
+    let mut info = BY_HANDLE_FILE_INFORMATION::default();
     // SAFETY: the structure is this function's own, and the handle is open.
-    let (kind, done) = unsafe { (GetFileType(handle), GetFileInformationByHandle(handle, &raw mut told)) };
+    let (kind, done) = unsafe { (GetFileType(handle), GetFileInformationByHandle(handle, &raw mut info)) };
     if done == 0 {
         return Err(io::Error::last_os_error());
     }
     if kind != FILE_TYPE_DISK || !meta.is_file() || is_reparse_point(&meta) {
         return Err(refused("it is no regular file"));
     }
-    if told.nNumberOfLinks != 1 {
+    if info.nNumberOfLinks != 1 {
         return Err(refused("it has another name too"));
     }
     if meta.len() > most { Err(refused("it is too long")) } else { Ok(meta.len()) }

@@ -21,7 +21,7 @@ const MOST_MISSING: u64 = 1 << 16;
 
 /// A part of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct ByteRange {
     pub(crate) offset: u64,
     pub(crate) length: u64,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Place {
 /// What was saved of a place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
-    pub(crate) place: Place,
+    pub(crate) place: ByteRange,
     content: Content,
 }
 
@@ -52,9 +52,9 @@ pub(crate) struct Log {
     pub(crate) entries: Vec<Entry>,
     by_offset: BTreeMap<u64, usize>,
     /// Saved, synced, and not there any more; `None` where the place is not known either.
-    pub(crate) missing: Vec<Option<Place>>,
+    pub(crate) missing: Vec<Option<ByteRange>>,
     /// Not whole, and perhaps never synced: nothing was overwritten for these then.
-    pub(crate) doubtful: Vec<Place>,
+    pub(crate) doubtful: Vec<ByteRange>,
     /// Where the file cannot be read.
     pub(crate) unreadable: Option<(u64, std::io::Error)>,
     /// The mark says that everything was put back.
@@ -66,7 +66,7 @@ pub(crate) struct Log {
 struct Findings {
     records: BTreeMap<u64, (Entry, [u8; SUM])>,
     /// Records before the mark, running hash, places, byte of the file.
-    commits: Vec<(u64, [u8; SUM], Vec<Place>)>,
+    commits: Vec<(u64, [u8; SUM], Vec<ByteRange>)>,
     /// What damaged records seem to have been.
     seemed: Vec<Head>,
     /// A whole record stands after the last commit mark.
@@ -111,11 +111,11 @@ impl Log {
     /// covers may be torn because the power went in the middle of its sync; then nothing was
     /// overwritten for it, which the device can tell.
     fn judge(&mut self, found: &Findings) {
-        let mut placed: BTreeMap<u64, Place> = found
+        let mut placed: BTreeMap<u64, ByteRange> = found
             .seemed
             .iter()
             .filter(|head| matches!(head.kind, DATA | FILL))
-            .map(|head| (head.number, Place { offset: head.offset, length: head.length }))
+            .map(|head| (head.number, ByteRange { offset: head.offset, length: head.length }))
             .collect();
         for (count, _, places) in &found.commits {
             placed.extend((count.saturating_sub(places.len() as u64)..).zip(places.iter().copied()));
@@ -144,7 +144,7 @@ impl Log {
     }
 
     /// Whether the device that it was made for has such a place, in whole sectors.
-    fn is_on_device(&self, place: &Place) -> bool {
+    fn is_on_device(&self, place: &ByteRange) -> bool {
         let end = place.offset.checked_add(place.length);
         let whole = place.offset.is_multiple_of(SECTOR_BYTES) && place.length.is_multiple_of(SECTOR_BYTES);
         whole && end.is_some_and(|end| end <= self.header.device.bytes)
@@ -274,7 +274,7 @@ fn records(window: &mut Window<'_>, binding: &Binding, start: u64) -> Findings {
 
 impl Findings {
     fn take(&mut self, head: Head, at: u64, payload: &[u8], sum: [u8; SUM]) {
-        let place = Place { offset: head.offset, length: head.length };
+        let place = ByteRange { offset: head.offset, length: head.length };
         let content = match head.kind {
             DATA => Content::At(at + HEAD as u64),
             FILL => Content::Fill(payload[0]),
@@ -297,7 +297,7 @@ impl Findings {
     }
 }
 
-fn place_of(bytes: &[u8]) -> Option<Place> {
+fn place_of(bytes: &[u8]) -> Option<ByteRange> {
     let word = |at: usize| bytes.get(at..)?.first_chunk().map(|bytes: &[u8; 8]| u64::from_le_bytes(*bytes));
-    Some(Place { offset: word(0)?, length: word(8)? })
+    Some(ByteRange { offset: word(0)?, length: word(8)? })
 }

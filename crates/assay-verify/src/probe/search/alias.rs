@@ -2,11 +2,11 @@
 
 use super::super::contract::Device;
 use super::super::stamp::{Origin, Seen};
-use super::course::{ATTEMPTS, Search};
-use super::crowd::Loser;
-use super::desk::{End, PAGE_OF_CACHE, Place};
-use super::nature::{Nature, Repeat};
-use super::numbers::{fan, prime_powers};
+use super::eviction::LosingSector;
+use super::loss_kind::{LossKind, Repeat};
+use super::numbers::{evenly_spaced, prime_powers};
+use super::stages::{ATTEMPTS, Search};
+use super::stamped::{End, PAGE_OF_CACHE, SectorRange};
 use super::stripes::STRIPE;
 
 /// Pairs that are looked at.
@@ -25,40 +25,43 @@ const LEAST_BELOW: usize = 3;
 impl<D: Device> Search<'_, '_, D> {
     /// Reads whose stamp each of these sectors bears, another place before each, which leaves nothing
     /// of them on the bus.
-    pub(super) fn bearers(&mut self, sectors: &[u64]) -> Result<Vec<Option<Origin>>, End> {
-        let wash = self.wash(sectors);
+    pub(super) fn origins_at(&mut self, sectors: &[u64]) -> Result<Vec<Option<Origin>>, End> {
+        let flush = self.flush_place_beside(sectors);
         let mut all = Vec::with_capacity(sectors.len());
         for sector in sectors {
-            if let Some(wash) = wash {
-                self.desk.check(wash)?;
+            if let Some(flush) = flush {
+                self.device.check(flush)?;
             }
-            let bears = self.desk.bears(*sector)?;
-            all.push(bears.filter(|origin| origin.generation == self.desk.generation()));
+            let bears = self.device.origin_at(*sector)?;
+            all.push(bears.filter(|origin| origin.generation == self.device.generation()));
         }
         Ok(all)
     }
 
     /// A place that holds, of a page at least, and is none of those looked at: what it leaves on the bus is of
     /// another round then.
-    fn wash(&self, looked: &[u64]) -> Option<Place> {
-        let holds = |place: &Place| {
-            place.numbers().all(|s| self.desk.findings.get(&s).is_some_and(|seen| seen.keeps()) && !looked.contains(&s))
+    fn flush_place_beside(&self, looked: &[u64]) -> Option<SectorRange> {
+        let holds = |place: &SectorRange| {
+            place
+                .numbers()
+                .all(|s| self.device.findings.get(&s).is_some_and(|seen| seen.keeps()) && !looked.contains(&s))
         };
-        let pages = self.samples.iter().filter(|place| place.sectors >= 8).map(|place| Place { sectors: 8, ..*place });
+        let pages =
+            self.samples.iter().filter(|place| place.sectors >= 8).map(|place| SectorRange { sectors: 8, ..*place });
         pages.into_iter().find(holds)
     }
 
     /// Writes places from the last to the first, so that none begins where another ended and a cache for
     /// writes in sequence takes it, and drives them out of caches.
-    pub(super) fn write_apart(&mut self, places: &[Place]) -> Result<(), End> {
+    pub(super) fn write_in_falling_order(&mut self, places: &[SectorRange]) -> Result<(), End> {
         let mut falling = places.to_vec();
         falling.sort_unstable();
         falling.dedup();
-        self.desk.save(&falling)?;
+        self.device.save(&falling)?;
         for place in falling.iter().rev() {
-            self.desk.write(*place)?;
+            self.device.write(*place)?;
         }
-        self.eviction.evict(self.desk, &falling)
+        self.eviction.evict(self.device, &falling)
     }
 
     /// Which of `others` are one cell with `base`: all are written, and those that read as `base` does share
@@ -67,12 +70,13 @@ impl<D: Device> Search<'_, '_, D> {
         if self.through.is_some() {
             return others.iter().map(|other| self.agree(base, *other)).collect();
         }
-        self.desk.begin_round();
-        let places: Vec<Place> = std::iter::once(&base).chain(others).map(|at| self.desk.place(*at, 1)).collect();
-        self.write_apart(&places)?;
+        self.device.begin_round();
+        let places: Vec<SectorRange> =
+            std::iter::once(&base).chain(others).map(|at| self.device.place(*at, 1)).collect();
+        self.write_in_falling_order(&places)?;
         let mut all = vec![base];
         all.extend(others);
-        let bears = self.bearers(&all)?;
+        let bears = self.origins_at(&all)?;
         let (first, rest) = bears.split_first().map_or((None, &[][..]), |(first, rest)| (*first, rest));
         Ok(rest.iter().map(|other| first.is_some() && *other == first).collect())
     }
@@ -82,11 +86,11 @@ impl<D: Device> Search<'_, '_, D> {
         if self.through.is_some() {
             return pairs.iter().map(|(one, other)| self.agree(*one, *other)).collect();
         }
-        self.desk.begin_round();
+        self.device.begin_round();
         let all: Vec<u64> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
-        let places: Vec<Place> = all.iter().map(|at| self.desk.place(*at, 1)).collect();
-        self.write_apart(&places)?;
-        let bears = self.bearers(&all)?;
+        let places: Vec<SectorRange> = all.iter().map(|at| self.device.place(*at, 1)).collect();
+        self.write_in_falling_order(&places)?;
+        let bears = self.origins_at(&all)?;
         Ok(bears.chunks_exact(2).map(|pair| pair[0].is_some() && pair[0] == pair[1]).collect())
     }
 
@@ -96,7 +100,7 @@ impl<D: Device> Search<'_, '_, D> {
         let mut distances: Vec<u64> = Vec::new();
         self.eviction.blind = true;
         // Beside the end of the device there may be no room for a stripe.
-        let sectors = self.desk.sectors();
+        let sectors = self.device.sectors();
         let roomy = |pair: &(u64, u64)| pair.0.max(pair.1) + 2 * STRIPE <= sectors;
         let (roomy, others): (Vec<_>, Vec<_>) = pairs.iter().copied().partition(roomy);
         for (a, b) in roomy.into_iter().chain(others) {
@@ -108,11 +112,11 @@ impl<D: Device> Search<'_, '_, D> {
                 continue;
             }
             distances.push(high - low);
-            let (losers, hidden) = (std::mem::take(&mut self.eviction.losers), self.eviction.hidden);
-            if losers.is_empty() {
-                self.eviction.losers = self.pair_losers(low, high);
+            let (losing_sectors, hidden) = (std::mem::take(&mut self.eviction.losing_sectors), self.eviction.hidden);
+            if losing_sectors.is_empty() {
+                self.eviction.losing_sectors = self.pair_losers(low, high);
             } else {
-                self.eviction.losers = losers.clone();
+                self.eviction.losing_sectors = losing_sectors.clone();
             }
             if self.same_cells(high, &[low])?[0] && self.takes_turns(low, high)? {
                 self.shared = true;
@@ -125,7 +129,7 @@ impl<D: Device> Search<'_, '_, D> {
                 return self.structure(low, high).map(Some);
             }
             // Canaries that never die say nothing of a cache, where the pair was none.
-            (self.eviction.losers, self.eviction.hidden) = (losers, hidden);
+            (self.eviction.losing_sectors, self.eviction.hidden) = (losing_sectors, hidden);
             if let Some(repeat) = self.repeat_through(low, high)? {
                 self.shared = true;
                 return Ok(Some(repeat));
@@ -140,14 +144,14 @@ impl<D: Device> Search<'_, '_, D> {
     pub(super) fn takes_turns(&mut self, low: u64, high: u64) -> Result<bool, End> {
         let mut wrote = [false; 2];
         for turn in 0..TURNS {
-            self.desk.begin_round();
-            let places = if turn % 2 == 0 { [low, high] } else { [high, low] }.map(|at| self.desk.place(at, 1));
-            self.desk.save(&places)?;
+            self.device.begin_round();
+            let places = if turn % 2 == 0 { [low, high] } else { [high, low] }.map(|at| self.device.place(at, 1));
+            self.device.save(&places)?;
             for place in places {
-                self.desk.write(place)?;
+                self.device.write(place)?;
             }
-            self.eviction.evict(self.desk, &places)?;
-            let shown = self.bearers(&[low, high])?;
+            self.eviction.evict(self.device, &places)?;
+            let shown = self.origins_at(&[low, high])?;
             if let [Some(one), Some(other)] = shown[..]
                 && one == other
             {
@@ -168,31 +172,31 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Canaries where all that is known to lose is overwritten: pairs that were met, and such as lie
     /// beside the pair that is looked at.
-    fn pair_losers(&self, low: u64, high: u64) -> Vec<Loser> {
-        let (unit, sectors) = (self.desk.unit(), self.desk.sectors());
+    fn pair_losers(&self, low: u64, high: u64) -> Vec<LosingSector> {
+        let (unit, sectors) = (self.device.unit(), self.device.sectors());
         let met = self.pairs.iter().filter(|(a, b)| a.abs_diff(*b) != high - low).take(64);
-        let mut losers: Vec<Loser> = met.map(|(a, b)| Loser { at: *a, by: Some(*b) }).collect();
-        if losers.len() < 8 {
+        let mut losing_sectors: Vec<LosingSector> = met.map(|(a, b)| LosingSector { at: *a, by: Some(*b) }).collect();
+        if losing_sectors.len() < 8 {
             let step = unit.max(8);
             let beside = (1..=16).map(|index| index * step).filter(|shift| high + shift + unit <= sectors);
-            losers.extend(beside.map(|shift| Loser { at: low + shift, by: Some(high + shift) }));
+            losing_sectors.extend(beside.map(|shift| LosingSector { at: low + shift, by: Some(high + shift) }));
         }
-        losers
+        losing_sectors
     }
 
     pub(super) fn structure(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
         let period = high - low;
         let vague = Repeat { protected: 0, period, real: period, exact: false, straight: true };
         // Where the search ends early, this is known.
-        let nature = std::mem::replace(&mut self.nature, Nature::Repeats(vague));
+        let loss_kind = std::mem::replace(&mut self.loss_kind, LossKind::Repeats(vague));
         let (found, stands) = self.straight(low, high)?.unwrap_or((vague, false));
         if stands || self.through.is_some() {
-            self.nature = nature;
+            self.loss_kind = loss_kind;
             return Ok(found);
         }
         // Some blocks of a stripe keep their order by chance, and may lead to a period that does not stand.
         let striped = self.striped(low, high)?;
-        self.nature = nature;
+        self.loss_kind = loss_kind;
         Ok(striped.unwrap_or(found))
     }
 
@@ -240,7 +244,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// the period; the protected part and the real one end where they are said to.
     fn stands(&mut self, repeat: &Repeat) -> Result<bool, End> {
         let Repeat { protected, period, real, .. } = *repeat;
-        let top = self.desk.sectors() / self.desk.unit() * self.desk.unit();
+        let top = self.device.sectors() / self.device.unit() * self.device.unit();
         let mut pairs: Vec<(u64, u64, bool)> = Vec::new();
         let room = real.min(top.saturating_sub(protected + period));
         let mut insides = vec![0, room / 5 * 2, room / 3 * 2];
@@ -256,11 +260,11 @@ impl<D: Device> Search<'_, '_, D> {
             pairs.push((below, below + period, false));
         }
         // A block is one place: within it nothing is told apart.
-        let unit = self.desk.unit();
+        let unit = self.device.unit();
         pairs.retain(|(low, high, _)| high + unit <= top && low / unit != high / unit);
         let all: Vec<(u64, u64)> = pairs.iter().map(|pair| (pair.0, pair.1)).collect();
         let shared = self.same_pairs(&all)?;
-        let errs = |pair: &(u64, u64, bool)| self.desk.is_bad(pair.0) || self.desk.is_bad(pair.1);
+        let errs = |pair: &(u64, u64, bool)| self.device.is_bad(pair.0) || self.device.is_bad(pair.1);
         if pairs.iter().zip(shared).any(|(pair, same)| pair.2 != same && !errs(pair)) {
             return Ok(false);
         }
@@ -271,18 +275,18 @@ impl<D: Device> Search<'_, '_, D> {
     /// are dealt out may be turned by a few alone, so that single places do not show it.
     fn keeps_the_order(&mut self, repeat: &Repeat) -> Result<bool, End> {
         let Repeat { protected, period, real, .. } = *repeat;
-        let room = real.min(self.desk.sectors().saturating_sub(protected + period));
+        let room = real.min(self.device.sectors().saturating_sub(protected + period));
         let length = room.min(ORDERED).min(period);
         if self.through.is_some() || length < PAGE_OF_CACHE {
             return Ok(true);
         }
-        let written = self.desk.place(protected + (room - length) / 2, length);
+        let written = self.device.place(protected + (room - length) / 2, length);
         self.write_backwards(written)?;
         // A period need not be whole blocks.
         let from = written.at + period;
-        let behind = self.desk.place(from, written.sectors);
+        let behind = self.device.place(from, written.sectors);
         // Whoever was last: what is written against caches may lead to the same cells.
-        let (here, there) = (self.desk.origins(written)?, self.desk.origins(behind)?);
+        let (here, there) = (self.device.origins(written)?, self.device.origins(behind)?);
         let there = there.into_iter().skip((from - behind.at) as usize);
         let inside = |at: u64| (protected..protected + real).contains(&at);
         let mut both = written.numbers().zip(here.into_iter().zip(there)).filter(|(at, _)| inside(*at));
@@ -300,15 +304,15 @@ impl<D: Device> Search<'_, '_, D> {
             return Ok(false);
         }
         // Nothing behind it holds, or this is a hole.
-        let end = period.min(self.desk.sectors().saturating_sub(protected));
+        let end = period.min(self.device.sectors().saturating_sub(protected));
         let last = self.steps().map_while(|step| end.checked_sub(step)).take_while(|inside| *inside > real);
-        let behind: Vec<u64> = fan(real, end, BEHIND).into_iter().chain(last).collect();
+        let behind: Vec<u64> = evenly_spaced(real, end, BEHIND).into_iter().chain(last).collect();
         Ok(behind.is_empty() || self.held_inside(structure, &behind)?.iter().all(|held| !held))
     }
 
     /// Whether pairs at this distance are one cell elsewhere too.
     fn confirms(&mut self, period: u64, low: u64, high: u64) -> Result<bool, End> {
-        let (unit, sectors) = (self.desk.unit(), self.desk.sectors());
+        let (unit, sectors) = (self.device.unit(), self.device.sectors());
         let top = sectors - sectors % unit;
         // From the pair on upwards every address leads there too. Where there is next to no room, the addresses
         // are neighbours and say no more than the pair: below it they lead there unless they are protected.
@@ -324,9 +328,9 @@ impl<D: Device> Search<'_, '_, D> {
         let known = shared.iter().filter(|same| **same).count();
         let mut lost = 0;
         for ((at, _), _) in pairs.iter().zip(&shared).filter(|(_, same)| !**same) {
-            let place = self.desk.place(*at, 1);
+            let place = self.device.place(*at, 1);
             lost +=
-                usize::from(self.desk.check(place)?.iter().any(|seen| *seen == Seen::Lost || *seen == Seen::Before));
+                usize::from(self.device.check(place)?.iter().any(|seen| *seen == Seen::Lost || *seen == Seen::Before));
         }
         if known > 0 && (known + lost) * 2 >= pairs.len() {
             return Ok(true);
@@ -358,7 +362,7 @@ impl<D: Device> Search<'_, '_, D> {
         let (mut good, mut bad) = (0, steps + 1);
         while bad - good > 1 {
             let width = bad - good;
-            let probes: Vec<u64> = fan(good, bad, 16.min(width));
+            let probes: Vec<u64> = evenly_spaced(good, bad, 16.min(width));
             let others: Vec<u64> = probes.iter().map(|steps| low.saturating_sub(steps * period)).collect();
             let base = low + period;
             let known: Vec<bool> = if probes.is_empty() { Vec::new() } else { self.same_cells(base, &others)? };
@@ -385,7 +389,7 @@ impl<D: Device> Search<'_, '_, D> {
         // `above` shares, `below` does not.
         let mut floor = below.map_or(0, |below| below + 1);
         while floor < above {
-            let probes = fan(floor.saturating_sub(1), above, self.probes());
+            let probes = evenly_spaced(floor.saturating_sub(1), above, self.probes());
             let probes: Vec<u64> = if probes.is_empty() { vec![floor] } else { probes };
             let shared = self.same_laps(period, &probes)?;
             for (at, same) in probes.iter().zip(shared) {
@@ -427,7 +431,7 @@ impl<D: Device> Search<'_, '_, D> {
             for (index, shared) in indexes.iter().zip(self.same_pairs(&pairs)?) {
                 same[*index] = shared;
             }
-            let errs = |pair: &(u64, u64)| self.desk.is_bad(pair.1) && !self.desk.is_bad(pair.0);
+            let errs = |pair: &(u64, u64)| self.device.is_bad(pair.1) && !self.device.is_bad(pair.0);
             left = indexes.into_iter().zip(pairs).filter(|(_, pair)| errs(pair)).map(|(index, _)| index).collect();
         }
         Ok(same)
@@ -435,7 +439,7 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// How much of a period holds data, where blocks are dealt out within so many sectors.
     pub(super) fn real_of(&mut self, protected: u64, period: u64, stripe: u64) -> Result<u64, End> {
-        let sectors = self.desk.sectors();
+        let sectors = self.device.sectors();
         // Of all that was seen so far: positions that drop what is written.
         let mut dropped: Vec<u64> = Vec::new();
         for (sector, seen) in &self.first {
@@ -473,7 +477,7 @@ impl<D: Device> Search<'_, '_, D> {
         let Some(mut high) = least_dropped else { return Ok(period) };
         let mut low = if most_held <= high { most_held } else { 0 };
         while low < high {
-            let probes = fan(low.saturating_sub(1), high, self.probes());
+            let probes = evenly_spaced(low.saturating_sub(1), high, self.probes());
             let probes: Vec<u64> = if probes.is_empty() { vec![low] } else { probes };
             for (inside, held) in probes.iter().zip(self.held_from((protected, period, stripe), &probes)?) {
                 if held && *inside < high {
@@ -489,7 +493,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// Whether positions of the first period hold data, or the blocks behind them: a single bad cell is no end.
     fn held_from(&mut self, structure: (u64, u64, u64), inside: &[u64]) -> Result<Vec<bool>, End> {
         let (protected, period, _) = structure;
-        let (unit, sectors) = (self.desk.unit(), self.desk.sectors());
+        let (unit, sectors) = (self.device.unit(), self.device.sectors());
         let mut held = self.held_inside(structure, inside)?;
         let behind = |inside: &u64| Some(inside + unit).filter(|next| *next < period && protected + next < sectors);
         let lost: Vec<usize> = (0..inside.len()).filter(|index| !held[*index]).collect();
@@ -518,41 +522,41 @@ impl<D: Device> Search<'_, '_, D> {
                 held[*index] = holds;
             }
             left =
-                indexes.into_iter().zip(at).filter(|(_, at)| self.desk.is_bad(*at)).map(|(index, _)| index).collect();
+                indexes.into_iter().zip(at).filter(|(_, at)| self.device.is_bad(*at)).map(|(index, _)| index).collect();
         }
         Ok(held)
     }
 
     /// Where a position of the period lies in one of its laps; `None` behind the end of the device.
     fn lap_at(&self, (protected, period, _): (u64, u64, u64), inside: u64, lap: u64) -> Option<u64> {
-        let unit = self.desk.unit();
+        let unit = self.device.unit();
         let at = protected + inside + lap * period;
-        (at < self.desk.sectors() / unit * unit).then_some(at)
+        (at < self.device.sectors() / unit * unit).then_some(at)
     }
 
     fn held_at(&mut self, (protected, period, stripe): (u64, u64, u64), at: &[u64]) -> Result<Vec<bool>, End> {
         if self.through.is_some() {
-            let top = self.desk.sectors() / self.desk.unit() * self.desk.unit();
+            let top = self.device.sectors() / self.device.unit() * self.device.unit();
             let lap = |at: u64| if at + period < top { Some(at + period) } else { at.checked_sub(period) };
             let lap = |at: u64| lap(at).filter(|other| *other >= protected);
             return at.iter().map(|at| lap(*at).map_or(Ok(false), |other| self.agree(*at, other))).collect();
         }
-        self.desk.begin_round();
-        let places: Vec<Place> = at.iter().map(|at| self.desk.place(*at, 1)).collect();
-        self.write_apart(&places)?;
-        let bears = self.bearers(at)?;
+        self.device.begin_round();
+        let places: Vec<SectorRange> = at.iter().map(|at| self.device.place(*at, 1)).collect();
+        self.write_in_falling_order(&places)?;
+        let bears = self.origins_at(at)?;
         let cell = |at: u64| at.checked_sub(protected).map(|behind| behind % period / stripe);
-        let kin = |at: u64, origin: Origin| cell(at) == cell(origin.sector);
-        Ok(at.iter().zip(bears).map(|(at, bears)| bears.is_some_and(|origin| kin(*at, origin))).collect())
+        let one_cell = |at: u64, origin: Origin| cell(at) == cell(origin.sector);
+        Ok(at.iter().zip(bears).map(|(at, bears)| bears.is_some_and(|origin| one_cell(*at, origin))).collect())
     }
 
     /// Whether the protected part or the real one ends beside what errs, within which it may end as well.
     fn ends_in_errors(&self, protected: u64, period: u64, real: u64) -> bool {
         let below = protected.checked_sub(1).is_some_and(|below| {
             let mut laps = (1..=LAPS).filter_map(|lap| self.lap_at((below, period, 1), 0, lap));
-            self.desk.is_bad(below) || laps.all(|at| self.desk.is_bad(at))
+            self.device.is_bad(below) || laps.all(|at| self.device.is_bad(at))
         });
         let mut laps = (0..LAPS).filter_map(|lap| self.lap_at((protected, period, 1), real, lap));
-        below || (real < period && laps.all(|at| self.desk.is_bad(at)))
+        below || (real < period && laps.all(|at| self.device.is_bad(at)))
     }
 }

@@ -3,11 +3,11 @@
 use super::super::contract::Device;
 use super::super::settings::{LEAST_VERIFIED, MET, READINGS, TEETH};
 use super::super::stamp::Seen;
-use super::course::Search;
-use super::crowd::without;
-use super::desk::{End, Place};
-use super::nature::Nature;
-use super::scatter::{ladder, strata, tidy};
+use super::eviction::without;
+use super::loss_kind::LossKind;
+use super::scatter::{power_of_two_places, stratified_places, without_repetition};
+use super::stages::Search;
+use super::stamped::{End, SectorRange};
 
 /// Windows that addresses lead to behind a protected part are met by a comb of this length.
 const NEAR: u64 = (64 << 20) / 512;
@@ -15,21 +15,21 @@ const NEAR: u64 = (64 << 20) / 512;
 impl<D: Device> Search<'_, '_, D> {
     /// Whether anything was lost.
     pub(crate) fn discover(&mut self) -> Result<bool, End> {
-        self.desk.begin_round();
-        let small = ladder(self.desk);
-        let wide = strata(self.desk, &small, self.run);
-        self.samples = tidy([small, wide].concat());
+        self.device.begin_round();
+        let small = power_of_two_places(self.device);
+        let wide = stratified_places(self.device, &small, self.run);
+        self.samples = without_repetition([small, wide].concat());
         let samples = self.samples.clone();
-        self.desk.expected = (samples.len() + self.verified(&samples).len()) as u64;
-        self.desk.save(&samples)?;
+        self.device.expected = (samples.len() + self.verified(&samples).len()) as u64;
+        self.device.save(&samples)?;
         for place in &samples {
-            self.desk.write(*place)?;
+            self.device.write(*place)?;
         }
-        self.desk.settle()?;
+        self.device.settle()?;
         if self.all_back()? {
             return Ok(true);
         }
-        let lost = self.crowd_out(&samples)?;
+        let lost = self.write_run_between(&samples)?;
         if lost || self.all_back()? {
             return Ok(true);
         }
@@ -40,19 +40,19 @@ impl<D: Device> Search<'_, '_, D> {
     /// Writes most of the run once more. A cache that holds back what was written last has to give up the end of the
     /// run for that: as it is no larger than the run, it has none of what is written again any more. So at least
     /// [`MET`] of the run has reached the memory when it is looked for elsewhere.
-    fn push_through(&mut self, samples: &[Place]) -> Result<(), End> {
-        self.desk.begin_round();
+    fn push_through(&mut self, samples: &[SectorRange]) -> Result<(), End> {
+        self.device.begin_round();
         let (share, of) = MET;
         let end = self.run.at + self.run.sectors / of * share;
         for stretch in self.clear_run(samples).into_iter().filter(|stretch| stretch.at < end) {
-            self.desk.write(stretch)?;
+            self.device.write(stretch)?;
         }
-        self.desk.settle()
+        self.device.settle()
     }
 
     /// Reads the run back, all of it where it is short, and the samples again after each part of it: what is
     /// read meanwhile drives them out of a cache that is filled by reading, which spares the cells.
-    fn read_on(&mut self, samples: &[Place]) -> Result<bool, End> {
+    fn read_on(&mut self, samples: &[SectorRange]) -> Result<bool, End> {
         let verified = self.verified(samples);
         let each = verified.len().div_ceil(READINGS - 2).max(1);
         let mut parts = verified.chunks(each);
@@ -66,24 +66,24 @@ impl<D: Device> Search<'_, '_, D> {
             }
             let mut worn = false;
             for place in samples {
-                let page = Place { sectors: place.sectors.min(8), ..*place };
+                let page = SectorRange { sectors: place.sectors.min(8), ..*place };
                 worn |= self.is_lost(page)?;
             }
             if worn {
-                self.nature = Nature::Decays;
+                self.loss_kind = LossKind::Decays;
                 return Ok(true);
             }
         }
         Ok(lost)
     }
 
-    fn is_lost(&mut self, place: Place) -> Result<bool, End> {
-        Ok(self.desk.check(place)?.iter().any(|seen| *seen != Seen::Holds))
+    fn is_lost(&mut self, place: SectorRange) -> Result<bool, End> {
+        Ok(self.device.check(place)?.iter().any(|seen| *seen != Seen::Holds))
     }
 
     /// Reads all samples back; whether any was lost, or belongs to another.
     fn all_back(&mut self) -> Result<bool, End> {
-        let mut lost = !self.desk.strangers.is_empty();
+        let mut lost = !self.device.foreign_stamps.is_empty();
         for place in self.samples.clone() {
             lost |= self.is_lost(place)?;
         }
@@ -91,20 +91,20 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Writes a run between the samples, and looks on the way whether one of them is lost by then.
-    fn crowd_out(&mut self, samples: &[Place]) -> Result<bool, End> {
-        self.desk.begin_round();
+    fn write_run_between(&mut self, samples: &[SectorRange]) -> Result<bool, End> {
+        self.device.begin_round();
         let clear = self.clear_run(samples);
-        let watched: Vec<Place> =
+        let watched: Vec<SectorRange> =
             samples.iter().take(12).chain(samples.iter().skip(samples.len() / 2).take(4)).copied().collect();
         let (mut written, mut next) = (0, (1 << 20) / 512);
         for stretch in clear {
-            self.desk.save(&[stretch])?;
-            self.desk.write(stretch)?;
+            self.device.save(&[stretch])?;
+            self.device.write(stretch)?;
             written += stretch.sectors;
-            self.crowded = written;
+            self.run_sectors = written;
             if written >= next {
                 next = written * 2;
-                self.desk.settle()?;
+                self.device.settle()?;
                 let mut lost = false;
                 for place in &watched {
                     lost |= self.is_lost(*place)?;
@@ -114,12 +114,12 @@ impl<D: Device> Search<'_, '_, D> {
                 }
             }
         }
-        self.desk.settle()?;
+        self.device.settle()?;
         Ok(false)
     }
 
     /// The run without the samples in it, in parts of at most 1 MiB.
-    fn clear_run(&self, samples: &[Place]) -> Vec<Place> {
+    fn clear_run(&self, samples: &[SectorRange]) -> Vec<SectorRange> {
         let mut clear = samples.to_vec();
         clear.sort_unstable();
         let rows = without(self.run, &clear);
@@ -128,13 +128,13 @@ impl<D: Device> Search<'_, '_, D> {
                 let large = (1 << 20) / 512;
                 (row.at..row.end())
                     .step_by(large as usize)
-                    .map(move |at| Place { at, sectors: large.min(row.end() - at) })
+                    .map(move |at| SectorRange { at, sectors: large.min(row.end() - at) })
             })
             .collect()
     }
 
     /// The parts of the run that are read back.
-    fn verified(&self, samples: &[Place]) -> Vec<Place> {
+    fn verified(&self, samples: &[SectorRange]) -> Vec<SectorRange> {
         let every = (self.run.sectors / LEAST_VERIFIED).max(1) as usize;
         self.clear_run(samples).into_iter().step_by(every).collect()
     }
@@ -143,7 +143,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// start again, though caches hold the rest of it back.
     fn comb(&mut self) -> Result<bool, End> {
         let (share, of) = MET;
-        let step = (self.run.sectors / of * share).max(self.desk.unit());
+        let step = (self.run.sectors / of * share).max(self.device.unit());
         let mut teeth: Vec<u64> = Vec::new();
         let below = self.run.at;
         let all = below / step;
@@ -152,10 +152,10 @@ impl<D: Device> Search<'_, '_, D> {
         let from = if all <= TEETH { 1 } else { all / 2 };
         teeth.extend((1..=near).chain(from.max(near + 1)..=all).map(|index| below - index * step));
         for at in teeth {
-            if self.desk.was_written(at) {
+            if self.device.was_written(at) {
                 continue;
             }
-            if let Some(origin) = self.desk.bears(at)?
+            if let Some(origin) = self.device.origin_at(at)?
                 && origin.sector != at
             {
                 self.pairs.push((at, origin.sector));

@@ -8,10 +8,10 @@ use assay_core::verification::{Extent, FakeKind, SECTOR_BYTES, Verdict};
 use super::super::contract::{Device, Fault};
 use super::super::settings::PARTS;
 use super::super::stamp::Seen;
-use super::course::Search;
-use super::desk::{End, Moved};
+use super::loss_kind::{LossKind, Repeat};
 use super::map::State;
-use super::nature::{Nature, Repeat};
+use super::stages::Search;
+use super::stamped::{End, Moved};
 
 /// What is known at the end.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Account {
     pub(crate) announced: u64,
     pub(crate) verdict: Verdict,
     pub(crate) kind: Option<FakeKind>,
-    pub(crate) nature: Nature,
+    pub(crate) loss_kind: LossKind,
     /// The real size in bytes, from the least to the most that it may be.
     pub(crate) real: Option<(u64, u64)>,
     pub(crate) holds: Vec<Extent>,
@@ -31,7 +31,7 @@ pub(crate) struct Account {
     /// Losses are hidden by a cache that is larger than what was written to drive it out.
     pub(crate) hidden: bool,
     /// Bytes that were written elsewhere before everything was read back.
-    pub(crate) crowded_bytes: u64,
+    pub(crate) run_bytes: u64,
     pub(crate) findings: BTreeMap<u64, Seen>,
     pub(crate) places: usize,
     pub(crate) moved: Moved,
@@ -49,23 +49,23 @@ const PITS: u64 = 8;
 const SURE_CHANGES: usize = 3;
 
 pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&End>, elapsed: Duration) -> Account {
-    let desk = &mut *search.desk;
-    let announced = desk.sectors() * SECTOR_BYTES;
+    let device = &mut *search.device;
+    let announced = device.sectors() * SECTOR_BYTES;
     let mut account = Account {
         announced,
         verdict: Verdict::Undecided,
         kind: None,
-        nature: search.nature.clone(),
+        loss_kind: search.loss_kind.clone(),
         real: None,
         holds: Vec::new(),
         failed: None,
         cut_short: None,
         cache_bytes: search.eviction.cache_bytes(),
         hidden: search.eviction.hidden,
-        crowded_bytes: search.crowded * SECTOR_BYTES,
-        findings: std::mem::take(&mut desk.findings),
+        run_bytes: search.run_sectors * SECTOR_BYTES,
+        findings: std::mem::take(&mut device.findings),
         places: search.samples.len(),
-        moved: desk.moved,
+        moved: device.moved,
         elapsed,
     };
     match ended {
@@ -88,14 +88,14 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
     }
     let silent = account.findings.values().any(|seen| seen.is_silent_loss()) || !search.pairs.is_empty();
     let wrong = account.findings.values().any(|seen| !matches!(seen, Seen::Holds));
-    let nature = match (&search.nature, account.cut_short) {
-        (nature, None) => nature.clone(),
+    let loss_kind = match (&search.loss_kind, account.cut_short) {
+        (loss_kind, None) => loss_kind.clone(),
         // The search went no further: what is known is that something is lost.
-        (Nature::None, Some(_)) if !silent && !wrong => return account,
-        (Nature::Repeats(repeat), Some(_)) => Nature::Repeats(*repeat),
-        (_, Some(_)) => Nature::Parts,
+        (LossKind::None, Some(_)) if !silent && !wrong => return account,
+        (LossKind::Repeats(repeat), Some(_)) => LossKind::Repeats(*repeat),
+        (_, Some(_)) => LossKind::Parts,
     };
-    account.nature = nature;
+    account.loss_kind = loss_kind;
     if account.cut_short.is_some() && search.map.count(State::Keeps) + search.map.count(State::Loses) == 0 {
         if search.first.is_empty() {
             search.first = account.findings.iter().map(|(sector, seen)| (*sector, *seen)).collect();
@@ -109,13 +109,13 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
 
 fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: bool, wrong: bool) {
     let announced = account.announced;
-    match account.nature {
-        Nature::None => {
+    match account.loss_kind {
+        LossKind::None => {
             account.verdict = Verdict::Genuine;
             account.real = Some((announced, announced));
             account.holds = vec![Extent { offset_bytes: 0, bytes: announced }];
         }
-        Nature::Repeats(repeat) => {
+        LossKind::Repeats(repeat) => {
             account.verdict = Verdict::Fake;
             let chain = repeat.real < repeat.period;
             account.kind = Some(if chain { FakeKind::Chain } else { FakeKind::Wraparound });
@@ -131,7 +131,7 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
                 false => (SECTOR_BYTES, less),
             });
         }
-        Nature::Thin => {
+        LossKind::Thin => {
             account.verdict = Verdict::Fake;
             account.kind = Some(FakeKind::Unknown);
             // Of the run, which was written last, a cache may show what nothing holds.
@@ -139,12 +139,12 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
             let kept = search.samples.iter().flat_map(|place| place.numbers()).filter(keeps).count() as u64;
             account.real = Some((kept * SECTOR_BYTES, announced - SECTOR_BYTES));
         }
-        Nature::Stopped => account.verdict = Verdict::Failed,
-        Nature::Scattered | Nature::Misaddressed(_) | Nature::Decays => {
+        LossKind::Stopped => account.verdict = Verdict::Failed,
+        LossKind::Scattered | LossKind::Misaddressed(_) | LossKind::Decays => {
             account.verdict = Verdict::Damaged;
             account.holds = extents(search);
         }
-        Nature::Parts => parts(account, search, silent, wrong),
+        LossKind::Parts => parts(account, search, silent, wrong),
     }
 }
 
@@ -189,7 +189,7 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
 }
 
 fn extents<D: Device>(search: &Search<'_, '_, D>) -> Vec<Extent> {
-    let parts = search.map.parts(search.desk.sectors());
+    let parts = search.map.parts(search.device.sectors());
     let keeps = parts.into_iter().filter(|part| part.2 == State::Keeps);
     keeps
         .map(|(start, end, _)| Extent { offset_bytes: start * SECTOR_BYTES, bytes: (end - start) * SECTOR_BYTES })
@@ -200,15 +200,16 @@ impl Account {
     /// Why what was put back may not stand, though every place reads as before.
     pub(crate) fn doubt(&self) -> Option<&'static str> {
         // Where it is not known what holds, reading back proves as little as reading did before.
-        let vague = self.nature == Nature::Parts && self.kind == Some(FakeKind::Unknown) && self.cut_short.is_none();
-        match self.nature {
+        let vague =
+            self.loss_kind == LossKind::Parts && self.kind == Some(FakeKind::Unknown) && self.cut_short.is_none();
+        match self.loss_kind {
             _ if self.verdict == Verdict::Failed => {
                 Some("the device failed during the test, and may show data that it does not hold")
             }
-            Nature::Misaddressed(_) => Some("operations land elsewhere, so places changed that were never saved"),
-            Nature::Decays => Some("what was put back may not last"),
+            LossKind::Misaddressed(_) => Some("operations land elsewhere, so places changed that were never saved"),
+            LossKind::Decays => Some("what was put back may not last"),
             // As in a wrap-around of which an address line fails, too.
-            Nature::Repeats(repeat) if repeat.exact && self.lands_elsewhere(&repeat) => Some(
+            LossKind::Repeats(repeat) if repeat.exact && self.lands_elsewhere(&repeat) => Some(
                 "it is not known where some of the data written landed, so places may have changed that were never saved",
             ),
             _ if self.hidden || vague => {
@@ -242,7 +243,7 @@ impl Account {
             return self.fails(Fault::AllErrors);
         }
         self.verdict = Verdict::Damaged;
-        self.nature = Nature::Decays;
+        self.loss_kind = LossKind::Decays;
         self.real = None;
         self.holds.clear();
     }

@@ -2,11 +2,11 @@
 
 use super::super::contract::Device;
 use super::super::stamp::Seen;
-use super::course::{LEAST_LOSERS, Search};
-use super::desk::{End, Place};
+use super::loss_kind::LossKind;
 use super::map::State;
-use super::nature::Nature;
-use super::scatter::tidy;
+use super::scatter::without_repetition;
+use super::stages::{LEAST_LOSING_SECTORS, Search};
+use super::stamped::{End, SectorRange};
 
 /// Places that are written once more.
 const AGAIN: usize = 6;
@@ -28,53 +28,53 @@ const PAGE: u64 = 8;
 impl<D: Device> Search<'_, '_, D> {
     /// Whether places that held still take what is written, and whether fresh ones between them do:
     /// a medium that stopped storing, or whose memory is used up. `None` where it is neither.
-    pub(crate) fn endures(&mut self) -> Result<Option<Nature>, End> {
-        let mut held: Vec<Place> = self
+    pub(crate) fn still_stores(&mut self) -> Result<Option<LossKind>, End> {
+        let mut held: Vec<SectorRange> = self
             .samples
             .iter()
-            .filter(|place| place.numbers().all(|sector| self.desk.findings.get(&sector) == Some(&Seen::Holds)))
+            .filter(|place| place.numbers().all(|sector| self.device.findings.get(&sector) == Some(&Seen::Holds)))
             .copied()
             .collect();
         if held.len() < 4 {
             return Ok(None);
         }
         held.sort_unstable();
-        let unit = self.desk.unit();
-        let again: Vec<Place> = (0..AGAIN.min(held.len()))
+        let unit = self.device.unit();
+        let again: Vec<SectorRange> = (0..AGAIN.min(held.len()))
             .map(|index| held[index * (held.len() - 1) / (AGAIN - 1).max(1).min(held.len() - 1).max(1) % held.len()])
-            .map(|place| Place { sectors: place.sectors.min(unit.max(8)), ..place })
+            .map(|place| SectorRange { sectors: place.sectors.min(unit.max(8)), ..place })
             .collect();
-        let again = tidy(again);
-        let mut fresh: Vec<Place> = held
+        let again = without_repetition(again);
+        let mut fresh: Vec<SectorRange> = held
             .windows(2)
             .rev()
             .filter(|pair| pair[1].at - pair[0].end() > 64 * unit)
-            .map(|pair| self.desk.place(pair[0].end() + (pair[1].at - pair[0].end()) / 2, 1))
-            .filter(|place| !self.desk.was_written(place.at))
+            .map(|pair| self.device.place(pair[0].end() + (pair[1].at - pair[0].end()) / 2, 1))
+            .filter(|place| !self.device.was_written(place.at))
             .collect();
         let step = (fresh.len() / (2 * FRESH)).max(1);
         fresh = fresh.into_iter().step_by(step).take(FRESH).collect();
         let tests = [again.clone(), fresh.clone()].concat();
-        self.desk.begin_round();
-        self.desk.save(&tests)?;
+        self.device.begin_round();
+        self.device.save(&tests)?;
         for place in tests.iter().rev() {
-            self.desk.write(*place)?;
+            self.device.write(*place)?;
         }
         // Where only the run lost something, no canaries are known: caches are driven out all the same.
         let blind = std::mem::replace(&mut self.eviction.blind, true);
-        let evicted = self.eviction.evict(self.desk, &tests);
+        let evicted = self.eviction.evict(self.device, &tests);
         self.eviction.blind = blind;
         evicted?;
         let places = again;
         let again: Vec<bool> = self.stored(&places)?.iter().map(|place| place.iter().all(|stored| *stored)).collect();
-        let answers = |place: &Place| !self.desk.is_bad(place.at);
-        let fresh: Vec<Place> = fresh.into_iter().filter(answers).collect();
+        let answers = |place: &SectorRange| !self.device.is_bad(place.at);
+        let fresh: Vec<SectorRange> = fresh.into_iter().filter(answers).collect();
         // Memory is given to whole blocks: one of which a part is stored has got some, and the rest of it is bad.
         let fresh: Vec<bool> = self.stored(&fresh)?.iter().map(|place| place.contains(&true)).collect();
         let count = |places: &[bool], stored: bool| places.iter().filter(|place| **place == stored).count();
         if count(&again, true) * 2 < again.len() && again.len() >= 3 {
             // What takes nothing any more still shows what it held. The one cell of all addresses does not.
-            return Ok(self.are_as_before(&places).then_some(Nature::Stopped));
+            return Ok(self.are_as_before(&places).then_some(LossKind::Stopped));
         }
         let lost = count(&fresh, false);
         if fresh.len() < 4 || count(&again, false) > 0 {
@@ -82,18 +82,18 @@ impl<D: Device> Search<'_, '_, D> {
         }
         let used_up = (lost * 4 >= fresh.len() * 3 && took_the_first(&self.held(|_| true)))
             || (lost >= LEAST_LOST && took_the_first(&[self.held(|place| place.sectors > unit), fresh].concat()));
-        Ok(used_up.then_some(Nature::Thin))
+        Ok(used_up.then_some(LossKind::Thin))
     }
 
     /// Whether the few places that seemed to hold were shown by a cache that gives up its pages at random: tested again
     /// with more writing against it none does, and all others show what stood there before.
-    pub(crate) fn drops_all(&mut self) -> Result<bool, End> {
+    pub(crate) fn drops_everything(&mut self) -> Result<bool, End> {
         let [keeps, loses, errs] = [State::Keeps, State::Loses, State::Errs].map(|state| self.map.count(state));
         let dropped = |seen: &Seen| matches!(seen, Seen::Before | Seen::Older) || !seen.is_silent_loss();
         if self.eviction.hidden
             || !self.pairs.is_empty()
             || errs > 0
-            || loses < LEAST_LOSERS.max(keeps * FEW)
+            || loses < LEAST_LOSING_SECTORS.max(keeps * FEW)
             || !self.first.iter().all(|(_, seen)| dropped(seen))
         {
             return Ok(false);
@@ -112,17 +112,18 @@ impl<D: Device> Search<'_, '_, D> {
             let known = self.first.binary_search_by_key(&sector, |(at, _)| *at);
             known.is_ok_and(|index| self.first[index].1 == Seen::Holds)
         };
-        let held: Vec<Place> = self.samples.iter().copied().filter(|place| place.numbers().all(held)).collect();
+        let held: Vec<SectorRange> = self.samples.iter().copied().filter(|place| place.numbers().all(held)).collect();
         let step = held.len().div_ceil(AGAIN).max(1);
-        let unit = self.desk.unit();
-        let again: Vec<Place> = held.into_iter().step_by(step).map(|place| Place { sectors: unit, ..place }).collect();
+        let unit = self.device.unit();
+        let again: Vec<SectorRange> =
+            held.into_iter().step_by(step).map(|place| SectorRange { sectors: unit, ..place }).collect();
         if again.len() < LEAST_LOST {
             return Ok(false);
         }
-        self.desk.begin_round();
-        self.write_apart(&again)?;
+        self.device.begin_round();
+        self.write_in_falling_order(&again)?;
         for place in again {
-            if self.desk.check(place)?.iter().any(|seen| *seen != Seen::Older) {
+            if self.device.check(place)?.iter().any(|seen| *seen != Seen::Older) {
                 return Ok(false);
             }
         }
@@ -130,34 +131,34 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Which sectors of these places stored what was written last; what another place overwrote was stored.
-    fn stored(&mut self, places: &[Place]) -> Result<Vec<Vec<bool>>, End> {
-        let stored = |place: &Place| {
-            let seen = self.desk.check(*place)?;
+    fn stored(&mut self, places: &[SectorRange]) -> Result<Vec<Vec<bool>>, End> {
+        let stored = |place: &SectorRange| {
+            let seen = self.device.check(*place)?;
             Ok(seen.iter().map(|seen| seen.keeps() || matches!(seen, Seen::Foreign(_))).collect())
         };
         places.iter().map(stored).collect()
     }
 
     /// Whether at least one of these places was last seen with what stood there earlier, or not at all.
-    fn are_as_before(&self, places: &[Place]) -> bool {
+    fn are_as_before(&self, places: &[SectorRange]) -> bool {
         let old =
-            |sector| matches!(self.desk.findings.get(&sector), Some(Seen::Older | Seen::Before | Seen::Unreadable));
+            |sector| matches!(self.device.findings.get(&sector), Some(Seen::Older | Seen::Before | Seen::Unreadable));
         places.iter().any(|place| place.numbers().any(old))
     }
 
     /// Which samples of a sort are held, in the order in which they were written. Those that err say nothing of memory.
-    fn held(&self, sort: impl Fn(&Place) -> bool) -> Vec<bool> {
-        let holds = |place: &Place| {
-            let seen = |sector| self.desk.findings.get(&sector).is_some_and(|seen| seen.keeps());
+    fn held(&self, sort: impl Fn(&SectorRange) -> bool) -> Vec<bool> {
+        let holds = |place: &SectorRange| {
+            let seen = |sector| self.device.findings.get(&sector).is_some_and(|seen| seen.keeps());
             place.numbers().any(seen)
         };
-        let answers = |place: &Place| place.numbers().any(|sector| !self.desk.is_bad(sector));
+        let answers = |place: &SectorRange| place.numbers().any(|sector| !self.device.is_bad(sector));
         self.samples.iter().filter(|place| sort(place) && answers(place)).map(holds).collect()
     }
 
     /// Writes around a lost place, and where one address line leads, and looks whether it bears the
     /// stamp of one of these. The distance, where operations land beside where they were sent to.
-    pub(crate) fn kin(&mut self) -> Result<Option<i64>, End> {
+    pub(crate) fn landing_distance(&mut self) -> Result<Option<i64>, End> {
         let lost = |foreign: bool| {
             let such = |seen: &Seen| seen.is_silent_loss() && matches!(seen, Seen::Foreign(_)) == foreign;
             self.first.iter().filter(|(_, seen)| such(seen)).map(|(sector, _)| *sector).collect::<Vec<u64>>()
@@ -166,7 +167,7 @@ impl<D: Device> Search<'_, '_, D> {
         let Some(lost) = [false, true].map(lost).into_iter().find(|lost| !lost.is_empty()) else { return Ok(None) };
         for part in [1, 3] {
             let at = lost[(lost.len() - 1) * part / 4];
-            if let Some(distance) = self.kin_of(at)? {
+            if let Some(distance) = self.landing_distance_at(at)? {
                 return Ok(Some(distance));
             }
         }
@@ -174,46 +175,47 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// The same where a small part that holds lies if anywhere: at either end, or in the middle.
-    pub(crate) fn kin_of_a_small_part(&mut self) -> Result<Option<i64>, End> {
-        let last = self.desk.sectors() - self.desk.unit();
+    pub(crate) fn landing_distance_of_a_small_part(&mut self) -> Result<Option<i64>, End> {
+        let last = self.device.sectors() - self.device.unit();
         for at in [last, last / 2, 0] {
-            if let Some(distance) = self.kin_of(at)? {
+            if let Some(distance) = self.landing_distance_at(at)? {
                 return Ok(Some(distance));
             }
         }
         Ok(None)
     }
 
-    fn kin_of(&mut self, at: u64) -> Result<Option<i64>, End> {
-        let sectors = self.desk.sectors();
+    fn landing_distance_at(&mut self, at: u64) -> Result<Option<i64>, End> {
+        let sectors = self.device.sectors();
         let start = at.saturating_sub(BESIDE);
-        let around = self.desk.place(start, (at + BESIDE).min(sectors) - start);
-        let looked = self.desk.place(at, 8);
-        let partners: Vec<Place> = (0..63)
+        let around = self.device.place(start, (at + BESIDE).min(sectors) - start);
+        let looked = self.device.place(at, 8);
+        let partners: Vec<SectorRange> = (0..63)
             .map(|bit| at ^ (1 << bit))
             .filter(|other| *other < sectors)
-            .map(|other| self.desk.place(other, 1))
+            .map(|other| self.device.place(other, 1))
             .filter(|place| !place.meets(around))
             .collect();
         // In small parts, so that all of it meets the cache that canaries meet.
-        let parts = (around.at..around.end()).step_by(64).map(|at| Place { at, sectors: 64.min(around.end() - at) });
-        let places = tidy(partners.iter().copied().chain(parts).collect());
-        self.desk.begin_round();
-        self.desk.save(&places)?;
+        let parts =
+            (around.at..around.end()).step_by(64).map(|at| SectorRange { at, sectors: 64.min(around.end() - at) });
+        let places = without_repetition(partners.iter().copied().chain(parts).collect());
+        self.device.begin_round();
+        self.device.save(&places)?;
         // The partners first: what is sent here and lands there is seen there.
-        let (there, here): (Vec<Place>, Vec<Place>) = places.iter().partition(|place| !place.meets(around));
+        let (there, here): (Vec<SectorRange>, Vec<SectorRange>) = places.iter().partition(|place| !place.meets(around));
         for place in there.iter().rev().chain(here.iter().rev()) {
-            self.desk.write(*place)?;
+            self.device.write(*place)?;
         }
-        self.eviction.evict(self.desk, &places)?;
-        if let Some(wash) = self.wash_place() {
-            self.desk.check(wash)?;
+        self.eviction.evict(self.device, &places)?;
+        if let Some(flush) = self.flush_place() {
+            self.device.check(flush)?;
         }
         // What crosses the bus shows in what is read after it: then page by page, each with something known before.
-        let step = if self.desk.bus.is_some() { looked.sectors.max(1) } else { around.sectors };
+        let step = if self.device.bus.is_some() { looked.sectors.max(1) } else { around.sectors };
         let mut all = Vec::with_capacity(around.sectors as usize);
         for at in (around.at..around.end()).step_by(step as usize) {
-            all.extend(self.desk.check(Place { at, sectors: step.min(around.end() - at) })?);
+            all.extend(self.device.check(SectorRange { at, sectors: step.min(around.end() - at) })?);
         }
         let mut distances: Vec<i64> = Vec::new();
         for (sector, seen) in around.numbers().zip(&all) {
@@ -230,7 +232,7 @@ impl<D: Device> Search<'_, '_, D> {
         }
         let beside = distance.unsigned_abs() <= BESIDE && same * 4 >= distances.len() && same > 4;
         let swapped = distance.unsigned_abs().is_power_of_two() && {
-            let seen = self.desk.check(self.desk.place(origin.sector, 1))?;
+            let seen = self.device.check(self.device.place(origin.sector, 1))?;
             seen.first().is_some_and(|seen| !seen.keeps())
         };
         Ok((beside || swapped).then_some(distance))
@@ -245,7 +247,7 @@ impl<D: Device> Search<'_, '_, D> {
             return Ok(false);
         }
         let lost: Vec<u64> = self.first.iter().filter(|(_, seen)| seen.is_silent_loss()).map(|(at, _)| *at).collect();
-        let sectors = self.desk.sectors();
+        let sectors = self.device.sectors();
         let partner = |at: &u64| at ^ line < sectors;
         let higher = |at: &u64| at & line == one & line;
         let opposite = |at: &u64| !higher(at) && partner(at) && lost.binary_search(&(at ^ line)).is_err();
@@ -261,18 +263,18 @@ impl<D: Device> Search<'_, '_, D> {
         let step = shown.len().div_ceil(EXCHANGED).max(1);
         let pairs: Vec<(u64, u64)> = shown.iter().step_by(step).map(|at| (*at, at ^ line)).collect();
         let (shown, sent): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
-        let places: Vec<Place> = shown.iter().chain(&sent).map(|at| self.desk.place(*at, 1)).collect();
-        self.desk.begin_round();
-        self.write_apart(&places)?;
-        let shows = self.bearers(&shown)?;
+        let places: Vec<SectorRange> = shown.iter().chain(&sent).map(|at| self.device.place(*at, 1)).collect();
+        self.device.begin_round();
+        self.write_in_falling_order(&places)?;
+        let shows = self.origins_at(&shown)?;
         Ok(shows.iter().zip(sent).any(|(shows, sent)| shows.is_some_and(|origin| origin.sector == sent)))
     }
 
     /// Whether one of these places shows what was sent to `around`, where that does not stand: the distance.
-    fn landed_in(&mut self, partners: &[Place], around: Place) -> Result<Option<i64>, End> {
-        let now = self.desk.generation();
+    fn landed_in(&mut self, partners: &[SectorRange], around: SectorRange) -> Result<Option<i64>, End> {
+        let now = self.device.generation();
         for partner in partners {
-            let Some(origin) = self.desk.bears(partner.at)? else { continue };
+            let Some(origin) = self.device.origin_at(partner.at)? else { continue };
             let sent_here = origin.generation == now && around.numbers().contains(&origin.sector);
             if !sent_here || !(origin.sector ^ partner.at).is_power_of_two() {
                 continue;
@@ -292,8 +294,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(shared)
     }
 
-    fn wash_place(&self) -> Option<Place> {
-        self.samples.iter().find(|place| place.sectors >= 8).map(|place| Place { sectors: 8, ..*place })
+    fn flush_place(&self) -> Option<SectorRange> {
+        self.samples.iter().find(|place| place.sectors >= 8).map(|place| SectorRange { sectors: 8, ..*place })
     }
 }
 

@@ -12,10 +12,10 @@ use super::super::contract::{Device, Fault};
 use super::super::journal::{Identity, Journal};
 use super::super::settings::Settings;
 use super::super::stamp::{SECTOR_LEN, Salt};
-use super::course::Search;
-use super::desk::{Desk, Place, Watch};
+use super::loss_kind::{LossKind, Repeat};
 use super::map::State;
-use super::nature::{Nature, Repeat};
+use super::stages::Search;
+use super::stamped::{SectorRange, StampedDevice, Watch};
 
 /// 32 MiB, and 64 MiB where blocks are dealt out in stripes.
 const SECTORS: u64 = 65_536;
@@ -72,7 +72,7 @@ enum Found {
     Repeats(u64, u64, u64),
     /// First sector and end of each part that holds.
     Parts(Vec<(u64, u64)>),
-    Other(Nature),
+    Other(LossKind),
     /// What was found is not known to the sector.
     Vague(Vec<(u64, u64)>),
 }
@@ -89,20 +89,22 @@ fn with<T>(
     let identity = Identity { bytes: medium.bytes(), name: "small".to_owned(), serial: None };
     let mut journal = Journal::create(&directory.path().join("journal"), &identity, Salt::known(seed)).unwrap();
     let watch = Watch { control: &Control::default(), progress: &mut |_| {} };
-    let mut desk = Desk::new(&mut medium, &mut journal, u64::MAX, watch);
-    act(&mut Search::new(&mut desk, &SETTINGS))
+    let mut device = StampedDevice::new(&mut medium, &mut journal, u64::MAX, watch);
+    act(&mut Search::new(&mut device, &SETTINGS))
 }
 
 fn found(search: &mut Search<'_, '_, Small>) -> Found {
     search.work().unwrap();
-    let parts = search.map.parts(search.desk.sectors());
+    let parts = search.map.parts(search.device.sectors());
     let parts = parts.into_iter().filter(|part| part.2 == State::Keeps).map(|part| (part.0, part.1)).collect();
-    match search.nature.clone() {
-        Nature::None => Found::Nothing,
-        Nature::Repeats(Repeat { protected, period, real, exact: true, .. }) => Found::Repeats(protected, period, real),
-        Nature::Parts if search.map.exact => Found::Parts(parts),
-        Nature::Parts => Found::Vague(parts),
-        nature => Found::Other(nature),
+    match search.loss_kind.clone() {
+        LossKind::None => Found::Nothing,
+        LossKind::Repeats(Repeat { protected, period, real, exact: true, .. }) => {
+            Found::Repeats(protected, period, real)
+        }
+        LossKind::Parts if search.map.exact => Found::Parts(parts),
+        LossKind::Parts => Found::Vague(parts),
+        loss_kind => Found::Other(loss_kind),
     }
 }
 
@@ -151,7 +153,7 @@ fn what_is_known_of_small_media_is_found_to_the_sector() {
             SECTORS,
             4096,
             |s| (s % 97 != 5).then_some(s),
-            Found::Other(Nature::Scattered),
+            Found::Other(LossKind::Scattered),
         ),
         // What is written to clear the bus overwrites nearly all of it.
         ("a period of next to nothing", SECTORS, 512, |s| Some(s % 11), Found::Repeats(0, 11, 11)),
@@ -205,11 +207,11 @@ fn what_is_known_of_small_media_is_found_to_the_sector() {
 fn what_is_read_between_two_looks_is_none_of_what_is_looked_at() {
     const PERIOD: u64 = 10_007;
     let real = with((SECTORS, 512, |s| Some(s % PERIOD)), 1, |search| {
-        let page = Place { at: PERIOD - 515, sectors: 8 };
-        search.desk.begin_round();
-        search.desk.save(&[page]).unwrap();
-        search.desk.write(page).unwrap();
-        search.desk.check(page).unwrap();
+        let page = SectorRange { at: PERIOD - 515, sectors: 8 };
+        search.device.begin_round();
+        search.device.save(&[page]).unwrap();
+        search.device.write(page).unwrap();
+        search.device.check(page).unwrap();
         search.samples = vec![page];
         search.real_of(0, PERIOD, 1).unwrap()
     });

@@ -2,26 +2,26 @@
 
 mod alias;
 mod counted;
-mod course;
-mod crowd;
-mod desk;
 mod discover;
+mod eviction;
 mod judge;
 mod kinds;
 #[cfg(test)]
 mod known_tests;
+mod loss_kind;
 mod map;
+mod misdirected;
 mod narrow;
-mod nature;
 mod numbers;
 mod scatter;
-mod strays;
+mod stages;
+mod stamped;
 mod stripes;
 mod through;
 mod words;
 
-pub(crate) use course::Search;
-pub(crate) use desk::{Desk, End, Watch};
-pub use desk::{Phase, Progress};
 pub(crate) use judge::{Account, account};
+pub(crate) use stages::Search;
+pub(crate) use stamped::{End, StampedDevice, Watch};
+pub use stamped::{Phase, Progress};
 pub(crate) use words::verification;

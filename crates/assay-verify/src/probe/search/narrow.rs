@@ -2,10 +2,10 @@
 
 use super::super::contract::Device;
 use super::super::stamp::Seen;
-use super::course::Search;
-use super::desk::{End, Place};
 use super::map::State;
-use super::numbers::fan;
+use super::numbers::evenly_spaced;
+use super::stages::Search;
+use super::stamped::{End, SectorRange};
 
 /// Rounds of narrowing: each divides by at least two.
 const ROUNDS: usize = 48;
@@ -82,7 +82,7 @@ impl<D: Device> Search<'_, '_, D> {
             }
             self.test_between(&gaps)?;
         }
-        let mut starts = self.map.starts(self.desk.sectors());
+        let mut starts = self.map.starts(self.device.sectors());
         starts.truncate(STARTS + 1);
         Ok(starts)
     }
@@ -90,7 +90,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// Tests places between those where the state changes.
     fn test_between(&mut self, gaps: &[(u64, u64)]) -> Result<(), End> {
         let each = (PLACES / gaps.len() as u64).max(1);
-        let at: Vec<u64> = gaps.iter().flat_map(|(low, high)| fan(*low, *high, each)).collect();
+        let at: Vec<u64> = gaps.iter().flat_map(|(low, high)| evenly_spaced(*low, *high, each)).collect();
         self.test(&at).map(|_| ())
     }
 
@@ -109,9 +109,9 @@ impl<D: Device> Search<'_, '_, D> {
     /// Tests places inside of parts that hold. False where one is lost, or most err: they do not hold throughout, or
     /// memory is given to what is written first.
     fn parts_stand(&mut self) -> Result<bool, End> {
-        let parts = self.map.parts(self.desk.sectors());
+        let parts = self.map.parts(self.device.sectors());
         let keeps = parts.iter().filter(|part| part.2 == State::Keeps).take(MOST_EDGES);
-        let inside: Vec<u64> = keeps.flat_map(|part| fan(part.0, part.1 - 1, INSIDE)).collect();
+        let inside: Vec<u64> = keeps.flat_map(|part| evenly_spaced(part.0, part.1 - 1, INSIDE)).collect();
         self.test(&inside)?;
         let count = |state| inside.iter().filter(|at| self.map.known.get(at) == Some(&state)).count();
         let (lost, errs) = (count(State::Loses), count(State::Errs));
@@ -131,27 +131,27 @@ impl<D: Device> Search<'_, '_, D> {
             (self.map.exact, self.map.unsteady) = (false, true);
         }
         // What another place overwrote was stored, too.
-        let stored = |at: &u64| matches!(self.desk.findings.get(at), Some(Seen::Foreign(_)));
+        let stored = |at: &u64| matches!(self.device.findings.get(at), Some(Seen::Foreign(_)));
         Ok(held.iter().any(|at| self.map.known.get(at) == Some(&State::Keeps) || stored(at)))
     }
 
     /// Writes these sectors and says whether all of them are as they were known.
     fn test(&mut self, sectors: &[u64]) -> Result<bool, End> {
-        let mut places: Vec<Place> = sectors.iter().map(|at| self.desk.place(*at, 1)).collect();
+        let mut places: Vec<SectorRange> = sectors.iter().map(|at| self.device.place(*at, 1)).collect();
         places.sort_unstable();
         places.dedup();
-        self.desk.begin_round();
-        self.desk.save(&places)?;
+        self.device.begin_round();
+        self.device.save(&places)?;
         for place in places.iter().rev() {
-            self.desk.write(*place)?;
+            self.device.write(*place)?;
         }
-        self.eviction.evict(self.desk, &places)?;
+        self.eviction.evict(self.device, &places)?;
         let mut stands = true;
         if self.eviction.hidden {
             return Ok(stands);
         }
         for place in &places {
-            let seen = self.desk.check(*place)?;
+            let seen = self.device.check(*place)?;
             for (sector, seen) in place.numbers().zip(seen) {
                 let state = State::of(seen);
                 stands &= self.map.known.insert(sector, state).is_none_or(|known| known == state);

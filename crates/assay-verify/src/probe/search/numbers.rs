@@ -1,7 +1,7 @@
 //! Numbers between others, and what they are made of.
 
 /// At most `most` numbers between `low` and `high`, both excluded, evenly apart.
-pub(crate) fn fan(low: u64, high: u64, most: u64) -> Vec<u64> {
+pub(crate) fn evenly_spaced(low: u64, high: u64, most: u64) -> Vec<u64> {
     let inside = high.saturating_sub(low + 1);
     let count = most.min(inside);
     (1..=count)
@@ -41,8 +41,8 @@ mod tests {
 
     #[test]
     fn a_fan_lies_between() {
-        assert_eq!(fan(3, 4, 8), [0; 0]);
-        assert_eq!(fan(3, 6, 8), [4, 5]);
-        assert_eq!(fan(0, 100, 3), [25, 50, 75]);
+        assert_eq!(evenly_spaced(3, 4, 8), [0; 0]);
+        assert_eq!(evenly_spaced(3, 6, 8), [4, 5]);
+        assert_eq!(evenly_spaced(0, 100, 3), [25, 50, 75]);
     }
 }

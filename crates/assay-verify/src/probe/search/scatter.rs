@@ -4,36 +4,40 @@ use rand_core::Rng;
 
 use super::super::contract::Device;
 use super::super::settings::{PARTS, WIDE};
-use super::desk::{Desk, Place};
+use super::stamped::{SectorRange, StampedDevice};
 
 /// Single blocks near the end and the start at distances that are powers of two: losses at the end
 /// are met though they be small, and periods that are powers of two are met at once. And both sides of each quarter.
-pub(crate) fn ladder<D: Device>(desk: &mut Desk<'_, D>) -> Vec<Place> {
-    let (sectors, unit) = (desk.sectors(), desk.unit());
+pub(crate) fn power_of_two_places<D: Device>(device: &mut StampedDevice<'_, D>) -> Vec<SectorRange> {
+    let (sectors, unit) = (device.sectors(), device.unit());
     let last = (sectors / unit - 1) * unit;
-    let mut places = vec![desk.place(last, 1), desk.place(0, 1)];
+    let mut places = vec![device.place(last, 1), device.place(0, 1)];
     // Beside the very start, which partition tables and file systems' heads share.
     let base = unit.min(last);
     let steps = (0..64).map(|power| unit << power).take_while(|step| *step < sectors);
     for step in steps {
-        places.extend(last.checked_sub(step).map(|at| desk.place(at, 1)));
+        places.extend(last.checked_sub(step).map(|at| device.place(at, 1)));
         if base + step < sectors {
-            places.push(desk.place(base + step, 1));
+            places.push(device.place(base + step, 1));
         }
     }
-    places.push(desk.place(base, 1));
+    places.push(device.place(base, 1));
     // A small part that holds, away from both ends, lies in the middle if anywhere.
     for part in 1..4 {
         let at = sectors * part / 4;
         // The upper one first: what begins where another ended goes to a cache for writes in sequence.
-        places.extend([at, at - 1].map(|at| desk.place(at, 1)));
+        places.extend([at, at - 1].map(|at| device.place(at, 1)));
     }
-    tidy(places)
+    without_repetition(places)
 }
 
 /// A place at random in each of [`PARTS`] equal parts, in random order.
-pub(crate) fn strata<D: Device>(desk: &mut Desk<'_, D>, clear: &[Place], run: Place) -> Vec<Place> {
-    let (sectors, unit) = (desk.sectors(), desk.unit());
+pub(crate) fn stratified_places<D: Device>(
+    device: &mut StampedDevice<'_, D>,
+    clear: &[SectorRange],
+    run: SectorRange,
+) -> Vec<SectorRange> {
+    let (sectors, unit) = (device.sectors(), device.unit());
     let parts = PARTS.min(sectors / (4 * unit)).max(1);
     let width = sectors / parts;
     // The later ones drive out the earlier ones; no more than the run does.
@@ -42,23 +46,23 @@ pub(crate) fn strata<D: Device>(desk: &mut Desk<'_, D>, clear: &[Place], run: Pl
     for part in 0..parts {
         let room = width.saturating_sub(wide).max(1);
         // In whole blocks, so that it is no wider than it is to be.
-        let at = (part * width + desk.random.next_u64() % room) / unit * unit;
-        let place = desk.place(at, wide);
+        let at = (part * width + device.random.next_u64() % room) / unit * unit;
+        let place = device.place(at, wide);
         if place.sectors > 0 && !clear.iter().any(|other| other.meets(place)) {
             places.push(place);
         }
     }
     // Fisher and Yates: neither order of address nor of time may hide the other.
     for index in (1..places.len()).rev() {
-        let other = (desk.random.next_u64() % (index as u64 + 1)) as usize;
+        let other = (device.random.next_u64() % (index as u64 + 1)) as usize;
         places.swap(index, other);
     }
     places
 }
 
 /// Without repetition, in the order given.
-pub(crate) fn tidy(places: Vec<Place>) -> Vec<Place> {
-    let mut kept: Vec<Place> = Vec::new();
+pub(crate) fn without_repetition(places: Vec<SectorRange>) -> Vec<SectorRange> {
+    let mut kept: Vec<SectorRange> = Vec::new();
     for place in places {
         if place.sectors > 0 && !kept.iter().any(|other| other.meets(place)) {
             kept.push(place);

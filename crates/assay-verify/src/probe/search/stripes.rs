@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::super::contract::Device;
 use super::super::stamp::Origin;
-use super::course::{ATTEMPTS, Search};
-use super::desk::{End, Place};
-use super::nature::Repeat;
+use super::loss_kind::Repeat;
 use super::numbers::prime_powers;
+use super::stages::{ATTEMPTS, Search};
+use super::stamped::{End, SectorRange};
 
 /// Sectors of a stripe: 1 MiB.
 pub(super) const STRIPE: u64 = (1 << 20) / 512;
@@ -46,13 +46,13 @@ impl<D: Device> Search<'_, '_, D> {
     /// are apart; the least one is found by its prime powers.
     fn stripe_period(&mut self, low: u64, high: u64) -> Result<Option<u64>, End> {
         // Below the pair, where the device ends above it.
-        let above = (high + SPAN / 2).saturating_sub(self.desk.sectors());
+        let above = (high + SPAN / 2).saturating_sub(self.device.sectors());
         let start = low.saturating_sub(SPAN / 2 + above);
         let mut shifted = self.shifted(start, high - (low - start))?;
         // Where it begins below it, too, the laps before lie a part of that distance apart, but for a stripe.
         for laps in 1..=LAPS {
             let apart = (high - low) / laps;
-            let room = self.desk.sectors().saturating_sub(apart + SPAN);
+            let room = self.device.sectors().saturating_sub(apart + SPAN);
             if shifted.is_none() && low < SPAN && room >= SPAN {
                 shifted = self.shifted(room / 2, room / 2 + apart)?;
             }
@@ -68,7 +68,7 @@ impl<D: Device> Search<'_, '_, D> {
                 _ => continue,
             };
             // One place tells of most that they are none.
-            let middle = self.desk.bears(elsewhere.at + elsewhere.sectors / 2)?;
+            let middle = self.device.origin_at(elsewhere.at + elsewhere.sectors / 2)?;
             let known = middle.is_some_and(|origin| stands.contains_key(&(origin.sector, origin.generation)));
             if known && self.shift(&stands, elsewhere)? == Some(expected) {
                 let known = largest.entry(prime).or_insert(1);
@@ -80,7 +80,7 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Writes from `start` on, and looks from `behind` on: both places, what stands in the one, and how far equal stripes
     /// of them are apart.
-    fn shifted(&mut self, start: u64, behind: u64) -> Result<Option<(Place, Place, Stands, u64)>, End> {
+    fn shifted(&mut self, start: u64, behind: u64) -> Result<Option<(SectorRange, SectorRange, Stands, u64)>, End> {
         let written = self.write_span(start)?;
         let stands = self.stands_in(written)?;
         let looked = self.span(written.end().max(behind));
@@ -95,8 +95,8 @@ impl<D: Device> Search<'_, '_, D> {
         if written.meets(looked) || self.shift(&stands, looked)? != Some(period) {
             return Ok(false);
         }
-        let first = Place { sectors: STRIPE.min(looked.sectors), ..looked };
-        let origins = self.desk.origins(first)?;
+        let first = SectorRange { sectors: STRIPE.min(looked.sectors), ..looked };
+        let origins = self.device.origins(first)?;
         let at = |origin: &Origin| stands.get(&(origin.sector, origin.generation));
         // A period need not end with a block.
         let mut lap = first.numbers().zip(&origins).filter(|(sector, _)| *sector >= period);
@@ -104,38 +104,38 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Which sector of a place bears which stamp; whoever wrote there last.
-    fn stands_in(&mut self, place: Place) -> Result<Stands, End> {
-        let origins = self.desk.origins(place)?;
+    fn stands_in(&mut self, place: SectorRange) -> Result<Stands, End> {
+        let origins = self.device.origins(place)?;
         let stamps = origins.into_iter().zip(place.numbers());
         Ok(stamps.filter_map(|(origin, at)| origin.map(|o| ((o.sector, o.generation), at))).collect())
     }
 
-    fn span(&self, at: u64) -> Place {
-        self.desk.place(at.min(self.desk.sectors() - 1), SPAN)
+    fn span(&self, at: u64) -> SectorRange {
+        self.device.place(at.min(self.device.sectors() - 1), SPAN)
     }
 
     /// Writes from `at` on in a round of its own, the last piece first.
-    fn write_span(&mut self, at: u64) -> Result<Place, End> {
+    fn write_span(&mut self, at: u64) -> Result<SectorRange, End> {
         let written = self.span(at);
         self.write_backwards(written)?;
         Ok(written)
     }
 
     /// Writes a place in a round of its own, the last piece first, and drives it out of caches.
-    pub(super) fn write_backwards(&mut self, written: Place) -> Result<(), End> {
-        self.desk.begin_round();
-        self.desk.save(&[written])?;
+    pub(super) fn write_backwards(&mut self, written: SectorRange) -> Result<(), End> {
+        self.device.begin_round();
+        self.device.save(&[written])?;
         let starts: Vec<u64> = written.numbers().step_by(PIECE as usize).collect();
         for at in starts.into_iter().rev() {
-            self.desk.write(Place { at, sectors: PIECE.min(written.end() - at) })?;
+            self.device.write(SectorRange { at, sectors: PIECE.min(written.end() - at) })?;
         }
-        self.eviction.evict(self.desk, &[written])
+        self.eviction.evict(self.device, &[written])
     }
 
     /// How far what `stands` in one place lies below the place where it is `looked` for. Where a stripe ends,
     /// all that is met before stands below all that is met behind. `None` where such ends do not agree.
-    fn shift(&mut self, stands: &Stands, looked: Place) -> Result<Option<u64>, End> {
-        let origins = self.desk.origins(looked)?;
+    fn shift(&mut self, stands: &Stands, looked: SectorRange) -> Result<Option<u64>, End> {
+        let origins = self.device.origins(looked)?;
         let seen: Vec<Option<u64>> = origins
             .into_iter()
             .map(|origin| origin.and_then(|o| stands.get(&(o.sector, o.generation)).copied()))

@@ -7,7 +7,7 @@ use assay_core::verification::{
 
 use super::super::stamp::Seen;
 use super::judge::Account;
-use super::nature::Nature;
+use super::loss_kind::LossKind;
 
 /// Parts of the map.
 const CELLS: u64 = 256;
@@ -59,7 +59,7 @@ pub(crate) fn verification(account: &Account) -> Verification {
             tested_share: (checked_bytes as f64 / account.announced as f64).min(1.0),
             loss_share: LOSS,
             loss_found: 1.0 - (1.0 - LOSS).powi(i32::try_from(account.places).unwrap_or(i32::MAX)),
-            caches_up_to_bytes: (account.verdict == Verdict::Genuine).then_some(account.crowded_bytes),
+            caches_up_to_bytes: (account.verdict == Verdict::Genuine).then_some(account.run_bytes),
             thin_excluded: false,
         }),
     }
@@ -91,12 +91,12 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
             format!("about {} holds", Bytes((share * account.announced as f64) as u64))
         }
     };
-    let mut text = match (account.verdict, &account.nature) {
+    let mut text = match (account.verdict, &account.loss_kind) {
         (Verdict::Genuine, _) => {
             format!("genuine: every place tested of the {announced} it announces contains what was written")
         }
         (Verdict::Failed, _) => format!("failed while it was tested: {}", failure(account)),
-        (Verdict::Fake, Nature::Thin) => {
+        (Verdict::Fake, LossKind::Thin) => {
             format!(
                 "fake: it announces {announced} and accepts no new data after what was written ({size}); its memory is used up"
             )
@@ -110,13 +110,15 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
             };
             format!("fake: it announces {announced} and {size}; {habit}")
         }
-        (Verdict::Damaged, Nature::Misaddressed(distance)) => format!(
+        (Verdict::Damaged, LossKind::Misaddressed(distance)) => format!(
             "damaged: data are read {} {} from where they were written, so not everything that the probe overwrote was \
              saved before",
             Bytes(distance.unsigned_abs() * SECTOR_BYTES),
             if *distance < 0 { "below" } else { "above" }
         ),
-        (Verdict::Damaged, Nature::Decays) => format!("damaged: what was written is lost after some readings; {lost}"),
+        (Verdict::Damaged, LossKind::Decays) => {
+            format!("damaged: what was written is lost after some readings; {lost}")
+        }
         (Verdict::Damaged, _) => format!("damaged: {lost}"),
         _ => format!("cannot tell: nothing lost was found in {} sectors", counts.total()),
     };
@@ -149,7 +151,7 @@ fn read_back(account: &Account) -> String {
     match (account.cache_bytes, account.verdict) {
         (Some(bytes), _) => format!("{salted}, after a cache of at most {} had been driven out", Bytes(bytes)),
         (None, Verdict::Genuine | Verdict::Undecided) => {
-            format!("{salted}, after {} had been written elsewhere", Bytes(account.crowded_bytes))
+            format!("{salted}, after {} had been written elsewhere", Bytes(account.run_bytes))
         }
         (None, _) => format!("{salted}, after one whose loss was known had been lost"),
     }

@@ -30,7 +30,7 @@ const ELSEWHERE: u32 = 0x2 | 0x4 | 0x8 | 0x80 | 0x200 | 0x400;
 /// `struct fiemap_extent`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct FiemapExtent {
     logical: u64,
     physical: u64,
     length: u64,
@@ -41,14 +41,14 @@ struct Told {
 
 /// `struct fiemap`, with room for the answer.
 #[repr(C)]
-struct Ask {
+struct Fiemap {
     start: u64,
     length: u64,
     flags: u32,
     mapped: u32,
     room: u32,
     reserved: u32,
-    told: [Told; AT_ONCE],
+    extents: [FiemapExtent; AT_ONCE],
 }
 
 /// `FS_IOC_FIEMAP`: its size is that of the head alone, 32 bytes.
@@ -72,7 +72,7 @@ pub(crate) fn extents(file: &File, bytes: u64) -> Option<Vec<Extent>> {
 fn fiemap(file: &File, bytes: u64) -> Result<Option<Vec<Extent>>, Errno> {
     let (mut found, mut from) = (Vec::new(), 0);
     while from < bytes && found.len() < MOST {
-        let mut ask = Ask {
+        let mut request = Fiemap {
             start: from,
             length: bytes - from,
             // Without `FIEMAP_FLAG_SYNC`: what was written is synced before it is asked for.
@@ -80,22 +80,22 @@ fn fiemap(file: &File, bytes: u64) -> Result<Option<Vec<Extent>>, Errno> {
             mapped: 0,
             room: AT_ONCE as u32,
             reserved: 0,
-            told: [Told::default(); AT_ONCE],
+            extents: [FiemapExtent::default(); AT_ONCE],
         };
         // SAFETY: `FIEMAP` takes a `struct fiemap` followed by as many `struct fiemap_extent` as its
-        // `fm_extent_count` says; `Ask` has both layouts (`repr(C)`, the fields of linux/fiemap.h in their
+        // `fm_extent_count` says; `Fiemap` has both layouts (`repr(C)`, the fields of linux/fiemap.h in their
         // order) and room for `AT_ONCE` extents, which is the count. The kernel writes within it, for the
         // time of the call, and any bytes are values of its fields.
-        let asked = unsafe { ioctl(file, Updater::<FIEMAP, Ask>::new(&mut ask)) };
+        let asked = unsafe { ioctl(file, Updater::<FIEMAP, Fiemap>::new(&mut request)) };
         asked?;
-        let told = &ask.told[..(ask.mapped as usize).min(AT_ONCE)];
-        for extent in told {
+        let extents = &request.extents[..(request.mapped as usize).min(AT_ONCE)];
+        for extent in extents {
             if extent.flags & ELSEWHERE != 0 {
                 return Ok(None);
             }
             found.push(Extent { offset: extent.logical, address: extent.physical, bytes: extent.length });
         }
-        match told.last() {
+        match extents.last() {
             Some(last) if last.flags & LAST == 0 => from = last.logical.saturating_add(last.length).max(from + 1),
             _ => break,
         }
@@ -138,8 +138,8 @@ mod tests {
 
     #[test]
     fn structures_have_the_sizes_of_the_kernels() {
-        assert_eq!(size_of::<Told>(), 56);
-        assert_eq!(size_of::<Ask>(), 32 + AT_ONCE * 56);
+        assert_eq!(size_of::<FiemapExtent>(), 56);
+        assert_eq!(size_of::<Fiemap>(), 32 + AT_ONCE * 56);
         assert_eq!(FIEMAP, 0xc020_660b);
     }
 
@@ -151,16 +151,16 @@ mod tests {
         std::fs::write(&path, vec![7; 3 << 20]).unwrap();
         let file = File::open(&path).unwrap();
         file.sync_all().unwrap();
-        let Ok(Some(told)) = fiemap(&file, 3 << 20) else { return };
-        let covered: u64 = told.iter().map(|extent| extent.bytes).sum();
-        assert!(covered >= 3 << 20 && told[0].offset == 0, "{told:?}");
+        let Ok(Some(extents)) = fiemap(&file, 3 << 20) else { return };
+        let covered: u64 = extents.iter().map(|extent| extent.bytes).sum();
+        assert!(covered >= 3 << 20 && extents[0].offset == 0, "{extents:?}");
         if let Some(blocks) = fibmap(&file, 3 << 20) {
             let address = |extents: &[Extent], offset: u64| {
                 let at = extents.iter().find(|extent| (extent.offset..extent.offset + extent.bytes).contains(&offset));
                 at.map(|extent| extent.address + offset - extent.offset)
             };
             for offset in (0..3 << 20).step_by(4096) {
-                assert_eq!(address(&told, offset), address(&blocks, offset), "{offset}");
+                assert_eq!(address(&extents, offset), address(&blocks, offset), "{offset}");
             }
         }
     }

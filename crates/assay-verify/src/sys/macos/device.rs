@@ -10,8 +10,8 @@ use rustix::io::Errno;
 
 /// A text of statfs(2), which ends with a zero or with its room.
 pub(super) fn text(room: &[c_char]) -> String {
-    let told: Vec<u8> = room.iter().take_while(|unit| **unit != 0).map(|unit| unit.cast_unsigned()).collect();
-    String::from_utf8_lossy(&told).into_owned()
+    let bytes: Vec<u8> = room.iter().take_while(|unit| **unit != 0).map(|unit| unit.cast_unsigned()).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Whether the driver of the file system is a program: the names of all that are contain `fuse`.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use assay_core::outcome::Failure;
+use assay_core::outcome::RunFailure;
 use assay_device::owned::Directory;
 use windows_sys::Win32::Foundation::ERROR_DEV_NOT_EXIST;
 
@@ -27,8 +27,8 @@ pub(crate) fn still_there(directory: &Directory) -> io::Result<()> {
         Ok(true) => Ok(()),
         Ok(false) => Err(gone()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(gone()),
-        Err(error) => match error.raw_os_error().map(Failure::from_errno) {
-            Some(Failure::Disappeared) => Err(gone()),
+        Err(error) => match error.raw_os_error().map(RunFailure::from_errno) {
+            Some(RunFailure::Disappeared) => Err(gone()),
             _ => Err(error),
         },
     }

@@ -306,13 +306,13 @@ mod tests {
     #[test]
     fn a_suite_is_told_apart_from_other_arguments() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let told = variables(None, &words("--budget 5s --suite no-such-file --label a=b")).unwrap();
+        let passed = variables(None, &words("--budget 5s --suite no-such-file --label a=b")).unwrap();
         assert_eq!(
-            Value::Object(told),
+            Value::Object(passed),
             json!({ "assay_suite": "no-such-file", "assay_options": ["--budget", "5s", "--label", "a=b"] })
         );
-        let told = variables(None, &words("--suite=quick")).unwrap();
-        assert_eq!(Value::Object(told), json!({ "assay_suite": "quick" }));
+        let passed = variables(None, &words("--suite=quick")).unwrap();
+        assert_eq!(Value::Object(passed), json!({ "assay_suite": "quick" }));
         assert!(variables(Some(&PathBuf::from("/nowhere")), &[]).is_err());
     }
 

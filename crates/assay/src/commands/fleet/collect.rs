@@ -10,8 +10,8 @@ use assay_engine::Control;
 use assay_fleet::{Launcher, Ledger};
 use serde_json::{Value, json};
 
-use super::books;
-use super::home::{Brought, Home};
+use super::home::{FetchResult, Home};
+use super::ledgers;
 use super::records::adopt;
 use super::rotate;
 use crate::cli::{FleetCollectArgs, ViaArg};
@@ -23,12 +23,12 @@ use row::Row;
 pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {
     check_name("run", &args.run)?;
     let named = !args.nodes.is_empty() || !args.inventory.inventory.is_empty();
-    let found = match books::find(&args.run) {
+    let found = match ledgers::find(&args.run) {
         Err(failure) if !named => return Err(failure),
         found => found.ok(),
     };
     let run = found.as_ref().map_or(&args.run, |ledger| &ledger.run).clone();
-    let _lock = books::lock(&run)?;
+    let _lock = ledgers::lock(&run)?;
     let via = via(args, found.as_ref())?;
     let control = Control::default();
     signals::stop_on_signals(&control)?;
@@ -68,8 +68,8 @@ impl Row {
     /// Takes a record that came.
     fn take(&mut self, home: &Home, id: &str, document: &[u8]) {
         match home.take(&self.node, id, document) {
-            Ok(Brought::Taken) => self.taken.push(id.to_owned()),
-            Ok(Brought::Here) => self.here.push(id.to_owned()),
+            Ok(FetchResult::Taken) => self.taken.push(id.to_owned()),
+            Ok(FetchResult::Here) => self.here.push(id.to_owned()),
             Err(reason) => self.refused.push((id.to_owned(), harmless(&reason))),
         }
     }

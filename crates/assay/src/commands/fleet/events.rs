@@ -1,6 +1,6 @@
 //! What happens in a run on many nodes, for machines: a JSON object a line.
 
-use assay_fleet::{Fate, Happening};
+use assay_fleet::{CoordinatorEvent, Fate};
 use serde_json::{Value, json};
 
 /// Nodes are started.
@@ -14,17 +14,17 @@ pub(super) fn over(node: &str, fate: &Fate) -> Value {
 }
 
 /// An event, if it is one: how nodes end is told by [`over`].
-pub(super) fn of(happening: &Happening, name: impl Fn(usize) -> String) -> Option<Value> {
+pub(super) fn of(happening: &CoordinatorEvent, name: impl Fn(usize) -> String) -> Option<Value> {
     Some(match happening {
-        Happening::Joined(node) => json!({ "event": "joined", "node": name(*node) }),
-        Happening::Ready(node, step) => json!({
+        CoordinatorEvent::Joined(node) => json!({ "event": "joined", "node": name(*node) }),
+        CoordinatorEvent::Ready(node, step) => json!({
             "event": "ready",
             "node": name(*node),
             "stage": step.stage,
             "repeat": u64::from(step.round) + 1,
             "workload": u64::from(step.workload) + 1,
         }),
-        Happening::Goes(nodes, step, at_ns) => json!({
+        CoordinatorEvent::Goes(nodes, step, at_ns) => json!({
             "event": "goes",
             "nodes": nodes.iter().map(|node| name(*node)).collect::<Vec<_>>(),
             "stage": step.stage,
@@ -32,12 +32,12 @@ pub(super) fn of(happening: &Happening, name: impl Fn(usize) -> String) -> Optio
             "workload": u64::from(step.workload) + 1,
             "planned_ns": at_ns,
         }),
-        Happening::Live(node, live) => json!({ "event": "live", "node": name(*node), "live": live }),
-        Happening::Refused(from, reason) => json!({ "event": "refused", "from": from, "reason": reason }),
-        Happening::Late(_)
-        | Happening::TooFew(_)
-        | Happening::Recorded(..)
-        | Happening::NotTaken(..)
-        | Happening::Left(..) => return None,
+        CoordinatorEvent::Live(node, live) => json!({ "event": "live", "node": name(*node), "live": live }),
+        CoordinatorEvent::Refused(from, reason) => json!({ "event": "refused", "from": from, "reason": reason }),
+        CoordinatorEvent::Late(_)
+        | CoordinatorEvent::TooFew(_)
+        | CoordinatorEvent::Recorded(..)
+        | CoordinatorEvent::NotTaken(..)
+        | CoordinatorEvent::Left(..) => return None,
     })
 }

@@ -8,7 +8,7 @@ use assay_core::text::harmless;
 use assay_fleet::{Fate, Ledger};
 use assay_store::{Detail, SqliteStore, Store, StoreError, Summary};
 
-use super::books;
+use super::ledgers;
 use crate::failure::Failure;
 use crate::{imports, queries, state};
 
@@ -66,7 +66,7 @@ fn named<'a>(names: impl Iterator<Item = &'a str> + Clone, wanted: &str) -> Resu
     if let Some(exact) = names.clone().position(|name| name == wanted) {
         return Ok(exact);
     }
-    if wanted == books::LAST && names.clone().next().is_some() {
+    if wanted == ledgers::LAST && names.clone().next().is_some() {
         return Ok(0);
     }
     let found: Vec<usize> = names.enumerate().filter(|(_, name)| name.starts_with(wanted)).map(|(at, _)| at).collect();
@@ -92,7 +92,7 @@ struct Known {
 /// The runs of ledgers and labels, the newest first.
 fn known(store: Option<&SqliteStore>) -> Result<Vec<Known>, Failure> {
     let mut all: BTreeMap<String, Known> = BTreeMap::new();
-    for ledger in books::all()? {
+    for ledger in ledgers::all()? {
         let known = Known {
             name: ledger.run.clone(),
             created: ledger.created.clone(),

@@ -14,7 +14,7 @@ use crate::state;
 
 /// What became of a record that was brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Brought {
+pub(super) enum FetchResult {
     /// It is in the store now.
     Taken,
     /// It was there before.
@@ -68,7 +68,7 @@ impl Home {
     }
 
     /// Takes what a node is said to have measured in the run.
-    pub(super) fn take(&self, node: &str, id: &str, document: &[u8]) -> Result<Brought, String> {
+    pub(super) fn take(&self, node: &str, id: &str, document: &[u8]) -> Result<FetchResult, String> {
         let text = std::str::from_utf8(document).map_err(|_| "it is not text".to_owned())?;
         let record = Record::from_json(text).map_err(|error| format!("it is not a record: {error}"))?;
         if record.id != id || !self.is_of(node, &record) {
@@ -87,7 +87,7 @@ impl Home {
         }
         if let Some(there) = inner.keeper.store().and_then(|store| store.load(id).ok()) {
             let same = self.is_of(node, &there.record) && there.record.cluster == record.cluster;
-            return if same { Ok(Brought::Here) } else { Err(format!("another record here is called {id}")) };
+            return if same { Ok(FetchResult::Here) } else { Err(format!("another record here is called {id}")) };
         }
         match keep_finished(&mut inner.keeper, &record) {
             Saved::Yes | Saved::Later(_) => {}
@@ -95,7 +95,7 @@ impl Home {
         }
         inner.ids.insert(id.to_owned());
         attempt.map(|attempt| inner.attempts.insert(attempt, id.to_owned()));
-        Ok(Brought::Taken)
+        Ok(FetchResult::Taken)
     }
 
     fn is_of(&self, node: &str, record: &Record) -> bool {

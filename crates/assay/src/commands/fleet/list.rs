@@ -4,13 +4,13 @@ use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_fleet::Ledger;
 
-use super::books;
+use super::ledgers;
 use crate::cli::FleetListArgs;
 use crate::failure::Failure;
 use crate::output;
 
 pub(super) fn list(args: &FleetListArgs) -> Result<Exit, Failure> {
-    let ledgers = books::all()?;
+    let ledgers = ledgers::all()?;
     if args.json {
         output::print_json(&serde_json::json!({ "runs": ledgers }))?;
         return Ok(Exit::Good);

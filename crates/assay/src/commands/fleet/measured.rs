@@ -10,10 +10,10 @@ use assay_fleet::{Fate, Ledger};
 use serde_json::{Map, Value, json};
 
 use super::begun::find_again;
-use super::party::Party;
+use super::node_arguments::check_arguments;
+use super::participants::Participants;
 use super::records::{Guard, adopt};
-use super::told::check_arguments;
-use super::{books, outcome};
+use super::{ledgers, outcome};
 use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
 use crate::output;
@@ -26,10 +26,10 @@ pub(super) fn measured(
     guard: Option<Guard>,
     control: &Control,
 ) -> Result<(Ledger, BTreeMap<usize, Record>), Failure> {
-    let _lock = books::lock(&ledger.run)?;
+    let _lock = ledgers::lock(&ledger.run)?;
     if resumed {
         // Another process may have had it meanwhile. What media were asked is newer than its file.
-        let now = books::find(&ledger.run)?;
+        let now = ledgers::find(&ledger.run)?;
         let asked = std::mem::replace(&mut ledger, now).nodes;
         for entry in &mut ledger.nodes {
             let known = asked.iter().find(|known| known.name == entry.name);
@@ -53,8 +53,8 @@ pub(super) fn measured(
         let node = &mut ledger.nodes[*number];
         (node.attempts, node.fate) = (node.attempts + 1, None);
     }
-    books::keep(&ledger)?;
-    let records = Party::begin(args, &mut ledger, missing, resumed, guard)?.follow(control)?;
+    ledgers::keep(&ledger)?;
+    let records = Participants::begin(args, &mut ledger, missing, resumed, guard)?.follow(control)?;
     Ok((ledger, records))
 }
 

@@ -3,7 +3,6 @@
 mod ansible;
 mod at_once;
 mod begun;
-mod books;
 mod check;
 mod clean;
 mod collect;
@@ -12,15 +11,16 @@ mod descriptors;
 mod events;
 mod gather;
 mod home;
+mod ledgers;
 mod list;
 mod measured;
+mod node_arguments;
 mod outcome;
-mod party;
+mod participants;
 mod records;
 mod report;
 mod rotate;
 mod run;
-mod told;
 mod view;
 
 use assay_core::exit::Exit;

@@ -9,7 +9,7 @@ use assay_core::record::Record;
 use assay_fleet::{Expected, Fate, Keep, Ledger, NotKept};
 use assay_store::{Keeper, RunState, Store, StoreError, Stored};
 
-use super::books;
+use super::ledgers;
 use crate::failure::Failure;
 use crate::recorder::{Saved, keep_finished};
 use crate::{misplaced, state};
@@ -92,5 +92,5 @@ pub(super) fn adopt(ledger: &mut Ledger, guard: Option<&Guard>) -> Result<(), Fa
             entry.fate = Some(Fate::Recorded { id });
         }
     }
-    books::keep(ledger)
+    ledgers::keep(ledger)
 }

@@ -19,18 +19,18 @@ pub(super) fn report(args: &FleetReportArgs) -> Result<Exit, Failure> {
     }
     let compared = args.against.as_deref() != Some("none");
     let reference = named.and_then(|at| others.get(at));
-    let said = Said { report: reported(&run, &others, reference, compared), all: args.all };
-    target.deliver(&said, args.json)?;
-    Ok(if said.report.loads.is_empty() { Exit::No } else { Exit::Good })
+    let answer = ReportAnswer { report: reported(&run, &others, reference, compared), all: args.all };
+    target.deliver(&answer, args.json)?;
+    Ok(if answer.report.loads.is_empty() { Exit::No } else { Exit::Good })
 }
 
-struct Said {
+struct ReportAnswer {
     report: FleetReport,
     /// Whether a terminal is told each figure, too.
     all: bool,
 }
 
-impl Answer for Said {
+impl Answer for ReportAnswer {
     fn text(&self, style: &Style) -> String {
         let whole = self.all || self.report.nodes.len() <= fleet::WHOLE;
         if whole { fleet::document(&self.report) } else { fleet::brief(&self.report) }.text(style)

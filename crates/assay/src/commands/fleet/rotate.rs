@@ -14,20 +14,20 @@ use assay_fleet::{Ledger, Rotation};
 use serde_json::{Map, Value, json};
 
 use super::begun::begun;
-use super::books;
+use super::ledgers;
 use super::measured::{exit, measured, tell};
 use super::records::Guard;
 use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
 use crate::{files, output};
-use checklist::Person;
+use checklist::Operator;
 
 /// The first turn of a plan.
 pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Result<Exit, Failure> {
     let plan = crate::commands::plan::read(file)?;
     turn::check_words(&args.arguments)?;
-    let _lock = books::lock_plan(&plan.label())?;
-    if let Some(known) = turn::ledgers(&plan.label())?.first() {
+    let _lock = ledgers::lock_plan(&plan.label())?;
+    if let Some(known) = turn::ledgers_of_plan(&plan.label())?.first() {
         return Err(Failure::usage(format!(
             "run {0} measures this plan already: assay fleet run --resume {0} goes on with it",
             known.run
@@ -39,12 +39,12 @@ pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Resu
         output::tell_wrapped(&format!("{} is in no slot of the plan, and is not measured", idle.name));
     }
     let first = plan.turns().first().copied().unwrap_or(Turn { round: 1, wave: 1 });
-    files::write_whole(&books::plan(&plan.label())?, plan.to_text())?;
+    files::write_whole(&ledgers::plan(&plan.label())?, plan.to_text())?;
     let base = Ledger {
         rotation: Some(Rotation { plan: plan.label(), round: first.round, wave: first.wave, places }),
         ..ledger
     };
-    let mut whole = Whole { args, plan, control, person: Person::new(args) };
+    let mut whole = Whole { args, plan, control, person: Operator::new(args) };
     if whole.confirms(&base, None, first)? {
         let next = turn::next(&whole.plan, &base, first, &[])?;
         whole.follow(next)
@@ -57,10 +57,10 @@ pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Resu
 pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> Result<Exit, Failure> {
     let Some(rotation) = &ledger.rotation else { return Err(Failure::usage("the run is no turn of a plan")) };
     // Held while a person is waited for, too.
-    let _lock = books::lock_plan(&rotation.plan)?;
+    let _lock = ledgers::lock_plan(&rotation.plan)?;
     let plan = begun_plan(&rotation.plan)?;
-    let last = turn::ledgers(&rotation.plan)?.pop().unwrap_or_else(|| ledger.clone());
-    let mut whole = Whole { args, plan, control, person: Person::new(args) };
+    let last = turn::ledgers_of_plan(&rotation.plan)?.pop().unwrap_or_else(|| ledger.clone());
+    let mut whole = Whole { args, plan, control, person: Operator::new(args) };
     if !last.missing().is_empty() {
         return whole.follow(last);
     }
@@ -82,7 +82,7 @@ pub(super) fn guard(ledger: &Ledger) -> Result<Option<Guard>, Failure> {
 
 /// The plan of this label.
 fn begun_plan(label: &str) -> Result<ExperimentPlan, Failure> {
-    let file = books::plan(label)?;
+    let file = ledgers::plan(label)?;
     let text = std::fs::read_to_string(&file)
         .map_err(|error| Failure::environment(format!("{}: {error}", output::shown(&file))))?;
     Ok(read_plan(&text, &output::shown(&file))?)
@@ -93,7 +93,7 @@ struct Whole<'a> {
     args: &'a FleetRunArgs,
     plan: ExperimentPlan,
     control: &'a Control,
-    person: Person,
+    person: Operator,
 }
 
 impl Whole<'_> {
@@ -165,16 +165,20 @@ impl Whole<'_> {
             let lines: Vec<String> = wrong.iter().map(|(node, reason)| format!("{node}: {reason}")).collect();
             let title =
                 format!("Not moved as round {} of the plan requires; nothing is measured.", turn::of(ledger).round);
-            self.person.shows(&format!("{title}\n{}\n{}", lines.join("\n"), self.mend(turn::of(ledger).round)))?;
-            let run = turn::ledgers(&self.plan.label())?.pop().map_or_else(String::new, |last| last.run);
+            self.person.shows(&format!(
+                "{title}\n{}\n{}",
+                lines.join("\n"),
+                self.restore_command(turn::of(ledger).round)
+            ))?;
+            let run = turn::ledgers_of_plan(&self.plan.label())?.pop().map_or_else(String::new, |last| last.run);
             if !self.person.confirms(&run, self.control)? {
                 return Ok(false);
             }
         }
     }
 
-    /// What can be done where the units sit right in this round, and sat wrong in the one before.
-    fn mend(&self, round: usize) -> String {
+    /// What can be done where the units are right in this round, and were wrong in the one before.
+    fn restore_command(&self, round: usize) -> String {
         let before = round.saturating_sub(1);
         if before == 0 {
             return String::new();

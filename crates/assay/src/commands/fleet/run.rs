@@ -6,7 +6,7 @@ use serde_json::Map;
 
 use super::begun::begun;
 use super::measured::{exit, measured, tell};
-use super::{books, rotate};
+use super::{ledgers, rotate};
 use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
 use crate::signals;
@@ -15,7 +15,7 @@ pub(super) fn run(args: FleetRunArgs) -> Result<Exit, Failure> {
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let ledger = match (&args.resume, &args.rotate) {
-        (Some(run), _) => books::find(run)?,
+        (Some(run), _) => ledgers::find(run)?,
         (None, Some(plan)) => return rotate::begin(&args, plan, &control),
         (None, None) => begun(&args, &control)?,
     };

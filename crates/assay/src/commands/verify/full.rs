@@ -6,13 +6,13 @@ use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, counted, rate, span};
 use assay_engine::{Control, Moment};
-use assay_verify::files::{self, Checked, Format, Phase, Plan, Progress, Settings};
+use assay_verify::files::{self, CheckPlan, Checked, Format, Phase, Progress, Settings};
 use assay_verify::{CheckRecord, quick};
 
 use super::record::{begin, finish};
 use crate::cli::{ContentArg, VerifyArgs};
 use crate::failure::Failure;
-use crate::leftovers::{self, Does};
+use crate::leftovers::{self, LeftoverAction};
 use crate::output::{self, shown};
 use crate::progress::Status;
 use crate::signals;
@@ -37,7 +37,7 @@ pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
     };
     let (record, _) = begin(args, "fill and check")?;
     tell_left(args);
-    let plan = Plan::new(&args.target, &settings)?;
+    let plan = CheckPlan::new(&args.target, &settings)?;
     if !args.quiet {
         output::tell_wrapped(&harmless(&plan.sentence()));
     }
@@ -62,7 +62,7 @@ pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (record, _) = begin(args, "quick check")?;
     let (fill_system, store) = (args.fill_system, crate::state::directory().ok());
     // What is refused is refused before anything is announced.
-    Plan::new(&args.target, &Settings { fill_system, store: store.clone(), ..Settings::default() })?;
+    CheckPlan::new(&args.target, &Settings { fill_system, store: store.clone(), ..Settings::default() })?;
     let how = quick::Quick { hang_after: args.hang_after, fill_system, store, ..quick::Quick::default() };
     let control = Control::default();
     signals::stop_on_signals(&control)?;
@@ -80,7 +80,7 @@ pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
 /// Says what others left in the target.
 fn tell_left(args: &VerifyArgs) {
     // What is resumed or read is no leftover.
-    let does = if args.resume || args.only.is_some() { Does::GoesOn } else { Does::Checks };
+    let does = if args.resume || args.only.is_some() { LeftoverAction::GoesOn } else { LeftoverAction::Checks };
     if !args.quiet {
         leftovers::lines(&args.target, does).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
     }

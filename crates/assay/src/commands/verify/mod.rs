@@ -18,14 +18,14 @@ use assay_verify::probe::{LEAST_BYTES, ProbeError};
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
 use crate::journals;
-use crate::leftovers::{self, Does};
+use crate::leftovers::{self, LeftoverAction};
 use crate::output::shown;
 
 pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     // Like a run: a thread that waits for a hung medium cannot be ended.
     let target = args.target.clone();
     // What a killed check wrote is kept, since it can be resumed.
-    crate::child::in_child(|| work(args), move || leftovers::lines(&target, Does::Looks))
+    crate::child::in_child(|| work(args), move || leftovers::lines(&target, LeftoverAction::Looks))
 }
 
 /// Why no check of a device is possible, where it is as small as an extended partition announces.

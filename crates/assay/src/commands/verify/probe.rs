@@ -10,8 +10,8 @@ use assay_device::guard::check_raw;
 use assay_engine::Control;
 use assay_runner::RunError;
 use assay_verify::probe::{
-    BlockDevice, Device, Forecast, Identity, Journal, Phase, Plan, ProbeError, Probed, Progress, Salt, Settings,
-    TimedDevice, plan, run, suits,
+    BlockDevice, Device, Forecast, Identity, Journal, Phase, ProbeError, ProbePlan, Probed, Progress, Salt, Settings,
+    TimedDevice, check_suitable, plan, run,
 };
 
 use super::record::{begin, finish};
@@ -29,7 +29,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let permit = check_raw(&Sysroot::real(), &args.target, Some(&named))?;
     let device = BlockDevice::open(&permit)?;
     let mut device = TimedDevice::new(device, args.hang_after).map_err(RunError::NoThread)?;
-    suits(&device).map_err(|error| Failure::usage(format!("{}: {error}", shown(&args.target))))?;
+    check_suitable(&device).map_err(|error| Failure::usage(format!("{}: {error}", shown(&args.target))))?;
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit };
@@ -42,7 +42,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let most = plan(identity.bytes, device.block_bytes(), &settings);
     let journal = new_journal(&path, &identity, &most)?;
     let status = announce(args, &path, &journal, &most);
-    let mend = journals::mend(&path, &args.target);
+    let mend = journals::restore_command(&path, &args.target);
     signals::last_words(Some(format!("interrupted, not everything is put back; continue with: {mend}")));
     let start = control.now();
     let begun = watched(&mut device, journal, &settings, most, &control, status);
@@ -64,7 +64,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
 }
 
 /// A journal with room for all that the probe may save.
-fn new_journal(path: &Path, identity: &Identity, most: &Plan) -> Result<Journal, Failure> {
+fn new_journal(path: &Path, identity: &Identity, most: &ProbePlan) -> Result<Journal, Failure> {
     let salt = Salt::random().map_err(|e| Failure::environment(format!("no random numbers from the kernel: {e}")))?;
     let mut journal = Journal::create(path, identity, salt).inspect_err(|_| journals::forget(path))?;
     if let Err(error) = journal.reserve(most.most_journal_bytes) {
@@ -76,8 +76,8 @@ fn new_journal(path: &Path, identity: &Identity, most: &Plan) -> Result<Journal,
 }
 
 /// Says what is going to happen, and how it is mended where the process does not come to its end.
-fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, most: &Plan) -> Status {
-    let mend = journals::mend(path, &args.target);
+fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, most: &ProbePlan) -> Status {
+    let mend = journals::restore_command(path, &args.target);
     output::tell(&format!("what is overwritten is saved first; if this is cut off: {mend}"));
     let mut status = Status::new(args.quiet);
     status.say(&format!(
@@ -100,7 +100,7 @@ fn watched(
     device: &mut TimedDevice,
     journal: Journal,
     settings: &Settings,
-    most: Plan,
+    most: ProbePlan,
     control: &Control,
     mut status: Status,
 ) -> Result<Probed, ProbeError> {

@@ -23,7 +23,7 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
     let permit = check_raw(&sysroot, &args.target, Some(&named))?;
     let mut device = BlockDevice::open(&permit)?;
     let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit };
-    let again = journals::mend(journal, &args.target);
+    let again = journals::restore_command(journal, &args.target);
     let control = Control::default();
     signals::last_words(Some(format!("interrupted, not everything is put back; continue with: {again}")));
     signals::stop_on_signals(&control)?;

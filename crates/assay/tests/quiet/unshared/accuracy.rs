@@ -108,8 +108,8 @@ fn an_open_loop_waits_as_a_queue_does() {
         assert!(!m.warnings.iter().any(|w| matches!(w.finding, Finding::RateNotReached { .. })), "{name}");
     }
     let over = named(&record, "over");
-    let told = over.warnings.iter().any(|w| matches!(w.finding, Finding::RateNotReached { .. }));
-    assert!(told && (over.iops.as_ref().unwrap().point / one - 1.0).abs() < 0.3, "{:?}", over.iops);
+    let warned = over.warnings.iter().any(|w| matches!(w.finding, Finding::RateNotReached { .. }));
+    assert!(warned && (over.iops.as_ref().unwrap().point / one - 1.0).abs() < 0.3, "{:?}", over.iops);
     // Neither class nor headline takes such a load for what the card can do.
     assert!(
         over.latency_ns.p50.as_ref().unwrap().point

@@ -40,7 +40,7 @@ fn row(host: &Host) -> Row {
 fn take(row: &mut Row, event: &NodeEvent) {
     row.reached = event.status != Status::Unreachable;
     if let Some(report) = event.facts.get("node_report") {
-        told(row, report);
+        read_report(row, report);
     }
     if let Some(end) = event.end() {
         row.reason.get_or_insert_with(|| reason(end));
@@ -48,7 +48,7 @@ fn take(row: &mut Row, event: &NodeEvent) {
 }
 
 /// What a node says of itself.
-fn told(row: &mut Row, report: &Value) {
+fn read_report(row: &mut Row, report: &Value) {
     let text = |name: &str| report[name].as_str().unwrap_or_default().to_owned();
     row.reached = true;
     row.machine = text("machine");
@@ -65,8 +65,8 @@ fn told(row: &mut Row, report: &Value) {
     }
 }
 
-fn clock(told: &Value) -> Option<DayClock> {
-    let nanoseconds = |name: &str| told[name].as_f64().map(|seconds| seconds * 1e9).filter(|ns| ns.abs() < 1e18);
+fn clock(read_report: &Value) -> Option<DayClock> {
+    let nanoseconds = |name: &str| read_report[name].as_f64().map(|seconds| seconds * 1e9).filter(|ns| ns.abs() < 1e18);
     let (offset, bound) = (nanoseconds("offset_s")?, nanoseconds("bound_s").filter(|bound| *bound >= 0.0)?);
     Some(DayClock { offset_ns: offset as i64, bound_ns: bound as u64 })
 }

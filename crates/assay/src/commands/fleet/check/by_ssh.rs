@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use assay_engine::Control;
-use assay_fleet::{Entry, Far, FarError, Launcher};
+use assay_fleet::{Entry, Launcher, RemoteError, RemoteNode};
 use serde_json::Value;
 
 use super::row::Row;
@@ -12,7 +12,7 @@ use crate::commands::fleet::ansible::reason;
 use crate::commands::fleet::at_once;
 use crate::commands::fleet::begun::{entries, program};
 use crate::commands::fleet::count::Count;
-use crate::commands::fleet::told::check_words;
+use crate::commands::fleet::node_arguments::check_words;
 use crate::failure::Failure;
 
 /// Longest answer, in bytes.
@@ -27,11 +27,11 @@ pub(super) fn rows(args: &FleetCheckArgs, via: ViaArg, control: &Control) -> Res
     let program = program(args.program.as_deref(), launcher)?;
     let count = Count::of(nodes.iter().map(|entry| entry.name.as_str()));
     at_once::each(&nodes, control, |entry| {
-        let far = Far { launcher, node: &entry.name };
+        let remote = RemoteNode { launcher, node: &entry.name };
         let mut row = Row { node: entry.name.clone(), target: entry.target.clone(), ..Row::default() };
-        match ask(&far, &program, entry, &args.arguments, &mut row) {
+        match ask(&remote, &program, entry, &args.arguments, &mut row) {
             Ok(()) => {}
-            Err(FarError::NotReached(why)) => (row.reached, row.reason) = (false, Some(reason(&why))),
+            Err(RemoteError::NotReached(why)) => (row.reached, row.reason) = (false, Some(reason(&why))),
             Err(error) => row.reason = Some(reason(&error.to_string())),
         }
         count.done(&entry.name);
@@ -39,23 +39,29 @@ pub(super) fn rows(args: &FleetCheckArgs, via: ViaArg, control: &Control) -> Res
     })
 }
 
-fn ask(far: &Far<'_>, program: &str, entry: &Entry, told: &[String], row: &mut Row) -> Result<(), FarError> {
-    let look = far.look(&entry.target)?;
+fn ask(
+    remote: &RemoteNode<'_>,
+    program: &str,
+    entry: &Entry,
+    arguments: &[String],
+    row: &mut Row,
+) -> Result<(), RemoteError> {
+    let look = remote.look(&entry.target)?;
     row.reached = true;
     (row.machine, row.bits, row.free_bytes, row.clock) = (look.machine, look.bits, look.free_bytes, look.clock);
-    let version = far.call(&[program, "-V"], ANSWER, WITHIN)?;
+    let version = remote.call(&[program, "-V"], ANSWER, WITHIN)?;
     if version.code != Some(0) {
-        return Err(FarError::NoAnswer(version.last_words()));
+        return Err(RemoteError::NoAnswer(version.last_words()));
     }
     row.version = String::from_utf8_lossy(&version.out).trim().to_owned();
-    let medium = far.call(&[program, "info", "--json", "--", &entry.target], ANSWER, WITHIN)?;
+    let medium = remote.call(&[program, "info", "--json", "--", &entry.target], ANSWER, WITHIN)?;
     let medium: Option<Value> = serde_json::from_slice(&medium.out).ok();
     row.medium = medium.and_then(|mut said| serde_json::from_value(said["medium"].take()).ok());
-    let words = [program, "run", "--quiet"].into_iter().chain(told.iter().map(String::as_str));
+    let words = [program, "run", "--quiet"].into_iter().chain(arguments.iter().map(String::as_str));
     let words: Vec<&str> = words.chain(["--dry-run", "--json", "--", &entry.target]).collect();
-    let plan = far.call(&words, ANSWER, WITHIN)?;
+    let plan = remote.call(&words, ANSWER, WITHIN)?;
     if plan.code != Some(0) {
-        return Err(FarError::NoAnswer(plan.last_words()));
+        return Err(RemoteError::NoAnswer(plan.last_words()));
     }
     if let Ok(plan) = serde_json::from_slice::<Value>(&plan.out) {
         (row.planned_write_bytes, row.budget_ns) = (plan["planned_write_bytes"].as_u64(), plan["budget_ns"].as_u64());

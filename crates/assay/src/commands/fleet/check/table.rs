@@ -81,11 +81,11 @@ mod tests {
             ..Row::default()
         };
         let lost = Row { node: "n2".to_owned(), reason: Some("no route to host".to_owned()), ..Row::default() };
-        let told = text(&[good, lost], &Style::default());
-        let lines: Vec<&str> = told.lines().collect();
+        let shown_table = text(&[good, lost], &Style::default());
+        let lines: Vec<&str> = shown_table.lines().collect();
         let cells: Vec<&str> = lines[1].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
-        assert_eq!(cells, ["n1", "aarch64", "-", "21.3 GB", "1 GiB", "1 min 30 s", "-12.3 ±15.0 ms"], "{told}");
-        assert!(lines[0].starts_with("node  machine  medium") && lines[2].starts_with("n2  "), "{told}");
+        assert_eq!(cells, ["n1", "aarch64", "-", "21.3 GB", "1 GiB", "1 min 30 s", "-12.3 ±15.0 ms"], "{shown_table}");
+        assert!(lines[0].starts_with("node  machine  medium") && lines[2].starts_with("n2  "), "{shown_table}");
         let said = "Of these 2 nodes 1 can be measured: at most 1 GiB written in total, 1 min 30 s each.";
         assert_eq!(lines[3..], ["", "n2: no route to host", said]);
         let evil = Row { node: "n3".to_owned(), machine: "x\u{1b}[2J\nx".to_owned(), ..Row::default() };

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use assay_engine::Control;
-use assay_fleet::{Far, Launcher, Ledger, MAX_RECORD};
+use assay_fleet::{Launcher, Ledger, MAX_RECORD, RemoteNode};
 use serde_json::Value;
 
 use super::row::Row;
@@ -40,9 +40,9 @@ pub(super) fn rows(
     let turn = Mutex::new(());
     let count = Count::of(nodes.iter().map(|entry| entry.name.as_str()));
     at_once::each(&nodes, control, |entry| {
-        let far = Far { launcher, node: &entry.name };
+        let remote = RemoteNode { launcher, node: &entry.name };
         let mut row = Row { node: entry.name.clone(), ..Row::default() };
-        let list = match list(&far, &program, run) {
+        let list = match list(&remote, &program, run) {
             Ok(list) => list,
             Err(why) => {
                 count.done(&entry.name);
@@ -59,7 +59,7 @@ pub(super) fn rows(
                 continue;
             }
             let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-            match far.call(&[&program, "show", &id, "--json"], MAX_RECORD, WITHIN) {
+            match remote.call(&[&program, "show", &id, "--json"], MAX_RECORD, WITHIN) {
                 Ok(said) if said.code == Some(0) => row.take(home, &id, &said.out),
                 Ok(said) => row.refused.push((id, reason(&said.last_words()))),
                 Err(error) => row.refused.push((id, reason(&error.to_string()))),
@@ -71,9 +71,9 @@ pub(super) fn rows(
 }
 
 /// Identifiers of the records of a run on a node.
-fn list(far: &Far<'_>, program: &str, run: &str) -> Result<Vec<String>, String> {
+fn list(remote: &RemoteNode<'_>, program: &str, run: &str) -> Result<Vec<String>, String> {
     let said =
-        far.call(&[program, "list", &format!("fleet={run}"), "--json"], LIST, WITHIN).map_err(|e| e.to_string())?;
+        remote.call(&[program, "list", &format!("fleet={run}"), "--json"], LIST, WITHIN).map_err(|e| e.to_string())?;
     if said.code != Some(0) {
         return Err(said.last_words());
     }

@@ -17,13 +17,13 @@ use crate::{output, system};
 const TICK: Duration = Duration::from_millis(100);
 
 /// Who moves units.
-pub(super) struct Person {
+pub(super) struct Operator {
     asks: bool,
     /// Programs read what the command says.
     silent: bool,
 }
 
-impl Person {
+impl Operator {
     pub(super) fn new(args: &FleetRunArgs) -> Self {
         let silent = args.json || args.events;
         let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();

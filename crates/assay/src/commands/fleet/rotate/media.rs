@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use assay_analysis::plan::{Cell, ExperimentPlan, Sighting, misplaced as is_misplaced};
+use assay_analysis::plan::{Cell, ExperimentPlan, SeenMedium, misplaced as is_misplaced};
 use assay_core::record::Record;
 use assay_engine::Control;
-use assay_fleet::{Entry, Far, Fate, Launcher, Ledger};
+use assay_fleet::{Entry, Fate, Launcher, Ledger, RemoteNode};
 use assay_store::Store;
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ pub(super) fn misplaced(
     control: &Control,
 ) -> Result<Vec<(String, String)>, Failure> {
     let now = turn::of(ledger);
-    let mut seen: Vec<Sighting> = sightings(plan)?.into_iter().filter(|one| one.turn != now).collect();
+    let mut seen: Vec<SeenMedium> = sightings(plan)?.into_iter().filter(|one| one.turn != now).collect();
     if seen.is_empty() && ledger.inventory.is_some() {
         return Ok(Vec::new());
     }
@@ -46,7 +46,7 @@ pub(super) fn misplaced(
         .zip(found)
         .filter_map(|(entry, identity)| Some((entry, cell(plan, ledger, entry)?, identity?)))
         .collect();
-    seen.extend(here.iter().map(|(_, cell, identity)| Sighting::of(cell, identity)));
+    seen.extend(here.iter().map(|(_, cell, identity)| SeenMedium::of(cell, identity)));
     let judged = here
         .iter()
         .filter_map(|(entry, cell, identity)| Some((entry.name.clone(), is_misplaced(&seen, cell, identity)?)));
@@ -56,7 +56,7 @@ pub(super) fn misplaced(
 /// Refuses the record of a medium that is another one.
 pub(super) fn guard(plan: &ExperimentPlan, ledger: &Ledger) -> Result<Guard, Failure> {
     let now = turn::of(ledger);
-    let seen: Vec<Sighting> = sightings(plan)?.into_iter().filter(|one| one.turn != now).collect();
+    let seen: Vec<SeenMedium> = sightings(plan)?.into_iter().filter(|one| one.turn != now).collect();
     let cells: Vec<(String, Cell)> = ledger
         .nodes
         .iter()
@@ -77,17 +77,17 @@ fn cell<'a>(plan: &'a ExperimentPlan, ledger: &Ledger, entry: &Entry) -> Option<
 }
 
 /// The identities of media in all turns that were measured, as far as their records are here.
-fn sightings(plan: &ExperimentPlan) -> Result<Vec<Sighting>, Failure> {
+fn sightings(plan: &ExperimentPlan) -> Result<Vec<SeenMedium>, Failure> {
     let Some(store) = state::existing()? else { return Ok(Vec::new()) };
     let mut all = Vec::new();
-    for ledger in turn::ledgers(&plan.label())? {
+    for ledger in turn::ledgers_of_plan(&plan.label())? {
         for entry in &ledger.nodes {
             let id = entry.fate.as_ref().filter(|fate| fate.is_result()).and_then(Fate::record);
             let Some((id, cell)) = id.zip(cell(plan, &ledger, entry)) else { continue };
             // Whoever removed a record found it wrong.
             let Ok(stored) = store.load(id) else { continue };
             if let Some(identity) = entry.medium.clone().or(stored.record.medium.unit) {
-                all.push(Sighting::of(cell, &identity));
+                all.push(SeenMedium::of(cell, &identity));
             }
         }
     }
@@ -102,8 +102,8 @@ fn asked(ledger: &Ledger, nodes: &[&Entry], control: &Control) -> Result<Vec<Opt
         Some(Launcher::Slurm) | None => return Ok(vec![None; nodes.len()]),
     };
     at_once::each(nodes, control, |entry| {
-        let far = Far { launcher, node: &entry.name };
-        let said = far.call(&[&ledger.program, "info", "--json", "--", &entry.target], ANSWER, WITHIN).ok()?;
+        let remote = RemoteNode { launcher, node: &entry.name };
+        let said = remote.call(&[&ledger.program, "info", "--json", "--", &entry.target], ANSWER, WITHIN).ok()?;
         let said: Value = serde_json::from_slice(&said.out).ok()?;
         said["medium"]["unit"].as_str().map(str::to_owned)
     })

@@ -7,7 +7,7 @@ use assay_fleet::{Entry, Fate, Ledger, Rotation, RotationPlace};
 use assay_store::new_id;
 use serde_json::json;
 
-use crate::commands::fleet::books;
+use crate::commands::fleet::ledgers;
 use crate::failure::Failure;
 use crate::files;
 
@@ -25,8 +25,8 @@ pub(super) fn of(ledger: &Ledger) -> Turn {
 }
 
 /// The runs of a plan, in the order of its turns.
-pub(super) fn ledgers(plan: &str) -> Result<Vec<Ledger>, Failure> {
-    let mut all = books::all()?;
+pub(super) fn ledgers_of_plan(plan: &str) -> Result<Vec<Ledger>, Failure> {
+    let mut all = ledgers::all()?;
     all.retain(|ledger| ledger.rotation.as_ref().is_some_and(|rotation| rotation.plan == plan));
     all.sort_by_key(of);
     Ok(all)
@@ -35,7 +35,7 @@ pub(super) fn ledgers(plan: &str) -> Result<Vec<Ledger>, Failure> {
 /// Units that failed: they are not measured again.
 pub(super) fn failed(plan: &str) -> Result<Vec<Failed>, Failure> {
     let mut all = Vec::new();
-    for ledger in ledgers(plan)? {
+    for ledger in ledgers_of_plan(plan)? {
         let failed = ledger.nodes.iter().filter(|entry| matches!(entry.fate, Some(Fate::MediumFailed { .. })));
         for cell in failed.filter_map(|entry| entry.cell.as_ref()) {
             all.push(Failed { model: cell.model.clone(), unit: cell.unit.clone(), turn: of(&ledger) });
@@ -128,7 +128,7 @@ pub(super) fn next(plan: &ExperimentPlan, before: &Ledger, turn: Turn, failed: &
     };
     let suite = plan.order_of(turn).and_then(|order| plan.session(order));
     let suite = suite.ok_or_else(|| Failure::usage("the plan has no order for this round"))?;
-    let file = books::suite(&ledger.run)?;
+    let file = ledgers::suite(&ledger.run)?;
     files::write_whole(&file, suite.to_text())?;
     if let Some(inventory) = &mut ledger.inventory {
         // Of their own, as the inventory may have options, too.

@@ -1,0 +1,228 @@
+//! What decides nothing, and why: the one answer that comparison, ranking, plan and advice give.
+
+use std::collections::HashMap;
+
+use assay_core::finding;
+use assay_core::record::{Measurement, Record};
+use assay_core::verification::Verification;
+
+use crate::exclusion::{Excluded, Reason, excluded_whole, invalid};
+use crate::identity::{Identity, identity, names_model};
+use crate::load::Load;
+use crate::quantity::Quantity;
+use crate::reading::{Mark, Reading, measurement, reading_of};
+
+/// Records that may be put together by model, and those that may not. One alone is put together with nothing.
+#[must_use]
+pub fn named<'a>(records: impl IntoIterator<Item = &'a Record>) -> (Vec<&'a Record>, Vec<Excluded>) {
+    let all: Vec<&Record> = records.into_iter().collect();
+    if all.len() == 1 {
+        return (all, Vec::new());
+    }
+    let (named, nameless): (Vec<&Record>, Vec<&Record>) = all.into_iter().partition(|record| names_model(record));
+    (named, nameless.into_iter().map(|record| Excluded::new(record, None, Reason::NoModel)).collect())
+}
+
+/// Why a figure decides nothing; `None` where it may.
+#[must_use]
+pub fn excluded(reading: &Reading<'_>) -> Option<Reason> {
+    excluded_whole(reading.record)
+        .or_else(|| reading.marks.contains(&Mark::Invalid).then(|| invalid(reading.record, Some(reading.measurement))))
+}
+
+/// The figure of a record under a load, each of its values positive and finite, and what of it is left out.
+#[must_use]
+pub fn examine<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Option<Reading<'a>>, Vec<Reason>) {
+    let Some(measured) = measurement(record, load) else {
+        let nothing = record.measurements.is_empty();
+        let bare = || Reason::NoFigure { cause: format!("nothing measured, {}", record.outcome.sentence()) };
+        return (None, vec![if nothing { bare() } else { nearest(record, load) }]);
+    };
+    let Some(mut reading) = reading_of(record, measured, quantity) else {
+        let other =
+            [Quantity::Iops, Quantity::BytesPerSecond].iter().any(|q| reading_of(record, measured, *q).is_some());
+        let reason = if other { Reason::NoQuantity { quantity } } else { Reason::NoFigure { cause: cause(measured) } };
+        return (None, vec![reason]);
+    };
+    let mut reasons = Vec::new();
+    let planned = measured.repeats.len();
+    if planned > reading.values.len() {
+        reasons.push(Reason::Repeats { left_out: planned - reading.values.len(), of: planned });
+    }
+    let (good, bad): (Vec<f64>, Vec<f64>) = reading.values.iter().partition(|v| v.is_finite() && **v > 0.0);
+    reasons.extend(bad.iter().map(|value| Reason::BadValue { value: value.to_string() }));
+    reading.values = good;
+    (Some(reading).filter(|r| !r.values.is_empty()), reasons)
+}
+
+/// The figure of a record under a load where it may decide something, and what is left out of it or why there is none.
+#[must_use]
+pub fn admit<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Option<Reading<'a>>, Vec<Reason>) {
+    let (reading, reasons) = examine(record, load, quantity);
+    match reading.as_ref().map_or_else(|| excluded_whole(record), excluded) {
+        Some(barred) => (None, vec![barred]),
+        None => (reading, reasons),
+    }
+}
+
+fn cause(measurement: &Measurement) -> String {
+    let fewer = measurement.warnings.iter().find_map(|w| match &w.finding {
+        finding::Finding::FewerRepeats { reason, .. } => Some(format!("skipped: {reason}")),
+        _ => None,
+    });
+    match measurement.repeats.len() {
+        _ if fewer.is_some() => fewer.unwrap_or_default(),
+        0 => "the run ended before it".to_owned(),
+        n => format!("none of {n} repeats completed"),
+    }
+}
+
+/// What was measured in place of a load.
+fn nearest(record: &Record, load: &Load) -> Reason {
+    let kind = |other: &Load| {
+        let conditions: Vec<String> = other.conditions().map(str::to_owned).collect();
+        (other.op(), other.pattern(), other.synced, other.read_percent, conditions, other.blocks.clone())
+    };
+    if load.pattern().is_none() || load.block_bytes == 0 || load.queue_depth == 0 || load.jobs == 0 {
+        return Reason::LoadNotTold;
+    }
+    let mut alike: Vec<Load> = record.measurements.iter().map(|m| Load::of(&m.workload)).collect();
+    alike.retain(|other| kind(other) == kind(load));
+    alike.sort();
+    alike.dedup();
+    let same_block: Vec<String> = alike.iter().filter(|l| l.block_bytes == load.block_bytes).map(depth).collect();
+    if !same_block.is_empty() {
+        return Reason::OtherDepths { measured: same_block };
+    }
+    let mut block_bytes: Vec<u64> = alike.iter().map(|l| l.block_bytes).collect();
+    block_bytes.dedup();
+    if block_bytes.is_empty() { Reason::NotMeasured } else { Reason::OtherBlocks { block_bytes } }
+}
+
+fn depth(load: &Load) -> String {
+    let depth = match load.queue_depth {
+        0 => "an unknown one".to_owned(),
+        depth => format!("QD{depth}"),
+    };
+    if load.jobs > 1 { format!("{depth}, {} jobs", load.jobs) } else { depth }
+}
+
+/// Whoever was found to be fake, damaged or failing in one record or check is so in all records of that unit, and
+/// what a check found genuine is shown with all of them, with the record that says so. Units without a name are told by
+/// their own records alone.
+pub fn share_verdicts(records: &mut [Record], checks: &[Record]) {
+    // A loss that was proven once is not taken back by a later check that saw none; of two checks the later one counts.
+    let mut known: HashMap<(String, String), (bool, String, Verification)> = HashMap::new();
+    let found_by = |record: &Record, verification: &Verification| Verification {
+        sentence: format!("{}, by the check {}", verification.sentence.trim_end_matches('.'), record.id),
+        ..verification.clone()
+    };
+    for record in checks.iter().chain(records.iter()) {
+        let Some(verification) = &record.verification else { continue };
+        let Identity { model, unit, .. } = identity(record);
+        let (bad, created) = (verification.verdict.is_bad(), &record.created);
+        let weighs_less =
+            |(other_bad, other_created, _): &(bool, String, _)| (*other_bad, other_created) <= (bad, created);
+        if !unit.is_empty() && known.get(&(model.clone(), unit.clone())).is_none_or(weighs_less) {
+            known.insert((model, unit), (bad, created.clone(), found_by(record, verification)));
+        }
+    }
+    if known.is_empty() {
+        return;
+    }
+    for record in records.iter_mut() {
+        let Identity { model, unit, .. } = identity(record);
+        let Some((bad, _, found)) = known.get(&(model, unit)) else { continue };
+        // What a check of that day saw stays with a record that is nothing else.
+        let outweighs = |own: &Verification| *bad && !own.verdict.is_bad() && !record.measurements.is_empty();
+        if record.verification.as_ref().is_none_or(outweighs) {
+            record.verification = Some(found.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advise::samples::{card, fake, record};
+    use assay_core::record::Source;
+    use assay_core::verification::Verdict;
+
+    /// A check of a day of January.
+    fn checked(unit: &str, day: u32, verdict: Verdict) -> Record {
+        let mut record = fake(record("Card", unit));
+        record.created = format!("2026-01-{day:02}T00:00:00Z");
+        record.verification.as_mut().unwrap().verdict = verdict;
+        record
+    }
+
+    #[test]
+    fn a_unit_has_its_worst_verdict_and_of_equals_the_latest() {
+        let shared = |unit: &str, checks: &[Record]| {
+            let mut records = [record("Card", unit), record("Other", unit)];
+            share_verdicts(&mut records, checks);
+            assert!(records[1].verification.is_none());
+            records[0].verification.as_ref().map(|v| v.verdict)
+        };
+        let (fake, good) = (checked("1", 2, Verdict::Fake), checked("1", 3, Verdict::Genuine));
+        assert_eq!(shared("1", &[fake.clone(), good.clone()]), Some(Verdict::Fake));
+        assert_eq!(shared("1", &[good.clone(), fake.clone()]), Some(Verdict::Fake));
+        let damaged = checked("1", 1, Verdict::Damaged);
+        assert_eq!(shared("1", &[fake.clone(), damaged.clone()]), Some(Verdict::Fake));
+        assert_eq!(shared("1", &[damaged, good]), Some(Verdict::Damaged));
+        assert_eq!(shared("2", &[fake]), None);
+        // Of nobody knows which unit.
+        assert_eq!(shared("", &[checked("", 1, Verdict::Fake)]), None);
+    }
+
+    #[test]
+    fn figures_of_a_fake_that_a_check_took_for_genuine_decide_nothing() {
+        let verification = checked("1", 2, Verdict::Genuine).verification;
+        let measured = Record { verification, ..card("Card", "1", &[1000.0]) };
+        let mut shared = [measured, checked("1", 1, Verdict::Fake)];
+        share_verdicts(&mut shared, &[]);
+        assert!(excluded_whole(&shared[0]).is_some());
+        let found = shared[0].verification.as_ref().unwrap();
+        assert!(found.sentence.ends_with(&format!("by the check {}", shared[1].id)), "{}", found.sentence);
+        // A check that measured nothing keeps what it saw.
+        let mut check = checked("1", 2, Verdict::Genuine);
+        check.measurements.clear();
+        let mut shared = [check, checked("1", 1, Verdict::Fake)];
+        share_verdicts(&mut shared, &[]);
+        assert_eq!(shared[0].verification.as_ref().unwrap().verdict, Verdict::Genuine);
+    }
+
+    fn imported(id: &str, labels: &[(&str, &str)]) -> Record {
+        let mut record = record("", "");
+        record.id = id.to_owned();
+        record.source = Some(Source { format: "dd".to_owned(), ..Source::default() });
+        record.labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        (record.medium.vendor, record.medium.model, record.medium.unit) = (None, None, None);
+        record
+    }
+
+    #[test]
+    fn records_that_name_no_model_are_not_of_one() {
+        let (one, other) = (imported("z1", &[]), imported("z2", &[("model", "")]));
+        assert_ne!(identity(&one).model, identity(&imported("z2", &[])).model);
+        let third = imported("z3", &[("model", "EVO")]);
+        let (named, left_out) = named([&one, &other, &third]);
+        assert_eq!(named.len(), 1);
+        let ids: Vec<&str> = left_out.iter().map(|one| one.record.as_str()).collect();
+        assert_eq!(ids, ["z1", "z2"]);
+        assert!(left_out[0].reason.to_string().contains("--label model="), "{}", left_out[0].reason);
+    }
+
+    #[test]
+    fn one_record_alone_and_one_of_assay_itself_are_asked_of() {
+        let one = imported("z1", &[]);
+        assert_eq!(named([&one]).0.len(), 1);
+        let own = Record { source: None, ..imported("a1", &[]) };
+        let again = Record { id: "a2".to_owned(), ..own.clone() };
+        assert_eq!(named([&own, &again]).0.len(), 2);
+        assert_eq!(identity(&own), identity(&again));
+        // The unit is known, though its model is not.
+        let unit = [("unit", "3")];
+        assert_eq!(identity(&imported("z1", &unit)), identity(&imported("z2", &unit)));
+    }
+}

@@ -1,0 +1,246 @@
+//! No two commands contradict each other on the same records, drawn by seed: which load decides, what is left out and
+//! why, of which units a model's figure is, what that figure is, and which classes are met.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
+use assay_core::workload::{Op, Pattern};
+use assay_stats::random::Generator;
+
+use crate::advise::samples::{broken, fake, invalid, labelled, record, with, work};
+use crate::advise::{self, BuyQuestion, Choice, ClassAnswer};
+use crate::compare::{By, Orders, PairVerdict, Question, Request, compare, split};
+use crate::plan::{NextAction, RaceOptions, race};
+use crate::rank::{self, PairRow, RankOptions, rank};
+use crate::{Excluded, Load, Quantity, share_verdicts};
+
+/// Stores drawn, unless `ASSAY_CAMPAIGN_SEEDS` says how many: a ranking draws much.
+const STORES: u64 = 5;
+/// Seed of the first one, so that models are told apart in one of the few that are drawn by default.
+const FIRST: u64 = 5;
+
+fn stores() -> u64 {
+    std::env::var("ASSAY_CAMPAIGN_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(STORES)
+}
+
+/// Some models with some units, each with some runs under some loads, of which some decide nothing.
+fn store(seed: u64) -> Vec<Record> {
+    let mut draw = Generator::new(seed);
+    let loads = [
+        work(Op::Read, Pattern::Random, (4096, 1, 1)),
+        work(Op::Read, Pattern::Random, (4096, 32, 1)),
+        work(Op::Write, Pattern::Random, (4096, 32, 1)),
+        work(Op::Read, Pattern::Sequential, (1 << 20, 8, 1)),
+        work(Op::Write, Pattern::Sequential, (1 << 20, 8, 1)),
+    ];
+    // Units that change their slots, so that these are told from them.
+    let swapped = draw.below(3) == 0;
+    let mut all = Vec::new();
+    for model in 0..2 + draw.below(3) {
+        let speed = 1000.0 * (1.0 + draw.uniform());
+        for unit in 0..1 + draw.below(4) {
+            let own = speed * (1.0 + 0.1 * draw.uniform());
+            for run in 0..if swapped { 2 } else { 1 + draw.below(2) } {
+                let mut new = record(&format!("Model {model}"), &unit.to_string());
+                new.id = format!("m{model}u{unit}r{run}");
+                new = labelled(new, "price", "10USD");
+                let slot = (all.len() + run) % 3;
+                let own = if swapped { own * (1.0 + 0.1 * slot as f64) } else { own };
+                if swapped {
+                    new = labelled(labelled(new, "slot", &slot.to_string()), "round", &run.to_string());
+                }
+                for load in &loads {
+                    if draw.below(6) > 0 {
+                        let repeats: Vec<f64> = (0..3).map(|_| own * (1.0 + 0.02 * draw.uniform())).collect();
+                        new = with(new, load.clone(), &repeats);
+                    }
+                }
+                new = match draw.below(24) {
+                    0 => fake(new),
+                    1 => broken(new),
+                    2 => invalid(new),
+                    3 => Record { outcome: Outcome::Running, ..new },
+                    4 => one_value(new),
+                    _ => new,
+                };
+                all.push(new);
+            }
+        }
+    }
+    share_verdicts(&mut all, &[]);
+    all
+}
+
+/// One repeat of each load.
+fn one_value(mut record: Record) -> Record {
+    record.measurements.iter_mut().for_each(|measurement| measurement.repeats.truncate(1));
+    record
+}
+
+/// Records that are left out under a load, with the reasons, unless it is that they lack the load.
+fn left_out(excluded: &[Excluded], load: &Load) -> LeftOut {
+    let about = |e: &&Excluded| e.load.as_deref().is_none_or(|of| of == load.title());
+    let words = excluded.iter().filter(about).map(|e| (e.record.clone(), e.reason.to_string()));
+    words.filter(|(_, why)| !why.starts_with("not measured") && !why.starts_with("no figure")).collect()
+}
+
+/// The figure of each model and how many units it is of.
+type Figures = BTreeMap<String, (f64, usize)>;
+/// Records that are left out, each with the reason.
+type LeftOut = BTreeSet<(String, String)>;
+
+/// Pairs of models of several units of which the first is better, by little or by much.
+type Better = BTreeSet<(String, String)>;
+
+fn by_ranking(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)> {
+    let report = rank(&records.iter().collect::<Vec<_>>(), &RankOptions::default()).ok()?.primary;
+    let better = |pair: &&PairRow| matches!(pair.verdict, rank::Better::First | rank::Better::FirstPerhapsSlightly);
+    let better = report.pairs.iter().filter(better).map(|pair| (pair.first.clone(), pair.second.clone())).collect();
+    let row = |m: &crate::rank::ModelRow| Some((m.model.clone(), (m.estimate.as_ref()?.point, m.units.len())));
+    let figures = report.models.iter().filter_map(row).collect();
+    let out = left_out(&report.excluded, &report.load);
+    Some((report.load, figures, out, better))
+}
+
+fn by_comparison(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)> {
+    let named = [records.to_vec()];
+    let groups = split(&named, By::Model);
+    let found = compare(&groups, &Request::default()).ok()?;
+    let load = found.primary()?;
+    // What takes no part beside sound figures is shown alone where there are no others.
+    let sound = load.sides.iter().filter(|s| !s.marks.iter().any(|m| m.excludes()));
+    let figures = sound
+        .filter_map(|side| {
+            let units: BTreeSet<_> = side.runs.iter().map(|run| &run.unit).collect();
+            Some((groups[side.group].name.clone(), (side.estimate.as_ref()?.point, units.len())))
+        })
+        .collect();
+    let mut out = left_out(&found.excluded, &load.load);
+    for run in load.sides.iter().flat_map(|s| &s.runs).filter(|r| r.marks.iter().any(|m| m.excludes())) {
+        let of = records.iter().find(|r| r.id == run.record)?;
+        let reading = crate::reading(of, &load.load, load.quantity)?;
+        out.insert((run.record.clone(), crate::excluded(&reading)?.to_string()));
+    }
+    let pairs = load.pairs.iter().filter(|pair| pair.question == Question::Models && pair.significant);
+    let pairs =
+        pairs.filter(|pair| matches!(pair.verdict, PairVerdict::Better | PairVerdict::Worse | PairVerdict::Same));
+    let name = |at: usize| groups[at].name.clone();
+    let better = pairs.map(|pair| {
+        if pair.ratio > 1.0 { (name(pair.second), name(pair.first)) } else { (name(pair.first), name(pair.second)) }
+    });
+    Some((load.load.clone(), figures, out, better.collect()))
+}
+
+fn by_race(records: &[Record], load: &Load) -> Option<(Figures, LeftOut)> {
+    let options = RaceOptions { threshold: 0.95, cap: 6, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
+    let step = race(records, load, Quantity::usual(load), &options).ok()?;
+    let row = |c: &crate::plan::Chance| Some((c.model.clone(), (c.mean?, c.units as usize)));
+    Some((step.chances.iter().filter_map(row).collect(), left_out(&step.excluded, load)))
+}
+
+fn by_purchase(records: &[Record]) -> Option<(Load, Figures, LeftOut)> {
+    let question = BuyQuestion::of(28);
+    let found = advise::buy(records, &question).ok()?;
+    let row = |o: &advise::BuyOffer| {
+        let of: BTreeSet<&str> = records
+            .iter()
+            .filter(|r| crate::identity(r).model == o.model && crate::exclusion::excluded_whole(r).is_none())
+            .filter(|r| crate::reading(r, &found.load, o.performance.quantity).is_some_and(|r| r.counts()))
+            .map(|r| r.labels["unit"].as_str())
+            .collect();
+        (o.model.clone(), (o.performance.value, of.len()))
+    };
+    let out = left_out(&found.excluded, &found.load);
+    Some((found.load.clone(), found.options.iter().map(row).collect(), out))
+}
+
+fn assert_same(seed: u64, who: &str, one: &Figures, other: &Figures) {
+    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>(), "{seed}: models of {who}");
+    for (model, (value, units)) in one {
+        let (other, of) = other[model];
+        assert_eq!(*units, of, "{seed}: units of {model} by {who}");
+        assert!((value / other - 1.0).abs() < 1e-9, "{seed}: {model} does {value}, and {other} by {who}");
+    }
+}
+
+#[test]
+fn commands_agree_on_load_exclusions_units_and_figures() {
+    let (mut judged, mut ordered) = (0, 0);
+    for seed in FIRST..FIRST + stores() {
+        let records = store(seed);
+        let Some((load, figures, out, better)) = by_ranking(&records) else { continue };
+        judged += 1;
+        if let Some((of, compared, left, decided)) = by_comparison(&records) {
+            assert_eq!(of, load, "{seed}: the load of the comparison");
+            assert_eq!(left, out, "{seed}: left out of the comparison");
+            assert_same(seed, "comparison", &figures, &compared);
+            // Of models of which units failed the ranking orders no speeds.
+            if !records.iter().any(|r| r.outcome.medium_failed() || r.verification.is_some()) {
+                assert_eq!(better, decided, "{seed}: which is better");
+                ordered += better.len();
+            }
+        }
+        if let Some((raced, left)) = by_race(&records, &load) {
+            assert_eq!(left, out, "{seed}: left out of the race");
+            assert_same(seed, "race", &figures, &raced);
+        }
+        if let Some((of, offered, left)) = by_purchase(&records) {
+            assert_eq!(of, load, "{seed}: the load of the purchase");
+            // A record that is left out whole is told whether it has the load or not.
+            assert!(left.is_superset(&out), "{seed}: left out of the purchase: {left:?}, and {out:?}");
+            assert_same(seed, "purchase", &figures, &offered);
+        }
+    }
+    assert!(judged > stores() / 2 && ordered > 0, "{judged} {ordered}");
+}
+
+/// What is bought, or named as good as the best, is no worse than what costs as much, by the comparison of models.
+#[test]
+fn nobody_takes_a_model_that_the_comparison_says_is_worse() {
+    let mut taken = 0;
+    for seed in 0..20 * stores() {
+        let records = store(seed);
+        let Ok(bought) = advise::buy(&records, &BuyQuestion::of(28)) else { continue };
+        let quantity = bought.options[0].performance.quantity;
+        let orders = Orders::of(&records, &bought.load, quantity);
+        if let Choice::Buy { index, .. } = bought.choice {
+            let chosen = &bought.options[index];
+            let no_dearer = bought.options.iter().filter(|o| o.cost <= chosen.cost).map(|o| o.model.as_str());
+            taken += 1;
+            assert!(!orders.beaten(&chosen.model, no_dearer), "{seed}: {} is bought", chosen.model);
+        }
+        let options = RaceOptions { threshold: 0.95, cap: 6, left: Some(0), slots: 1, dropped: Vec::new(), seed: 1 };
+        let Ok(step) = race(&records, &bought.load, quantity, &options) else { continue };
+        let models = match step.action {
+            NextAction::Buy { model } | NextAction::OnlyOneLeft { model } => vec![model],
+            NextAction::PracticallyTied { models, .. } | NextAction::Exhausted { models } => models,
+            NextAction::Measure { .. } | NextAction::CeilingTie { .. } | NextAction::NothingFit => continue,
+        };
+        let racing: Vec<&str> = step.chances.iter().filter(|c| !c.out).map(|c| c.model.as_str()).collect();
+        for model in &models {
+            taken += 1;
+            assert!(!orders.beaten(model, racing.iter().copied()), "{seed}: {model} wins the race");
+        }
+    }
+    assert!(taken > stores(), "{taken}");
+}
+
+/// One record by itself is judged as it is among others of its own unit: the card says what `advise class` says.
+#[test]
+fn a_record_meets_the_classes_alone_that_it_meets_among_others() {
+    for seed in 0..40 {
+        let mut seen = BTreeSet::new();
+        // One run of each unit.
+        let mut records = store(seed);
+        records.retain(|r| seen.insert((r.labels["model"].clone(), r.labels["unit"].clone())));
+        let Ok(all) = advise::class(&records, &[]) else { continue };
+        for unit in &all.units {
+            let own =
+                records.iter().find(|r| r.labels["model"] == unit.model && r.labels["unit"] == unit.unit).unwrap();
+            let Ok(alone) = advise::class(std::slice::from_ref(own), &[]) else { continue };
+            let said = |classes: &[ClassAnswer]| classes.iter().map(|c| (c.class, c.status)).collect::<Vec<_>>();
+            assert_eq!(said(&alone.units[0].classes), said(&unit.classes), "{seed}: {} {}", unit.model, unit.unit);
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! A command on a node that ends by itself: by ssh(1), or here. What it says is bounded in length and in time.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel, sync_channel};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use assay_engine::lead_a_group;
+
+use crate::launch::{Launcher, quoted};
+use crate::tail::Tail;
+
+/// Between two looks at whether a command has ended.
+const LOOK: Duration = Duration::from_millis(10);
+/// Exchanges of time with a node.
+const EXCHANGES: usize = 8;
+/// How long one may take.
+const EXCHANGE: Duration = Duration::from_secs(2);
+/// How long a node may take to say what it is.
+const ANSWER: Duration = Duration::from_secs(30);
+/// Longest line of a node's answer, in bytes.
+const LINE: u64 = 4096;
+/// With this ssh(1) ends where it does not reach the node.
+const NOT_REACHED: i32 = 255;
+
+/// Says what the node is, and then the time for each line that comes. The fifth byte of an ELF file is 2 for 64 bits.
+const LOOKS: &str = r#"
+echo "machine=$(uname -m)"
+if [ "$(head -c 5 /bin/sh | tail -c 1)" = "$(printf '\002')" ]; then echo bits=64; else echo bits=32; fi
+df -Pk "$1" 2> /dev/null | while read -r _ _ _ blocks _; do
+    case $blocks in *[!0-9]*) ;; *) echo "free=$((blocks * 1024))" ;; esac
+done
+echo ready
+while read -r _; do date +%s.%N; done
+"#;
+
+/// Where a command is to run.
+#[derive(Debug, Clone, Copy)]
+pub struct RemoteNode<'a> {
+    /// Here, or by ssh.
+    pub launcher: Launcher,
+    /// The node: with ssh the host.
+    pub node: &'a str,
+}
+
+/// What a command said.
+#[derive(Debug)]
+pub struct CommandOutput {
+    /// Its exit code; none where a signal ended it.
+    pub code: Option<i32>,
+    /// Its standard output.
+    pub out: Vec<u8>,
+    /// Its standard error, the end of it.
+    pub errors: String,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RemoteError {
+    /// The node was not reached.
+    #[error("{0}")]
+    NotReached(String),
+    /// The program could not be started, did not end, or said too much.
+    #[error("{0}")]
+    NoAnswer(String),
+}
+
+/// What a node is, and how late or early its time of day.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NodeInfo {
+    /// What `uname -m` says.
+    pub machine: String,
+    /// Width of what runs there.
+    pub bits: u32,
+    /// Free bytes at the target; none where there is no such directory.
+    pub free_bytes: Option<u64>,
+    /// Its time of day, compared with the one here.
+    pub clock: Option<DayClock>,
+}
+
+/// The time of day on a node minus the one here.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DayClock {
+    /// In nanoseconds.
+    pub offset_ns: i64,
+    /// The offset is off by this much at most, in nanoseconds.
+    pub bound_ns: u64,
+}
+
+impl CommandOutput {
+    /// The last line of its standard error; otherwise how it ended.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        let last = self.errors.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        match (last, self.code) {
+            (Some(line), _) => line.to_owned(),
+            (None, Some(code)) => format!("it ended with exit code {code}"),
+            (None, None) => "it was killed".to_owned(),
+        }
+    }
+}
+
+impl RemoteNode<'_> {
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = match self.launcher {
+            Launcher::Ssh => {
+                let script: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                let mut command = Command::new("ssh");
+                // Nobody is there to be asked for a password.
+                command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"]);
+                command.args([
+                    "--",
+                    self.node,
+                    &format!("exec sh -c {}", quoted(&format!("exec {}", script.join(" ")))),
+                ]);
+                command
+            }
+            _ => {
+                let mut command = Command::new(words[0]);
+                command.args(&words[1..]);
+                command
+            }
+        };
+        // A Ctrl-C is for this program.
+        lead_a_group(&mut command);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn begin(&self, mut command: Command) -> Result<(Ended, Tail), RemoteError> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let fail = |error: std::io::Error| RemoteError::NoAnswer(format!("{program}: {error}"));
+        let mut child = Ended(command.spawn().map_err(fail)?);
+        let tail = Tail::default();
+        if let Some(stderr) = child.0.stderr.take() {
+            tail.follow(stderr).map_err(fail)?;
+        }
+        Ok((child, tail))
+    }
+
+    /// Runs a program there, which may say up to `most` bytes within the time.
+    ///
+    /// # Errors
+    /// [`RemoteError`]
+    pub fn call(&self, words: &[&str], most: u64, within: Duration) -> Result<CommandOutput, RemoteError> {
+        let (mut child, tail) = self.begin(self.command(words))?;
+        let (sender, whole) = channel();
+        if let Some(stdout) = child.0.stdout.take() {
+            let read = move || {
+                let mut out = Vec::new();
+                let _ = stdout.take(most + 1).read_to_end(&mut out);
+                let _ = sender.send(out);
+            };
+            std::thread::Builder::new().spawn(read).map_err(|error| RemoteError::NoAnswer(error.to_string()))?;
+        }
+        let late = || RemoteError::NoAnswer(format!("{}: no answer within {} s", words[0], within.as_secs()));
+        let end = Instant::now() + within;
+        let out = whole.recv_timeout(within).map_err(|_| late())?;
+        if out.len() as u64 > most {
+            return Err(RemoteError::NoAnswer(format!("{}: its answer is longer than {most} bytes", words[0])));
+        }
+        let code = loop {
+            match child.0.try_wait() {
+                Ok(Some(status)) => break status.code(),
+                _ if Instant::now() > end => return Err(late()),
+                _ => std::thread::sleep(LOOK),
+            }
+        };
+        if self.launcher == Launcher::Ssh && code == Some(NOT_REACHED) {
+            return Err(RemoteError::NotReached(self.why(&tail)));
+        }
+        Ok(CommandOutput { code, out, errors: tail.text() })
+    }
+
+    fn why(&self, tail: &Tail) -> String {
+        // What it said last may still be on its way.
+        std::thread::sleep(LOOK);
+        let text = tail.text();
+        let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        last.map_or_else(|| format!("ssh does not reach {}", self.node), str::to_owned)
+    }
+
+    /// Asks a node what it is and what its time of day is.
+    ///
+    /// # Errors
+    /// [`RemoteError`]
+    pub fn look(&self, target: &str) -> Result<NodeInfo, RemoteError> {
+        let mut command = self.command(&["sh", "-c", LOOKS, "sh", target]);
+        command.stdin(Stdio::piped());
+        let (mut child, tail) = self.begin(command)?;
+        let lines = lines(&mut child.0)?;
+        let mut look = NodeInfo::default();
+        let end = Instant::now() + ANSWER;
+        loop {
+            let Ok(line) = lines.recv_timeout(end.saturating_duration_since(Instant::now())) else {
+                return Err(RemoteError::NotReached(self.why(&tail)));
+            };
+            match line.split_once('=') {
+                Some(("machine", machine)) => look.machine = machine.to_owned(),
+                Some(("bits", bits)) => look.bits = bits.parse().unwrap_or(0),
+                Some(("free", free)) => look.free_bytes = free.parse().ok(),
+                _ if line == "ready" => break,
+                _ => {}
+            }
+        }
+        let mut found: Vec<DayClock> = Vec::new();
+        if let Some(mut stdin) = child.0.stdin.take() {
+            for _ in 0..EXCHANGES {
+                let (day, begun) = (SystemTime::now(), Instant::now());
+                let asked = stdin.write_all(b"\n").and_then(|()| stdin.flush());
+                let Some(line) = asked.ok().and_then(|()| lines.recv_timeout(EXCHANGE).ok()) else { break };
+                found.extend(compare(&line, day, begun.elapsed()));
+            }
+        }
+        look.clock = found.into_iter().min_by_key(|clock| clock.bound_ns);
+        Ok(look)
+    }
+}
+
+/// What a time that a node said between two moments here tells of its clock.
+fn compare(line: &str, day: SystemTime, round_trip: Duration) -> Option<DayClock> {
+    let (seconds, fraction) = line.trim().split_once('.')?;
+    let seconds: i64 = seconds.parse().ok().filter(|seconds| (0..1 << 40).contains(seconds))?;
+    // A date(1) without nanoseconds says none, or repeats what it was asked.
+    let fine = fraction.len() == 9 && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    let (fraction, unknown) = if fine { (fraction.parse().ok()?, 0) } else { (500_000_000, 500_000_000) };
+    let there = i128::from(seconds) * 1_000_000_000 + i128::from(fraction);
+    let half = round_trip.as_nanos() / 2;
+    let here = day.duration_since(UNIX_EPOCH).ok()?.as_nanos() + half;
+    let offset_ns = i64::try_from(there - i128::try_from(here).ok()?).ok()?;
+    Some(DayClock { offset_ns, bound_ns: u64::try_from(half).ok()? + unknown })
+}
+
+/// Its lines as they come; a longer one than any of ours ends them.
+fn lines(child: &mut Child) -> Result<Receiver<String>, RemoteError> {
+    let (sender, receiver) = sync_channel(16);
+    if let Some(stdout) = child.stdout.take() {
+        let read = move || {
+            let mut reader = BufReader::new(stdout);
+            let mut line = Vec::new();
+            while let Ok(1..) = reader.by_ref().take(LINE).read_until(b'\n', &mut line) {
+                let text = String::from_utf8_lossy(&line).trim().to_owned();
+                if line.last() != Some(&b'\n') || sender.send(text).is_err() {
+                    return;
+                }
+                line.clear();
+            }
+        };
+        std::thread::Builder::new().spawn(read).map_err(|error| RemoteError::NoAnswer(error.to_string()))?;
+    }
+    Ok(receiver)
+}
+
+/// A process that is ended with this value.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: RemoteNode<'_> = RemoteNode { launcher: Launcher::Local, node: "here" };
+
+    #[test]
+    fn a_look_says_what_this_machine_is_and_that_its_clock_agrees_with_itself() {
+        let look = HERE.look("/").unwrap();
+        assert!(look.machine == std::env::consts::ARCH && matches!(look.bits, 32 | 64) && look.free_bytes.is_some());
+        let clock = look.clock.unwrap();
+        assert!(clock.offset_ns.unsigned_abs() <= clock.bound_ns && clock.bound_ns < 1_000_000_000, "{clock:?}");
+        assert_eq!(HERE.look("/nonexistent").unwrap().free_bytes, None);
+    }
+
+    #[test]
+    fn a_coarse_clock_has_a_wider_bound_and_nonsense_none() {
+        let day = UNIX_EPOCH + Duration::from_secs(1000);
+        let trip = Duration::from_millis(2);
+        let fine = compare("1003.250000000", day, trip).unwrap();
+        assert_eq!((fine.offset_ns, fine.bound_ns), (3_249_000_000, 1_000_000));
+        for coarse in ["1003.", "1003.%N", "1003.N"] {
+            let coarse = compare(coarse, day, trip).unwrap();
+            assert_eq!((coarse.offset_ns, coarse.bound_ns), (3_499_000_000, 501_000_000));
+        }
+        for bad in ["", "x", "nan.inf", "-5.0", "99999999999999999999.000000000", "1003"] {
+            assert_eq!(compare(bad, day, trip), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_bounded_in_length_and_time() {
+        let said = HERE.call(&["sh", "-c", "echo out; echo err >&2; exit 3"], 100, Duration::from_secs(10)).unwrap();
+        assert_eq!((said.code, said.out.as_slice()), (Some(3), &b"out\n"[..]));
+        let long = HERE.call(&["sh", "-c", "yes"], 1000, Duration::from_secs(10)).unwrap_err();
+        assert_eq!(long.to_string(), "sh: its answer is longer than 1000 bytes");
+        let begun = Instant::now();
+        let late = HERE.call(&["sleep", "100"], 10, Duration::from_secs(1)).unwrap_err();
+        assert!(late.to_string() == "sleep: no answer within 1 s" && begun.elapsed() < Duration::from_secs(20));
+        assert!(HERE.call(&["/nowhere/x"], 10, Duration::from_secs(1)).is_err());
+    }
+}

@@ -1,0 +1,358 @@
+//! Limits and whether they are kept: for a terminal, as Markdown, as JUnit's XML, as annotations of GitHub.
+
+use assay_analysis::Quantity;
+use assay_analysis::compare::{Answer, Case, Check, Comparison, Doubt, Gate};
+use assay_core::text;
+use assay_core::text::{clean, statement};
+use assay_core::units::grouped;
+
+use super::answer::would_tell;
+use super::change::change;
+use super::names::{self, letter};
+use crate::document::{Block, Row, Table, left};
+use crate::line::{Page, Paint};
+use crate::needed::needed;
+use crate::style::Style;
+
+/// What is said of one case: the answer in a word, where, what was found, why it cannot be told, and what would tell.
+struct Said {
+    word: &'static str,
+    paint: Paint,
+    place: String,
+    found: String,
+    why: &'static str,
+    tell: String,
+}
+
+impl Said {
+    /// `random read 4 KiB, IOPS: B is 12.0 % slower than A (10.1 … 13.9 %); why; what would tell`.
+    fn sentence(&self) -> String {
+        format!("{}: {}", self.place, joined([&self.found, self.why, &self.tell]))
+    }
+}
+
+/// Parts of a sentence, without those that are empty.
+fn joined<const N: usize>(parts: [&str; N]) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// A case with its groups by these names.
+fn said(c: &Comparison, case: &Case, name: impl Fn(usize) -> String) -> Said {
+    let (first, second) = (name(0), name(case.group));
+    let found = case.pair.as_ref().zip(case.quantity).map_or_else(
+        || format!("{second} has no figure"),
+        |(pair, quantity)| format!("{second} is {}", change(pair, quantity, &first)),
+    );
+    let (word, paint, (why, tell)) = match &case.answer {
+        Answer::Passed => ("passed", Paint::Plain, ("", String::new())),
+        Answer::Failed => ("failed", Paint::Bad, ("", String::new())),
+        Answer::CannotTell(doubt) => ("cannot tell", Paint::Care, reason(c, case, doubt)),
+    };
+    let figure = case.quantity.map_or_else(String::new, |quantity| format!(", {}", quantity.title()));
+    Said { word, paint, place: format!("{}{figure}", clean(&case.load)), found, why, tell }
+}
+
+/// Cases that end in the same word for the same reason, in the order of the first of each.
+fn alike(all: Vec<Said>) -> Vec<Vec<Said>> {
+    let mut groups: Vec<Vec<Said>> = Vec::new();
+    for one in all {
+        let reason = |said: &Said| joined([said.why, if said.why.is_empty() { &said.tell } else { "" }]);
+        let same =
+            |of: &&mut Vec<Said>| of[0].word == one.word && !reason(&one).is_empty() && reason(&of[0]) == reason(&one);
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups
+}
+
+/// Cases of one reason in a line, and the lines below it: what they share is told once, with the places it holds for.
+fn lines(alike: &[Said]) -> (String, Vec<String>) {
+    let Some((first, others)) = alike.split_first() else { return (String::new(), Vec::new()) };
+    let shared = others.iter().all(|one| one.tell == first.tell);
+    if others.is_empty() {
+        (first.sentence(), Vec::new())
+    } else if shared && others.iter().all(|one| one.found == first.found) {
+        let places: Vec<&str> = alike.iter().map(|one| one.place.as_str()).collect();
+        (format!("{}: {}", joined([&first.found, first.why, &first.tell]), places.join("; ")), Vec::new())
+    } else {
+        let own = |one: &Said| format!("{}: {}", one.place, joined([&one.found, if shared { "" } else { &one.tell }]));
+        (joined([first.why, if shared { &first.tell } else { "" }]), alike.iter().map(own).collect())
+    }
+}
+
+/// What a group is called where no table says what letters are: the query that names it, by a letter where two are the
+/// same.
+fn by_query(c: &Comparison, at: usize) -> String {
+    let Some(info) = c.groups.get(at) else { return letter(c, at) };
+    let name = if info.query.is_empty() { names::group(info) } else { clean(&info.query) };
+    let shared = c.groups.iter().filter(|other| other.query == info.query).count() > 1;
+    if shared { format!("{name} ({})", info.letter) } else { name }
+}
+
+/// Why it cannot be told, and what would tell.
+fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) {
+    let load = c.loads.iter().find(|load| load.title == case.load);
+    let tell = || load.zip(case.pair.as_ref()).map(|(load, pair)| would_tell(load, pair)).unwrap_or_default();
+    match doubt {
+        Doubt::Straddles => ("the limit lies inside the interval", tell()),
+        Doubt::Several => ("the interval lies beyond the limit, as one of so many may by chance", tell()),
+        Doubt::BestOf => {
+            let tell = "figures made in the same way would tell";
+            ("one of the two is the best of several runs", tell.to_owned())
+        }
+        Doubt::OneUnit => {
+            let needed = case.pair.as_ref().and_then(|pair| pair.needed.as_ref()).map(needed);
+            let tell = needed.unwrap_or_else(|| "further units would tell".to_owned());
+            ("one unit says nothing of its model", tell)
+        }
+        Doubt::NoInterval => ("there is no interval: one value, or equal values", String::new()),
+        Doubt::BusHides => ("a figure reached its bus, and the medium may be faster", String::new()),
+        Doubt::Invalid => ("a figure is invalid", String::new()),
+        Doubt::Fake => ("a medium is not genuine", String::new()),
+        Doubt::Incomplete => ("a medium failed, or a run did not come to its end", String::new()),
+        Doubt::NoFigure(reason) => ("", statement(&reason.to_string())),
+    }
+}
+
+/// What is said of a limit that no load could be judged by.
+fn nothing(check: &Check) -> String {
+    let mut words = "no load has this figure in both groups".to_owned();
+    if let Some(least) = check.limit.quantity.map(Quantity::least_operations).filter(|least| *least > 1) {
+        words.push_str(&format!("; it takes {} operations in a repeat", grouped(least.cast_signed())));
+    }
+    words
+}
+
+/// `1 failed, 2 cannot tell, 5 passed`.
+fn counts(gate: &Gate) -> (String, Paint) {
+    let count = |wanted: &dyn Fn(&Answer) -> bool| gate.cases().filter(|case| wanted(&case.answer)).count();
+    let failed = count(&|answer| *answer == Answer::Failed);
+    let passed = count(&|answer| *answer == Answer::Passed);
+    let unknown = count(&|answer| matches!(answer, Answer::CannotTell(_)))
+        + gate.checks.iter().filter(|check| check.cases.is_empty()).count();
+    let paint = match (failed, unknown) {
+        (0, 0) => Paint::Good,
+        (0, _) => Paint::Care,
+        _ => Paint::Bad,
+    };
+    (format!("{failed} failed, {unknown} cannot tell, {passed} passed"), paint)
+}
+
+/// The limits on a terminal: each load that fails or cannot be told, the number of those that pass, the sum last.
+#[must_use]
+pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
+    let mut page = Page::new(style.bounded());
+    page.rule();
+    for check in &gate.checks {
+        page.text(Paint::Bold, 0, &format!("Fail if {}", statement(&check.limit.text)));
+        if check.cases.is_empty() {
+            page.text(Paint::Care, 2, &format!("cannot tell: {}", nothing(check)));
+        }
+        let not_passed = check.cases.iter().filter(|case| case.answer != Answer::Passed);
+        for of in alike(not_passed.map(|case| said(c, case, |at| letter(c, at))).collect()) {
+            let (line, below) = lines(&of);
+            page.text(of[0].paint, 2, &format!("{}: {line}", of[0].word));
+            below.iter().for_each(|line| page.text(of[0].paint, 4, line));
+        }
+        match check.cases.iter().filter(|case| case.answer == Answer::Passed).count() {
+            0 => {}
+            1 => page.text(Paint::Plain, 2, "passed: 1 load"),
+            n => page.text(Paint::Plain, 2, &format!("passed: {n} loads")),
+        }
+    }
+    let (counts, paint) = counts(gate);
+    page.text(paint, 0, &format!("Limits: {counts}"));
+    page.finish()
+}
+
+/// The limits as a part of a document.
+pub(super) fn blocks(c: &Comparison, gate: &Gate) -> [Block; 2] {
+    let mut rows: Vec<Row> = Vec::new();
+    for check in &gate.checks {
+        let limit = || statement(&check.limit.text);
+        if check.cases.is_empty() {
+            rows.push([limit().into(), "cannot tell".into(), nothing(check).into()].into());
+        }
+        for case in &check.cases {
+            let said = said(c, case, |at| letter(c, at));
+            rows.push([limit().into(), said.word.into(), said.sentence().into()].into());
+        }
+    }
+    let columns = ["fail if", "answer", "load"].map(left).into();
+    [
+        Block::Heading(format!("Limits: {}", counts(gate).0)),
+        Block::Table(Table { caption: String::new(), columns, rows }),
+    ]
+}
+
+/// The limits as XML in the form of JUnit: a suite for each limit, a test for each load. What cannot be told is
+/// skipped, or an error where that fails.
+#[must_use]
+pub fn gate_junit(c: &Comparison, gate: &Gate) -> String {
+    let mut suites = String::new();
+    let mut total = [0; 4];
+    for check in &gate.checks {
+        let limit = text::markup(&statement(&check.limit.text));
+        let mut tests = String::new();
+        let mut counts = [0; 4];
+        let mut test = |name: &str, answer: &Answer, message: &str| {
+            counts[0] += 1;
+            let message = text::markup(message);
+            let child = match answer {
+                Answer::Passed => String::new(),
+                Answer::Failed => {
+                    counts[1] += 1;
+                    format!("<failure type=\"limit\" message=\"{message}\"/>")
+                }
+                Answer::CannotTell(_) if gate.unknown_fails => {
+                    counts[2] += 1;
+                    format!("<error type=\"cannot tell\" message=\"{message}\"/>")
+                }
+                Answer::CannotTell(_) => {
+                    counts[3] += 1;
+                    format!("<skipped message=\"{message}\"/>")
+                }
+            };
+            let name = text::markup(name);
+            tests.push_str(&format!(
+                "    <testcase classname=\"{limit}\" name=\"{name}\">{child}<system-out>{message}</system-out></testcase>\n"
+            ));
+        };
+        for case in &check.cases {
+            let name = format!("{}, {} against {}", clean(&case.load), by_query(c, case.group), by_query(c, 0));
+            test(&name, &case.answer, &said(c, case, |at| by_query(c, at)).sentence());
+        }
+        if check.cases.is_empty() {
+            test("no load", &Answer::CannotTell(Doubt::NoInterval), &nothing(check));
+        }
+        suites.push_str(&format!("  <testsuite name=\"{limit}\" {}>\n{tests}  </testsuite>\n", attributes(counts)));
+        total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+    }
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"assay compare\" {}>\n{suites}</testsuites>\n",
+        attributes(total)
+    )
+}
+
+fn attributes([tests, failures, errors, skipped]: [usize; 4]) -> String {
+    format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"")
+}
+
+/// The limits as workflow commands of GitHub Actions, which show them beside a change: an error for what fails, a
+/// warning for what cannot be told (an error where that fails), a notice with the sum.
+#[must_use]
+pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
+    let mut out = String::new();
+    let unknown = if gate.unknown_fails { "error" } else { "warning" };
+    let mut tell = |level: &str, title: &str, message: &str| {
+        let (title, message) = (text::annotation_property(&format!("assay: {title}")), text::annotation(message));
+        out.push_str(&format!("::{level} title={title}::{message}\n"));
+    };
+    for check in &gate.checks {
+        let limit = statement(&check.limit.text);
+        if check.cases.is_empty() {
+            tell(unknown, &format!("cannot tell whether {limit}"), &nothing(check));
+        }
+        let of = |wanted: fn(&Answer) -> bool| {
+            let cases = check.cases.iter().filter(move |case| wanted(&case.answer));
+            alike(cases.map(|case| said(c, case, |at| by_query(c, at))).collect())
+        };
+        for failed in of(|answer| *answer == Answer::Failed).iter().flatten() {
+            tell("error", &limit, &failed.sentence());
+        }
+        for open in of(|answer| matches!(answer, Answer::CannotTell(_))) {
+            let (line, below) = lines(&open);
+            let message = std::iter::once(line).chain(below).collect::<Vec<_>>().join("; ");
+            tell(unknown, &format!("cannot tell whether {limit}"), &message);
+        }
+    }
+    tell("notice", "limits", &counts(gate).0);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_analysis::compare::{Group, Limit, Request, compare, gate};
+    use assay_core::record::Record;
+
+    use super::*;
+
+    /// One limit that fails, one that passes, one that no load can be judged by.
+    fn example(unknown_fails: bool) -> (Comparison, Gate) {
+        let base = assay_analysis::published("sandisk-ultra-a1").unwrap();
+        let slow: Vec<Record> = base
+            .iter()
+            .map(|record| {
+                let mut record = record.clone();
+                record.id.push('x');
+                record.measurements.truncate(1);
+                for estimate in
+                    record.measurements.iter_mut().flat_map(|m| [&mut m.iops, &mut m.bytes_per_second]).flatten()
+                {
+                    estimate.point *= 0.7;
+                }
+                record
+            })
+            .collect();
+        let group = |name: &str, records| Group { name: name.to_owned(), records };
+        let groups = [group("old", base.iter().collect()), group("new", slow.iter().collect())];
+        let limits =
+            ["slower than 5% for random read 4 KiB, 4 jobs", "faster than 5% for random read", "p99 higher than 1%"];
+        let mut limits: Vec<Limit> = limits.iter().map(|text| Limit::parse(text).unwrap()).collect();
+        // As nobody writes it, for the escapes.
+        limits[1].text = "faster than 5% for <random> read".to_owned();
+        let shown = compare(&groups, &Request::default()).unwrap();
+        let gate = gate(&groups, &Request::default(), &shown, &limits, unknown_fails).unwrap();
+        (shown, gate)
+    }
+
+    #[test]
+    fn a_terminal_shows_what_fails_and_the_sum_last() {
+        let (c, gate) = example(false);
+        let text = gate_text(&c, &gate, &Style::default());
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("Fail if slower than 5% for random read 4 KiB, 4 jobs failed: random read"), "{text}");
+        assert!(words.contains("B is 30.0 % slower than A ("), "{text}");
+        assert!(words.contains("Fail if p99 higher than 1% cannot tell: no load has this figure"), "{text}");
+        assert!(text.lines().last().unwrap().starts_with("Limits: 1 failed, "), "{text}");
+        let why = "a figure reached its bus, and the medium may be faster";
+        assert!(words.matches(why).count() <= 1, "equal reasons are told once: {text}");
+        let markdown = crate::compare::document(&c, Some(&gate)).markdown();
+        assert!(markdown.contains("| failed | random read"), "{markdown}");
+    }
+
+    #[test]
+    fn junit_counts_what_it_holds_and_escapes_it() {
+        for unknown_fails in [false, true] {
+            let (c, gate) = example(unknown_fails);
+            let xml = gate_junit(&c, &gate);
+            let count = |tag: &str| xml.matches(&format!("<{tag} ")).count();
+            let total = xml.lines().nth(1).unwrap();
+            assert!(total.contains(&format!("tests=\"{}\"", count("testcase"))), "{xml}");
+            assert!(total.contains(&format!("failures=\"{}\"", count("failure"))) && count("failure") == 1, "{xml}");
+            let unknown = if unknown_fails { ("errors", count("error")) } else { ("skipped", count("skipped")) };
+            assert!(unknown.1 > 0 && total.contains(&format!("{}=\"{}\"", unknown.0, unknown.1)), "{xml}");
+            assert!(
+                xml.contains("4 jobs, new against old\"") && xml.contains("new is 30.0 % slower than old ("),
+                "{xml}"
+            );
+            assert!(xml.contains("faster than 5% for &lt;random&gt; read") && !xml.contains("<random>"), "{xml}");
+        }
+    }
+
+    #[test]
+    fn annotations_are_lines_that_github_reads() {
+        let (c, gate) = example(false);
+        let lines = gate_github(&c, &gate);
+        assert!(lines.lines().all(|line| line.starts_with("::")), "{lines}");
+        assert!(
+            lines.starts_with("::error title=assay%3A slower than 5%25 for random read 4 KiB%2C 4 jobs::"),
+            "{lines}"
+        );
+        assert!(lines.contains("::warning title=assay%3A cannot tell whether p99 higher than 1%25::"), "{lines}");
+        assert!(lines.lines().last().unwrap().starts_with("::notice title=assay%3A limits::1 failed, "), "{lines}");
+        assert!(gate_github(&c, &Gate { unknown_fails: true, ..gate }).contains("::error title=assay%3A cannot tell"));
+    }
+}

@@ -1,0 +1,50 @@
+//! What the losses of a device are.
+
+/// What the losses are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LossKind {
+    /// There are none.
+    None,
+    /// Addresses start again.
+    Repeats(Repeat),
+    /// Parts hold, and others do not.
+    Parts,
+    /// Memory is handed out until it is used up.
+    Thin,
+    /// Every write from some moment on was dropped.
+    Stopped,
+    /// Operations land elsewhere; the distance in sectors.
+    Misaddressed(i64),
+    /// Single sectors are wrong, here and there.
+    Scattered,
+    /// What was written is lost after a while.
+    Decays,
+}
+
+/// How addresses start again, in sectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Repeat {
+    /// Addresses below have cells of their own.
+    pub(crate) protected: u64,
+    /// Behind them, addresses start again after so many.
+    pub(crate) period: u64,
+    /// So many from the start of each period hold data.
+    pub(crate) real: u64,
+    /// Whether all of this is to the sector.
+    pub(crate) exact: bool,
+    /// Whether each period leads to the cells in the same order.
+    pub(crate) straight: bool,
+}
+
+impl Repeat {
+    /// The first address of the cell that `sector` leads to.
+    fn cell(&self, sector: u64) -> u64 {
+        sector.checked_sub(self.protected).map_or(sector, |behind| self.protected + behind % self.period)
+    }
+
+    /// Whether a sector that shows what was sent to another is a cell of it. What holds nothing may show anything.
+    pub(crate) fn explains(&self, shown: u64, sent: u64) -> bool {
+        let holds_all = self.straight && self.real == self.period;
+        !holds_all || self.cell(shown) == self.cell(sent)
+    }
+}

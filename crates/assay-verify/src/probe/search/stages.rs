@@ -1,0 +1,395 @@
+//! The stages of a probe: it looks for any loss, and where there is one, for what it is.
+
+use super::super::contract::{Device, Fault};
+use super::super::settings::Settings;
+use super::super::stamp::Seen;
+use super::eviction::{Eviction, LosingSector, Ring};
+use super::loss_kind::{LossKind, Repeat};
+use super::map::Map;
+use super::stamped::{BusFlush, End, Phase, SectorRange, StampedDevice};
+
+/// State of a probe.
+pub(crate) struct Search<'s, 'a, D> {
+    pub(crate) device: &'s mut StampedDevice<'a, D>,
+    pub(crate) eviction: Eviction,
+    /// Single places all over, in the order in which they were written.
+    pub(crate) samples: Vec<SectorRange>,
+    /// What was written in sequence to drive out caches.
+    pub(crate) run: SectorRange,
+    /// What the samples were first seen to be, by sector.
+    pub(crate) first: Vec<(u64, Seen)>,
+    /// Addresses of which one bore the stamp of the other.
+    pub(crate) pairs: Vec<(u64, u64)>,
+    /// Whether addresses are known to share cells.
+    pub(crate) shared: bool,
+    /// Where single reads of addresses that were never touched tell which ones share cells: the period, or a multiple,
+    /// and an address from which on all do.
+    pub(crate) through: Option<(u64, u64)>,
+    /// Of a pair that was asked for there both had been touched, and all others of the same cell.
+    pub(crate) undetermined: bool,
+    pub(crate) map: Map,
+    pub(crate) loss_kind: LossKind,
+    /// Sectors written elsewhere before everything was read back, where nothing was lost.
+    pub(crate) run_sectors: u64,
+}
+
+/// Sectors of a page of 4 KiB.
+const PAGE: u64 = 8;
+/// Places that bear the stamps of others which are looked at again, for what crossed the bus.
+const SHOWN: usize = 12;
+/// So many lost places, and none that holds, are a device that keeps nothing.
+pub(super) const LEAST_LOSING_SECTORS: usize = 16;
+/// Rounds in which a structure is looked for.
+pub(super) const ATTEMPTS: usize = 3;
+/// Losing places that are remembered, as canaries.
+const LOSING_SECTORS: usize = 256;
+
+impl<'s, 'a, D: Device> Search<'s, 'a, D> {
+    pub(crate) fn new(device: &'s mut StampedDevice<'a, D>, settings: &Settings) -> Self {
+        let (sectors, unit) = (device.sectors(), device.unit());
+        let most = (settings.run_bytes(sectors * 512) / 512).max(unit) / unit * unit;
+        // From the first loss on as much is written as it takes, within reason.
+        let reach = settings.most_evicting_bytes(sectors * 512) / 512;
+        // In a small device several rings have to be as long as a cache together.
+        let seventh = (sectors / 7).max(1);
+        let reach = reach / reach.div_ceil(seventh).clamp(1, 4) / unit * unit;
+        let ring = |start: u64| Ring::new(SectorRange { at: start / unit * unit, sectors: reach.max(unit) });
+        // One lies where the medium errs, perhaps.
+        let rings = [6, 4, 2, 5].map(|part| ring(sectors / 7 * part)).to_vec();
+        Self {
+            eviction: Eviction::new(most, rings),
+            run: SectorRange { at: sectors / unit * unit - most, sectors: most },
+            device,
+            samples: Vec::new(),
+            first: Vec::new(),
+            pairs: Vec::new(),
+            shared: false,
+            through: None,
+            undetermined: false,
+            map: Map::default(),
+            loss_kind: LossKind::None,
+            run_sectors: 0,
+        }
+    }
+
+    /// Looks until it is known what the device is.
+    pub(crate) fn work(&mut self) -> Result<(), End> {
+        self.device.phase = Phase::Discovering;
+        if !self.discover()? {
+            return Ok(());
+        }
+        self.take_evidence();
+        if self.shows_the_bus()? {
+            for place in self.samples.clone() {
+                self.device.check(place)?;
+            }
+            self.take_evidence();
+        }
+        self.loss_kind = LossKind::Parts;
+        let silent = self.first.iter().any(|(_, seen)| seen.is_silent_loss()) || !self.pairs.is_empty();
+        if !silent {
+            return self.find_where_it_errs();
+        }
+        self.look_again()?;
+        if !self.eviction.hidden && self.pairs.is_empty() && self.is_scattered() {
+            self.loss_kind = LossKind::Scattered;
+        }
+        // What is lost is lost, whatever a cache shows of the places that were written later.
+        if self.eviction.losing_sectors.len() > 8 && self.keeps_nothing() {
+            // What lands elsewhere is lost nowhere.
+            let distance = self.landing_distance()?;
+            let distance = if distance.is_some() { distance } else { self.landing_distance_of_a_small_part()? };
+            if let Some(distance) = distance {
+                self.loss_kind = LossKind::Misaddressed(distance);
+                self.map_samples();
+                return Ok(());
+            }
+            self.loss_kind = LossKind::Stopped;
+            return Err(End::Fault(Fault::DropsWrites));
+        }
+        if let Some(loss_kind) = self.still_stores()? {
+            self.loss_kind = loss_kind;
+            self.map_samples();
+            return if loss_kind_fails(&self.loss_kind) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
+        }
+        self.device.phase = Phase::FindingPeriod;
+        if self.starts_again(&self.pairs.clone())? {
+            return Ok(());
+        }
+        if self.loss_kind != LossKind::Scattered {
+            let distance = self.misdirected_distance()?;
+            let distance = if distance.is_some() { distance } else { self.landing_distance()? };
+            if let Some(distance) = distance {
+                self.loss_kind = LossKind::Misaddressed(distance);
+                self.map_samples();
+                return Ok(());
+            }
+            if self.starts_again(&self.pairs.clone())? {
+                return Ok(());
+            }
+        }
+        self.device.phase = Phase::Mapping;
+        self.map_samples();
+        if self.loss_kind != LossKind::Parts {
+            return Ok(());
+        }
+        if self.eviction.losing_sectors.is_empty() {
+            // What shows other data is no cell of theirs, then, and loses.
+            self.watch(self.lost(|seen| seen.is_silent_loss()));
+        }
+        // Parts that hold may be one and the same memory: a chain, of which no two samples met.
+        let starts = self.some_starts()?;
+        let pairs: Vec<(u64, u64)> = starts.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        if !self.eviction.hidden && self.starts_again(&pairs)? {
+            return Ok(());
+        }
+        self.narrow()?;
+        if self.drops_everything()? || self.stopped_since()? {
+            self.loss_kind = LossKind::Stopped;
+            return Err(End::Fault(Fault::DropsWrites));
+        }
+        Ok(())
+    }
+
+    /// Of errors and wrong bits alone: where they are.
+    fn find_where_it_errs(&mut self) -> Result<(), End> {
+        self.device.phase = Phase::Mapping;
+        self.map_samples();
+        self.narrow()?;
+        if !self.device.findings.values().any(|seen| seen.is_silent_loss()) {
+            return Ok(());
+        }
+        // All that was written first was held, and what was written to find where it errs is not.
+        self.map.unsteady = true;
+        if let Some(loss_kind) = self.still_stores()? {
+            self.loss_kind = loss_kind;
+            return if loss_kind_fails(&self.loss_kind) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
+        }
+        Ok(())
+    }
+
+    /// Whether these pairs lead to a period. A buffer of the controller looks like one of a page, where a cache shows
+    /// the rest: then there are places which keep their data, though all that was written since went over them.
+    fn starts_again(&mut self, pairs: &[(u64, u64)]) -> Result<bool, End> {
+        let Some(repeat) = self.repeat(pairs)? else { return Ok(false) };
+        if repeat.period <= PAGE && self.is_the_bus(&repeat)? {
+            (self.eviction.blind, self.shared) = (false, false);
+            for place in self.samples.clone() {
+                self.device.check(place)?;
+            }
+            self.take_evidence();
+            return Ok(false);
+        }
+        self.loss_kind = LossKind::Repeats(repeat);
+        Ok(true)
+    }
+
+    /// Whether what repeats is a buffer of the controller: one is known, or places keep their data behind the part that
+    /// does not repeat, which is no larger than a page.
+    fn is_the_bus(&mut self, repeat: &Repeat) -> Result<bool, End> {
+        if self.device.bus.is_some() {
+            return Ok(true);
+        }
+        let shown = match self.shown_behind(repeat.protected)? {
+            Some(page) => Some(page),
+            None => self.lasting(repeat.protected)?.map(|place| self.page(place)),
+        };
+        self.device.bus = shown.map(BusFlush::Read);
+        Ok(shown.is_some())
+    }
+
+    /// A page below `end` that shows behind it, at an address which was never written, when it was read last: no
+    /// memory behind `end` holds it, where that part has cells of its own.
+    fn shown_behind(&mut self, end: u64) -> Result<Option<SectorRange>, End> {
+        let held = |place: &&SectorRange| place.end() <= end && self.held_whole(place);
+        let pages: Vec<SectorRange> =
+            self.samples.iter().filter(held).take(SHOWN).map(|place| self.page(*place)).collect();
+        let beside = self.samples.iter().filter(|place| place.at >= end).map(|place| place.end() + PAGE);
+        let beside: Vec<u64> =
+            beside.filter(|at| *at < self.device.sectors() && !self.device.was_written(*at)).take(SHOWN).collect();
+        for (page, at) in pages.into_iter().zip(beside.into_iter().cycle()) {
+            self.device.check(page)?;
+            if self.device.origin_at(at)?.is_some_and(|origin| page.numbers().contains(&origin.sector)) {
+                return Ok(Some(page));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether all of a place was last seen to hold, and it has a whole page wherever that begins.
+    fn held_whole(&self, place: &SectorRange) -> bool {
+        let seen = |sector| self.device.findings.get(&sector).is_some_and(|seen| *seen == Seen::Holds);
+        place.sectors >= 2 * PAGE && place.numbers().all(seen)
+    }
+
+    /// Whether places that bear the stamps of others show what was written just before, whatever that was: then
+    /// they show what is left in a buffer of the controller.
+    fn shows_the_bus(&mut self) -> Result<bool, End> {
+        let wide = |place: &&SectorRange| place.sectors >= 16;
+        let flushes: Vec<SectorRange> =
+            self.samples.iter().filter(wide).take(2).map(|place| self.page(*place)).collect();
+        let [one, other] = flushes[..] else { return Ok(false) };
+        let foreign = |(sector, seen): &(u64, Seen)| matches!(seen, Seen::Foreign(_)).then_some(*sector);
+        let foreign: Vec<u64> = self.first.iter().filter_map(foreign).collect();
+        // All over: a cache that is filled by reading shows some samples as they were read before.
+        let step = foreign.len().div_ceil(SHOWN).max(1);
+        let foreign: Vec<u64> = foreign.into_iter().step_by(step).collect();
+        let (mut changing, mut apart) = (0, 0);
+        // Each is read once: a cache that reading fills shows the same again.
+        for (sector, flush) in foreign.iter().zip([one, other].into_iter().cycle()) {
+            self.device.begin_round();
+            self.device.write(flush)?;
+            let Some(origin) = self.device.origin_at(*sector)? else { continue };
+            changing += usize::from(flush.numbers().contains(&origin.sector));
+            apart = divisor(apart, origin.sector.abs_diff(*sector));
+        }
+        // Where all of them are whole periods away, what was written overwrote a window that is next to nothing. A
+        // buffer has a place for each sector of a page.
+        if changing * 2 <= foreign.len() || apart > PAGE {
+            return Ok(false);
+        }
+        self.device.bus = Some(match self.lasting(0)? {
+            Some(place) => BusFlush::Read(self.page(place)),
+            None => {
+                // A cache may show them whenever they are looked at, so often are they written.
+                self.samples.retain(|place| !place.meets(one) && !place.meets(other));
+                [one, other].into_iter().for_each(|place| self.device.forget(place));
+                BusFlush::Write(one, other)
+            }
+        });
+        Ok(true)
+    }
+
+    /// The first whole page of a place.
+    fn page(&self, place: SectorRange) -> SectorRange {
+        self.device.place(place.at.next_multiple_of(PAGE), PAGE)
+    }
+
+    /// A place behind `from` that holds when caches were driven out: one that a cache shows would be renewed there by
+    /// each reading.
+    fn lasting(&mut self, from: u64) -> Result<Option<SectorRange>, End> {
+        let held = |place: &&SectorRange| place.at >= from && self.held_whole(place);
+        let held: Vec<SectorRange> = self.samples.iter().filter(held).copied().collect();
+        if held.is_empty() {
+            return Ok(None);
+        }
+        let mut clear = held.clone();
+        clear.sort_unstable();
+        self.device.begin_round();
+        self.eviction.evict_most(self.device, &clear)?;
+        for place in held {
+            if self.device.check(place)?.iter().all(|seen| *seen == Seen::Holds) {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads the samples again when caches are known to have been left: what held may have been shown
+    /// by one of them.
+    fn look_again(&mut self) -> Result<(), End> {
+        self.device.begin_round();
+        self.eviction.keep = self.samples.clone();
+        self.eviction.evict(self.device, &[])?;
+        self.eviction.keep.clear();
+        for place in self.samples.clone() {
+            self.device.check(place)?;
+        }
+        self.take_evidence();
+        Ok(())
+    }
+
+    /// Takes what the samples came to as evidence: canaries, and pairs of addresses.
+    fn take_evidence(&mut self) {
+        if self.device.bus.is_some() {
+            self.pairs.clear();
+            self.device.foreign_stamps.clear();
+        }
+        self.first = self.device.findings.iter().map(|(sector, seen)| (*sector, *seen)).collect();
+        for (sector, seen) in &self.first {
+            if let Seen::Foreign(origin) = seen {
+                self.pairs.push((*sector, origin.sector));
+            }
+        }
+        for (sector, origin) in &self.device.foreign_stamps {
+            if *sector != origin.sector {
+                self.pairs.push((*sector, origin.sector));
+            }
+        }
+        // Pairs of sectors in a row at one distance say no more than one of them.
+        self.pairs.sort_unstable();
+        self.pairs.dedup_by_key(|(a, b)| (a.abs_diff(*b), *a < *b, *a / 64));
+        let lost = |seen: &Seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_));
+        let is_lost = |at: &u64| self.device.findings.get(at).is_some_and(lost);
+        let samples: Vec<u64> = self.samples.iter().flat_map(|place| place.numbers()).filter(is_lost).collect();
+        // Where no sample is lost, the run tells.
+        self.watch(if samples.is_empty() { self.lost(lost) } else { samples });
+    }
+
+    /// Sectors of which this was seen.
+    fn lost(&self, sort: impl Fn(&Seen) -> bool) -> Vec<u64> {
+        self.first.iter().filter(|(_, seen)| sort(seen)).map(|(sector, _)| *sector).collect()
+    }
+
+    /// Takes places that lose for canaries, one of each page.
+    fn watch(&mut self, mut lost: Vec<u64>) {
+        let page = self.device.unit().max(PAGE);
+        lost.dedup_by_key(|at| *at / page);
+        let step = (lost.len() / LOSING_SECTORS).max(1);
+        self.eviction.losing_sectors =
+            lost.into_iter().step_by(step).map(|at| LosingSector { at, by: None }).take(LOSING_SECTORS).collect();
+        // Neighbours fall together: canaries are taken from all over.
+        let count = self.eviction.losing_sectors.len();
+        if count > 8 {
+            let stride = (count / 4).max(1);
+            let mut spread = Vec::with_capacity(count);
+            for start in 0..stride {
+                spread.extend(self.eviction.losing_sectors.iter().skip(start).step_by(stride).copied());
+            }
+            self.eviction.losing_sectors = spread;
+        }
+    }
+
+    /// Whether nothing is kept anywhere, but for what was written last and a cache may show.
+    fn keeps_nothing(&self) -> bool {
+        // What shows anywhere is stored, though it landed beside the first sector of its place.
+        let lost = |place: &SectorRange| {
+            place.numbers().all(|sector| {
+                let seen = self.device.findings.get(&sector);
+                seen.is_some_and(|seen| matches!(seen, Seen::Before | Seen::Older | Seen::Unreadable))
+            })
+        };
+        let last = self.samples.iter().rposition(lost);
+        last.is_some_and(|last| last >= LEAST_LOSING_SECTORS && self.samples[..=last].iter().all(lost))
+    }
+
+    /// Whether sectors are wrong here and there, with good ones between.
+    fn is_scattered(&self) -> bool {
+        let mut torn = 0;
+        let mut whole = 0;
+        for place in &self.samples {
+            let kept: Vec<bool> = place
+                .numbers()
+                .filter_map(|sector| self.device.findings.get(&sector))
+                .filter(|seen| !matches!(seen, Seen::Foreign(_) | Seen::Unreadable))
+                .map(|seen| seen.keeps())
+                .collect();
+            let turns = kept.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            if turns >= 2 {
+                torn += 1;
+            } else if kept.first() == Some(&false) && turns == 0 && kept.len() > 1 {
+                whole += 1;
+            }
+        }
+        torn > 0 && whole == 0
+    }
+}
+
+/// The greatest number that divides both (Euclid); 0 is divided by every number.
+pub(super) fn divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { divisor(other, one % other) }
+}
+
+fn loss_kind_fails(loss_kind: &LossKind) -> bool {
+    *loss_kind == LossKind::Stopped
+}

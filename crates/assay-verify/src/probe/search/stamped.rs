@@ -1,0 +1,545 @@
+//! The device as the search sees it: each place is saved before it is first written, carries a
+//! stamp of the round, and is compared with the stamp written last.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use assay_core::verification::SECTOR_BYTES;
+use assay_engine::Control;
+use foldhash::fast::FixedState;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::super::contract::{Device, Fault};
+use super::super::journal::{Journal, JournalError};
+use super::super::stamp::{Origin, SECTOR_LEN, Salt, Seen, compare, digest};
+
+/// Bytes of one record of the journal at most.
+const PART: u64 = 1 << 20;
+/// Sectors of a page of a cache at most: 64 KiB.
+pub(super) const PAGE_OF_CACHE: u64 = (64 << 10) / SECTOR_BYTES;
+
+/// Where a probe is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Looks for any loss.
+    Discovering,
+    /// Looks where addresses start again.
+    FindingPeriod,
+    /// Looks to the sector for what holds.
+    Mapping,
+    /// Puts everything back.
+    Restoring,
+}
+
+/// How far a probe is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Where it is.
+    pub phase: Phase,
+    /// Bytes written so far, restoring included.
+    pub written_bytes: u64,
+    /// Bytes read so far.
+    pub read_bytes: u64,
+    /// Places that were read back so far.
+    pub places: u64,
+    /// Places that are read back of a genuine device; 0 before they are chosen.
+    pub of: u64,
+    /// Those of `places` whose loss was seen.
+    pub lost: u64,
+}
+
+/// Why the search ended before its end.
+#[derive(Debug)]
+pub(crate) enum End {
+    Stopped,
+    /// The device as a whole no longer does what it did.
+    Fault(Fault),
+    Journal(JournalError),
+    /// As much was written as a probe may at most.
+    Spent,
+}
+
+impl From<JournalError> for End {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
+}
+
+/// Who watches and may end a probe.
+pub(crate) struct Watch<'a> {
+    pub(crate) control: &'a Control,
+    pub(crate) progress: &'a mut dyn FnMut(Progress),
+}
+
+/// Sectors in a row, in whole logical blocks of the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SectorRange {
+    /// Number of its first sector.
+    pub(crate) at: u64,
+    /// How many.
+    pub(crate) sectors: u64,
+}
+
+impl SectorRange {
+    pub(crate) fn end(self) -> u64 {
+        self.at + self.sectors
+    }
+
+    pub(crate) fn meets(self, other: Self) -> bool {
+        self.at < other.end() && other.at < self.end()
+    }
+
+    pub(crate) fn numbers(self) -> std::ops::Range<u64> {
+        self.at..self.end()
+    }
+
+    fn bytes(self) -> u64 {
+        self.sectors * SECTOR_BYTES
+    }
+
+    fn offset(self) -> u64 {
+        self.at * SECTOR_BYTES
+    }
+
+    /// In parts of at most `sectors`.
+    fn parts(self, sectors: u64) -> impl Iterator<Item = Self> {
+        let end = self.end();
+        (self.at..end).step_by(sectors as usize).map(move |at| Self { at, sectors: sectors.min(end - at) })
+    }
+}
+
+/// What crosses the bus before a reading.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum BusFlush {
+    /// A place that holds, being read.
+    Read(SectorRange),
+    /// A place being written, where none is known to hold; the other one before that one itself is read.
+    Write(SectorRange, SectorRange),
+}
+
+/// Counters of what a probe moved.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Moved {
+    pub(crate) written_bytes: u64,
+    pub(crate) read_bytes: u64,
+}
+
+pub(crate) struct StampedDevice<'a, D> {
+    device: &'a mut D,
+    journal: &'a mut Journal,
+    watch: Watch<'a>,
+    salt: Salt,
+    announced: u64,
+    most_written_bytes: u64,
+    pub(crate) random: Xoshiro256PlusPlus,
+    pub(crate) phase: Phase,
+    pub(crate) moved: Moved,
+    generation: u32,
+    /// Digests of what stood in the sectors that were saved.
+    saved: HashMap<u64, u64, FixedState>,
+    /// Round in which a sector was written last.
+    written: HashMap<u64, u32, FixedState>,
+    /// Pieces of [`PAGE_OF_CACHE`] sectors in which anything was read or written.
+    touched: HashSet<u64, FixedState>,
+    /// Sectors that could not be read or written.
+    bad: BTreeSet<u64>,
+    /// Last finding about each sector that was written.
+    pub(crate) findings: BTreeMap<u64, Seen>,
+    /// Places that were read back by their first sector, and whether a loss was seen there.
+    places: BTreeMap<u64, bool>,
+    lost: u64,
+    /// Places that are read back where nothing is lost.
+    pub(crate) expected: u64,
+    /// Stamps of others that were met where nothing was written yet.
+    pub(crate) foreign_stamps: Vec<(u64, Origin)>,
+    /// Where places without memory read as what crossed the bus last: what crosses it before each reading.
+    pub(crate) bus: Option<BusFlush>,
+    /// A place that was read, and one that was written, without an error.
+    answered: Option<SectorRange>,
+    took: Option<SectorRange>,
+}
+
+impl<'a, D: Device> StampedDevice<'a, D> {
+    pub(crate) fn new(device: &'a mut D, journal: &'a mut Journal, most_written_bytes: u64, watch: Watch<'a>) -> Self {
+        let salt = journal.salt();
+        Self {
+            announced: device.bytes(),
+            device,
+            journal,
+            watch,
+            salt,
+            most_written_bytes,
+            random: salt.generator(),
+            phase: Phase::Discovering,
+            moved: Moved::default(),
+            generation: 0,
+            saved: HashMap::default(),
+            written: HashMap::default(),
+            touched: HashSet::default(),
+            bad: BTreeSet::new(),
+            findings: BTreeMap::new(),
+            places: BTreeMap::new(),
+            lost: 0,
+            expected: 0,
+            foreign_stamps: Vec::new(),
+            bus: None,
+            answered: None,
+            took: None,
+        }
+    }
+
+    /// Sectors of the device.
+    pub(crate) fn sectors(&self) -> u64 {
+        self.announced / SECTOR_BYTES
+    }
+
+    /// Sectors of a logical block.
+    pub(crate) fn unit(&self) -> u64 {
+        (u64::from(self.device.block_bytes()) / SECTOR_BYTES).max(1)
+    }
+
+    /// The logical blocks that `sectors` from `at` on lie in, inside of the device.
+    pub(crate) fn place(&self, at: u64, sectors: u64) -> SectorRange {
+        let unit = self.unit();
+        let start = at / unit * unit;
+        let end = (at + sectors).next_multiple_of(unit).min(self.sectors() / unit * unit);
+        SectorRange { at: start, sectors: end.saturating_sub(start) }
+    }
+
+    /// Begins a new round: what is written from now on differs from all before.
+    pub(crate) fn begin_round(&mut self) {
+        self.generation += 1;
+    }
+
+    pub(crate) fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    fn tell(&mut self) -> Result<(), End> {
+        let progress = Progress {
+            phase: self.phase,
+            written_bytes: self.moved.written_bytes,
+            read_bytes: self.moved.read_bytes,
+            places: self.places.len() as u64,
+            of: self.expected,
+            lost: self.lost,
+        };
+        (self.watch.progress)(progress);
+        if self.watch.control.stopped() { Err(End::Stopped) } else { Ok(()) }
+    }
+
+    /// A medium that errs in one place goes on; one that no longer does what it did elsewhere has
+    /// failed.
+    fn bear(&mut self, fault: Fault, writing: bool) -> Result<(), End> {
+        if fault != Fault::Medium {
+            return Err(End::Fault(fault));
+        }
+        if !self.device.present() || self.device.bytes() != self.announced {
+            return Err(End::Fault(Fault::Gone));
+        }
+        if let Some(place) = self.answered {
+            let mut buffer = vec![0; place.bytes() as usize];
+            self.moved.read_bytes += place.bytes();
+            if let Err(fault) = self.device.read_at(place.offset(), &mut buffer) {
+                return Err(End::Fault(if fault == Fault::Medium { Fault::AllErrors } else { fault }));
+            }
+        }
+        if writing && let Some(place) = self.took {
+            // What it took before it takes again, or it takes nothing any more.
+            let mut buffer = vec![0; place.bytes() as usize];
+            self.fill(place, &mut buffer);
+            self.moved.written_bytes += place.bytes();
+            if let Err(fault) = self.device.write_at(place.offset(), &buffer) {
+                return Err(End::Fault(if fault == Fault::Medium { Fault::WriteErrors } else { fault }));
+            }
+        }
+        Ok(())
+    }
+
+    fn trouble(&mut self, place: SectorRange) {
+        self.bad.extend(place.numbers());
+        for sector in place.numbers() {
+            self.findings.insert(sector, Seen::Unreadable);
+        }
+    }
+
+    /// The first and the last block of a place, and what is between.
+    fn ends(&self, place: SectorRange) -> (SectorRange, SectorRange, SectorRange) {
+        let unit = self.unit();
+        let first = SectorRange { sectors: unit, ..place };
+        let last = SectorRange { at: place.end() - unit, sectors: unit };
+        (first, last, SectorRange { at: first.end(), sectors: place.sectors.saturating_sub(2 * unit) })
+    }
+
+    /// Stamps of the round in which each sector was written last.
+    fn fill(&self, place: SectorRange, buffer: &mut [u8]) {
+        for (sector, content) in place.numbers().zip(buffer.chunks_exact_mut(SECTOR_LEN)) {
+            let generation = self.written.get(&sector).copied().unwrap_or(self.generation);
+            self.salt.stamp(sector, generation, content);
+        }
+    }
+
+    fn read_once(&mut self, place: SectorRange, buffer: &mut [u8]) -> Result<bool, End> {
+        self.tell()?;
+        self.touch(place);
+        self.moved.read_bytes += place.bytes();
+        match self.device.read_at(place.offset(), buffer) {
+            Ok(()) => {
+                if place.sectors <= 64 {
+                    self.answered = Some(place);
+                }
+                Ok(true)
+            }
+            Err(fault) => self.bear(fault, false).map(|()| false),
+        }
+    }
+
+    /// Reads a place; where the medium errs, in smaller parts. What is bad is left as it is in
+    /// `buffer`, and known to be. Where both ends of a place err, all of it does: an error may take
+    /// seconds.
+    fn read(&mut self, place: SectorRange, buffer: &mut [u8]) -> Result<(), End> {
+        if place.sectors == 0 || self.read_once(place, buffer)? {
+            return Ok(());
+        }
+        let unit = self.unit();
+        if place.sectors <= unit {
+            self.trouble(place);
+            return Ok(());
+        }
+        let (first, last, between) = self.ends(place);
+        let length = buffer.len();
+        let block = first.bytes() as usize;
+        for (end, at) in [(first, 0), (last, length - block)] {
+            if !self.read_once(end, &mut buffer[at..at + block])? {
+                self.trouble(end);
+            }
+        }
+        if self.bad.contains(&first.at) && self.bad.contains(&last.at) {
+            self.trouble(between);
+            return Ok(());
+        }
+        let half = (between.sectors / 2).next_multiple_of(unit).min(between.sectors);
+        let (left, right) = buffer[block..length - block].split_at_mut((half * SECTOR_BYTES) as usize);
+        self.read(SectorRange { sectors: half, ..between }, left)?;
+        self.read(SectorRange { at: between.at + half, sectors: between.sectors - half }, right)
+    }
+
+    /// Saves what is not yet saved of these places; returns when that survives a crash.
+    pub(crate) fn save(&mut self, places: &[SectorRange]) -> Result<(), End> {
+        let mut sorted = places.to_vec();
+        sorted.sort_unstable();
+        for place in sorted {
+            for part in place.parts(PART / SECTOR_BYTES) {
+                self.save_part(part)?;
+            }
+        }
+        Ok(self.journal.sync()?)
+    }
+
+    fn save_part(&mut self, part: SectorRange) -> Result<(), End> {
+        let missing: Vec<u64> =
+            part.numbers().filter(|sector| !self.saved.contains_key(sector) && !self.bad.contains(sector)).collect();
+        for row in missing.chunk_by(|a, b| a + 1 == *b) {
+            let place = SectorRange { at: row[0], sectors: row.len() as u64 };
+            let mut buffer = vec![0; place.bytes() as usize];
+            self.read(place, &mut buffer)?;
+            let good: Vec<u64> = place.numbers().filter(|sector| !self.bad.contains(sector)).collect();
+            for run in good.chunk_by(|a, b| a + 1 == *b) {
+                let from = ((run[0] - place.at) * SECTOR_BYTES) as usize;
+                let content = &buffer[from..from + run.len() * SECTOR_LEN];
+                self.journal.save(run[0] * SECTOR_BYTES, content)?;
+                for (sector, content) in run.iter().zip(content.chunks_exact(SECTOR_LEN)) {
+                    self.saved.insert(*sector, digest(content));
+                    if let Some((offset, generation)) = self.salt.origin(content) {
+                        self.foreign_stamps.push((*sector, Origin { sector: offset / SECTOR_BYTES, generation }));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes stamps of this round into a place that was saved; what could not be saved, or was bad
+    /// before, is left out.
+    pub(crate) fn write(&mut self, place: SectorRange) -> Result<(), End> {
+        let good: Vec<u64> =
+            place.numbers().filter(|sector| self.saved.contains_key(sector) && !self.bad.contains(sector)).collect();
+        for run in good.chunk_by(|a, b| a + 1 == *b) {
+            self.write_run(SectorRange { at: run[0], sectors: run.len() as u64 })?;
+        }
+        Ok(())
+    }
+
+    fn write_run(&mut self, place: SectorRange) -> Result<(), End> {
+        let mut buffer = vec![0; place.bytes() as usize];
+        self.salt.stamp(place.at, self.generation, &mut buffer);
+        self.touch(place);
+        for _ in 0..2 {
+            self.tell()?;
+            self.moved.written_bytes += place.bytes();
+            if self.moved.written_bytes > self.most_written_bytes {
+                return Err(End::Spent);
+            }
+            match self.device.write_at(place.offset(), &buffer) {
+                Ok(()) => {
+                    for sector in place.numbers() {
+                        self.written.insert(sector, self.generation);
+                    }
+                    if place.sectors <= 64 {
+                        self.took = Some(place);
+                    }
+                    return Ok(());
+                }
+                Err(fault) => self.bear(fault, true)?,
+            }
+        }
+        // A part of it may have been written.
+        let unit = self.unit();
+        if place.sectors <= unit {
+            self.trouble(place);
+            return Ok(());
+        }
+        let (first, last, between) = self.ends(place);
+        self.write_run(first)?;
+        if last.at > first.at {
+            self.write_run(last)?;
+        }
+        if self.bad.contains(&first.at) && self.bad.contains(&last.at) {
+            self.trouble(between);
+            return Ok(());
+        }
+        let half = (between.sectors / 2).next_multiple_of(unit).min(between.sectors);
+        for part in [
+            SectorRange { sectors: half, ..between },
+            SectorRange { at: between.at + half, sectors: between.sectors - half },
+        ] {
+            if part.sectors > 0 {
+                self.write_run(part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns when the device has what was written.
+    pub(crate) fn settle(&mut self) -> Result<(), End> {
+        match self.device.sync() {
+            Ok(()) => Ok(()),
+            Err(fault) => self.bear(fault, false),
+        }
+    }
+
+    /// Reads a place back and says of each of its sectors what became of it; those that were never
+    /// written bear the stamp of another, or are lost.
+    pub(crate) fn check(&mut self, place: SectorRange) -> Result<Vec<Seen>, End> {
+        let mut buffer = vec![0; place.bytes() as usize];
+        let good = place.numbers().any(|sector| !self.bad.contains(&sector));
+        self.flush_bus(place)?;
+        if good {
+            self.read(place, &mut buffer)?;
+        }
+        let mut all = Vec::with_capacity(place.sectors as usize);
+        for (sector, content) in place.numbers().zip(buffer.chunks_exact(SECTOR_LEN)) {
+            let before = self.saved.get(&sector).copied();
+            let seen = match self.written.get(&sector) {
+                _ if self.bad.contains(&sector) => Seen::Unreadable,
+                Some(generation) => {
+                    let seen = match compare(self.salt, sector, *generation, before, content) {
+                        Seen::Foreign(origin) if self.is_of_flush(origin.sector) => Seen::Lost,
+                        seen => seen,
+                    };
+                    self.findings.insert(sector, seen);
+                    seen
+                }
+                None => match self.salt.origin(content) {
+                    Some((offset, generation)) => Seen::Foreign(Origin { sector: offset / SECTOR_BYTES, generation }),
+                    None => Seen::Lost,
+                },
+            };
+            all.push(seen);
+        }
+        if self.written.contains_key(&place.at) || self.bad.contains(&place.at) {
+            let lost = self.places.entry(place.at).or_default();
+            if !*lost && all.iter().any(|seen| *seen != Seen::Holds) {
+                *lost = true;
+                self.lost += 1;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether a stamp of `sector` says what crossed the bus last, and nothing of the memory.
+    fn is_of_flush(&self, sector: u64) -> bool {
+        match self.bus {
+            None => false,
+            Some(BusFlush::Read(place)) => place.numbers().contains(&sector),
+            Some(BusFlush::Write(one, other)) => one.numbers().chain(other.numbers()).any(|flushed| flushed == sector),
+        }
+    }
+
+    /// Lets something else than `looked` cross the bus.
+    fn flush_bus(&mut self, looked: SectorRange) -> Result<(), End> {
+        match self.bus {
+            None => Ok(()),
+            Some(BusFlush::Read(place)) => {
+                let mut buffer = vec![0; place.bytes() as usize];
+                self.read_once(place, &mut buffer).map(|_| ())
+            }
+            Some(BusFlush::Write(one, other)) => self.write(if one.meets(looked) { other } else { one }),
+        }
+    }
+
+    /// Whose stamp a sector bears, written by us or not.
+    pub(crate) fn origin_at(&mut self, sector: u64) -> Result<Option<Origin>, End> {
+        let place = self.place(sector, 1);
+        self.flush_bus(place)?;
+        let mut buffer = vec![0; place.bytes() as usize];
+        if self.bad.contains(&sector) || !self.read_once(place, &mut buffer)? {
+            return Ok(None);
+        }
+        let from = ((sector - place.at) * SECTOR_BYTES) as usize;
+        let origin = self.salt.origin(&buffer[from..from + SECTOR_LEN]);
+        let origin = origin.map(|(offset, generation)| Origin { sector: offset / SECTOR_BYTES, generation });
+        Ok(origin.filter(|origin| origin.sector == place.at || !self.is_of_flush(origin.sector)))
+    }
+
+    /// Whose stamps the sectors of a place bear, written by us or not.
+    pub(crate) fn origins(&mut self, place: SectorRange) -> Result<Vec<Option<Origin>>, End> {
+        let mut all = Vec::with_capacity(place.sectors as usize);
+        for part in place.parts(PART / SECTOR_BYTES) {
+            self.flush_bus(part)?;
+            let mut buffer = vec![0; part.bytes() as usize];
+            self.read(part, &mut buffer)?;
+            all.extend(part.numbers().zip(buffer.chunks_exact(SECTOR_LEN)).map(|(sector, content)| {
+                let origin = self.salt.origin(content).filter(|_| !self.bad.contains(&sector))?;
+                Some(Origin { sector: origin.0 / SECTOR_BYTES, generation: origin.1 })
+            }));
+        }
+        Ok(all)
+    }
+
+    /// What was found of a place says nothing.
+    pub(crate) fn forget(&mut self, place: SectorRange) {
+        self.findings.retain(|sector, _| !place.numbers().contains(sector));
+    }
+
+    pub(crate) fn is_bad(&self, sector: u64) -> bool {
+        self.bad.contains(&sector)
+    }
+
+    fn touch(&mut self, place: SectorRange) {
+        self.touched.extend(place.at / PAGE_OF_CACHE..place.end().div_ceil(PAGE_OF_CACHE));
+    }
+
+    /// Whether nothing was read or written in the largest page of a cache around a sector.
+    pub(crate) fn is_fresh(&self, sector: u64) -> bool {
+        !self.touched.contains(&(sector / PAGE_OF_CACHE))
+    }
+
+    /// Whether both may be in one page of a cache.
+    pub(crate) fn is_beside(&self, one: u64, other: u64) -> bool {
+        one / PAGE_OF_CACHE == other / PAGE_OF_CACHE
+    }
+
+    pub(crate) fn was_written(&self, sector: u64) -> bool {
+        self.written.contains_key(&sector)
+    }
+}

@@ -1,0 +1,138 @@
+//! What nodes are told: their command line, and where they find the coordinator.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use assay_core::text::harmless;
+use assay_fleet::{Launcher, Ledger};
+use clap::Parser;
+
+use super::ledgers;
+use crate::cli::Cli;
+use crate::failure::Failure;
+
+/// The port at the far end of a tunnel: one for each node, because two nodes may be one host, and this machine another.
+pub(super) fn remote_port(run: &str, number: usize) -> u16 {
+    // Above those that servers have, below those that clients are given (32768 on Linux).
+    const FIRST: u32 = 20_000;
+    const COUNT: u32 = 12_000;
+    let seed = run.bytes().fold(7u32, |seed, byte| seed.wrapping_mul(31).wrapping_add(u32::from(byte)));
+    let port = FIRST + seed.wrapping_add(u32::try_from(number).unwrap_or(0)) % COUNT;
+    u16::try_from(port).unwrap_or(u16::MAX)
+}
+
+/// Where a node finds the coordinator, and with a tunnel the port at its far end.
+pub(super) fn joined_at(by_ssh: bool, far: u16, address: SocketAddr) -> (String, Option<u16>) {
+    // What listens for others is reached without a tunnel.
+    if by_ssh && address.ip().is_loopback() {
+        return (format!("127.0.0.1:{far}"), Some(far));
+    }
+    if address.ip().is_unspecified() {
+        return (format!("{}:{}", assay_device::host_name(), address.port()), None);
+    }
+    (address.to_string(), None)
+}
+
+/// Where to listen if nothing is said: nodes of Slurm have no tunnel.
+pub(super) fn listens(launcher: Launcher) -> SocketAddr {
+    match launcher {
+        Launcher::Local | Launcher::Ssh | Launcher::Ansible => ([127, 0, 0, 1], 0).into(),
+        Launcher::Slurm => ([0, 0, 0, 0], 0).into(),
+    }
+}
+
+/// Finds what is wrong with the arguments before anything is started.
+pub(super) fn check_arguments(ledger: &Ledger) -> Result<(), Failure> {
+    let own = ["--rendezvous", "127.0.0.1:1", "--node", "x", "--", "."].map(str::to_owned);
+    parse(arguments(ledger).into_iter().chain(own))
+}
+
+/// The same for arguments alone.
+pub(super) fn check_words(words: &[String]) -> Result<(), Failure> {
+    parse(std::iter::once("run".to_owned()).chain(words.iter().cloned()))
+}
+
+fn parse(arguments: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let arguments = std::iter::once("assay".to_owned()).chain(arguments);
+    Cli::try_parse_from(arguments).map(drop).map_err(|error| {
+        let text = error.to_string();
+        let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        Failure::usage(harmless(&format!("arguments for assay run on the nodes: {line}")))
+    })
+}
+
+/// What `assay run` is told on all nodes. What is the node's own comes after it.
+pub(super) fn arguments(ledger: &Ledger) -> Vec<String> {
+    let mut arguments = vec!["run".to_owned(), "--quiet".to_owned()];
+    arguments.extend(ledger.arguments.iter().cloned());
+    if let Some(rotation) = &ledger.rotation {
+        let (plan, round) = (format!("plan={}", rotation.plan), format!("round={}", rotation.round));
+        arguments.extend(["--label", &plan, "--label", &round].map(str::to_owned));
+    }
+    arguments.extend(["--label", &format!("fleet={}", ledger.run), "--fleet-run", &ledger.run].map(str::to_owned));
+    arguments
+}
+
+/// The suite of a turn of a plan, as nodes get it.
+pub(super) enum SuiteHandover {
+    /// It is named by the other arguments.
+    Named,
+    /// It is a file of this machine.
+    File(PathBuf),
+    /// Its text is handed over.
+    Text(String),
+}
+
+/// How nodes get their suite: files of this machine are not there on others.
+pub(super) fn handed(ledger: &Ledger, launcher: Launcher) -> Result<SuiteHandover, Failure> {
+    match launcher {
+        _ if ledger.rotation.is_none() => Ok(SuiteHandover::Named),
+        // Its variables name the file, which it copies.
+        Launcher::Ansible => Ok(SuiteHandover::Named),
+        Launcher::Local => ledgers::suite(&ledger.run).map(SuiteHandover::File),
+        Launcher::Ssh | Launcher::Slurm => ledgers::suite_text(&ledger.run).map(SuiteHandover::Text),
+    }
+}
+
+impl SuiteHandover {
+    /// What the program is told of it.
+    pub(super) fn words(&self) -> Vec<String> {
+        match self {
+            Self::Named => Vec::new(),
+            Self::File(path) => vec!["--suite".to_owned(), path.to_string_lossy().into_owned()],
+            Self::Text(_) => ["--suite", "-"].map(str::to_owned).to_vec(),
+        }
+    }
+
+    /// What it reads.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Named | Self::File(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_nodes_share_a_far_port() {
+        let mut ports: Vec<u16> = (0..1000).map(|number| remote_port("0ycb7vf5h0", number)).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        assert!(ports.len() == 1000 && ports[0] >= 20_000 && ports[999] < 32_000, "{ports:?}");
+    }
+
+    #[test]
+    fn a_tunnel_is_for_what_listens_here_alone() {
+        let here: SocketAddr = "127.0.0.1:5000".parse().unwrap();
+        let open: SocketAddr = "10.0.0.1:5000".parse().unwrap();
+        assert_eq!(joined_at(true, 20_001, here), ("127.0.0.1:20001".to_owned(), Some(20_001)));
+        assert_eq!(joined_at(true, 20_001, open), ("10.0.0.1:5000".to_owned(), None));
+        assert_eq!(joined_at(false, 20_001, here), ("127.0.0.1:5000".to_owned(), None));
+        let (any, _) = joined_at(false, 20_001, "0.0.0.0:5000".parse().unwrap());
+        assert!(any.ends_with(":5000") && !any.starts_with("0.0.0.0"), "{any}");
+    }
+}
