@@ -129,7 +129,7 @@ pub enum StoreError {
         detail: String,
     },
     /// A stored document that this version cannot read.
-    #[error("record {} in {} cannot be read: {}; use the version of assay that wrote it", harmless(.id), shown(.path), with_cause(.reason))]
+    #[error("record {} in {} cannot be read: {}; use the version of assay that wrote it", harmless(.id), shown(.path), shortened(.reason))]
     Unreadable {
         /// Which record.
         id: String,
@@ -139,7 +139,7 @@ pub enum StoreError {
         reason: String,
     },
     /// A document that is no record.
-    #[error("not a record of assay: {}", with_cause(.reason))]
+    #[error("not a record of assay: {}", shortened(.reason))]
     NotARecord {
         /// Why.
         reason: String,
@@ -233,7 +233,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// What a reader says, which repeats words of the document.
-fn with_cause(reason: &str) -> String {
+fn shortened(reason: &str) -> String {
     label(reason, 300).unwrap_or_default()
 }
 
