@@ -522,7 +522,8 @@
     }
     function compare(a, b) {
       if (typeof a === "string") return a.localeCompare(b);
-      if (isNaN(a) || isNaN(b)) return isNaN(a) - isNaN(b); // what has no figure comes last
+      const known = Number.isFinite; // what has no figure comes last
+      if (!known(a) || !known(b)) return known(b) - known(a);
       return b - a;
     }
     function order() {
