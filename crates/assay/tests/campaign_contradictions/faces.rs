@@ -320,7 +320,8 @@ fn comparison(document: &Value, who: &'static str) -> Claims {
             said.needed.insert(of.0.clone(), number);
         }
         for pair in each(&load["pairs"]).filter(|_| by_model) {
-            let there_are = each(&pair["n"]).filter_map(Value::as_u64).min();
+            // Of single units the values are something else than units.
+            let there_are = each(&pair["n"]).filter_map(Value::as_u64).min().filter(|_| pair["question"] == "models");
             said.more_than_there_is(&load["title"], needed(pair), there_are);
             let faster_second = (pair["ratio"].as_f64() > Some(1.0)) == (load["more_is_better"] == true);
             let (first, second) = (name(&pair["first"]), name(&pair["second"]));
