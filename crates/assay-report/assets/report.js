@@ -513,12 +513,9 @@
     const sections = Array.from(document.querySelectorAll("main > details.one"));
     const bars = Array.from(document.querySelectorAll("table.bars tr"));
     const record = (row) => +row.querySelector("a").hash.slice(2);
-    // The figure without its interval; digits are grouped by spaces that do not break.
-    const figure = (text) => parseFloat(text.replace(/[\s\u00a0\u202f]/g, ""));
     function key(row) {
       const cell = row.cells[+select.value];
-      const text = (cell.querySelector("b") || cell).textContent.trim();
-      return +select.value < 2 ? text.toLowerCase() : figure(text);
+      return +select.value < 2 ? cell.textContent.trim().toLowerCase() : parseFloat(cell.dataset.value);
     }
     function compare(a, b) {
       if (typeof a === "string") return a.localeCompare(b);
@@ -536,7 +533,9 @@
     }
     function choose() {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const plain = (row) => row.textContent.toLowerCase().replace(/[\u00a0\u202f]/g, " ");
+      // Name, id, unit and slot, and the result; a figure may hold any digit.
+      const said = (row) => [row.querySelector("a"), row.querySelector("small"), row.cells[1]].map((part) => part.textContent);
+      const plain = (row) => said(row).join(" ").toLowerCase().replace(/[\u00a0\u202f]/g, " ");
       const shown = rows.map((row) => words.every((word) => plain(row).includes(word)));
       rows.forEach((row, i) => { row.hidden = !shown[i]; sections[i].hidden = !shown[i]; });
       bars.forEach((row) => { row.hidden = !shown[record(row)]; });

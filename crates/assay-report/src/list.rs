@@ -16,6 +16,8 @@ use crate::wrap::shorten;
 
 /// Longest text in the column of units.
 const UNIT_WIDTH: usize = 10;
+/// Longest id of a published figure among other records.
+const PUBLISHED_WIDTH: usize = 30;
 /// Shortest name of a medium that still tells something.
 const SHORTEST_NAME: usize = 12;
 
@@ -61,7 +63,8 @@ enum Kind {
     Figure(usize),
 }
 
-/// Places in [`COLUMNS`]: the time of a run, the day of it where there is less room, the unit, and the slot.
+/// Places in [`COLUMNS`]: the id, the time of a run, the day of it where there is less room, the unit, and the slot.
+const ID: usize = 0;
 const WHEN: usize = 1;
 const DATE: usize = 2;
 const UNIT: usize = 4;
@@ -72,8 +75,8 @@ const COLUMNS: [Column; 12] = [
     Column { title: "when (UTC)", rank: 5, kind: Kind::Text(|r| shorten(when(r).trim_end_matches(" UTC"), 16)) },
     Column { title: "date", rank: 4, kind: Kind::Text(|r| when(r).chars().take(10).collect()) },
     Column { title: "medium", rank: 0, kind: Kind::Medium },
-    Column { title: "unit", rank: 3, kind: Kind::Text(|r| end_of(&facts::unit(r))) },
-    Column { title: "slot", rank: 4, kind: Kind::Text(|r| end_of(&facts::slot(r))) },
+    Column { title: "unit", rank: 3, kind: Kind::Text(|r| end_of(&facts::unit(r), UNIT_WIDTH)) },
+    Column { title: "slot", rank: 4, kind: Kind::Text(|r| end_of(&facts::slot(r), UNIT_WIDTH)) },
     Column { title: "suite", rank: 6, kind: Kind::Text(|r| shorten(&clean(&r.suite.name), 12)) },
     Column { title: "read MB/s", rank: 1, kind: Kind::Figure(0) },
     Column { title: "write MB/s", rank: 2, kind: Kind::Figure(1) },
@@ -82,10 +85,15 @@ const COLUMNS: [Column; 12] = [
     Column { title: "result", rank: 0, kind: Kind::Text(|r| word_of(r).to_owned()) },
 ];
 
-/// As much of it as names the record in a query. Ids of published figures all begin alike.
+/// As much of it as names the record in a query; ids of published figures all begin alike, and differ at their end.
 fn id(record: &Record) -> String {
     let id = clean(&record.id);
-    if id.starts_with(assay_analysis::PREFIX) { id } else { shorten(&id, 10) }
+    if id.starts_with(assay_analysis::PREFIX) { end_of(&id, PUBLISHED_WIDTH) } else { shorten(&id, 10) }
+}
+
+/// The id of a published figure below a heading that says how it begins.
+fn published(record: &Record) -> Option<String> {
+    clean(&record.id).strip_prefix(assay_analysis::PREFIX).map(str::to_owned)
 }
 
 /// What is not known.
@@ -99,13 +107,16 @@ fn when(record: &Record) -> String {
     }
 }
 
-/// Serial numbers of one model differ at their end.
-fn end_of(unit: &str) -> String {
-    let length = unit.chars().count();
-    if length <= UNIT_WIDTH {
-        return unit.to_owned();
+/// Serial numbers of one model differ at their end, and so do ids of figures of one article.
+fn end_of(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
     }
-    unit.chars().skip(length + 1 - UNIT_WIDTH).fold("…".to_owned(), |end, char| end + char.encode_utf8(&mut [0; 4]))
+    let mut end = text;
+    while end.width() + 1 > width {
+        end = end.chars().next().map_or("", |first| &end[first.len_utf8()..]);
+    }
+    format!("…{end}")
 }
 
 fn word_of(record: &Record) -> &'static str {
@@ -129,11 +140,15 @@ struct Listed {
 impl Listed {
     fn of(records: &[Record], style: Style) -> Self {
         let loads = Columns::of(records);
-        Self {
-            headings: COLUMNS.map(|column| heading(&column, &loads, &style)),
-            rows: records.iter().map(|record| COLUMNS.map(|column| cell(record, &column, &loads, &style))).collect(),
-            style,
+        let mut headings = COLUMNS.map(|column| heading(&column, &loads, &style));
+        let row = |record| COLUMNS.map(|column| cell(record, &column, &loads, &style));
+        let mut rows: Vec<[String; COLUMNS.len()]> = records.iter().map(row).collect();
+        if let Some(ids) = records.iter().map(published).collect::<Option<Vec<String>>>().filter(|ids| !ids.is_empty())
+        {
+            assay_analysis::PREFIX.clone_into(&mut headings[ID]);
+            rows.iter_mut().zip(ids).for_each(|(row, id)| row[ID] = style.fold(&id));
         }
+        Self { headings, rows, style }
     }
 
     fn fixed_width(&self, columns: &[usize]) -> usize {
@@ -220,7 +235,7 @@ pub fn list_document(records: &[Record]) -> Document {
     };
     Document {
         kind: "Records",
-        about: "Records in the store".to_owned(),
+        about: "Records".to_owned(),
         finding: counted(records.len(), "record"),
         blocks: vec![Block::Table(document::Table {
             caption: String::new(),

@@ -177,6 +177,10 @@ impl<'q> Condition<'q> {
             "slot" => Property::Slot,
             "suite" => Property::Suite,
             "kind" => Property::Kind,
+            // Names of records and files are no part of a key. Labels from elsewhere may have white space; `label.` says so.
+            key if key.contains(char::is_whitespace) && !key.starts_with("label.") => {
+                return Err("a key before `=` has no white space");
+            }
             "label." => return Err("there is no key after `label.`"),
             key => Property::Label(key.strip_prefix("label.").unwrap_or(key)),
         };
@@ -233,7 +237,7 @@ mod tests {
             ("kind=sd", one(Property::Kind, "sd")),
             ("label.model=x", one(Property::Label("model"), "x")),
             ("shop=a=b", one(Property::Label("shop"), "a=b")),
-            ("my shop=a", one(Property::Label("my shop"), "a")),
+            ("label.my shop=a", one(Property::Label("my shop"), "a")),
             ("slot=", one(Property::Slot, "")),
             (r#"shop="a,b *""#, one(Property::Label("shop"), "a,b *")),
             (r#"shop="a b=c" "#, one(Property::Label("shop"), "a b=c")),

@@ -15,6 +15,8 @@ const LONGEST: usize = 64;
 
 /// A name that is a file's name everywhere.
 fn checked(name: &str) -> Result<&str, Failure> {
+    // As queries name it.
+    let name = name.strip_prefix(PREFIX).unwrap_or(name);
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) && !name.starts_with(['.', '-']);
     if plain && !name.is_empty() && name.len() <= LONGEST {
         return Ok(name);

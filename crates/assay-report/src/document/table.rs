@@ -10,6 +10,8 @@ use crate::wrap::{shorten, wrap};
 const GAP: usize = 2;
 /// A column of text is not made narrower than this.
 const NARROWEST: usize = 8;
+/// A column of sentences is not: their lines would be too short to read.
+const NARROWEST_WRAPPED: usize = 24;
 /// The first column says what a row is: where less than this would be left of it, other columns go to a further table.
 const NARROWEST_FIRST: usize = 20;
 /// A column of text in one of several tables is not made wider than this.
@@ -50,7 +52,15 @@ pub(super) fn lines(table: &Table, style: Style) -> Vec<String> {
         let width = lines.iter().chain(&under[at]).map(|line| line.width()).fold(figures[at], usize::max);
         if table.columns[at].right { width } else { width.min(WIDEST) }
     };
-    let widths: Vec<usize> = titles.iter().enumerate().map(narrow).collect();
+    let mut widths: Vec<usize> = titles.iter().enumerate().map(narrow).collect();
+    // The first column and any other one fit beside each other, where figures leave room for that.
+    let figures = widths.iter().zip(&table.columns).skip(1).filter(|(_, column)| column.right).map(|(width, _)| *width);
+    let beside = figures.max().unwrap_or(NARROWEST) + GAP;
+    widths[0] = widths[0].min(style.width.saturating_sub(beside).max(NARROWEST));
+    let left = style.width.saturating_sub(widths[0] + GAP).max(NARROWEST);
+    widths.iter_mut().zip(&table.columns).skip(1).filter(|(_, column)| !column.right).for_each(|(width, _)| {
+        *width = (*width).min(left);
+    });
     let mut lines = Vec::new();
     for (number, shown) in parts(&widths, style.width).into_iter().enumerate() {
         if number > 0 {
@@ -174,11 +184,11 @@ fn parts_of(table: &Table, cells: &[Vec<String>], layout: &Layout, column: usize
 fn fit(widths: &mut [usize], table: &Table, width: usize) {
     loop {
         let all = total(widths);
-        let text = widths.iter_mut().zip(&table.columns).filter(|(_, column)| !column.right).map(|(width, _)| width);
-        match text.max() {
-            Some(widest) if all > width && *widest > NARROWEST => {
-                *widest -= (all - width).min(*widest - NARROWEST).max(1)
-            }
+        let least = |column: &Column| if column.wraps { NARROWEST_WRAPPED } else { NARROWEST };
+        let text =
+            widths.iter_mut().zip(&table.columns).filter(|(width, column)| !column.right && **width > least(column));
+        match text.max_by_key(|(width, _)| **width) {
+            Some((widest, column)) if all > width => *widest -= (all - width).min(*widest - least(column)).max(1),
             _ => return,
         }
     }

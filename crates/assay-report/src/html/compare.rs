@@ -1,6 +1,7 @@
 //! Several records side by side.
 
 use assay_core::record::Record;
+use assay_core::units::exact;
 use maud::{Markup, html};
 
 use super::shell::tone_class;
@@ -76,8 +77,8 @@ fn summary(overview: &Overview) -> Markup {
                         tr {
                             (name(record, i))
                             td.left.short data-title="Result" { (pill(record)) }
-                            @for (title, figure) in overview.columns.iter().zip(&record.figures) {
-                                td data-title=(said(title)) { (content(figure)) }
+                            @for (title, (figure, point)) in overview.columns.iter().zip(record.figures.iter().zip(record.points)) {
+                                td data-title=(said(title)) data-value=[point.map(exact)] { (content(figure)) }
                             }
                         }
                     }

@@ -67,7 +67,7 @@ impl<'a> Figure<'a> {
 /// The figures of a load that has any.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Figures<'a> {
-    /// Of random work only: nobody asks how many blocks a second were read in sequence.
+    /// Of random work, and where there is no rate: nobody asks how many blocks a second were read in sequence.
     pub(crate) iops: Option<Figure<'a>>,
     pub(crate) rate: Option<Figure<'a>>,
     /// The rate including the final sync, unless each write was synced anyway.
@@ -82,7 +82,8 @@ pub(crate) struct Figures<'a> {
 impl<'a> Figures<'a> {
     pub(super) fn of(record: &Record, m: &'a Measurement) -> Self {
         let time = |e: &Option<Box<Estimate>>| e.as_ref().map_or_else(String::new, |e| latency(e.point));
-        let iops = m.iops.as_ref().filter(|_| m.workload.pattern_is(Pattern::Random)).map(Figure::operations);
+        let asked_for = m.workload.pattern_is(Pattern::Random) || m.bytes_per_second.is_none();
+        let iops = m.iops.as_ref().filter(|_| asked_for).map(Figure::operations);
         Self {
             iops,
             // Of random work the rate is the IOPS in other words: one interval is enough.

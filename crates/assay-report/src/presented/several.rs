@@ -30,6 +30,8 @@ pub(crate) struct Listed {
     pub(crate) word: &'static str,
     pub(crate) tone: Tone,
     pub(crate) figures: [Cell; FIGURES],
+    /// The same as numbers, in the unit of the column; none where there is no figure.
+    pub(crate) points: [Option<f64>; FIGURES],
 }
 
 /// Figures that stand for a record.
@@ -61,6 +63,7 @@ impl Listed {
             word: word(record),
             tone: tone(record),
             figures: std::array::from_fn(|at| figure_cell(loads, record, at)),
+            points: std::array::from_fn(|at| loads.figure(record, at).map(|found| found.estimate.point / found.unit)),
         }
     }
 }

@@ -78,12 +78,20 @@ fn held(ceiling: &UsedCeiling) -> String {
 
 /// The best layer in a few words.
 pub(super) fn verdict(ranking: &LoadRanking) -> String {
+    match found_and_mend(ranking) {
+        (found, Some(mend)) => format!("{found}; {mend}"),
+        (found, None) => found,
+    }
+}
+
+/// The same in two parts: what was found, and what to do where that is no order. Names may hold any sign between them.
+fn found_and_mend(ranking: &LoadRanking) -> (String, Option<&'static str>) {
     if let Some(refusal) = &ranking.refusal {
-        return format!("Not ranked: {}", clean(refusal));
+        return (format!("Not ranked: {}", clean(refusal)), None);
     }
     let best: Vec<&ModelRow> = ranking.models.iter().filter(|m| m.layer == Some(1)).collect();
     let held_all = best.iter().all(|m| m.at_ceiling);
-    match best.as_slice() {
+    let found = match best.as_slice() {
         [] => "Not ranked".to_owned(),
         several if several.len() > 1 && held_all => {
             let ceiling = ranking.ceiling.as_ref().map(|used| format!(" ({})", held(used))).unwrap_or_default();
@@ -100,8 +108,9 @@ pub(super) fn verdict(ranking: &LoadRanking) -> String {
         several if several.iter().any(|m| m.class != Class::Sound) => {
             format!("Cannot separate {}, and units of some failed", set(several))
         }
-        several => format!("Cannot separate {}; measure more units", set(several)),
-    }
+        several => return (format!("Cannot separate {}", set(several)), Some("measure more units")),
+    };
+    (found, None)
 }
 
 /// The answer on the load that decides.
@@ -111,7 +120,9 @@ pub(crate) fn of_report(report: &RankReport) -> String {
 
 /// The answer in a sentence or two.
 pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
-    let verdict = verdict(ranking);
+    let (found, mend) = found_and_mend(ranking);
+    let mend = mend.map(|mend| format!("; {mend}")).unwrap_or_default();
+    let verdict = format!("{found}{mend}");
     if ranking.refusal.is_some() {
         return format!("{verdict}.");
     }
@@ -129,10 +140,10 @@ pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
             )
         }
         [a, b] => match between(&a.model, &b.model) {
-            Some(found) => format!("{}.", with_ratio(&verdict, &ratio(found, alpha))),
+            Some(pair) => format!("{found}: {}{mend}.", ratio(pair, alpha)),
             None => format!("{verdict}."),
         },
-        _ => format!("{}.", with_ratio(&verdict, &format!("at {} no two of them differ", level(alpha)))),
+        _ => format!("{found}: at {} no two of them differ{mend}.", level(alpha)),
     };
     if let Some(tell) = &ranking.needed {
         text += &format!(" {}.", needed(tell));
@@ -141,15 +152,6 @@ pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
         text += &format!(" {}.", weak(ranking));
     }
     text
-}
-
-/// What the first models have in common, the ratio between them, and what to do: `Cannot separate A and B: 1.25 times
-/// (0.44–3.61, simultaneous 95 %); measure more units`.
-fn with_ratio(verdict: &str, ratio: &str) -> String {
-    match verdict.split_once("; ") {
-        Some((found, mend)) => format!("{found}: {ratio}; {mend}"),
-        None => format!("{verdict}: {ratio}"),
-    }
 }
 
 /// That few units stand behind an order.

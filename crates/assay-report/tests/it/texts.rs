@@ -171,3 +171,42 @@ fn card_page_and_markdown_show_the_same_figures_of_each_load() {
         }
     }
 }
+
+/// A sentence is put together from its parts, not taken apart at a sign that names may hold.
+#[test]
+fn names_with_semicolons_stay_whole_in_an_answer() {
+    use assay_analysis::rank::{RankOptions, rank};
+    let mut records = assay_analysis::published("sandisk-ultra-a1").unwrap();
+    records.extend(assay_analysis::published("samsung-evo-plus-64gb").unwrap());
+    for record in &mut records {
+        let name = record.model().replace(' ', "; ");
+        record.labels.insert("model".to_owned(), name);
+    }
+    let report = rank(&records.iter().collect::<Vec<_>>(), &RankOptions::default()).unwrap();
+    let text = assay_report::rank::text(&report, false, &Style { width: 120, ..Style::default() });
+    let words = "Cannot separate SanDisk; Ultra; A1 and Samsung; EVO; Plus; 64GB: 1.25 times";
+    assert!(text.starts_with(words), "{text}");
+}
+
+/// No line of a table is longer than the terminal, down to the narrowest that is laid out.
+#[test]
+fn tables_fit_the_terminal() {
+    use assay_report::{left, right, table, wrapped};
+    let long = "Durable small writes: rate and latency of write and fdatasync by 1, 4 and 16 writers";
+    let row = |name: &str| {
+        ["1 min 30 s", "132 921 640", long].iter().fold(vec![name.to_owned()], |mut row, cell| {
+            row.push((*cell).to_owned());
+            row
+        })
+    };
+    for width in [40, 50, 60, 72, 80, 120] {
+        let columns = vec![left("name"), left("time"), right("written"), wrapped("answers")];
+        let rows = [row("fsync"), row("a model whose name is longer than a column")];
+        let text = table(columns, rows, &Style { width, ..Style::default() });
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "{width}: {line:?}\n{text}");
+        }
+        let words = text.split_whitespace().collect::<Vec<_>>();
+        assert!(words.contains(&"fdatasync") && words.contains(&"writers"), "{width}: no word is torn\n{text}");
+    }
+}

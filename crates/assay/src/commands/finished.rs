@@ -5,6 +5,7 @@ use std::path::Path;
 use assay_core::exit::Exit;
 use assay_core::finding::Finding;
 use assay_core::medium::MediumKind;
+use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_report::{Format, Redactor};
 use assay_store::{Keeper, SqliteStore};
@@ -44,7 +45,7 @@ pub(super) fn conclude(
     }
     let mut store = keeper.as_mut().and_then(Keeper::store);
     let in_store = store.is_some();
-    let known = store.as_deref().map_or_else(|| record.clone(), |store| with_checks(&record, store));
+    let (known, looked) = with_checks(&record, store.as_deref());
     let redactor = state::redactor_at_any_rate(store.take())?;
     let mut written = Vec::new();
     if in_store && cfg!(feature = "whole") {
@@ -63,7 +64,7 @@ pub(super) fn conclude(
     }
     show(&record, &known, faces)?;
     let below = written.iter().map(|path| format!("report    {}", output::shown(path)));
-    for line in below.chain(unchecked(&known)) {
+    for line in below.chain(unchecked(&known).filter(|_| looked)) {
         if faces.json || faces.events { output::tell(&line) } else { output::print(&line)? }
     }
     match (exit, saved) {
@@ -78,24 +79,29 @@ pub(super) fn conclude(
     }
 }
 
-/// The record with what checks of the same unit in the store found, as `show`, `list` and `report` tell it. What cannot be
-/// read of them is no reason to fail a run.
-fn with_checks(record: &Record, store: &SqliteStore) -> Record {
+/// The record with what checks of the same unit in the store found, as `show`, `list` and `report` tell it, and whether they
+/// could be read: that they cannot is no reason to fail a run. `store` is the one that is open; a run that is not stored opens it.
+fn with_checks(record: &Record, store: Option<&SqliteStore>) -> (Record, bool) {
     let mut known = record.clone();
-    if let Ok(checks) = queries::verified(store) {
-        assay_analysis::share_verdicts(std::slice::from_mut(&mut known), &checks);
-    }
-    known
+    let records = std::slice::from_mut(&mut known);
+    let looked = match store {
+        Some(store) => queries::verified(store).map(|checks| assay_analysis::share_verdicts(records, &checks)),
+        None => queries::mark_verified(records),
+    };
+    (known, looked.is_ok())
 }
 
 /// Which command tells whether the medium is genuine, where it is of a kind that is often forged and nobody looked.
 fn unchecked(record: &Record) -> Option<String> {
     let forged = matches!(record.medium.kind, MediumKind::Sd | MediumKind::UsbStick);
-    let path = Some(&record.medium.path).filter(|path| forged && record.verification.is_none() && !path.is_empty())?;
+    let measured = record.outcome == Outcome::Completed && record.verification.is_none();
+    let path = Some(&record.medium.path).filter(|path| forged && measured && !path.is_empty())?;
     // What a shell would take apart is left to the reader.
     let plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%:,=".contains(c)) && !path.starts_with('-');
     let target = if plain { path.as_str() } else { "PATH" };
-    Some(format!("next      assay verify {target}    whether it is genuine was not checked"))
+    // A device without a file system is probed.
+    let quick = if path.starts_with("/dev/") { "--quick " } else { "" };
+    Some(format!("next      assay verify {quick}{target}    whether it is genuine was not checked"))
 }
 
 /// Writes a report of the record to a file whose format its extension says.
@@ -143,6 +149,8 @@ mod tests {
         assert_eq!(line, "next      assay verify /mnt/card    whether it is genuine was not checked");
         record.medium.path = "/mnt/my card; reboot".to_owned();
         assert!(unchecked(&record).unwrap().starts_with("next      assay verify PATH "), "nothing for a shell to obey");
+        record.medium.path = "/dev/sdx".to_owned();
+        assert!(unchecked(&record).unwrap().starts_with("next      assay verify --quick /dev/sdx "));
         record.medium.kind = MediumKind::Nvme;
         assert_eq!(unchecked(&record), None);
     }

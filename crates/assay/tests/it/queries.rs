@@ -35,6 +35,11 @@ fn a_list_takes_several_queries_and_has_each_record_once() {
     assert_eq!(none.succeeds().stderr, "no record matches\n");
     run(place.assay(["list", "last", "nothing"])).refuses(2, &["no record `nothing`"]);
     let table = run(place.assay(["list", "published:sandisk-ultra-a1/1", "aaaa1"])).stdout;
+    let all = run(place.assay(["list", "published:sandisk-ultra-a1"])).stdout;
+    assert!(
+        all.starts_with("published:") && all.contains("\nsandisk-ultra-a1/1  "),
+        "how all of them begin is said once: {all}"
+    );
     assert!(table.contains("published:sandisk-ultra-a1/1  ") && table.contains("aaaa1  "), "{table}");
 }
 
@@ -116,4 +121,12 @@ fn baselines_are_listed_by_name_and_removed_with_the_records_they_name() {
     assert_eq!(listed.succeeds().stdout, "other: bbbb1\n");
     run(place.assay(["rm", "baseline:main unit=1"])).succeeds();
     assert_eq!(ids(&place, &[]), ["bbbb1"]);
+}
+
+#[test]
+fn what_is_no_key_is_no_condition() {
+    let place = three();
+    for query in ["aaaa1 unit=1", "results.json unit=1"] {
+        run(place.assay(["list", query])).refuses(2, &["is no query", "a key before `=` has no white space"]);
+    }
 }
