@@ -26,6 +26,8 @@ pub struct LoadError {
     pub asked: Option<String>,
     /// Why the words cannot be one, where they cannot.
     pub why: Option<String>,
+    /// A record has a load of that name, and it is not one of those that can decide.
+    pub in_one_group: bool,
     /// Titles of the loads there are.
     pub known: Vec<String>,
 }
@@ -35,11 +37,16 @@ impl fmt::Display for LoadError {
         let Some(asked) = &self.asked else {
             return f.write_str("the records hold no figures; measure first: assay run");
         };
-        write!(f, "no load is named {}", quoted(asked))?;
+        if self.in_one_group {
+            write!(f, "the load {} is not in two of these groups", quoted(asked))?;
+        } else {
+            write!(f, "no load is named {}", quoted(asked))?;
+        }
         if let Some(why) = &self.why {
             write!(f, ": {why}")?;
         }
         match &self.known[..] {
+            [] if self.in_one_group => f.write_str(", and no other is"),
             [] => f.write_str("; the records hold no figures"),
             all if all.len() > SHOWN => {
                 write!(f, "; there are: {}; and {} more", all[..SHOWN].join("; "), all.len() - SHOWN)
@@ -74,7 +81,7 @@ pub fn loads_named<'a>(records: impl IntoIterator<Item = &'a Record>, words: &st
     let found = ask.as_ref().map_or_else(|_| Vec::new(), |ask| of(&|load, _| ask.matches(load)));
     if found.is_empty() {
         let known = names.keys().map(Load::title).collect();
-        return Err(LoadError { asked: Some(words.to_owned()), why: ask.err(), known });
+        return Err(LoadError { asked: Some(words.to_owned()), why: ask.err(), in_one_group: false, known });
     }
     Ok(found)
 }
@@ -102,6 +109,7 @@ pub fn deciding_load(
     holders.most_telling(&all, groups.len()).ok_or_else(|| LoadError {
         asked: words.map(str::to_owned),
         why: None,
+        in_one_group: named.is_some(),
         known: among.unwrap_or_default().iter().map(Load::title).collect(),
     })
 }
@@ -214,6 +222,19 @@ mod tests {
         other[0].measurements = vec![shared.clone()];
         records.append(&mut other);
         assert_eq!(decided(&records, None), Ok(Load::of(&shared.workload).title()));
+    }
+
+    #[test]
+    fn a_load_of_one_group_is_not_said_to_be_unknown() {
+        let records = published("sandisk-ultra-a1").unwrap();
+        let all = crate::loads(&records);
+        let error = |among: &[Load]| {
+            deciding_load(&by_model(&records), Some(&all[0].title()), Some(among)).unwrap_err().to_string()
+        };
+        let title = quoted(&all[0].title());
+        let rest = format!("; there are: {}", all[1].title());
+        assert_eq!(error(&all[1..2]), format!("the load {title} is not in two of these groups{rest}"));
+        assert_eq!(error(&[]), format!("the load {title} is not in two of these groups, and no other is"));
     }
 
     #[test]

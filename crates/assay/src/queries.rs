@@ -144,7 +144,10 @@ fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Record>>, Fail
     refuse_elsewhere(query)?;
     let Some(store) = existing()? else { return Ok(None) };
     if !of_baseline {
-        return or_none(store.observations(query, detail)).map(Some);
+        return match store.observations(query, detail) {
+            Err(StoreError::NotSoMany { held: 0, .. }) => Ok(None),
+            found => or_none(found).map(Some),
+        };
     }
     let mut records = Vec::new();
     for id in ids_of(&store, query)? {

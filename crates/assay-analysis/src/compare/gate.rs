@@ -203,7 +203,7 @@ fn wanted(limit: &Limit, c: &Comparison, groups: &[Group<'_>]) -> Result<Option<
     if named.iter().any(|title| there.contains(title)) {
         return Ok(Some(named));
     }
-    Err(CompareError::Primary(LoadError { asked: Some(asked.clone()), why: None, known: there }))
+    Err(CompareError::Primary(LoadError { asked: Some(asked.clone()), why: None, in_one_group: true, known: there }))
 }
 
 /// Loads of which the reference has a figure and another group has none: all its records are left out under them. A

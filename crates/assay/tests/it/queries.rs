@@ -43,6 +43,17 @@ fn a_list_takes_several_queries_and_has_each_record_once() {
     assert!(table.contains("published:sandisk-ultra-a1/1  ") && table.contains("aaaa1  "), "{table}");
 }
 
+/// Whether a store has no record yet or there is no store makes no difference to who asks.
+#[test]
+fn a_list_of_nothing_is_no_error() {
+    let (empty, none) = (Place::with_records(&[]), Place::new());
+    for query in ["all", "last", "unit=1"] {
+        let answers = [&empty, &none].map(|place| run(place.assay(["list", query])).succeeds().stderr.clone());
+        assert_eq!(answers[0], answers[1], "{query}");
+        assert!(answers[0].contains("assay run"), "{query}: {answers:?}");
+    }
+}
+
 #[test]
 fn cards_of_several_records_stand_below_each_other() {
     let place = three();
