@@ -89,7 +89,9 @@ fn threads_that_cannot_be_made_end_the_run_in_one_line() {
     assert_eq!(done.code, Some(4), "{}", done.stderr);
     let record = place.only_record();
     let Outcome::Failed { failure, detail, .. } = &record.outcome else { panic!("{:?}", record.outcome) };
-    assert!(*failure == RunFailure::Host && detail.contains("of 256 could not be made"), "{failure:?}: {detail}");
+    // On a busy disk fewer are asked for than 256, and still more than there is room for.
+    let told = [256, 128, 64].iter().any(|asked| detail.contains(&format!(" of {asked} could not be made")));
+    assert!(*failure == RunFailure::Host && told, "{failure:?}: {detail}");
     assert!(!record.outcome.medium_failed());
     place.assert_clean();
     // With more room it goes on.
