@@ -5,6 +5,8 @@ use assay_core::units::exact;
 
 use assay_pictures::Drawing;
 
+use crate::figure::Shown;
+
 /// An answer. Text may come from records: it is made harmless where it is laid out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
@@ -120,6 +122,12 @@ impl Cell {
     /// Both in a line.
     pub(crate) fn text(&self) -> String {
         if self.small.is_empty() { self.value.clone() } else { format!("{} {}", self.value, self.small) }
+    }
+}
+
+impl From<Shown> for Cell {
+    fn from(shown: Shown) -> Self {
+        Self::with(shown.value, shown.spread)
     }
 }
 

@@ -53,14 +53,7 @@ pub(super) fn lines(table: &Table, style: Style) -> Vec<String> {
         if table.columns[at].right { width } else { width.min(WIDEST) }
     };
     let mut widths: Vec<usize> = titles.iter().enumerate().map(narrow).collect();
-    // The first column and any other one fit beside each other, where figures leave room for that.
-    let figures = widths.iter().zip(&table.columns).skip(1).filter(|(_, column)| column.right).map(|(width, _)| *width);
-    let beside = figures.max().unwrap_or(NARROWEST) + GAP;
-    widths[0] = widths[0].min(style.width.saturating_sub(beside).max(NARROWEST));
-    let left = style.width.saturating_sub(widths[0] + GAP).max(NARROWEST);
-    widths.iter_mut().zip(&table.columns).skip(1).filter(|(_, column)| !column.right).for_each(|(width, _)| {
-        *width = (*width).min(left);
-    });
+    fit_beside_the_first(&mut widths, table, style.width);
     let mut lines = Vec::new();
     for (number, shown) in parts(&widths, style.width).into_iter().enumerate() {
         if number > 0 {
@@ -178,6 +171,15 @@ fn parts_of(table: &Table, cells: &[Vec<String>], layout: &Layout, column: usize
         return lines.clone();
     }
     lines.iter().flat_map(|line| wrap(line, layout.widths[column])).collect()
+}
+
+/// Narrows columns of text, so that the first one and any other fit beside each other where figures leave room for that.
+fn fit_beside_the_first(widths: &mut [usize], table: &Table, width: usize) {
+    let others = || table.columns.iter().enumerate().skip(1);
+    let figures = others().filter(|(_, column)| column.right).map(|(at, _)| widths[at]).max().unwrap_or(NARROWEST);
+    widths[0] = widths[0].min(width.saturating_sub(figures + GAP).max(NARROWEST));
+    let left = width.saturating_sub(widths[0] + GAP).max(NARROWEST);
+    others().filter(|(_, column)| !column.right).for_each(|(at, _)| widths[at] = widths[at].min(left));
 }
 
 /// Takes what is too much from the widest columns of text.

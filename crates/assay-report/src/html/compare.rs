@@ -7,7 +7,6 @@ use maud::{Markup, html};
 use super::shell::tone_class;
 use super::{said, svg};
 use crate::document::Cell;
-use crate::figure::Shown;
 use crate::presented::{Figure, Listed, LoadRow, Mark, Overview, Presented};
 use crate::verdict::capitalised;
 
@@ -110,12 +109,6 @@ fn tools(overview: &Overview) -> Markup {
 
 pub(crate) fn cell(cell: &Cell) -> Markup {
     html! { td { (content(cell)) } }
-}
-
-impl From<Shown> for Cell {
-    fn from(shown: Shown) -> Self {
-        Self::with(shown.value, shown.spread)
-    }
 }
 
 fn content(cell: &Cell) -> Markup {

@@ -1,6 +1,6 @@
 //! Records as documents, of which Markdown is made.
 
-use assay_core::units::rate;
+use assay_core::units::{counted, rate};
 
 use super::{Crosscheck, LoadRow, Overview, Presented};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, right};
@@ -44,7 +44,7 @@ pub(crate) fn of_several(overview: &Overview) -> Document {
     let table = Table { columns, rows: rows.collect(), ..Table::default() };
     Document {
         kind: "Report",
-        about: format!("Comparison of {}", super::record::records(overview.rows.len())),
+        about: format!("Comparison of {}", counted(overview.rows.len(), "record")),
         finding: overview.finding.clone(),
         blocks: vec![Block::Table(table), Block::Text(Overview::LEGEND.to_owned())],
         data: Data::default(),

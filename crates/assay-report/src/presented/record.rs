@@ -1,7 +1,7 @@
 //! What is said of one record.
 
 use assay_core::record::Record;
-use assay_core::units::{counted, rate};
+use assay_core::units::rate;
 
 use super::{LoadRow, Mark};
 use crate::crosscheck;
@@ -128,9 +128,4 @@ impl<'a> Presented<'a> {
         }
         parts
     }
-}
-
-/// `7 records`.
-pub(super) fn records(count: usize) -> String {
-    counted(count, "record")
 }

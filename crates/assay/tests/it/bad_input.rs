@@ -611,20 +611,6 @@ fn a_budget_that_leaves_a_workload_out_is_refused_with_the_least_that_does() {
     let quick = ["run", "--budget", "1s", "--no-save", "medium"];
     run(place.assay(quick)).refuses(2, &["1.0 s is too short for 7 repeats", "--budget 2s is the least"]).at_once();
     place.assert_clean();
-    // The least that does leaves no workload out. Without I/O, so that a busy disk does not take the time.
-    let suite = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/quick.toml")).unwrap();
-    place.file("quick.toml", suite.replace("256MiB", "1MiB").replace("1GiB", "64MiB"));
-    let arguments = ["run", "--suite", "quick.toml", "--budget", "2s", "--engine", "null", "--no-save", "--json"];
-    let left_out = || -> Vec<String> {
-        let json = place.json(arguments.iter().chain(&["medium"]));
-        let record: assay_core::record::Record = serde_json::from_value(json).unwrap();
-        assert_eq!(record.measurements.len(), 7);
-        let out = record.measurements.iter().filter(|measurement| measurement.repeats.is_empty());
-        out.map(|measurement| measurement.workload.name.clone()).collect()
-    };
-    // On a busy machine two seconds may pass before the last workload begins: what does in one of some runs is enough.
-    let each: Vec<Vec<String>> = (0..5).map(|_| left_out()).take_while(|out| !out.is_empty()).collect();
-    assert!(each.len() < 5, "each of five runs left workloads out: {each:?}");
 }
 
 #[test]
