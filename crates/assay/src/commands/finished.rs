@@ -38,7 +38,7 @@ pub(super) fn conclude(
     saved: Saved,
     exit: Exit,
     mut keeper: Option<Keeper>,
-    faces: &OutputOptions<'_>,
+    options: &OutputOptions<'_>,
 ) -> Result<Exit, Failure> {
     if let Saved::Later(reason) | Saved::No(reason) = &saved {
         record.warnings.push(Finding::NotSaved { reason: reason.clone() }.into());
@@ -58,14 +58,14 @@ pub(super) fn conclude(
             }
         }
     }
-    if let Some(path) = faces.output {
+    if let Some(path) = options.output {
         write(&known, &redactor, path)?;
         written.push(path.to_owned());
     }
-    show(&record, &known, faces)?;
+    show(&record, &known, options)?;
     let below = written.iter().map(|path| format!("report    {}", output::shown(path)));
     for line in below.chain(unchecked(&known).filter(|_| looked)) {
-        if faces.json || faces.events { output::tell(&line) } else { output::print(&line)? }
+        if options.json || options.events { output::tell(&line) } else { output::print(&line)? }
     }
     match (exit, saved) {
         (Exit::Good | Exit::No | Exit::CannotTell, Saved::No(reason)) => {
@@ -122,11 +122,11 @@ fn write(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failur
 
 /// The card on standard output, unless something for machines goes there: the record as it was stored. The card is of what is
 /// `known` of the unit by now.
-fn show(record: &Record, known: &Record, faces: &OutputOptions<'_>) -> Result<(), Failure> {
-    if !faces.json && !faces.events {
+fn show(record: &Record, known: &Record, options: &OutputOptions<'_>) -> Result<(), Failure> {
+    if !options.json && !options.events {
         return output::print(&assay_report::card(known, &output::stdout_style()));
     }
-    if faces.json {
+    if options.json {
         let document = record
             .to_value()
             .map_err(|e| Failure::environment(format!("the record cannot be written as JSON: {e}")))?;

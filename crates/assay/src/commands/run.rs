@@ -90,8 +90,8 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     drop(progress);
     together.deliver(&mut record, keeper.as_mut());
     let exit = exit(&record);
-    let faces = OutputOptions { output: args.output.as_deref(), json: args.json, events: args.events };
-    conclude(record, saved, exit, keeper, &faces)
+    let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: args.events };
+    conclude(record, saved, exit, keeper, &options)
 }
 
 /// The interrupted run to resume, if that was asked for, and whether the store is locked; closes the records of

@@ -30,8 +30,8 @@ pub(super) fn finish(args: &VerifyArgs, record: Record) -> Result<Exit, Failure>
     let mut keeper = if args.no_save { None } else { Some(state::keeper_at_any_rate()?) };
     let saved = keeper.as_mut().map_or(Saved::Yes, |keeper| recorder::keep_finished(keeper, &record));
     let exit = exit(&record);
-    let faces = OutputOptions { output: args.output.as_deref(), json: args.json, events: false };
-    conclude(record, saved, exit, keeper, &faces)
+    let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: false };
+    conclude(record, saved, exit, keeper, &options)
 }
 
 fn exit(record: &Record) -> Exit {
