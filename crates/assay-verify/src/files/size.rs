@@ -65,7 +65,11 @@ pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Re
             };
             // Either is right only where that much was found to hold.
             let possible = |real: &u64| (good..=good + untested).contains(real);
-            candidates.into_iter().flatten().find(possible).map_or(sure(good), Size::Exact)
+            // Of less than the end that is written last nothing good is left to drive that end out of caches by: one may
+            // show what was in flight at once and is overwritten. What starts again after so much holds no more.
+            let shown = |real: &u64| kind == FakeKind::Wraparound && (good.saturating_sub(REACH)..good).contains(real);
+            let all = || candidates.into_iter().flatten();
+            all().find(possible).or_else(|| all().filter(shown).max()).map_or(sure(good), Size::Exact)
         }
         FakeKind::Unknown => sure(good),
     }

@@ -602,8 +602,10 @@ fn reports_are_written_in_every_format_by_their_ending() {
         let text = fs::read_to_string(place.path().join(file)).unwrap();
         assert!(text.to_lowercase().starts_with(begins), "{file}: {}", text.lines().next().unwrap_or_default());
         assert!(text.contains(&record.id), "{file}");
+        // Within longer words it stands by chance: `crosscheck` on a host called `check`.
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
         let hostname = record.host.hostname.as_deref().filter(|name| name.len() > 3);
-        assert!(hostname.is_none_or(|name| !text.contains(name)), "{file} names the host");
+        assert!(hostname.is_none_or(|name| words.all(|word| word != name)), "{file} names the host");
     }
     let printed = run(place.assay(["report", "shop=müller & söhne", "--format", "csv", "-o", "-"]));
     assert!(
