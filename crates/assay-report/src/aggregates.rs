@@ -2,14 +2,15 @@
 
 use assay_analysis::Excluded;
 use assay_analysis::aggregate::{Aggregate, AggregateRow};
-use assay_core::text::{clean, statement};
+use assay_core::text::clean;
 use assay_core::units::figures;
 
 use crate::document::{self, Answered, Block, Cell, Data, Document, left, number, right};
+use crate::left_out;
 
 /// The figures as an answer.
 #[must_use]
-pub fn aggregates(rows: &[AggregateRow], left_out: &[Excluded], how: Aggregate) -> Answered {
+pub fn aggregates(rows: &[AggregateRow], excluded: &[Excluded], how: Aggregate) -> Answered {
     let mut media: Vec<&str> = rows.iter().map(|row| row.medium.as_str()).collect();
     media.dedup();
     let counted = match media.len() {
@@ -30,7 +31,9 @@ pub fn aggregates(rows: &[AggregateRow], left_out: &[Excluded], how: Aggregate) 
     };
     let note = "Figures as articles print them, for comparison only; no decision uses them.";
     let mut blocks = vec![Block::Table(table), Block::Text(note.to_owned())];
-    blocks.extend((!left_out.is_empty()).then(|| Block::Items(reasons(left_out))));
+    let reasons = left_out::lines(excluded, left_out::record, Some("--json"));
+    let reasons: Vec<_> = reasons.into_iter().map(|line| (left_out::LABEL.to_owned(), line)).collect();
+    blocks.extend((!reasons.is_empty()).then_some(Block::Items(reasons)));
     Answered {
         document: Document {
             kind: "Figures over runs",
@@ -39,22 +42,8 @@ pub fn aggregates(rows: &[AggregateRow], left_out: &[Excluded], how: Aggregate) 
             blocks,
             data: data(rows),
         },
-        json: serde_json::json!({ "aggregate": how, "decides": false, "figures": rows, "excluded": left_out }),
+        json: serde_json::json!({ "aggregate": how, "decides": false, "figures": rows, "excluded": excluded }),
     }
-}
-
-/// Each reason once, with the records.
-fn reasons(left_out: &[Excluded]) -> Vec<(String, String)> {
-    let mut all: Vec<(String, Vec<String>)> = Vec::new();
-    for one in left_out {
-        let (reason, record) = (one.reason.to_string(), clean(&one.record));
-        match all.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, records)) => records.push(record),
-            None => all.push((reason, vec![record])),
-        }
-    }
-    let line = |(reason, records): (String, Vec<String>)| format!("{}: {}", records.join(", "), statement(&reason));
-    all.into_iter().map(|reason| ("left out".to_owned(), line(reason))).collect()
 }
 
 /// Rates in MB/s for people.

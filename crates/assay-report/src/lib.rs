@@ -22,6 +22,7 @@ mod html;
 mod info;
 mod json;
 mod least_loss;
+mod left_out;
 mod line;
 mod list;
 mod load_curve;

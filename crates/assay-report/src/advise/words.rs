@@ -3,12 +3,13 @@
 use assay_analysis::Excluded;
 use assay_analysis::Mark;
 use assay_analysis::advise::{Basis, Figure};
-use assay_core::text::{clean, statement};
+use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
 
 use super::layout::Parts;
 use crate::document::number;
 use crate::figure::{interval, unit};
+use crate::left_out;
 
 /// What one value without interval calls for.
 pub(super) const ONE_VALUE: &str = "one value without an interval; measure with 3 repeats";
@@ -82,33 +83,10 @@ pub(super) fn marks(marks: &[Mark]) -> String {
     words.join(", ")
 }
 
-/// What was left out, each with its reason; the same reason for several loads on one line.
+/// What takes no part, by the name of its unit.
 pub(super) fn left_out(parts: &mut Parts, excluded: &[Excluded]) {
-    let mut lines: Vec<(String, String, usize)> = Vec::new();
-    for entry in excluded {
-        let (name, reason) = (clean(&entry.name()), statement(&entry.reason.to_string()));
-        match lines.iter_mut().find(|(n, r, _)| *n == name && *r == reason) {
-            Some((_, _, loads)) => *loads += 1,
-            None => lines.push((name, reason, 1)),
-        }
-    }
-    // Equal reasons are told once, with all that they hold for.
-    let mut grouped: Vec<(Vec<String>, String, String)> = Vec::new();
-    for (name, reason, loads) in lines {
-        let same = |e: &&Excluded| clean(&e.name()) == name && statement(&e.reason.to_string()) == reason;
-        let of = excluded.iter().find(same).and_then(|e| e.load.clone());
-        let load = match (of, loads) {
-            (None, _) => String::new(),
-            (Some(load), 1) => format!(", {}", clean(&load)),
-            (Some(load), n) => format!(", {} and {} more loads", clean(&load), n - 1),
-        };
-        match grouped.iter_mut().find(|(_, of, why)| *of == load && *why == reason) {
-            Some((names, ..)) => names.push(name),
-            None => grouped.push((vec![name], load, reason)),
-        }
-    }
-    for (names, load, reason) in grouped {
-        parts.item("left out", &format!("{}{load}: {reason}", names.join(", ")));
+    for line in left_out::lines(excluded, |e| clean(&e.name()), Some("--json")) {
+        parts.item(left_out::LABEL, &line);
     }
 }
 

@@ -1,54 +1,32 @@
 //! What takes no part, in few lines.
 
-use assay_core::text::{clean, statement};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use assay_analysis::Excluded;
 use assay_analysis::compare::{Comparison, Side};
+use assay_core::text::clean;
 
 use super::listed::listed;
 use super::names::{self, letter};
+use crate::left_out;
 
-/// One line for each group and reason: `B: not measured at this depth, but at QD1: random read 4 KiB, QD32`.
+/// One line for each reason, with the groups, by their letters; of a group of which not all records are left out, also these.
 pub(super) fn left_out(c: &Comparison) -> Vec<String> {
-    // Loads by group, reason and records, in the order they come.
-    let mut loads: BTreeMap<(usize, String, String), Vec<&str>> = BTreeMap::new();
-    let group = |e: &Excluded| c.group_of(e).unwrap_or(0);
-    let load = |e: &'_ Excluded| -> String { e.load.clone().unwrap_or_default() };
+    fn key<'a>(c: &Comparison, e: &'a Excluded) -> (usize, String, Option<&'a str>) {
+        (c.group_of(e).unwrap_or(0), e.reason.to_string(), e.load.as_deref())
+    }
+    let mut records: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for e in &c.excluded {
-        let records = loads.entry((group(e), e.reason.to_string(), load(e))).or_default();
-        if !records.contains(&e.record.as_str()) {
-            records.push(&e.record);
-        }
+        records.entry(key(c, e)).or_default().insert(&e.record);
     }
-    let mut lines: BTreeMap<(usize, String, Vec<&str>), Vec<String>> = BTreeMap::new();
-    for e in &c.excluded {
-        let key = (group(e), e.reason.to_string(), load(e));
-        if let Some(records) = loads.remove(&key) {
-            lines.entry((key.0, key.1, records)).or_default().push(key.2);
-        }
-    }
-    // Groups that lack the same for the same reason share a line.
-    let mut shared: Vec<(Vec<String>, String)> = Vec::new();
-    for ((group, reason, records), loads) in lines {
-        let all = c.groups.get(group).map_or(0, |info| info.records.len());
-        let mut whose = letter(c, group);
-        if all > 1 && records.len() < all {
-            let ids: Vec<String> = records.iter().map(|id| clean(id)).collect();
-            whose.push_str(&format!(" ({})", ids.join(", ")));
-        }
-        let what = format!("{}: {}", statement(&reason), clean_all(&loads));
-        match shared.iter_mut().find(|(_, known)| *known == what) {
-            Some((groups, _)) => groups.push(whose),
-            None => shared.push((vec![whose], what)),
-        }
-    }
-    shared.into_iter().map(|(groups, what)| format!("{}: {what}", groups.join(", "))).collect()
-}
-
-fn clean_all(loads: &[String]) -> String {
-    let all: Vec<String> = loads.iter().map(|load| clean(load)).collect();
-    all.join("; ")
+    let name = |e: &Excluded| {
+        let key = key(c, e);
+        let all = c.groups.get(key.0).map_or(0, |group| group.records.len());
+        let some = records.get(&key).filter(|some| all > 1 && some.len() < all);
+        let ids = |some: &BTreeSet<&str>| some.iter().map(|id| clean(id)).collect::<Vec<_>>().join(", ");
+        format!("{}{}", letter(c, key.0), some.map_or_else(String::new, |some| format!(" ({})", ids(some))))
+    };
+    left_out::lines(&c.excluded, name, None)
 }
 
 /// What the statements are about, for each group that has a figure of the primary load.

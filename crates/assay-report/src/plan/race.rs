@@ -2,13 +2,14 @@
 
 use assay_analysis::Quantity;
 use assay_analysis::plan::{Chance, NextAction, Order, Race};
-use assay_core::text::{clean, statement};
+use assay_core::text::clean;
 use assay_core::units::{self, counted, figures, latency, probability};
 
 use super::layout::percent_above;
 use crate::document::{Block, Data, Document, Row, Table, left, number, right};
 use crate::figure::{interval, percent};
 use crate::least_loss::least_loss;
+use crate::left_out;
 
 /// What to do, the chance of each model, and what it rests on.
 #[must_use]
@@ -215,10 +216,8 @@ fn foot(race: &Race) -> Vec<String> {
         ));
     }
     if !race.excluded.is_empty() {
-        lines.push("Records not used:".to_owned());
-        lines.extend(
-            race.excluded.iter().map(|e| format!("{}: {}", clean(&e.record), statement(&e.reason.to_string()))),
-        );
+        lines.push("Left out:".to_owned());
+        lines.extend(left_out::lines(&race.excluded, left_out::record, Some("--json")));
     }
     lines
 }
@@ -287,7 +286,7 @@ mod tests {
             unnamed_units: Vec::new(),
             excluded: Vec::new(),
         };
-        assert!(!race(&found).text(&crate::Style::default()).contains("not used"));
+        assert!(!race(&found).text(&crate::Style::default()).contains("Left out"));
         found.excluded.push(Excluded {
             record: "abc".to_owned(),
             model: "Card".to_owned(),
@@ -296,7 +295,7 @@ mod tests {
             reason: Reason::NotMeasured,
         });
         let text = race(&found).text(&crate::Style::default());
-        let named = format!("Records not used:\nabc: {}\n", Reason::NotMeasured);
+        let named = format!("Left out:\nabc (Card 1): {}\n", Reason::NotMeasured);
         assert!(text.contains(&named), "{text}");
     }
 }

@@ -25,11 +25,17 @@ pub fn document(report: &RankReport) -> Document {
         blocks.push(Block::Heading("Exploratory loads".to_owned()));
         blocks.push(Block::Text(words::exploratory(report)));
     }
-    blocks.extend(report.exploratory.iter().map(|ranking| Block::Folded {
-        title: format!("{}, {}: {}", clean(&ranking.title), words::metric(ranking), words::verdict(ranking)),
-        blocks:
-            std::iter::once(Block::Text(words::answer(ranking, report.alpha))).chain(load(report, ranking)).collect(),
-    }));
+    for (found, loads) in words::by_finding(report) {
+        blocks.push(Block::Text(format!("{found}:")));
+        blocks.extend(loads.into_iter().map(|ranking| {
+            Block::Folded {
+                title: format!("{}, {}", clean(&ranking.title), words::metric(ranking)),
+                blocks: std::iter::once(Block::Text(words::answer(ranking, report.alpha)))
+                    .chain(load(report, ranking))
+                    .collect(),
+            }
+        }));
+    }
     Document {
         kind: "Ranking",
         about: format!("Ranking by {metric} of {}", clean(&primary.title)),

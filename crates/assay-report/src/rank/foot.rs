@@ -1,17 +1,13 @@
 //! What a ranking rests on.
 
-use std::collections::BTreeMap;
-
+use assay_analysis::Mark;
 use assay_analysis::rank::{LoadRanking, ModelRow, Notice, RankReport, Remark};
-use assay_analysis::{Excluded, Mark};
-use assay_core::text::{clean, statement};
+use assay_core::text::clean;
 use assay_core::units::{fixed, trimmed};
 
 use super::words;
 use crate::figure::interval;
-
-/// Excluded records named in a line.
-const NAMED: usize = 6;
+use crate::left_out;
 
 /// Pairs of a label and a text.
 pub(super) fn lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Vec<(&'static str, String)> {
@@ -46,7 +42,8 @@ pub(super) fn lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Ve
         ));
     }
     lines.extend(ranking.remarks.iter().map(|r| ("note", remark(r))));
-    lines.extend(excluded(&ranking.excluded, all).into_iter().map(|line| ("excluded", line)));
+    let left_out = left_out::lines(&ranking.excluded, left_out::record, (!all).then_some("--all"));
+    lines.extend(left_out.into_iter().map(|line| (left_out::LABEL, line)));
     lines
 }
 
@@ -149,23 +146,4 @@ fn remark(remark: &Remark) -> String {
             format!("from several suites: {}", suites.iter().map(|s| clean(s)).collect::<Vec<_>>().join(", "))
         }
     }
-}
-
-/// One line a reason.
-fn excluded(all: &[Excluded], in_full: bool) -> Vec<String> {
-    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for e in all {
-        let unit = if e.unit.is_empty() { String::new() } else { format!(" {}", clean(&e.unit)) };
-        let (record, model) = (clean(&e.record), clean(&e.model));
-        // A record that names no model has its id in the place of one.
-        let named = if model.ends_with(&record) { model } else { format!("{record} ({model}{unit})") };
-        reasons.entry(e.reason.to_string()).or_default().push(named);
-    }
-    let line = |(reason, records): (String, Vec<String>)| {
-        let named = if in_full { records.len() } else { NAMED.min(records.len()) };
-        let rest = records.len() - named;
-        let more = if rest > 0 { format!(" and {rest} more (--all)") } else { String::new() };
-        format!("{}: {}{more}: {}", records.len(), statement(&reason), records[..named].join(", "))
-    };
-    reasons.into_iter().map(line).collect()
 }

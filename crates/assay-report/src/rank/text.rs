@@ -1,6 +1,7 @@
 //! The whole answer on a terminal.
 
 use assay_analysis::rank::{LoadRanking, RankReport};
+use assay_core::text::clean;
 
 use super::{composite, foot, odd, strip, table, words};
 use crate::line::{Page, Paint};
@@ -34,7 +35,7 @@ pub fn text(report: &RankReport, all: bool, style: &Style) -> String {
 fn block(page: &mut Page, report: &RankReport, ranking: &LoadRanking, all: bool) {
     table::table(page, ranking, report.alpha);
     let notes: Vec<(String, Vec<String>)> =
-        ranking.models.iter().map(|m| (assay_core::text::clean(&m.model), words::notes(ranking, m))).collect();
+        ranking.models.iter().map(|m| (clean(&m.model), words::notes(ranking, m))).collect();
     let shared = words::shared(ranking);
     if !shared.is_empty() || notes.iter().any(|(_, notes)| !notes.is_empty()) {
         page.blank();
@@ -67,16 +68,17 @@ fn exploratory(page: &mut Page, report: &RankReport, all: bool) {
     page.text(Paint::Bold, 0, &words::exploratory(report));
     if !all {
         page.text(Paint::Dim, 0, "--all shows them in full.");
+        for (found, loads) in words::by_finding(report) {
+            let titles: Vec<String> = loads.iter().map(|ranking| clean(&ranking.title)).collect();
+            page.text(Paint::Plain, 2, &found);
+            page.text(Paint::Dim, 4, &titles.join("; "));
+        }
+        return;
     }
     for ranking in &report.exploratory {
-        if all {
-            page.blank();
-            page.text(Paint::Bold, 0, &format!("{} ({}), exploratory", ranking.title, words::metric(ranking)));
-            page.text(Paint::Plain, 0, &words::answer(ranking, report.alpha));
-            block(page, report, ranking, all);
-        } else {
-            let weak = if ranking.weak { format!(". {}", words::weak(ranking)) } else { String::new() };
-            page.text(Paint::Plain, 2, &format!("{}: {}{weak}", ranking.title, words::verdict(ranking)));
-        }
+        page.blank();
+        page.text(Paint::Bold, 0, &format!("{} ({}), exploratory", ranking.title, words::metric(ranking)));
+        page.text(Paint::Plain, 0, &words::answer(ranking, report.alpha));
+        block(page, report, ranking, all);
     }
 }

@@ -39,6 +39,22 @@ pub(super) fn exploratory(report: &RankReport) -> String {
     )
 }
 
+/// Exploratory loads by what was found, so that it is told once: in the order of the first of each, and last those under which
+/// nothing was ranked.
+pub(super) fn by_finding(report: &RankReport) -> Vec<(String, Vec<&LoadRanking>)> {
+    let mut alike: Vec<(String, Vec<&LoadRanking>)> = Vec::new();
+    for ranking in &report.exploratory {
+        let weak = if ranking.weak { format!(". {}", weak(ranking)) } else { String::new() };
+        let found = format!("{}{weak}", verdict(ranking));
+        match alike.iter_mut().find(|(known, _)| *known == found) {
+            Some((_, loads)) => loads.push(ranking),
+            None => alike.push((found, vec![ranking])),
+        }
+    }
+    alike.sort_by_key(|(_, loads)| loads.first().is_some_and(|ranking| ranking.refusal.is_some()));
+    alike
+}
+
 /// `2`, `2–4`.
 pub(super) fn ranks((first, last): (usize, usize)) -> String {
     if first == last { first.to_string() } else { format!("{first}–{last}") }

@@ -1,0 +1,95 @@
+//! What takes no part in an answer, in the same words below each of them.
+
+use std::collections::BTreeMap;
+
+use assay_analysis::Excluded;
+use assay_core::text::{clean, statement};
+
+/// What stands before such a line.
+pub(crate) const LABEL: &str = "left out";
+
+/// Names, or loads, in a line where not all are wanted.
+const FEW: usize = 6;
+
+/// A line for each reason, with those that it holds for and, where it is about some loads alone, with these:
+/// `B: not measured at this depth, but at QD1: random read 4 KiB`.
+///
+/// `name` says how each is called. Of many names or loads only a few are told where `rest` says where all of them are:
+/// `--all`.
+pub(crate) fn lines(all: &[Excluded], name: impl Fn(&Excluded) -> String, rest: Option<&str>) -> Vec<String> {
+    let mut loads: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for e in all {
+        let known = loads.entry((statement(&e.reason.to_string()), name(e))).or_default();
+        known.extend(e.load.as_deref().map(clean).filter(|load| !known.contains(load)));
+    }
+    // Those that lack the same for the same reason share a line.
+    let mut shared: BTreeMap<(String, Vec<String>), Vec<String>> = BTreeMap::new();
+    for ((reason, name), loads) in loads {
+        shared.entry((reason, loads)).or_default().push(name);
+    }
+    let line = |((reason, loads), names): ((String, Vec<String>), Vec<String>)| {
+        let loads = if loads.is_empty() { String::new() } else { format!(": {}", listed(&loads, "; ", rest)) };
+        format!("{}: {reason}{loads}", listed(&names, ", ", rest))
+    };
+    shared.into_iter().map(line).collect()
+}
+
+fn listed(all: &[String], between: &str, rest: Option<&str>) -> String {
+    match (all.split_at_checked(FEW), rest) {
+        (Some((few, more)), Some(rest)) if more.len() > 1 => {
+            format!("{} and {} more ({rest})", few.join(between), more.len())
+        }
+        _ => all.join(between),
+    }
+}
+
+/// A record with its model and unit; one that names no model is called by its id alone.
+pub(crate) fn record(e: &Excluded) -> String {
+    let (record, unit) = (clean(&e.record), clean(&e.name()));
+    if unit.ends_with(&record) { unit } else { format!("{record} ({unit})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_analysis::Reason;
+
+    use super::*;
+
+    fn excluded(record: usize, load: Option<&str>, reason: Reason) -> Excluded {
+        Excluded {
+            record: format!("r{record}"),
+            model: "Card".to_owned(),
+            unit: record.to_string(),
+            load: load.map(str::to_owned),
+            reason,
+        }
+    }
+
+    #[test]
+    fn each_reason_is_told_once_with_all_that_it_holds_for() {
+        let all = [
+            excluded(1, Some("random read 4 KiB"), Reason::NotMeasured),
+            excluded(2, Some("random read 4 KiB"), Reason::NotMeasured),
+            excluded(1, Some("random write 4 KiB"), Reason::NotMeasured),
+            excluded(2, Some("random write 4 KiB"), Reason::NotMeasured),
+            excluded(3, None, Reason::LoadNotTold),
+        ];
+        let (measured, told) = (Reason::NotMeasured, Reason::LoadNotTold);
+        let mut expected = [
+            format!("r1 (Card 1), r2 (Card 2): {measured}: random read 4 KiB; random write 4 KiB"),
+            format!("r3 (Card 3): {told}"),
+        ];
+        let mut found = lines(&all, record, None);
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn of_many_a_few_are_told_and_where_the_rest_is() {
+        let all: Vec<Excluded> = (1..=9).map(|at| excluded(at, None, Reason::NotMeasured)).collect();
+        let of = |many: usize| lines(&all[..many], |e| e.record.clone(), Some("--all"));
+        assert_eq!(of(9), [format!("r1, r2, r3, r4, r5, r6 and 3 more (--all): {}", Reason::NotMeasured)]);
+        assert!(!of(7)[0].contains("more"), "one more takes no more room than to say so: {:?}", of(7));
+    }
+}
