@@ -17,16 +17,26 @@ pub fn race(race: &Race) -> Document {
     let mut lines = action(race).into_iter();
     let finding = lines.next().unwrap_or_default();
     let mut blocks: Vec<Block> = lines.map(Block::Text).collect();
-    let rows: Vec<Row> = race.chances.iter().map(|chance| row(race, chance).into()).collect();
+    let (listed, without): (Vec<&Chance>, Vec<&Chance>) = race.chances.iter().partition(|chance| is_listed(chance));
+    let rows: Vec<Row> = listed.iter().map(|chance| row(race, chance).into()).collect();
     let title = match race.quantity.unit() {
         Some((unit, _)) => format!("mean {unit}"),
         None => race.quantity.title().to_owned(),
     };
     let columns = vec![left("model"), right("units"), right(&title), right("95 %"), right("best"), left("")];
     blocks.push(Block::Table(Table { caption: String::new(), columns, rows }));
+    if !without.is_empty() {
+        let models: Vec<String> = without.iter().map(|chance| chance.model.clone()).collect();
+        blocks.push(Block::Text(format!("No figure of this load: {}", names(&models))));
+    }
     blocks.extend(foot(race).into_iter().map(Block::Text));
     let about = format!("Race for the best model by {}", clean(&race.load_title));
     Document { kind: "Plan", about, finding, blocks, data: data(race) }
+}
+
+/// Whether there is something to say of a model in a table: a figure, or why it is out of the race.
+fn is_listed(chance: &Chance) -> bool {
+    chance.units > 0 || chance.out || chance.dropped
 }
 
 /// A row for each model.

@@ -79,7 +79,7 @@ fn table(report: &RankReport, ranking: &LoadRanking) -> Table {
     Table {
         caption: String::new(),
         columns: vec![left("model"), left("place"), right("units"), right(figures), right("to first"), right("ranks")],
-        rows: ranking.models.iter().map(row).collect(),
+        rows: ranking.models.iter().filter(|model| words::is_listed(model)).map(row).collect(),
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn table(page: &mut Page, ranking: &LoadRanking, alpha: f64) {
         head.right(Paint::Dim, "to 1st", width - RATIO).right(Paint::Dim, "ranks", width);
     }
     page.add(head);
-    for model in &ranking.models {
+    for model in ranking.models.iter().filter(|model| words::is_listed(model)) {
         let mut line = page.line();
         line.push(paint(model), &words::place(model));
         line.to(NAME).push(Paint::Bold, &shorten(&clean(&model.model), name));

@@ -244,7 +244,17 @@ pub(super) fn shared(ranking: &LoadRanking) -> Vec<String> {
     let one = "One unit: not ranked".to_owned();
     let ceiling = ranking.ceiling.as_ref().map(|used| format!(" ({})", held(used))).unwrap_or_default();
     let bound = format!("Limited by the bus{ceiling}, so the medium may be faster");
-    [named(one, |m| m.standing == Standing::Specimen), named(bound, |m| m.at_ceiling)].into_iter().flatten().collect()
+    let all = [
+        named(one, |m| m.standing == Standing::Specimen),
+        named(bound, |m| m.at_ceiling),
+        named("No figure of this load".to_owned(), |m| !is_listed(m)),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Whether there is something to say of a model in a table: a figure, or how its units failed.
+pub(super) fn is_listed(model: &ModelRow) -> bool {
+    model.standing != Standing::NoFigure || model.class != Class::Sound
 }
 
 /// `1 unit`, `2 units`.
