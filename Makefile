@@ -1,5 +1,5 @@
 # One-line recipes. CI runs `make test` and `make windows`; on a bare machine they install what they need.
-.PHONY: dist dist-check packages deb-check foreign windows macos mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
+.PHONY: dist dist-check packages package-check foreign windows macos mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
 
 # All tests, two programs at a time; tests/run.sh says which of them have the machine to themselves, and why.
 test: peers check
@@ -29,10 +29,10 @@ dist:
 packages:
 	@sh packaging/packages.sh $(TARGETS)
 
-# Installs, runs and removes the Debian package of this machine in a bare root (as root, with debootstrap), and asks lintian.
-# `make deb-check DEB=target/dist/assay_0.1.0_amd64.deb` names another one.
-deb-check:
-	@sh packaging/deb-check.sh $(DEB)
+# Installs, runs and removes the Debian package and the RPM of this machine, each in a bare root (as root, with debootstrap and
+# rpm), and asks lintian. `make package-check FILES=target/dist/assay_0.1.0_amd64.deb` names others.
+package-check:
+	@sh packaging/package-check.sh $(FILES)
 
 # Targets, built in two directories, have to give the same bytes: `make dist-check TARGETS=aarch64`.
 dist-check:
