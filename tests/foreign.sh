@@ -112,7 +112,7 @@ full() { # target
 whole() {
     [ -n "$programs" ] || return 0
     export ASSAY_FOREIGN="$programs"
-    tests programs cargo test --locked --quiet -p assay --test it foreign::
+    tests programs cargo test --locked --quiet -p assay --test it foreign
     grep -q '^test result: ok\. [1-9]' target/foreign-programs.log ||
         { echo "no test of the foreign programs ran"; failed=$((failed + 1)); }
 }

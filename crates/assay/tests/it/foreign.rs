@@ -12,7 +12,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 /// One command a line: an emulator, where one is needed, and the program.
-fn foreign(test: &str) -> Vec<Vec<String>> {
+pub(crate) fn foreign(test: &str) -> Vec<Vec<String>> {
     let given = std::env::var("ASSAY_FOREIGN").unwrap_or_default();
     let commands: Vec<Vec<String>> = given
         .lines()
