@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::finding::{Validity, Warning};
 use crate::medium::Medium;
 use crate::outcome::Outcome;
+use crate::workload::Workload;
 
 /// Something happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,8 +118,11 @@ pub enum EventKind {
     },
     /// Something that may falsify a number.
     Warning {
-        /// Workload it is about; null for the run.
+        /// Name of the workload it is about; null for the run.
         workload: Option<String>,
+        /// That workload in words.
+        #[serde(default)]
+        title: Option<String>,
         /// What was found.
         warning: Warning,
     },
@@ -133,4 +137,12 @@ pub enum EventKind {
         /// Bytes written.
         written_bytes: u64,
     },
+}
+
+impl EventKind {
+    /// A finding about a workload.
+    #[must_use]
+    pub fn warning(workload: &Workload, warning: &Warning) -> Self {
+        Self::Warning { workload: Some(workload.name.clone()), title: Some(workload.title()), warning: warning.clone() }
+    }
 }

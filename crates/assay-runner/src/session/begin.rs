@@ -151,7 +151,7 @@ fn announce(draft: &mut Draft, area: &Area, findings: Vec<Finding>, emitter: &mu
 /// Adds a finding about the whole run to its record, and tells it.
 pub(super) fn warn(draft: &mut Draft, finding: Finding, emitter: &mut Emitter<'_>) {
     let warning = draft.warn(finding).clone();
-    emitter.emit(EventKind::Warning { workload: None, warning });
+    emitter.emit(EventKind::Warning { workload: None, title: None, warning });
 }
 
 fn health(seen: &TargetInfo) -> DeviceHealth {

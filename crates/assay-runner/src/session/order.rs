@@ -197,8 +197,7 @@ impl Session<'_> {
                 adaptive::conclude(measurement, wish);
             }
             for warning in measurement.warnings.iter().filter(|w| reported_at_end(&w.finding)) {
-                let workload = Some(measurement.workload.name.clone());
-                self.emitter.emit(EventKind::Warning { workload, warning: warning.clone() });
+                self.emitter.emit(EventKind::warning(&measurement.workload, warning));
             }
         }
     }

@@ -150,10 +150,7 @@ impl Session<'_> {
                     measurement.warnings.iter().any(|w| matches!(w.finding, Finding::CacheNotDropped { .. }));
                 if let Some(finding) = not_dropped(workload, forgotten.as_ref()).filter(|_| !is_warned) {
                     measurement.warn(finding);
-                    let event = measurement.warnings.last().map(|warning| EventKind::Warning {
-                        workload: Some(workload.name.clone()),
-                        warning: warning.clone(),
-                    });
+                    let event = measurement.warnings.last().map(|warning| EventKind::warning(workload, warning));
                     event.into_iter().for_each(|event| self.emitter.emit(event));
                 }
                 Ok(())
@@ -333,8 +330,7 @@ impl Session<'_> {
         let same = |a: &Warning, b: &Warning| discriminant(&a.finding) == discriminant(&b.finding);
         let untold = |w: &&Warning| !known.iter().any(|k| same(k, w)) && !reported_at_end(&w.finding);
         for warning in measurement.warnings.iter().filter(untold) {
-            let workload = Some(measurement.workload.name.clone());
-            self.emitter.emit(EventKind::Warning { workload, warning: warning.clone() });
+            self.emitter.emit(EventKind::warning(&measurement.workload, warning));
         }
     }
 }

@@ -46,8 +46,8 @@ impl Progress for Lines {
                 let title = self.titles.get(program).map_or("", String::as_str);
                 tell(&format!("[{}/{}] {title}: {} {unit}", self.done + 1, self.total, figures(*value)));
             }
-            EventKind::Warning { workload, warning } if warning.severity >= Severity::Suspect => {
-                tell(&self::warning(workload.as_deref(), warning));
+            EventKind::Warning { title, warning, .. } if warning.severity >= Severity::Suspect => {
+                tell(&self::warning(title.as_deref(), warning));
             }
             _ => {}
         }
@@ -59,9 +59,9 @@ pub(super) fn so_far(half_width: f64) -> String {
     format!("±{} %", figures(half_width * 100.0))
 }
 
-/// A finding in a line.
-pub(super) fn warning(workload: Option<&str>, warning: &Warning) -> String {
-    let about = workload.map(|name| format!(" ({name})")).unwrap_or_default();
+/// A finding in a line, with the title of the workload that it is about.
+pub(super) fn warning(title: Option<&str>, warning: &Warning) -> String {
+    let about = title.map(|title| format!(" ({title})")).unwrap_or_default();
     format!("warning{about}: {}", warning.cause)
 }
 

@@ -129,8 +129,8 @@ impl Progress for Live {
             EventKind::ProgramFinished { value, unit, .. } => {
                 self.before = format!(" · last: {} {} {unit}", self.title, figures(*value));
             }
-            EventKind::Warning { workload, warning: found } if found.severity >= Severity::Suspect => {
-                self.say(&warning(workload.as_deref(), found));
+            EventKind::Warning { title, warning: found, .. } if found.severity >= Severity::Suspect => {
+                self.say(&warning(title.as_deref(), found));
             }
             EventKind::Finished { .. } => self.painter.clear(),
             EventKind::Warning { .. } | EventKind::Sample { .. } | EventKind::RepeatFinished { .. } => {}

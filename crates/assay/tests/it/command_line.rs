@@ -127,6 +127,18 @@ fn names_that_are_no_text_do_not_hurt_json() {
 // ----------------------------------------------------------------------------------------- events
 
 #[test]
+fn a_warning_of_a_workload_names_it_as_its_figures_are_named() {
+    let place = Place::new();
+    let workload =
+        "[[workload]]\nname = \"w1\"\nop = \"write\"\npattern = \"sequential\"\nblock = \"1MiB\"\nduration = \"1s\"\n";
+    place.file("few.toml", suite("few", "60s", 1, &[workload.to_owned()]).replace("256MiB", "12MiB"));
+    let done = run(place.assay(["run", "--suite", "few.toml", "medium"]));
+    let lines = &done.measures().stderr;
+    assert!(lines.contains("\nwarning (sequential write 1 MiB): only "), "{lines}");
+    assert!(lines.contains("] sequential write 1 MiB: ") && !lines.contains("w1"), "{lines}");
+}
+
+#[test]
 fn events_are_json_lines_from_start_to_finish() {
     let place = Place::new();
     let done = run(place.assay(["run", "--suite", "tiny.toml", "--events", "medium"]));
