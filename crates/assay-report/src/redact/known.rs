@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::name::{Key, Kind};
 use super::path;
+use super::plain::is_plain;
 use super::rule::Rule;
 
 /// Shorter ones are not searched for within other text, where they would match by chance; and of this length
@@ -16,7 +17,7 @@ const LONG: usize = 8;
 pub(super) struct Known {
     /// The longest first, so that a serial number that holds another is replaced whole.
     searched: Vec<(String, String)>,
-    /// Replaced only where they are all there is.
+    /// Replaced only where they are all there is: short ones, and plain words.
     short: Vec<(String, String)>,
 }
 
@@ -30,7 +31,8 @@ impl Known {
         all.dedup();
         let (searched, short) = all.into_iter().partition(|(identity, _)| {
             let length = identity.chars().count();
-            length > SHORTEST || (length == SHORTEST && identity.bytes().any(|b| b.is_ascii_digit()))
+            let is_long = length > SHORTEST || (length == SHORTEST && identity.bytes().any(|b| b.is_ascii_digit()));
+            is_long && !is_plain(identity)
         });
         Self { searched, short }
     }

@@ -7,6 +7,7 @@ mod known;
 mod name;
 mod options;
 mod path;
+mod plain;
 mod redactor;
 mod rule;
 mod rules;

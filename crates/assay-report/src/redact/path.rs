@@ -4,7 +4,7 @@ use super::name::{Key, Kind};
 
 /// Directories of the file system hierarchy and words for what a mount point is for. They stay wherever
 /// they stand before the first component that is replaced, also with a number: `card3`, `disk-2`.
-const WORDS: [&str; 62] = [
+pub(super) const WORDS: [&str; 62] = [
     "assay", "backup", "bench", "boot", "cache", "card", "cards", "data", "dev", "disk", "disks", "drive", "emmc",
     "etc", "export", "exports", "flash", "fs", "hdd", "home", "journals", "lib", "local", "log", "media", "memory",
     "microsd", "mnt", "mount", "nas", "net", "nfs", "node", "nodes", "nvme", "opt", "proc", "reports", "root", "run",

@@ -321,6 +321,28 @@ fn a_name_is_the_same_for_the_same_piece_and_key_only() {
     assert!(!format!("{:?}", redactor()).contains('7'), "the key is not for logs");
 }
 
+/// On a host called `check` pages said "by the host-3fa9c1d2 of today".
+#[test]
+fn a_name_that_is_a_plain_word_garbles_no_sentence() {
+    let mut record = crate::common::good_card();
+    record.host.hostname = Some("check".into());
+    record.medium.path = "/home/data/cards".into();
+    record.labels.insert("host".into(), "check".into());
+    let sentence = "fake: it announces 512 MiB and holds data of 64 MiB, by the check of today";
+    record.outcome = Outcome::Failed {
+        failure: RunFailure::IoError,
+        detail: format!("{sentence}: /home/data/cards on check.lan"),
+        workload: None,
+        elapsed_ns: 1,
+        written_bytes: 0,
+    };
+    let out = redacted(&record);
+    let Outcome::Failed { detail, .. } = &out.outcome else { panic!("{:?}", out.outcome) };
+    assert!(detail.starts_with(&format!("{sentence}: /home/path-")), "{detail}");
+    let (path, host) = (out.medium.path.as_str(), out.host.hostname.as_deref().unwrap());
+    assert!(path.starts_with("/home/path-") && host.starts_with("host-") && out.labels["host"] == host, "{out:#?}");
+}
+
 #[test]
 fn a_short_name_is_replaced_where_it_stands_alone() {
     let mut record = crate::common::good_card();
