@@ -43,9 +43,13 @@ fn listed(all: &[String], between: &str, rest: Option<&str>) -> String {
     }
 }
 
-/// A record with its model and unit; one that names no model is called by its id alone.
+/// A record with its model and unit; a published one by its id alone, which says both.
 pub(crate) fn record(e: &Excluded) -> String {
     let (record, unit) = (clean(&e.record), clean(&e.name()));
+    if record.starts_with(assay_analysis::PREFIX) {
+        return record;
+    }
+    // A record that names no model has its id in the place of one.
     if unit.ends_with(&record) { unit } else { format!("{record} ({unit})") }
 }
 

@@ -26,7 +26,7 @@ pub fn document(report: &RankReport) -> Document {
         blocks.push(Block::Text(words::exploratory(report)));
     }
     for (found, loads) in words::by_finding(report) {
-        blocks.push(Block::Text(format!("{found}:")));
+        blocks.push(Block::Text(format!("{found}.")));
         blocks.extend(loads.into_iter().map(|ranking| {
             Block::Folded {
                 title: format!("{}, {}", clean(&ranking.title), words::metric(ranking)),
