@@ -11,7 +11,11 @@ cd "$(dirname "$0")/.."
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 if [ $# = 0 ]; then
     for package in "assay_${version}_$(dpkg --print-architecture 2> /dev/null || uname -m).deb" "assay-$version-1.$(uname -m).rpm"; do
-        [ ! -f "target/dist/$package" ] || set -- "$@" "target/dist/$package"
+        if [ -f "target/dist/$package" ]; then
+            set -- "$@" "target/dist/$package"
+        else
+            echo "SKIP: $package: not in target/dist (make dist packages)"
+        fi
     done
     [ $# -gt 0 ] || { echo "package-check: no package of this machine in target/dist (make dist packages)" >&2; exit 2; }
 fi
@@ -49,7 +53,7 @@ installed() { # package: whether it brought what it should
     chroot "$work/root" /usr/bin/assay --version
     # A suspect result is one, too.
     HOME=/var/cache/home chroot "$work/root" /usr/bin/assay run --suite smoke --no-save /var/cache/run > "$work/ran" || [ $? = 1 ]
-    grep -q random "$work/ran"
+    grep -q random "$work/ran" || { cat "$work/ran"; echo "package-check: the program of $1 measured nothing" >&2; exit 1; }
     rm -rf "$work/root/var/cache/run"
 }
 

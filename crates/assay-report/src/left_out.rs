@@ -16,15 +16,20 @@ const FEW: usize = 6;
 ///
 /// `name` says how each is called. Of many names or loads only a few are told where `rest` says where all of them are:
 /// `--all`.
-pub(crate) fn lines(all: &[Excluded], name: impl Fn(&Excluded) -> String, rest: Option<&str>) -> Vec<String> {
-    let mut loads: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+pub(crate) fn lines<'a>(
+    all: impl IntoIterator<Item = &'a Excluded>,
+    name: impl Fn(&Excluded) -> String,
+    rest: Option<&str>,
+) -> Vec<String> {
+    // What is about a whole record is not about some loads alone.
+    let mut loads: BTreeMap<(String, String, bool), Vec<String>> = BTreeMap::new();
     for e in all {
-        let known = loads.entry((statement(&e.reason.to_string()), name(e))).or_default();
+        let known = loads.entry((statement(&e.reason.to_string()), name(e), e.load.is_none())).or_default();
         known.extend(e.load.as_deref().map(clean).filter(|load| !known.contains(load)));
     }
     // Those that lack the same for the same reason share a line.
     let mut shared: BTreeMap<(String, Vec<String>), Vec<String>> = BTreeMap::new();
-    for ((reason, name), loads) in loads {
+    for ((reason, name, _), loads) in loads {
         shared.entry((reason, loads)).or_default().push(name);
     }
     let line = |((reason, loads), names): ((String, Vec<String>), Vec<String>)| {
@@ -34,7 +39,13 @@ pub(crate) fn lines(all: &[Excluded], name: impl Fn(&Excluded) -> String, rest: 
     shared.into_iter().map(line).collect()
 }
 
-fn listed(all: &[String], between: &str, rest: Option<&str>) -> String {
+/// The same for an answer about one load, which names it: records, by model and unit.
+pub(crate) fn of_one_load(all: &[Excluded], rest: Option<&str>) -> Vec<String> {
+    let all: Vec<Excluded> = all.iter().map(|e| Excluded { load: None, ..e.clone() }).collect();
+    lines(&all, record, rest)
+}
+
+pub(crate) fn listed(all: &[String], between: &str, rest: Option<&str>) -> String {
     match (all.split_at_checked(FEW), rest) {
         (Some((few, more)), Some(rest)) if more.len() > 1 => {
             format!("{} and {} more ({rest})", few.join(between), more.len())

@@ -19,14 +19,21 @@ pub(super) fn left_out(c: &Comparison) -> Vec<String> {
     for e in &c.excluded {
         records.entry(key(c, e)).or_default().insert(&e.record);
     }
-    let name = |e: &Excluded| {
-        let key = key(c, e);
-        let all = c.groups.get(key.0).map_or(0, |group| group.records.len());
-        let some = records.get(&key).filter(|some| all > 1 && some.len() < all);
-        let ids = |some: &BTreeSet<&str>| some.iter().map(|id| clean(id)).collect::<Vec<_>>().join(", ");
-        format!("{}{}", letter(c, key.0), some.map_or_else(String::new, |some| format!(" ({})", ids(some))))
+    let called = |group: usize, some: &BTreeSet<&str>| {
+        let all = c.groups.get(group).map_or(0, |group| group.records.len());
+        let ids: Vec<String> = some.iter().map(|id| clean(id)).collect();
+        let of = if all > 1 && ids.len() < all {
+            format!(" ({})", left_out::listed(&ids, ", ", Some("--json")))
+        } else {
+            String::new()
+        };
+        format!("{}{of}", letter(c, group))
     };
-    left_out::lines(&c.excluded, name, None)
+    let names: BTreeMap<_, String> = records.iter().map(|(key, some)| (key, called(key.0, some))).collect();
+    // One stands for all records of a group that lack the same.
+    let mut told = BTreeSet::new();
+    let firsts = c.excluded.iter().filter(|e| told.insert(key(c, e)));
+    left_out::lines(firsts, |e| names.get(&key(c, e)).cloned().unwrap_or_default(), None)
 }
 
 /// What the statements are about, for each group that has a figure of the primary load.

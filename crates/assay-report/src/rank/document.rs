@@ -30,7 +30,10 @@ pub fn document(report: &RankReport) -> Document {
         blocks.extend(loads.into_iter().map(|ranking| {
             Block::Folded {
                 title: format!("{}, {}", clean(&ranking.title), words::metric(ranking)),
-                blocks: std::iter::once(Block::Text(words::answer(ranking, report.alpha)))
+                // Why there is no order is said above all of them.
+                blocks: (ranking.refusal.is_none())
+                    .then(|| Block::Text(words::answer(ranking, report.alpha)))
+                    .into_iter()
                     .chain(load(report, ranking))
                     .collect(),
             }

@@ -17,7 +17,9 @@ const LONG: usize = 8;
 pub(super) struct Known {
     /// The longest first, so that a serial number that holds another is replaced whole.
     searched: Vec<(String, String)>,
-    /// Replaced only where they are all there is: short ones, and plain words.
+    /// Words that sentences have, too: searched for in other text alone.
+    plain: Vec<(String, String)>,
+    /// Replaced only where they are all there is.
     short: Vec<(String, String)>,
 }
 
@@ -29,18 +31,22 @@ impl Known {
         all.retain(|(identity, _)| !identity.is_empty());
         all.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         all.dedup();
-        let (searched, short) = all.into_iter().partition(|(identity, _)| {
+        let (searched, short): (Vec<_>, Vec<_>) = all.into_iter().partition(|(identity, _)| {
             let length = identity.chars().count();
-            let is_long = length > SHORTEST || (length == SHORTEST && identity.bytes().any(|b| b.is_ascii_digit()));
-            is_long && !is_plain(identity)
+            length > SHORTEST || (length == SHORTEST && identity.bytes().any(|b| b.is_ascii_digit()))
         });
-        Self { searched, short }
+        let (plain, searched) = searched.into_iter().partition(|(identity, _)| is_plain(identity));
+        Self { searched, plain, short }
     }
 
-    /// The identity with which `text` begins, by its length in bytes and its short name. `inside` says
+    /// The identity with which a sentence goes on, by its length in bytes and its short name. `inside` says
     /// that a word goes on here.
     pub(super) fn at(&self, text: &str, inside: bool) -> Option<(usize, &str)> {
-        self.searched.iter().find_map(|(identity, name)| {
+        Self::begins(&self.searched, text, inside)
+    }
+
+    fn begins<'a>(all: &'a [(String, String)], text: &str, inside: bool) -> Option<(usize, &'a str)> {
+        all.iter().find_map(|(identity, name)| {
             let found = text.get(..identity.len())?;
             let after = text.get(identity.len()..)?.chars().next();
             let whole = !inside && !after.is_some_and(char::is_alphanumeric);
@@ -51,16 +57,19 @@ impl Known {
 
     /// The short name for a text that is an identity and nothing else.
     pub(super) fn whole(&self, text: &str) -> Option<&str> {
-        let mut known = self.searched.iter().chain(&self.short);
+        let mut known = self.searched.iter().chain(&self.plain).chain(&self.short);
         known.find(|(identity, _)| identity.eq_ignore_ascii_case(text)).map(|(_, name)| name.as_str())
     }
 
-    /// `text` with the identities in it replaced, and nothing else.
+    /// `text` that is no sentence of ours, such as a label, with the identities in it replaced, and nothing else.
     pub(super) fn replaced(&self, text: &str) -> String {
         if let Some(name) = self.whole(text) {
             return name.to_owned();
         }
-        replaced(text, |rest, inside| self.at(rest, inside).map(|(length, name)| (length, name.to_owned())))
+        replaced(text, |rest, inside| {
+            let found = self.at(rest, inside).or_else(|| Self::begins(&self.plain, rest, inside));
+            found.map(|(length, name)| (length, name.to_owned()))
+        })
     }
 }
 

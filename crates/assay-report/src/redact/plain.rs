@@ -9,23 +9,24 @@ pub(super) fn is_plain(identity: &str) -> bool {
     path::WORDS.contains(&identity.as_str()) || WORDS.split_ascii_whitespace().any(|word| word == identity)
 }
 
-/// Words of findings and verdicts, in the order of the alphabet.
+/// Words of findings and verdicts, systems and makers, in the order of the alphabet.
 const WORDS: &str = "\
-    another answer answers area assay backup before bench block blocks board boot buffer build bytes cache cached card cards \
-    check checks clock cluster command counts current damaged data depth device devices direct directory disk disks drive \
-    driver drives dropped durable encryption engine engines error errors export failed fake file files filesystem find first \
-    fixed flash found free full genuine genuinely good guest held here high hold holds home host hosts image import index \
-    instrument interrupted jobs journal kept kernel kind last latency later layer layout leave left length level limit \
-    limits linked linux list load loads local lost machine main media medium member memory meter minutes missing mode model \
-    most mount mounted move name names network nobody node nodes noise none nothing number numbers offset once only open \
-    operations original other others owner page pages part partition parts past path plain plan plug point pool port power \
-    probe process processor program programs proof public queue quick random rate read reader reads real reason record \
-    records repeat repeats report rest result results root round route same sample save scratch second seconds sector \
+    alpine another answer answers arch area armbian assay backup before bench block blocks board boot buffer build bytes \
+    cache cached card cards check checks clock cluster command counts current damaged data debian depth device devices \
+    direct directory disk disks drive driver drives dropped durable encryption engine engines error errors export failed \
+    fake fedora file files filesystem find first fixed flash found free full genuine genuinely good guest held here high \
+    hold holds home host hosts image import index instrument interrupted invalid jobs journal kali kept kernel kind \
+    kingston last latency later layer layout leave left length level limit limits linked linux list load loads local \
+    lost machine main media medium member memory meter minutes missing mode model most mount mounted move name names \
+    network nobody node nodes noise none nothing number numbers offset once only open operations original other others \
+    owner page pages part partition parts past path plain plan plug point pool port power probe process processor \
+    program programs proof public queue quick random raspbian rate read reader reads real reason record records repeat \
+    repeats report rest result results root round route same sample samsung sandisk save scratch second seconds sector \
     sectors sensor server service share shared show single size slot slots slow soak some space spare speed stage start \
-    stick storage store suite swap sync system systems table tables task temp temperature test tested tests text there this \
-    thread threads time times tool total true truth type unit units unknown used user users value verify version volume \
-    volumes wait wall when which whole window with within without word words work workload works write writer writes written \
-    zero zone \
+    stick storage store suite suspect swap sync system systems table tables task temp temperature test tested tests text \
+    there this thread threads time times tool total true truth type ubuntu unit units unknown used user users valid \
+    value verify version volume volumes wait wall when which whole window with within without word words work workload \
+    works write writer writes written zero zone \
     ";
 
 #[cfg(test)]

@@ -328,6 +328,13 @@ fn a_name_that_is_a_plain_word_garbles_no_sentence() {
     record.host.hostname = Some("check".into());
     record.medium.path = "/home/data/cards".into();
     record.labels.insert("host".into(), "check".into());
+    let labels = [
+        ("log", "/home/data/results.txt"),
+        ("from", "data@check"),
+        ("url", "http://check/data/x"),
+        ("nfs", "check:/x"),
+    ];
+    record.labels.extend(labels.map(|(key, value)| (key.to_owned(), value.to_owned())));
     let sentence = "fake: it announces 512 MiB and holds data of 64 MiB, by the check of today";
     record.outcome = Outcome::Failed {
         failure: RunFailure::IoError,
@@ -341,6 +348,11 @@ fn a_name_that_is_a_plain_word_garbles_no_sentence() {
     assert!(detail.starts_with(&format!("{sentence}: /home/path-")), "{detail}");
     let (path, host) = (out.medium.path.as_str(), out.host.hostname.as_deref().unwrap());
     assert!(path.starts_with("/home/path-") && host.starts_with("host-") && out.labels["host"] == host, "{out:#?}");
+    // Labels are no sentences of ours.
+    for (key, _) in labels {
+        let value = &out.labels[key];
+        assert!(!value.contains("data") && !value.contains("check"), "{key}: {value}");
+    }
 }
 
 #[test]

@@ -46,8 +46,8 @@ impl Progress for Lines {
                 let title = self.titles.get(program).map_or("", String::as_str);
                 tell(&format!("[{}/{}] {title}: {} {unit}", self.done + 1, self.total, figures(*value)));
             }
-            EventKind::Warning { title, warning, .. } if warning.severity >= Severity::Suspect => {
-                tell(&self::warning(title.as_deref(), warning));
+            EventKind::Warning { workload, title, warning } if warning.severity >= Severity::Suspect => {
+                tell(&self::warning(title.as_deref().or(workload.as_deref()), warning));
             }
             _ => {}
         }

@@ -129,8 +129,8 @@ impl Progress for Live {
             EventKind::ProgramFinished { value, unit, .. } => {
                 self.before = format!(" · last: {} {} {unit}", self.title, figures(*value));
             }
-            EventKind::Warning { title, warning: found, .. } if found.severity >= Severity::Suspect => {
-                self.say(&warning(title.as_deref(), found));
+            EventKind::Warning { workload, title, warning: found } if found.severity >= Severity::Suspect => {
+                self.say(&warning(title.as_deref().or(workload.as_deref()), found));
             }
             EventKind::Finished { .. } => self.painter.clear(),
             EventKind::Warning { .. } | EventKind::Sample { .. } | EventKind::RepeatFinished { .. } => {}
