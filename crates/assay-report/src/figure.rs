@@ -50,6 +50,14 @@ pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     Shown { value, spread }
 }
 
+/// A figure that others are compared with: `22.8 ±0.1`, `2 063 (976–4 362)` where the interval is lopsided, since that one
+/// alone reads as the range of the values.
+pub(crate) fn with_point(estimate: &Estimate, unit: f64) -> String {
+    let shown = shown(estimate, unit);
+    let is_lopsided = shown.spread.is_empty() && estimate.low.is_some();
+    if is_lopsided { format!("{} ({})", figures(estimate.point / unit), shown.value) } else { shown.text() }
+}
+
 /// A figure in a sentence: `21.7 ±0.1 MB/s`, `2 063 MB/s (976–4 362)` where the interval is lopsided, `18.5 MB/s`
 /// where there is none.
 pub(crate) fn in_words(estimate: &Estimate, divisor: f64, unit: &str) -> String {

@@ -6,7 +6,7 @@ use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 pub(crate) use assay_core::text::capitalised;
 use assay_core::text::{clean, statement};
-use assay_core::verification::Verdict;
+use assay_core::verification::{Method, Verdict};
 
 use crate::bus;
 use crate::classes::judge;
@@ -51,7 +51,10 @@ pub(crate) fn word(record: &Record) -> &'static str {
         let verdict = verified.verdict;
         // A fake that was proven stays one; otherwise how a medium failed says more than that it did.
         if verdict == Verdict::Fake || (completed && (verdict.is_bad() || record.measurements.is_empty())) {
-            return verdict.title();
+            // Of all of it nothing is known where most was left out.
+            let part = verified.reach.as_ref().is_some_and(|reach| reach.tested_share < 0.5);
+            let is_partial = verdict == Verdict::Genuine && verified.method == Method::Full && part;
+            return if is_partial { "genuine in part" } else { verdict.title() };
         }
     }
     match (&record.outcome, record.validity.verdict) {

@@ -1,5 +1,7 @@
 //! What the runs of one unit say of it over many days.
 
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
 use crate::logs::log_mean;
 use crate::variation::{Run, RunVariance};
 
@@ -10,9 +12,20 @@ use crate::variation::{Run, RunVariance};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OverDays {
     log_mean: f64,
-    days: RunVariance,
-    runs: usize,
-    values: usize,
+    /// Squared error of the logarithm of the mean, and its degrees of freedom; `None` of one value.
+    error: Option<(f64, f64)>,
+}
+
+/// The quantile of Student's t at 97.5 %; without end where there are no degrees of freedom.
+fn t(degrees: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| t.inverse_cdf(0.975))
+}
+
+/// Squared error of the mean of the logarithms of repeats, and its degrees of freedom.
+fn of_repeats(values: &[f64]) -> (f64, f64) {
+    let (n, mean) = (values.len() as f64, log_mean(values));
+    let squares = values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>();
+    (squares / (n - 1.0) / n, n - 1.0)
 }
 
 impl OverDays {
@@ -25,8 +38,17 @@ impl OverDays {
             return None;
         }
         let log_mean = runs.iter().map(|run| log_mean(run.values)).sum::<f64>() / runs.len() as f64;
-        let values = runs.iter().map(|run| run.values.len()).sum();
-        Some(Self { log_mean, runs: runs.len(), values, days: RunVariance::of([runs]) })
+        let alone = <[Run<'_>; 1]>::try_from(runs.as_slice()).ok().map(|[run]| of_repeats(run.values));
+        let values: usize = runs.iter().map(|run| run.values.len()).sum();
+        let (count, days) = (runs.len() as f64, RunVariance::of([runs]));
+        let (error, degrees) = (days.deviation().powi(2) / count, days.degrees());
+        // Where the repeats of the one run say more of the error than what is assumed of days, it has their degrees of
+        // freedom: many days are not known better than the one that was measured.
+        let degrees = match alone {
+            Some((own, few)) if t(few) * own.sqrt() > t(degrees) * error.sqrt() => few,
+            _ => degrees,
+        };
+        Some(Self { log_mean, error: (values > 1).then_some((error, degrees)) })
     }
 
     /// Geometric mean of the runs.
@@ -39,7 +61,7 @@ impl OverDays {
     /// differ.
     #[must_use]
     pub fn error(&self) -> Option<(f64, f64)> {
-        (self.values > 1).then(|| (self.days.deviation().powi(2) / self.runs as f64, self.days.degrees()))
+        self.error
     }
 
     /// The two-sided interval at `level`.
@@ -51,8 +73,9 @@ impl OverDays {
     /// The lower and the upper bound, each at `confidence`, between 0 and 1.
     #[must_use]
     pub fn bounds(&self, confidence: f64) -> Option<(f64, f64)> {
-        self.error()?;
-        let half = self.days.bound(confidence, 1.0 / self.runs as f64)?;
+        let (error, degrees) = self.error?;
+        let t = StudentsT::new(0.0, 1.0, degrees).ok().filter(|_| confidence > 0.0 && confidence < 1.0)?;
+        let half = t.inverse_cdf(confidence) * error.sqrt();
         Some(((self.log_mean - half).exp(), (self.log_mean + half).exp()))
     }
 }
@@ -76,6 +99,24 @@ mod tests {
         );
         // t(3) at 95 % is 2.3534.
         assert!(((1000.0 / over.bounds(0.95).unwrap().0).ln() / half - 2.3534 / 3.1824).abs() < 1e-4);
+    }
+
+    /// Repeats that differ much: 1 882 to 16 856 in the run were told as 3 171 to 10 003 over days.
+    #[test]
+    fn many_days_are_not_known_better_than_the_one_that_was_measured() {
+        for n in 2..12 {
+            for spread in [0.001f64, 0.01, 0.03, 0.1, 0.5, 1.0] {
+                let at = |i: usize| 1000.0 * (spread * if i.is_multiple_of(2) { 1.0 } else { -1.0 }).exp();
+                let run: Vec<f64> = (0..n).map(at).collect();
+                let over = OverDays::of(&[Run::undated(&run)]).unwrap().interval(0.95).unwrap();
+                let today = crate::geometric(&run).unwrap();
+                let (low, high) = (today.low.unwrap(), today.high.unwrap());
+                assert!(
+                    over.0 <= low * (1.0 + 1e-9) && over.1 >= high * (1.0 - 1e-9),
+                    "{n} {spread}: {over:?} {low} {high}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -54,6 +54,10 @@ impl<'q> Asked<'q> {
                 "{}: no such file or directory; name one before the conditions, or none for records of the store",
                 output::shown(Path::new(head))
             ))),
+            None if trimmed.contains('/') && !trimmed.contains('=') => Err(Failure::usage(format!(
+                "{}: no such file or directory; `assay list` shows the records of the store",
+                output::shown(Path::new(trimmed))
+            ))),
             _ => Ok(Self { place: Place::Store, terms: None }),
         }
     }

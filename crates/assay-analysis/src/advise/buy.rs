@@ -80,7 +80,7 @@ pub struct BuyOffer {
     pub regret: Option<f64>,
     /// Expected loss of money against the best choice, where performance has a worth.
     pub regret_money: Option<f64>,
-    /// Performance per unit of money; nothing is decided by it.
+    /// Performance of the media of all nodes per unit of money; it favours slow and cheap media, so nothing is decided by it.
     pub per_money: f64,
 }
 
@@ -181,7 +181,7 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
         let over = question.budget.as_ref().is_some_and(|b| cost > b.amount);
         let option = BuyOffer {
             model: subject.model,
-            per_money: performance.value / cost,
+            per_money: performance.value * f64::from(question.nodes) / cost,
             performance,
             price: price.amount,
             watts,

@@ -67,8 +67,6 @@ pub(super) struct Offer {
     pub regret: Option<f64>,
     /// Expected loss in money against the best choice, where performance has a value.
     pub regret_money: Option<f64>,
-    /// Performance per unit of money; favours slow and cheap media, so nothing is decided by it.
-    pub per_money: f64,
 }
 
 /// The answer.
@@ -121,7 +119,7 @@ pub(super) fn purchase(
     let alternatives: Vec<Alternative> =
         candidates.iter().zip(&costs).map(|(c, (_, cost))| Alternative { cost: *cost, value: c.performance }).collect();
     let losses = losses(&alternatives, about, EQUAL.ln(), worth.unwrap_or(0.0), seed);
-    let mut offers: Vec<Offer> = candidates.iter().zip(&costs).map(|(c, cost)| without_interval(c, *cost)).collect();
+    let mut offers: Vec<Offer> = costs.iter().map(|cost| without_interval(*cost)).collect();
     for (offer, loss) in offers.iter_mut().zip(&losses) {
         let Some(loss) = loss else { continue };
         offer.on_front = Some(loss.on_front);
@@ -139,8 +137,7 @@ pub(super) fn purchase(
     Ok(Purchase { offers, fastest: fastest.map(|(i, _)| i), tested_enough })
 }
 
-fn without_interval(candidate: &Candidate, (pieces, cost): (u64, f64)) -> Offer {
-    let per_money = candidate.performance.value() / cost;
+fn without_interval((pieces, cost): (u64, f64)) -> Offer {
     let standing = Standing::CannotTell;
-    Offer { pieces, cost, on_front: None, standing, regret: None, regret_money: None, per_money }
+    Offer { pieces, cost, on_front: None, standing, regret: None, regret_money: None }
 }

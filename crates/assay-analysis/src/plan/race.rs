@@ -80,12 +80,14 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
             |(low, high): (f64, f64)| if quantity.more_is_better() { (low, high) } else { (1.0 / high, 1.0 / low) };
         chance.interval = intervals[index].filter(|_| found.is_some() && !chance.at_ceiling).map(turned);
     }
-    let not_separated = match &action {
-        NextAction::Buy { model } => {
-            orders().not_separated(model, chances.iter().filter(|c| !c.out).map(|c| c.model.as_str()))
-        }
-        _ => Vec::new(),
+    // Several that are tied are not separated by their own words.
+    let taken = match &action {
+        NextAction::Buy { model } => Some(model),
+        NextAction::PracticallyTied { models, .. } if models.len() == 1 => models.first(),
+        _ => None,
     };
+    let left = || chances.iter().filter(|c| !c.out).map(|c| c.model.as_str());
+    let not_separated = taken.map(|model| orders().not_separated(model, left())).unwrap_or_default();
     let sorted = |a: &Chance, b: &Chance| {
         b.best.unwrap_or(0.0).total_cmp(&a.best.unwrap_or(0.0)).then_with(|| a.model.cmp(&b.model))
     };

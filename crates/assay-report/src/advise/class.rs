@@ -70,7 +70,9 @@ fn sentence(a: &ClassAdvice) -> String {
         };
         parts.push(format!("{class} {}{below}", counts.join(", ")));
     }
-    let few = a.units.iter().all(|s| s.figures.iter().all(|f| f.bounds.is_none()));
+    // Repeats do not help a disk that no class is about.
+    let is_virtual = |s: &SpecimenClasses| s.classes.iter().any(|c| c.obstacle == Some(Obstacle::Virtual));
+    let few = a.units.iter().all(|s| s.figures.iter().all(|f| f.bounds.is_none()) && !is_virtual(s));
     let mend = if few { "; fewer than 3 repeats give no bounds: measure with 3 repeats" } else { "" };
     format!("{}{mend}.", parts.join("; "))
 }

@@ -279,7 +279,10 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         _ => "for the next unit where several units were measured, otherwise for the one measured",
     };
     let margin = percent(advice.margin);
-    parts.item("P", &format!("probability that local is faster than the share by more than {margin}, {about}"));
+    let few = rows(advice).any(|r| r.next_unit && r.local.n < 3);
+    let assumed = if few { "; with fewer than three units, 15 % variation between units is assumed" } else { "" };
+    parts
+        .item("P", &format!("probability that local is faster than the share by more than {margin}, {about}{assumed}"));
     if rows(advice).any(|r| r.local.quantity == Quantity::DurableBytesPerSecond) {
         parts.item("writes", "durable: including the final sync, where both sides have it");
     }

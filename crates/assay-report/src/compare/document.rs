@@ -9,7 +9,7 @@ use super::gate;
 use super::left_out::{about, left_out};
 use super::names::{self, letter, method};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
-use crate::figure::{shown, unit};
+use crate::figure::{shown, unit, with_point};
 use assay_pictures::{Drawing, RankRow, Ranking, Value, ranking};
 
 /// Everything that the comparison says, and whether it keeps the limits that were set.
@@ -76,10 +76,9 @@ fn row(c: &Comparison, load: &LoadComparison) -> Row {
 
 fn figure(side: &Side, divisor: f64) -> Cell {
     let Some(estimate) = side.estimate.as_ref() else { return "–".into() };
-    let figure = shown(estimate, divisor);
     let marks = names::marks(side);
     let marks = if marks.is_empty() { marks } else { format!("; {marks}") };
-    let value = if side.values.len() > 1 { figure.text() } else { figure.value };
+    let value = if side.values.len() > 1 { with_point(estimate, divisor) } else { shown(estimate, divisor).value };
     Cell::with(value, format!("({}{marks})", names::n(side)))
 }
 

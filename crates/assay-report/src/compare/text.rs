@@ -7,7 +7,7 @@ use super::answer::{overall, paint, said, sentence, word};
 use super::left_out::{about, left_out};
 use super::names::{self, letter, method};
 use super::strip::Axis;
-use crate::figure::{shown, unit};
+use crate::figure::{shown, unit, with_point};
 use crate::line::{Page, Paint};
 use crate::style::Style;
 use crate::verdict::capitalised;
@@ -66,7 +66,7 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
         line.push(Paint::Bold, &format!("  {}", letter(c, side.group))).to(5);
         let figure = side.estimate.as_ref().map_or_else(
             || "–".to_owned(),
-            |e| if e.low.is_some() { shown(e, divisor).text() } else { shown(e, divisor).value },
+            |e| if e.low.is_some() { with_point(e, divisor) } else { shown(e, divisor).value },
         );
         line.push(Paint::Plain, &figure).push(Paint::Plain, " ").to(COUNTS);
         line.push(Paint::Dim, &names::n(side)).push(Paint::Plain, " ").to(POINTS);

@@ -34,9 +34,9 @@ pub fn race(race: &Race) -> Document {
     Document { kind: "Plan", about, finding, blocks, data: data(race) }
 }
 
-/// Whether there is something to say of a model in a table: a figure, or why it is out of the race.
+/// Whether there is something to say of a model in a table: a figure, or what its units did.
 fn is_listed(chance: &Chance) -> bool {
-    chance.units > 0 || chance.out || chance.dropped
+    chance.units > 0 || chance.out || chance.dropped || chance.failed || chance.wrong_data
 }
 
 /// A row for each model.
@@ -227,7 +227,7 @@ fn foot(race: &Race) -> Vec<String> {
     }
     if !race.excluded.is_empty() {
         lines.push("Left out:".to_owned());
-        lines.extend(left_out::lines(&race.excluded, left_out::record, Some("--json")));
+        lines.extend(left_out::of_one_load(&race.excluded, Some("--json")));
     }
     lines
 }

@@ -42,7 +42,7 @@ pub(super) fn lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Ve
         ));
     }
     lines.extend(ranking.remarks.iter().map(|r| ("note", remark(r))));
-    let left_out = left_out::lines(&ranking.excluded, left_out::record, (!all).then_some("--all"));
+    let left_out = left_out::of_one_load(&ranking.excluded, (!all).then_some("--all"));
     lines.extend(left_out.into_iter().map(|line| (left_out::LABEL, line)));
     lines
 }
@@ -60,9 +60,11 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
         p if p < 200.0 => format!("{p:.0} %"),
         _ => format!("{}-fold", fixed(ratio, 1)),
     };
+    // The repeats may differ more than the units do.
+    let by_repeats = ranking.shares.as_ref().is_some_and(|shares| shares.run.is_some_and(|run| run > shares.unit));
+    let helps = if by_repeats { "more units and repeats help" } else { "more units help, more repeats hardly do" };
     Some(format!(
-        "with your {} units of a model you cannot separate models closer than {closer}; more units help, more repeats \
-         hardly do",
+        "with your {} units of a model you cannot separate models closer than {closer}; {helps}",
         ranking.least_units
     ))
 }

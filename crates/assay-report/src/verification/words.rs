@@ -105,7 +105,7 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
     let found = Fact::new(Rank::Card, "check", statement(&v.sentence)).map(|fact| Part::Fact(Fact { paint, ..fact }));
     let mut parts = vec![
         found,
-        fact("capacity", Some(sizes(v))),
+        fact("capacity", Some(sizes(v, record.medium.capacity_bytes))),
         fact("sectors", Some(counts(v))),
         fact("1st error", v.first_error.as_ref().map(first_error)),
         (!v.map.is_empty()).then_some(Part::Map),
@@ -122,7 +122,7 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
 }
 
 /// `504 MiB announced, 120 MiB (126 MB) real; all checked`.
-fn sizes(v: &Verification) -> String {
+fn sizes(v: &Verification, medium_bytes: Option<u64>) -> String {
     let real = match v.real_bytes {
         Some(bytes) if bytes == v.announced_bytes && v.checked_bytes >= bytes => ", all of it real".to_owned(),
         Some(bytes) if bytes == v.announced_bytes => ", nothing missing where it was tested".to_owned(),
@@ -139,10 +139,12 @@ fn sizes(v: &Verification) -> String {
     } else {
         format!("{} checked", Bytes(v.checked_bytes))
     };
-    // A check in files sees free space, not what the medium announces.
+    // A check in files sees free space, and what the medium announces only where the file system tells addresses.
     let what = match v.method {
-        Method::Full | Method::QuickMounted => "of free space",
-        Method::QuickProbe | Method::Other => "announced",
+        Method::Full | Method::QuickMounted if medium_bytes.is_none_or(|all| v.announced_bytes < all) => {
+            "of free space"
+        }
+        _ => "announced",
     };
     format!("{} {what}{real}; {checked}", Bytes(v.announced_bytes))
 }
@@ -169,7 +171,8 @@ fn reach(v: &Verification) -> Option<String> {
     let reach = v.reach.as_ref()?;
     let mut parts = vec![format!("{} tested", percent(whole_percent(reach.tested_share)))];
     if reach.tested_share < 1.0 && reach.loss_share > 0.0 {
-        let lost = percent(reach.loss_share);
+        // All of it is more than that.
+        let lost = if reach.loss_share > 0.99 { "over 99 %".to_owned() } else { percent(reach.loss_share) };
         parts.push(format!("a loss of {lost} of it is found with a probability of {}", probability(reach.loss_found)));
     }
     if let Some(bytes) = reach.caches_up_to_bytes {

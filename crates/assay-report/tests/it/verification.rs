@@ -177,7 +177,12 @@ fn intervals_and_each_verdict_have_their_words() {
         let v = record.verification.as_mut().unwrap();
         v.verdict = verdict;
         (v.real_bytes, v.real_low_bytes, v.real_high_bytes) = (None, Some(30 * MIB), Some(34 * MIB));
+        v.reach.as_mut().unwrap().tested_share = 0.9;
         assert!(card(&record, &style(200, true)).contains("30 MiB to 34 MiB real"));
+        assert!(html(&[record.clone()]).contains(&format!(">{word}</span>")), "{word}");
+        // Where most was left out, genuine is said of a part alone.
+        record.verification.as_mut().unwrap().reach.as_mut().unwrap().tested_share = 0.4;
+        let word = if verdict == Verdict::Genuine { "genuine in part" } else { word };
         assert!(html(&[record]).contains(&format!(">{word}</span>")), "{word}");
     }
 }
