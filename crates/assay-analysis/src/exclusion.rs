@@ -42,11 +42,6 @@ impl Excluded {
     pub fn name(&self) -> String {
         unit_name(&self.model, &self.unit)
     }
-
-    pub(crate) fn line(&self) -> String {
-        let load = self.load.as_ref().map(|l| format!(", {l}")).unwrap_or_default();
-        format!("{}{load}: {}", self.name(), self.reason)
-    }
 }
 
 /// With the reason also in words, as `text`.

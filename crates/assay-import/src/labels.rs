@@ -9,6 +9,7 @@ use regex_lite::Regex;
 /// of the path or a part of one; `*` stands for anything within a component. It is held against the end of a path.
 #[derive(Debug, Clone)]
 pub struct PathPattern {
+    text: String,
     regex: Regex,
     labels: Vec<String>,
 }
@@ -70,7 +71,13 @@ impl PathPattern {
         }
         regex.push('$');
         let regex = Regex::new(&regex).map_err(|_| bad("it is too long"))?;
-        Ok(Self { regex, labels })
+        Ok(Self { text: pattern.to_owned(), regex, labels })
+    }
+
+    /// The pattern as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 
     /// The labels of a path; `None` where it is not like the pattern.

@@ -156,6 +156,9 @@ fn row<'a>(line: u64, cells: impl Iterator<Item = (&'a str, &'a str)>) -> Result
     let (mut file, mut given, mut any) = (None, Given::default(), false);
     for (name, value) in cells {
         any = true;
+        if value.contains(['\n', '\r']) {
+            return Err(format!("{} goes on in the next line; close its quotation mark", quoted(name)));
+        }
         if value.len() > LONGEST {
             return Err(format!("{} is longer than {LONGEST} bytes", quoted(name)));
         }
@@ -189,6 +192,12 @@ mod tests {
     use assay_core::medium::MediumKind;
 
     use super::*;
+
+    #[test]
+    fn a_quotation_mark_that_is_not_closed_makes_no_name_of_the_next_row() {
+        let error = Sheet::parse(b"file,model\nzz.txt,Ultra\ntheirs.txt,\"A\nzz.txt,B\n").unwrap_err();
+        assert_eq!((error.line, error.what.contains("close its quotation mark")), (3, true), "{error}");
+    }
 
     #[test]
     fn a_row_says_whose_figures_a_file_holds() {

@@ -14,6 +14,9 @@ use crate::exclusion::{Excluded, Reason, excluded_whole};
 use crate::rank::{Levels, RankOptions, Setting};
 use crate::{Load, Quantity, identity};
 
+/// Names beside a reason why nothing is left.
+const NAMED: usize = 3;
+
 /// The records of one model that may speak.
 #[derive(Debug, Clone)]
 pub(super) struct Subject<'a> {
@@ -129,7 +132,25 @@ pub(super) fn some_subjects<'a>(
 }
 
 pub(super) fn nothing_left(what: &'static str, excluded: &[Excluded]) -> AdviseError {
-    AdviseError::NothingLeft { what, reasons: excluded.iter().map(Excluded::line).collect() }
+    AdviseError::NothingLeft { what, reasons: by_reason(excluded) }
+}
+
+/// Each reason once, with whom it is about.
+fn by_reason(excluded: &[Excluded]) -> Vec<String> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for e in excluded {
+        let load = e.load.as_ref().map(|load| format!(", {load}")).unwrap_or_default();
+        let (reason, whose) = (e.reason.to_string(), format!("{}{load}", e.name()));
+        match all.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(whose),
+            None => all.push((reason, vec![whose])),
+        }
+    }
+    let line = |(reason, names): (String, Vec<String>)| {
+        let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
+        format!("{}{more}: {reason}", names[..names.len().min(NAMED)].join(", "))
+    };
+    all.into_iter().map(line).collect()
 }
 
 /// Names the records that have none of these figures, unless they are named already.

@@ -47,7 +47,8 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
         let last = checks.iter().rev().find(|check| known.iter().any(|one| one.id == check.id));
         if let Some((check, found)) = last.and_then(|check| Some((check, check.verification.as_ref()?))) {
             let words = harmless(&found.sentence);
-            output::print(&format!("checked   {words}: assay show {}", harmless(&check.id)))?;
+            let line = format!("checked   {words}: assay show {}", harmless(&check.id));
+            output::print(&output::wrapped(&line, output::stdout_style().width))?;
         }
     }
     Ok(Exit::Good)

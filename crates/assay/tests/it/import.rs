@@ -94,6 +94,13 @@ fn labels_come_from_the_path_and_members_of_an_archive_are_files() {
     let (code, ranking) = json(&place, &["rank", "--load", "sequential read 1 MiB", "--json"]);
     let text = ranking.to_string();
     assert!(code == 0 && text.contains("EVO") && text.contains("Ultra"), "{ranking:#}");
+    let none = run(place.assay(["import", root.to_str().unwrap(), "--path", "{model}/nope_{run}.txt", "--dry-run"]));
+    assert_eq!(none.code, Some(2), "{}", none.stderr);
+    assert!(
+        none.stderr.contains("--path `{model}/nope_{run}.txt` fits none of the files, such as `"),
+        "{}",
+        none.stderr
+    );
     let packed = archive.finish();
     let (code, again) = json(&place, &["import", packed.to_str().unwrap(), "--path", pattern, "--json"]);
     // The same texts, whatever they lie in.

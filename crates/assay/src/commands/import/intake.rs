@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use assay_analysis::{identity, mark_doubtful, names_model};
 use assay_core::exit::Exit;
 use assay_core::record::{Record, Source};
-use assay_core::text::harmless;
+use assay_core::text::{harmless, quoted};
 use assay_core::units::counted;
-use assay_import::{Given, ImportError, Imported, Item, Options};
+use assay_import::{Given, ImportError, Imported, Item, Options, PathPattern};
 use assay_store::{SqliteStore, Store, read_document};
 use serde_json::{Value, json};
 
@@ -229,6 +229,16 @@ impl<'a> Intake<'a> {
         for (line, name) in self.options.sheet.iter().flat_map(|sheet| sheet.idle(&self.files)) {
             let sheet = self.args.sheet.as_deref().map(output::shown).unwrap_or_default();
             output::tell_wrapped(&format!("{sheet}, line {line}: no result is in a file like {name}"));
+        }
+        let fits = |pattern: &PathPattern| self.files.iter().any(|file| pattern.labels(file).is_some());
+        if let (Some(pattern), Some(one)) =
+            (self.options.path.as_ref().filter(|pattern| !fits(pattern)), self.files.first())
+        {
+            self.failed = true;
+            let (pattern, one) = (quoted(pattern.as_str()), quoted(one));
+            output::tell_wrapped(&format!(
+                "assay: --path {pattern} fits none of the files, such as {one}: it is held against the end of a path"
+            ));
         }
         for (load, _) in self.doubtful.iter().filter(|(_, count)| *count == 0) {
             self.failed = true;
