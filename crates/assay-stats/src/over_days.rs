@@ -2,6 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::interval::{LEVEL, geometric_until_known};
 use crate::logs::log_mean;
 use crate::variation::{Run, RunVariance};
 
@@ -16,18 +17,6 @@ pub struct OverDays {
     error: Option<(f64, f64)>,
 }
 
-/// The quantile of Student's t at 97.5 %; without end where there are no degrees of freedom.
-fn t(degrees: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| t.inverse_cdf(0.975))
-}
-
-/// Squared error of the mean of the logarithms of repeats, and its degrees of freedom.
-fn of_repeats(values: &[f64]) -> (f64, f64) {
-    let (n, mean) = (values.len() as f64, log_mean(values));
-    let squares = values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>();
-    (squares / (n - 1.0) / n, n - 1.0)
-}
-
 impl OverDays {
     /// From the repeats of each run. Runs without repeats say nothing; `None` where none is left, or where a value is not
     /// positive and finite.
@@ -38,17 +27,20 @@ impl OverDays {
             return None;
         }
         let log_mean = runs.iter().map(|run| log_mean(run.values)).sum::<f64>() / runs.len() as f64;
-        let alone = <[Run<'_>; 1]>::try_from(runs.as_slice()).ok().map(|[run]| of_repeats(run.values));
         let values: usize = runs.iter().map(|run| run.values.len()).sum();
-        let (count, days) = (runs.len() as f64, RunVariance::of([runs]));
-        let (error, degrees) = (days.deviation().powi(2) / count, days.degrees());
-        // Where the repeats of the one run say more of the error than what is assumed of days, it has their degrees of
-        // freedom: many days are not known better than the one that was measured.
-        let degrees = match alone {
-            Some((own, few)) if t(few) * own.sqrt() > t(degrees) * error.sqrt() => few,
-            _ => degrees,
+        // Half the interval of the one run there is, of logarithms, as wide as it is where its repeats ended by what they showed.
+        let of_run = match runs.as_slice() {
+            [run] => geometric_until_known(run.values).and_then(|e| e.low.zip(e.high)),
+            _ => None,
         };
-        Some(Self { log_mean, error: (values > 1).then_some((error, degrees)) })
+        let of_run = of_run.map_or(0.0, |(low, high)| (high / low).ln() / 2.0);
+        let (count, days) = (runs.len() as f64, RunVariance::of([runs]));
+        let error = days.deviation().powi(2) / count;
+        // Many days are not known better than the one that was measured: where its repeats differ more than what is
+        // assumed of days, they say what the error is.
+        let beyond = days.half(LEVEL, 1.0 / count).map_or(1.0, |half| (of_run / half).max(1.0));
+        let error = (error * beyond.powi(2), days.degrees());
+        Some(Self { log_mean, error: (values > 1).then_some(error) })
     }
 
     /// Geometric mean of the runs.
@@ -109,7 +101,7 @@ mod tests {
                 let at = |i: usize| 1000.0 * (spread * if i.is_multiple_of(2) { 1.0 } else { -1.0 }).exp();
                 let run: Vec<f64> = (0..n).map(at).collect();
                 let over = OverDays::of(&[Run::undated(&run)]).unwrap().interval(0.95).unwrap();
-                let today = crate::geometric(&run).unwrap();
+                let today = geometric_until_known(&run).unwrap();
                 let (low, high) = (today.low.unwrap(), today.high.unwrap());
                 assert!(
                     over.0 <= low * (1.0 + 1e-9) && over.1 >= high * (1.0 - 1e-9),

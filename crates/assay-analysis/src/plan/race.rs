@@ -80,7 +80,7 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
             |(low, high): (f64, f64)| if quantity.more_is_better() { (low, high) } else { (1.0 / high, 1.0 / low) };
         chance.interval = intervals[index].filter(|_| found.is_some() && !chance.at_ceiling).map(turned);
     }
-    // Several that are tied are not separated by their own words.
+    // Of several that are tied the answer says so itself.
     let taken = match &action {
         NextAction::Buy { model } => Some(model),
         NextAction::PracticallyTied { models, .. } if models.len() == 1 => models.first(),

@@ -95,7 +95,8 @@ pub(crate) struct Area<'a> {
     pub(crate) upto: u64,
     /// Whether the first loss ends the pass.
     pub(crate) until_first_error: bool,
-    /// Nothing from this byte on is begun before all that lies before it is done: what was written last lies behind it.
+    /// Nothing from this byte on is begun before all that lies before it is done, and there one operation after another: what
+    /// was written last lies behind it, in its order, whatever the machine does beside.
     pub(crate) barrier: u64,
     /// Time that follows the pass, in seconds, where it is known.
     pub(crate) then_seconds: Option<f64>,
@@ -383,7 +384,7 @@ impl Window {
             return None;
         }
         let behind = self.start + self.next >= self.barrier;
-        if self.start + self.next >= self.upto + REACH || (behind && self.upto < self.barrier) {
+        if self.start + self.next >= self.upto + REACH || (behind && (self.in_flight > 0 || self.upto < self.barrier)) {
             return None;
         }
         let at = self.next;

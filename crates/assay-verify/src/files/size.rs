@@ -1,7 +1,7 @@
 //! The real size of a fake, from what it holds and lost.
 
 use assay_core::units::Bytes;
-use assay_core::verification::{FakeKind, SECTOR_BYTES, SectorClass, SectorCounts};
+use assay_core::verification::{FakeKind, SECTOR_BYTES, SectorCounts};
 
 use super::pass::REACH;
 use super::regions::{Map, Region, is_dropped, missing_from, regions as in_order, silent_from};
@@ -65,14 +65,7 @@ pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Re
             };
             // Either is right only where that much was found to hold.
             let possible = |real: &u64| (good..=good + untested).contains(real);
-            // Of less than the end that is written last nothing good is left to drive that end out of caches by: one may
-            // show what was in flight at once and is overwritten. What starts again after so much holds no more, but for a
-            // part before that is kept, of which gaps and bad places hide how long it is.
-            let is_kept = regions.iter().take_while(|r| r.class != SectorClass::Overwritten).any(Region::is_good);
-            let is_shown = |real: &u64| (good.saturating_sub(REACH)..good).contains(real);
-            let shown = |real: &u64| kind == FakeKind::Wraparound && !is_kept && is_shown(real);
-            let all = || candidates.into_iter().flatten();
-            all().find(possible).or_else(|| all().filter(shown).max()).map_or(sure(good), Size::Exact)
+            candidates.into_iter().flatten().find(possible).map_or(sure(good), Size::Exact)
         }
         FakeKind::Unknown => sure(good),
     }
