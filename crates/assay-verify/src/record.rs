@@ -15,7 +15,7 @@ use assay_device::{DeviceError, Sysroot, TargetInfo};
 use assay_engine::{Control, wall_clock};
 
 use crate::files::Checked;
-use crate::probe::{Ended, Fault, Probed};
+use crate::probe::{Ended, Fault, JournalLeft, Probed};
 
 /// What a check is about, for its record.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ impl CheckRecord {
     #[must_use]
     pub fn close_probe(mut self, probed: Probed, journal: &Path, control: &Control, elapsed: Duration) -> Record {
         self.note_suspended(control);
-        if probed.journal_kept {
+        if probed.journal == JournalLeft::Needed {
             let reason = match &probed.restored {
                 Err(error) => harmless(&error.to_string()),
                 Ok(done) => harmless(&done.to_string()),
@@ -111,6 +111,8 @@ fn outcome(ended: &Ended, written_bytes: u64, elapsed: Duration) -> Outcome {
                 Fault::Gone => RunFailure::Disappeared,
                 Fault::ReadOnly => RunFailure::ReadOnly,
                 Fault::Hung => RunFailure::Hung,
+                // The medium under test did not fail.
+                Fault::Exchanged => RunFailure::Host,
                 _ => RunFailure::IoError,
             };
             (failure, fault.to_string())
@@ -200,6 +202,7 @@ mod tests {
             (Fault::Gone, RunFailure::Disappeared),
             (Fault::ReadOnly, RunFailure::ReadOnly),
             (Fault::Hung, RunFailure::Hung),
+            (Fault::Exchanged, RunFailure::Host),
         ] {
             assert_eq!(of(Ended::Device(fault)), Some(failure));
         }

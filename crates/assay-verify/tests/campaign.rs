@@ -12,7 +12,7 @@ use assay_engine::Control;
 use assay_lab::campaign::{Campaign, CheckResult, Judgement, Report, Size};
 use assay_lab::media::{Found, MediumSpec, ModelMedium, Reach, catalogue, population};
 use assay_lab::{Dying, MemoryDisk};
-use assay_verify::probe::{Device, Identity, Journal, ProbeError, Salt, Settings, run};
+use assay_verify::probe::{Device, Identity, Journal, JournalLeft, ProbeError, Salt, Settings, run};
 
 /// Less than the default, so that hundreds of media take seconds; what lies beyond is judged as such.
 const SETTINGS: Settings = Settings { cache_limit_bytes: 8 << 20 };
@@ -23,7 +23,7 @@ fn quick_probe(medium: &mut impl Device, seed: u64) -> CheckResult {
 }
 
 fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResult {
-    let identity = Identity { bytes: medium.bytes(), name: "model".to_owned(), serial: None };
+    let identity = Identity { bytes: medium.bytes(), name: "model".to_owned(), serial: None, attachment: None };
     let disk = Arc::new(MemoryDisk::default());
     let journal = Journal::create_on(disk, Path::new("journal"), &identity, Salt::known(seed)).unwrap();
     let probed = match run(medium, journal, settings, &Control::default(), &mut |_| {}) {
@@ -47,7 +47,7 @@ fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResul
         real_bytes: exact.or(between),
         said_written_bytes: Some(verification.written_bytes),
         said_read_bytes: verification.read.map(|pass| pass.bytes),
-        journal_kept: probed.journal_kept,
+        journal_kept: (probed.journal == JournalLeft::Needed),
         driven_out_bytes: settings.most_evicting_bytes(medium.bytes()),
         ..CheckResult::of(found, reach)
     }

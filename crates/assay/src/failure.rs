@@ -148,7 +148,7 @@ impl From<assay_verify::probe::RestoreError> for Failure {
         match error {
             E::OtherSize { .. } | E::AnotherCard { .. } | E::Newer { .. } => Self::usage(message),
             E::Journal(error) => error.into(),
-            E::Device { .. } => Self::environment(message),
+            E::Device { .. } | E::Exchanged { .. } => Self::environment(message),
         }
     }
 }

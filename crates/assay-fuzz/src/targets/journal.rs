@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use assay_engine::Control;
-use assay_verify::probe::{Device, Disk, DiskFile, Identity, Journal, Restoration, Salt, Settings, run as probe};
+use assay_verify::probe::{
+    Device, Disk, DiskFile, Identity, Journal, JournalLeft, Restoration, Salt, Settings, run as probe,
+};
 
 use crate::card::Card;
 use crate::claims;
@@ -77,7 +79,7 @@ impl DiskFile for Memory {
 }
 
 fn identity() -> Identity {
-    Identity { bytes: BYTES, name: "card".to_owned(), serial: None }
+    Identity { bytes: BYTES, name: "card".to_owned(), serial: None, attachment: None }
 }
 
 /// A journal and the card it belongs to, after the plug was pulled in the middle of a probe.
@@ -87,7 +89,7 @@ static CUT: LazyLock<(Vec<u8>, Card)> = LazyLock::new(|| {
     let journal = Journal::create_on(Arc::new(disk.clone()), Path::new(PATH), &identity(), Salt::known(7));
     let settings = Settings { cache_limit_bytes: 1 << 20 };
     let probed = probe(&mut card, journal.expect("a journal"), &settings, &Control::default(), &mut |_| {});
-    assert!(probed.expect("probed").journal_kept);
+    assert!(probed.expect("probed").journal == JournalLeft::Needed);
     card.left = None;
     (disk.content().expect("a journal"), card)
 });
@@ -139,7 +141,7 @@ pub(crate) fn run(data: &[u8]) {
         let gone = disk.content().is_none();
         match restored {
             Ok(restored) => {
-                assert_eq!(gone, !restored.journal_kept, "{restored:?}");
+                assert_eq!(gone, restored.journal == JournalLeft::Removed, "{restored:?}");
                 let left = card.sectors.keys().any(|sector| newest(&newer, *sector).is_none());
                 assert!(!gone || !left || !committed, "the journal went, and the probe's blocks stand: {restored:?}");
             }

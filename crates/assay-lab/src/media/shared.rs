@@ -71,7 +71,9 @@ fn error(fault: Fault) -> io::Error {
         Fault::ReadOnly => Errno::ROFS,
         Fault::Gone => Errno::NODEV,
         Fault::Denied => Errno::PERM,
-        Fault::Medium | Fault::AllErrors | Fault::WriteErrors | Fault::DropsWrites | Fault::Hung => Errno::IO,
+        Fault::Medium | Fault::AllErrors | Fault::WriteErrors | Fault::DropsWrites | Fault::Hung | Fault::Exchanged => {
+            Errno::IO
+        }
     }
     .into()
 }

@@ -29,6 +29,9 @@ pub enum Fault {
     /// No answer for as long as was to be waited.
     #[error("no answer")]
     Hung,
+    /// Nothing that the probe wrote is on it any more: another medium is in its place.
+    #[error("another medium took its place")]
+    Exchanged,
 }
 
 impl Fault {

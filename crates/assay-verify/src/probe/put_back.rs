@@ -1,236 +1,366 @@
-//! Writes what a survey allows, and reads everything back.
+//! Puts the original content back, and reads it back.
+//!
+//! One rule holds for every byte that is written, in the session that made the journal and later: the place is read
+//! immediately before, and a sector is written only where a block of the probe stands in it, or its original content. So
+//! a medium that was exchanged, and data that another program wrote meanwhile, stay as they are.
+//!
+//! A controller may take everything into a cache, and lose it with the power though it was told to flush it. So all is
+//! written in several rounds: what a round wrote leaves a cache of any usual order while the next one writes the same
+//! again, and what the cache still holds at the end is what the memory holds already.
+
+use std::collections::{HashSet, VecDeque};
+
+use foldhash::fast::FixedState;
 
 use super::contract::{Device, Fault};
 use super::journal::{ByteRange, Log};
-use super::restored::{RestoreStep, Restored};
-use super::stamp::SECTOR_LEN;
-use super::survey::{Class, Survey, SurveyError, read_place};
+use super::places::{Places, STREAK, Sectors};
+use super::restored::{Differing, RestoreStep, Restored, Standing};
+use super::stamp::{SECTOR_LEN, digest};
+use super::survey::{Class, SurveyError, classify};
 
-/// How what was put back is read back.
+/// Times that places which are not as before are written once more.
+const RETRIES: usize = 2;
+/// Attempts to write a block before a device counts as one that stores nothing.
+const ATTEMPTS: usize = 3;
+
+/// How thorough it is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ReadBack {
-    /// Times that everything is read: cells that do not last lose within a few readings.
+pub(super) struct Thoroughness {
+    /// Times that everything is written.
+    pub(super) rounds: usize,
+    /// Times that everything is read back: cells that do not last lose within a few readings.
     pub(super) readings: usize,
-    /// Bytes that are written again before, to drive out caches.
-    pub(super) evicting_bytes: u64,
+    /// Whether sectors that cannot be read are written: a power cut leaves such where it met a write.
+    pub(super) heal: bool,
+    /// Whether what is neither original nor of the probe is newer data, which its owner wants to keep.
+    pub(super) keep_newer: bool,
 }
 
-/// Is told what was done, in bytes written and read back, and answers whether to stop.
-type Step<'a> = dyn FnMut(RestoreStep, u64, u64) -> bool + 'a;
+/// Learns what was done, in bytes written and read back, and answers whether to stop.
+pub(super) type Step<'s> = &'s mut dyn FnMut(RestoreStep, u64, u64) -> bool;
 
-/// Puts back and reads back; `step` is told what was done and answers whether to stop. The
-/// bytes written and the places that are not as before go into `done`.
-pub(super) fn put_back<D: Device>(
-    log: &Log,
-    survey: &Survey,
-    device: &mut D,
-    done: &mut Restored,
-    read_back: ReadBack,
-    step: &mut Step<'_>,
-) -> Result<(), SurveyError> {
-    let newer: Vec<usize> = survey.with(Class::Other).collect();
-    // Where nothing is newer and the device is proven to be the one, what cannot be read is what
-    // the power cut left of a write.
-    let heal = newer.is_empty() && survey.with(Class::Stamped).next().is_some();
-    for index in (0..log.entries.len()).rev() {
-        if step(RestoreStep::Writing, done.bytes, 0) {
-            return Err(SurveyError::Stopped);
-        }
-        let (original, _) = log.original(index)?;
-        let place = log.entries[index].place;
-        if !write_place(device, place, &survey.classes[index], &original, heal, &mut done.bytes)? {
-            done.differing.push(place.offset);
-        }
-    }
-    let mut settled = settle(device)?;
-    // Once more what was written first: a cache that still shows what was written last gives it up. No more than
-    // half of all, so that this is not shown by the cache instead.
-    let all: u64 = log.entries.iter().map(|entry| entry.place.length).sum();
-    let mut left = read_back.evicting_bytes.min(all / 2);
-    for index in (0..log.entries.len()).rev() {
-        let place = log.entries[index].place;
-        if place.length > left {
-            break;
-        }
-        if step(RestoreStep::Writing, done.bytes, 0) {
-            return Err(SurveyError::Stopped);
-        }
-        // A device that refuses it now has failed meanwhile.
-        if !write_place(device, place, &survey.classes[index], &log.original(index)?.0, heal, &mut done.bytes)? {
-            done.differing.push(place.offset);
-        }
-        left -= place.length;
-    }
-    settled &= settle(device)?;
-    if !settled {
-        each_by_itself(log, survey, device, heal, done, step)?;
-    }
-    read_all_back(log, survey, device, read_back.readings, done, step)?;
-    still_writes(log, survey, device, done)?;
-    if !device.present() {
-        return Err(SurveyError::Fault(Fault::Gone));
-    }
-    done.newer = newer.into_iter().map(|index| log.entries[index].place.offset).collect();
-    for list in [&mut done.differing, &mut done.newer] {
-        list.sort_unstable();
-        list.dedup();
-    }
-    Ok(())
+/// Puts back what a journal holds.
+pub(super) struct PutBack<'a, 'd, D> {
+    log: &'a Log,
+    places: &'a mut Places<'d, D>,
+    how: Thoroughness,
+    step: Step<'a>,
+    /// By entry: the sectors that this one wrote, where it wrote any.
+    wrote: Vec<Vec<bool>>,
+    /// Entries of which the device refused a block.
+    refused: Vec<bool>,
+    /// Entries of which a sector could not be read at first.
+    unreadable: Vec<usize>,
+    /// Entries in which a block of the probe was seen.
+    pub(super) stamped: usize,
+    /// Entries in which something else was seen at first.
+    strange: usize,
+    read_back_bytes: u64,
 }
 
-/// A cache that errs while it is written out may have dropped any of what it held, and still show it: each place by
-/// itself, so that no other is dropped with one that errs.
-fn each_by_itself<D: Device>(
-    log: &Log,
-    survey: &Survey,
-    device: &mut D,
-    heal: bool,
-    done: &mut Restored,
-    step: &mut Step<'_>,
-) -> Result<(), SurveyError> {
-    for index in (0..log.entries.len()).rev() {
-        if step(RestoreStep::Writing, done.bytes, 0) {
-            return Err(SurveyError::Stopped);
-        }
-        let place = log.entries[index].place;
-        let took = write_place(device, place, &survey.classes[index], &log.original(index)?.0, heal, &mut done.bytes)?;
-        if !(settle(device)? && took) {
-            done.differing.push(place.offset);
+impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
+    pub(super) fn new(log: &'a Log, places: &'a mut Places<'d, D>, how: Thoroughness, step: Step<'a>) -> Self {
+        let entries = log.entries.len();
+        Self {
+            log,
+            places,
+            how,
+            step,
+            wrote: vec![Vec::new(); entries],
+            refused: vec![false; entries],
+            unreadable: Vec::new(),
+            stamped: 0,
+            strange: 0,
+            read_back_bytes: 0,
         }
     }
-    Ok(())
-}
 
-/// Reads everything so many times, and notes the places that are not as before.
-fn read_all_back<D: Device>(
-    log: &Log,
-    survey: &Survey,
-    device: &mut D,
-    readings: usize,
-    done: &mut Restored,
-    step: &mut Step<'_>,
-) -> Result<(), SurveyError> {
-    let mut back = 0;
-    for index in (0..readings).flat_map(|_| 0..log.entries.len()) {
-        if step(RestoreStep::ReadingBack, done.bytes, back) {
-            return Err(SurveyError::Stopped);
+    /// Does it. Bytes, and places that are not as before, go into `done`.
+    ///
+    /// # Errors
+    /// Where it was told to stop, the device fails as a whole, or the journal cannot be read.
+    pub(super) fn run(&mut self, done: &mut Restored) -> Result<(), SurveyError> {
+        let order = self.order();
+        self.first_round(&order)?;
+        self.heal()?;
+        let mut settled = self.places.settle()?;
+        for _ in 1..self.how.rounds {
+            for index in order.clone() {
+                self.write_again(index)?;
+            }
+            settled &= self.places.settle()?;
         }
-        let place = log.entries[index].place;
-        let (original, _) = log.original(index)?;
-        let now = read_place(device, place).map_err(SurveyError::Fault)?;
-        back += place.length;
-        let wanted = original.chunks_exact(SECTOR_LEN);
-        let as_before =
-            now.iter().zip(wanted).zip(&survey.classes[index]).all(|((now, original), class)| match class {
-                Class::Other => true,
-                Class::Lost => false,
-                _ => now.as_deref() == Some(original),
-            });
-        if !as_before {
-            done.differing.push(place.offset);
+        if !settled {
+            self.each_by_itself(&order)?;
         }
+        let all: Vec<usize> = (0..self.log.entries.len()).collect();
+        let mut differing = Vec::new();
+        for _ in 0..self.how.readings {
+            differing.extend(self.read_back(&all)?);
+        }
+        for _ in 0..RETRIES {
+            let again = self.worth_writing(&order, &differing)?;
+            if again.is_empty() {
+                break;
+            }
+            self.places.settle()?;
+            differing.retain(|(index, _)| !again.contains(index));
+            differing.extend(self.read_back(&again)?);
+        }
+        done.bytes = self.places.written_bytes;
+        let place = |(index, standing): (usize, Standing)| {
+            let standing =
+                if self.refused[index] && standing == Standing::Blocks { Standing::Refused } else { standing };
+            Differing { offset: self.log.entries[index].place.offset, standing }
+        };
+        done.differing = differing.into_iter().map(place).collect();
+        done.differing.sort_unstable();
+        done.differing.dedup_by_key(|place| place.offset);
+        let as_before: Vec<usize> = order
+            .into_iter()
+            .rev()
+            .filter(|index| {
+                let offset = self.log.entries[*index].place.offset;
+                done.differing.binary_search_by_key(&offset, |place| place.offset).is_err()
+            })
+            .collect();
+        self.still_stores(&as_before)?;
+        done.bytes = self.places.written_bytes;
+        if self.places.present() { Ok(()) } else { Err(Fault::Gone.into()) }
     }
-    Ok(())
-}
 
-/// Writes one place once more when all was read back: a device that refuses it stopped working meanwhile, though
-/// everything stands.
-fn still_writes<D: Device>(log: &Log, survey: &Survey, device: &mut D, done: &mut Restored) -> Result<(), SurveyError> {
-    let ours = |index: &usize| survey.classes[*index].iter().all(|class| *class == Class::Stamped);
-    let shortest = (0..log.entries.len()).filter(ours).min_by_key(|index| log.entries[*index].place.length);
-    let Some(index) = shortest.filter(|_| done.differing.is_empty()) else { return Ok(()) };
-    let (place, original) = (log.entries[index].place, log.original(index)?.0);
-    let took = write_place(device, place, &survey.classes[index], &original, false, &mut done.bytes)?;
-    if !(settle(device)? && took) {
-        return Err(SurveyError::Fault(Fault::WriteErrors));
+    /// From the highest address to the lowest: where two addresses are one memory cell the lower one is the one that
+    /// its owner uses.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.log.entries.len()).collect();
+        order.sort_unstable_by_key(|index| std::cmp::Reverse(self.log.entries[*index].place.offset));
+        order
     }
-    let now = read_place(device, place).map_err(SurveyError::Fault)?;
-    if now.iter().zip(original.chunks_exact(SECTOR_LEN)).any(|(now, original)| now.as_deref() != Some(original)) {
-        done.differing.push(place.offset);
-    }
-    Ok(())
-}
 
-/// Returns when the device has what was written; false where it errs instead.
-fn settle<D: Device>(device: &mut D) -> Result<bool, SurveyError> {
-    match device.sync() {
-        Ok(()) => Ok(true),
-        Err(Fault::Medium) if device.present() => Ok(false),
-        Err(Fault::Medium) => Err(SurveyError::Fault(Fault::Gone)),
-        Err(fault) => Err(SurveyError::Fault(fault)),
+    fn tell(&mut self, step: RestoreStep) -> Result<(), SurveyError> {
+        let stop = (self.step)(step, self.places.written_bytes, self.read_back_bytes);
+        if stop { Err(SurveyError::Stopped) } else { Ok(()) }
     }
-}
 
-/// Writes the blocks of a place in which the probe's stamp stands; false where one could not be
-/// written.
-fn write_place<D: Device>(
-    device: &mut D,
-    place: ByteRange,
-    classes: &[Class],
-    original: &[u8],
-    heal: bool,
-    written: &mut u64,
-) -> Result<bool, SurveyError> {
-    let ours = |class: &Class| *class == Class::Stamped || (heal && *class == Class::Unreadable);
-    let strange = |class: &Class| !ours(class) && *class != Class::Original;
-    let block = (device.block_bytes() as usize).max(SECTOR_LEN);
-    let in_block = block / SECTOR_LEN;
-    let wanted: Vec<usize> = classes
-        .chunks(in_block)
-        .enumerate()
-        .filter(|(_, part)| part.iter().any(ours))
-        .map(|(index, _)| index)
-        .collect();
-    let mut good = true;
-    for run in wanted.chunk_by(|a, b| a + 1 == *b) {
-        let (from, to) = (run[0] * block, ((run[run.len() - 1] + 1) * block).min(original.len()));
-        let part = ByteRange { offset: place.offset + from as u64, length: (to - from) as u64 };
-        let mut data = original[from..to].to_vec();
-        let inside = &classes[from / SECTOR_LEN..to / SECTOR_LEN];
-        if inside.iter().any(strange) {
-            let now = read_place(device, part).map_err(SurveyError::Fault)?;
-            let mut known = true;
-            for ((now, data), class) in now.iter().zip(data.chunks_exact_mut(SECTOR_LEN)).zip(inside) {
-                match now {
-                    Some(now) if strange(class) => data.copy_from_slice(now),
-                    None if strange(class) => known = false,
-                    _ => {}
+    /// Writes each place in which blocks of the probe stand. A device that refuses several in a row is asked at the other
+    /// end of the order, until it takes one, or refused as many there.
+    fn first_round(&mut self, order: &[usize]) -> Result<(), SurveyError> {
+        let mut rest: VecDeque<usize> = order.iter().copied().collect();
+        while let Some(index) = rest.pop_front() {
+            self.write_first(index)?;
+            while self.places.refused >= STREAK {
+                let Some(other) = rest.pop_back() else { break };
+                self.write_first(other)?;
+                if self.places.refused >= 2 * STREAK {
+                    return Err(Fault::WriteErrors.into());
                 }
             }
-            if !known {
-                good = false;
-                continue;
+        }
+        Ok(())
+    }
+
+    fn write_first(&mut self, index: usize) -> Result<(), SurveyError> {
+        self.tell(RestoreStep::Writing)?;
+        let (original, now, classes) = self.look(index)?;
+        self.stamped += usize::from(classes.contains(&Class::Stamped));
+        self.strange += usize::from(classes.contains(&Class::Other));
+        if classes.contains(&Class::Unreadable) {
+            self.unreadable.push(index);
+        }
+        let ours: Vec<bool> = classes.iter().map(|class| *class == Class::Stamped).collect();
+        if ours.contains(&true) {
+            self.refused[index] |= !self.write(index, &original, &now, &ours)?;
+            self.wrote[index] = ours;
+        }
+        Ok(())
+    }
+
+    /// Writes sectors that cannot be read, where blocks of the probe prove the device and nothing is newer.
+    fn heal(&mut self) -> Result<(), SurveyError> {
+        if !self.how.heal || self.stamped == 0 || self.strange > 0 {
+            return Ok(());
+        }
+        for index in std::mem::take(&mut self.unreadable) {
+            let (original, now, classes) = self.look(index)?;
+            let ours: Vec<bool> = classes.iter().map(|class| *class == Class::Unreadable).collect();
+            self.refused[index] |= !self.write(index, &original, &now, &ours)?;
+            self.wrote[index].resize(ours.len(), false);
+            self.wrote[index].iter_mut().zip(ours).for_each(|(wrote, ours)| *wrote |= ours);
+            if self.places.refused >= STREAK {
+                break;
             }
         }
-        good &= write(device, part.offset, &data, block, written)?;
+        Ok(())
     }
-    Ok(good)
+
+    /// Writes what an earlier round wrote once more, where it reads as before or the block of the probe is back.
+    fn write_again(&mut self, index: usize) -> Result<bool, SurveyError> {
+        if self.wrote[index].is_empty() {
+            return Ok(true);
+        }
+        self.tell(RestoreStep::Writing)?;
+        let (original, now, classes) = self.look(index)?;
+        let known = |class: &Class| matches!(class, Class::Stamped | Class::Original | Class::Unreadable);
+        let ours: Vec<bool> =
+            classes.iter().zip(&self.wrote[index]).map(|(class, wrote)| *wrote && known(class)).collect();
+        if !ours.contains(&true) {
+            return Ok(true);
+        }
+        let took = self.write(index, &original, &now, &ours)?;
+        self.refused[index] |= !took;
+        Ok(took)
+    }
+
+    /// What was saved of a place, what it reads as now, and what that is.
+    fn look(&mut self, index: usize) -> Result<(Vec<u8>, Sectors, Vec<Class>), SurveyError> {
+        let place = self.log.entries[index].place;
+        let now = self.places.read(place)?;
+        let (original, lost) = self.log.original(index)?;
+        let classes = classify(self.log.salt(), place, &now, &original, &lost);
+        Ok((original, now, classes))
+    }
+
+    /// Writes the original content of the sectors that are `ours`, in whole blocks. The other sectors of such a block stay
+    /// as they read now; where one of them cannot be read, the block is left. False where it was not written as a whole.
+    fn write(&mut self, index: usize, original: &[u8], now: &Sectors, ours: &[bool]) -> Result<bool, SurveyError> {
+        let place = self.log.entries[index].place;
+        let block = self.places.block_bytes();
+        let in_block = block / SECTOR_LEN;
+        let wanted: Vec<usize> =
+            ours.chunks(in_block).enumerate().filter(|(_, part)| part.contains(&true)).map(|(at, _)| at).collect();
+        let mut good = true;
+        for run in wanted.chunk_by(|a, b| a + 1 == *b) {
+            let from = run[0] * in_block;
+            let to = ((run[run.len() - 1] + 1) * in_block).min(ours.len());
+            let mut data = original[from * SECTOR_LEN..to * SECTOR_LEN].to_vec();
+            let mut known = true;
+            for (sector, data) in (from..to).zip(data.chunks_exact_mut(SECTOR_LEN)).filter(|(sector, _)| !ours[*sector])
+            {
+                match &now[sector] {
+                    Some(now) => data.copy_from_slice(now),
+                    None => known = false,
+                }
+            }
+            good &= known && self.places.write(place.offset + (from * SECTOR_LEN) as u64, &data)?;
+        }
+        Ok(good)
+    }
+
+    /// A cache that errs while it is written out may have dropped any of what it held, and still show it: each place by
+    /// itself, so that no other is dropped with one that errs.
+    fn each_by_itself(&mut self, order: &[usize]) -> Result<(), SurveyError> {
+        for index in order {
+            let took = self.write_again(*index)?;
+            self.refused[*index] |= !(self.places.settle()? && took);
+        }
+        Ok(())
+    }
+
+    /// Reads these places, and says which of them are not as before.
+    fn read_back(&mut self, indices: &[usize]) -> Result<Vec<(usize, Standing)>, SurveyError> {
+        let mut differing = Vec::new();
+        for index in indices {
+            self.tell(RestoreStep::ReadingBack)?;
+            let (_, _, classes) = self.look(*index)?;
+            self.read_back_bytes += self.log.entries[*index].place.length;
+            let newer = |class: &Class| self.how.keep_newer && matches!(class, Class::Other);
+            let standing = |class: &Class| match class {
+                Class::Original | Class::Lost => None,
+                Class::Stamped => Some(Standing::Blocks),
+                Class::Unreadable => Some(Standing::Unreadable),
+                class if newer(class) => None,
+                Class::Other | Class::Unsteady => Some(Standing::Other),
+            };
+            if let Some(worst) = classes.iter().filter_map(standing).min() {
+                differing.push((*index, worst));
+            }
+        }
+        Ok(differing)
+    }
+
+    /// Writes once more what this one wrote and what then turned into a block of the probe, or into original content that
+    /// was written for another place, as where a write lands beside its address. The lowest address is last. Which
+    /// entries were written.
+    fn worth_writing(&mut self, order: &[usize], differing: &[(usize, Standing)]) -> Result<Vec<usize>, SurveyError> {
+        let mut again = Vec::new();
+        if differing.is_empty() {
+            return Ok(again);
+        }
+        let mine = self.written_contents()?;
+        for index in order.iter().filter(|index| differing.iter().any(|(differs, _)| differs == *index)) {
+            let (original, now, classes) = self.look(*index)?;
+            let wrote = |sector: usize| self.wrote[*index].get(sector).copied().unwrap_or_default();
+            let elsewhere = |sector: usize| now[sector].as_ref().is_some_and(|now| mine.contains(&digest(now)));
+            let ours: Vec<bool> = (0..classes.len())
+                .map(|sector| match classes[sector] {
+                    Class::Stamped => true,
+                    Class::Other => wrote(sector) && elsewhere(sector),
+                    _ => false,
+                })
+                .collect();
+            if ours.contains(&true) {
+                self.tell(RestoreStep::Writing)?;
+                self.refused[*index] |= !self.write(*index, &original, &now, &ours)?;
+                self.wrote[*index].resize(ours.len(), false);
+                self.wrote[*index].iter_mut().zip(ours).for_each(|(wrote, ours)| *wrote |= ours);
+                again.push(*index);
+            }
+        }
+        Ok(again)
+    }
+
+    /// Digests of the sectors that this one wrote.
+    fn written_contents(&self) -> Result<HashSet<u64, FixedState>, SurveyError> {
+        let mut all = HashSet::default();
+        for (index, wrote) in self.wrote.iter().enumerate().filter(|(_, wrote)| !wrote.is_empty()) {
+            let original = self.log.original(index)?.0;
+            let written = original.chunks_exact(SECTOR_LEN).zip(wrote).filter(|(_, wrote)| **wrote);
+            all.extend(written.map(|(sector, _)| digest(sector)));
+        }
+        Ok(all)
+    }
+
+    /// Whether the device still stores, when all was read back: what it holds reads as before, whether or not it takes
+    /// anything new. So one block of a place that was put back gets a content that it never had, and then its own again.
+    fn still_stores(&mut self, as_before: &[usize]) -> Result<(), SurveyError> {
+        let block = self.places.block_bytes();
+        let in_block = block / SECTOR_LEN;
+        let written =
+            |index: &usize| self.wrote[*index].chunks(in_block).position(|part| part.iter().all(|wrote| *wrote));
+        let found = as_before.iter().find_map(|index| written(index).map(|at| (*index, at)));
+        let Some((index, at)) = found else { return Ok(()) };
+        let offset = self.log.entries[index].place.offset + (at * block) as u64;
+        let original = self.log.original(index)?.0[at * block..(at + 1) * block].to_vec();
+        let mut stamp = vec![0; block];
+        self.log.salt().stamp(offset / SECTOR_LEN as u64, u32::MAX, &mut stamp);
+        let took_stamp = self.stores(offset, &stamp)?;
+        let took_original = self.stores(offset, &original)?;
+        if took_stamp && took_original { Ok(()) } else { Err(Fault::DropsWrites.into()) }
+    }
+
+    /// Whether a block reads as what is written, at one of a few attempts.
+    fn stores(&mut self, offset: u64, content: &[u8]) -> Result<bool, SurveyError> {
+        for _ in 0..ATTEMPTS {
+            if !(self.places.write(offset, content)? && self.places.settle()?) {
+                return Err(Fault::WriteErrors.into());
+            }
+            let now = self.places.read(ByteRange { offset, length: content.len() as u64 })?.concat_known();
+            if now.as_deref() == Some(content) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 
-/// Writes; where the medium errs, once more block by block. False where it errs then too.
-fn write<D: Device>(
-    device: &mut D,
-    offset: u64,
-    data: &[u8],
-    block: usize,
-    written: &mut u64,
-) -> Result<bool, SurveyError> {
-    let sorted = |device: &mut D, fault| match fault {
-        Fault::Medium if device.present() => Ok(false),
-        Fault::Medium => Err(SurveyError::Fault(Fault::Gone)),
-        fault => Err(SurveyError::Fault(fault)),
-    };
-    *written += data.len() as u64;
-    match device.write_at(offset, data) {
-        Ok(()) => return Ok(true),
-        Err(fault) => sorted(device, fault)?,
-    };
-    let mut good = true;
-    for (part, at) in data.chunks(block).zip((offset..).step_by(block)) {
-        *written += part.len() as u64;
-        if let Err(fault) = device.write_at(at, part) {
-            good &= sorted(device, fault)?;
-        }
+/// Sectors as one piece, where all of them were read.
+trait Concat {
+    fn concat_known(self) -> Option<Vec<u8>>;
+}
+
+impl Concat for Sectors {
+    fn concat_known(self) -> Option<Vec<u8>> {
+        self.into_iter().collect::<Option<Vec<Vec<u8>>>>().map(|sectors| sectors.concat())
     }
-    Ok(good)
 }

@@ -2,13 +2,13 @@
 //!
 //! First it is looked at what stands at each place. Only what bears this journal's stamp is
 //! overwritten; another card, or data that are newer than the probe, are refused before a single
-//! write. The journal goes when every place was read back as before, and else is kept.
+//! write. A device may lose what its cache holds when the power goes, though it was told to flush it. So the journal
+//! stays, with a mark that everything was put back, until the device was attached anew and still reads as before.
 //!
 //! Where two addresses are one memory cell, the second save of that cell reads what the probe
-//! wrote under the first address. So parts are put back in the reverse order of saving, and a
-//! saved sector that bears the probe's own stamp is replaced by what was saved for the address in
-//! the stamp: every address is then given the original content of its cell, whatever order a cache
-//! of the medium lets the writes through in, and restoring may be broken off and begun again.
+//! wrote under the first address. So a saved sector that bears the probe's own stamp is replaced by what was saved for
+//! the address in the stamp: every address is then given the original content of its cell, in any order in which a cache
+//! of the medium lets the writes through, and restoring may be broken off and begun again.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,9 +17,17 @@ use assay_core::text::harmless;
 
 use super::contract::{Device, Fault};
 use super::journal::{Disk, Identity, JournalError, Log, SystemDisk};
-use super::put_back::{ReadBack, put_back};
-use super::restored::{RestoreProgress, RestoreStep, Restored};
+use super::places::Places;
+use super::put_back::{PutBack, Thoroughness};
+use super::restored::{JournalLeft, RestoreProgress, RestoreStep, Restored};
 use super::survey::{Class, Survey, SurveyError, may_be_overwritten};
+
+/// Times that everything is written: what the first one wrote leaves a cache that is smaller than all of it, and is
+/// replaced in any usual order, while the second one writes.
+const ROUNDS: usize = 2;
+/// The same on a device that lost, with the power, what was put back before: a cache of which each write replaces a block
+/// at random keeps one through so many rounds with a probability of e^-12, if it holds as much as a round writes.
+const ROUNDS_AFTER_LOSS: usize = 12;
 
 /// Why nothing, or not everything, could be put back. The journal is kept.
 #[derive(Debug, thiserror::Error)]
@@ -54,14 +62,16 @@ pub enum RestoreError {
         /// Size of that in bytes.
         its: u64,
     },
-    /// Nothing of the probe stands on it, and nothing of what the probe saved.
+    /// No block of the probe is on it, and it does not hold what was saved.
     #[error(
-        "{name}: another card: none of the {places} places in {journal} contains what the probe wrote or saved; \
-         nothing was written, plug in the one that was {made_for}"
+        "{name}: another card, or one that was overwritten since: no block of the probe is on it, and {differing} of the \
+         {places} places in {journal} do not hold what was saved; nothing was written, plug in the one that was {made_for}"
     )]
     AnotherCard {
         /// The device.
         name: String,
+        /// Places that do not hold what was saved.
+        differing: usize,
         /// Places that the journal holds.
         places: usize,
         /// The journal.
@@ -69,11 +79,22 @@ pub enum RestoreError {
         /// What it was made for.
         made_for: String,
     },
+    /// In the session that probed it: no block of the probe is on it any more.
+    #[error(
+        "{name}: no block of the probe is on it any more: another medium took its place, or it lost everything; \
+         nothing more was written; plug in the one that was probed and restore from {journal}"
+    )]
+    Exchanged {
+        /// The device.
+        name: String,
+        /// The journal.
+        journal: String,
+    },
     /// Something was written since the probe.
     #[error(
         "{name}: newer data at {newer} of {places} places, the first at byte {first} (mkfs since?), the probe's \
-         blocks at {stamped}; nothing was written; --keep-newer puts back only where the probe's blocks are, \
-         --discard {journal} discards the rest"
+         blocks at {stamped}; nothing was written; --keep-newer puts back only where the probe's blocks are, and then \
+         --discard {journal} gives up the rest"
     )]
     Newer {
         /// The device.
@@ -92,12 +113,34 @@ pub enum RestoreError {
 }
 
 /// Puts back what the journal at `path` saved, and reads it back. May be called again after it was
-/// broken off. The journal is removed when everything is as before.
+/// broken off. The journal is removed where a device that was attached anew still reads as before.
 ///
 /// # Errors
 /// Where the journal cannot be read, the device is another one, or gone.
 pub fn restore<D: Device>(path: &Path, device: &mut D, identity: &Identity) -> Result<Restored, RestoreError> {
     Restoration::new(path, identity).run(device)
+}
+
+/// The session that made the journal and has held the device ever since.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OwnSession {
+    /// Times that everything is read back.
+    pub(super) readings: usize,
+    /// What became of the blocks that it wrote.
+    pub(super) blocks: Blocks,
+    /// Why what reads as before may not be so.
+    pub(super) doubt: Option<&'static str>,
+}
+
+/// What a session knows of the blocks that it wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Blocks {
+    /// It wrote none.
+    None,
+    /// None was ever read back.
+    NeverSeen,
+    /// Some were read back.
+    Seen,
 }
 
 /// How to put back.
@@ -107,9 +150,7 @@ pub struct Restoration<'a> {
     identity: &'a Identity,
     disk: Arc<dyn Disk>,
     keep_newer: bool,
-    own: bool,
-    read_back: ReadBack,
-    doubt: Option<&'static str>,
+    own: Option<OwnSession>,
     stop: &'a dyn Fn() -> bool,
     progress: Option<&'a mut dyn FnMut(RestoreProgress)>,
 }
@@ -119,17 +160,7 @@ impl<'a> Restoration<'a> {
     #[must_use]
     pub fn new(path: &'a Path, identity: &'a Identity) -> Self {
         let disk = Arc::new(SystemDisk);
-        Self {
-            path,
-            identity,
-            disk,
-            keep_newer: false,
-            own: false,
-            read_back: ReadBack { readings: 1, evicting_bytes: 0 },
-            doubt: None,
-            stop: &|| false,
-            progress: None,
-        }
+        Self { path, identity, disk, keep_newer: false, own: None, stop: &|| false, progress: None }
     }
 
     /// The journal lies on `disk`.
@@ -144,23 +175,11 @@ impl<'a> Restoration<'a> {
         Self { keep_newer, ..self }
     }
 
-    /// In the session that made the journal and has held the device ever since: what stands there
-    /// is its own, whatever a bad medium makes of it.
+    /// At the end of the session that made the journal: there is nothing to refuse, since each place is left alone that holds
+    /// neither a block of the probe nor its original content.
     #[must_use]
-    pub(crate) fn of_own_session(self) -> Self {
-        Self { own: true, ..self }
-    }
-
-    /// How it is read back.
-    #[must_use]
-    pub(super) fn with_read_back(self, read_back: ReadBack) -> Self {
-        Self { read_back, ..self }
-    }
-
-    /// The journal is kept for this reason, though every place reads as before.
-    #[must_use]
-    pub(super) fn doubting(self, doubt: Option<&'static str>) -> Self {
-        Self { doubt, ..self }
+    pub(super) fn of_own_session(self, own: OwnSession) -> Self {
+        Self { own: Some(own), ..self }
     }
 
     /// `stop` is asked before each place.
@@ -181,92 +200,162 @@ impl<'a> Restoration<'a> {
     /// Where the journal cannot be read, the device is another one, holds newer data, or is gone.
     pub fn run<D: Device>(mut self, device: &mut D) -> Result<Restored, RestoreError> {
         let log = Log::read(Arc::clone(&self.disk), self.path)?;
-        if device.bytes() != log.header.device.bytes {
-            return Err(RestoreError::OtherSize {
-                name: harmless(&self.identity.name),
-                bytes: device.bytes(),
-                journal: self.journal(),
-                made_for: harmless(&log.header.device.name),
-                its: log.header.device.bytes,
-            });
+        let bytes = device.bytes();
+        let ends = log.entries.iter().map(|entry| entry.place.offset + entry.place.length).max().unwrap_or(0);
+        if bytes < ends {
+            return Err(self.other_size(&log, bytes));
         }
-        let mut done =
-            Restored { places: log.entries.len(), journal_kept: true, doubt: self.doubt, ..Restored::default() };
-        let survey = match self.look(&log, device) {
-            Ok(survey) => survey,
-            Err(SurveyError::Stopped) => return Ok(Restored { stopped: true, ..done }),
-            Err(SurveyError::Fault(fault)) => return Err(self.lost(fault)),
-            Err(SurveyError::Journal(error)) => return Err(error.into()),
+        let mut done = Restored { places: log.entries.len(), ..Restored::default() };
+        let mut places = Places::new(device);
+        let ended = match self.own {
+            Some(own) => self.end_session(&log, &mut places, own, &mut done),
+            None => self.begin_again(&log, &mut places, bytes, &mut done),
         };
-        let stamped = survey.with(Class::Stamped).count();
-        if stamped == 0 && log.restored {
-            return Ok(Restored { already: true, journal_kept: !log.close(), ..done });
+        done.bytes = places.written_bytes;
+        match ended {
+            Ok(()) => {}
+            Err(Refusal::Refused(error)) => return Err(error),
+            Err(Refusal::Survey(SurveyError::Stopped)) => done.stopped = true,
+            Err(Refusal::Survey(SurveyError::Fault(Fault::Exchanged))) => {
+                return Err(RestoreError::Exchanged { name: self.name(), journal: self.journal() });
+            }
+            Err(Refusal::Survey(SurveyError::Fault(fault))) => return Err(self.lost(fault)),
+            Err(Refusal::Survey(SurveyError::Journal(error))) => return Err(error.into()),
         }
-        self.refuse(&log, &survey, stamped)?;
+        done.journal = self.close(log, &done);
+        Ok(done)
+    }
+
+    /// At the end of the session.
+    fn end_session<D: Device>(
+        &mut self,
+        log: &Log,
+        places: &mut Places<'_, D>,
+        own: OwnSession,
+        done: &mut Restored,
+    ) -> Result<(), Refusal> {
+        done.doubt = own.doubt;
+        if own.blocks == Blocks::None {
+            return Ok(());
+        }
+        self.missing(log, places, done)?;
+        let how = Thoroughness { rounds: ROUNDS, readings: own.readings, heal: true, keep_newer: false };
+        let seen = self.write(log, places, how, done)?;
+        if seen == 0 && own.blocks == Blocks::Seen {
+            return Err(SurveyError::Fault(Fault::Exchanged).into());
+        }
+        Ok(())
+    }
+
+    /// In a later session: looks at everything before the first write.
+    fn begin_again<D: Device>(
+        &mut self,
+        log: &Log,
+        places: &mut Places<'_, D>,
+        bytes: u64,
+        done: &mut Restored,
+    ) -> Result<(), Refusal> {
+        let count = log.entries.len();
+        let survey = Survey::of(log, places, &mut |at| {
+            let (step, written_bytes, read_bytes) = (RestoreStep::Looking, 0, 0);
+            self.tell(RestoreProgress { step, done: at, places: count, written_bytes, read_bytes })
+        })?;
+        let stamped = survey.with(Class::Stamped).count();
+        // A device that grew is the one where the journal's own blocks stand.
+        if bytes != log.header.device.bytes && stamped == 0 {
+            return Err(Refusal::Refused(self.other_size(log, bytes)));
+        }
+        if stamped == 0 && self.was_seen_again(log, &survey) {
+            done.already = true;
+            return Ok(());
+        }
+        self.refuse(log, &survey, stamped).map_err(Refusal::Refused)?;
+        self.missing(log, places, done)?;
+        done.untouched = stamped == 0;
+        let newer: Vec<usize> = survey.with(Class::Other).collect();
+        let rounds = if log.restored.is_some() { ROUNDS_AFTER_LOSS } else { ROUNDS };
+        let heal = newer.is_empty() && stamped > 0;
+        let how = Thoroughness { rounds, readings: 1, heal, keep_newer: self.keep_newer };
+        self.write(log, places, how, done)?;
+        done.newer = newer.into_iter().map(|index| log.entries[index].place.offset).collect();
+        done.newer.sort_unstable();
+        Ok(())
+    }
+
+    /// What the journal has lost, and what of that the device needs.
+    fn missing<D: Device>(&self, log: &Log, places: &mut Places<'_, D>, done: &mut Restored) -> Result<(), Refusal> {
         done.missing = log.missing.iter().map(|place| place.map(|place| place.offset)).collect();
         done.unreadable = log.unreadable.as_ref().map(|(at, error)| format!("{error} at byte {at}"));
         for place in &log.doubtful {
-            if may_be_overwritten(log.salt(), device, *place).map_err(|fault| self.lost(fault))? {
+            if may_be_overwritten(log.salt(), places, *place).map_err(SurveyError::Fault)? {
                 done.missing.push(Some(place.offset));
+                // It was overwritten after its record was synced, so the file once had an end that is gone.
+                done.cut_off = true;
             }
         }
         done.missing.sort_unstable();
         done.missing.dedup_by(|a, b| a.is_some() && a == b);
-        done.untouched = stamped == 0;
-        match self.write(&log, &survey, device, &mut done) {
-            Ok(()) => {}
-            Err(SurveyError::Stopped) => return Ok(Restored { stopped: true, ..done }),
-            Err(SurveyError::Fault(fault)) => return Err(self.lost(fault)),
-            Err(SurveyError::Journal(error)) => return Err(error.into()),
-        }
-        // Where nothing of the probe stands, nothing proves that it is the device: cards that were
-        // written from the same image hold the same at all places.
-        let proven = self.own || stamped > 0 || log.entries.is_empty();
-        if done.is_complete() && log.is_whole() && proven {
-            done.journal_kept = !log.close();
-        }
-        Ok(done)
+        Ok(())
     }
 
-    fn look<D: Device>(&mut self, log: &Log, device: &mut D) -> Result<Survey, SurveyError> {
-        if self.own {
-            return Ok(Survey::own(log)?);
-        }
-        let places = log.entries.len();
-        Survey::of(log, device, &mut |done| {
-            self.tell(RestoreProgress { step: RestoreStep::Looking, done, places, written_bytes: 0, read_bytes: 0 })
-        })
+    /// Whether the device was attached anew after everything was put back, and still does not need the journal.
+    fn was_seen_again(&self, log: &Log, survey: &Survey) -> bool {
+        let Some(then) = &log.restored else { return false };
+        let anew = self.identity.attachment.as_ref().is_some_and(|now| now != then && !then.is_empty());
+        anew && log.is_whole() && survey.with(Class::Unreadable).next().is_none() && survey.is_recognised()
     }
 
     /// Before the first write.
     fn refuse(&self, log: &Log, survey: &Survey, stamped: usize) -> Result<(), RestoreError> {
         let newer: Vec<usize> = survey.with(Class::Other).collect();
         let Some(first) = newer.iter().map(|index| log.entries[*index].place.offset).min() else { return Ok(()) };
-        let name = harmless(&self.identity.name);
-        let (places, journal) = (log.entries.len(), self.journal());
-        if stamped == 0 && !survey.recognised {
+        let (name, places, journal) = (self.name(), log.entries.len(), self.journal());
+        if stamped == 0 {
             let made_for = harmless(&log.header.device.name);
-            return Err(RestoreError::AnotherCard { name, places, journal, made_for });
+            return Err(RestoreError::AnotherCard { name, differing: newer.len(), places, journal, made_for });
         }
-        if self.keep_newer && stamped > 0 {
+        if self.keep_newer {
             return Ok(());
         }
         Err(RestoreError::Newer { name, newer: newer.len(), places, first, stamped, journal })
     }
 
+    /// Puts back; in how many entries blocks of the probe stood.
     fn write<D: Device>(
         &mut self,
         log: &Log,
-        survey: &Survey,
-        device: &mut D,
+        places: &mut Places<'_, D>,
+        how: Thoroughness,
         done: &mut Restored,
-    ) -> Result<(), SurveyError> {
-        let places = log.entries.len();
+    ) -> Result<usize, SurveyError> {
+        let count = log.entries.len();
         let mut ended = 0;
-        put_back(log, survey, device, done, self.read_back, &mut |step, written_bytes, read_bytes| {
-            ended = if step == RestoreStep::Writing { places.min(ended + 1) } else { ended };
-            self.tell(RestoreProgress { step, done: ended, places, written_bytes, read_bytes })
-        })
+        let mut step = |step, written_bytes, read_bytes| {
+            ended = if step == RestoreStep::Writing { count.min(ended + 1) } else { ended };
+            self.tell(RestoreProgress { step, done: ended, places: count, written_bytes, read_bytes })
+        };
+        let mut work = PutBack::new(log, places, how, &mut step);
+        work.run(done)?;
+        Ok(work.stamped)
+    }
+
+    /// What becomes of the journal.
+    fn close(&self, mut log: Log, done: &Restored) -> JournalLeft {
+        let unwritten = self.own.is_some_and(|own| own.blocks == Blocks::None);
+        if done.already || ((unwritten || log.entries.is_empty()) && log.is_whole()) {
+            return if log.remove() { JournalLeft::Removed } else { JournalLeft::UntilSeenAgain };
+        }
+        // Where nothing of the probe stands, nothing proves that it is the device: cards that were
+        // written from the same image hold the same at all places.
+        if !done.is_complete() || !log.is_whole() || done.untouched {
+            return if log.restored.is_some() && done.is_complete() {
+                JournalLeft::UntilSeenAgain
+            } else {
+                JournalLeft::Needed
+            };
+        }
+        log.mark_restored(self.identity.attachment.as_deref());
+        JournalLeft::UntilSeenAgain
     }
 
     /// Whether to stop.
@@ -277,11 +366,37 @@ impl<'a> Restoration<'a> {
         (self.stop)()
     }
 
+    fn other_size(&self, log: &Log, bytes: u64) -> RestoreError {
+        RestoreError::OtherSize {
+            name: self.name(),
+            bytes,
+            journal: self.journal(),
+            made_for: harmless(&log.header.device.name),
+            its: log.header.device.bytes,
+        }
+    }
+
     fn lost(&self, fault: Fault) -> RestoreError {
-        RestoreError::Device { name: harmless(&self.identity.name), fault, journal: self.journal() }
+        RestoreError::Device { name: self.name(), fault, journal: self.journal() }
+    }
+
+    fn name(&self) -> String {
+        harmless(&self.identity.name)
     }
 
     fn journal(&self) -> String {
         harmless(&self.path.display().to_string())
+    }
+}
+
+/// Why it went no further.
+enum Refusal {
+    Refused(RestoreError),
+    Survey(SurveyError),
+}
+
+impl From<SurveyError> for Refusal {
+    fn from(error: SurveyError) -> Self {
+        Self::Survey(error)
     }
 }

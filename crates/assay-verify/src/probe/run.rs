@@ -8,9 +8,8 @@ use super::contract::{Device, Fault};
 use super::counted::Counted;
 use super::journal::{Journal, JournalError};
 use super::plan::{LEAST_BYTES, plan};
-use super::put_back::ReadBack;
-use super::restore::{Restoration, RestoreError};
-use super::restored::{RestoreProgress, Restored};
+use super::restore::{Blocks, OwnSession, Restoration, RestoreError};
+use super::restored::{JournalLeft, RestoreProgress, Restored};
 use super::search::{Account, End, Phase, Progress, Search, StampedDevice, Watch, account, verification};
 use super::settings::Settings;
 use super::stamp::BLOCK;
@@ -64,10 +63,10 @@ pub struct Probed {
     /// How the search ended.
     pub ended: Ended,
     /// What was put back. After an error, or where any place reads otherwise than before, the
-    /// journal is kept and [`super::restore`] can be called; else it was removed.
+    /// journal is needed, and [`super::restore`] can be called.
     pub restored: Result<Restored, RestoreError>,
-    /// Whether the journal was kept.
-    pub journal_kept: bool,
+    /// What became of the journal.
+    pub journal: JournalLeft,
     /// Bytes read in all, restoring included.
     pub read_bytes: u64,
 }
@@ -110,6 +109,7 @@ pub fn run<D: Device>(
     let mut search = Search::new(&mut stamped, settings);
     let end = search.work().err();
     let mut account = account(&mut search, end.as_ref(), control.elapsed(&start));
+    let blocks = stamped.blocks();
     let ended = match end {
         None => Ended::Complete,
         Some(End::Stopped) => Ended::Stopped,
@@ -117,25 +117,26 @@ pub fn run<D: Device>(
         Some(End::Journal(error)) => Ended::Journal(error),
         Some(End::Spent) => Ended::Spent,
     };
-    // A cache that was met may be larger than what is written against those that were not.
-    let evicting_bytes = settings.run_bytes(announced).max(account.cache_bytes.unwrap_or(0));
-    let restored = put_back(device, &journal, evicting_bytes, &mut account, progress);
-    let journal_kept = restored.as_ref().map_or(true, |done| done.journal_kept);
+    let restored = put_back(device, &journal, blocks, &mut account, progress);
+    let journal_left = restored.as_ref().map_or(JournalLeft::Needed, |done| done.journal);
     match &restored {
-        Ok(done) => account.was_restored(device, &done.differing),
+        Ok(done) => {
+            let differing: Vec<u64> = done.differing.iter().map(|place| place.offset).collect();
+            account.was_restored(device, &differing);
+        }
         Err(RestoreError::Device { fault, .. }) => account.fails(*fault),
         Err(_) => {}
     }
     let read_bytes = account.moved.read_bytes;
-    Ok(Probed { verification: verification(&account), ended, restored, journal_kept, read_bytes })
+    Ok(Probed { verification: verification(&account), ended, restored, journal: journal_left, read_bytes })
 }
 
 /// Puts everything back. What was saved and not synced was not overwritten, so that the journal is
-/// read as it is; it goes only when every place was read back as before, whatever the judgement.
+/// read as it is.
 fn put_back<D: Device>(
     device: &mut D,
     journal: &Journal,
-    evicting_bytes: u64,
+    blocks: Blocks,
     account: &mut Account,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Restored, RestoreError> {
@@ -150,9 +151,7 @@ fn put_back<D: Device>(
     let mut counted = Counted::new(device);
     let restored = Restoration::new(journal.path(), journal.device())
         .on(journal.disk())
-        .of_own_session()
-        .with_read_back(ReadBack { readings, evicting_bytes })
-        .doubting(account.doubt())
+        .of_own_session(OwnSession { readings, blocks, doubt: account.doubt() })
         .telling(&mut tell)
         .run(&mut counted);
     account.moved.written_bytes += counted.written_bytes;

@@ -35,10 +35,10 @@ impl Default for Settings {
 
 impl Settings {
     /// What is usual for a device of `bytes`: 64 MiB, and from 1 TiB on, where the comb costs more,
-    /// 36 MiB, so that a genuine one of 2 TiB in blocks of 512 bytes costs at most 300 MB.
+    /// 32 MiB, so that a genuine one of 2 TiB in blocks of 512 bytes costs at most 400 MB.
     #[must_use]
     pub fn usual(bytes: u64) -> Self {
-        Self { cache_limit_bytes: if bytes < 1 << 40 { 64 * MIB } else { 36 * MIB } }
+        Self { cache_limit_bytes: if bytes < 1 << 40 { 64 * MIB } else { 32 * MIB } }
     }
 
     /// Largest cache that is seen through on a device of `bytes` once a loss is known, in bytes.

@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 
 /// Bytes of the largest logical block that is probed.
 pub const BLOCK: u64 = 4096;
-/// Bytes of it as a length.
-pub(crate) const BLOCK_LEN: usize = BLOCK as usize;
 /// Bytes of a sector as a length.
 pub(crate) const SECTOR_LEN: usize = SECTOR_BYTES as usize;
 /// A sector with fewer wrong bits than this is changed, not corrupted: H2testw 1.4 reports

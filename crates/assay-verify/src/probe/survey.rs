@@ -4,7 +4,8 @@ use assay_core::verification::SECTOR_BYTES;
 
 use super::contract::{Device, Fault};
 use super::journal::{ByteRange, JournalError, Log};
-use super::stamp::{BLOCK_LEN, SECTOR_LEN, Salt};
+use super::places::Places;
+use super::stamp::{SECTOR_LEN, Salt};
 
 /// Bits of a stamp's salt and place, 192 in all, that a worn medium may have turned. That so few
 /// of them differ by chance has a probability of 10^-44.
@@ -34,8 +35,10 @@ pub(super) enum Class {
 pub(super) struct Survey {
     /// By entry, then by sector of its place.
     pub(super) classes: Vec<Vec<Class>>,
-    /// Some place holds exactly what stood there before, and that is more than one repeated byte.
-    pub(super) recognised: bool,
+    /// Places whose saved content is more than one repeated byte.
+    varied: usize,
+    /// Those of them that hold exactly that.
+    recognised: usize,
 }
 
 /// Why there is no survey.
@@ -44,6 +47,12 @@ pub(super) enum SurveyError {
     Stopped,
     Fault(Fault),
     Journal(JournalError),
+}
+
+impl From<Fault> for SurveyError {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
 }
 
 impl From<JournalError> for SurveyError {
@@ -56,20 +65,22 @@ impl Survey {
     /// Reads every place, and once more those that hold something unknown.
     pub(super) fn of<D: Device>(
         log: &Log,
-        device: &mut D,
+        places: &mut Places<'_, D>,
         step: &mut dyn FnMut(usize) -> bool,
     ) -> Result<Self, SurveyError> {
-        let mut survey = Self { classes: Vec::with_capacity(log.entries.len()), recognised: false };
+        let mut survey = Self { classes: Vec::with_capacity(log.entries.len()), varied: 0, recognised: 0 };
         let mut unknown = Vec::new();
         for (index, entry) in log.entries.iter().enumerate() {
             if step(index) {
                 return Err(SurveyError::Stopped);
             }
-            let now = read_place(device, entry.place).map_err(SurveyError::Fault)?;
+            let now = places.read(entry.place)?;
             let (original, lost) = log.original(index)?;
             let classes = classify(log.salt(), entry.place, &now, &original, &lost);
-            let varied = original.iter().any(|byte| *byte != original[0]);
-            survey.recognised |= varied && classes.iter().all(|class| *class == Class::Original);
+            if original.iter().any(|byte| *byte != original[0]) {
+                survey.varied += 1;
+                survey.recognised += usize::from(classes.iter().all(|class| *class == Class::Original));
+            }
             if classes.contains(&Class::Other) {
                 unknown.push((index, fingerprint(&now, &classes)));
             }
@@ -79,8 +90,8 @@ impl Survey {
         for (index, before) in unknown.into_iter().rev() {
             let place = log.entries[index].place;
             let neighbour = log.entries[(index + 1) % log.entries.len()].place;
-            let _ = read_place(device, neighbour).map_err(SurveyError::Fault)?;
-            let now = read_place(device, place).map_err(SurveyError::Fault)?;
+            let _ = places.read(neighbour)?;
+            let now = places.read(place)?;
             let classes = &mut survey.classes[index];
             if fingerprint(&now, classes) != before {
                 classes.iter_mut().filter(|class| **class == Class::Other).for_each(|class| *class = Class::Unsteady);
@@ -89,53 +100,27 @@ impl Survey {
         Ok(survey)
     }
 
-    /// All places, of which every sector is taken for a block of the probe: for the session that
-    /// wrote them and has held the device since.
-    pub(super) fn own(log: &Log) -> Result<Self, JournalError> {
-        let mut classes = Vec::with_capacity(log.entries.len());
-        for (index, entry) in log.entries.iter().enumerate() {
-            let mut own = vec![Class::Stamped; (entry.place.length / SECTOR_BYTES) as usize];
-            for sector in log.original(index)?.1 {
-                own[sector] = Class::Lost;
-            }
-            classes.push(own);
-        }
-        Ok(Self { classes, recognised: true })
-    }
-
     /// Entries with a sector of this class.
     pub(super) fn with(&self, class: Class) -> impl Iterator<Item = usize> + '_ {
         let has = move |classes: &Vec<Class>| classes.contains(&class);
         self.classes.iter().enumerate().filter(move |(_, classes)| has(classes)).map(|(index, _)| index)
     }
-}
 
-/// A place as it reads now; `None` for the sectors that cannot be read.
-pub(super) fn read_place<D: Device>(device: &mut D, place: ByteRange) -> Result<Vec<Option<Vec<u8>>>, Fault> {
-    let mut whole = vec![0; place.length as usize];
-    match device.read_at(place.offset, &mut whole) {
-        Ok(()) => return Ok(sectors(&whole)),
-        Err(Fault::Medium) if device.present() => {}
-        Err(Fault::Medium) => return Err(Fault::Gone),
-        Err(fault) => return Err(fault),
+    /// Whether the content proves that it is the device: most places that have a content of their own hold what was saved
+    /// there. Partition tables and the like are the same on many media.
+    pub(super) fn is_recognised(&self) -> bool {
+        self.recognised * 2 > self.varied
     }
-    let mut all = Vec::with_capacity(whole.len() / SECTOR_LEN);
-    for (part, offset) in whole.chunks_mut(BLOCK_LEN).zip((place.offset..).step_by(BLOCK_LEN)) {
-        match device.read_at(offset, part) {
-            Ok(()) => all.extend(sectors(part)),
-            Err(Fault::Medium) if device.present() => all.extend(vec![None; part.len() / SECTOR_LEN]),
-            Err(Fault::Medium) => return Err(Fault::Gone),
-            Err(fault) => return Err(fault),
-        }
-    }
-    Ok(all)
 }
 
-fn sectors(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
-    bytes.chunks_exact(SECTOR_LEN).map(|sector| Some(sector.to_vec())).collect()
-}
-
-fn classify(salt: Salt, place: ByteRange, now: &[Option<Vec<u8>>], original: &[u8], lost: &[usize]) -> Vec<Class> {
+/// What stands in each sector of a place that reads as `now`, of which `original` was saved but for the sectors `lost`.
+pub(super) fn classify(
+    salt: Salt,
+    place: ByteRange,
+    now: &[Option<Vec<u8>>],
+    original: &[u8],
+    lost: &[usize],
+) -> Vec<Class> {
     let mut classes = Vec::with_capacity(now.len());
     for (index, (now, original)) in now.iter().zip(original.chunks_exact(SECTOR_LEN)).enumerate() {
         let offset = place.offset + index as u64 * SECTOR_BYTES;
@@ -176,9 +161,13 @@ fn fingerprint(now: &[Option<Vec<u8>>], classes: &[Class]) -> blake3::Hash {
 
 /// Whether the probe wrote to a place: whether any sector bears the stamp of this very address, or
 /// cannot be read. The stamp of another address came through that one, for which it was saved.
-pub(super) fn may_be_overwritten<D: Device>(salt: Salt, device: &mut D, place: ByteRange) -> Result<bool, Fault> {
+pub(super) fn may_be_overwritten<D: Device>(
+    salt: Salt,
+    places: &mut Places<'_, D>,
+    place: ByteRange,
+) -> Result<bool, Fault> {
     let own = place.offset..place.offset + place.length;
-    let now = read_place(device, place)?;
+    let now = places.read(place)?;
     Ok((place.offset..).step_by(SECTOR_LEN).zip(now).any(|(offset, sector)| match sector {
         Some(sector) => match salt.origin(&sector) {
             Some((origin, _)) => own.contains(&origin),
@@ -196,7 +185,7 @@ mod tests {
     #[test]
     fn a_stamp_with_a_few_turned_bits_is_still_ours() {
         let salt = Salt::known(1);
-        let mut block = vec![0; BLOCK_LEN];
+        let mut block = vec![0; 8 * SECTOR_LEN];
         salt.stamp(77, 3, &mut block);
         let mut sector = block[SECTOR_LEN..2 * SECTOR_LEN].to_vec();
         let offset = 78 * SECTOR_BYTES;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_lab::SplitMix;
 use assay_lab::media::ModelMedium;
-use assay_verify::probe::{Device, JournalError, Restoration, RestoreError, Restored};
+use assay_verify::probe::{Device, Identity, JournalError, JournalLeft, Restoration, RestoreError, Restored};
 
 use crate::scene::{JOURNAL, Stage, blocks, changed, identity};
 use crate::world::{Call, Card, Failing, World};
@@ -52,7 +52,7 @@ pub fn run(seed: u64, stages: &[Stage]) -> Case {
         Case { what: format!("{failing:?} at {:?}, {between:?}", stage.calls[at]), end: "", faults: 0, broken: None };
     world.fail_at(at, failing);
     let mut card = stage.card(&world);
-    let mut play = Play { stage, world: &world, dice, faults: 0 };
+    let mut play = Play { stage, world: &world, dice, faults: 0, plugged: std::cell::Cell::new(0) };
     let end = play.first(&mut card, failing).and_then(|()| play.rest(&mut card, between));
     case.faults = play.faults;
     match end {
@@ -77,6 +77,8 @@ struct Play<'s> {
     world: &'s World,
     dice: SplitMix,
     faults: u64,
+    /// Times that the card was plugged in.
+    plugged: std::cell::Cell<u32>,
 }
 
 type Claim<T> = Result<T, String>;
@@ -101,9 +103,10 @@ impl Play<'_> {
         if matches!(failing, Failing::Power | Failing::Process) {
             self.world.start(card);
         } else if let Ok(probed) = probed {
-            claim(probed.journal_kept == self.exists(), "the probe said otherwise of its journal than is so")?;
+            let kept = probed.journal != JournalLeft::Removed;
+            claim(kept == self.exists(), "the probe said otherwise of its journal than is so")?;
             let whole = probed.restored.as_ref().is_ok_and(Restored::is_complete);
-            claim(whole || probed.journal_kept, "not everything was put back, and no journal kept")?;
+            claim(whole || kept, "not everything was put back, and no journal kept")?;
             // The journal can still be read, so that nothing stays overwritten.
             claim(failing != Failing::Full || whole, "a full disk kept the probe from putting everything back")?;
             self.world.start(card);
@@ -149,8 +152,10 @@ impl Play<'_> {
         }
     }
 
+    /// Restores to a card that was plugged in anew.
     fn restore(&self, card: &mut Card<ModelMedium>, keep_newer: bool) -> Result<Restored, RestoreError> {
-        let identity = identity(card);
+        self.plugged.set(self.plugged.get() + 1);
+        let identity = Identity { attachment: Some(self.plugged.get().to_string()), ..identity(card) };
         Restoration::new(Path::new(JOURNAL), &identity).on(self.world.disk()).keeping_newer(keep_newer).run(card)
     }
 
@@ -166,7 +171,8 @@ impl Play<'_> {
         self.world.start(card);
         match done {
             Ok(done) if failing != Failing::Power => {
-                claim(done.journal_kept == self.exists(), "the restoration said otherwise of its journal than is so")?;
+                let exists = done.journal != JournalLeft::Removed;
+                claim(exists == self.exists(), "the restoration said otherwise of its journal than is so")?;
                 claim(!done.is_complete() || self.changed(card).is_empty(), "said to be complete, and is not")
             }
             Ok(done) => claim(!done.is_complete() || self.changed(card).is_empty(), "said to be complete, and is not"),
@@ -186,8 +192,18 @@ impl Play<'_> {
         let done = self.restore(card, false);
         claim(self.changed(card).is_empty(), &format!("not as before: {done:?}"))?;
         match done {
-            Ok(done) if done.is_complete() && done.untouched && done.journal_kept => Ok("as before, kept"),
-            Ok(done) if done.is_complete() => claim(!self.exists(), "complete and kept").map(|()| "restored"),
+            Ok(done) if done.is_complete() && done.untouched && done.journal == JournalLeft::Needed => {
+                Ok("as before, kept")
+            }
+            Ok(done) if done.already => claim(!self.exists(), "not needed and kept").map(|()| "seen again"),
+            Ok(done) if done.is_complete() => {
+                let again = self.restore(card, false);
+                claim(
+                    again.as_ref().is_ok_and(|again| again.already),
+                    &format!("not as before when seen again: {again:?}"),
+                )?;
+                claim(!self.exists() && self.changed(card).is_empty(), "seen again, and kept").map(|()| "restored")
+            }
             Ok(done) => Err(format!("nothing is missing, and it said {done}")),
             Err(RestoreError::Journal(JournalError::NotAJournal { .. })) => Ok("as before, the journal was not begun"),
             Err(error) => Err(format!("refused: {error}")),
@@ -278,7 +294,13 @@ impl Play<'_> {
                 claim(self.exists() && !done.is_complete(), &format!("not as before, and not told: {done:?}"))?;
                 // What the damaged records were saved for is told: by its place, or, where the mark that names their
                 // places is damaged too, as one of so many places that nobody knows.
-                let reported: Vec<u64> = done.missing.iter().flatten().chain(&done.differing).copied().collect();
+                let reported: Vec<u64> = done
+                    .missing
+                    .iter()
+                    .flatten()
+                    .copied()
+                    .chain(done.differing.iter().map(|place| place.offset))
+                    .collect();
                 let unknown = done.missing.iter().filter(|place| place.is_none()).count() as u64;
                 let near = |page: &u64| reported.iter().any(|from| self.reaches(card, *from, *page));
                 let unreported = left.iter().filter(|page| !near(page)).count() as u64;

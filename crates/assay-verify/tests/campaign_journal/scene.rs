@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_engine::Control;
 use assay_lab::media::{Layout, MediumSpec, ModelMedium};
-use assay_verify::probe::{Device, Identity, Journal, JournalError, Probed, Salt, Settings, run};
+use assay_verify::probe::{Device, Identity, Journal, JournalError, JournalLeft, Probed, Salt, Settings, run};
 
 use crate::world::{Call, Card, World};
 
@@ -38,7 +38,7 @@ impl Stage {
         let world = World::new(0);
         let mut card = stage.card(&world);
         let probed = stage.probe(&world, &mut card).unwrap();
-        assert!(!probed.journal_kept && changed(card.inner()).is_empty(), "{:?}", stage.medium);
+        assert!(probed.journal != JournalLeft::Needed && changed(card.inner()).is_empty(), "{:?}", stage.medium);
         stage.calls = world.calls();
         stage
     }
@@ -73,5 +73,5 @@ pub fn blocks(sectors: &[u64]) -> Vec<u64> {
 }
 
 pub fn identity(card: &Card<ModelMedium>) -> Identity {
-    Identity { bytes: card.bytes(), name: "card".to_owned(), serial: None }
+    Identity { bytes: card.bytes(), name: "card".to_owned(), serial: None, attachment: Some("0".to_owned()) }
 }

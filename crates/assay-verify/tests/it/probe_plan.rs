@@ -53,7 +53,7 @@ fn probe(
     let memory = Path::new("/dev/shm");
     let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     let path = directory.path().join("journal");
-    let identity = Identity { bytes: spec.announced_bytes, name: "model".to_owned(), serial: None };
+    let identity = Identity { bytes: spec.announced_bytes, name: "model".to_owned(), serial: None, attachment: None };
     let journal = Journal::create(&path, &identity, Salt::known(5)).unwrap();
     let mut journal_bytes = 0;
     let probed = run(&mut medium, journal, settings, &Control::default(), &mut |progress| {

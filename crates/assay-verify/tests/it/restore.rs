@@ -6,14 +6,25 @@ use assay_engine::Control;
 use assay_lab::Dying;
 use assay_lab::media::{Layout, MediumSpec, ModelMedium};
 use assay_verify::probe::{
-    Device, Fault, Identity, Journal, JournalError, Restoration, RestoreError, Salt, Settings, restore, run,
+    Device, Fault, Identity, Journal, JournalError, JournalLeft, Restoration, RestoreError, Salt, Settings, restore,
+    run,
 };
 
 const MIB: u64 = 1 << 20;
 const QUICK: Settings = Settings { cache_limit_bytes: 2 * MIB };
 
 fn identity(device: &impl Device) -> Identity {
-    Identity { bytes: device.bytes(), name: "card".to_owned(), serial: None }
+    Identity { bytes: device.bytes(), name: "card".to_owned(), serial: None, attachment: Some("first".to_owned()) }
+}
+
+/// Everything was put back: the journal goes when the device was attached anew, and not before.
+#[track_caller]
+fn goes_when_seen_again(path: &Path, device: &mut impl Device) {
+    let who = identity(device);
+    assert!(restore(path, device, &who).unwrap().journal == JournalLeft::UntilSeenAgain && path.exists());
+    let anew = Identity { attachment: Some("second".to_owned()), ..who };
+    let done = restore(path, device, &anew).unwrap();
+    assert!(done.already && done.is_complete() && !path.exists(), "{done:?}");
 }
 
 /// Byte offsets of the blocks of a medium that are not as they were at first.
@@ -31,7 +42,7 @@ fn cut_off(spec: &MediumSpec, operations: u64) -> (tempfile::TempDir, PathBuf, M
     let mut dying = Dying::new(spec.build().unwrap(), operations);
     let journal = Journal::create(&path, &identity(&dying), Salt::known(7)).unwrap();
     let probed = run(&mut dying, journal, &QUICK, &Control::default(), &mut |_| {}).unwrap();
-    assert!(probed.journal_kept);
+    assert!((probed.journal == JournalLeft::Needed));
     let medium = dying.revive();
     assert!(!changed(&medium).is_empty(), "there is something to put back");
     (directory, path, medium)
@@ -73,7 +84,7 @@ fn another_card_of_the_same_size_is_refused_untouched() {
     // The first one gets its bytes.
     assert!(restore(&path, &mut probed, &who).unwrap().is_complete());
     assert_eq!(changed(&probed), [0; 0]);
-    assert!(!path.exists());
+    goes_when_seen_again(&path, &mut probed);
 }
 
 /// A card that was written from the same image holds the same at all places: the journal must stay.
@@ -83,7 +94,7 @@ fn a_copy_of_the_card_closes_no_journal() {
     let mut copy = genuine().build().unwrap();
     let who = identity(&probed);
     let done = restore(&path, &mut copy, &who).unwrap();
-    assert!(done.untouched && done.journal_kept && path.exists());
+    assert!(done.untouched && done.journal == JournalLeft::Needed && path.exists());
     assert!(restore(&path, &mut probed, &who).unwrap().is_complete());
     assert_eq!(changed(&probed), [0; 0]);
 }
@@ -106,7 +117,7 @@ fn data_newer_than_the_probe_are_refused_and_left() {
     assert_eq!(changed(&stack), before, "refused before a single write");
     // On request the rest is put back, sector by sector.
     let done = Restoration::new(&path, &who).keeping_newer(true).run(&mut stack).unwrap();
-    assert!(!done.is_complete() && done.journal_kept && path.exists());
+    assert!(!done.is_complete() && done.journal == JournalLeft::Needed && path.exists());
     assert!(!done.newer.is_empty() && done.differing.is_empty());
     let mut first = vec![0; 4096];
     for at in &newer {
@@ -141,7 +152,7 @@ fn a_damaged_record_costs_its_own_place_alone_and_is_told() {
             "{at}: {done:?}"
         );
         assert_eq!(done.is_complete(), done.missing.is_empty());
-        assert_eq!(path.exists(), !done.missing.is_empty(), "{at}: kept until everything is back");
+        assert_eq!(done.journal == JournalLeft::Needed, !done.missing.is_empty(), "{at}: until everything is back");
         assert!(done.missing.len() <= 1, "{at}: {done:?}");
         if !done.missing.is_empty() {
             assert!(done.to_string().contains("the journal is damaged"), "{done}");
@@ -209,7 +220,7 @@ fn records_cut_out_or_moved_are_noticed() {
         let who = identity(&stack);
         let done = restore(&path, &mut stack, &who).unwrap();
         assert_eq!(done.is_complete(), complete, "{what}: {done:?}");
-        assert_eq!(path.exists(), !complete, "{what}");
+        assert_eq!(done.journal == JournalLeft::Needed, !complete, "{what}");
         assert_eq!(changed(&stack).is_empty(), complete, "{what}");
     }
 }
@@ -253,7 +264,7 @@ fn records_lost_before_the_last_mark_are_forgiven_where_nothing_was_overwritten(
         restore(&path, &mut stack, &who).unwrap()
     };
     let done = judged(stack);
-    assert!(done.is_complete() && !done.journal_kept, "{done:?}");
+    assert!(done.is_complete() && done.journal == JournalLeft::UntilSeenAgain, "{done:?}");
     // Where it was overwritten, it is missing.
     let done = judged(overwritten);
     assert_eq!(done.missing.len(), 1, "{done:?}");
@@ -302,7 +313,7 @@ fn a_restoration_of_aliases_may_be_broken_off_at_any_place() {
                 assert!(done.is_complete(), "{done:?}");
                 break;
             }
-            assert!(path.exists() && done.journal_kept);
+            assert!(path.exists() && done.journal == JournalLeft::Needed);
             limit += 500;
             begun_again += 1;
         }
@@ -344,10 +355,10 @@ fn a_block_that_is_not_put_back_keeps_the_journal_for_a_second_try() {
     let block = changed(&stack)[3];
     let mut device = Dropping { inner: stack, block };
     let done = restore(&path, &mut device, &who).unwrap();
-    assert!(!done.is_complete() && done.journal_kept && path.exists(), "{done:?} {block}");
-    assert!(!done.differing.is_empty() && done.to_string().contains("1 place reads differently than before"), "{done}");
+    assert!(!done.is_complete() && done.journal == JournalLeft::Needed && path.exists(), "{done:?} {block}");
+    assert!(!done.differing.is_empty() && done.to_string().contains("1 place did not keep"), "{done}");
     assert_eq!(changed(&device.inner), [block]);
     let mut mended = device.inner;
-    assert!(restore(&path, &mut mended, &who).unwrap().is_complete() && !path.exists());
+    goes_when_seen_again(&path, &mut mended);
     assert_eq!(changed(&mended), [0; 0]);
 }

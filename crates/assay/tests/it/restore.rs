@@ -19,7 +19,7 @@ use assay_device::guard::check_raw;
 use assay_engine::Control;
 use assay_lab::media::{MediumSpec, SharedMedium};
 use assay_lab::{Backing, Dying, FakeCard, FileSystem, Lab, LoopDevice, Mount, lab};
-use assay_verify::probe::{BlockDevice, Device, Identity, Journal, Salt, Settings, run as probe};
+use assay_verify::probe::{BlockDevice, Device, Identity, Journal, JournalLeft, Salt, Settings, run as probe};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -47,9 +47,11 @@ fn cut_off(place: &Place, device: &Path) -> PathBuf {
     let name = device.to_string_lossy().into_owned();
     let permit = check_raw(&Sysroot::real(), device, Some(&name)).unwrap();
     let mut dying = Dying::new(BlockDevice::open(&permit).unwrap(), 1500);
-    let identity = Identity { bytes: dying.bytes(), name, serial: None };
+    let identity = Identity { bytes: dying.bytes(), name, serial: None, attachment: None };
     let journal = Journal::create(&path, &identity, Salt::random().unwrap()).unwrap();
-    assert!(probe(&mut dying, journal, &SETTINGS, &Control::default(), &mut |_| {}).unwrap().journal_kept);
+    assert!(
+        probe(&mut dying, journal, &SETTINGS, &Control::default(), &mut |_| {}).unwrap().journal == JournalLeft::Needed
+    );
     path
 }
 

@@ -125,6 +125,15 @@ impl HeldDevice {
         if piece == self.piece { Ok(file) } else { Err(DeviceError::Changed { device: shown(&self.path) }) }
     }
 
+    /// A name of the time for which it is attached: which boot of the host, and what the kernel counts up with each
+    /// device and each change of medium. Another name means that it was attached anew. `None` where the host does not tell.
+    /// Before Linux 5.15, which does not count, only a new boot gives another name.
+    #[must_use]
+    pub fn attachment(&self) -> Option<String> {
+        let boot = fs::read_to_string(self.sysroot.path("/proc/sys/kernel/random/boot_id")).ok()?;
+        Some(format!("{} {}", boot.trim(), self.piece.sequence.unwrap_or(0)))
+    }
+
     /// Whether the device is still there, the same and as large: the kernel takes it from sysfs, or
     /// sets its size to zero, when the medium is taken out.
     #[must_use]

@@ -48,6 +48,12 @@ impl HeldDevice {
         match self.0 {}
     }
 
+    /// A name of the time for which it is attached.
+    #[must_use]
+    pub fn attachment(&self) -> Option<String> {
+        match self.0 {}
+    }
+
     /// Whether the device is still there.
     #[must_use]
     pub fn present(&self) -> bool {

@@ -21,8 +21,10 @@ pub(super) const PLACE: usize = 16;
 pub(super) const DATA: u8 = 1;
 /// A saved part of one repeated byte.
 pub(super) const FILL: u8 = 2;
-/// Everything was put back and read back.
+/// Everything was put back and read back; its payload is the attachment of the device then.
 pub(super) const RESTORED: u8 = 3;
+/// Most bytes of an attachment's name.
+pub(super) const MOST_ATTACHMENT: usize = 256;
 /// Everything before this was handed to the disk at once: running hash, and the places since the
 /// commit mark before.
 pub(super) const COMMIT: u8 = 4;
@@ -36,6 +38,10 @@ pub struct Identity {
     pub name: String,
     /// Serial number, where the device tells one; for people, since readers tell their own.
     pub serial: Option<String>,
+    /// A name of the time for which it is attached now. Another one means that it was attached anew, and may have been
+    /// without power meanwhile. `None` where the system cannot tell.
+    #[serde(skip)]
+    pub attachment: Option<String>,
 }
 
 /// The beginning of a journal.
@@ -132,7 +138,7 @@ impl Head {
         let sound = match kind {
             DATA | FILL => length > 0 && length <= PART && offset.checked_add(length).is_some(),
             COMMIT => commit.contains(&length) && (length - SUM as u64).is_multiple_of(PLACE as u64),
-            RESTORED => length == 0,
+            RESTORED => length <= MOST_ATTACHMENT as u64,
             _ => false,
         };
         (head[..8] == marker && sound).then_some(Self { kind, number, offset, length })
@@ -141,7 +147,7 @@ impl Head {
     /// Bytes of the payload.
     pub(super) fn stored(&self) -> usize {
         match self.kind {
-            DATA | COMMIT => self.length as usize,
+            DATA | COMMIT | RESTORED => self.length as usize,
             FILL => 1,
             _ => 0,
         }

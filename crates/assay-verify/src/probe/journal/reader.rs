@@ -1,10 +1,12 @@
 //! Reading a journal: what can be proven to be right, and what is missing.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use assay_core::verification::SECTOR_BYTES;
+use foldhash::fast::FixedState;
 
 use super::disk::{Disk, DiskFile};
 use super::error::{JournalError, cannot_read, shown};
@@ -13,9 +15,6 @@ use super::scan::{Found, Window, look};
 use super::writer::restored_mark;
 use crate::probe::stamp::{SECTOR_LEN, Salt};
 
-/// Aliases of aliases of …: a save can meet a stamp only of an earlier one, so the chain ends; a
-/// journal that was tampered with must not make it endless.
-const DEPTH: u32 = 64;
 /// More missing places than this are counted and not listed.
 const MOST_MISSING: u64 = 1 << 16;
 
@@ -57,9 +56,15 @@ pub(crate) struct Log {
     pub(crate) doubtful: Vec<ByteRange>,
     /// Where the file cannot be read.
     pub(crate) unreadable: Option<(u64, std::io::Error)>,
-    /// The mark says that everything was put back.
-    pub(crate) restored: bool,
+    /// The mark says that everything was put back, and by which name the device was attached then.
+    pub(crate) restored: Option<String>,
+    /// What was saved first for the memory cell behind an address whose stamp was saved for another one: entry and
+    /// first byte inside of its place, or `None` where it is missing.
+    resolved: RefCell<HashMap<u64, Option<Saved>, FixedState>>,
 }
+
+/// A sector that was saved: its entry, and its first byte inside of the entry's place.
+type Saved = (usize, u64);
 
 /// What reading has come to.
 #[derive(Debug, Default)]
@@ -71,7 +76,7 @@ struct Findings {
     seemed: Vec<Head>,
     /// A whole record stands after the last commit mark.
     goes_on: bool,
-    restored: bool,
+    restored: Option<String>,
 }
 
 impl Log {
@@ -92,7 +97,8 @@ impl Log {
             missing: Vec::new(),
             doubtful: Vec::new(),
             unreadable,
-            restored: found.restored,
+            restored: found.restored.clone(),
+            resolved: RefCell::default(),
         };
         log.judge(&found);
         for (entry, _) in found.records.into_values() {
@@ -162,34 +168,56 @@ impl Log {
         self.missing.is_empty() && self.unreadable.is_none()
     }
 
-    /// Original content of an entry's place; the sectors that nobody knows are told by their index.
+    /// Original content of an entry's place, and the index of each sector whose original content is missing.
     pub(crate) fn original(&self, index: usize) -> Result<(Vec<u8>, Vec<usize>), JournalError> {
         let entry = self.entries[index];
         let mut data = self.part(entry, 0, entry.place.length)?;
         let mut unknown = Vec::new();
         for (sector, bytes) in data.chunks_exact_mut(SECTOR_LEN).enumerate() {
-            if !self.resolve(index, bytes)? {
-                unknown.push(sector);
+            let Some((origin, _)) = self.salt().origin(bytes) else { continue };
+            match self.resolve(index, origin)? {
+                Some((earlier, inside)) => {
+                    bytes.copy_from_slice(&self.part(self.entries[earlier], inside, SECTOR_BYTES)?);
+                }
+                None => unknown.push(sector),
             }
         }
         Ok((data, unknown))
     }
 
-    /// Where two addresses are one memory cell, the second save of it holds the stamp of the first:
-    /// it is replaced by what was saved for the address in the stamp. False where that is missing.
-    fn resolve(&self, mut index: usize, sector: &mut [u8]) -> Result<bool, JournalError> {
-        for _ in 0..DEPTH {
-            let Some((origin, _)) = self.salt().origin(sector) else { return Ok(true) };
-            let Some((_, earlier)) = self.by_offset.range(..=origin).next_back() else { return Ok(false) };
-            let entry = self.entries[*earlier];
-            let inside = origin - entry.place.offset;
-            if *earlier >= index || inside + SECTOR_BYTES > entry.place.length {
-                return Ok(false);
+    /// Where two addresses are one memory cell, the second save of it holds the stamp of the first. What was saved for
+    /// the address in the stamp is the original content, unless that is a stamp again. Each step leads to an
+    /// earlier save, so the steps end; each result is remembered, so that all sectors together take linear time.
+    fn resolve(&self, index: usize, origin: u64) -> Result<Option<Saved>, JournalError> {
+        let mut passed = Vec::new();
+        let mut at = (index, origin);
+        let end = loop {
+            let (before, origin) = at;
+            if let Some(known) = self.resolved.borrow().get(&origin) {
+                break known.filter(|(earlier, _)| *earlier < before);
             }
-            sector.copy_from_slice(&self.part(entry, inside, SECTOR_BYTES)?);
-            index = *earlier;
-        }
-        Ok(false)
+            passed.push(origin);
+            let Some((earlier, inside)) = self.saved_for(origin) else { break None };
+            if earlier >= before {
+                // No probe saves a stamp before it writes it: the journal was tampered with.
+                return Ok(None);
+            }
+            let content = self.part(self.entries[earlier], inside, SECTOR_BYTES)?;
+            match self.salt().origin(&content) {
+                None => break Some((earlier, inside)),
+                Some((next, _)) => at = (earlier, next),
+            }
+        };
+        self.resolved.borrow_mut().extend(passed.into_iter().map(|origin| (origin, end)));
+        Ok(end)
+    }
+
+    /// What was saved of the sector at byte `offset` of the device.
+    fn saved_for(&self, offset: u64) -> Option<Saved> {
+        let (_, index) = self.by_offset.range(..=offset).next_back()?;
+        let place = self.entries[*index].place;
+        let inside = offset - place.offset;
+        (inside + SECTOR_BYTES <= place.length).then_some((*index, inside))
     }
 
     pub(crate) fn salt(&self) -> Salt {
@@ -211,12 +239,15 @@ impl Log {
         Ok(data)
     }
 
-    /// Nobody needs the journal any more: everything was put back and read back. The mark makes a
-    /// journal harmless that cannot be removed, or whose removal a crash undoes; where there is no
-    /// room for it, the removal has to do. Whether it was removed.
-    pub(crate) fn close(mut self) -> bool {
-        let mark = restored_mark(&self.binding, self.entries.len() as u64);
+    /// Marks that everything was put back and read back while the device was attached by this name. Where the disk
+    /// has no room for the mark, the next look finds out the same.
+    pub(crate) fn mark_restored(&mut self, attachment: Option<&str>) {
+        let mark = restored_mark(&self.binding, self.entries.len() as u64, attachment);
         let _ = self.file.append(&mark).and_then(|()| self.file.sync());
+    }
+
+    /// Removes the journal, which is not needed any more; whether it went.
+    pub(crate) fn remove(self) -> bool {
         self.disk.remove(&self.path).is_ok()
     }
 }
@@ -278,7 +309,7 @@ impl Findings {
         let content = match head.kind {
             DATA => Content::At(at + HEAD as u64),
             FILL => Content::Fill(payload[0]),
-            RESTORED => return self.restored = true,
+            RESTORED => return self.restored = Some(String::from_utf8_lossy(payload).into_owned()),
             COMMIT => {
                 self.goes_on = false;
                 let (chain, places) = payload.split_at(SUM);

@@ -10,7 +10,7 @@ use assay_core::verification::SECTOR_BYTES;
 use super::disk::{Disk, DiskFile, SystemDisk, parent};
 use super::error::{JournalError, cannot_create, cannot_read, cannot_write, shown};
 use super::format::{
-    Binding, COMMIT, DATA, FILL, Head, Header, Identity, MAGIC, MOST_BATCH, PART, PLACE, RESTORED, SUM,
+    Binding, COMMIT, DATA, FILL, Head, Header, Identity, MAGIC, MOST_ATTACHMENT, MOST_BATCH, PART, PLACE, RESTORED, SUM,
 };
 use crate::probe::stamp::Salt;
 use crate::sys;
@@ -202,8 +202,9 @@ impl Journal {
     }
 }
 
-/// The record that says that everything was put back and read back.
-pub(super) fn restored_mark(binding: &Binding, count: u64) -> Vec<u8> {
-    let head = Head { kind: RESTORED, number: count, offset: 0, length: 0 }.to_bytes(binding.marker());
-    [&head[..], &binding.record_sum(&head, &[])].concat()
+/// The record that says that everything was put back and read back, while the device was attached by this name.
+pub(super) fn restored_mark(binding: &Binding, count: u64, attachment: Option<&str>) -> Vec<u8> {
+    let name = attachment.filter(|name| name.len() <= MOST_ATTACHMENT).unwrap_or_default().as_bytes();
+    let head = Head { kind: RESTORED, number: count, offset: 0, length: name.len() as u64 }.to_bytes(binding.marker());
+    [&head[..], name, &binding.record_sum(&head, name)].concat()
 }

@@ -86,7 +86,7 @@ fn with<T>(
     let mut medium = Small { sectors, block_bytes, cell, cells: HashMap::new() };
     let memory = Path::new("/dev/shm");
     let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
-    let identity = Identity { bytes: medium.bytes(), name: "small".to_owned(), serial: None };
+    let identity = Identity { bytes: medium.bytes(), name: "small".to_owned(), serial: None, attachment: None };
     let mut journal = Journal::create(&directory.path().join("journal"), &identity, Salt::known(seed)).unwrap();
     let watch = Watch { control: &Control::default(), progress: &mut |_| {} };
     let mut device = StampedDevice::new(&mut medium, &mut journal, u64::MAX, watch);

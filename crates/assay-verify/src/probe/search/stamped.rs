@@ -10,10 +10,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::super::contract::{Device, Fault};
 use super::super::journal::{Journal, JournalError};
+use super::super::restore::Blocks;
 use super::super::stamp::{Origin, SECTOR_LEN, Salt, Seen, compare, digest};
 
 /// Bytes of one record of the journal at most.
 const PART: u64 = 1 << 20;
+/// Sectors that are asked whether their stamps still stand: from the lowest address on, and then all over.
+const LOWEST: usize = 8;
+const SPREAD: usize = 64;
 /// Sectors of a page of a cache at most: 64 KiB.
 pub(super) const PAGE_OF_CACHE: u64 = (64 << 10) / SECTOR_BYTES;
 
@@ -123,6 +127,11 @@ pub(crate) struct Moved {
     pub(crate) read_bytes: u64,
 }
 
+/// Some of these numbers, all over.
+fn spread(numbers: &[u64]) -> Vec<u64> {
+    numbers.iter().rev().step_by((numbers.len() / SPREAD).max(1)).copied().collect()
+}
+
 pub(crate) struct StampedDevice<'a, D> {
     device: &'a mut D,
     journal: &'a mut Journal,
@@ -153,9 +162,14 @@ pub(crate) struct StampedDevice<'a, D> {
     pub(crate) foreign_stamps: Vec<(u64, Origin)>,
     /// Where places without memory read as what crossed the bus last: what crosses it before each reading.
     pub(crate) bus: Option<BusFlush>,
-    /// A place that was read, and one that was written, without an error.
+    /// A place that was read without an error.
     answered: Option<SectorRange>,
+    /// The first block of the place that was written last without an error.
     took: Option<SectorRange>,
+    /// First sectors of blocks that showed a stamp before the next write.
+    shown: BTreeSet<u64>,
+    /// Whether a stamp was ever read back.
+    seen_stamp: bool,
 }
 
 impl<'a, D: Device> StampedDevice<'a, D> {
@@ -184,6 +198,17 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             bus: None,
             answered: None,
             took: None,
+            shown: BTreeSet::new(),
+            seen_stamp: false,
+        }
+    }
+
+    /// What became of the stamps.
+    pub(crate) fn blocks(&self) -> Blocks {
+        match (self.written.is_empty(), self.seen_stamp) {
+            (true, _) => Blocks::None,
+            (false, false) => Blocks::NeverSeen,
+            (false, true) => Blocks::Seen,
         }
     }
 
@@ -245,6 +270,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
         if writing && let Some(place) = self.took {
             // What it took before it takes again, or it takes nothing any more.
+            self.is_still_ours(place)?;
             let mut buffer = vec![0; place.bytes() as usize];
             self.fill(place, &mut buffer);
             self.moved.written_bytes += place.bytes();
@@ -375,6 +401,10 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         self.touch(place);
         for _ in 0..2 {
             self.tell()?;
+            if !self.is_still_ours(place)? {
+                self.trouble(place);
+                return Ok(());
+            }
             self.moved.written_bytes += place.bytes();
             if self.moved.written_bytes > self.most_written_bytes {
                 return Err(End::Spent);
@@ -384,9 +414,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                     for sector in place.numbers() {
                         self.written.insert(sector, self.generation);
                     }
-                    if place.sectors <= 64 {
-                        self.took = Some(place);
-                    }
+                    self.took = Some(SectorRange { sectors: self.unit(), ..place });
                     return Ok(());
                 }
                 Err(fault) => self.bear(fault, true)?,
@@ -419,6 +447,124 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(())
     }
 
+    /// Whether `place` may be written: another medium may be in the place of the one under test, in a reader that does not
+    /// report it. What was written last shows a stamp, or places that held theirs still do; no other medium has any.
+    /// Before a stamp was ever read back, the place itself still reads as it was saved.
+    ///
+    /// # Errors
+    /// [`Fault::Exchanged`] where all stamps are gone, or most of what was saved reads differently.
+    fn is_still_ours(&mut self, place: SectorRange) -> Result<bool, End> {
+        let mut errs = None;
+        if let Some(took) = self.took
+            && self.shows_stamp(took, &mut errs)?
+        {
+            return Ok(true);
+        }
+        // The lowest addresses first, which most fakes keep; then what was never read, which a medium keeps that loses what
+        // is read.
+        for candidates in [Self::lowest, Self::spread_held, Self::spread_shown, Self::spread_unread] {
+            for sector in candidates(self) {
+                let block = self.place(sector, 1);
+                if self.shows_stamp(block, &mut errs)? {
+                    return Ok(true);
+                }
+            }
+        }
+        if let Some(fault) = errs {
+            // A medium that answers with errors alone says nothing.
+            return Err(End::Fault(fault));
+        }
+        if self.seen_stamp {
+            return Err(End::Fault(Fault::Exchanged));
+        }
+        if self.reads_as_saved(place)? {
+            return Ok(true);
+        }
+        // It changes by itself, if the others do not.
+        if self.most_read_as_saved()? { Ok(false) } else { Err(End::Fault(Fault::Exchanged)) }
+    }
+
+    /// Sectors that were last seen to hold their stamps.
+    fn held(&self) -> impl Iterator<Item = u64> + '_ {
+        self.findings.iter().filter(|(_, seen)| seen.keeps()).map(|(sector, _)| *sector)
+    }
+
+    fn lowest(&self) -> Vec<u64> {
+        self.shown.iter().copied().take(LOWEST).chain(self.held().take(LOWEST)).collect()
+    }
+
+    fn spread_shown(&self) -> Vec<u64> {
+        spread(&self.shown.iter().copied().collect::<Vec<u64>>())
+    }
+
+    fn spread_held(&self) -> Vec<u64> {
+        spread(&self.held().collect::<Vec<u64>>())
+    }
+
+    fn spread_unread(&self) -> Vec<u64> {
+        let mut unread: Vec<u64> =
+            self.written.keys().filter(|sector| !self.findings.contains_key(sector)).copied().collect();
+        unread.sort_unstable();
+        spread(&unread)
+    }
+
+    /// Whether a block bears a stamp of this probe, of any address. An error is none, and is left in `errs` where all there was
+    /// are errors.
+    fn shows_stamp(&mut self, block: SectorRange, errs: &mut Option<Fault>) -> Result<bool, End> {
+        let mut buffer = vec![0; block.bytes() as usize];
+        self.moved.read_bytes += block.bytes();
+        match self.device.read_at(block.offset(), &mut buffer) {
+            Ok(()) => *errs = None,
+            Err(Fault::Medium) if self.device.present() => {
+                *errs = Some(Fault::AllErrors);
+                return Ok(false);
+            }
+            Err(Fault::Medium) => return Err(End::Fault(Fault::Gone)),
+            Err(fault) => return Err(End::Fault(fault)),
+        }
+        let shows = buffer.chunks_exact(SECTOR_LEN).any(|sector| self.salt.origin(sector).is_some());
+        if shows {
+            self.seen_stamp = true;
+            self.shown.insert(block.at);
+        }
+        Ok(shows)
+    }
+
+    /// Whether all of a place reads as it was saved, or shows stamps; or it reads differently each time, which no other medium
+    /// does.
+    fn reads_as_saved(&mut self, place: SectorRange) -> Result<bool, End> {
+        let mut readings = Vec::new();
+        for _ in 0..2 {
+            let mut buffer = vec![0; place.bytes() as usize];
+            self.moved.read_bytes += place.bytes();
+            if self.device.read_at(place.offset(), &mut buffer).is_err() {
+                // What cannot be read is no data of another medium.
+                return Ok(true);
+            }
+            let known = |(sector, content): (u64, &[u8])| {
+                self.saved.get(&sector) == Some(&digest(content)) || self.salt.origin(content).is_some()
+            };
+            if place.numbers().zip(buffer.chunks_exact(SECTOR_LEN)).all(known) {
+                return Ok(true);
+            }
+            readings.push(buffer);
+        }
+        Ok(readings[0] != readings[1])
+    }
+
+    /// Whether most of some places that were saved and not written still read as they were saved.
+    fn most_read_as_saved(&mut self) -> Result<bool, End> {
+        let mut saved: Vec<u64> =
+            self.saved.keys().filter(|sector| !self.written.contains_key(sector)).copied().collect();
+        saved.sort_unstable();
+        let (mut same, mut all) = (0, 0);
+        for sector in spread(&saved) {
+            all += 1;
+            same += u32::from(self.reads_as_saved(self.place(sector, 1))?);
+        }
+        Ok(same * 2 > all)
+    }
+
     /// Returns when the device has what was written.
     pub(crate) fn settle(&mut self) -> Result<(), End> {
         match self.device.sync() {
@@ -446,6 +592,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                         Seen::Foreign(origin) if self.is_of_flush(origin.sector) => Seen::Lost,
                         seen => seen,
                     };
+                    self.seen_stamp |= seen.keeps();
                     self.findings.insert(sector, seen);
                     seen
                 }

@@ -10,8 +10,8 @@ use assay_device::guard::check_raw;
 use assay_engine::Control;
 use assay_runner::RunError;
 use assay_verify::probe::{
-    BlockDevice, Device, Forecast, Identity, Journal, Phase, ProbeError, ProbePlan, Probed, Progress, Salt, Settings,
-    TimedDevice, check_suitable, plan, run,
+    BlockDevice, Device, Forecast, Identity, Journal, JournalLeft, Phase, ProbeError, ProbePlan, Probed, Progress,
+    Salt, Settings, TimedDevice, check_suitable, plan, run,
 };
 
 use super::record::{begin, finish};
@@ -32,7 +32,12 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     check_suitable(&device).map_err(|error| Failure::usage(format!("{}: {error}", shown(&args.target))))?;
     let control = Control::default();
     signals::stop_on_signals(&control)?;
-    let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit };
+    let identity = Identity {
+        bytes: device.bytes(),
+        name: named.into_owned(),
+        serial: seen.medium.unit,
+        attachment: permit.held().attachment(),
+    };
     let path = journals::new_place(&args.target, args.journal.as_deref())?;
     Journal::refuse_same_device(&path, &args.target)?;
     let settings = match args.cache {
@@ -53,12 +58,14 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
         journals::forget(&path);
         Failure::usage(error.to_string())
     })?;
-    let kept = probed.journal_kept;
+    let left = probed.journal;
     let exit = finish(args, record.close_probe(probed, &path, &control, control.elapsed(&start)))?;
-    if kept {
-        output::tell(&format!("not everything is put back; continue with: {mend}"));
-    } else {
-        journals::forget(&path);
+    match left {
+        JournalLeft::Needed => output::tell(&format!("not everything is put back; continue with: {mend}")),
+        JournalLeft::UntilSeenAgain => {
+            output::tell(&format!("everything is put back; {}", super::restore::kept_until_seen_again(&shown(&path))));
+        }
+        JournalLeft::Removed => journals::forget(&path),
     }
     Ok(exit)
 }

@@ -7,7 +7,10 @@ use assay_core::units::Bytes;
 use assay_device::Sysroot;
 use assay_device::guard::check_raw;
 use assay_engine::Control;
-use assay_verify::probe::{BlockDevice, Device, Identity, Restoration, RestoreProgress, RestoreStep, Restored};
+use assay_verify::probe::{
+    BlockDevice, Device, Differing, Identity, JournalLeft, Restoration, RestoreProgress, RestoreStep, Restored,
+    Standing,
+};
 use serde_json::json;
 
 use crate::cli::VerifyArgs;
@@ -22,7 +25,12 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
     let named = args.target.to_string_lossy();
     let permit = check_raw(&sysroot, &args.target, Some(&named))?;
     let mut device = BlockDevice::open(&permit)?;
-    let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit };
+    let identity = Identity {
+        bytes: device.bytes(),
+        name: named.into_owned(),
+        serial: seen.medium.unit,
+        attachment: permit.held().attachment(),
+    };
     let again = journals::restore_command(journal, &args.target);
     let control = Control::default();
     signals::last_words(Some(format!("interrupted, not everything is put back; continue with: {again}")));
@@ -39,9 +47,9 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
     journals::forget(journal);
     if args.json {
         output::print_json(&json!({
-            "restored_bytes": done.bytes, "differing_offsets": done.differing, "already_restored": done.already,
+            "restored_bytes": done.bytes, "differing_offsets": offsets(&done), "already_restored": done.already,
             "newer_offsets": done.newer, "missing_places": done.missing.len(), "stopped": done.stopped,
-            "journal_kept": done.journal_kept,
+            "journal_kept": done.journal != JournalLeft::Removed,
         }))?;
     } else {
         output::print(&words(&shown(&args.target), &shown(journal), &done))?;
@@ -62,24 +70,38 @@ fn line(progress: &RestoreProgress) -> String {
     format!("{step}  {} of {} places, {} written", progress.done, progress.places, Bytes(progress.written_bytes))
 }
 
+fn offsets(done: &Restored) -> Vec<u64> {
+    done.differing.iter().map(|place| place.offset).collect()
+}
+
 fn words(device: &str, journal: &str, done: &Restored) -> String {
     let amount = Bytes(done.bytes);
     if done.already {
-        return format!("{device} was put back before; the journal is no longer needed");
+        return format!("{device} still reads as before after it was attached anew; {journal} is removed");
     }
     if !done.is_complete() {
-        let mend = match done.differing.len() + done.missing.len() {
-            0 => "",
-            _ => "; blocks that cannot be restored are discarded with --discard",
-        };
+        let mend = if can_be_given_up(done) { "; --discard gives up what cannot come back" } else { "" };
         return format!("{device}: {amount} put back, not everything: {done}; {journal} is kept{mend}");
     }
-    match (done.untouched, done.journal_kept) {
-        (true, true) => format!(
+    if done.untouched && done.journal == JournalLeft::Needed {
+        return format!(
             "{device} reads as before, and nothing of the probe is on it: put back already, or another card with \
-             the same content; {journal} is kept, --discard deletes it"
-        ),
-        (_, true) => format!("{device} is as before: {amount} put back; {journal} can be removed"),
-        (_, false) => format!("{device} is as before: {amount} put back"),
+             the same content; {journal} is kept"
+        );
     }
+    format!("{device} is as before: {amount} put back; {}", kept_until_seen_again(journal))
+}
+
+/// Why a journal stays though everything was put back.
+pub(super) fn kept_until_seen_again(journal: &str) -> String {
+    format!(
+        "leave it plugged in for a moment, since its cache may not have been written out; {journal} is removed when assay \
+         sees the device again after it was unplugged"
+    )
+}
+
+/// Whether the device is proven to be the right one, and answers: only then nothing is lost with the journal.
+fn can_be_given_up(done: &Restored) -> bool {
+    let answers = |place: &Differing| matches!(place.standing, Standing::Blocks | Standing::Other);
+    !done.untouched && !done.stopped && done.differing.iter().all(answers)
 }
