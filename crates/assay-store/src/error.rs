@@ -83,6 +83,17 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// The file has other names too. A log belongs to one name, so what is written by one name and by another is lost.
+    #[error(
+        "{} has {names} names (hard links), so writing to it would lose records; remove the other names, or put a copy of the file in its place (docs/store.md tells how)",
+        shown(.path)
+    )]
+    Linked {
+        /// The store, or a file beside it that belongs to it.
+        path: PathBuf,
+        /// How many names it has.
+        names: u64,
+    },
     /// Written by a newer assay. It is never changed.
     #[error("{} has store version {found}, and this assay knows up to {known}; use the newer assay", shown(.path))]
     NewerStore {

@@ -8,6 +8,7 @@ use assay_core::text::harmless;
 use assay_report::Redactor;
 use assay_store::{Keeper, Spool, SqliteStore, Store, StoreError, data_dir};
 
+use crate::copies::Copy;
 use crate::failure::Failure;
 use crate::output;
 
@@ -84,17 +85,27 @@ fn open_existing(directory: &Path) -> Result<Option<SqliteStore>, StoreError> {
 }
 
 fn existing_in(directory: &Path) -> Result<Option<SqliteStore>, Failure> {
-    let store = match open_existing(directory)? {
+    let store = match open_existing(directory) {
         // Its records wait for a store that was moved away.
-        None if Spool::in_directory(directory).waits() => Some(SqliteStore::open(directory)?),
-        store => store,
+        Ok(None) if Spool::in_directory(directory).waits() => Some(SqliteStore::open(directory)?),
+        Err(error @ StoreError::Linked { .. }) => return by_copy(directory, &error),
+        store => store?,
     };
     let Some(mut store) = store else { return Ok(None) };
     take_in(&mut store, directory);
     Ok(Some(store))
 }
 
+/// A store whose file has several names, which is not opened itself: even a reader may write what its log holds.
+fn by_copy(directory: &Path, reason: &StoreError) -> Result<Option<SqliteStore>, Failure> {
+    COPIED.call_once(|| output::tell_wrapped(&format!("{reason}; it is read by a copy")));
+    let copy = Copy::of(directory, directory)?;
+    let path = copy.path().to_owned();
+    Ok(SqliteStore::open_copied(directory, &path, Box::new(copy))?)
+}
+
 /// Said once by all threads of a command.
+static COPIED: Once = Once::new();
 static TAKEN_IN: Once = Once::new();
 /// How long other users of the store are waited for before the command continues without.
 const FOR_THE_SPOOL: Duration = Duration::from_millis(500);

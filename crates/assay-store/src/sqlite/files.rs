@@ -14,6 +14,8 @@ pub(crate) use crate::system::{Inode, Need, kind_of};
 
 /// Name of the store within the data directory.
 const NAME: &str = "assay.sqlite";
+/// Ends of the names of all files that belong to it.
+const ENDS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 pub(crate) fn store_in(dir: &Path) -> PathBuf {
     dir.join(NAME)
@@ -92,6 +94,28 @@ pub(crate) fn inode(file: &Path) -> Result<Inode, StoreError> {
     })
 }
 
+/// Refuses a store one of whose files has other names. SQLite knows its log by the name of the database: two names have
+/// two logs, and each is read into the same file without the other (<https://www.sqlite.org/howtocorrupt.html>, 2.4).
+pub(crate) fn must_have_one_name(file: &Path) -> Result<(), StoreError> {
+    for end in ENDS {
+        let path = beside(file, end);
+        match system::inode(&path) {
+            Ok(Inode { names, .. }) if names > 1 => return Err(StoreError::Linked { path, names }),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(explain::system("read", &path, error)),
+        }
+    }
+    Ok(())
+}
+
+/// A file that belongs to the store.
+fn beside(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
 /// Whether `path` may be used so; the system's refusal otherwise.
 pub(crate) fn may(action: &'static str, path: &Path, need: Need) -> Result<(), StoreError> {
     system::may(path, need).map_err(|error| explain::system(action, path, error))
@@ -107,9 +131,7 @@ fn in_the_way(dir: &Path) -> PathBuf {
 
 /// Bytes in the write-ahead log beside the store.
 pub(crate) fn log_bytes(file: &Path) -> u64 {
-    let mut name = file.as_os_str().to_owned();
-    name.push("-wal");
-    fs::metadata(name).map_or(0, |meta| meta.len())
+    fs::metadata(beside(file, "-wal")).map_or(0, |meta| meta.len())
 }
 
 /// Held while a store is made or brought up to date, so that two first runs do not meet in it.

@@ -1,5 +1,6 @@
 //! Opening: for a run, which makes the store, and for reading, which makes nothing.
 
+use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -31,6 +32,9 @@ pub struct SqliteStore {
     pub(super) names_synced: bool,
     /// What was saved last of the run under way.
     pub(super) growth: Option<Growth>,
+    /// What keeps the copy that is read; dropped after the connection, which is declared before it.
+    #[expect(dead_code, reason = "the copy lives as long as this")]
+    pub(super) copy: Option<Box<dyn Any + Send>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,6 +76,7 @@ impl SqliteStore {
         let set_up = files::lock_set_up(dir, &file, busy_timeout)?;
         files::make_file(&file)?;
         let found = files::look(&file)?;
+        files::must_have_one_name(&file)?;
         files::may("write", &file, Need::ReadWrite)?;
         let explain = |error| explain::database(&file, error);
         let mut conn = connect(&file, Mode::ReadWrite, busy_timeout).map_err(explain)?;
@@ -86,14 +91,14 @@ impl SqliteStore {
         }
         drop(set_up);
         let inode = files::inode(&file)?;
-        Ok(Self { conn, file, read_only: false, inode, names_synced: false, growth: None })
+        Ok(Self { conn, file, read_only: false, inode, names_synced: false, growth: None, copy: None })
     }
 
     /// Opens the store in `dir` if there is one, without making anything. One that cannot be
     /// written can still be read.
     ///
     /// # Errors
-    /// As [`SqliteStore::open`].
+    /// As [`SqliteStore::open`]; [`StoreError::Linked`] where it is read by a copy ([`SqliteStore::open_copied`]).
     pub fn open_existing(dir: &Path) -> Result<Option<Self>, StoreError> {
         Self::open_existing_telling(dir, &mut |_, _| {})
     }
@@ -111,9 +116,12 @@ impl SqliteStore {
             return Ok(None);
         }
         files::may("read", &file, Need::Read)?;
-        let (mut conn, state) = connect_somehow(&file)?;
-        let read_only = conn.is_readonly("main").map_err(|error| explain::database(&file, error))?
-            || files::may("write", dir, Need::MakeIn).is_err();
+        let fixed = files::may("write", dir, Need::MakeIn).is_err();
+        if !fixed {
+            files::must_have_one_name(&file)?;
+        }
+        let (mut conn, state) = connect_somehow(&file, fixed)?;
+        let read_only = fixed || conn.is_readonly("main").map_err(|error| explain::database(&file, error))?;
         check(&conn, &file, &found)?;
         match state {
             State::Empty => return Ok(None),
@@ -125,7 +133,17 @@ impl SqliteStore {
             State::Current => {}
         }
         let inode = files::inode(&file)?;
-        Ok(Some(Self { conn, file, read_only, inode, names_synced: false, growth: None }))
+        Ok(Some(Self { conn, file, read_only, inode, names_synced: false, growth: None, copy: None }))
+    }
+
+    /// Reads the store in `dir`, whose file has several names, by a copy of it in the directory `copy`. Nothing is written
+    /// to either that stays: a save is refused. `keep` is dropped when the copy is closed.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open_copied(dir: &Path, copy: &Path, keep: Box<dyn Any + Send>) -> Result<Option<Self>, StoreError> {
+        let Some(store) = Self::open_existing(copy)? else { return Ok(None) };
+        Ok(Some(Self { file: files::store_in(dir), read_only: true, copy: Some(keep), ..store }))
     }
 
     /// Waits at most so long for another process, instead of five seconds.
@@ -170,8 +188,8 @@ fn connect(file: &Path, mode: Mode, busy_timeout: Duration) -> rusqlite::Result<
     Ok(conn)
 }
 
-/// Connects as well as the file system allows.
-fn connect_somehow(file: &Path) -> Result<(Connection, State), StoreError> {
+/// Connects as well as the file system allows; for reading alone where the directory is `fixed`.
+fn connect_somehow(file: &Path, fixed: bool) -> Result<(Connection, State), StoreError> {
     let attempt = |mode| {
         connect(file, mode, BUSY_TIMEOUT)
             .and_then(|conn| {
@@ -189,8 +207,8 @@ fn connect_somehow(file: &Path) -> Result<(Connection, State), StoreError> {
             )
         )
     };
-    let mut result = attempt(Mode::ReadWrite);
-    if result.as_ref().is_err_and(cannot_write) {
+    let mut result = attempt(if fixed { Mode::ReadOnly } else { Mode::ReadWrite });
+    if !fixed && result.as_ref().is_err_and(cannot_write) {
         result = attempt(Mode::ReadOnly);
     }
     if result.as_ref().is_err_and(cannot_write) {
@@ -277,6 +295,7 @@ mod tests {
                 inode,
                 names_synced: false,
                 growth: None,
+                copy: None,
             });
         }
     }

@@ -21,11 +21,13 @@ impl SqliteStore {
     /// under way, and no page is left for the kernel to write back in the middle of the next
     /// repeat, where the store may lie on the medium under test.
     pub(super) fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
+        // Before all else: a copy of such a store is read, which is read-only, too.
+        super::files::must_have_one_name(&self.file)?;
         if self.read_only {
             return Err(StoreError::ReadOnly { path: self.file.clone() });
         }
         // SQLite would go on writing to a file that nobody can find any more.
-        if super::files::inode(&self.file)? != self.inode {
+        if !super::files::inode(&self.file)?.is_same(&self.inode) {
             return Err(StoreError::Moved { path: self.file.clone() });
         }
         let file = &self.file;

@@ -42,10 +42,19 @@ pub(crate) enum ProcessState {
 }
 
 /// Which file stands at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Inode {
     pub(crate) device: u64,
     pub(crate) number: u64,
+    /// Its names, which change without making it another file.
+    pub(crate) names: u64,
+}
+
+impl Inode {
+    /// Whether both are the same file.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (self.device, self.number) == (other.device, other.number)
+    }
 }
 
 // How the program keeps paths elsewhere, too.

@@ -31,7 +31,7 @@ pub(crate) fn path_in_uri(path: &Path) -> Vec<u8> {
 
 /// Which file stands at a path.
 pub(crate) fn inode(file: &Path) -> io::Result<Inode> {
-    fs::metadata(file).map(|meta| Inode { device: meta.dev(), number: meta.ino() })
+    fs::metadata(file).map(|meta| Inode { device: meta.dev(), number: meta.ino(), names: meta.nlink() })
 }
 
 /// Whether `path` may be used so.

@@ -98,7 +98,7 @@ pub(crate) fn inode(file: &Path) -> io::Result<Inode> {
         return Err(io::Error::last_os_error());
     }
     let number = u64::from(info.nFileIndexHigh) << 32 | u64::from(info.nFileIndexLow);
-    Ok(Inode { device: info.dwVolumeSerialNumber.into(), number })
+    Ok(Inode { device: info.dwVolumeSerialNumber.into(), number, names: info.nNumberOfLinks.into() })
 }
 
 /// Whether `path` may be used so, as far as its attributes tell; what lists forbid shows when it is used.

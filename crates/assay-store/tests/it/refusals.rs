@@ -5,10 +5,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::common::{Mount, child, is_root, record, skip, with_samples};
 use assay_core::exit::Exit;
-use assay_store::{RunState, Spool, SqliteStore, Store, StoreError};
+use assay_store::{Keeper, Kept, RunState, Spool, SqliteStore, Store, StoreError};
 
 fn filled(dir: &Path) {
     let mut store = SqliteStore::open(dir).unwrap();
@@ -373,4 +374,62 @@ fn a_torn_file_of_the_spool_stays_with_its_reason_and_the_others_are_taken_in() 
     let left: Vec<(&str, &str)> = intake.left.iter().map(|left| (left.name.as_str(), left.reason.as_str())).collect();
     assert_eq!(left, [(torn, "it has no second line")]);
     assert!(spool.path().join(torn).exists());
+}
+
+/// A file with two names has two logs: what is written by one name is lost to the other.
+#[test]
+fn a_store_with_two_names_is_read_by_a_copy_and_not_written() {
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut open = SqliteStore::open(one.path()).unwrap();
+    open.save(&record("aaaaaaaaaa"), RunState::Finished).unwrap();
+    let (file, name) = (one.path().join("assay.sqlite"), other.path().join("assay.sqlite"));
+    for named in ["assay.sqlite", "assay.sqlite-wal"] {
+        let there = one.path().join(named);
+        fs::hard_link(&there, other.path().join("a name")).unwrap();
+        let error = open.save(&record("bbbbbbbbbb"), RunState::Finished).unwrap_err();
+        assert!(matches!(&error, StoreError::Linked { path, names: 2 } if *path == there), "{error}");
+        assert!(one_line(&error).contains("put a copy"), "{error}");
+        for error in [SqliteStore::open(one.path()).unwrap_err(), SqliteStore::open_existing(one.path()).unwrap_err()] {
+            assert!(matches!(error, StoreError::Linked { .. }), "{error}");
+        }
+        fs::remove_file(other.path().join("a name")).unwrap();
+    }
+    fs::hard_link(&file, &name).unwrap();
+
+    // What is read is the whole of it with its log, and it stays what it was.
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["assay.sqlite", "assay.sqlite-wal"] {
+        fs::copy(one.path().join(name), copy.path().join(name)).unwrap();
+    }
+    let place = copy.path().to_owned();
+    let mut read = SqliteStore::open_copied(one.path(), &place, Box::new(copy)).unwrap().unwrap();
+    assert!(read.read_only() && read.location() == file.to_str().unwrap(), "{}", read.location());
+    assert_eq!(read.list("").unwrap().len(), 1);
+    let error = read.save(&record("bbbbbbbbbb"), RunState::Finished).unwrap_err();
+    assert!(matches!(error, StoreError::Linked { .. }), "{error}");
+    drop(read);
+    assert!(!place.exists(), "the copy goes with the store");
+
+    // A run under way saves to the spool, and nothing is lost once the file has one name.
+    let mut keeper = Keeper::with(Some(open), Spool::in_directory(one.path()));
+    let kept = keeper.keep(&record("bbbbbbbbbb"), RunState::Finished, Duration::from_secs(1));
+    assert!(matches!(kept, Kept::Spooled(StoreError::Linked { .. })), "{kept:?}");
+    drop(keeper);
+    fs::remove_file(&name).unwrap();
+    let mut store = SqliteStore::open(one.path()).unwrap();
+    store.take_in(&mut Spool::in_directory(one.path())).unwrap();
+    assert_eq!(store.list("").unwrap().len(), 2);
+}
+
+#[test]
+fn a_store_with_two_names_that_cannot_be_written_is_read_where_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mount) = Mount::tmpfs(dir.path(), "8m") else { return };
+    let data = dir.path().join("data");
+    filled(&data);
+    fs::hard_link(data.join("assay.sqlite"), dir.path().join("name")).unwrap();
+    mount.remount("ro");
+    let store = SqliteStore::open_existing(&data).unwrap().unwrap();
+    assert!(store.read_only());
+    assert_eq!(store.list("").unwrap().len(), 2);
 }

@@ -353,3 +353,29 @@ fn the_directory_of_the_store_is_synced_before_the_first_commit() {
     let (names, log) = (synced(&data), synced(&data.join("assay.sqlite-wal")));
     assert!(names.is_some() && names < log, "{trace}");
 }
+
+/// Two names of a file have two logs, each of which is read into it without the other: records would be lost.
+#[test]
+fn a_store_with_two_names_is_shown_by_a_copy_and_takes_nothing() {
+    let place = Place::new();
+    place.measured();
+    let other = place.path().join("backup");
+    fs::create_dir(&other).unwrap();
+    fs::hard_link(place.store(), other.join("assay.sqlite")).unwrap();
+    let done = run(place.assay(["list", "--json"]));
+    let said = done.succeeds().stderr.replace("\n  ", " ");
+    assert!(said.contains("has 2 names (hard links)") && said.contains("it is read by a copy"), "{said}");
+    let listed: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), 1);
+    for refused in [&["run", "--suite", "tiny.toml", "medium"][..], &["rm", "last"], &["import", "tiny.toml"]] {
+        let done = run(place.assay(refused));
+        let said = done.stderr.replace("\n  ", " ");
+        assert!(done.code == Some(4) && said.contains("has 2 names (hard links)"), "{refused:?}: {said}");
+    }
+    let copies = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with("import-");
+    assert!(!fs::read_dir(place.data()).unwrap().any(|entry| copies(&entry.unwrap())));
+    place.assert_clean();
+    fs::remove_file(other.join("assay.sqlite")).unwrap();
+    place.measured();
+    assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 2);
+}
