@@ -212,9 +212,10 @@ fn three_nodes_are_checked_measured_collected_and_left_as_they_were() {
     // Records are somebody's data: they stay until they are told to go.
     fleet.play("clean", &[]).succeeded();
     for node in fleet.cluster.nodes() {
-        let there: Vec<_> =
+        let mut there: Vec<_> =
             fs::read_dir(node.home().join(".assay-fleet")).unwrap().map(|file| file.unwrap().file_name()).collect();
-        assert_eq!(there, ["data"]);
+        there.sort();
+        assert_eq!(there, [".assay-fleet", "data"]);
     }
     fleet.play("clean", &[("assay_remove_records", "true")]).succeeded();
     for node in fleet.cluster.nodes() {

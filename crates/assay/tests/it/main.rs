@@ -36,6 +36,7 @@ mod licences;
 mod manner;
 mod memory;
 mod node;
+mod node_scripts;
 mod observations;
 mod old_kernel;
 mod originals;

@@ -16,6 +16,7 @@ use crate::{output, signals};
 struct Row {
     node: String,
     removed: Vec<String>,
+    left: Vec<String>,
     kept: String,
     reason: Option<String>,
 }
@@ -34,8 +35,11 @@ pub(super) fn clean(args: &FleetCleanArgs) -> Result<Exit, Failure> {
     ansible.play("clean", &hosts, variables, &mut |event| {
         let Some(row) = rows.iter_mut().find(|row| row.node == event.node) else { return };
         if let Some(fact) = event.facts.get("node_removed") {
-            let removed = fact["removed"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            row.removed = removed.map(reason).collect();
+            let paths = |name: &str| -> Vec<String> {
+                let paths = fact[name].as_array().into_iter().flatten().filter_map(Value::as_str);
+                paths.map(reason).collect()
+            };
+            (row.removed, row.left) = (paths("removed"), paths("left"));
             row.kept = reason(fact["kept"].as_str().unwrap_or_default());
         }
         if event.facts.contains_key("node_removed") || event.end().is_some() {
@@ -61,6 +65,9 @@ fn line(row: &Row) -> String {
     } else if row.reason.is_none() {
         words.push("nothing to remove".to_owned());
     }
+    if !row.left.is_empty() {
+        words.push(format!("assay did not make {} and left it", row.left.join(", ")));
+    }
     if !row.kept.is_empty() {
         words.push(format!("records are kept in {} (--records removes them)", row.kept));
     }
@@ -69,5 +76,5 @@ fn line(row: &Row) -> String {
 }
 
 fn json(row: &Row) -> Value {
-    json!({ "node": row.node, "removed": row.removed, "kept": row.kept, "reason": row.reason })
+    json!({ "node": row.node, "removed": row.removed, "left": row.left, "kept": row.kept, "reason": row.reason })
 }

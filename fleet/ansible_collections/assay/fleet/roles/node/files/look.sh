@@ -11,10 +11,29 @@ case $directory in
     ;;
 esac
 
+while [ "${directory%/}" != "$directory" ] && [ "$directory" != / ]; do directory=${directory%/}; done
+
 # A directory of somebody else in the same place would be somebody else's program.
 (umask 077 && mkdir -p "$directory")
-if [ -L "$directory" ] || [ ! -O "$directory" ]; then
+if [ -L "$directory" ] || [ ! -d "$directory" ] || [ ! -O "$directory" ]; then
     echo "assay: $directory is not a directory of the user who logged in: choose another one" >&2
+    exit 2
+fi
+case $(ls -ld "$directory" | head -n 1 | cut -c 6,9) in
+*w*)
+    echo "assay: others may write in $directory: choose another one, or chmod go-w it" >&2
+    exit 2
+    ;;
+esac
+
+# The mark of a directory that holds nothing of the user's: clean.sh removes nothing elsewhere. One that is there is taken
+# where it is empty; two that look at once may both make the mark.
+mark=$directory/.assay-fleet
+if [ ! -e "$mark" ] && [ ! -L "$mark" ] && [ -z "$(ls -A "$directory")" ]; then
+    (umask 077 && set -C && echo "assay fleet made this directory, and assay fleet clean removes it" > "$mark") 2> /dev/null || true
+fi
+if [ -L "$mark" ] || [ ! -f "$mark" ] || [ ! -O "$mark" ]; then
+    echo "assay: $directory has files that assay did not put there: choose another directory (assay_directory); where an earlier assay put them there, make an empty file .assay-fleet in it" >&2
     exit 2
 fi
 echo "directory=$directory"

@@ -13,6 +13,7 @@ if [ -f key ]; then
 fi
 ASSAY_DATA=$PWD/data
 export ASSAY_DATA
+rm -f last.json last.log
 ./assay run "$@" --quiet --json > last.json 2> last.log < /dev/null
 code=$?
 echo "exit=$code"

@@ -5,6 +5,7 @@ cd "$1"
 shift
 ASSAY_DATA=$PWD/data
 export ASSAY_DATA
+rm -f send.json
 for id in "$@"; do
     ./assay show "$id" --json > send.json
     printf '%s ' "$id"
