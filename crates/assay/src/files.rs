@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use assay_device::owned::Directory;
@@ -22,10 +23,28 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
 /// takes its place, with its mode and owner.
 pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let attempt = place(path).and_then(|place| match place {
+        Place::InPlace(file) if file.is_file() => overwrite(&file, content.as_ref()),
         Place::InPlace(file) => std::fs::write(file, content),
         Place::Swapped { directory, name } => Ok(directory.replace(&name, content.as_ref())?),
     });
     attempt.map_err(|error| cannot_write(path, &error))
+}
+
+/// Gives a file new content where no other can take its place. What is longer is written behind the old content first: on a
+/// full disk that fails, and the old content is whole.
+fn overwrite(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+    let before = file.metadata()?.len();
+    let (head, tail) = content.split_at(usize::try_from(before).unwrap_or(usize::MAX).min(content.len()));
+    let longer = file.seek(SeekFrom::End(0)).and_then(|_| file.write_all(tail)).and_then(|()| file.sync_data());
+    if let Err(error) = longer {
+        file.set_len(before)?;
+        return Err(error);
+    }
+    file.rewind()?;
+    file.write_all(head)?;
+    file.set_len(content.len() as u64)?;
+    file.sync_data()
 }
 
 /// How a file is written.
@@ -121,6 +140,32 @@ mod tests {
         check_writable(null).unwrap();
         write_whole(null, "text").unwrap();
         assert!(!null.symlink_metadata().unwrap().is_file());
+    }
+
+    #[test]
+    fn what_is_written_in_place_is_whole_or_as_it_was() {
+        let test = "what_is_written_in_place_is_whole_or_as_it_was";
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.md");
+        std::fs::write(&file, "first").unwrap();
+        for text in ["longer than that", "short", ""] {
+            overwrite(&file, text.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        }
+        let mount = |arguments: &[&str]| {
+            let done = std::process::Command::new(arguments[0]).args(&arguments[1..]).arg(dir.path()).output();
+            done.is_ok_and(|done| done.status.success())
+        };
+        if !mount(&["mount", "-t", "tmpfs", "-o", "size=64k", "none"]) {
+            return assay_lab::skip(test, &assay_lab::Missing("needs root to mount".to_owned()));
+        }
+        let old = vec![b'o'; 20_000];
+        std::fs::write(&file, &old).unwrap();
+        let written = overwrite(&file, &vec![b'n'; 200_000]);
+        let now = std::fs::read(&file).unwrap();
+        assert!(mount(&["umount"]));
+        assert_eq!(written.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
+        assert!(now == old, "the old content is lost: {} bytes", now.len());
     }
 
     #[test]

@@ -143,11 +143,12 @@ impl Directory {
     }
 
     /// Gives a file in it new content, durably: whoever reads it sees the old or the new, also after a crash. What
-    /// has that name is replaced whatever it is, but for a directory; mode and owner of a file are kept, on Windows its list
-    /// of rights, attributes and streams, where its name may be lost in a power cut.
+    /// has that name is replaced whatever it is, but for a directory; owner, mode, access list and other attributes of a file
+    /// are kept, on Windows its list of rights, attributes and streams, where its name may be lost in a power cut. Another
+    /// name of the same file (a hard link) keeps the old content.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's, also where an access list cannot be kept; the file is as it was then.
     pub fn replace(&self, name: &OsStr, content: &[u8]) -> Result<(), OwnedError> {
         let path = self.path.join(name);
         let io = |error: io::Error| OwnedError::io(&path, error);
@@ -173,7 +174,7 @@ impl Directory {
     pub(super) fn swap(&self, name: &OsStr, mode: Mode, content: &[u8], old: Option<&Stat>) -> io::Result<()> {
         let new = temporary()?;
         let mut file = self.make_file(OsStr::new(&new), Caching::Cached, mode)?;
-        let kept = old.map_or(Ok(()), |old| system::keep(old, &file));
+        let kept = old.map_or(Ok(()), |old| system::keep(&self.handle, name, old, &file));
         let written = kept.and_then(|()| file.write_all(content)).and_then(|()| file.sync_data());
         drop(file);
         let renamed = written.and_then(|()| system::rename(&self.handle, OsStr::new(&new), name, old.is_some()));

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use crate::loops::alone;
 use assay_device::owned::{Access, Caching, Cause, Directory, OwnDir, OwnedError};
-use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+use rustix::fs::{CWD, FileType, Mode, XattrFlags, getxattr, makedev, mknodat, removexattr, setxattr};
 
 const OWN: &str = ".own";
 const NAME: &str = "state";
@@ -251,4 +251,67 @@ fn new_content_is_synced_before_it_takes_the_name_and_the_directory_afterwards()
     };
     let (file, name, directory) = (at("sync(", &of_file), at("rename", "\"new-"), at("fsync(", &of_directory));
     assert!(file.is_some() && file < name && name < directory, "{trace}");
+}
+
+/// An access list as `system.posix_acl_access` and `system.posix_acl_default` hold it (linux/posix_acl_xattr.h): the user may
+/// read and write, user 1001 may `named`, the group nothing, the mask is `mask`, others nothing.
+fn access_list(named: u16, mask: u16) -> Vec<u8> {
+    const ALL: u32 = u32::MAX;
+    let entries: [(u16, u16, u32); 5] = [(1, 6, ALL), (2, named, 1001), (4, 0, ALL), (0x10, mask, ALL), (0x20, 0, ALL)];
+    let mut list = 2u32.to_le_bytes().to_vec();
+    for (tag, may, id) in entries {
+        list.extend(tag.to_le_bytes().into_iter().chain(may.to_le_bytes()).chain(id.to_le_bytes()));
+    }
+    list
+}
+
+fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
+    let mut value = vec![0; 1 << 16];
+    let length = getxattr(path, name, value.as_mut_slice()).ok()?;
+    value.truncate(length);
+    Some(value)
+}
+
+const LIST: &str = "system.posix_acl_access";
+
+#[test]
+fn a_file_of_the_user_that_is_replaced_keeps_its_access_list_and_attributes() {
+    let place = tempfile::tempdir().unwrap();
+    let (path, name) = (place.path().join("report.html"), OsStr::new("report.html"));
+    std::fs::write(&path, "one").unwrap();
+    let list = access_list(4, 6);
+    if let Err(error) = setxattr(&path, LIST, &list, XattrFlags::empty()) {
+        println!("SKIP: owned: the file system has no access lists: {error}");
+        return;
+    }
+    setxattr(&path, "user.comment", b"mine", XattrFlags::empty()).unwrap();
+    let mode = || path.metadata().unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode(), 0o660, "the mask stands where the rights of the group were");
+    let second = place.path().join("second");
+    std::fs::hard_link(&path, &second).unwrap();
+    let directory = Directory::open(place.path()).unwrap();
+    directory.replace(name, b"two").unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"two");
+    assert_eq!(attribute(&path, LIST), Some(list));
+    assert_eq!((attribute(&path, "user.comment"), mode()), (Some(b"mine".to_vec()), 0o660));
+    assert_eq!(std::fs::read(&second).unwrap(), b"one", "another name keeps the old content");
+
+    // What a directory gives to files that are made in it is not given to one that was there without it.
+    setxattr(place.path(), "system.posix_acl_default", &access_list(7, 7), XattrFlags::empty()).unwrap();
+    removexattr(&path, LIST).unwrap();
+    std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+    directory.replace(name, b"three").unwrap();
+    assert_eq!((attribute(&path, LIST), mode()), (None, 0o640));
+    assert_eq!(std::fs::read(&path).unwrap(), b"three");
+}
+
+/// One that this user may not read is replaced like any other.
+#[test]
+fn a_file_that_cannot_be_read_is_replaced_with_its_access_list() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("report.html");
+    std::fs::write(&path, "one").unwrap();
+    std::fs::set_permissions(&path, Permissions::from_mode(0o200)).unwrap();
+    Directory::open(place.path()).unwrap().replace(OsStr::new("report.html"), b"two").unwrap();
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o7777, 0o200);
 }

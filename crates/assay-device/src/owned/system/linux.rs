@@ -1,14 +1,14 @@
 //! Linux.
 
-use std::ffi::OsStr;
+use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode as Bits, OFlags, StatVfsMountFlags, StatxFlags, fstat, fstatfs, fstatvfs, fsync,
-    openat, statat, statx, syncfs,
+    AtFlags, CWD, FileType, Mode as Bits, OFlags, StatVfsMountFlags, StatxFlags, XattrFlags, fgetxattr, flistxattr,
+    fremovexattr, fsetxattr, fstat, fstatfs, fstatvfs, fsync, getxattr, listxattr, openat, statat, statx, syncfs,
 };
 use rustix::io::Errno;
 
@@ -16,7 +16,7 @@ use super::Mode;
 use super::unix::{BLOCK, Handle, kind, make_at, open_at, plain};
 use crate::owned::open::OpenHow;
 use crate::owned::stat::Stat;
-use crate::owned::{Caching, Space};
+use crate::owned::{Access, Caching, Space};
 
 /// Numbers of file systems that several hosts may use at once, from linux/magic.h and statfs(2); FUSE is one where
 /// no device lies under it.
@@ -167,4 +167,93 @@ pub(in crate::owned) fn boot() -> String {
 /// Whether the file system has no owners and modes of its own. Where the system does not say, it has.
 pub(in crate::owned) fn keeps_no_owners(directory: &Handle) -> bool {
     fstatfs(directory).is_ok_and(|fs| KEEP_NO_OWNERS.contains(&(fs.f_type as u32)))
+}
+
+/// Lists of who may do what with a file: of Linux (acl(5)), and of servers (nfs4_acl(5)).
+const ACCESS_LISTS: [&CStr; 2] = [c"system.posix_acl_access", c"system.nfs4_acl"];
+/// Attributes that belong to the user, to a security module, or say how a file is stored (xattr(7)).
+const CARRIED: [&str; 3] = ["user.", "security.", "btrfs."];
+/// These hold for the content of a file, or for its being run.
+const OF_THE_CONTENT: [&str; 3] = ["security.capability", "security.ima", "security.evm"];
+/// The most that a value takes, and all names: `XATTR_SIZE_MAX` and `XATTR_LIST_MAX` of linux/limits.h.
+const LARGEST: usize = 1 << 16;
+
+/// Gives `file` the access list of the one that has `name` and is `old`, or none where that has none, and its other
+/// attributes, where the system lets.
+pub(in crate::owned) fn keep_attributes(directory: &Handle, name: &OsStr, old: &Stat, file: &File) -> io::Result<()> {
+    let from = Attributes::open(directory, name, old)?;
+    for list in ACCESS_LISTS {
+        match from.value(list)? {
+            Some(value) => fsetxattr(file, list, &value, XattrFlags::empty())?,
+            // One that a directory gives to what is made in it (acl(5), "OBJECT CREATION AND DEFAULT ACLs").
+            None => match fremovexattr(file, list) {
+                Ok(()) | Err(Errno::NODATA | Errno::NOTSUP | Errno::PERM | Errno::INVAL) => {}
+                Err(error) => return Err(error.into()),
+            },
+        }
+    }
+    for name in from.names() {
+        if let Ok(Some(value)) = from.value(&name) {
+            let _ = fsetxattr(file, &*name, &value, XattrFlags::empty());
+        }
+    }
+    Ok(())
+}
+
+/// The extended attributes of a file, also of one that this user may not read.
+struct Attributes {
+    file: OwnedFd,
+    /// How it is reached where it is open for no more than to be named.
+    path: Option<String>,
+}
+
+impl Attributes {
+    fn open(directory: &Handle, name: &OsStr, old: &Stat) -> io::Result<Self> {
+        let of = match open_at(directory, name, Access::Read, OFlags::empty()) {
+            Ok(file) => Self { file: file.into(), path: None },
+            Err(Errno::ACCESS) => {
+                let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let file = openat(directory, name, flags, Bits::empty())?;
+                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+                Self { file, path: Some(path) }
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if !stat_open(of.file.as_fd())?.is_same(old) {
+            return Err(io::Error::other("another file has taken its place meanwhile"));
+        }
+        Ok(of)
+    }
+
+    fn value(&self, name: &CStr) -> io::Result<Option<Vec<u8>>> {
+        let mut value = vec![0; LARGEST];
+        let read = match &self.path {
+            None => fgetxattr(&self.file, name, value.as_mut_slice()),
+            Some(path) => getxattr(path.as_str(), name, value.as_mut_slice()),
+        };
+        match read {
+            Ok(length) => {
+                value.truncate(length);
+                Ok(Some(value))
+            }
+            Err(Errno::NODATA | Errno::NOTSUP) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Names of those that another file may have too.
+    fn names(&self) -> Vec<CString> {
+        let mut list = vec![0; LARGEST];
+        let read = match &self.path {
+            None => flistxattr(&self.file, list.as_mut_slice()),
+            Some(path) => listxattr(path.as_str(), list.as_mut_slice()),
+        };
+        list.truncate(read.unwrap_or(0));
+        let carried = |name: &&CStr| {
+            let name = name.to_string_lossy();
+            CARRIED.iter().any(|prefix| name.starts_with(prefix)) && !OF_THE_CONTENT.contains(&&*name)
+        };
+        let names = list.split_inclusive(|byte| *byte == 0);
+        names.filter_map(|name| CStr::from_bytes_with_nul(name).ok()).filter(carried).map(CStr::to_owned).collect()
+    }
 }

@@ -14,7 +14,7 @@ use super::Mode;
 use super::unix::{Handle, make_at, open_at, plain};
 use crate::owned::open::OpenHow;
 use crate::owned::stat::Stat;
-use crate::owned::{Caching, Space};
+use crate::owned::{Access, Caching, Space};
 use crate::system::{Mounted, sysctl_text};
 
 unsafe extern "C" {
@@ -142,4 +142,16 @@ pub(in crate::owned) fn keeps_no_owners(directory: &Handle) -> bool {
     let Ok(fs) = rustix::fs::fstatfs(directory) else { return false };
     let mounted = Mounted::of(&fs);
     mounted.ignores_owners() || KEEP_NO_OWNERS.contains(&mounted.kind.as_str())
+}
+
+/// Gives `file` the access list and the extended attributes of the one that has `name` and is `old` (copyfile(3)).
+pub(in crate::owned) fn keep_attributes(directory: &Handle, name: &OsStr, old: &Stat, file: &File) -> io::Result<()> {
+    let from = open_at(directory, name, Access::Read, OFlags::empty())?;
+    if !stat_file(&from)?.is_same(old) {
+        return Err(io::Error::other("another file has taken its place meanwhile"));
+    }
+    let what = libc::COPYFILE_ACL | libc::COPYFILE_XATTR;
+    // SAFETY: both files are open until the call returns, and it needs no state between calls.
+    let status = unsafe { libc::fcopyfile(from.as_raw_fd(), file.as_raw_fd(), std::ptr::null_mut(), what) };
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -350,7 +350,7 @@ fn sync_below(directory: &Path, depth: u32) -> io::Result<()> {
 
 /// [`rename`] does it.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may refuse it")]
-pub(in crate::owned) fn keep(_old: &Stat, _file: &File) -> io::Result<()> {
+pub(in crate::owned) fn keep(_directory: &Handle, _name: &OsStr, _old: &Stat, _file: &File) -> io::Result<()> {
     Ok(())
 }
 
