@@ -58,6 +58,6 @@ pub use error::RunError;
 pub use prepare::Run;
 pub use request::{RawMode, Request};
 pub use resume::Resumption;
-pub use scratch::{Leftovers, left_behind, remove_abandoned, remove_left};
+pub use scratch::{Leftovers, Removal, left_behind, remove_abandoned, remove_left};
 pub use timeout::HANG_AFTER;
 pub use together::{Rendezvous, SET_UP, Start, Step};

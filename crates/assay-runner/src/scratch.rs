@@ -9,6 +9,7 @@
 //! run may take it for abandoned and remove it, so one whose lock was not had is given up, and
 //! another is made.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -27,8 +28,10 @@ const LOCK: &str = "lock";
 pub(crate) const FILES: &str = "files";
 /// Directories that other runs may take for abandoned, one after another, before it is an error.
 const ATTEMPTS: u32 = 100;
-/// Directories of killed runs that are looked at in one place.
-const MOST_LEFT: usize = 10_000;
+/// Directories that are looked at before the first of them is removed, and the most that may stay.
+const AT_ONCE: usize = 10_000;
+/// Rounds of these in one place, should others make more of them all the time.
+const ROUNDS: u32 = 1_000;
 
 /// The directory of this run; removed when dropped.
 #[derive(Debug)]
@@ -126,23 +129,51 @@ pub struct Leftovers {
     /// Directories of runs that are still alive, or that another host made on a file system that
     /// both use.
     pub alive: u32,
+    /// Whether there are more directories than were looked at.
+    pub more: bool,
+}
+
+/// What was removed of what killed runs left, and what was not.
+#[derive(Debug, Default)]
+pub struct Removal {
+    /// What was removed.
+    pub removed: Leftovers,
+    /// Why each directory stays that has such a name: something that assay did not make is in it, or the system refuses.
+    pub stays: Vec<OwnedError>,
 }
 
 /// Removes what killed runs left in `parent` and counts those still alive.
 pub(crate) fn clean(parent: &Directory) -> Leftovers {
-    let mut found = Leftovers::default();
-    for name in left_in(parent) {
-        remove_counted(parent, &name, &mut found);
+    clean_by(parent, AT_ONCE).removed
+}
+
+/// The same, so many directories at once: each round removes some, or finds those that stay.
+fn clean_by(parent: &Directory, at_once: usize) -> Removal {
+    let (mut done, mut kept) = (Removal::default(), HashSet::new());
+    for _ in 0..ROUNDS {
+        let (names, more) = left_in(parent, at_once, &kept);
+        done.removed.more = more;
+        for name in names {
+            match remove_counted(parent, &name, &mut done.removed) {
+                Outcome::Gone => continue,
+                Outcome::Alive => {}
+                Outcome::Stays(why) => done.stays.push(why),
+            }
+            kept.insert(name);
+        }
+        if !more || kept.len() >= at_once {
+            break;
+        }
     }
-    found
+    done
 }
 
 /// Removes what killed runs left in the directory `parent`, and counts those still alive.
 ///
 /// # Errors
 /// Where it is no directory or cannot be opened.
-pub fn remove_left(parent: &Path) -> Result<Leftovers, RunError> {
-    Ok(clean(&Directory::open(parent)?))
+pub fn remove_left(parent: &Path) -> Result<Removal, RunError> {
+    Ok(clean_by(&Directory::open(parent)?, AT_ONCE))
 }
 
 /// Counts what killed runs left in the directory `parent`, as far as it can be seen; removes nothing.
@@ -150,8 +181,10 @@ pub fn remove_left(parent: &Path) -> Result<Leftovers, RunError> {
 pub fn left_behind(parent: &Path) -> Leftovers {
     let mut found = Leftovers::default();
     let Ok(parent) = Directory::open(parent) else { return found };
-    for name in left_in(&parent) {
-        if let Some((directory, bytes)) = ours(&parent, &name) {
+    let (names, more) = left_in(&parent, AT_ONCE, &HashSet::new());
+    found.more = more;
+    for name in names {
+        if let Ok((directory, bytes)) = ours(&parent, &name) {
             if directory.is_locked(LOCK) {
                 found.alive += 1;
             } else {
@@ -176,17 +209,16 @@ pub fn remove_abandoned(path: &Path) -> Leftovers {
     found
 }
 
-fn left_in(parent: &Directory) -> Vec<String> {
-    let mut names = Vec::new();
+/// Names of such directories but `kept`, at most so many of them, and whether there are more.
+fn left_in(parent: &Directory, most: usize, kept: &HashSet<String>) -> (Vec<String>, bool) {
+    let (mut names, mut more) = (Vec::new(), false);
     let listed = parent.names(u64::MAX, &mut |name| {
-        if let Some(name) = name.to_str().filter(|name| is_named(name))
-            && names.len() < MOST_LEFT
-        {
-            names.push(name.to_owned());
+        if let Some(name) = name.to_str().filter(|name| is_named(name) && !kept.contains(*name)) {
+            if names.len() < most { names.push(name.to_owned()) } else { more = true }
         }
     });
     // What cannot be listed has nothing that could be removed.
-    listed.map_or_else(|_| Vec::new(), |()| names)
+    listed.map_or_else(|_| (Vec::new(), false), |()| (names, more))
 }
 
 fn is_named(name: &str) -> bool {
@@ -195,10 +227,11 @@ fn is_named(name: &str) -> bool {
 }
 
 /// A directory that holds what a run made and nothing else, with its bytes.
-fn ours(parent: &Directory, name: &str) -> Option<(OwnDir, u64)> {
-    let directory = parent.own(name).ok().flatten()?;
-    let bytes = directory.tree(&is_known).ok()?.bytes;
-    Some((directory, bytes))
+fn ours(parent: &Directory, name: &str) -> Result<(OwnDir, u64), OwnedError> {
+    let gone = || OwnedError::io(&parent.path().join(name), ErrorKind::NotFound);
+    let directory = parent.own(name)?.ok_or_else(gone)?;
+    let bytes = directory.tree(&is_known)?.bytes;
+    Ok((directory, bytes))
 }
 
 /// Whether a run gives such a name, so many directories below its own.
@@ -221,17 +254,33 @@ fn remove_files(directory: &OwnDir) -> Result<(), OwnedError> {
     files.remove_self()
 }
 
-fn remove_counted(parent: &Directory, name: &str, found: &mut Leftovers) {
-    let Some((directory, bytes)) = ours(parent, name) else { return };
-    match directory.lock(LOCK) {
-        Ok(Locked::Held(lock)) => {
-            if remove(&directory, Some(lock)).is_ok() {
-                found.directories += 1;
-                found.bytes = found.bytes.saturating_add(bytes);
-            }
+/// What became of a directory that has the name of a run's.
+enum Outcome {
+    /// It is not there any more.
+    Gone,
+    /// Its run is under way.
+    Alive,
+    Stays(OwnedError),
+}
+
+fn remove_counted(parent: &Directory, name: &str, found: &mut Leftovers) -> Outcome {
+    let removed = ours(parent, name).and_then(|(directory, bytes)| match directory.lock(LOCK)? {
+        Locked::Held(lock) => {
+            remove(&directory, Some(lock))?;
+            found.directories += 1;
+            found.bytes = found.bytes.saturating_add(bytes);
+            Ok(Outcome::Gone)
         }
-        Ok(Locked::Taken | Locked::Elsewhere(_)) => found.alive += 1,
-        Ok(Locked::Gone) | Err(_) => {}
+        Locked::Taken | Locked::Elsewhere(_) => {
+            found.alive += 1;
+            Ok(Outcome::Alive)
+        }
+        Locked::Gone => Ok(Outcome::Gone),
+    });
+    match removed {
+        Ok(outcome) => outcome,
+        Err(error) if error.kind() == Some(ErrorKind::NotFound) => Outcome::Gone,
+        Err(error) => Outcome::Stays(error),
     }
 }
 
@@ -300,12 +349,33 @@ mod tests {
         // Killed before there was a lock.
         let empty = dead(&dir, "dddddddddd");
         std::fs::remove_file(empty.join("lock")).unwrap();
-        assert_eq!(left_behind(dir.path()), Leftovers { directories: 2, bytes: 1500, alive: 0 });
+        assert_eq!(left_behind(dir.path()), Leftovers { directories: 2, bytes: 1500, ..Leftovers::default() });
         let found = clean(&parent(&dir));
         assert_eq!((found.directories, found.bytes), (2, 1500));
         assert!(!gone.exists() && !empty.exists() && similar.exists());
         assert!(foreign.join("thesis.tex").exists() && foreign.join("lock").exists(), "left as it was");
         assert!(Path::new("/etc/passwd").exists());
+    }
+
+    #[test]
+    fn all_that_killed_runs_left_is_removed_and_what_stays_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        for number in 0..25 {
+            dead(&dir, &format!("{number:010}"));
+        }
+        for id in ["bbbbbbbbbb", "cccccccccc"] {
+            std::fs::write(dead(&dir, id).join("thesis.tex"), b"dear").unwrap();
+        }
+        let alive = Scratch::create(&parent(&dir), TEST_ID).unwrap();
+        let done = clean_by(&parent(&dir), 4);
+        assert_eq!(done.removed, Leftovers { directories: 25, alive: 1, ..Leftovers::default() });
+        let mut why: Vec<String> = done.stays.iter().map(ToString::to_string).collect();
+        why.sort();
+        assert!(why.len() == 2 && why[0].contains("bbbbbbbbbb/thesis.tex: a name that assay does not use"), "{why:?}");
+        alive.remove().unwrap();
+        // With more that stay than are looked at, the rest is not known, which is said.
+        let done = clean_by(&parent(&dir), 1);
+        assert!(done.removed.more && done.stays.len() == 1, "{done:?}");
     }
 
     /// Threat 11: what has the names of a run's files may be anything, and a pipe must not hang.

@@ -25,7 +25,12 @@ pub(crate) enum LeftoverAction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Left {
     /// Test files of killed runs, each in a directory of its own.
-    Runs { directories: u32, bytes: u64 },
+    Runs {
+        directories: u32,
+        bytes: u64,
+        /// Whether there are more.
+        more: bool,
+    },
     /// The directory of a check.
     Check(files::Left),
     /// What has the name of a check's directory and is not assay's, or cannot be looked at, and why.
@@ -36,7 +41,7 @@ impl Left {
     /// As `assay info --json` tells it: `docs/verify.md` describes the fields.
     pub(crate) fn json(&self) -> Value {
         match self {
-            Self::Runs { directories, bytes } => {
+            Self::Runs { directories, bytes, .. } => {
                 json!({ "by": "run", "state": "killed", "directories": directories, "bytes": bytes })
             }
             Self::Check(left) => json!({
@@ -54,10 +59,13 @@ impl Left {
     fn line(&self, target: &Path) -> String {
         let remove = format!("assay verify --remove {}", shown(target));
         match self {
-            Self::Runs { directories: 1, bytes } => {
+            Self::Runs { directories, bytes, more: true } => {
+                format!("more than {directories} killed runs left more than {} of test files: {remove}", Bytes(*bytes))
+            }
+            Self::Runs { directories: 1, bytes, .. } => {
                 format!("a killed run left {} of test files: {remove}", Bytes(*bytes))
             }
-            Self::Runs { directories, bytes } => {
+            Self::Runs { directories, bytes, .. } => {
                 format!("{directories} killed runs left {} of test files: {remove}", Bytes(*bytes))
             }
             Self::Check(left) if left.alive => format!("{}: a check is at work there", shown(&left.path)),
@@ -79,7 +87,7 @@ pub(crate) fn found(target: &Path, does: LeftoverAction) -> Vec<Left> {
     }
     let runs = assay_runner::left_behind(target);
     if runs.directories > 0 && does != LeftoverAction::Runs {
-        found.push(Left::Runs { directories: runs.directories, bytes: runs.bytes });
+        found.push(Left::Runs { directories: runs.directories, bytes: runs.bytes, more: runs.more });
     }
     if does == LeftoverAction::GoesOn {
         return found;

@@ -13,7 +13,7 @@ use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_engine::{Control, EngineKind};
 use assay_report::Format;
-use assay_runner::{EngineWish, Peer, RawMode, Request, Resumption, Run, Tree, remove_abandoned, remove_left};
+use assay_runner::{EngineWish, Peer, RawMode, Removal, Request, Resumption, Run, Tree, remove_abandoned, remove_left};
 use assay_store::{Keeper, SqliteStore, Store, new_id};
 
 use super::finished::{FORMATS, OutputOptions, conclude};
@@ -34,8 +34,8 @@ pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
 /// Removes test files of a run that was killed, and says how many bytes.
 fn remove_what_was_left(target: &Path) -> Vec<String> {
     match remove_left(target) {
-        Ok(found) if found.directories > 0 => {
-            vec![format!("removed what it left in {}: {} of test files", output::shown(target), Bytes(found.bytes))]
+        Ok(Removal { removed, .. }) if removed.directories > 0 => {
+            vec![format!("removed what it left in {}: {} of test files", output::shown(target), Bytes(removed.bytes))]
         }
         _ => leftovers::lines(target, LeftoverAction::Looks),
     }

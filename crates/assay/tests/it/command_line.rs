@@ -1,6 +1,7 @@
 //! The command line as scripts and people use it: JSON, events, pipes, signals, help.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -279,6 +280,28 @@ fn a_killed_run_is_told_of_and_cleaned_up_by_the_next_and_its_figures_are_kept()
     // Only once.
     let again = run(place.assay(["run", "--suite", "tiny.toml", "medium"]));
     assert!(!again.measures().stderr.contains("killed"), "{}", again.stderr);
+}
+
+#[test]
+fn what_killed_runs_left_is_removed_and_what_stays_is_named() {
+    let place = Place::new();
+    let leave = |number: u32| {
+        let directory = place.medium().join(format!(".assay-{number:010}"));
+        DirBuilder::new().mode(0o700).create(&directory).unwrap();
+        directory
+    };
+    (0..3).for_each(|number| drop(leave(number)));
+    let done = run(place.assay(["verify", "--remove", "medium"]));
+    assert!(done.succeeds().stdout.contains("the test files of 3 runs that were killed"), "{}", done.stdout);
+    place.assert_clean();
+
+    fs::write(leave(1).join("thesis.tex"), "dear").unwrap();
+    fs::write(leave(2).join("data"), "12345").unwrap();
+    let done = run(place.assay(["verify", "--remove", "medium"]));
+    let said = done.succeeds().stdout.replace("\n  ", " ");
+    assert!(said.contains("the test files of a run that was killed, 5 B"), "{said}");
+    assert!(said.contains("left medium/.assay-0000000001/thesis.tex: a name that assay does not use"), "{said}");
+    assert!(place.medium().join(".assay-0000000001/thesis.tex").exists());
 }
 
 #[test]
