@@ -1,11 +1,23 @@
 //! A directory of the user alone, for as long as a command of Ansible takes.
 
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::collection::{FILES, PLAYBOOKS};
 use crate::key::nonce;
+use crate::system::is_private;
 use assay_core::private;
+
+const PREFIX: &str = "assay-fleet-";
+/// Digits of the number behind it.
+const DIGITS: usize = 16;
+/// A file in it that is locked as long as the command lives.
+const LOCK: &str = "lock";
+/// One whose command is gone is removed after so long: a directory is made before its lock is held, and what Ansible had
+/// begun may go on for a while.
+const FORGOTTEN: Duration = Duration::from_secs(600);
 
 /// Where Ansible looks for collections beside a playbook, before all other places.
 const COLLECTION: &str = "collections/ansible_collections/assay/fleet";
@@ -14,19 +26,29 @@ const COLLECTION: &str = "collections/ansible_collections/assay/fleet";
 #[derive(Debug)]
 pub struct PrivateDirectory {
     path: PathBuf,
+    /// Held while the command lives.
+    _lock: File,
 }
 
 impl PrivateDirectory {
-    /// Makes it among temporary files.
+    /// Makes it among temporary files, and removes those of commands that were killed.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn new() -> std::io::Result<Self> {
         let parent = std::path::absolute(std::env::temp_dir())?;
-        let path = parent.join(format!("assay-fleet-{}", &nonce()?[..16]));
+        remove_forgotten(&parent, FORGOTTEN);
+        Self::within(&parent)
+    }
+
+    fn within(parent: &Path) -> std::io::Result<Self> {
+        let path = parent.join(format!("{PREFIX}{}", &nonce()?[..DIGITS]));
         // Whoever has made it before, it is not taken.
         private::directories().create(&path)?;
-        let directory = Self { path };
+        let lock = private::file().create_new(true).write(true).open(path.join(LOCK))?;
+        // Where a file system has no locks, nothing else is held either, and age alone tells.
+        let _ = lock.try_lock();
+        let directory = Self { path, _lock: lock };
         for (name, text) in FILES {
             directory.write(&format!("{COLLECTION}/{name}"), text.as_bytes())?;
         }
@@ -57,6 +79,41 @@ impl PrivateDirectory {
     }
 }
 
+/// Removes the directories of this user's commands that were killed: the key of a run is in them.
+fn remove_forgotten(parent: &Path, age: Duration) {
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let named = entry.file_name().to_str().is_some_and(is_named);
+        if named && is_forgotten(&path, age).unwrap_or(false) {
+            let _ = std::fs::remove_dir_all(&path);
+        }
+    }
+}
+
+fn is_named(name: &str) -> bool {
+    let digits = name.strip_prefix(PREFIX).unwrap_or_default();
+    digits.len() == DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// Whether a directory is such a one and nobody has its lock.
+fn is_forgotten(path: &Path, age: Duration) -> std::io::Result<bool> {
+    let directory = path.symlink_metadata()?;
+    // A time that is yet to come tells nothing.
+    let old = directory.modified()?.elapsed().is_ok_and(|passed| passed >= age);
+    if !old || !is_private(&directory) {
+        return Ok(false);
+    }
+    let lock = path.join(LOCK);
+    match lock.symlink_metadata() {
+        // Of a command that was killed before it had one, or of an earlier version.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(path.join("check.yml").is_file()),
+        Err(error) => return Err(error),
+        Ok(found) if !found.is_file() => return Ok(false),
+        Ok(_) => {}
+    }
+    Ok(OpenOptions::new().write(true).open(lock)?.try_lock().is_ok())
+}
+
 impl Drop for PrivateDirectory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.path);
@@ -68,6 +125,42 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    /// A directory of another time, as if its command had been killed.
+    fn leave(parent: &Path) -> PathBuf {
+        let left = PrivateDirectory::within(parent).unwrap();
+        left.write("key", b"secret").unwrap();
+        let path = left.path().to_owned();
+        // What a kill does: the file of the lock is closed, and nothing is removed.
+        let PrivateDirectory { _lock: lock, .. } = &left;
+        lock.unlock().unwrap();
+        std::mem::forget(left);
+        path
+    }
+
+    #[test]
+    fn what_killed_commands_left_is_removed_and_nothing_else() {
+        let parent = PrivateDirectory::new().unwrap();
+        let left = leave(parent.path());
+        remove_forgotten(parent.path(), FORGOTTEN);
+        assert!(left.exists(), "it was made just now");
+        let before_locks = leave(parent.path());
+        std::fs::remove_file(before_locks.join(LOCK)).unwrap();
+        let alive = PrivateDirectory::within(parent.path()).unwrap();
+        let theirs = ["assay-fleet-notes", "assay-fleet-0123456789abcdef", "assay-fleet-0123456789abcde0"];
+        for name in theirs {
+            private::directories().create(parent.path().join(name)).unwrap();
+            std::fs::write(parent.path().join(name).join("thesis.tex"), "dear").unwrap();
+        }
+        let open = parent.path().join(theirs[2]);
+        std::fs::write(open.join(LOCK), "").unwrap();
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink(&open, parent.path().join("assay-fleet-0123456789abcde1")).unwrap();
+        remove_forgotten(parent.path(), Duration::ZERO);
+        assert!(!left.exists() && !before_locks.exists());
+        assert!(alive.path().join("check.yml").exists());
+        assert!(theirs.iter().all(|name| parent.path().join(name).join("thesis.tex").exists()));
+    }
 
     #[test]
     fn it_is_the_users_alone_and_gone_afterwards() {

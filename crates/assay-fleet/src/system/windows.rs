@@ -1,8 +1,14 @@
 //! What a run on many nodes asks of the system here, on Windows. None is led from there: this lets the rest be compiled.
 
+use std::fs::Metadata;
 use std::process::Child;
 
 use assay_engine::Signal;
+
+/// Temporary files there are each user's own.
+pub(crate) fn is_private(directory: &Metadata) -> bool {
+    directory.is_dir()
+}
 
 /// A process is ended with this one, by the job that both belong to.
 pub(crate) fn end(_child: &Child, _whole_group: bool, _signal: Signal) {}
