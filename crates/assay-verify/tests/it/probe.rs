@@ -118,6 +118,37 @@ fn pulled_at_any_moment_everything_comes_back() {
     assert!(cut > 20, "{cut} were pulled where there was something to put back");
 }
 
+/// Its name may be removed, lead elsewhere, or be taken by another file while the probe is under way: all that is saved is in the
+/// file that is open.
+#[test]
+fn what_was_saved_is_put_back_though_the_journal_has_lost_its_name() {
+    for what in ["removed", "moved", "taken"] {
+        let (mut medium, before) = build(&MediumSpec::genuine(GIB).with_cache(Cache::of(4 * MIB)));
+        let directory = place();
+        let path = directory.path().join("journal");
+        let journal = Journal::create(&path, &identity(&medium), Salt::known(3)).unwrap();
+        let moved = directory.path().join("moved");
+        match what {
+            "removed" => std::fs::remove_file(&path).unwrap(),
+            _ => std::fs::rename(&path, &moved).unwrap(),
+        }
+        if what == "taken" {
+            std::fs::write(&path, "dear").unwrap();
+        }
+        let probed = run(&mut medium, journal, &QUICK, &Control::default(), &mut |_| {}).unwrap();
+        assert!(probed.restored.is_ok() && !probed.journal_kept, "{what}: {:?}", probed.restored);
+        assert_eq!(medium.changed_since(&before), [0; 0], "{what}");
+        if what == "taken" {
+            assert_eq!(std::fs::read(&path).unwrap(), b"dear");
+        }
+        if moved.exists() {
+            // It says itself that everything was put back.
+            let identity = identity(&medium);
+            assert!(restore(&moved, &mut medium, &identity).unwrap().already, "{what}");
+        }
+    }
+}
+
 #[test]
 fn told_to_stop_it_puts_everything_back() {
     for limit in [1, 100, 800, 1500] {

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_engine::FileExt;
 
@@ -69,6 +70,14 @@ pub trait DiskFile: std::fmt::Debug + Send {
     /// Where there is not so much room.
     fn reserve(&mut self, bytes: u64) -> io::Result<()>;
 
+    /// The same file once more, whatever has its name by now.
+    ///
+    /// # Errors
+    /// Where a disk cannot do that, or the system refuses.
+    fn again(&self) -> io::Result<Box<dyn DiskFile>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Whether it lies in memory and is lost with the power. False where that cannot be told.
     fn is_volatile(&self) -> bool;
 }
@@ -76,6 +85,54 @@ pub trait DiskFile: std::fmt::Debug + Send {
 /// The file systems of this machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemDisk;
+
+/// A disk with a journal that is open. What it saved is read there, and not by its name: that may have been removed since, its
+/// directory may have been moved, or its disk unmounted.
+#[derive(Debug)]
+pub(super) struct HeldDisk {
+    disk: Arc<dyn Disk>,
+    held: Mutex<Box<dyn DiskFile>>,
+}
+
+/// Bytes by which two journals differ: their header has a salt.
+const BEGINNING: usize = 1024;
+
+impl HeldDisk {
+    pub(super) fn new(disk: Arc<dyn Disk>, held: Box<dyn DiskFile>) -> Self {
+        Self { disk, held: Mutex::new(held) }
+    }
+}
+
+impl Disk for HeldDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        self.disk.create(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let again = self.held.lock().unwrap_or_else(PoisonError::into_inner).again();
+        again.or_else(|_| self.disk.open(path))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        // Nothing is left to remove where another file has taken the name, or none has it.
+        let there = match self.disk.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            there => there?,
+        };
+        let (mut begins, mut begun) = ([0; BEGINNING], [0; BEGINNING]);
+        there.read_at(0, &mut begins)?;
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).read_at(0, &mut begun)?;
+        if begins == begun { self.disk.remove(path) } else { Ok(()) }
+    }
+
+    fn sync_directory_of(&self, path: &Path) -> io::Result<()> {
+        self.disk.sync_directory_of(path)
+    }
+
+    fn free_bytes(&self, path: &Path) -> io::Result<u64> {
+        self.disk.free_bytes(path)
+    }
+}
 
 /// The directory that holds `path`.
 pub(super) fn parent(path: &Path) -> &Path {
@@ -135,6 +192,10 @@ impl DiskFile for SystemFile {
 
     fn reserve(&mut self, bytes: u64) -> io::Result<()> {
         sys::reserve(&self.0, bytes)
+    }
+
+    fn again(&self) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(Self(self.0.try_clone()?)))
     }
 
     fn is_volatile(&self) -> bool {

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use assay_core::units::Bytes;
 use assay_core::verification::SECTOR_BYTES;
 
-use super::disk::{Disk, DiskFile, SystemDisk, parent};
+use super::disk::{Disk, DiskFile, HeldDisk, SystemDisk, parent};
 use super::error::{JournalError, cannot_create, cannot_read, cannot_write, shown};
 use super::format::{
     Binding, COMMIT, DATA, FILL, Head, Header, Identity, MAGIC, MOST_ATTACHMENT, MOST_BATCH, PART, PLACE, RESTORED, SUM,
@@ -141,8 +141,13 @@ impl Journal {
         &self.header.device
     }
 
+    /// Its disk, on which it is read by the file that is open.
     pub(crate) fn disk(&self) -> Arc<dyn Disk> {
-        Arc::clone(&self.disk)
+        let disk = Arc::clone(&self.disk);
+        match self.file.again() {
+            Ok(file) => Arc::new(HeldDisk::new(disk, file)),
+            Err(_) => disk,
+        }
     }
 
     /// Adds what stands at `offset`; durable only after [`Self::sync`].

@@ -1,6 +1,7 @@
 //! The record of a check: begun, saved and shown.
 
 use assay_core::exit::Exit;
+use assay_core::finding::{Finding, Warning};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::verification::Verdict;
@@ -34,6 +35,10 @@ pub(super) fn finish(args: &VerifyArgs, record: Record) -> Result<Exit, Failure>
     conclude(record, saved, exit, keeper, &options)
 }
 
+fn is_not_put_back(warning: &Warning) -> bool {
+    matches!(warning.finding, Finding::NotPutBack { .. })
+}
+
 fn exit(record: &Record) -> Exit {
     match &record.outcome {
         Outcome::Failed { failure: RunFailure::Interrupted, .. } => Exit::Interrupted,
@@ -43,6 +48,10 @@ fn exit(record: &Record) -> Exit {
             Some(Verdict::Fake) => Exit::No,
             _ if outcome.medium_failed() => Exit::Medium,
             _ if matches!(outcome, Outcome::Failed { failure: RunFailure::Host, .. }) => Exit::Environment,
+            // The medium is what it says, and its owner's data are not on it.
+            Some(verdict) if verdict.exit() == Exit::Good && record.warnings.iter().any(is_not_put_back) => {
+                Exit::Environment
+            }
             Some(verdict) => verdict.exit(),
             None => Exit::CannotTell,
         },
