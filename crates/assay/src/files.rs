@@ -1,8 +1,8 @@
 //! Files that are written whole or not at all.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
-use std::io::{Seek, SeekFrom, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use assay_device::owned::Directory;
@@ -10,10 +10,15 @@ use assay_device::owned::Directory;
 use crate::failure::Failure;
 use crate::system;
 
+/// Bytes of the longest of [`RECORDS`].
+const LONGEST_START: u64 = 16;
+
 /// Checks that a file can be written, before the work that it is for; leaves everything as it was.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     let attempt = place(path).and_then(|place| match place {
-        Place::InPlace(file) => OpenOptions::new().append(true).open(file).map(drop),
+        // To open and close a pipe tells its reader that all has come.
+        Place::Stream => Ok(()),
+        Place::Overwritten(file) => OpenOptions::new().append(true).open(file).map(drop),
         Place::Swapped { directory, .. } => Ok(directory.can_make()?),
     });
     attempt.map_err(|error| cannot_write(path, &error))
@@ -23,8 +28,8 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
 /// takes its place, with its mode and owner.
 pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let attempt = place(path).and_then(|place| match place {
-        Place::InPlace(file) if file.is_file() => overwrite(&file, content.as_ref()),
-        Place::InPlace(file) => std::fs::write(file, content),
+        Place::Stream => OpenOptions::new().write(true).open(path)?.write_all(content.as_ref()),
+        Place::Overwritten(file) => overwrite(&file, content.as_ref()),
         Place::Swapped { directory, name } => Ok(directory.replace(&name, content.as_ref())?),
     });
     attempt.map_err(|error| cannot_write(path, &error))
@@ -49,14 +54,26 @@ fn overwrite(path: &Path, content: &[u8]) -> std::io::Result<()> {
 
 /// How a file is written.
 enum Place {
-    /// A pipe or a device, or a file in a directory where nothing else can be made.
-    InPlace(PathBuf),
+    /// A pipe or a terminal.
+    Stream,
+    /// A file in a directory where nothing else can be made.
+    Overwritten(PathBuf),
     /// Under another name first.
     Swapped { directory: Box<Directory>, name: OsString },
 }
 
 fn place(path: &Path) -> std::io::Result<Place> {
     refuse_planted(path)?;
+    // By its own name: what `/dev/fd/63` leads to has no other.
+    if let Ok(meta) = path.metadata()
+        && !meta.is_file()
+    {
+        return match meta.is_dir() {
+            true => Err(ErrorKind::IsADirectory.into()),
+            false if system::takes_text(&meta) => Ok(Place::Stream),
+            false => Err(std::io::Error::other("it is a device, whose content would be lost")),
+        };
+    }
     // Links are followed: the file takes the new content, not the link's place.
     let file = std::fs::canonicalize(path)
         // A link to what is not there yet, or no link at all.
@@ -65,11 +82,33 @@ fn place(path: &Path) -> std::io::Result<Place> {
     let exists = file.symlink_metadata();
     let directory = above(&file);
     let swappable = system::may_swap(directory, exists.as_ref().ok());
-    if exists.as_ref().is_ok_and(|meta| !meta.is_file() || !swappable) {
-        return Ok(Place::InPlace(file));
+    if exists.is_ok() {
+        refuse_records(&file)?;
+        if !swappable {
+            return Ok(Place::Overwritten(file));
+        }
     }
-    let name = file.file_name().ok_or(std::io::ErrorKind::IsADirectory)?.to_owned();
+    let name = file.file_name().ok_or(ErrorKind::IsADirectory)?.to_owned();
     Ok(Place::Swapped { directory: Box::new(Directory::open(directory)?), name })
+}
+
+/// What is never replaced by a report or a plan, by how it begins: a database or its log, as that of the store
+/// (<https://www.sqlite.org/fileformat.html>), and the journal of a probe, the only copy of what a device held.
+const RECORDS: [(&[u8], &str); 4] = [
+    (b"SQLite format 3\0", "it is a database, as stores are"),
+    (&[0x37, 0x7f, 0x06, 0x82], "it is the log of a database, as stores have one"),
+    (&[0x37, 0x7f, 0x06, 0x83], "it is the log of a database, as stores have one"),
+    (b"assay-undo-log-", "it is the journal of a quick probe"),
+];
+
+/// Refuses to replace what holds records, or what was on a device. One that cannot be read is replaced as others are.
+fn refuse_records(file: &Path) -> std::io::Result<()> {
+    let mut start = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(LONGEST_START).read_to_end(&mut start));
+    match RECORDS.iter().find(|(begins, _)| read.is_ok() && start.starts_with(begins)) {
+        Some((_, what)) => Err(std::io::Error::other(*what)),
+        None => Ok(()),
+    }
 }
 
 /// In a directory that all may write in, a link of another user is not followed, as the kernel does not where
@@ -166,6 +205,52 @@ mod tests {
         assert!(mount(&["umount"]));
         assert_eq!(written.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
         assert!(now == old, "the old content is lost: {} bytes", now.len());
+    }
+
+    #[test]
+    fn records_and_what_was_on_a_device_are_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("records"), dir.path().join("link.html"));
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let store = tempfile::tempdir().unwrap();
+        drop(assay_store::SqliteStore::open(store.path()).unwrap());
+        let store = std::fs::read(store.path().join("assay.sqlite")).unwrap();
+        let device = assay_verify::probe::Identity { bytes: 0, name: String::new(), serial: None };
+        drop(
+            assay_verify::probe::Journal::create(&file, &device, assay_verify::probe::Salt::random().unwrap()).unwrap(),
+        );
+        let journal = std::fs::read(&file).unwrap();
+        for content in [&store[..], b"\x37\x7f\x06\x82 log", &journal] {
+            std::fs::write(&file, content).unwrap();
+            for path in [&file, &link] {
+                assert!(check_writable(path).is_err());
+                let said = write_whole(path, "text").unwrap_err().message().to_owned();
+                assert!(said.contains("cannot be written: it is "), "{said}");
+            }
+            assert_eq!(std::fs::read(&file).unwrap(), content);
+        }
+    }
+
+    /// Its reader sees all of it, and no end before.
+    #[test]
+    fn a_pipe_is_written_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("a.html");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read(pipe).unwrap()
+        });
+        check_writable(&pipe).unwrap();
+        write_whole(&pipe, "text").unwrap();
+        assert_eq!(reader.join().unwrap(), b"text");
+        // As a shell names one, whose link leads to no path.
+        let (reader, writer) = std::io::pipe().unwrap();
+        let named = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer));
+        write_whole(Path::new(&named), "more").unwrap();
+        drop(writer);
+        assert_eq!(std::io::read_to_string(reader).unwrap(), "more");
     }
 
     #[test]

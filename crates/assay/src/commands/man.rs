@@ -9,6 +9,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::cli::{Cli, EXIT_CODES, ManArgs};
 use crate::failure::Failure;
+use crate::files;
 use crate::output::{self, shown};
 
 /// What the program reads beside its arguments.
@@ -43,8 +44,7 @@ pub(super) fn man(args: &ManArgs) -> Result<Exit, Failure> {
 fn pages(command: &Command, directory: &Path) -> Result<usize, Failure> {
     let (name, text) = page(command.clone())?;
     let path = directory.join(name);
-    std::fs::write(&path, text)
-        .map_err(|e| Failure::environment(format!("{} cannot be written: {e}", shown(&path))))?;
+    files::write_whole(&path, text)?;
     let visible = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
     visible.map(|subcommand| pages(subcommand, directory)).try_fold(1, |sum, written| Ok(sum + written?))
 }

@@ -207,7 +207,8 @@ fn text_of(path: &Path, mend: &str) -> Result<String, Failure> {
 
 /// Writes a file that is not there yet, or holds just that.
 fn write_new(path: &Path, text: &str, why: &str) -> Result<(), Failure> {
-    let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    // Also by a link.
+    let is_file = path.metadata().is_ok_and(|meta| meta.is_file());
     if is_file && std::fs::read(path).map_or(true, |there| there != text.as_bytes()) {
         let shown = output::shown(path);
         return Err(Failure::usage(format!("{shown}: is there already and {why}; name another file or remove it")));

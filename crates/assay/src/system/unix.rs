@@ -33,6 +33,16 @@ pub(crate) fn is_device(meta: &Metadata) -> bool {
     meta.file_type().is_block_device()
 }
 
+/// Whether what is no file and no directory is made to be written text to: a pipe, `/dev/null`, the terminal of this process.
+/// Nothing is opened for that: of some devices that is enough to make them do something.
+pub(crate) fn takes_text(meta: &Metadata) -> bool {
+    let kind = meta.file_type();
+    let known = ["/dev/null", "/dev/tty", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
+    let is_known =
+        || known.iter().any(|path| Path::new(path).metadata().is_ok_and(|known| known.rdev() == meta.rdev()));
+    kind.is_fifo() || kind.is_char_device() && is_known()
+}
+
 /// Whether a new file may take the place of one in this directory, whose metadata are `exists` where it is there.
 pub(crate) fn may_swap(directory: &Path, exists: Option<&Metadata>) -> bool {
     let mut may = access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok();

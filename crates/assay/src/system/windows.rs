@@ -50,6 +50,11 @@ pub(crate) fn is_device(_meta: &Metadata) -> bool {
     false
 }
 
+/// Paths of devices have no metadata, and are tried as those of files.
+pub(crate) fn takes_text(_meta: &Metadata) -> bool {
+    true
+}
+
 /// Whether a new file may take the place of one in this directory: lists of rights are not read, it is tried.
 pub(crate) fn may_swap(directory: &Path, exists: Option<&Metadata>) -> bool {
     exists.is_none() || Directory::open(directory).is_ok_and(|directory| directory.can_make().is_ok())

@@ -243,6 +243,19 @@ fn bad_requests_get_one_line() {
     }
 }
 
+/// Neither by its name nor by a link.
+#[test]
+fn a_plan_takes_the_place_of_no_other_file() {
+    let place = Place::new();
+    let precious = place.file("thesis.tex", "dear");
+    std::os::unix::fs::symlink(&precious, place.path().join("link.toml")).unwrap();
+    for path in ["thesis.tex", "link.toml"] {
+        let new = ["plan", "new", "--units", "A=1;B=1", "--slots", "2", "--rounds", "2", "-o", path];
+        run(place.assay(new)).refuses(2, &["is there already"]);
+    }
+    assert_eq!(std::fs::read(&precious).unwrap(), b"dear");
+}
+
 #[test]
 fn a_changed_or_newer_plan_is_refused_by_all_commands() {
     let place = planned();

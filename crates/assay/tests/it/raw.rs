@@ -247,3 +247,31 @@ fn suites_that_only_read_leave_a_raw_device_as_it_was() {
     run(place.assay(["run", "--suite", "reads.toml", "--raw", path])).measures();
     assert!(card.content() == before);
 }
+
+/// A report, an answer, a plan and the page of a run: a device keeps what is on it, by its name and by a link.
+#[test]
+fn no_output_goes_to_a_device() {
+    const TEST: &str = "no_output_goes_to_a_device";
+    let _lab = lab!(TEST, Lab::share());
+    let place = Place::new();
+    place.measured();
+    let card = lab!(TEST, Card::new(&place, "card.img"));
+    card.write(0, b"dear");
+    let before = card.content();
+    let link = place.path().join("page.html");
+    std::os::unix::fs::symlink(card.device.path(), &link).unwrap();
+    let (link, device) = (link.to_str().unwrap(), card.device.path().to_str().unwrap());
+    for arguments in [
+        &["report", "-o", link][..],
+        &["report", "--format", "html", "-o", device],
+        &["rank", "-o", link],
+        &["plan", "new", "--units", "A=1;B=1", "--slots", "2", "--rounds", "2", "-o", device],
+        &["run", "--suite", "tiny.toml", "-o", link, "medium"],
+    ] {
+        let done = run(place.assay(arguments));
+        let said = done.stderr.replace("\n  ", " ");
+        assert!(done.code == Some(4) && said.contains("cannot be written: it is a device"), "{arguments:?}: {said}");
+    }
+    rustix::fs::sync();
+    assert!(card.content() == before, "the device was written");
+}
