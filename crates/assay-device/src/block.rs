@@ -6,6 +6,7 @@ use assay_core::medium::BlockNode;
 
 use crate::files;
 use crate::sysroot::Sysroot;
+use crate::system;
 
 /// Sectors of `size`, `stat` and friends are 512 bytes on every device
 /// (kernel Documentation/ABI/stable/sysfs-block, `/sys/block/<disk>/size`).
@@ -53,9 +54,13 @@ impl Node {
         None
     }
 
-    /// The device behind a path like `/dev/mapper/root` or `/dev/disk/by-uuid/…`.
+    /// The device behind a path like `/dev/mapper/root` or `/dev/disk/by-uuid/…`, or a node made elsewhere.
     pub(crate) fn by_source(sysroot: &Sysroot, source: &str) -> Option<Self> {
-        let short = source.strip_prefix("/dev/")?;
+        let Some(short) = source.strip_prefix("/dev/") else {
+            // A node may be made anywhere.
+            let stat = source.starts_with('/').then(|| system::stat(&sysroot.path(source)))??;
+            return Self::by_number(sysroot, stat.of_block_device?);
+        };
         if let Some(node) = Self::by_name(sysroot, short) {
             return Some(node);
         }

@@ -48,6 +48,30 @@ pub enum DeviceError {
         /// Where it is mounted, or what holds it.
         place: String,
     },
+    /// Something else lies on the same disk and is in use.
+    #[error(
+        "{device}: its disk is in use ({place}), and what is written to a fake may land there; unmount or close that \
+         first, then probe {device} or the whole disk"
+    )]
+    DiskInUse {
+        /// The device that was asked for.
+        device: String,
+        /// What is in use, and how.
+        place: String,
+    },
+    /// A loop device may have the same data.
+    #[error(
+        "{path}: {device} may be on it, and the kernel does not say what is behind {device} ({why}); detach it \
+         (losetup -d /dev/{device}) or run as root"
+    )]
+    UnknownLoop {
+        /// The device that was asked for.
+        path: String,
+        /// Kernel name of the loop device.
+        device: String,
+        /// The system's answer.
+        why: String,
+    },
     /// The device carries data.
     #[error("{device}: holds data ({what}); wipe all of it, or name the device once more (--overwrite) to allow that")]
     HoldsData {

@@ -69,6 +69,24 @@ pub(crate) struct Stat {
     pub(crate) of_block_device: Option<(u32, u32)>,
     /// Major and minor of the file system's device.
     pub(crate) device: (u32, u32),
+    /// The inode.
+    pub(crate) inode: u64,
+}
+
+impl Stat {
+    /// Which file it is.
+    pub(crate) fn id(&self) -> FileId {
+        FileId { device: self.device, inode: self.inode }
+    }
+}
+
+/// One file of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileId {
+    /// Major and minor of the file system's device.
+    pub(crate) device: (u32, u32),
+    /// The inode.
+    pub(crate) inode: u64,
 }
 
 /// `M:m` of a `dev` file.

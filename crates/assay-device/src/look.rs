@@ -113,7 +113,7 @@ fn nodes_of(sysroot: &Sysroot, mount: &Mount) -> Vec<Node> {
 }
 
 /// All devices of the btrfs that `node` belongs to (kernel Documentation/ABI: /sys/fs/btrfs/UUID/devices).
-fn btrfs_devices(sysroot: &Sysroot, node: Node) -> Vec<Node> {
+pub(crate) fn btrfs_devices(sysroot: &Sysroot, node: Node) -> Vec<Node> {
     let class = sysroot.path("/sys/fs/btrfs");
     for uuid in files::entries(&class) {
         let names = files::entries(&class.join(uuid).join("devices"));

@@ -190,9 +190,10 @@ impl RunError {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Device(error) => match error {
-                DeviceError::NotPermitted { .. } | DeviceError::ReadOnly { .. } | DeviceError::Unreadable { .. } => {
-                    Exit::Environment
-                }
+                DeviceError::NotPermitted { .. }
+                | DeviceError::ReadOnly { .. }
+                | DeviceError::Unreadable { .. }
+                | DeviceError::UnknownLoop { .. } => Exit::Environment,
                 _ => Exit::Usage,
             },
             Self::IsFile(_)

@@ -15,5 +15,5 @@ mod usage;
 
 pub use permit::RawPermit;
 pub use signature::signature;
-pub use system::{HeldDevice, check_raw};
-pub use usage::{MountPoint, mounted_on};
+pub use system::{HeldDevice, check_probe, check_raw};
+pub use usage::{MountPoint, mounted_beside, mounted_on};

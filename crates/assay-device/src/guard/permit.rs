@@ -12,14 +12,15 @@ use super::HeldDevice;
 pub struct RawPermit {
     held: Arc<HeldDevice>,
     name: String,
-    /// Keeps the lock on the whole disk.
-    _lock: Option<Arc<File>>,
+    /// Keeps the lock on the whole disk, and other names of the storage.
+    _kept: Arc<Vec<File>>,
 }
 
 impl RawPermit {
-    /// For a device of this kernel name that was checked, with the whole disk that is locked where it is a part of one.
-    pub(in crate::guard) fn new(held: HeldDevice, name: String, lock: Option<File>) -> Self {
-        Self { held: Arc::new(held), name, _lock: lock.map(Arc::new) }
+    /// For a device of this kernel name that was checked, with the files that are kept open as long as the permit: the
+    /// whole disk that is locked where it is a part of one, and other names of the storage.
+    pub(in crate::guard) fn new(held: HeldDevice, name: String, kept: Vec<File>) -> Self {
+        Self { held: Arc::new(held), name, _kept: Arc::new(kept) }
     }
 
     /// The path that was checked.

@@ -1,13 +1,15 @@
 //! Who uses a device.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use assay_core::text::harmless;
 
 use crate::block::Node;
 use crate::error::shown;
-use crate::files;
+use crate::files::{self, FileId};
 use crate::mounts;
+use crate::storage::{Backing, Devices, Whole};
 use crate::swaps;
 use crate::sysroot::Sysroot;
 use crate::system;
@@ -19,115 +21,261 @@ pub struct MountPoint {
     pub device: String,
     /// `mounted on /boot`, `swap`, `held by dm-0`, `backs loop3`, `btrfs member`.
     pub place: String,
+    /// Whether that is another name of the same storage: a second loop device over one file, a second path to one disk.
+    pub alias: bool,
 }
 
 /// Every use of `device` (kernel name): of itself, its partitions, the disk it is a partition of,
-/// and of everything stacked on these. Empty where it is free, as far as this process can see;
-/// [`super::check_raw`] asks the kernel too.
+/// of whatever else leads to the same storage, and of everything stacked on these. Empty where it is free, as far as
+/// this process can see; [`super::check_raw`] asks the kernel too.
 #[must_use]
 pub fn mounted_on(sysroot: &Sysroot, device: &str) -> Vec<MountPoint> {
-    let Some(node) = Node::by_name(sysroot, device) else { return Vec::new() };
-    let mut reach = Reach::of(sysroot, &node);
-    let mut uses = std::mem::take(&mut reach.uses);
-    let numbers: Vec<_> = reach.nodes.iter().filter_map(|node| Some((node.number()?, node))).collect();
-    for mount in mounts::read_everywhere(sysroot) {
-        let by_number =
-            numbers.iter().find(|(number, _)| mount.dev.0 != 0 && *number == mount.dev).map(|(_, node)| *node);
-        let by_source = || {
-            let source = Node::by_source(sysroot, &mount.source).filter(|_| mount.dev.0 == 0)?;
-            reach.nodes.iter().find(|node| node.name == source.name)
-        };
-        if let Some(node) = by_number.or_else(by_source) {
-            uses.push(use_of(node, format!("mounted on {}", shown(&mount.point))));
-        }
-    }
-    for swap in swaps::read(sysroot).iter().filter(|swap| swap.is_device) {
-        if let Some(source) = Node::by_source(sysroot, &swap.path)
-            && let Some(node) = reach.nodes.iter().find(|node| node.name == source.name)
-        {
-            uses.push(use_of(node, "swap".to_owned()));
-        }
-    }
-    // Members of a mounted btrfs of several devices stand in no mount table.
-    let btrfs = sysroot.path("/sys/fs/btrfs");
-    for uuid in files::entries(&btrfs) {
-        let members: BTreeSet<String> = files::entries(&btrfs.join(uuid).join("devices")).into_iter().collect();
-        for node in reach.nodes.iter().filter(|node| members.contains(&node.name)) {
-            uses.push(use_of(node, "member of a btrfs in use".to_owned()));
-        }
-    }
-    let mut unique: Vec<MountPoint> = Vec::new();
-    for one in uses {
-        if !unique.contains(&one) {
-            unique.push(one);
-        }
-    }
-    unique
+    Node::by_name(sysroot, device).map_or_else(Vec::new, |node| Reach::of(sysroot, &node).uses(sysroot))
 }
 
-fn use_of(node: &Node, place: String) -> MountPoint {
-    MountPoint { device: harmless(&node.name), place }
+/// Every use of what else lies on the disks below `device` (kernel name): of other partitions, other logical volumes.
+/// What is written to a fake may land there.
+#[must_use]
+pub fn mounted_beside(sysroot: &Sysroot, device: &str) -> Vec<MountPoint> {
+    Node::by_name(sysroot, device).map_or_else(Vec::new, |node| Reach::of_disks(sysroot, &node).uses(sysroot))
 }
 
-/// Devices whose data are those of the device asked about.
+/// Devices whose data are those of the device asked about, or lie on the same disks.
 #[derive(Default)]
-struct Reach {
-    nodes: Vec<Node>,
+pub(in crate::guard) struct Reach {
+    nodes: Vec<Reached>,
     uses: Vec<MountPoint>,
+    /// The device and what it stands on, which does not use it.
+    own: BTreeSet<String>,
+    /// Devices of other numbers that have to be free as well.
+    others: Vec<Node>,
+    /// Files behind loop devices, with these.
+    files: Vec<(Node, FileId)>,
+    /// A loop device of which it is not known what is behind it, and why.
+    unknown: Option<(String, String)>,
+}
+
+struct Reached {
+    node: Node,
+    alias: bool,
 }
 
 impl Reach {
-    fn of(sysroot: &Sysroot, node: &Node) -> Self {
-        let mut reach = Self::default();
-        reach.spread(sysroot, node, true);
-        if node.is_partition() {
-            // The disk itself, but not the other partitions: they are apart.
-            reach.spread(sysroot, &node.whole(), false);
+    /// What has the data of the device.
+    pub(in crate::guard) fn of(sysroot: &Sysroot, node: &Node) -> Self {
+        let devices = Devices::read(sysroot);
+        let beneath = devices.beneath(sysroot, node);
+        let mut reach = Self::new(&devices, &beneath);
+        let mut walk = Walk { sysroot, devices: &devices, reach: &mut reach };
+        walk.data(node, false);
+        walk.twins(node);
+        for lower in &beneath {
+            if let Some(Backing::Device(number)) = devices.whole(lower).and_then(|whole| whole.backing.as_ref())
+                && let Some(behind) = Node::by_number(sysroot, *number)
+            {
+                walk.data(&behind, true);
+                walk.reach.others.push(behind.clone());
+                walk.twins(&behind);
+            }
+            // What else stands on a member of an array is apart, but another path to the member is not.
+            lower.slaves(sysroot).iter().for_each(|member| walk.twins(member));
         }
         reach
     }
 
-    fn spread(&mut self, sysroot: &Sysroot, node: &Node, with_partitions: bool) {
-        if self.nodes.iter().any(|known| known.name == node.name) {
-            return;
+    /// What lies on the disks below the device.
+    pub(in crate::guard) fn of_disks(sysroot: &Sysroot, node: &Node) -> Self {
+        let devices = Devices::read(sysroot);
+        let beneath = devices.beneath(sysroot, node);
+        let mut reach = Self::new(&devices, &beneath);
+        let mut walk = Walk { sysroot, devices: &devices, reach: &mut reach };
+        for disk in beneath.iter().filter(|node| devices.below(sysroot, node).is_empty()) {
+            walk.spread(disk, true, false);
+            walk.twins(disk);
         }
-        self.nodes.push(node.clone());
-        for holder in node.holders(sysroot) {
-            self.uses.push(use_of(node, format!("held by {}", harmless(&holder.name))));
-            self.spread(sysroot, &holder, true);
-        }
-        for holder in loops_over(sysroot, node) {
-            self.uses.push(use_of(node, format!("backs {}", harmless(&holder.name))));
-            self.spread(sysroot, &holder, true);
-        }
-        if with_partitions {
-            for part in node.partitions() {
-                self.spread(sysroot, &part, true);
+        let parts = reach.nodes.iter().map(|reached| &reached.node).filter(|node| node.is_partition());
+        let parts: Vec<Node> = parts.filter(|node| !reach.own.contains(&node.name)).cloned().collect();
+        reach.others.extend(parts);
+        reach.nodes.retain(|reached| !reach.own.contains(&reached.node.name));
+        reach
+    }
+
+    fn new(devices: &Devices, beneath: &[Node]) -> Self {
+        let unknown = devices.iter().find_map(|whole| Some((whole.node.name.clone(), whole.unknown.clone()?)));
+        Self { own: beneath.iter().map(|node| node.name.clone()).collect(), unknown, ..Self::default() }
+    }
+
+    /// A loop device that may have the data, and why that cannot be told.
+    pub(in crate::guard) fn unknown(&self) -> Option<&(String, String)> {
+        self.unknown.as_ref()
+    }
+
+    /// Numbers of all these devices.
+    pub(in crate::guard) fn numbers(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.nodes.iter().filter_map(|reached| reached.node.number())
+    }
+
+    /// Files that have the data.
+    pub(in crate::guard) fn files(&self) -> Vec<FileId> {
+        self.files.iter().map(|(_, file)| *file).collect()
+    }
+
+    /// Devices of other numbers that have to be free as well.
+    pub(in crate::guard) fn others(&self) -> &[Node] {
+        &self.others
+    }
+
+    /// Every use of these devices.
+    pub(in crate::guard) fn uses(&self, sysroot: &Sysroot) -> Vec<MountPoint> {
+        let mut uses = self.uses.clone();
+        for mount in mounts::read_everywhere(sysroot) {
+            let by_number = self.find(|node| mount.dev.0 != 0 && node.number() == Some(mount.dev));
+            let by_source = || {
+                let source = Node::by_source(sysroot, &mount.source).filter(|_| mount.dev.0 == 0)?;
+                self.find(|node| node.name == source.name)
+            };
+            if let Some(reached) = by_number.or_else(by_source) {
+                uses.push(reached.used(format!("mounted on {}", shown(&mount.point))));
             }
         }
+        let (devices, swap_files): (Vec<_>, Vec<_>) = swaps::read(sysroot).into_iter().partition(|swap| swap.is_device);
+        for swap in swap_files {
+            let stat = system::stat(&sysroot.path(&swap.path));
+            let has = |(_, file): &&(Node, FileId)| stat.as_ref().is_some_and(|stat| *file == stat.id());
+            if let Some((node, _)) = self.files.iter().find(has) {
+                let place = format!("its file is swapped to, {}", shown(Path::new(&swap.path)));
+                uses.push(MountPoint { device: harmless(&node.name), place, alias: false });
+            }
+        }
+        for swap in devices {
+            if let Some(source) = Node::by_source(sysroot, &swap.path)
+                && let Some(reached) = self.find(|node| node.name == source.name)
+            {
+                uses.push(reached.used("swap".to_owned()));
+            }
+        }
+        // Members of a mounted btrfs of several devices stand in no mount table.
+        let btrfs = sysroot.path("/sys/fs/btrfs");
+        for uuid in files::entries(&btrfs) {
+            let members: BTreeSet<String> = files::entries(&btrfs.join(uuid).join("devices")).into_iter().collect();
+            for reached in self.nodes.iter().filter(|reached| members.contains(&reached.node.name)) {
+                uses.push(reached.used("member of a btrfs in use".to_owned()));
+            }
+        }
+        let mut unique: Vec<MountPoint> = Vec::new();
+        for one in uses {
+            if !unique.contains(&one) {
+                unique.push(one);
+            }
+        }
+        unique
+    }
+
+    fn find(&self, wanted: impl Fn(&Node) -> bool) -> Option<&Reached> {
+        self.nodes.iter().find(|reached| wanted(&reached.node))
     }
 }
 
-/// Numbers of the device and of all devices that share its data.
-pub(in crate::guard) fn numbers_of(sysroot: &Sysroot, node: &Node) -> Vec<(u32, u32)> {
-    Reach::of(sysroot, node).nodes.iter().filter_map(Node::number).collect()
+impl Reached {
+    fn used(&self, place: String) -> MountPoint {
+        MountPoint { device: harmless(&self.node.name), place, alias: self.alias }
+    }
 }
 
-/// Loop devices whose backing file is the device, by whatever name, or a file of a file system on
-/// it; they are no holders in sysfs.
-fn loops_over(sysroot: &Sysroot, node: &Node) -> Vec<Node> {
-    let block = sysroot.path("/sys/block");
-    let over = |name: &String| {
-        let file = files::text(&block.join(name).join("loop/backing_file"));
-        file.is_some_and(|file| file == node.dev_path() || lies_on(sysroot, &file, node))
-    };
-    let loops = files::entries(&block).into_iter().filter(|name| name.starts_with("loop")).filter(over);
-    loops.filter_map(|name| Node::by_name(sysroot, &name)).collect()
+/// Goes from one device to the others.
+struct Walk<'a> {
+    sysroot: &'a Sysroot,
+    devices: &'a Devices,
+    reach: &'a mut Reach,
 }
 
-/// Whether the file is a node of the device, or lies in a file system on it.
-fn lies_on(sysroot: &Sysroot, file: &str, node: &Node) -> bool {
-    let number = node.number();
-    system::stat(&sysroot.path(file))
-        .is_some_and(|stat| number == Some(stat.device) || (number.is_some() && number == stat.of_block_device))
+impl Walk<'_> {
+    /// The device, what stands on it, and of a partition the disk itself and what overlaps it, but not the other
+    /// partitions: they are apart.
+    fn data(&mut self, node: &Node, alias: bool) {
+        self.spread(node, true, alias);
+        if node.is_partition() {
+            let whole = node.whole();
+            self.spread(&whole, false, alias);
+            let extent = extent(node);
+            for part in whole.partitions().iter().filter(|part| extent.is_some() && overlap(extent, self::extent(part)))
+            {
+                self.spread(part, true, alias);
+            }
+        }
+        let files = self.devices.whole(node).map(Whole::files).unwrap_or_default();
+        self.reach.files.extend(files.into_iter().map(|file| (node.clone(), file)));
+    }
+
+    /// Other names of the storage of a device; of a partition the same part of the other disk.
+    fn twins(&mut self, node: &Node) {
+        let twins = self.devices.twins(node).filter(|twin| !self.reach.own.contains(&twin.name));
+        for twin in twins.cloned().collect::<Vec<_>>() {
+            let parts: Vec<Node> = match node.is_partition() {
+                true => twin.partitions().into_iter().filter(|part| same_part(node, part)).collect(),
+                false => Vec::new(),
+            };
+            self.spread(&twin, !node.is_partition(), true);
+            parts.iter().for_each(|part| self.spread(part, true, true));
+            self.reach.others.extend(if parts.is_empty() { vec![twin] } else { parts });
+        }
+    }
+
+    fn spread(&mut self, node: &Node, with_partitions: bool, alias: bool) {
+        if self.reach.nodes.iter().any(|known| known.node.name == node.name) {
+            return;
+        }
+        let reached = Reached { node: node.clone(), alias };
+        let mut above = Vec::new();
+        for holder in node.holders(self.sysroot) {
+            above.push((reached.used(format!("held by {}", harmless(&holder.name))), holder));
+        }
+        for holder in self.loops_over(node) {
+            above.push((reached.used(format!("backs {}", harmless(&holder.name))), holder));
+        }
+        self.reach.nodes.push(reached);
+        for (used, holder) in above {
+            if !self.reach.own.contains(&holder.name) {
+                self.reach.uses.push(used);
+            }
+            self.spread(&holder, true, alias);
+        }
+        if with_partitions {
+            for part in node.partitions() {
+                self.spread(&part, true, alias);
+            }
+        }
+    }
+
+    /// Loop devices over the device, by whatever name, or over a file of a file system on it; they are no holders in
+    /// sysfs.
+    fn loops_over(&self, node: &Node) -> Vec<Node> {
+        let Some(own) = node.number() else { return Vec::new() };
+        let over = |backing: &Backing| match backing {
+            Backing::Device(number) => *number == own,
+            Backing::File { device, .. } => *device == own,
+        };
+        self.devices
+            .iter()
+            .filter(|whole| whole.backing.as_ref().is_some_and(over))
+            .map(|whole| whole.node.clone())
+            .collect()
+    }
+}
+
+/// First sector of a partition and the first behind it; `None` where sysfs does not say.
+fn extent(part: &Node) -> Option<(u64, u64)> {
+    let start = files::number(&part.dir.join("start"))?;
+    Some((start, start.saturating_add(files::number(&part.dir.join("size"))?)))
+}
+
+fn overlap(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> bool {
+    matches!((one, other), (Some(one), Some(other)) if one.0 < other.1 && other.0 < one.1)
+}
+
+/// Whether a partition of another path holds data of `node`: by its sectors, else by its number.
+fn same_part(node: &Node, part: &Node) -> bool {
+    let (one, other) = (extent(node), extent(part));
+    let number = |node: &Node| files::number(&node.dir.join("partition"));
+    if one.is_some() && other.is_some() { overlap(one, other) } else { number(node) == number(part) }
 }

@@ -7,11 +7,14 @@ use std::path::Path;
 
 use assay_core::record::Host;
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags};
+use rustix::io::Errno;
+use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::DeviceError;
 use crate::files::Stat;
 use crate::look::Seen;
+use crate::storage::Backing;
 use crate::target::{TargetInfo, What};
 
 /// Where the trees of the kernel begin.
@@ -36,12 +39,73 @@ pub fn random(bytes: &mut [u8]) -> io::Result<()> {
 /// Asks the kernel, and not the server of a network file system, which may never answer
 /// (statx(2), `AT_STATX_DONT_SYNC`).
 pub(crate) fn stat(path: &Path) -> Option<Stat> {
-    let stat = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
+    let stat = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE | StatxFlags::INO).ok()?;
     let is_block = FileType::from_raw_mode(stat.stx_mode.into()) == FileType::BlockDevice;
     Some(Stat {
         of_block_device: is_block.then_some((stat.stx_rdev_major, stat.stx_rdev_minor)),
         device: (stat.stx_dev_major, stat.stx_dev_minor),
+        inode: stat.stx_ino,
     })
+}
+
+/// What the kernel has behind the loop device with this number at `path`; `None` where it is detached.
+///
+/// # Errors
+/// Where the device cannot be opened, or the kernel does not answer.
+pub(crate) fn loop_backing(path: &Path, number: (u32, u32)) -> io::Result<Option<Backing>> {
+    /// `LOOP_GET_STATUS64` of linux/loop.h.
+    const STATUS: Opcode = 0x4C05;
+    /// The first three words of `struct loop_info64`, and the rest of its 232 bytes.
+    #[repr(C)]
+    struct LoopInfo {
+        device: u64,
+        inode: u64,
+        rdevice: u64,
+        rest: [u64; 26],
+    }
+    let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits()).map_err(io::Error::other)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let rdev = file.metadata()?.rdev();
+    if (rustix::fs::major(rdev), rustix::fs::minor(rdev)) != number {
+        return Err(io::Error::other(format!("{} is another device", path.display())));
+    }
+    // SAFETY: for this request the kernel writes a `struct loop_info64`, which the type has the layout of; any bytes
+    // are valid for it.
+    let answer = unsafe { ioctl(&file, Getter::<STATUS, LoopInfo>::new()) };
+    let info = match answer {
+        Ok(info) => info,
+        Err(Errno::NXIO) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let of = |number: u64| (rustix::fs::major(number), rustix::fs::minor(number));
+    // Of a file older kernels give the number of its file system as the third, too (drivers/block/loop.c).
+    Ok(Some(match info.rdevice {
+        0 => Backing::File { device: of(info.device), inode: info.inode },
+        rdevice if rdevice == info.device => Backing::File { device: of(info.device), inode: info.inode },
+        rdevice => Backing::Device(of(rdevice)),
+    }))
+}
+
+/// The fsid of the btrfs that holds `path`; `None` where it is another file system.
+pub(crate) fn btrfs_id(path: &Path) -> Option<[u8; 16]> {
+    /// `struct btrfs_ioctl_fs_info_args` of linux/btrfs.h, whose size is part of the request.
+    #[repr(C)]
+    struct FsInfo {
+        max_id: u64,
+        devices: u64,
+        fsid: [u8; 16],
+        rest: [u64; 124],
+    }
+    /// `BTRFS_IOC_FS_INFO`.
+    const INFO: Opcode = opcode::read::<FsInfo>(0x94, 31);
+    /// `BTRFS_SUPER_MAGIC` of linux/magic.h.
+    const BTRFS: u64 = 0x9123_683e;
+    let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits()).ok()?;
+    // Nothing but btrfs is opened: of others the request may mean something else.
+    let kind = rustix::fs::statfs(path).ok()?.f_type as u64;
+    let file = (kind == BTRFS).then(|| OpenOptions::new().read(true).custom_flags(flags).open(path).ok())??;
+    // SAFETY: for this request btrfs fills the structure, which is as large as its own; any bytes are valid for it.
+    unsafe { ioctl(&file, Getter::<INFO, FsInfo>::new()) }.ok().map(|info| info.fsid)
 }
 
 /// What a path without links is.

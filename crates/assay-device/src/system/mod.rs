@@ -19,7 +19,9 @@ mod windows;
 #[cfg(not(any(windows, target_os = "macos")))]
 pub use linux::random;
 #[cfg(not(any(windows, target_os = "macos")))]
-pub(crate) use linux::{ROOT, available_memory, host, kernel_log, load, refuse, seen, stat, target};
+pub(crate) use linux::{
+    ROOT, available_memory, btrfs_id, host, kernel_log, load, loop_backing, refuse, seen, stat, target,
+};
 #[cfg(target_os = "macos")]
 pub use macos::random;
 #[cfg(target_os = "macos")]

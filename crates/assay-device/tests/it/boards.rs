@@ -2,7 +2,7 @@
 
 use crate::common::{Board, ceiling, mode, source, stack};
 use assay_core::medium::MediumKind;
-use assay_device::{ProofMeter, Sensors, guard, host, swaps_on};
+use assay_device::{ProofMeter, Sensors, StorageBelow, Sysroot, guard, host, swaps_on};
 
 fn near(got: Option<f64>, wanted: f64) {
     let got = got.expect("a ceiling");
@@ -483,4 +483,148 @@ fn several_ways_to_one_disk_are_one_disk_and_a_btrfs_of_two_are_two() {
     assert_eq!(btrfs.medium.capacity_bytes, Some(2 * 4096 * 512));
     let uses = guard::mounted_on(&board.sysroot(), "sdc");
     assert!(uses.iter().any(|one| one.place == "member of a btrfs in use"), "{uses:?}");
+}
+
+/// Two paths to each of two LUNs without dm-multipath, as kernel drivers/scsi/scsi_sysfs.c and drivers/nvme/host/sysfs.c
+/// show them: `wwid`, or on an old kernel `vpd_pg83` alone. The pages begin with the port of the path, which differs.
+const PATHS: &str = r"[/]
+proc/self/mountinfo = 22 1 8:1 / / rw - xfs /dev/sda1 rw\n23 22 8:49 / /data rw - xfs /dev/sdd1 rw\n24 22 259:4 / /fast rw - xfs /dev/nvme2n1 rw
+[sys/devices/host1/block/sda]
+dev = 8:0
+size = 8192
+device/wwid = naa.600140500000000000000000000000a1
+sda1/dev = 8:1
+sda1/size = 2048
+sda1/start = 2048
+sda1/partition = 1
+sda2/dev = 8:2
+sda2/size = 2048
+sda2/start = 4096
+sda2/partition = 2
+sda3/dev = 8:3
+sda3/size = 1024
+sda3/start = 2560
+sda3/partition = 3
+[sys/devices/host2/block/sdb]
+dev = 8:16
+size = 8192
+device/wwid = naa.600140500000000000000000000000a1
+sdb1/dev = 8:17
+sdb1/size = 2048
+sdb1/start = 2048
+sdb1/partition = 1
+sdb2/dev = 8:18
+sdb2/size = 2048
+sdb2/start = 4096
+sdb2/partition = 2
+[sys/devices/host3/block/sdc]
+dev = 8:32
+size = 8192
+device/vpd_pg83 = \x00\x83\x00\x14\x01\x94\x00\x04\x00\x00\x00\x01\x01\x03\x00\x08\x50\x01\x40\x50\x00\x00\x00\xb1
+sdc1/dev = 8:33
+sdc1/size = 2048
+sdc1/partition = 1
+[sys/devices/host4/block/sdd]
+dev = 8:48
+size = 8192
+device/vpd_pg83 = \x00\x83\x00\x14\x01\x94\x00\x04\x00\x00\x00\x02\x01\x03\x00\x08\x50\x01\x40\x50\x00\x00\x00\xb1
+sdd1/dev = 8:49
+sdd1/size = 2048
+sdd1/partition = 1
+[sys/devices/host5/block/sde]
+dev = 8:64
+size = 8192
+device/wwid = naa.0000000000000000
+[sys/devices/host6/block/sdf]
+dev = 8:80
+size = 8192
+device/wwid = naa.0000000000000000
+[sys/devices/pci0/nvme0/nvme0n1]
+dev = 259:0
+size = 8192
+nsid = 1
+wwid = eui.01000000010000005cd2e42a81a45151
+device/serial = A
+[sys/devices/pci1/nvme1/nvme1n1]
+dev = 259:2
+size = 8192
+nsid = 1
+wwid = eui.01000000010000005cd2e42a81a45151
+device/serial = B
+[sys/devices/pci2/nvme2/nvme2n1]
+dev = 259:4
+size = 8192
+nsid = 1
+nguid = 01000000-0100-0000-5cd2-e42a81a45199
+device/serial = C
+[sys/devices/pci3/nvme3/nvme3n1]
+dev = 259:6
+size = 8192
+nsid = 1
+nguid = 01000000-0100-0000-5cd2-e42a81a45199
+device/serial = C
+";
+
+fn uses_of(root: &Sysroot, device: &str) -> Vec<String> {
+    let word =
+        |one: &guard::MountPoint| format!("{}{} {}", one.device, if one.alias { " as well" } else { "" }, one.place);
+    guard::mounted_on(root, device).iter().map(word).collect()
+}
+
+#[test]
+fn another_path_to_a_disk_in_use_is_in_use() {
+    let board = Board::from_text(PATHS);
+    let uses = |device| uses_of(&board.sysroot(), device);
+    for device in ["sdb", "sdb1"] {
+        assert_eq!(uses(device), ["sda1 as well mounted on /"], "{device}");
+    }
+    assert!(uses("sda2").is_empty() && uses("sdb2").is_empty(), "another part of the disk");
+    assert_eq!(uses("sda3"), ["sda1 mounted on /"], "partitions that overlap are not apart");
+    for device in ["sdc", "sdc1"] {
+        assert_eq!(uses(device), ["sdd1 as well mounted on /data"], "{device}, by its page 83h");
+    }
+    assert_eq!(uses("nvme3n1"), ["nvme2n1 as well mounted on /fast"]);
+    for device in ["sde", "sdf", "nvme0n1", "nvme1n1"] {
+        assert!(uses(device).is_empty(), "{device}: an identifier that names nothing, or another drive of the model");
+    }
+    let beside = |device| guard::mounted_beside(&board.sysroot(), device);
+    assert_eq!(beside("sdb2").iter().map(|one| one.device.as_str()).collect::<Vec<_>>(), ["sda1"]);
+    assert!(beside("nvme0n1").is_empty());
+}
+
+#[test]
+fn what_lies_beside_a_volume_on_its_disks_is_found() {
+    let board = Board::new("luks-lvm");
+    let beside = |device: &str| -> Vec<String> {
+        let uses = guard::mounted_beside(&board.sysroot(), device);
+        uses.into_iter().map(|one| format!("{} {}", one.device, one.place)).collect()
+    };
+    let volume = beside("dm-3");
+    for wanted in ["dm-1 mounted on /", "sda2 mounted on /boot", "dm-2 swap"] {
+        assert!(volume.iter().any(|one| one == wanted), "{wanted} is not in {volume:?}");
+    }
+    assert!(!volume.iter().any(|one| one.ends_with("held by dm-3") || one.contains("held by dm-0")), "{volume:?}");
+    assert!(beside("sda2").iter().any(|one| one == "dm-1 mounted on /"));
+    assert!(guard::mounted_beside(&Board::new("usb2-stick").sysroot(), "sdb").len() == 1);
+}
+
+#[test]
+fn disks_below_a_directory_are_compared_by_what_they_are() {
+    let below = |board: &Board, path: &str, dev| {
+        StorageBelow::of_directory_by_dev(&board.sysroot(), std::path::Path::new(path), dev)
+    };
+    let board = Board::from_text(PATHS);
+    let (root, other_path) = (below(&board, "/x", (8, 1)), below(&board, "/y", (8, 18)));
+    assert_eq!(root.shared(&other_path), Some("sda"), "two paths to one disk");
+    assert_eq!(root.shared(&below(&board, "/data", (8, 49))), None);
+    let board = Board::new("luks-lvm");
+    let (root, boot) = (below(&board, "/", (253, 1)), below(&board, "/boot", (8, 2)));
+    assert_eq!((root.shared(&boot), root.unknown.clone()), (Some("sda"), None), "LVM inside of LUKS");
+    assert_eq!(below(&board, "/pool/x", (0, 44)).shared(&boot), Some("sda"), "btrfs has a number that no device has");
+    let board = Board::from_text(ODDITIES);
+    assert_eq!(below(&board, "/mnt/two", (0, 53)).storage.len(), 2);
+    assert!(below(&board, "/mnt/zfs", (0, 52)).unknown.is_some());
+    let elsewhere = below(&board, "/mnt/nfs", (0, 50));
+    assert!(elsewhere.storage.is_empty() && elsewhere.unknown.is_none(), "no disk of this machine");
+    assert_eq!(below(&board, "/mnt/ntfs", (8, 1)).storage[0].1, "sda");
 }

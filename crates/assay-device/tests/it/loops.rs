@@ -34,6 +34,11 @@ impl Loop {
         Self::attach(file.to_owned(), None, false)
     }
 
+    /// Over a file, only to be read.
+    pub fn read_only(file: &Path) -> Option<Self> {
+        Self::attach(file.to_owned(), None, true)
+    }
+
     fn attach(file: PathBuf, dir: Option<tempfile::TempDir>, read_only: bool) -> Option<Self> {
         let attach = || {
             let mut command = Command::new("losetup");

@@ -3,6 +3,7 @@
 
 mod boards;
 mod common;
+mod identity;
 mod loops;
 mod owned;
 mod raw;

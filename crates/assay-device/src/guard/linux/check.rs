@@ -1,11 +1,13 @@
 //! What is looked at before a raw device may be written.
 
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use assay_core::text::harmless;
 use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock};
+use rustix::io::Errno;
 
 use super::contents::{Contents, contents};
 use super::held::HeldDevice;
@@ -13,7 +15,7 @@ use super::openers::openers;
 use crate::block::Node;
 use crate::error::{DeviceError, shown};
 use crate::guard::permit::RawPermit;
-use crate::guard::usage::{mounted_on, numbers_of};
+use crate::guard::usage::{MountPoint, Reach};
 use crate::look::Seen;
 use crate::sysroot::Sysroot;
 use crate::target::What;
@@ -21,6 +23,17 @@ use crate::target::What;
 /// udev and others look at a new device for a moment: they are waited for so long.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(20);
+/// What is known of a use that only the kernel sees.
+const BUSY: &str = "busy, as the kernel says";
+
+/// How much has to be free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// What has the data of the device.
+    Device,
+    /// All that lies on its disks, too.
+    Disks,
+}
 
 /// Whether the block device at `path` may be overwritten. A device in use is always refused; one
 /// that is not shown to be blank is refused unless `forced_by_name` is the very path that was
@@ -29,6 +42,20 @@ const TICK: Duration = Duration::from_millis(20);
 /// # Errors
 /// Says why not.
 pub fn check_raw(sysroot: &Sysroot, path: &Path, forced_by_name: Option<&str>) -> Result<RawPermit, DeviceError> {
+    check(sysroot, path, Scope::Device, names(forced_by_name, path))
+}
+
+/// Whether the block device at `path` may be probed: what it holds is put back, so that it is not looked at. Other parts
+/// of its disks must not be in use either. A fake that wraps around stores what is written to one partition in another
+/// one, of which nothing was saved.
+///
+/// # Errors
+/// Says why not.
+pub fn check_probe(sysroot: &Sysroot, path: &Path) -> Result<RawPermit, DeviceError> {
+    check(sysroot, path, Scope::Disks, true)
+}
+
+fn check(sysroot: &Sysroot, path: &Path, scope: Scope, forced: bool) -> Result<RawPermit, DeviceError> {
     let seen = Seen::at(path)?;
     if seen.what != What::BlockDevice {
         return Err(DeviceError::NotABlockDevice { path: shown(path) });
@@ -36,40 +63,61 @@ pub fn check_raw(sysroot: &Sysroot, path: &Path, forced_by_name: Option<&str>) -
     let missing = || DeviceError::Unreadable { path: shown(path), source: not_in_sysfs() };
     let node = Node::by_number(sysroot, seen.dev).ok_or_else(missing)?;
     // Asked first for the words, as the kernel only says that it is busy.
-    refuse_in_use(sysroot, path, &node)?;
+    refuse_in_use(sysroot, path, &node, scope)?;
     let held = HeldDevice::exclusively(sysroot, path).map_err(|error| match error {
-        DeviceError::Mounted { .. } => refuse_opened(sysroot, path, &node, Duration::ZERO).err().unwrap_or(error),
+        DeviceError::Mounted { .. } => {
+            refuse_opened(sysroot, path, &node, scope, Duration::ZERO).err().unwrap_or(error)
+        }
         error => error,
     })?;
     // What follows is about the device that is open now, whatever the path leads to.
     let node = Node::by_number(sysroot, held.seen().dev).ok_or_else(missing)?;
+    let others = hold_others(sysroot, path, &node, scope)?;
     let lock = lock(sysroot, &held, &node)?;
-    refuse_in_use(sysroot, path, &node)?;
-    refuse_opened(sysroot, path, &node, TIMEOUT)?;
-    if !names(forced_by_name, path) {
+    refuse_in_use(sysroot, path, &node, scope)?;
+    refuse_opened(sysroot, path, &node, scope, TIMEOUT)?;
+    if !forced {
         // Single blocks: a place that cannot be read would take what is read ahead with it.
         let _ = fadvise(held.file(), 0, None, Advice::Random);
         let found = contents(&mut held.file());
         let _ = fadvise(held.file(), 0, None, Advice::DontNeed);
         refuse_data(path, found)?;
     }
-    Ok(RawPermit::new(held, node.name, lock))
+    Ok(RawPermit::new(held, node.name, others.into_iter().chain(lock).collect()))
 }
 
 fn not_in_sysfs() -> std::io::Error {
     std::io::Error::other("the device is not in /sys/dev/block")
 }
 
-fn refuse_in_use(sysroot: &Sysroot, path: &Path, node: &Node) -> Result<(), DeviceError> {
-    let uses = mounted_on(sysroot, &node.name);
+fn refuse_in_use(sysroot: &Sysroot, path: &Path, node: &Node, scope: Scope) -> Result<(), DeviceError> {
+    let reach = Reach::of(sysroot, node);
+    let uses = reach.uses(sysroot);
     if let Some(first) = uses.first() {
-        let of = if first.device == node.name { String::new() } else { format!("{} ", first.device) };
-        return Err(in_use(path, &format!("{of}{}", first.place), uses.len()));
+        return Err(in_use(path, &words(first, node), uses.len()));
+    }
+    if let Some((device, why)) = reach.unknown() {
+        let (path, device, why) = (shown(path), harmless(device), harmless(why));
+        return Err(DeviceError::UnknownLoop { path, device, why });
     }
     if node.read_only() {
         return Err(DeviceError::ReadOnly { device: shown(path) });
     }
+    if scope == Scope::Disks
+        && let Some(first) = Reach::of_disks(sysroot, node).uses(sysroot).first()
+    {
+        return Err(DeviceError::DiskInUse { device: shown(path), place: words(first, node) });
+    }
     Ok(())
+}
+
+/// The use of a device, as a use of `node`.
+fn words(used: &MountPoint, node: &Node) -> String {
+    match (used.device == node.name, used.alias) {
+        (true, _) => used.place.clone(),
+        (false, true) => format!("{}, the same storage, {}", used.device, used.place),
+        (false, false) => format!("{} {}", used.device, used.place),
+    }
 }
 
 fn in_use(path: &Path, first: &str, count: usize) -> DeviceError {
@@ -81,11 +129,21 @@ fn in_use(path: &Path, first: &str, count: usize) -> DeviceError {
 }
 
 /// Programs that have it open are refused, unless they close it within `timeout`.
-fn refuse_opened(sysroot: &Sysroot, path: &Path, node: &Node, timeout: Duration) -> Result<(), DeviceError> {
-    let numbers = numbers_of(sysroot, node);
-    let start = Instant::now();
+fn refuse_opened(
+    sysroot: &Sysroot,
+    path: &Path,
+    node: &Node,
+    scope: Scope,
+    timeout: Duration,
+) -> Result<(), DeviceError> {
+    let reach = Reach::of(sysroot, node);
+    let mut numbers: Vec<_> = reach.numbers().collect();
+    if scope == Scope::Disks {
+        numbers.extend(Reach::of_disks(sysroot, node).numbers());
+    }
+    let (files, start) = (reach.files(), Instant::now());
     loop {
-        let found = openers(sysroot, &numbers);
+        let found = openers(sysroot, &numbers, &files);
         let Some(first) = found.first() else { return Ok(()) };
         if start.elapsed() >= timeout {
             return Err(in_use(path, &first.to_string(), found.len()));
@@ -94,10 +152,45 @@ fn refuse_opened(sysroot: &Sysroot, path: &Path, node: &Node, timeout: Duration)
     }
 }
 
+/// Opens the other names of the storage, and with [`Scope::Disks`] the other partitions, so that nothing uses them as long
+/// as the permit is there: the kernel also knows of mounts in name spaces that are not seen here. What has no node here
+/// cannot be asked.
+fn hold_others(sysroot: &Sysroot, path: &Path, node: &Node, scope: Scope) -> Result<Vec<File>, DeviceError> {
+    let reach = Reach::of(sysroot, node);
+    let of_disks = (scope == Scope::Disks).then(|| Reach::of_disks(sysroot, node));
+    let all = reach.others().iter().map(|other| (other, true));
+    let all = all.chain(of_disks.iter().flat_map(Reach::others).map(|other| (other, false)));
+    let mut held: Vec<(&str, File)> = Vec::new();
+    // Whole devices first: they cannot be held beside their partitions.
+    let (parts, wholes): (Vec<_>, Vec<_>) = all.partition(|(other, _)| other.is_partition());
+    for (other, is_same) in wholes.into_iter().chain(parts) {
+        let names = [other.name.clone(), other.whole().name];
+        let has = |name: &str| names.iter().any(|own| own == name);
+        if has(&node.name) || held.iter().any(|(name, _)| has(name)) {
+            continue;
+        }
+        match open_node(sysroot, other, OFlags::EXCL) {
+            Ok(file) => held.extend(file.map(|file| (other.name.as_str(), file))),
+            Err(_) => {
+                let alias = MountPoint { device: harmless(&other.name), place: BUSY.to_owned(), alias: is_same };
+                let place = words(&alias, node);
+                return Err(match is_same {
+                    true => in_use(path, &place, 1),
+                    false => DeviceError::DiskInUse { device: shown(path), place },
+                });
+            }
+        }
+    }
+    Ok(held.into_iter().map(|(_, file)| file).collect())
+}
+
 /// Takes the lock on the whole disk's node that udev and partitioning programs honour
 /// (systemd.io, "Locking Block Device Access"). Without such a node the device itself is locked.
 fn lock(sysroot: &Sysroot, held: &HeldDevice, node: &Node) -> Result<Option<File>, DeviceError> {
-    let whole = if node.is_partition() { open_whole(sysroot, &node.whole()) } else { None };
+    let whole = match node.is_partition() {
+        true => open_node(sysroot, &node.whole(), OFlags::empty()).ok().flatten(),
+        false => None,
+    };
     let file = whole.as_ref().unwrap_or_else(|| held.file());
     let start = Instant::now();
     while let Err(error) = flock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -105,7 +198,7 @@ fn lock(sysroot: &Sysroot, held: &HeldDevice, node: &Node) -> Result<Option<File
             return Err(DeviceError::from_io(held.path(), error.into()));
         }
         if start.elapsed() >= TIMEOUT {
-            refuse_opened(sysroot, held.path(), node, Duration::ZERO)?;
+            refuse_opened(sysroot, held.path(), node, Scope::Device, Duration::ZERO)?;
             return Err(in_use(held.path(), "locked by another program", 1));
         }
         std::thread::sleep(TICK);
@@ -113,11 +206,24 @@ fn lock(sysroot: &Sysroot, held: &HeldDevice, node: &Node) -> Result<Option<File
     Ok(whole)
 }
 
-fn open_whole(sysroot: &Sysroot, whole: &Node) -> Option<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(sysroot.path(&whole.dev_path())).ok()?;
-    let rdev = file.metadata().ok()?.rdev();
-    (Some((rustix::fs::major(rdev), rustix::fs::minor(rdev))) == whole.number()).then_some(file)
+/// The node of a device in `/dev`, where it is that device and can be opened.
+///
+/// # Errors
+/// Where something uses it and `flags` ask for it alone.
+fn open_node(sysroot: &Sysroot, node: &Node, flags: OFlags) -> Result<Option<File>, Errno> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | flags).bits() as i32;
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(sysroot.path(&node.dev_path())) {
+        Ok(file) => file,
+        Err(error) => {
+            return match Errno::from_io_error(&error) {
+                Some(Errno::BUSY) => Err(Errno::BUSY),
+                _ => Ok(None),
+            };
+        }
+    };
+    let Ok(meta) = file.metadata() else { return Ok(None) };
+    let number = (rustix::fs::major(meta.rdev()), rustix::fs::minor(meta.rdev()));
+    Ok((meta.file_type().is_block_device() && node.number() == Some(number)).then_some(file))
 }
 
 /// Whether the name is the very path.

@@ -5,5 +5,5 @@ mod contents;
 mod held;
 mod openers;
 
-pub use check::check_raw;
+pub use check::{check_probe, check_raw};
 pub use held::HeldDevice;

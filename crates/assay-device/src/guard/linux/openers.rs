@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_core::text::harmless;
 
-use crate::files;
+use crate::files::{self, FileId, Stat};
 use crate::sysroot::Sysroot;
 use crate::system;
 
@@ -24,15 +24,18 @@ impl std::fmt::Display for Opener {
     }
 }
 
-/// Processes other than this one and its children that have a device of `numbers` open, as far as
-/// this process may look at them (proc(5), `/proc/PID/fd`).
-pub(super) fn openers(sysroot: &Sysroot, numbers: &[(u32, u32)]) -> Vec<Opener> {
+/// Processes other than this one and its children that have a device of `numbers` open, or one of `backing`, files behind
+/// loop devices, as far as this process may look at them (proc(5), `/proc/PID/fd`).
+pub(super) fn openers(sysroot: &Sysroot, numbers: &[(u32, u32)], backing: &[FileId]) -> Vec<Opener> {
     let proc = sysroot.path("/proc");
     let all = files::entries(&proc).into_iter().filter_map(|name| name.parse::<u32>().ok());
     let open = |pid: &u32| {
         let fds = proc.join(pid.to_string()).join("fd");
-        let numbers_of = |fd: &String| system::stat(&fds.join(fd))?.of_block_device;
-        files::entries(&fds).iter().filter_map(numbers_of).any(|number| numbers.contains(&number))
+        let is_one = |stat: Stat| match stat.of_block_device {
+            Some(number) => numbers.contains(&number),
+            None => backing.contains(&stat.id()),
+        };
+        files::entries(&fds).iter().filter_map(|fd| system::stat(&fds.join(fd))).any(is_one)
     };
     all.filter(open)
         .filter(|pid| !is_own(&proc, *pid))

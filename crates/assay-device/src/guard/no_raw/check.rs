@@ -13,3 +13,11 @@ use crate::sysroot::Sysroot;
 pub fn check_raw(_sysroot: &Sysroot, path: &Path, _forced_by_name: Option<&str>) -> Result<RawPermit, DeviceError> {
     Err(DeviceError::NoRawDevices { path: shown(path) })
 }
+
+/// Refuses.
+///
+/// # Errors
+/// Always [`DeviceError::NoRawDevices`].
+pub fn check_probe(_sysroot: &Sysroot, path: &Path) -> Result<RawPermit, DeviceError> {
+    Err(DeviceError::NoRawDevices { path: shown(path) })
+}

@@ -3,5 +3,5 @@
 mod check;
 mod held;
 
-pub use check::check_raw;
+pub use check::{check_probe, check_raw};
 pub use held::HeldDevice;

@@ -1,12 +1,14 @@
 //! What lies under a path.
 
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use crate::error::{DeviceError, shown};
 use crate::files::Stat;
 use crate::look::{Seen, bare};
+use crate::storage::Backing;
 use crate::system::mounted::Mounted;
 use crate::target::{TargetInfo, What};
 
@@ -15,6 +17,19 @@ pub(crate) const ROOT: &str = "/dev/null/none";
 
 /// There are no trees that have such numbers.
 pub(crate) fn stat(_path: &Path) -> Option<Stat> {
+    None
+}
+
+/// There are no loop devices.
+///
+/// # Errors
+/// Always.
+pub(crate) fn loop_backing(_path: &Path, _number: (u32, u32)) -> io::Result<Option<Backing>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// No file system is one.
+pub(crate) fn btrfs_id(_path: &Path) -> Option<[u8; 16]> {
     None
 }
 

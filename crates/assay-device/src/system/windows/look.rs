@@ -13,6 +13,7 @@ use super::volume::{Volume, volume};
 use crate::error::{DeviceError, shown};
 use crate::files::Stat;
 use crate::look::{Seen, bare};
+use crate::storage::Backing;
 use crate::system::descriptors;
 use crate::system::spelling::is_device;
 use crate::target::{TargetInfo, What};
@@ -27,6 +28,19 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
 
 /// There are no such numbers.
 pub(crate) fn stat(_path: &Path) -> Option<Stat> {
+    None
+}
+
+/// There are no loop devices.
+///
+/// # Errors
+/// Always.
+pub(crate) fn loop_backing(_path: &Path, _number: (u32, u32)) -> io::Result<Option<Backing>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// No file system is one.
+pub(crate) fn btrfs_id(_path: &Path) -> Option<[u8; 16]> {
     None
 }
 

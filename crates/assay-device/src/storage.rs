@@ -1,0 +1,444 @@
+//! Whether two names lead to the same storage.
+//!
+//! A device number, a name and `st_dev` are each only one way to storage. A file may be behind several loop devices, a
+//! disk behind several paths, and each subvolume of a btrfs has an `st_dev` of its own. [`Storage`] is what stays the
+//! same whichever way is taken; all that asks "is this the same?" compares it.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use crate::block::Node;
+use crate::error::DeviceError;
+use crate::files::{self, FileId};
+use crate::look::{Seen, btrfs_devices};
+use crate::mounts::{self, Mount};
+use crate::sysroot::Sysroot;
+use crate::system;
+use crate::target::What;
+
+/// File systems on file systems on file systems: nothing real is deeper.
+const DEEPEST: usize = 8;
+
+/// File systems of other hosts.
+const NETWORK: [&str; 8] = ["nfs", "nfs4", "cifs", "smb3", "ceph", "afs", "fuse.sshfs", "fuse.glusterfs"];
+
+/// What holds data, whatever it is called and whichever way leads to it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Storage {
+    /// A disk by the name that its maker gave it, as the kernel shows it: the same by each path to it.
+    Unit(String),
+    /// A whole device that has no such name, by major and minor.
+    Device((u32, u32)),
+    /// A file, such as a loop device shows: major and minor of its file system, and the inode.
+    File {
+        /// Major and minor of the file system.
+        device: (u32, u32),
+        /// The inode.
+        inode: u64,
+    },
+    /// A btrfs by its fsid: all of its subvolumes and devices.
+    Btrfs([u8; 16]),
+    /// A pool by its name: all of its datasets (ZFS).
+    Pool(String),
+    /// Any other file system by `st_dev`, as major and minor.
+    FileSystem((u32, u32)),
+}
+
+impl Storage {
+    /// What the file system that holds `path` takes its room from; `None` where the path cannot be looked at. Of an
+    /// overlay that is the file system of its upper directory.
+    #[must_use]
+    pub fn of_file_system(sysroot: &Sysroot, path: &Path) -> Option<Self> {
+        let mounts = mounts::read(sysroot);
+        let mut path = files::real(path)?;
+        for _ in 0..DEEPEST {
+            let device = system::stat(&path)?.device;
+            if let Some(id) = system::btrfs_id(&path) {
+                return Some(Self::Btrfs(id));
+            }
+            let Some(mount) = mounts::holding(&mounts, &path, Some(device)) else {
+                return Some(Self::FileSystem(device));
+            };
+            match (mount.fstype.as_str(), upper(sysroot, mount)) {
+                (_, Some(upper)) => path = upper,
+                ("zfs", None) => {
+                    return Some(Self::Pool(mount.source.split('/').next().unwrap_or_default().to_owned()));
+                }
+                _ => return Some(Self::FileSystem(device)),
+            }
+        }
+        None
+    }
+}
+
+/// The directory that takes what is written to an overlay (kernel Documentation/filesystems/overlayfs.rst), where this
+/// process sees it.
+fn upper(sysroot: &Sysroot, mount: &Mount) -> Option<PathBuf> {
+    layer_at(sysroot, (mount.fstype == "overlay").then(|| mount.option("upperdir"))??)
+}
+
+/// A directory of an overlay. What it was relative to, when it was mounted, is not known.
+fn layer_at(sysroot: &Sysroot, path: &str) -> Option<PathBuf> {
+    path.starts_with('/').then(|| files::real(&sysroot.path(path)))?
+}
+
+/// The name that a disk's maker gave it, as sysfs shows it; `None` where the disk says none.
+fn unit(dir: &Path) -> Option<String> {
+    let shown = ["wwid", "device/wwid"].iter().find_map(|name| files::text(&dir.join(name)).filter(|id| is_name(id)));
+    let name = shown.or_else(|| page_83(dir)).or_else(|| namespace(dir))?;
+    // Drives of one model have been sold with one identifier for all of them; their serial numbers differ. Paths to one
+    // namespace have the serial number of their subsystem (NVM Express base specification, Identify Controller, SN).
+    let serial = dir.join("nsid").exists().then(|| files::text(&dir.join("device/serial"))).flatten();
+    Some(serial.map_or(name.clone(), |serial| format!("{name} {serial}")))
+}
+
+/// Whether an identifier names anything: `eui.0000000000000000` does not.
+fn is_name(id: &str) -> bool {
+    let value = id.split_once('.').map_or(id, |(_, value)| value);
+    value.chars().any(|c| !matches!(c, '0' | '-' | ' '))
+}
+
+/// NGUID or EUI-64 of an NVMe namespace, of kernels without `wwid`.
+fn namespace(dir: &Path) -> Option<String> {
+    let id = ["nguid", "eui"].iter().find_map(|name| files::text(&dir.join(name)).filter(|id| is_name(id)))?;
+    Some(format!("{id} {}", files::text(&dir.join("nsid"))?))
+}
+
+/// The designator of the logical unit in page 83h of its vital product data, of kernels without `wwid` (SPC, Device
+/// Identification VPD page): a header of four bytes, then designators, each with a header of four bytes.
+fn page_83(dir: &Path) -> Option<String> {
+    /// NAA, EUI-64, SCSI name string, T10 vendor ID: the surest first.
+    const BEST: [u8; 4] = [3, 2, 8, 1];
+    let page = files::bytes(&dir.join("device/vpd_pg83"))?;
+    let mut rest = page.get(4..)?;
+    let mut best: Option<(usize, String)> = None;
+    while let [_, kind, _, length, tail @ ..] = rest {
+        let Some(designator) = tail.get(..usize::from(*length)) else { break };
+        rest = &tail[usize::from(*length)..];
+        let of_unit = kind & 0x30 == 0;
+        let Some(rank) = BEST.iter().position(|best| *best == kind & 0x0f).filter(|_| of_unit) else { continue };
+        let is_set = designator.iter().any(|byte| !matches!(byte, 0 | b'0' | b' '));
+        if is_set && best.as_ref().is_none_or(|(known, _)| rank < *known) {
+            let mut text = format!("{}.", kind & 0x0f);
+            for byte in designator {
+                let _ = write!(text, "{byte:02x}");
+            }
+            best = Some((rank, text));
+        }
+    }
+    best.map(|(_, text)| text)
+}
+
+/// What is behind a loop device.
+#[derive(Debug, Clone)]
+pub(crate) enum Backing {
+    /// A file.
+    File {
+        /// Major and minor of its file system.
+        device: (u32, u32),
+        /// Its inode.
+        inode: u64,
+    },
+    /// A block device, by its number.
+    Device((u32, u32)),
+}
+
+/// A whole device.
+#[derive(Debug, Clone)]
+pub(crate) struct Whole {
+    pub(crate) node: Node,
+    /// `None` where it is no loop device, or none that is attached.
+    pub(crate) backing: Option<Backing>,
+    /// Why it is not known what is behind a loop device that is attached.
+    pub(crate) unknown: Option<String>,
+    storage: Option<Storage>,
+}
+
+/// All whole devices of a machine, each asked once what it is.
+#[derive(Debug, Default)]
+pub(crate) struct Devices {
+    all: Vec<Whole>,
+}
+
+impl Devices {
+    pub(crate) fn read(sysroot: &Sysroot) -> Self {
+        let names = files::entries(&sysroot.path("/sys/block"));
+        let nodes = names.iter().filter_map(|name| Node::by_name(sysroot, name));
+        let mounts = mounts::read(sysroot);
+        Self { all: nodes.map(|node| Whole::look(sysroot, node, &mounts)).collect() }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Whole> {
+        self.all.iter()
+    }
+
+    pub(crate) fn whole(&self, node: &Node) -> Option<&Whole> {
+        let name = node.whole().name;
+        self.all.iter().find(|whole| whole.node.name == name)
+    }
+
+    /// Other devices that have the same storage as the disk of `node`.
+    pub(crate) fn twins(&self, node: &Node) -> impl Iterator<Item = &Node> {
+        let own = self.whole(node);
+        let storage = own.and_then(|own| own.storage.as_ref());
+        let name = own.map(|own| own.node.name.as_str());
+        let is_twin = move |other: &&Whole| {
+            Some(other.node.name.as_str()) != name && storage.is_some() && other.storage.as_ref() == storage
+        };
+        self.all.iter().filter(is_twin).map(|whole| &whole.node)
+    }
+
+    /// The device and all that it stands on: the disk of a partition, the members of an array, the block device behind
+    /// a loop device. The file behind a loop device is the end of the way.
+    pub(crate) fn beneath(&self, sysroot: &Sysroot, node: &Node) -> Vec<Node> {
+        let mut found: Vec<Node> = Vec::new();
+        let mut waiting = vec![node.clone()];
+        while let Some(node) = waiting.pop() {
+            if found.iter().any(|known| known.name == node.name) {
+                continue;
+            }
+            waiting.extend(self.below(sysroot, &node));
+            found.push(node);
+        }
+        found
+    }
+
+    /// What `node` stands on directly.
+    pub(crate) fn below(&self, sysroot: &Sysroot, node: &Node) -> Vec<Node> {
+        if node.is_partition() {
+            return vec![node.whole()];
+        }
+        let behind = match self.whole(node).and_then(|whole| whole.backing.as_ref()) {
+            Some(Backing::Device(number)) => Node::by_number(sysroot, *number),
+            _ => None,
+        };
+        behind.into_iter().chain(node.slaves(sysroot)).collect()
+    }
+}
+
+impl Whole {
+    fn look(sysroot: &Sysroot, node: Node, mounts: &[Mount]) -> Self {
+        let (backing, unknown) = match backing(sysroot, &node, mounts) {
+            Ok(backing) => (backing, None),
+            Err(why) => (None, Some(why)),
+        };
+        let storage = match backing {
+            Some(Backing::File { device, inode }) => {
+                Some(in_layer(sysroot, &node, mounts).unwrap_or(Storage::File { device, inode }))
+            }
+            Some(Backing::Device(_)) => None, // its own is that of the device
+            None => unit(&node.dir).map(Storage::Unit),
+        };
+        Self { node, backing, unknown, storage }
+    }
+
+    /// The file behind a loop device, by each file system that shows it.
+    pub(crate) fn files(&self) -> Vec<FileId> {
+        let mut files = Vec::new();
+        if let Some(Backing::File { device, inode }) = self.backing {
+            files.push(FileId { device, inode });
+        }
+        if let Some(Storage::File { device, inode }) = self.storage {
+            files.push(FileId { device, inode });
+        }
+        files
+    }
+
+    /// What it is told from others by.
+    fn storage(&self) -> Option<Storage> {
+        self.storage.clone().or_else(|| self.node.number().map(Storage::Device))
+    }
+}
+
+/// Whether a program or another host answers for the file system with this `st_dev`, perhaps never.
+fn is_served(mounts: &[Mount], device: (u32, u32)) -> bool {
+    let served = |mount: &Mount| mount.fstype.starts_with("fuse") || NETWORK.contains(&mount.fstype.as_str());
+    mounts.iter().any(|mount| mount.dev == device && served(mount))
+}
+
+/// The file of a layer, where the one behind a loop device is seen through an overlay: the same file has another `st_dev`
+/// there.
+fn in_layer(sysroot: &Sysroot, node: &Node, mounts: &[Mount]) -> Option<Storage> {
+    let path = PathBuf::from(files::text(&node.dir.join("loop/backing_file"))?);
+    let mount = mounts::holding(mounts, &path, None).filter(|mount| mount.fstype == "overlay")?;
+    let inside = path.strip_prefix(&mount.point).ok()?;
+    let lower = mount
+        .options
+        .iter()
+        .filter_map(|option| option.split_once('='))
+        .filter(|(name, _)| name.starts_with("lowerdir"));
+    let lower = lower.flat_map(|(_, layers)| layers.split(':')).filter_map(|layer| layer_at(sysroot, layer));
+    let layers = upper(sysroot, mount).into_iter().chain(lower);
+    let stat =
+        layers.filter_map(|layer| system::stat(&layer.join(inside))).find(|stat| stat.of_block_device.is_none())?;
+    Some(Storage::File { device: stat.device, inode: stat.inode })
+}
+
+/// What is behind a device, where it is a loop device that is attached; why that is not known.
+fn backing(sysroot: &Sysroot, node: &Node, mounts: &[Mount]) -> Result<Option<Backing>, String> {
+    let Some(name) = files::text(&node.dir.join("loop/backing_file")) else { return Ok(None) };
+    let by_name = behind_name(sysroot, &name);
+    // Asked for a loop device the kernel asks the file system in turn.
+    if matches!(by_name, Some(Backing::File { device, .. }) if is_served(mounts, device)) {
+        return Ok(by_name);
+    }
+    let asked = match (sysroot.is_real(), node.number()) {
+        (true, Some(number)) => system::loop_backing(&sysroot.path(&node.dev_path()), number),
+        _ => Err(std::io::Error::other("it is in another machine's tree")),
+    };
+    match (asked, by_name) {
+        // It may be detached meanwhile.
+        (Ok(backing), _) => Ok(backing),
+        (Err(_), Some(backing)) => Ok(Some(backing)),
+        (Err(error), None) => Err(error.to_string()),
+    }
+}
+
+/// What a name in `loop/backing_file` leads to. A name of what was removed ends with ` (deleted)`.
+fn behind_name(sysroot: &Sysroot, name: &str) -> Option<Backing> {
+    if let Some(stat) = system::stat(&sysroot.path(name)) {
+        return Some(match stat.of_block_device {
+            Some(number) => Backing::Device(number),
+            None => Backing::File { device: stat.device, inode: stat.inode },
+        });
+    }
+    Node::by_source(sysroot, name)?.number().map(Backing::Device)
+}
+
+/// What something stands on, down to disks, and files behind loop devices.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StorageBelow {
+    /// Each with a name for people, `sda` or `loop3`.
+    pub storage: Vec<(Storage, String)>,
+    /// What could not be followed down to a disk, in words.
+    pub unknown: Option<String>,
+}
+
+impl StorageBelow {
+    /// Below the block device at `path`. A file behind a loop device is a medium of its own: the disk that holds the file
+    /// is not asked for.
+    ///
+    /// # Errors
+    /// Where the path cannot be looked at.
+    pub fn of_device(sysroot: &Sysroot, path: &Path) -> Result<Self, DeviceError> {
+        let seen = Seen::at(path)?;
+        let mut below = Self::default();
+        match Node::by_number(sysroot, seen.dev).filter(|_| seen.what == What::BlockDevice) {
+            Some(node) => below.descend(sysroot, &Devices::read(sysroot), &node),
+            None => below.unknown = Some("the device is not in /sys/dev/block".to_owned()),
+        }
+        Ok(below)
+    }
+
+    /// Below the file system of the directory `path`, with the disks that hold files behind loop devices.
+    ///
+    /// # Errors
+    /// Where the path cannot be looked at.
+    pub fn of_directory(sysroot: &Sysroot, path: &Path) -> Result<Self, DeviceError> {
+        let real = std::fs::canonicalize(path).map_err(|error| DeviceError::from_io(path, error))?;
+        Ok(Self::of_directory_by_dev(sysroot, &real, Seen::at(&real)?.dev))
+    }
+
+    /// The same for a path without links of which `stat` has said that it lies on `dev`.
+    #[must_use]
+    pub fn of_directory_by_dev(sysroot: &Sysroot, path: &Path, dev: (u32, u32)) -> Self {
+        let (devices, mounts) = (Devices::read(sysroot), mounts::read(sysroot));
+        let mut below = Self::default();
+        let mut waiting = vec![(path.to_owned(), dev)];
+        for _ in 0..DEEPEST {
+            let Some((path, dev)) = waiting.pop() else { break };
+            waiting.extend(below.file_system(sysroot, &devices, &mounts, &path, dev));
+        }
+        below
+    }
+
+    /// What both stand on.
+    #[must_use]
+    pub fn shared(&self, other: &Self) -> Option<&str> {
+        let both = |(storage, _): &&(Storage, String)| other.storage.iter().any(|(theirs, _)| theirs == storage);
+        self.storage.iter().find(both).map(|(_, name)| name.as_str())
+    }
+
+    /// Goes down from the file system that holds `path`; the files that it lies in where loop devices show them.
+    fn file_system(
+        &mut self,
+        sysroot: &Sysroot,
+        devices: &Devices,
+        mounts: &[Mount],
+        path: &Path,
+        dev: (u32, u32),
+    ) -> Vec<(PathBuf, (u32, u32))> {
+        let mount = mounts::holding(mounts, path, Some(dev));
+        if let Some(upper) = mount.and_then(|mount| upper(sysroot, mount)) {
+            let dev = system::stat(&upper).map_or((0, 0), |stat| stat.device);
+            return vec![(upper, dev)];
+        }
+        let fstype = mount.map_or("", |mount| mount.fstype.as_str());
+        let nodes = nodes_under(sysroot, mount, path, dev);
+        if nodes.is_empty() && !is_elsewhere(fstype) {
+            self.unknown.get_or_insert(format!("{fstype} names no disk"));
+        }
+        let before = self.storage.len();
+        nodes.iter().for_each(|node| self.descend(sysroot, devices, node));
+        let names: Vec<String> = self.storage[before..].iter().map(|(_, name)| name.clone()).collect();
+        let mut files = Vec::new();
+        for whole in devices.iter().filter(|whole| names.contains(&whole.node.name)) {
+            let Some(Backing::File { device, .. }) = whole.backing else { continue };
+            let name = files::text(&whole.node.dir.join("loop/backing_file")).unwrap_or_default();
+            files.push((PathBuf::from(name), device));
+        }
+        files
+    }
+
+    fn descend(&mut self, sysroot: &Sysroot, devices: &Devices, top: &Node) {
+        for node in devices.beneath(sysroot, top) {
+            if !devices.below(sysroot, &node).is_empty() {
+                continue;
+            }
+            match devices.whole(&node).and_then(|whole| whole.unknown.clone()) {
+                Some(why) => self.unknown = Some(format!("{}: {why}", node.name)),
+                None => {
+                    let storage = devices.whole(&node).and_then(Whole::storage);
+                    self.storage.extend(storage.map(|storage| (storage, node.name)));
+                }
+            }
+        }
+    }
+}
+
+/// The block devices that the file system of `path` lies on.
+fn nodes_under(sysroot: &Sysroot, mount: Option<&Mount>, path: &Path, dev: (u32, u32)) -> Vec<Node> {
+    if dev.0 != 0 {
+        return Node::by_number(sysroot, dev).into_iter().collect();
+    }
+    if let Some(id) = sysroot.is_real().then(|| system::btrfs_id(path)).flatten() {
+        let devices = sysroot.path("/sys/fs/btrfs").join(uuid(&id)).join("devices");
+        let nodes = files::entries(&devices).into_iter().filter_map(|name| Node::by_name(sysroot, &name));
+        return nodes.collect();
+    }
+    let Some(mount) = mount else { return Vec::new() };
+    // bcachefs names all of its devices.
+    let nodes = mount.source.split(':').filter_map(|source| Node::by_source(sysroot, source));
+    match mount.fstype.as_str() {
+        "btrfs" => nodes.take(1).flat_map(|node| btrfs_devices(sysroot, node)).collect(),
+        _ => nodes.collect(),
+    }
+}
+
+/// File systems in the memory of this machine, or on another one: on none of its disks.
+fn is_elsewhere(fstype: &str) -> bool {
+    let memory = ["tmpfs", "ramfs", "devtmpfs", "rootfs", "hugetlbfs"];
+    memory.contains(&fstype) || NETWORK.contains(&fstype)
+}
+
+/// As sysfs writes it: `8-4-4-4-12` digits.
+fn uuid(id: &[u8; 16]) -> String {
+    let mut text = String::new();
+    for (at, byte) in id.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
