@@ -65,7 +65,7 @@ pub use faulty::{FaultyCard, WriteFault};
 pub use file_system::FileSystem;
 pub use latency::{Bus, LatencyCard};
 pub use limited::LimitedCard;
-pub use loop_device::LoopDevice;
+pub use loop_device::{LoopDevice, LoopPartition};
 pub use memory_disk::MemoryDisk;
 pub use mount::Mount;
 pub use processors::on_all_processors;

@@ -56,6 +56,40 @@ impl LoopDevice {
     }
 }
 
+/// A partition of a loop device that the kernel was told of, taken away when dropped: a loop device that is detached
+/// keeps such a partition.
+#[derive(Debug)]
+pub struct LoopPartition {
+    device: PathBuf,
+    number: u32,
+}
+
+impl LoopPartition {
+    /// Tells the kernel of a partition, in sectors of 512 bytes (addpart(8)). Nothing is written to the device.
+    ///
+    /// # Errors
+    /// [`Missing`] without root, `addpart` or `delpart`, or where the kernel refuses.
+    pub fn add(device: &LoopDevice, number: u32, start: u64, sectors: u64) -> Result<Self, Missing> {
+        need(&["addpart", "delpart"])?;
+        let words = [number.to_string(), start.to_string(), sectors.to_string()];
+        let path = device.path().to_string_lossy();
+        run("addpart", &[&*path, words[0].as_str(), words[1].as_str(), words[2].as_str()])?;
+        Ok(Self { device: device.path().to_owned(), number })
+    }
+
+    /// Path of its node, like `/dev/loop3p1`.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(format!("{}p{}", self.device.display(), self.number))
+    }
+}
+
+impl Drop for LoopPartition {
+    fn drop(&mut self) {
+        try_run("delpart", &[self.device.as_os_str(), self.number.to_string().as_ref()]);
+    }
+}
+
 impl Drop for LoopDevice {
     fn drop(&mut self) {
         try_run("losetup", &["--detach".as_ref(), self.path.as_os_str()]);

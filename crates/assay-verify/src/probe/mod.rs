@@ -29,7 +29,7 @@ mod transfer;
 pub use block::BlockDevice;
 pub use contract::{Device, Fault};
 pub use forecast::Forecast;
-pub use journal::{Disk, DiskFile, Identity, Journal, JournalError, SystemDisk};
+pub use journal::{Disk, DiskFile, Identity, Journal, JournalError, JournalPlace, SystemDisk};
 pub use pending::{Pending, described, pending};
 pub use plan::{LEAST_BYTES, ProbePlan, plan};
 pub use reading::ReadDevice;

@@ -9,8 +9,10 @@ use assay_device::guard::check_raw;
 use assay_device::{DeviceError, Sysroot};
 use assay_engine::Control;
 use assay_lab::media::{Cache, CachedWrites, Layout, MediumSpec, SharedMedium};
-use assay_lab::{FakeCard, Lab, LoopDevice, Missing, Mount, skip};
-use assay_verify::probe::{BlockDevice, Device, Identity, Journal, JournalLeft, Salt, Settings, restore, run};
+use assay_lab::{FakeCard, Lab, LoopDevice, LoopPartition, Missing, Mount, lab, skip};
+use assay_verify::probe::{
+    BlockDevice, Device, Identity, Journal, JournalLeft, JournalPlace, Salt, Settings, restore, run,
+};
 
 const MIB: u64 = 1 << 20;
 const QUICK: Settings = Settings { cache_limit_bytes: 8 * MIB };
@@ -138,4 +140,31 @@ fn a_mounted_device_and_a_journal_on_it_are_refused() {
     let journal = mount.path().join("journal");
     assert!(Journal::refuse_same_device(&journal, device.path()).is_err());
     assert!(Journal::refuse_same_device(device.path(), device.path()).is_err());
+}
+
+/// A file system of one partition holds the journal for the other: what fails or wraps takes it along.
+#[test]
+fn a_journal_on_another_partition_of_the_disk_is_told() {
+    const TEST: &str = "a_journal_on_another_partition_of_the_disk_is_told";
+    let _lab = lab!(TEST, Lab::share());
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("image");
+    std::fs::File::create(&image).unwrap().set_len(64 * MIB).unwrap();
+    let device = lab!(TEST, LoopDevice::attach(&image, false));
+    let first = lab!(TEST, LoopPartition::add(&device, 1, 2048, 65536));
+    let second = lab!(TEST, LoopPartition::add(&device, 2, 67584, 61440));
+    let mount = lab!(TEST, Mount::ext4(&first.path(), &directory.path().join("mnt")));
+    let place = |journal: &Path, device: &Path| Journal::refuse_same_device(journal, device).unwrap();
+    assert_eq!(place(&mount.path().join("journal"), &second.path()), JournalPlace::SameDisk(device.name()));
+    // And in a file system in a file there.
+    let inner = mount.path().join("inner");
+    std::fs::File::create(&inner).unwrap().set_len(8 * MIB).unwrap();
+    let inner = lab!(TEST, LoopDevice::attach(&inner, false));
+    let within = lab!(TEST, Mount::ext4(inner.path(), &directory.path().join("inner")));
+    assert_eq!(place(&within.path().join("journal"), &second.path()), JournalPlace::SameDisk(device.name()));
+    // An image is a medium of its own: it is not the disk that holds it.
+    let other = directory.path().join("other");
+    std::fs::File::create(&other).unwrap().set_len(MIB).unwrap();
+    let other = lab!(TEST, LoopDevice::attach(&other, false));
+    assert_eq!(place(&directory.path().join("journal"), other.path()), JournalPlace::Apart);
 }

@@ -13,4 +13,4 @@ pub use disk::{Disk, DiskFile, SystemDisk};
 pub use error::JournalError;
 pub use format::Identity;
 pub(crate) use reader::{ByteRange, Log, header_of};
-pub use writer::Journal;
+pub use writer::{Journal, JournalPlace};

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use assay_core::units::Bytes;
 use assay_core::verification::SECTOR_BYTES;
+use assay_device::{StorageBelow, Sysroot};
 
 use super::disk::{Disk, DiskFile, HeldDisk, SystemDisk, parent};
 use super::error::{JournalError, cannot_create, cannot_read, cannot_write, shown};
@@ -17,6 +18,17 @@ use crate::sys;
 
 /// So much is collected before it is handed to the file.
 const BUFFER: usize = 1 << 20;
+
+/// Where a journal lies, beside the device whose blocks it saves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JournalPlace {
+    /// On other disks.
+    Apart,
+    /// On a disk that the device is on as well; its kernel name.
+    SameDisk(String),
+    /// That cannot be told; why.
+    Unknown(String),
+}
 
 /// Append-only file of saved blocks. [`Journal::sync`] returns when they survive a crash.
 #[derive(Debug)]
@@ -83,18 +95,17 @@ impl Journal {
         })
     }
 
-    /// Refuses a `path` that lies on the block device `under_test` itself. Stacked and partitioned
-    /// devices need no test here: they are in use then, and the guards refuse them.
+    /// Refuses a `path` that lies on the block device `under_test` itself, and tells where else it lies.
     ///
     /// # Errors
     /// [`JournalError::SameDevice`]; or where the paths cannot be looked at.
-    pub fn refuse_same_device(path: &Path, under_test: &Path) -> Result<(), JournalError> {
+    pub fn refuse_same_device(path: &Path, under_test: &Path) -> Result<JournalPlace, JournalError> {
         let home = std::fs::metadata(parent(path)).map_err(|error| cannot_create(path, error))?;
         let device = std::fs::metadata(under_test).map_err(|error| cannot_read(under_test, error))?;
         if sys::same_disk(path, &home, &device) {
             return Err(JournalError::SameDevice { path: shown(path) });
         }
-        Ok(())
+        Ok(place(parent(path), under_test))
     }
 
     /// Takes room for `bytes`, so that the disk is not full in the middle of a probe.
@@ -204,6 +215,19 @@ impl Journal {
     fn settled(&mut self, done: std::io::Result<()>) -> Result<(), JournalError> {
         self.failed |= done.is_err();
         done.map_err(|error| cannot_write(&self.path, error))
+    }
+}
+
+/// Where the disks below the directory `home` and below the device `under_test` are the same.
+fn place(home: &Path, under_test: &Path) -> JournalPlace {
+    let root = Sysroot::real();
+    match (StorageBelow::of_directory(&root, home), StorageBelow::of_device(&root, under_test)) {
+        (Ok(home), Ok(device)) => match (device.shared(&home), home.unknown.as_ref().or(device.unknown.as_ref())) {
+            (Some(disk), _) => JournalPlace::SameDisk(disk.to_owned()),
+            (None, Some(why)) => JournalPlace::Unknown(why.clone()),
+            (None, None) => JournalPlace::Apart,
+        },
+        (Err(error), _) | (_, Err(error)) => JournalPlace::Unknown(error.what()),
     }
 }
 

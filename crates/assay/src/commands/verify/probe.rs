@@ -4,13 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_core::exit::Exit;
+use assay_core::text::harmless;
 use assay_core::units::{Bytes, rate, span};
 use assay_device::Sysroot;
-use assay_device::guard::check_raw;
+use assay_device::guard::check_probe;
 use assay_engine::Control;
 use assay_runner::RunError;
 use assay_verify::probe::{
-    BlockDevice, Device, Forecast, Identity, Journal, JournalLeft, Phase, ProbeError, ProbePlan, Probed, Progress,
+    BlockDevice, Device, Forecast, Identity, Journal, JournalLeft, JournalPlace, Phase, ProbeError, ProbePlan, Probed, Progress,
     Salt, Settings, TimedDevice, check_suitable, plan, run,
 };
 
@@ -24,9 +25,9 @@ use crate::{journals, signals};
 pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (record, seen) = begin(args, "quick probe")?;
     // What the device holds is put back, so that a file system on it is no reason to refuse; a
-    // device in use still is one.
+    // device in use still is one, and so is any other part of its disks, of which nothing is saved.
     let named = args.target.to_string_lossy();
-    let permit = check_raw(&Sysroot::real(), &args.target, Some(&named))?;
+    let permit = check_probe(&Sysroot::real(), &args.target)?;
     let device = BlockDevice::open(&permit)?;
     let mut device = TimedDevice::new(device, args.hang_after).map_err(RunError::NoThread)?;
     check_suitable(&device).map_err(|error| Failure::usage(format!("{}: {error}", shown(&args.target))))?;
@@ -39,14 +40,14 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
         attachment: permit.held().attachment(),
     };
     let path = journals::new_place(&args.target, args.journal.as_deref())?;
-    Journal::refuse_same_device(&path, &args.target)?;
+    let place = place_of(args, &path).inspect_err(|_| journals::forget(&path))?;
     let settings = match args.cache {
         Some(size) => Settings { cache_limit_bytes: size.0 },
         None => Settings::usual(identity.bytes),
     };
     let most = plan(identity.bytes, device.block_bytes(), &settings);
     let journal = new_journal(&path, &identity, &most)?;
-    let status = announce(args, &path, &journal, &most);
+    let status = announce(args, &path, &journal, &place, &most);
     let mend = journals::restore_command(&path, &args.target);
     signals::last_words(Some(format!("interrupted, not everything is put back; continue with: {mend}")));
     let start = control.now();
@@ -70,6 +71,19 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// Where the journal at `path` lies. On a disk that is probed it is refused, unless that place was named.
+fn place_of(args: &VerifyArgs, path: &Path) -> Result<JournalPlace, Failure> {
+    match Journal::refuse_same_device(path, &args.target)? {
+        JournalPlace::SameDisk(disk) if args.journal.is_none() => Err(Failure::environment(format!(
+            "{}: the journal would be on the disk that is probed ({}), and lost with it; name a file on another disk \
+             with --journal, or this one to accept that",
+            shown(path),
+            harmless(&disk)
+        ))),
+        place => Ok(place),
+    }
+}
+
 /// A journal with room for all that the probe may save.
 fn new_journal(path: &Path, identity: &Identity, most: &ProbePlan) -> Result<Journal, Failure> {
     let salt = Salt::random().map_err(|e| Failure::environment(format!("no random numbers from the kernel: {e}")))?;
@@ -83,7 +97,7 @@ fn new_journal(path: &Path, identity: &Identity, most: &ProbePlan) -> Result<Jou
 }
 
 /// Says what is going to happen, and how it is mended where the process does not come to its end.
-fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, most: &ProbePlan) -> Status {
+fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, place: &JournalPlace, most: &ProbePlan) -> Status {
     let mend = journals::restore_command(path, &args.target);
     output::tell(&format!("what is overwritten is saved first; if this is cut off: {mend}"));
     let mut status = Status::new(args.quiet);
@@ -93,6 +107,19 @@ fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, most: &ProbePlan)
         Bytes(most.read_bytes),
         Bytes(most.most_written_bytes),
     ));
+    match place {
+        JournalPlace::Apart => {}
+        JournalPlace::SameDisk(disk) => status.say(&format!(
+            "{} is on the disk that is probed ({}): if that fails, the journal is lost with it",
+            shown(path),
+            harmless(disk)
+        )),
+        JournalPlace::Unknown(why) => status.say(&format!(
+            "which disk {} is on cannot be told ({}): if it is the one that is probed, --journal names another place",
+            shown(path),
+            harmless(why)
+        )),
+    }
     if journal.is_volatile() {
         status.say(&format!(
             "{} is in memory: it does not survive a reboot; --journal names a file on a disk",
