@@ -113,9 +113,12 @@ impl From<assay_verify::files::VerifyError> for Failure {
         use assay_verify::files::VerifyError as E;
         let message = error.to_string();
         match error {
-            E::System { .. } | E::NotDirectory(_) | E::Kept(_) | E::NothingToResume(_) | E::NothingToRead(_) => {
-                Self::usage(message)
-            }
+            E::System { .. }
+            | E::Memory { .. }
+            | E::NotDirectory(_)
+            | E::Kept(_)
+            | E::NothingToResume(_)
+            | E::NothingToRead(_) => Self::usage(message),
             E::ReadOnly(_)
             | E::Permission(_)
             | E::Full { .. }

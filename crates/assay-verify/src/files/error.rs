@@ -39,6 +39,17 @@ pub enum VerifyError {
         /// What would be written.
         write_bytes: u64,
     },
+    /// The medium that is to be filled is the host's memory.
+    #[error(
+        "{}: is in the memory of this host; a check would fill it with {}: name a directory of a medium, limit it with --bytes, or add --fill-system",
+        .path.display(), Bytes(*.write_bytes)
+    )]
+    Memory {
+        /// The target.
+        path: PathBuf,
+        /// What would be written.
+        write_bytes: u64,
+    },
     /// Another check is at work there.
     #[error("{}: another assay is checking it; wait for it", .0.display())]
     Busy(PathBuf),

@@ -15,7 +15,7 @@ use super::eviction;
 use super::format::FILE_BYTES;
 use super::listing::{DIRECTORY, h2w_names, numbered};
 use super::place::present;
-use super::system::carries;
+use super::system::{Carried, carries};
 use crate::sys;
 
 const MIB: u64 = 1 << 20;
@@ -165,7 +165,7 @@ impl CheckPlan {
         let free_bytes = free.saturating_add(present.bytes);
         let system = carries(&target, settings.store.as_deref());
         let mut reserve_bytes = (free_bytes / 64).clamp(*RESERVE.start(), *RESERVE.end());
-        if system.is_some() {
+        if matches!(system, Some(Carried::Path(_))) {
             let all = fs.bytes;
             reserve_bytes = reserve_bytes.max((all / 100).clamp(*SYSTEM_RESERVE.start(), *SYSTEM_RESERVE.end()));
         }
@@ -176,7 +176,10 @@ impl CheckPlan {
             return Err(VerifyError::Full { path: target, free_bytes });
         }
         if let Some(carried) = system.filter(|_| !settings.fill_system && area > free_bytes / HARMLESS_PART) {
-            return Err(VerifyError::System { path: target, carried, write_bytes: area });
+            return Err(match carried {
+                Carried::Path(carried) => VerifyError::System { path: target, carried, write_bytes: area },
+                Carried::Memory => VerifyError::Memory { path: target, write_bytes: area },
+            });
         }
         Ok(Self {
             target,

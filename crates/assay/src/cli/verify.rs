@@ -72,7 +72,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "SIZE")]
     pub(crate) cache: Option<Bytes>,
 
-    /// Also fill the file system of /, /home, /var, of swap files or of assay's own records
+    /// Also fill memory, or the file system of /, /home, /var, of swap files or of assay's own records
     #[arg(long, conflicts_with_all = ["restore", "only"])]
     pub(crate) fill_system: bool,
 

@@ -1,13 +1,13 @@
 //! The host that checks.
 
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use assay_device::{Storage, Sysroot};
 use rustix::fs::Access;
 
 /// Directories whose file systems everything else needs.
-const SYSTEM: [&str; 5] = ["/", "/usr", "/var", "/home", "/boot"];
+const SYSTEM: [&str; 10] = ["/", "/usr", "/var", "/home", "/boot", "/run", "/tmp", "/opt", "/srv", "/root"];
 
 /// Whether this user may make files in a directory.
 ///
@@ -17,9 +17,9 @@ pub(crate) fn may_write(directory: &Path) -> io::Result<()> {
     rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).map_err(Into::into)
 }
 
-/// The file system that a path lies on.
-pub(crate) fn file_system(path: &Path) -> Option<u64> {
-    path.metadata().ok().map(|meta| meta.dev())
+/// What the file system that a path lies on takes its room from: all subvolumes of a btrfs from the same.
+pub(crate) fn file_system(path: &Path) -> Option<Storage> {
+    Storage::of_file_system(&Sysroot::real(), path)
 }
 
 /// What lies on file systems that must not run out of room: directories that everything else needs, and swap files.
