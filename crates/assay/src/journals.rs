@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_verify::probe::{Pending, ReadDevice, pending};
+use assay_verify::probe::{Pending, ReadDevice, Stands, Traces};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -84,40 +84,78 @@ fn all() -> Vec<PathBuf> {
     all
 }
 
-/// Journals whose blocks stand on the medium under `target`, whatever it was called when it was probed, with
-/// the device to put them back to. Who may not read the device is told of none.
+/// Journals whose blocks stand on the medium under `target`, whatever it was called when it was probed and however large
+/// it was, with the device to put them back to: the disk, or the partition that was probed. A device that this user may
+/// not read is left out.
 pub(crate) fn pending_on(target: &Path) -> Vec<(Pending, PathBuf)> {
     let journals = all();
     if journals.is_empty() {
         return Vec::new();
     }
-    let mut found = Vec::new();
-    for device in system::devices_under(target) {
-        let Ok(mut open) = ReadDevice::open(&device) else { continue };
-        for journal in &journals {
-            // One that cannot be read says nothing of this device.
-            if let Ok(Some(pending)) = pending(journal, &mut open) {
-                found.push((pending, device.clone()));
-            }
+    let mut devices = readable_under(target);
+    // One that cannot be read says nothing of this device.
+    let traces = journals.iter().filter_map(|journal| Traces::of(journal).ok());
+    traces
+        .filter_map(|traces| {
+            let (_, device) = where_it_stands(&traces, &mut devices)?;
+            Some((traces.pending().clone(), device))
+        })
+        .collect()
+}
+
+/// The other device of the disk of `device` on which the blocks of `journal` stand at their places, where they do not on
+/// `device`: the partition that was probed, where the disk was named, or the other way round.
+pub(crate) fn belongs_to_another(journal: &Path, device: &Path) -> Option<PathBuf> {
+    let traces = Traces::of(journal).ok()?;
+    let mut devices = readable_under(device);
+    match where_it_stands(&traces, &mut devices)? {
+        (Stands::AtItsPlace, found) if !is_same(&found, device) => Some(found),
+        _ => None,
+    }
+}
+
+/// The device of a path, its disk and the partitions of that, as far as this user may read them.
+fn readable_under(target: &Path) -> Vec<(PathBuf, ReadDevice)> {
+    let devices = system::devices_under(target).into_iter();
+    devices.filter_map(|device| ReadDevice::open(&device).ok().map(|open| (device, open))).collect()
+}
+
+/// The first device on which the blocks stand at their places, else the first on which they stand at all.
+fn where_it_stands(traces: &Traces, devices: &mut [(PathBuf, ReadDevice)]) -> Option<(Stands, PathBuf)> {
+    let mut best: Option<(Stands, PathBuf)> = None;
+    for (device, open) in devices {
+        let stands = traces.on(open);
+        if stands > best.as_ref().map(|(stands, _)| *stands) {
+            best = stands.map(|stands| (stands, device.clone()));
+        }
+        if stands == Some(Stands::AtItsPlace) {
+            break;
         }
     }
-    found
+    best
+}
+
+fn is_same(device: &Path, named: &Path) -> bool {
+    system::devices_under(named).first().is_some_and(|first| first == device)
 }
 
 /// Refuses to measure or check what an earlier probe has not put back.
 pub(crate) fn refuse_pending(target: &Path) -> Result<(), Failure> {
     match pending_on(target).first() {
         None => Ok(()),
-        Some((pending, device)) => Err(Failure::environment(format!("{}: {}", shown(target), words(pending, device)))),
+        Some((pending, device)) => {
+            Err(Failure::environment(format!("{}: {}", shown(target), words(pending, device, target))))
+        }
     }
 }
 
-/// What stands there, and the command that mends it.
-pub(crate) fn words(pending: &Pending, device: &Path) -> String {
+/// What stands on the device below `target`, and the command that mends it.
+pub(crate) fn words(pending: &Pending, device: &Path, target: &Path) -> String {
     let when = i64::try_from(pending.created).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     let when = when.map_or_else(String::new, |when| format!(" of {}", when.strftime("%Y-%m-%d %H:%M UTC")));
+    let place = if is_same(device, target) { String::new() } else { format!(" on {}", shown(device)) };
     format!(
-        "holds blocks of a quick probe{when} that was cut off; put back the original contents: {}",
+        "holds blocks of a quick probe{when}{place} that was cut off; put back the original contents: {}",
         restore_command(&pending.journal, device)
     )
 }

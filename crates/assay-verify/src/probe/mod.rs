@@ -30,7 +30,7 @@ pub use block::BlockDevice;
 pub use contract::{Device, Fault};
 pub use forecast::Forecast;
 pub use journal::{Disk, DiskFile, Identity, Journal, JournalError, JournalPlace, SystemDisk};
-pub use pending::{Pending, described, pending};
+pub use pending::{Pending, Stands, Traces, described};
 pub use plan::{LEAST_BYTES, ProbePlan, plan};
 pub use reading::ReadDevice;
 pub use restore::{Restoration, RestoreError, restore};

@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::contract::{Device, Fault};
-use super::journal::{ByteRange, Identity, JournalError, Log, SystemDisk, header_of};
+use super::journal::{ByteRange, Identity, JournalError, Log, SystemDisk};
 use super::stamp::{BLOCK, SECTOR_LEN};
 
 /// Most places that are looked at; spread over all that a journal knows. A probe stamps thousands, and a
 /// restoration that was broken off leaves those that were saved first.
 const MOST_LOOKS: usize = 512;
+/// The same on a device of another size than the one that was probed, which most are: each run looks at the disk and at
+/// all of its partitions.
+const MOST_LOOKS_AT_OTHERS: usize = 64;
 
 /// A journal whose stamps stand on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,31 +46,73 @@ fn about(path: &Path, log: &Log) -> Pending {
     }
 }
 
-/// The journal at `path`, if its stamps stand on `device`. Nothing is written.
-///
-/// # Errors
-/// Where the journal cannot be read or is none. What the device does not give back bears no stamp.
-pub fn pending<D: Device>(path: &Path, device: &mut D) -> Result<Option<Pending>, JournalError> {
-    let disk = Arc::new(SystemDisk);
-    if header_of(&*disk, path)?.device.bytes != device.bytes() {
-        return Ok(None);
-    }
-    let log = Log::read(disk, path)?;
-    let step = log.entries.len().div_ceil(MOST_LOOKS).max(1);
-    for entry in log.entries.iter().step_by(step).chain(log.entries.last()) {
-        let last = entry.place.length.saturating_sub(1) / BLOCK * BLOCK;
-        for from in [0, last] {
-            let part = ByteRange { offset: entry.place.offset + from, length: BLOCK.min(entry.place.length - from) };
-            if bears_stamp(&log, device, part) == Ok(true) {
-                return Ok(Some(about(path, &log)));
-            }
-        }
-    }
-    Ok(None)
+/// How the stamps of a journal stand on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stands {
+    /// Away from the places they were written for, as on the disk whose partition was probed, or on a fake that wraps.
+    Elsewhere,
+    /// At least one at the very place that it was written for: the device is the one that was probed.
+    AtItsPlace,
 }
 
-fn bears_stamp<D: Device>(log: &Log, device: &mut D, part: ByteRange) -> Result<bool, Fault> {
+/// A journal whose stamps are looked for on devices.
+#[derive(Debug)]
+pub struct Traces {
+    log: Log,
+    pending: Pending,
+}
+
+impl Traces {
+    /// Reads the journal at `path`.
+    ///
+    /// # Errors
+    /// Where it cannot be read or is no journal.
+    pub fn of(path: &Path) -> Result<Self, JournalError> {
+        let log = Log::read(Arc::new(SystemDisk), path)?;
+        let pending = about(path, &log);
+        Ok(Self { log, pending })
+    }
+
+    /// What the journal is for.
+    #[must_use]
+    pub fn pending(&self) -> &Pending {
+        &self.pending
+    }
+
+    /// How its stamps stand on `device`; `None` where none was found. The size need not be that of the probe: a logical
+    /// volume, a virtual disk or a partition may have grown since. Nothing is written. What the device does not give
+    /// back bears no stamp.
+    pub fn on<D: Device>(&self, device: &mut D) -> Option<Stands> {
+        let entries = &self.log.entries;
+        let same_size = device.bytes() == self.log.header.device.bytes;
+        let looks = if same_size { MOST_LOOKS } else { MOST_LOOKS_AT_OTHERS };
+        let step = entries.len().div_ceil(looks).max(1);
+        let mut best = None;
+        for entry in entries.iter().step_by(step).chain(entries.last()) {
+            let last = entry.place.length.saturating_sub(1) / BLOCK * BLOCK;
+            for from in [0, last] {
+                let part =
+                    ByteRange { offset: entry.place.offset + from, length: BLOCK.min(entry.place.length - from) };
+                if part.offset.saturating_add(part.length) > device.bytes() {
+                    continue;
+                }
+                best = best.max(stamp_at(&self.log, device, part).unwrap_or_default());
+                if best == Some(Stands::AtItsPlace) {
+                    return best;
+                }
+            }
+        }
+        best
+    }
+}
+
+fn stamp_at<D: Device>(log: &Log, device: &mut D, part: ByteRange) -> Result<Option<Stands>, Fault> {
     let mut now = vec![0; part.length as usize];
     device.read_at(part.offset, &mut now)?;
-    Ok(now.chunks_exact(SECTOR_LEN).any(|sector| log.salt().origin(sector).is_some()))
+    let sectors = (part.offset..).step_by(SECTOR_LEN).zip(now.chunks_exact(SECTOR_LEN));
+    let stands = sectors.filter_map(|(at, sector)| {
+        let (origin, _) = log.salt().origin(sector)?;
+        Some(if origin == at { Stands::AtItsPlace } else { Stands::Elsewhere })
+    });
+    Ok(stands.max())
 }

@@ -28,7 +28,7 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     }
     output::print(&assay_report::info(&target.medium, &host, &output::stdout_style()))?;
     for (journal, device) in journals::pending_on(&path) {
-        output::print(&format!("restore   {}", journals::words(&journal, &device)))?;
+        output::print(&format!("restore   {}", journals::words(&journal, &device, &path)))?;
     }
     for line in leftovers::lines(&path, LeftoverAction::Looks) {
         output::print(&format!("left      {}", harmless(&line)))?;

@@ -12,5 +12,5 @@ mod writer;
 pub use disk::{Disk, DiskFile, SystemDisk};
 pub use error::JournalError;
 pub use format::Identity;
-pub(crate) use reader::{ByteRange, Log, header_of};
+pub(crate) use reader::{ByteRange, Log};
 pub use writer::{Journal, JournalPlace};

@@ -252,12 +252,6 @@ impl Log {
     }
 }
 
-/// The beginning of the journal at `path`.
-pub(crate) fn header_of(disk: &dyn Disk, path: &Path) -> Result<Header, JournalError> {
-    let file = disk.open(path).map_err(|error| cannot_read(path, error))?;
-    Ok(header(&*file, path)?.0)
-}
-
 fn header(file: &dyn DiskFile, path: &Path) -> Result<(Header, Binding, u64), JournalError> {
     let none = || JournalError::NotAJournal { path: shown(path) };
     let mut start = vec![0; 20 + MOST_HEADER + SUM];

@@ -24,6 +24,15 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
     let seen = assay_device::look(&sysroot, &args.target)?;
     let named = args.target.to_string_lossy();
     let permit = check_raw(&sysroot, &args.target, Some(&named))?;
+    if let Some(other) = journals::belongs_to_another(journal, &args.target) {
+        let mend = journals::restore_command(journal, &other);
+        return Err(Failure::usage(format!(
+            "{}: {} was probed, and not {}; nothing was written, put it back with: {mend}",
+            shown(&args.target),
+            shown(&other),
+            shown(&args.target)
+        )));
+    }
     let mut device = BlockDevice::open(&permit)?;
     let identity = Identity {
         bytes: device.bytes(),
