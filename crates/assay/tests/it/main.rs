@@ -30,6 +30,7 @@ mod fleet_rotate;
 mod foreign;
 mod handles;
 mod hostile;
+mod identity;
 mod import;
 mod launchers;
 mod licences;
