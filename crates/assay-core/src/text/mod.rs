@@ -10,6 +10,8 @@
 //! | a cell of CSV | [`csv`] |
 //! | a JSON document | [`json`] |
 //! | a string in TOML | [`toml`] |
+//! | a word of a command that is shown to be copied | [`shell()`] |
+//! | a word that is handed to a POSIX shell | [`posix_word`] |
 //! | an annotation of GitHub Actions | [`annotation`], [`annotation_property`] |
 
 mod annotation;
@@ -19,6 +21,7 @@ mod harmless;
 mod json;
 mod markdown;
 mod markup;
+mod shell;
 mod toml;
 mod unbroken;
 
@@ -29,5 +32,6 @@ pub use harmless::{clean, harmless, label, quoted, statement, visible};
 pub use json::json;
 pub use markdown::markdown;
 pub use markup::markup;
+pub use shell::{posix_word, shell};
 pub use toml::toml;
 pub use unbroken::unbroken;
