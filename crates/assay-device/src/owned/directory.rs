@@ -90,6 +90,55 @@ impl Directory {
         }
     }
 
+    /// The same; a directory that is missing is made, for this user alone.
+    ///
+    /// # Errors
+    /// Where something else has that name, such as a link, or the system's.
+    pub fn inside_or_made(&self, name: &str) -> Result<Self, OwnedError> {
+        match system::make_directory(&self.handle, OsStr::new(name)) {
+            Ok(()) => system::sync_names(&self.handle).map_err(|error| OwnedError::io(&self.path, error))?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(OwnedError::io(&self.path.join(name), error)),
+        }
+        let wrong = OwnedError::at(&self.path, OsStr::new(name));
+        match self.inside(name)? {
+            Some(directory) => Ok(directory),
+            None => {
+                let stat = system::stat_in(&self.handle, OsStr::new(name));
+                let stat = stat.map_err(|error| OwnedError::io(&self.path.join(name), error))?;
+                Err(stat.must_be(Kind::Directory).map_or_else(wrong, |()| {
+                    OwnedError::io(&self.path.join(name), io::Error::from(io::ErrorKind::NotADirectory))
+                }))
+            }
+        }
+    }
+
+    /// Opens a regular file in it to be read and written, whoever made it; one that is missing is made, empty and for this user
+    /// alone. Links are not followed.
+    ///
+    /// # Errors
+    /// Where something else has that name, or the system's.
+    pub fn file_or_made(&self, name: &str) -> Result<File, OwnedError> {
+        match self.make_file(OsStr::new(name), Caching::Cached, Mode::Private) {
+            Err(error) if error.kind() == Some(io::ErrorKind::AlreadyExists) => {
+                self.regular(OsStr::new(name), Access::ReadWrite, Caching::Cached).map(|(file, _)| file)
+            }
+            made => made,
+        }
+    }
+
+    /// Takes a name out of it, which is that of a file or a link; what a link leads to stays. Tells whether there was one.
+    ///
+    /// # Errors
+    /// The system's, also for a directory.
+    pub fn unlink(&self, name: &str) -> Result<bool, OwnedError> {
+        match system::remove_file(&self.handle, OsStr::new(name)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(OwnedError::io(&self.path.join(name), error)),
+        }
+    }
+
     /// Passes the names in it to `visit`, at most `limit` of them, in no order.
     ///
     /// # Errors
@@ -194,5 +243,40 @@ impl Directory {
 impl std::os::fd::AsFd for Directory {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.handle.as_fd()
+    }
+}
+
+// Links are made by anybody on Unix alone.
+#[cfg(all(test, not(windows)))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// Threat 4.6: in a directory of another user each name may be a link of theirs.
+    #[test]
+    fn nothing_behind_a_link_is_opened_made_or_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let (here, there) = (place.path().join("here"), place.path().join("there"));
+        [&here, &there].into_iter().for_each(|path| std::fs::create_dir(path).unwrap());
+        std::fs::write(there.join("file"), "kept").unwrap();
+        symlink(&there, here.join("sub")).unwrap();
+        symlink(there.join("file"), here.join("link")).unwrap();
+        symlink(there.join("new"), here.join("dangling")).unwrap();
+        let directory = Directory::open(&here).unwrap();
+        assert!(directory.inside("sub").unwrap().is_none());
+        let refused = directory.inside_or_made("sub").unwrap_err().to_string();
+        assert!(refused.contains("a symbolic link"), "{refused}");
+        assert!(directory.file_or_made("link").is_err() && directory.file_or_made("dangling").is_err());
+        assert!(directory.read_file("link", Caching::Cached).is_err());
+        directory.replace(OsStr::new("link"), b"new").unwrap();
+        assert_eq!(std::fs::read(here.join("link")).unwrap(), b"new");
+        assert!(directory.unlink("dangling").unwrap() && !directory.unlink("dangling").unwrap());
+        assert!(directory.unlink("sub").unwrap(), "the link");
+        assert_eq!(std::fs::read(there.join("file")).unwrap(), b"kept");
+        assert_eq!(std::fs::read_dir(&there).unwrap().count(), 1);
+        directory.inside_or_made("sub").unwrap().file_or_made("lock").unwrap();
+        assert!(here.join("sub/lock").is_file());
+        directory.inside_or_made("sub").unwrap();
     }
 }
