@@ -1,11 +1,9 @@
 //! Baselines: names that stand for records of the store, each a file of ids beside it. `baseline:NAME` is a query.
 
-use std::path::PathBuf;
-
 use assay_core::text::quoted;
 
+use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
-use crate::{files, output, state};
 
 /// How a query names a baseline.
 pub(crate) const PREFIX: &str = "baseline:";
@@ -27,57 +25,37 @@ fn checked(name: &str) -> Result<&str, Failure> {
     )))
 }
 
-fn file(name: &str) -> Result<PathBuf, Failure> {
-    Ok(state::directory()?.join(DIRECTORY).join(checked(name)?))
-}
-
 /// Ids of the records of a baseline.
 pub(crate) fn read(name: &str) -> Result<Vec<String>, Failure> {
-    let path = file(name)?;
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(text.lines().map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let known = names()?;
-            let known = if known.is_empty() {
-                "there is none yet".to_owned()
-            } else {
-                format!("there are {}", known.join(", "))
-            };
-            let set = format!("assay baseline set {name} QUERY creates it");
-            Err(Failure::usage(format!("no baseline is named `{name}`; {known}; {set}")))
-        }
-        Err(error) => Err(cannot("be read", &path, &error)),
+    let name = checked(name)?;
+    let directory = DataDirectory::existing(DIRECTORY)?;
+    if let Some(text) = directory.map(|directory| directory.read(name)).transpose()?.flatten() {
+        return Ok(text.lines().map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect());
     }
+    let known = names()?;
+    let known =
+        if known.is_empty() { "there is none yet".to_owned() } else { format!("there are {}", known.join(", ")) };
+    let set = format!("assay baseline set {name} QUERY creates it");
+    Err(Failure::usage(format!("no baseline is named `{name}`; {known}; {set}")))
 }
 
 /// Makes a baseline of these records, in place of one of the same name.
 pub(crate) fn set(name: &str, ids: &[String]) -> Result<(), Failure> {
-    let path = file(name)?;
-    state::subdirectory(DIRECTORY)?;
-    files::write_whole(&path, ids.join("\n") + "\n")
+    let name = checked(name)?;
+    DataDirectory::made(DIRECTORY)?.write(name, ids.join("\n") + "\n")
 }
 
 /// Removes the name; the records stay.
 pub(crate) fn remove(name: &str) -> Result<(), Failure> {
     read(name)?;
-    let path = file(name)?;
-    std::fs::remove_file(&path).map_err(|error| cannot("be removed", &path, &error))
+    DataDirectory::made(DIRECTORY)?.remove(checked(name)?).map(drop)
 }
 
 /// Names of all baselines, sorted.
 pub(crate) fn names() -> Result<Vec<String>, Failure> {
-    let directory = state::directory()?.join(DIRECTORY);
-    let entries = match std::fs::read_dir(&directory) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|error| cannot("be read", &directory, &error))?,
-    };
+    let Some(directory) = DataDirectory::existing(DIRECTORY)? else { return Ok(Vec::new()) };
+    let mut names = directory.names()?;
     // Other files, like one that is being written, are no baselines.
-    let named = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<String> = named.filter(|name| checked(name).is_ok()).collect();
-    names.sort();
+    names.retain(|name| checked(name).is_ok());
     Ok(names)
-}
-
-fn cannot(what: &str, path: &std::path::Path, error: &std::io::Error) -> Failure {
-    Failure::environment(format!("{} cannot {what}: {error}", output::shown(path)))
 }

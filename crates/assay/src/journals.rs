@@ -8,38 +8,34 @@ use std::path::{Path, PathBuf};
 use assay_verify::probe::{Pending, ReadDevice, Stands, Traces};
 use serde_json::{Value, json};
 
+use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
-use crate::output::shown;
+use crate::output::{operand, shown};
 use crate::{state, system};
 
+const DIRECTORY: &str = "journals";
 const JOURNAL: &str = "journal";
 const ELSEWHERE: &str = "elsewhere";
 /// Longest path that a pointer may hold: PATH_MAX (linux/limits.h).
 const LONGEST: u64 = 4096;
 
 fn directory() -> Result<PathBuf, Failure> {
-    Ok(state::directory()?.join("journals"))
+    Ok(state::directory()?.join(DIRECTORY))
 }
 
 /// Where the journal of a probe of `device` goes. It is found again there, or, where `elsewhere` names
 /// another place, through a pointer.
 pub(crate) fn new_place(device: &Path, elsewhere: Option<&Path>) -> Result<PathBuf, Failure> {
-    let directory = directory()?;
-    let made = assay_core::private::directories().recursive(true).create(&directory);
-    let fail = |e: std::io::Error| Failure::environment(format!("{}: {e}", shown(&directory)));
+    let fail = |path: &Path, e: std::io::Error| Failure::environment(format!("{}: {e}", shown(path)));
     let name = device.to_string_lossy().trim_start_matches('/').replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let when = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
     match elsewhere {
-        None => {
-            made.map_err(fail)?;
-            Ok(directory.join(format!("{name}-{when}.{JOURNAL}")))
-        }
+        None => Ok(DataDirectory::made(DIRECTORY)?.path(&format!("{name}-{when}.{JOURNAL}"))),
         Some(path) => {
-            let path = std::path::absolute(path).map_err(fail)?;
+            let path = std::path::absolute(path).map_err(|e| fail(path, e))?;
             // The probe need not fail where only the pointer cannot be made.
-            if made.is_ok() {
-                let pointer = directory.join(format!("{name}-{when}.{ELSEWHERE}"));
-                let _ = std::fs::write(pointer, assay_store::bytes_of(&path));
+            if let Ok(pointers) = DataDirectory::made(DIRECTORY) {
+                let _ = pointers.write(&format!("{name}-{when}.{ELSEWHERE}"), assay_store::bytes_of(&path));
             }
             Ok(path)
         }
@@ -173,5 +169,5 @@ pub(crate) fn json(pending: &Pending, device: &Path) -> Value {
 
 /// The command that puts back.
 pub(crate) fn restore_command(journal: &Path, device: &Path) -> String {
-    format!("assay verify --restore {} {}", shown(journal), shown(device))
+    format!("assay verify --restore {} {}", operand(journal), operand(device))
 }

@@ -6,7 +6,7 @@ use assay_core::units::Bytes;
 use assay_verify::files;
 use serde_json::{Value, json};
 
-use crate::output::shown;
+use crate::output::{operand, shown};
 
 /// What a command is about to do with what was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Left {
 
     /// One line about the directory `target`.
     fn line(&self, target: &Path) -> String {
-        let remove = format!("assay verify --remove {}", shown(target));
+        let remove = format!("assay verify --remove {}", operand(target));
         match self {
             Self::Runs { directories, bytes, more: true } => {
                 format!("more than {directories} killed runs left more than {} of test files: {remove}", Bytes(*bytes))

@@ -18,6 +18,7 @@ mod cli;
 mod commands;
 #[cfg(feature = "whole")]
 mod copies;
+mod data_directory;
 mod failure;
 mod files;
 #[cfg(feature = "whole")]

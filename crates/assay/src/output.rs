@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-use assay_core::text::{self, harmless};
+use assay_core::text::{self, harmless, shell};
 use assay_report::Style;
 
 use crate::failure::Failure;
@@ -55,7 +55,7 @@ pub(crate) fn tell_wrapped(text: &str) {
 }
 
 /// Text whose lines break between words, where they are longer than `width`; what follows a break
-/// is indented.
+/// is indented. What is quoted for a shell is one word.
 pub(crate) fn wrapped(text: &str, width: usize) -> String {
     let mut out = String::new();
     for (number, line) in text.lines().enumerate() {
@@ -63,7 +63,7 @@ pub(crate) fn wrapped(text: &str, width: usize) -> String {
             out.push('\n');
         }
         let mut column = 0;
-        for (at, word) in line.split(' ').enumerate() {
+        for (at, word) in words(line).into_iter().enumerate() {
             let length = word.chars().count();
             if at > 0 && column + 1 + length > width {
                 out.push_str("\n  ");
@@ -82,6 +82,31 @@ pub(crate) fn wrapped(text: &str, width: usize) -> String {
 /// A path for a line on a terminal.
 pub(crate) fn shown(path: &Path) -> String {
     harmless(&path.to_string_lossy())
+}
+
+/// The words of a line: what begins with a quote lasts until the word that ends with the same.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = Some(line);
+    while let Some(left) = rest {
+        let quote = left.chars().next().filter(|first| "'\"".contains(*first));
+        let end = quote.and_then(|quote| {
+            let closes = |at: &usize| left[..*at].trim_end_matches(|c: char| ".,;:)".contains(c)).ends_with(quote);
+            let ends = left.match_indices(' ').map(|(at, _)| at).chain([left.len()]);
+            ends.filter(|at| *at > 1).find(closes)
+        });
+        let end = end.or_else(|| left.find(' ')).unwrap_or(left.len());
+        words.push(&left[..end]);
+        rest = left.get(end + 1..);
+    }
+    words
+}
+
+/// A path in a command that is shown to be copied: no option and one word, whatever a medium, an archive or another user
+/// called it.
+pub(crate) fn operand(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref().to_string_lossy();
+    if path.starts_with('-') { shell(&format!("./{path}")) } else { shell(&path) }
 }
 
 /// Where text for people goes, and what can be shown there.
@@ -135,5 +160,7 @@ mod tests {
         assert_eq!(wrapped("one two three\nfour", 8), "one two\n  three\nfour");
         assert_eq!(wrapped("a-word-longer-than-the-line b", 8), "a-word-longer-than-the-line\n  b");
         assert_eq!(wrapped("", 8), "");
+        assert_eq!(wrapped("run 'a b c', or it's x", 8), "run\n  'a b c',\n  or\n  it's x");
+        assert_eq!(wrapped("run 'a b c", 8), "run 'a b\n  c", "it is not closed");
     }
 }

@@ -192,7 +192,7 @@ fn ids_of_baseline(store: &SqliteStore, name: &str, asked: &Asked<'_>) -> Result
 fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
     let mend = match Asked::read(query)?.place {
         Place::Published(_) => "figures of articles can only be read, as by assay compare".to_owned(),
-        Place::File(path) => format!("assay import {} brings its records there", harmless(path)),
+        Place::File(path) => format!("assay import {} brings its records there", crate::output::operand(path)),
         Place::Baseline(_) | Place::Store => return Ok(()),
     };
     Err(Failure::usage(format!("{} is not in the store; {mend}", quoted(query))))

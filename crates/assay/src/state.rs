@@ -10,7 +10,7 @@ use assay_store::{Keeper, Spool, SqliteStore, Store, StoreError, data_dir};
 
 use crate::copies::Copy;
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, system};
 
 /// What is said of a store without records.
 pub(crate) const EMPTY: &str = "the store is empty; measure something first: assay run";
@@ -18,10 +18,23 @@ pub(crate) const EMPTY: &str = "the store is empty; measure something first: ass
 /// Work that takes longer than this is told.
 const LONG: Duration = Duration::from_secs(1);
 
-/// The data directory.
+/// The data directory. Where root finds it to be another user's, that is said, once.
 pub(crate) fn directory() -> Result<PathBuf, Failure> {
-    Ok(data_dir(&|name| std::env::var_os(name))?)
+    let directory = data_dir(&|name| std::env::var_os(name))?;
+    FOREIGN.call_once(|| {
+        if let Some(user) = system::foreign_owner(&directory) {
+            output::tell_wrapped(&format!(
+                "the data directory {} belongs to user {user}: what root makes there belongs to root, and links in it are not \
+                 followed",
+                output::shown(&directory)
+            ));
+        }
+    });
+    Ok(directory)
 }
+
+/// Said once by all threads of a command.
+static FOREIGN: Once = Once::new();
 
 /// Refuses a run that could not keep its record, and says how it can be made all the same.
 pub(crate) fn refuse_homeless() -> Result<(), Failure> {
@@ -140,14 +153,7 @@ fn take_in(store: &mut SqliteStore, directory: &Path) {
     });
 }
 
-/// A directory in the data directory, for this user only; made where it is missing.
-pub(crate) fn subdirectory(name: &str) -> Result<PathBuf, Failure> {
-    let directory = directory()?.join(name);
-    assay_store::make_directory(&directory)?;
-    Ok(directory)
-}
-
-/// The same for a command that can do without: also none where the environment names no place for one.
+/// The store for a command that can do without it: also none where the environment names no place for one.
 pub(crate) fn at_hand() -> Result<Option<SqliteStore>, Failure> {
     match directory() {
         Ok(directory) => existing_in(&directory),

@@ -37,7 +37,11 @@ pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
         output::print_json(&json!({ "store": args.store.to_string_lossy(), "records": ids }))?;
     } else {
         let records = if ids.len() == 1 { "record" } else { "records" };
-        output::tell_wrapped(&format!("wrote {} {records} to {shown}; read it with: assay import {shown}", ids.len()));
+        output::tell_wrapped(&format!(
+            "wrote {} {records} to {shown}; read it with: assay import {}",
+            ids.len(),
+            output::operand(&args.store)
+        ));
     }
     Ok(Exit::Good)
 }

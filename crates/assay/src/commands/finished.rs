@@ -10,7 +10,9 @@ use assay_core::record::Record;
 use assay_report::{Format, Redactor};
 use assay_store::{Keeper, SqliteStore};
 
+use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
+use crate::output::operand;
 use crate::recorder::Saved;
 use crate::{files, output, queries, state};
 
@@ -20,6 +22,9 @@ pub(super) const FORMATS: &[Format] = Format::ALL;
 /// A node writes records; the whole program makes the rest of them.
 #[cfg(not(feature = "whole"))]
 pub(super) const FORMATS: &[Format] = &[Format::Json];
+
+/// Where pages of records are, in the data directory.
+pub(super) const REPORTS: &str = "reports";
 
 /// How the result is to be shown.
 pub(super) struct OutputOptions<'a> {
@@ -49,9 +54,11 @@ pub(super) fn conclude(
     let redactor = state::redactor_at_any_rate(store.take())?;
     let mut written = Vec::new();
     if in_store && cfg!(feature = "whole") {
-        let path = state::directory()?.join("reports").join(format!("{}.html", record.id));
+        let name = format!("{}.html", record.id);
+        let path = state::directory()?.join(REPORTS).join(&name);
+        let page = || DataDirectory::made(REPORTS)?.write(&name, report(&known, &redactor, &path)?);
         // The page can be made again from the record; nothing fails for it.
-        match state::subdirectory("reports").and_then(|_| write(&known, &redactor, &path)) {
+        match page() {
             Ok(()) => written.push(path),
             Err(error) => {
                 output::tell(&format!("the page {} could not be written: {}", output::shown(&path), error.message()));
@@ -59,7 +66,7 @@ pub(super) fn conclude(
         }
     }
     if let Some(path) = options.output {
-        write(&known, &redactor, path)?;
+        files::write_whole(path, report(&known, &redactor, path)?)?;
         written.push(path.to_owned());
     }
     show(&record, &known, options)?;
@@ -96,16 +103,14 @@ fn unchecked(record: &Record) -> Option<String> {
     let forged = matches!(record.medium.kind, MediumKind::Sd | MediumKind::UsbStick);
     let measured = record.outcome == Outcome::Completed && record.verification.is_none();
     let path = Some(&record.medium.path).filter(|path| forged && measured && !path.is_empty())?;
-    // What a shell would take apart is left to the reader.
-    let plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%:,=".contains(c)) && !path.starts_with('-');
-    let target = if plain { path.as_str() } else { "PATH" };
+    let target = operand(path);
     // A device without a file system is probed.
     let quick = if path.starts_with("/dev/") { "--quick " } else { "" };
     Some(format!("next      assay verify {quick}{target}    whether it is genuine was not checked"))
 }
 
-/// Writes a report of the record to a file whose format its extension says.
-fn write(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failure> {
+/// A report of the record in the format that the extension of its file says.
+fn report(record: &Record, redactor: &Redactor, path: &Path) -> Result<Vec<u8>, Failure> {
     let format = Format::from_path(path, FORMATS).map_err(|e| Failure::usage(e.to_string()))?;
     let record = redactor.record(record)?;
     #[cfg(feature = "whole")]
@@ -113,11 +118,11 @@ fn write(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failur
         .map_err(|e| Failure::usage(assay_core::text::harmless(&e.to_string())))?;
     #[cfg(not(feature = "whole"))]
     let content = match format {
-        Format::Json => assay_report::json(&[record]),
+        Format::Json => assay_report::json(&[record]).into(),
         // None of them is among the formats of a node.
-        _ => return Ok(()),
+        _ => return Ok(Vec::new()),
     };
-    files::write_whole(path, content)
+    Ok(content)
 }
 
 /// The card on standard output, unless something for machines goes there: the record as it was stored. The card is of what is

@@ -4,7 +4,9 @@ use assay_core::exit::Exit;
 use assay_store::Store;
 use serde_json::json;
 
+use super::finished::REPORTS;
 use crate::cli::RmArgs;
+use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
 use crate::{output, queries, state};
 
@@ -17,10 +19,10 @@ pub(super) fn rm(args: &RmArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("rm does not take `all`; name the records, or remove the store's file"));
     }
     let ids = queries::resolve(&store, &args.queries)?;
-    let reports = state::directory()?.join("reports");
+    let reports = DataDirectory::existing(REPORTS).ok().flatten();
     for id in &ids {
         store.remove(id)?;
-        let _ = std::fs::remove_file(reports.join(format!("{id}.html")));
+        let _ = reports.as_ref().map(|reports| reports.remove(&format!("{id}.html")));
     }
     if args.json {
         output::print_json(&json!({ "removed": ids }))?;

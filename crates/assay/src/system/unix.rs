@@ -64,6 +64,12 @@ pub(crate) fn is_planted(link: &Metadata, above: &Metadata) -> bool {
     open && ![geteuid().as_raw(), above.uid()].contains(&link.uid())
 }
 
+/// The user to whom a directory belongs, where this is root and that is another one.
+pub(crate) fn foreign_owner(directory: &Path) -> Option<u32> {
+    let owner = directory.metadata().ok()?.uid();
+    (geteuid().is_root() && owner != 0).then_some(owner)
+}
+
 /// Lets this process have so many files open; the most that the system lets where that is less.
 pub(crate) fn allow_open_files(wanted: u64) -> Result<(), u64> {
     let limits = getrlimit(Resource::Nofile);

@@ -69,6 +69,11 @@ pub(crate) fn is_planted(_link: &Metadata, _above: &Metadata) -> bool {
     true
 }
 
+/// Lists of rights are not read.
+pub(crate) fn foreign_owner(_directory: &Path) -> Option<u32> {
+    None
+}
+
 /// There is no such limit.
 #[expect(clippy::unnecessary_wraps, reason = "other systems have one")]
 pub(crate) fn allow_open_files(_wanted: u64) -> Result<(), u64> {

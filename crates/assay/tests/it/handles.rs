@@ -262,3 +262,91 @@ fn a_card_without_owners_is_checked_left_and_cleaned() {
     assert!(asked(&["verify", "--remove"]).succeeds().stdout.contains("removed"));
     crate::common::assert_empty(mount.path());
 }
+
+/// Threat 4.3: a label that is a command, of a medium that udisks mounts at a path with it, in the command that is offered.
+#[test]
+fn the_command_that_is_offered_takes_a_label_for_a_word() {
+    let place = Place::new();
+    for label in ["x;touch pwned", "My Stick", "$(touch pwned)", "it's", "-n", "\u{1b}[2Ja"] {
+        let medium = place.path().join(label);
+        std::fs::create_dir(&medium).unwrap();
+        let own = medium.join(".assay-0123456789");
+        std::fs::create_dir(&own).unwrap();
+        std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o700)).unwrap();
+        std::fs::write(own.join("data"), b"left").unwrap();
+        let mut command = place.assay(["info"]);
+        command.arg(&medium);
+        let said = run(command);
+        let text = format!("{}{}", said.stdout, said.stderr);
+        let offered =
+            text.lines().find_map(|line| line.split_once("assay verify --remove ")).unwrap_or_else(|| panic!("{text}"));
+        let script = format!("'{}' verify --remove {}", crate::common::ASSAY, offered.1.trim());
+        let mut shell = place.assay(["info"]);
+        let environment: Vec<_> =
+            shell.get_envs().map(|(name, value)| (name.to_owned(), value.map(OsStr::to_owned))).collect();
+        shell = std::process::Command::new("sh");
+        shell.args(["-c", &script]).current_dir(place.path());
+        for (name, value) in environment {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        let output = shell.output().unwrap();
+        assert!(output.status.success() && !own.exists(), "{script}: {output:?}");
+        assert!(!place.path().join("pwned").exists(), "{script}");
+    }
+}
+
+/// Threat 4.6: root in the data directory of another user, whose links lead to files of root.
+#[test]
+fn root_follows_no_link_in_the_data_directory_of_another_user() {
+    const TEST: &str = "root_follows_no_link_in_the_data_directory_of_another_user";
+    if !rustix::process::geteuid().is_root() {
+        return assay_lab::skip(TEST, &assay_lab::Missing("needs root".to_owned()));
+    }
+    let place = Place::new();
+    let id = place.json(["run", "--suite", "tiny.toml", "--engine", "null", "--json", "medium"])["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let theirs = Some(65534);
+    let (roots, data) = (place.path().join("roots"), place.data());
+    std::fs::create_dir(&roots).unwrap();
+    let dear = place.file("dear", b"kept");
+    let link = |to: &Path, name: &str| {
+        let at = data.join(name);
+        if at.is_dir() && !at.is_symlink() {
+            std::fs::remove_dir_all(&at).unwrap();
+        }
+        symlink(to, &at).unwrap();
+        std::os::unix::fs::lchown(&at, theirs, theirs).unwrap();
+    };
+    let directory = data.join("baselines");
+    std::fs::create_dir(&directory).unwrap();
+    [&data, &directory].into_iter().for_each(|path| std::os::unix::fs::chown(path, theirs, theirs).unwrap());
+    link(&dear, "baselines/main");
+    link(&roots, "fleet");
+    link(&roots, "reports");
+    link(&roots, "journals");
+
+    let set = run(place.assay(["baseline", "set", "main", &id]));
+    set.succeeds();
+    let said: Vec<_> = set.stderr.lines().filter(|line| line.contains("belongs to user 65534")).collect();
+    assert_eq!(said.len(), 1, "{}", set.stderr);
+    assert_eq!(
+        run(place.assay(["list", "baseline:main"])).succeeds().stdout.lines().filter(|line| line.contains(&id)).count(),
+        1
+    );
+    std::fs::create_dir(place.path().join("a")).unwrap();
+    let fleet = ["fleet", "run", "--via", "local", "a=a", "--", "--suite", "tiny.toml", "--engine", "null"];
+    let refused = run(place.assay(fleet));
+    assert_eq!(refused.code, Some(EXIT_ENVIRONMENT), "{}", refused.stderr);
+    assert!(refused.stderr.contains("data/fleet: a symbolic link"), "{}", refused.stderr);
+    // The page of a run is left out, and that is said.
+    let again = run(place.assay(["run", "--suite", "tiny.toml", "--engine", "null", "medium"]));
+    assert!(again.stderr.contains("a symbolic link"), "{}", again.stderr);
+    run(place.assay(["rm", &id])).succeeds();
+    assert_eq!(std::fs::read(&dear).unwrap(), b"kept");
+    assert_eq!(std::fs::read_dir(&roots).unwrap().count(), 0);
+}

@@ -1,13 +1,14 @@
 //! Where runs on clusters are kept: a file each, next to the store.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 
 use assay_core::text::harmless;
 use assay_fleet::Ledger;
 
+use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
-use crate::{files, output, state};
+use crate::output;
 
 const DIRECTORY: &str = "fleet";
 
@@ -16,25 +17,51 @@ pub(super) const LAST: &str = "last";
 
 /// Writes what a run has come to, whole.
 pub(super) fn keep(ledger: &Ledger) -> Result<(), Failure> {
-    let path = state::subdirectory(DIRECTORY)?.join(format!("{}.json", ledger.run));
     let text = ledger.to_json().map_err(Failure::environment)?;
-    files::write_whole(&path, text)
+    DataDirectory::made(DIRECTORY)?.write(&format!("{}.json", ledger.run), text)
+}
+
+/// Keeps the suite of a run that is a turn of a plan; the file that has it.
+pub(super) fn keep_suite(run: &str, text: &str) -> Result<PathBuf, Failure> {
+    let (directory, name) = (DataDirectory::made(DIRECTORY)?, suite_name(run));
+    directory.write(&name, text)?;
+    Ok(directory.path(&name))
 }
 
 /// The file with the suite of a run that is a turn of a plan.
 pub(super) fn suite(run: &str) -> Result<PathBuf, Failure> {
-    Ok(state::subdirectory(DIRECTORY)?.join(format!("{run}.suite.toml")))
+    Ok(DataDirectory::made(DIRECTORY)?.path(&suite_name(run)))
 }
 
 /// Its text.
 pub(super) fn suite_text(run: &str) -> Result<String, Failure> {
-    let path = suite(run)?;
-    std::fs::read_to_string(&path).map_err(|error| Failure::environment(format!("{}: {error}", output::shown(&path))))
+    text(&suite_name(run))
 }
 
-/// The file with a plan that was begun, by its label.
-pub(super) fn plan(label: &str) -> Result<PathBuf, Failure> {
-    Ok(state::subdirectory(DIRECTORY)?.join(format!("{label}.plan.toml")))
+fn suite_name(run: &str) -> String {
+    format!("{run}.suite.toml")
+}
+
+/// Keeps a plan that was begun, by its label.
+pub(super) fn keep_plan(label: &str, text: &str) -> Result<(), Failure> {
+    DataDirectory::made(DIRECTORY)?.write(&plan_name(label), text)
+}
+
+/// The text of a plan that was begun, by its label, and the file that has it.
+pub(super) fn plan(label: &str) -> Result<(String, PathBuf), Failure> {
+    let name = plan_name(label);
+    Ok((text(&name)?, DataDirectory::made(DIRECTORY)?.path(&name)))
+}
+
+fn plan_name(label: &str) -> String {
+    format!("{label}.plan.toml")
+}
+
+/// The text of a file that has to be there.
+fn text(name: &str) -> Result<String, Failure> {
+    let directory = DataDirectory::made(DIRECTORY)?;
+    let missing = || Failure::environment(format!("{}: no such file", output::shown(&directory.path(name))));
+    directory.read(name)?.ok_or_else(missing)
 }
 
 /// The run whose identity begins with `run`, or the last one.
@@ -44,11 +71,11 @@ pub(super) fn find(run: &str) -> Result<Ledger, Failure> {
     {
         return Ok(newest);
     }
-    let mut found: Vec<PathBuf> = paths()?;
-    found.retain(|path| path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with(run)));
-    match found.as_slice() {
-        [path] => read(path),
-        [] => {
+    let (directory, mut found) = files()?;
+    found.retain(|name| name.starts_with(run));
+    match (directory, found.as_slice()) {
+        (Some(directory), [name]) => read(&directory, name),
+        (_, []) => {
             Err(Failure::usage(format!("no run on a cluster is called {}; assay fleet list has them", harmless(run))))
         }
         _ => Err(Failure::usage(format!("several runs begin with {}; assay fleet list has them", harmless(run)))),
@@ -58,8 +85,9 @@ pub(super) fn find(run: &str) -> Result<Ledger, Failure> {
 /// All runs, the oldest first; files that cannot be read are named.
 pub(super) fn all() -> Result<Vec<Ledger>, Failure> {
     let mut ledgers = Vec::new();
-    for path in paths()? {
-        match read(&path) {
+    let (directory, names) = files()?;
+    for (directory, name) in directory.iter().flat_map(|directory| names.iter().map(move |name| (directory, name))) {
+        match read(directory, name) {
             Ok(ledger) => ledgers.push(ledger),
             Err(failure) => output::tell_wrapped(&format!("warning: {}", failure.message())),
         }
@@ -80,26 +108,27 @@ pub(super) fn lock_plan(label: &str) -> Result<File, Failure> {
 
 /// The lock lasts as long as the file is open.
 fn locked(name: &str, held: impl Fn() -> String) -> Result<File, Failure> {
-    let path = state::subdirectory(DIRECTORY)?.join(name);
-    let refuse = |error: std::io::Error| Failure::environment(format!("{}: {error}", output::shown(&path)));
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(refuse)?;
+    let directory = DataDirectory::made(DIRECTORY)?;
+    let file = directory.for_a_lock(name)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Failure::environment(held())),
-        Err(TryLockError::Error(error)) => Err(refuse(error)),
+        Err(TryLockError::Error(error)) => {
+            Err(Failure::environment(format!("{}: {error}", output::shown(&directory.path(name)))))
+        }
     }
 }
 
-fn paths() -> Result<Vec<PathBuf>, Failure> {
-    let directory = state::directory()?.join(DIRECTORY);
-    let Ok(entries) = std::fs::read_dir(&directory) else { return Ok(Vec::new()) };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    Ok(paths)
+/// Names of the files of runs, and where they are; none where nothing was ever run.
+fn files() -> Result<(Option<DataDirectory>, Vec<String>), Failure> {
+    let Some(directory) = DataDirectory::existing(DIRECTORY)? else { return Ok((None, Vec::new())) };
+    let mut names = directory.names()?;
+    names.retain(|name| name.ends_with(".json"));
+    Ok((Some(directory), names))
 }
 
-fn read(path: &PathBuf) -> Result<Ledger, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
-    let ledger = text.and_then(|text| Ledger::from_json(&text));
-    ledger.map_err(|reason| Failure::environment(format!("{}: {reason}", output::shown(path))))
+fn read(directory: &DataDirectory, name: &str) -> Result<Ledger, Failure> {
+    let refuse = |reason: &str| Failure::environment(format!("{}: {reason}", output::shown(&directory.path(name))));
+    let text = directory.read(name)?.ok_or_else(|| refuse("no such file"))?;
+    Ledger::from_json(&text).map_err(|reason| refuse(&reason))
 }

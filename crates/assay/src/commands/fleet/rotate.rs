@@ -19,7 +19,7 @@ use super::measured::{exit, measured, tell};
 use super::records::Guard;
 use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
-use crate::{files, output};
+use crate::output;
 use checklist::Operator;
 
 /// The first turn of a plan.
@@ -39,7 +39,7 @@ pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Resu
         output::tell_wrapped(&format!("{} is in no slot of the plan, and is not measured", idle.name));
     }
     let first = plan.turns().first().copied().unwrap_or(Turn { round: 1, wave: 1 });
-    files::write_whole(&ledgers::plan(&plan.label())?, plan.to_text())?;
+    ledgers::keep_plan(&plan.label(), &plan.to_text())?;
     let base = Ledger {
         rotation: Some(Rotation { plan: plan.label(), round: first.round, wave: first.wave, places }),
         ..ledger
@@ -82,9 +82,7 @@ pub(super) fn guard(ledger: &Ledger) -> Result<Option<Guard>, Failure> {
 
 /// The plan of this label.
 fn begun_plan(label: &str) -> Result<ExperimentPlan, Failure> {
-    let file = ledgers::plan(label)?;
-    let text = std::fs::read_to_string(&file)
-        .map_err(|error| Failure::environment(format!("{}: {error}", output::shown(&file))))?;
+    let (text, file) = ledgers::plan(label)?;
     Ok(read_plan(&text, &output::shown(&file))?)
 }
 

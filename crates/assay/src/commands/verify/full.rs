@@ -13,7 +13,7 @@ use super::record::{begin, finish};
 use crate::cli::{ContentArg, VerifyArgs};
 use crate::failure::Failure;
 use crate::leftovers::{self, LeftoverAction};
-use crate::output::{self, shown};
+use crate::output::{self, operand, shown};
 use crate::progress::Status;
 use crate::signals;
 
@@ -99,7 +99,7 @@ fn conclude(
         output::tell(&format!(
             "files of the check are left in {}; assay verify --remove {} removes them",
             shown(left),
-            shown(&args.target)
+            operand(&args.target)
         ));
     }
     finish(args, record.close_files(checked, kept, control, control.elapsed(start)))

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use crate::commands::fleet::ledgers;
 use crate::failure::Failure;
-use crate::files;
 
 /// A unit that failed.
 pub(super) struct Failed {
@@ -128,8 +127,7 @@ pub(super) fn next(plan: &ExperimentPlan, before: &Ledger, turn: Turn, failed: &
     };
     let suite = plan.order_of(turn).and_then(|order| plan.session(order));
     let suite = suite.ok_or_else(|| Failure::usage("the plan has no order for this round"))?;
-    let file = ledgers::suite(&ledger.run)?;
-    files::write_whole(&file, suite.to_text())?;
+    let file = ledgers::keep_suite(&ledger.run, &suite.to_text())?;
     if let Some(inventory) = &mut ledger.inventory {
         // Of their own, as the inventory may have options, too.
         let (plan, round) = (format!("plan={}", rotation.plan), format!("round={}", turn.round));
