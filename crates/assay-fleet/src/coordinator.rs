@@ -1,18 +1,25 @@
 //! The side that nodes connect to: lets them in, answers their clocks, tells them when to begin, takes their records.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use assay_engine::monotonic;
 use assay_runner::Step;
 
-use crate::key::{Key, nonce};
+use crate::event_queue::{CoordinatorEvent, CoordinatorEvents, EventSender, event_queue};
+use crate::join::connect;
+use crate::key::{Greeting, Purpose, RunKey, nonce};
 use crate::meeting::{Decision, Meeting, Rules};
+use crate::message::{FromCoordinator, FromNode, PROTOCOL};
+use crate::seal::Seal;
+use crate::system;
+use crate::transport::{Connection, Endpoint, Listener};
 use crate::unauthenticated::Unauthenticated;
-use crate::wire::{FromCoordinator, FromNode, LineDirection, Live, PROTOCOL, Receiver, Sender, WireError};
+use crate::wire::{Receiver, Sender, WireError};
 
 /// Who does not say who it is by then is no node.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -32,39 +39,14 @@ const STACK: usize = 256 * 1024;
 pub struct Expected {
     /// Identity of the run.
     pub run: String,
-    /// What its nodes know and nobody else.
-    pub key: Key,
+    /// What its coordinator alone knows; keys of nodes come of it.
+    pub key: RunKey,
     /// Version of the program that nodes must have.
     pub version: String,
     /// Names of the nodes with the number of the attempt of each, from 1.
     pub nodes: Vec<(String, u32)>,
     /// How they meet.
     pub rules: Rules,
-}
-
-/// What happened.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CoordinatorEvent {
-    /// A node takes part.
-    Joined(usize),
-    /// A node is ready for its first or its next repeat.
-    Ready(usize, Step),
-    /// Nodes begin a repeat at a time of the coordinator's clock, in nanoseconds.
-    Goes(Vec<usize>, Step, i64),
-    /// A node came too late, or was not ready in time.
-    Late(usize),
-    /// Too few were ready, so many; nothing was measured.
-    TooFew(u32),
-    /// What a node does.
-    Live(usize, Live),
-    /// The record of a node was kept, with its identity.
-    Recorded(usize, String),
-    /// The record of a node was not taken, and why.
-    NotTaken(usize, String),
-    /// The connection to a node ended without its record.
-    Left(usize, String),
-    /// Somebody was turned away: from where, and why.
-    Refused(String, String),
 }
 
 /// Why a record is not kept.
@@ -99,7 +81,7 @@ struct Shared {
     epoch: u64,
     meeting: Mutex<Meeting>,
     senders: Vec<Mutex<Option<Arc<Mutex<Sender>>>>>,
-    coordinator_events: mpsc::Sender<CoordinatorEvent>,
+    coordinator_events: EventSender,
     /// Connections that have not shown the key.
     unauthenticated: Unauthenticated,
     ends: AtomicBool,
@@ -108,11 +90,13 @@ struct Shared {
 /// A run under way, as its nodes see it.
 pub struct Coordinator {
     shared: Arc<Shared>,
-    address: SocketAddr,
+    endpoint: Endpoint,
+    /// Accepts connections, and has the socket with its directory.
+    accepting: Option<JoinHandle<()>>,
 }
 
 impl Coordinator {
-    /// Listens at `address`; from now on the run's clock counts. What happens comes out of the channel.
+    /// Listens at `address`; from now on the run's clock counts. What happens comes out of the queue.
     ///
     /// # Errors
     /// Where the system does not give the address, or no thread.
@@ -120,10 +104,30 @@ impl Coordinator {
         address: impl std::net::ToSocketAddrs,
         expected: Expected,
         keep: Keep,
-    ) -> std::io::Result<(Self, mpsc::Receiver<CoordinatorEvent>)> {
-        let listener = TcpListener::bind(address)?;
-        let address = listener.local_addr()?;
-        let (sender, coordinator_events) = mpsc::channel();
+    ) -> std::io::Result<(Self, CoordinatorEvents)> {
+        Self::begin(Box::new(TcpListener::bind(address)?), expected, keep)
+    }
+
+    /// The same for processes of this user on this machine, and for tunnels: at a socket in a directory of this user alone, so
+    /// that no other user of this machine can connect. Where the system has no such sockets, or no directory for one, it is an
+    /// address of the loopback interface: [`Self::endpoint`] tells.
+    ///
+    /// # Errors
+    /// Where there is no such address either, or no thread.
+    pub fn listen_here(expected: Expected, keep: Keep) -> std::io::Result<(Self, CoordinatorEvents)> {
+        match system::listen_privately() {
+            Ok(listener) => Self::begin(listener, expected, keep),
+            Err(_) => Self::listen((std::net::Ipv4Addr::LOCALHOST, 0), expected, keep),
+        }
+    }
+
+    fn begin(
+        listener: Box<dyn Listener>,
+        expected: Expected,
+        keep: Keep,
+    ) -> std::io::Result<(Self, CoordinatorEvents)> {
+        let endpoint = listener.endpoint()?;
+        let (sender, coordinator_events) = event_queue();
         let shared = Arc::new(Shared {
             meeting: Mutex::new(Meeting::new(expected.rules.clone(), 0)),
             senders: expected.nodes.iter().map(|_| Mutex::default()).collect(),
@@ -135,21 +139,22 @@ impl Coordinator {
             ends: AtomicBool::new(false),
         });
         let accepting = Arc::clone(&shared);
-        std::thread::Builder::new().spawn(move || accept(&accepting, &listener))?;
+        let accepting = std::thread::Builder::new().spawn(move || accept(&accepting, listener.as_ref()))?;
         let ticking = Arc::clone(&shared);
         std::thread::Builder::new().spawn(move || {
             while !ticking.ends.load(Ordering::Relaxed) {
                 std::thread::sleep(TICK);
+                ticking.unauthenticated.tidy(monotonic());
                 ticking.decide();
             }
         })?;
-        Ok((Self { shared, address }, coordinator_events))
+        Ok((Self { shared, endpoint, accepting: Some(accepting) }, coordinator_events))
     }
 
     /// Where it listens.
     #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     /// When the run's clock read zero, by [`monotonic`].
@@ -179,7 +184,11 @@ impl Drop for Coordinator {
         self.shared.ends.store(true, Ordering::Relaxed);
         (0..self.shared.senders.len()).for_each(|node| self.shared.drop_sender(node));
         // The one that accepts waits for somebody.
-        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+        let woken = connect(&self.endpoint.to_string(), Duration::from_secs(1)).is_ok();
+        // The process may end with this: what it made in the temporary directory is gone by then.
+        if let Some(accepting) = self.accepting.take().filter(|_| woken) {
+            let _ = accepting.join();
+        }
     }
 }
 
@@ -189,8 +198,7 @@ impl Shared {
     }
 
     fn tell(&self, happening: CoordinatorEvent) {
-        // Nobody listens any more at the end.
-        let _ = self.coordinator_events.send(happening);
+        self.coordinator_events.tell(happening);
     }
 
     fn drop_sender(&self, node: usize) {
@@ -249,37 +257,37 @@ impl Shared {
     }
 }
 
-fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
+fn accept(shared: &Arc<Shared>, listener: &dyn Listener) {
     loop {
         let accepted = listener.accept();
         if shared.ends.load(Ordering::Relaxed) {
             return;
         }
-        let Ok((stream, from)) = accepted else {
+        let accepted = accepted.and_then(|(connection, from)| Ok((connection.again()?, connection, from)));
+        let Ok((again, connection, from)) = accepted else {
             // Out of descriptors for the moment, or a connection that was gone again.
             std::thread::sleep(TICK);
             continue;
         };
-        if !shared.unauthenticated.enter(from.ip()) {
-            continue;
-        }
+        let place = shared.unauthenticated.enter(from, again, monotonic());
         let serving = Arc::clone(shared);
         let begun = std::thread::Builder::new().stack_size(STACK).spawn(move || {
-            if let Err(reason) = serve(&serving, stream, from.ip()) {
+            if let Err(reason) = serve(&serving, connection, place) {
                 serving.tell(CoordinatorEvent::Refused(from.to_string(), reason));
             }
         });
         if begun.is_err() {
-            shared.unauthenticated.leave(from.ip());
+            shared.unauthenticated.leave(place);
         }
     }
 }
 
 /// One connection, from its first line to its end. The error is why somebody was turned away.
-fn serve(shared: &Shared, stream: TcpStream, from: IpAddr) -> Result<(), String> {
-    let known = meet(shared, stream);
-    shared.unauthenticated.leave(from);
-    let (node, sender, mut receiver) = known?;
+fn serve(shared: &Shared, connection: Box<dyn Connection>, place: u64) -> Result<(), String> {
+    let known = meet(shared, connection, place);
+    let stays = shared.unauthenticated.leave(place);
+    let made_way = |reason| if stays { reason } else { "it had to make way for others".to_owned() };
+    let (node, sender, mut receiver) = known.map_err(made_way)?;
     let sender = Arc::new(Mutex::new(sender));
     *lock(&shared.senders[node]) = Some(Arc::clone(&sender));
     shared.tell(CoordinatorEvent::Joined(node));
@@ -301,23 +309,23 @@ fn serve(shared: &Shared, stream: TcpStream, from: IpAddr) -> Result<(), String>
 }
 
 /// Sets a connection up, and lets a node in.
-fn meet(shared: &Shared, stream: TcpStream) -> Result<(usize, Sender, Receiver), String> {
+fn meet(shared: &Shared, connection: Box<dyn Connection>, place: u64) -> Result<(usize, Sender, Receiver), String> {
     let words = |error: &dyn std::fmt::Display| error.to_string();
-    stream.set_nodelay(true).map_err(|e| words(&e))?;
-    stream.set_write_timeout(Some(SEND)).map_err(|e| words(&e))?;
-    let mut sender = Sender::new(stream.try_clone().map_err(|e| words(&e))?, LineDirection::ToNode);
-    let mut receiver = Receiver::new(stream, LineDirection::ToCoordinator);
-    let node = let_in(shared, &mut sender, &mut receiver)?;
+    connection.write_within(SEND).map_err(|e| words(&e))?;
+    let mut sender = Sender::new(connection.again().map_err(|e| words(&e))?);
+    let mut receiver = Receiver::new(connection);
+    let node = let_in(shared, &mut sender, &mut receiver, place)?;
     Ok((node, sender, receiver))
 }
 
-/// Both show that they hold the key, the coordinator first: a node tells nothing to strangers.
-fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver) -> Result<usize, String> {
+/// Both show that they hold the key of the node, the coordinator first: a node tells nothing to strangers.
+fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver, place: u64) -> Result<usize, String> {
     let words = |error: WireError| error.to_string();
     let FromNode::Hello { protocol, version, run, node, nonce: theirs } = receiver.receive(HANDSHAKE).map_err(words)?
     else {
         return Err("it did not say who it is".to_owned());
     };
+    shared.unauthenticated.heard(place, monotonic());
     let expected = &shared.expected;
     let mut refuse = |reason: String| {
         let _ = sender.send(&FromCoordinator::Refused { reason: reason.clone() });
@@ -326,36 +334,39 @@ fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver) -> Resu
     if run != expected.run {
         return refuse("this is another run".to_owned());
     }
+    if protocol != PROTOCOL && version == expected.version {
+        return refuse(format!(
+            "the node has assay {version} with protocol {protocol}, the coordinator with {PROTOCOL}"
+        ));
+    }
     if protocol != PROTOCOL || version != expected.version {
         return refuse(format!("the node has assay {version}, the coordinator {}", expected.version));
     }
     let Some(number) = expected.nodes.iter().position(|(name, _)| *name == node) else {
         return refuse("no node of this name is expected".to_owned());
     };
+    let key = expected.key.of_node(&node);
     let ours = nonce().map_err(|error| error.to_string())?;
-    let seal = |who: &[u8]| {
-        expected
-            .key
-            .seal(&[who, run.as_bytes(), node.as_bytes(), theirs.as_bytes(), ours.as_bytes()])
-            .to_hex()
-            .to_string()
-    };
-    let challenge = FromCoordinator::Challenge { nonce: ours.clone(), seal: seal(b"coordinator") };
-    sender.send(&challenge).map_err(words)?;
+    let greeting = Greeting { protocol, version: &version, run: &run, node: &node, nonces: [&theirs, &ours] };
+    let proof = key.says(Purpose::CoordinatorProof, &greeting).to_hex().to_string();
+    sender.send(&FromCoordinator::Challenge { nonce: ours.clone(), proof }).map_err(words)?;
     let proven = match receiver.receive(HANDSHAKE).map_err(words)? {
-        // Hashes of both compare in constant time.
-        FromNode::Proof { seal: sent_seal } => {
-            blake3::hash(sent_seal.as_bytes()) == blake3::hash(seal(b"node").as_bytes())
+        // Hashes compare in constant time.
+        FromNode::Proof { proof } => {
+            blake3::Hash::from_hex(proof).is_ok_and(|proof| proof == key.says(Purpose::NodeProof, &greeting))
         }
         _ => false,
     };
     if !proven {
-        let _ = sender.send(&FromCoordinator::Refused { reason: "it does not have the key of this run".to_owned() });
-        return Err("it does not have the key of this run".to_owned());
+        let _ = sender.send(&FromCoordinator::Refused { reason: "it does not have the key of this node".to_owned() });
+        return Err(format!("it says that it is {node}, and does not have the key of this node"));
     }
-    let key = expected.key.of_connection(&node, [&theirs, &ours]);
-    sender.seal_by(key.clone());
-    receiver.seal_by(key);
+    sender.seal_by(Seal::new(&key, Purpose::ToNode, &greeting));
+    receiver.seal_by(Seal::new(&key, Purpose::ToCoordinator, &greeting));
+    // It may have made way at this very moment: then it comes again.
+    if !shared.unauthenticated.leave(place) {
+        return Err(String::new());
+    }
     if !lock(&shared.meeting).joins(number) {
         let reason = "it takes part already, is done, or came too late".to_owned();
         let _ = sender.send(&FromCoordinator::Refused { reason: reason.clone() });
@@ -444,4 +455,46 @@ fn answer(shared: &Shared, node: usize, sender: &Mutex<Sender>, kept: Result<Str
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meeting::Mode;
+    use crate::message::Live;
+    use crate::{Joining, NodeClock};
+
+    /// Threat 4.5: a node sends as fast as it can, and nobody takes what is told of it.
+    #[test]
+    fn a_reader_that_stands_still_is_told_the_newest_and_the_end() {
+        let key = RunKey::new().unwrap();
+        let (run, version) = ("r".to_owned(), "1.0".to_owned());
+        let rules = Rules::new(Mode::Simultaneous, 1);
+        let nodes = vec![("n0".to_owned(), 1)];
+        let expected = Expected { run: run.clone(), key: key.clone(), version: version.clone(), nodes, rules };
+        let keep = Box::new(|_: usize, _: &[u8]| Ok("id0".to_owned()));
+        let (coordinator, events) = Coordinator::listen("127.0.0.1:0", expected, keep).unwrap();
+        let (address, node) = (coordinator.endpoint().to_string(), "n0".to_owned());
+        let joining = Joining { address, run, node, key: key.of_node("n0"), version, clock: NodeClock::default() };
+        let mut joined = crate::join::meet(&joining, &assay_engine::Control::default()).unwrap();
+        for at in 0..5000u16 {
+            let live = Live { done: f32::from(at), ..Live::default() };
+            joined.sender.send(&FromNode::Live(live)).unwrap();
+            joined.sender.send(&FromNode::Ready { stage: 0, round: u32::from(at), workload: 0 }).unwrap();
+        }
+        let hash = blake3::hash(b"{}").to_hex().to_string();
+        joined.sender.send(&FromNode::Record { bytes: 2, hash }).unwrap();
+        joined.sender.send_bytes(b"{}").unwrap();
+        // All of it was taken when the record is, and the words to begin were said.
+        while !matches!(joined.receiver.receive(HANDSHAKE).unwrap(), FromCoordinator::Kept { .. }) {}
+        assert!(events.waiting() < 1100, "{}", events.waiting());
+        let all: Vec<_> = events.try_iter().collect();
+        let newest: Vec<f32> = all
+            .iter()
+            .filter_map(|e| if let CoordinatorEvent::Live(0, live) = e { Some(live.done) } else { None })
+            .collect();
+        assert_eq!(newest, [4999.0]);
+        assert!(all.contains(&CoordinatorEvent::Recorded(0, "id0".to_owned())));
+        assert!(all.iter().any(|event| matches!(event, CoordinatorEvent::Skipped(many) if *many > 5000)), "{all:?}");
+    }
 }

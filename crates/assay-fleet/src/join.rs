@@ -1,15 +1,21 @@
-//! How a node joins: it connects, and both sides show that they hold the key of the run.
+//! How a node joins: it connects, and both sides show that they hold the key of the node.
 
 use std::fmt;
+use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use assay_core::cluster::ClusterPart;
 use assay_engine::Control;
 
-use crate::key::{Key, nonce};
+use crate::key::{Greeting, NodeKey, Purpose, nonce};
+use crate::message::{FromCoordinator, FromNode, PROTOCOL};
 use crate::node_clock::NodeClock;
-use crate::wire::{FromCoordinator, FromNode, LineDirection, PROTOCOL, Receiver, Sender, WireError};
+use crate::seal::Seal;
+use crate::system;
+use crate::transport::Connection;
+use crate::wire::{Receiver, Sender, WireError};
 
 /// How long connecting and each answer may take.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -21,14 +27,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// How to join a run.
 #[derive(Debug, Clone)]
 pub struct Joining {
-    /// `HOST:PORT` of the coordinator.
+    /// `HOST:PORT` of the coordinator, or the path of a Unix socket, which begins with `/`.
     pub address: String,
     /// Identity of the run.
     pub run: String,
     /// Name of the node.
     pub node: String,
-    /// Key of the run.
-    pub key: Key,
+    /// Key of the node.
+    pub key: NodeKey,
     /// Version of the program.
     pub version: String,
     /// The node's clock.
@@ -50,7 +56,7 @@ pub enum JoinError {
     #[error("{0}")]
     Refused(String),
     /// Who answered is not the coordinator of this run.
-    #[error("who answers at {0} does not have the key of this run")]
+    #[error("who answers at {0} does not have the key of this node")]
     Stranger(String),
 }
 
@@ -63,7 +69,7 @@ pub(crate) struct JoinedConnection {
 
 /// Why a try failed.
 enum Failed {
-    /// The coordinator closed the connection before it said anything: it has as many that have not shown the key as it bears.
+    /// The coordinator closed the connection before it let the node in: so many ask it that have not shown a key.
     Busy,
     Final(JoinError),
 }
@@ -105,9 +111,9 @@ fn try_to_meet(joining: &Joining) -> Result<JoinedConnection, Failed> {
         WireError::Seal | WireError::Malformed(_) => stranger(),
         error => unreachable(&error),
     };
-    let stream = connect(&joining.address).map_err(|error| unreachable(&error))?;
-    let mut sender = Sender::new(stream.try_clone().map_err(|e| unreachable(&e))?, LineDirection::ToCoordinator);
-    let mut receiver = Receiver::new(stream, LineDirection::ToNode);
+    let connection = connect(&joining.address, ANSWER).map_err(|error| unreachable(&error))?;
+    let mut sender = Sender::new(connection.again().map_err(|e| unreachable(&e))?);
+    let mut receiver = Receiver::new(connection);
     let ours = nonce().map_err(|error| unreachable(&error))?;
     let hello = FromNode::Hello {
         protocol: PROTOCOL,
@@ -117,24 +123,31 @@ fn try_to_meet(joining: &Joining) -> Result<JoinedConnection, Failed> {
         nonce: ours.clone(),
     };
     let first = sender.send(&hello).and_then(|()| receiver.receive(ANSWER));
-    let theirs = match first {
-        Ok(FromCoordinator::Challenge { nonce: theirs, seal }) => {
-            let known = seal_of(joining, b"coordinator", &ours, &theirs);
-            if blake3::hash(seal.as_bytes()) != blake3::hash(known.as_bytes()) {
-                return Err(stranger().into());
-            }
-            theirs
-        }
+    let (theirs, proof) = match first {
+        Ok(FromCoordinator::Challenge { nonce, proof }) => (nonce, proof),
         Ok(FromCoordinator::Refused { reason }) => return Err(JoinError::Refused(reason).into()),
         Ok(_) => return Err(stranger().into()),
         Err(WireError::Closed | WireError::Io(_) | WireError::Timeout) => return Err(Failed::Busy),
         Err(error) => return Err(lost(error).into()),
     };
-    sender.send(&FromNode::Proof { seal: seal_of(joining, b"node", &ours, &theirs) }).map_err(lost)?;
-    let key = joining.key.of_connection(&joining.node, [&ours, &theirs]);
-    sender.seal_by(key.clone());
-    receiver.seal_by(key);
-    match receiver.receive(ANSWER).map_err(lost)? {
+    let Joining { version, run, node, .. } = joining;
+    let greeting = Greeting { protocol: PROTOCOL, version, run, node, nonces: [&ours, &theirs] };
+    let known = joining.key.says(Purpose::CoordinatorProof, &greeting);
+    // Hashes compare in constant time.
+    if !blake3::Hash::from_hex(proof).is_ok_and(|proof| proof == known) {
+        return Err(stranger().into());
+    }
+    let proof = joining.key.says(Purpose::NodeProof, &greeting).to_hex().to_string();
+    if sender.send(&FromNode::Proof { proof }).is_err() {
+        return Err(Failed::Busy);
+    }
+    sender.seal_by(Seal::new(&joining.key, Purpose::ToCoordinator, &greeting));
+    receiver.seal_by(Seal::new(&joining.key, Purpose::ToNode, &greeting));
+    let answer = match receiver.receive(ANSWER) {
+        Err(WireError::Closed | WireError::Io(_)) => return Err(Failed::Busy),
+        answer => answer.map_err(lost)?,
+    };
+    match answer {
         FromCoordinator::Welcome { attempt, nodes, mode, at_a_time } => {
             let (run, node) = (joining.run.clone(), joining.node.clone());
             let part = ClusterPart { run, node, attempt, nodes, mode, at_a_time, clock: None, lost: None };
@@ -145,20 +158,22 @@ fn try_to_meet(joining: &Joining) -> Result<JoinedConnection, Failed> {
     }
 }
 
-fn seal_of(joining: &Joining, who: &[u8], ours: &str, theirs: &str) -> String {
-    let parts = [who, joining.run.as_bytes(), joining.node.as_bytes(), ours.as_bytes(), theirs.as_bytes()];
-    joining.key.seal(&parts).to_hex().to_string()
+/// Connects to `HOST:PORT`, or to the Unix socket whose path begins with `/`.
+pub(crate) fn connect(address: &str, limit: Duration) -> io::Result<Box<dyn Connection>> {
+    let connection = if address.starts_with('/') {
+        system::connect_privately(Path::new(address))?
+    } else {
+        Box::new(connect_to_address(address, limit)?)
+    };
+    connection.write_within(limit)?;
+    Ok(connection)
 }
 
-fn connect(address: &str) -> std::io::Result<TcpStream> {
-    let mut refused = std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address");
+fn connect_to_address(address: &str, limit: Duration) -> io::Result<TcpStream> {
+    let mut refused = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, ANSWER) {
-            Ok(stream) => {
-                stream.set_nodelay(true)?;
-                stream.set_write_timeout(Some(ANSWER))?;
-                return Ok(stream);
-            }
+        match TcpStream::connect_timeout(&address, limit) {
+            Ok(stream) => return Ok(stream),
             Err(error) => refused = error,
         }
     }

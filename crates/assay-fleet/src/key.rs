@@ -1,18 +1,29 @@
-//! The key of a run: who does not have it neither joins nor leads.
+//! Keys: one of the run, which its coordinator keeps, and one of each node that comes of it.
 
 use std::fmt;
 
-/// 256 secret bits that the coordinator makes for each run and hands to its nodes.
+/// 256 secret bits that the coordinator makes for each run and hands to nobody.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key([u8; 32]);
+pub struct RunKey([u8; 32]);
 
-impl fmt::Debug for Key {
+/// What one node and the coordinator know and no other node does: who has it is that node to the coordinator, and the
+/// coordinator to that node.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NodeKey([u8; 32]);
+
+impl fmt::Debug for RunKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(…)")
+        f.write_str("RunKey(…)")
     }
 }
 
-impl Key {
+impl fmt::Debug for NodeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NodeKey(…)")
+    }
+}
+
+impl RunKey {
     /// A new one, from the kernel's random numbers.
     ///
     /// # Errors
@@ -21,6 +32,14 @@ impl Key {
         random().map(Self)
     }
 
+    /// The key of the node of this name.
+    #[must_use]
+    pub fn of_node(&self, node: &str) -> NodeKey {
+        NodeKey(keyed(&self.0, &[b"node key", node.as_bytes()]).into())
+    }
+}
+
+impl NodeKey {
     /// From 64 hexadecimal digits, with white space around them; `None` where the text is something else.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
@@ -33,19 +52,56 @@ impl Key {
         blake3::Hash::from(self.0).to_hex().to_string()
     }
 
-    /// What only a holder of the key can say of `parts`, each of which is told apart from its neighbours by its length.
-    pub(crate) fn seal(&self, parts: &[&[u8]]) -> blake3::Hash {
-        let mut hasher = blake3::Hasher::new_keyed(&self.0);
-        for part in parts {
-            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
-        }
-        hasher.finalize()
+    /// What only a holder of the key can say for one purpose in one greeting.
+    pub(crate) fn says(&self, purpose: Purpose, greeting: &Greeting<'_>) -> blake3::Hash {
+        let Greeting { protocol, version, run, node, nonces: [theirs, ours] } = greeting;
+        let protocol = protocol.to_string();
+        keyed(&self.0, &[purpose.name(), &protocol, version, run, node, theirs, ours].map(str::as_bytes))
     }
+}
 
-    /// The key of one connection.
-    pub(crate) fn of_connection(&self, node: &str, nonces: [&str; 2]) -> Self {
-        Self(self.seal(&[b"connection", node.as_bytes(), nonces[0].as_bytes(), nonces[1].as_bytes()]).into())
+/// What a keyed hash over a greeting is for: none stands for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The coordinator shows that it has the key.
+    CoordinatorProof,
+    /// The node shows it.
+    NodeProof,
+    /// The key of what goes to the coordinator.
+    ToCoordinator,
+    /// The key of what goes to the node.
+    ToNode,
+}
+
+impl Purpose {
+    fn name(self) -> &'static str {
+        match self {
+            Self::CoordinatorProof => "coordinator",
+            Self::NodeProof => "node",
+            Self::ToCoordinator => "to coordinator",
+            Self::ToNode => "to node",
+        }
     }
+}
+
+/// What both sides said of themselves, in the clear, before either had shown that it holds the key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Greeting<'a> {
+    pub(crate) protocol: u32,
+    pub(crate) version: &'a str,
+    pub(crate) run: &'a str,
+    pub(crate) node: &'a str,
+    /// The node's number used once, and the coordinator's.
+    pub(crate) nonces: [&'a str; 2],
+}
+
+/// A keyed hash of `parts`, each of which is told apart from its neighbours by its length.
+fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new_keyed(key);
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    hasher.finalize()
 }
 
 /// A number that is used once, as text.
@@ -65,22 +121,37 @@ mod tests {
 
     #[test]
     fn a_key_is_read_as_it_was_written_and_not_shown() {
-        let key = Key::new().unwrap();
-        assert_eq!(Key::from_hex(&format!(" {}\n", key.to_hex())), Some(key.clone()));
-        assert_ne!(Key::new().unwrap(), key);
-        assert!(!format!("{key:?}").contains(&key.to_hex()[..8]));
+        let run = RunKey::new().unwrap();
+        let key = run.of_node("n1");
+        assert_eq!(NodeKey::from_hex(&format!(" {}\n", key.to_hex())), Some(key.clone()));
+        assert_ne!(RunKey::new().unwrap(), run);
+        assert!(!format!("{key:?}{run:?}").contains(&key.to_hex()[..8]));
         for bad in ["", "12", &"g".repeat(64), &"a".repeat(63), &"a".repeat(65)] {
-            assert_eq!(Key::from_hex(bad), None, "{bad}");
+            assert_eq!(NodeKey::from_hex(bad), None, "{bad}");
         }
     }
 
     #[test]
-    fn a_seal_tells_parts_and_keys_apart() {
-        let (key, other) = (Key::new().unwrap(), Key::new().unwrap());
-        let seal = key.seal(&[b"ab", b"c"]);
-        assert_eq!(seal, key.seal(&[b"ab", b"c"]));
-        assert_ne!(seal, key.seal(&[b"a", b"bc"]));
-        assert_ne!(seal, other.seal(&[b"ab", b"c"]));
-        assert_ne!(key.of_connection("n1", ["a", "b"]), key.of_connection("n2", ["a", "b"]));
+    fn each_node_of_each_run_has_a_key_of_its_own() {
+        let (run, other) = (RunKey::new().unwrap(), RunKey::new().unwrap());
+        assert_eq!(run.of_node("n1"), run.of_node("n1"));
+        assert_ne!(run.of_node("n1"), run.of_node("n2"));
+        assert_ne!(run.of_node("n1"), other.of_node("n1"));
+    }
+
+    /// docs/decisions says how it is computed; another program computed the expected figures.
+    #[test]
+    fn what_a_holder_says_tells_parts_keys_and_purposes_apart() {
+        let key = RunKey([7; 32]).of_node("n1");
+        let greeting = Greeting { protocol: 2, version: "1.0", run: "r", node: "n1", nonces: ["ab", "c"] };
+        let said = key.says(Purpose::NodeProof, &greeting);
+        assert_eq!(said, key.says(Purpose::NodeProof, &greeting));
+        let moved = Greeting { nonces: ["a", "bc"], ..greeting };
+        assert_ne!(said, key.says(Purpose::NodeProof, &moved));
+        for other in [Purpose::CoordinatorProof, Purpose::ToCoordinator, Purpose::ToNode] {
+            assert_ne!(said, key.says(other, &greeting));
+        }
+        assert_ne!(said, RunKey([7; 32]).of_node("n2").says(Purpose::NodeProof, &greeting));
+        assert_ne!(said, key.says(Purpose::NodeProof, &Greeting { version: "1.1", ..greeting }));
     }
 }

@@ -10,20 +10,24 @@ mod appointment;
 mod cause;
 mod clock;
 mod coordinator;
+mod event_queue;
 mod inventory;
 mod join;
 mod key;
 mod launch;
 mod ledger;
 mod meeting;
+mod message;
 mod node;
 mod node_clock;
 mod remote;
 mod rotation;
+mod seal;
 #[cfg_attr(not(windows), path = "system/linux.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 mod tail;
+mod transport;
 mod unauthenticated;
 mod wire;
 
@@ -31,15 +35,18 @@ pub use ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Status, St
 pub use appointment::Appointment;
 pub use cause::Cause;
 pub use clock::{Clocks, Exchange, Offset};
-pub use coordinator::{Coordinator, CoordinatorEvent, Expected, Keep, NotKept};
+pub use coordinator::{Coordinator, Expected, Keep, NotKept};
+pub use event_queue::{CoordinatorEvent, CoordinatorEvents};
 pub use inventory::{Inventory, Route};
 pub use join::{JoinError, Joining};
-pub use key::Key;
-pub use launch::{Group, Launch, Launched, Launcher, NodeEnd, Place, slurm_names};
+pub use key::{NodeKey, RunKey};
+pub use launch::{FarEnd, Group, Launch, Launched, Launcher, NodeEnd, Place, Tunnel, slurm_names};
 pub use ledger::{Entry, Fate, Ledger};
 pub use meeting::{Decision, GroupStart, Meeting, Mode, Rules};
+pub use message::Live;
 pub use node::{LiveLine, Node};
 pub use node_clock::NodeClock;
 pub use remote::{CommandOutput, DayClock, NodeInfo, RemoteError, RemoteNode};
 pub use rotation::{Cell, Rotation, RotationPlace};
-pub use wire::{Live, MAX_RECORD, WireError};
+pub use transport::Endpoint;
+pub use wire::{MAX_RECORD, WireError};

@@ -11,8 +11,9 @@ use assay_runner::{Rendezvous, SET_UP, Start, Step};
 use crate::clock::{Clocks, Exchange};
 use crate::coordinator::NotKept;
 use crate::join::{JOINING, JoinError, JoinedConnection, Joining, meet};
+use crate::message::{FromCoordinator, FromNode, Live};
 use crate::node_clock::NodeClock;
-use crate::wire::{FromCoordinator, FromNode, Live, Receiver, Sender, WireError};
+use crate::wire::{Receiver, Sender, WireError};
 
 /// How often it is looked for the end of the run while waiting.
 const TICK: Duration = Duration::from_millis(50);

@@ -5,9 +5,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use assay_core::text::posix_word;
 use assay_engine::lead_a_group;
 
-use crate::launch::{Launcher, quoted};
+use crate::launch::Launcher;
 use crate::tail::Tail;
 
 /// Between two looks at whether a command has ended.
@@ -104,14 +105,14 @@ impl RemoteNode<'_> {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = match self.launcher {
             Launcher::Ssh => {
-                let script: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                let script: Vec<String> = words.iter().map(|word| posix_word(word)).collect();
                 let mut command = Command::new("ssh");
                 // Nobody is there to be asked for a password.
                 command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"]);
                 command.args([
                     "--",
                     self.node,
-                    &format!("exec sh -c {}", quoted(&format!("exec {}", script.join(" ")))),
+                    &format!("exec sh -c {}", posix_word(&format!("exec {}", script.join(" ")))),
                 ]);
                 command
             }

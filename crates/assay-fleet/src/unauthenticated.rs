@@ -1,43 +1,138 @@
-//! Connections that have not shown the key: a limited number, and fewer of one address.
+//! Connections that have not shown the key: a limited number, and fewer of one origin. Where all places are taken, the
+//! connection that has been silent longest makes way for a new one: whoever holds places without a word keeps nobody out.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-/// Open at a time; further ones are closed at once.
+use crate::transport::{Closing, Connection, Origin};
+
+/// Open at a time.
 pub(crate) const ALL: usize = 256;
-/// The same of one address, so that none keeps the others out; in IPv6 of one network of 64 bits, as a host has all its addresses.
+/// The same of one address; in IPv6 of one network of 64 bits, as a host has all its addresses.
 pub(crate) const EACH: usize = 64;
-/// The same of this machine, where the tunnels of ssh end: each of them may be another node.
+/// The same of this machine, where tunnels of ssh may end: each of them may be another node.
 pub(crate) const HERE: usize = 192;
+/// Who says nothing for so long is dropped where more than half of the places are taken, in nanoseconds.
+const FIRST_WORD_NS: u64 = 1_000_000_000;
+/// How often it is looked whether the connection that makes way has left: it is woken when it has.
+const LOOK: Duration = Duration::from_millis(100);
 
-/// Connections without the key, by address.
+/// Connections without the key.
 #[derive(Debug, Default)]
-pub(crate) struct Unauthenticated(Mutex<HashMap<IpAddr, usize>>);
+pub(crate) struct Unauthenticated {
+    waiting: Mutex<Waiting>,
+    left: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// The number that the next one gets.
+    next: u64,
+    connections: BTreeMap<u64, Place>,
+}
+
+/// The place of a connection.
+#[derive(Debug)]
+struct Place {
+    /// The address under which it is counted; none for a private socket.
+    from: Option<IpAddr>,
+    /// When it said something last, or came, in nanoseconds.
+    heard_ns: u64,
+    /// Whether it said anything.
+    spoke: bool,
+    /// It makes way, and leaves.
+    dropped: bool,
+    connection: Box<dyn Connection>,
+}
 
 impl Unauthenticated {
-    /// Counts one more of this address, unless there are enough.
-    pub(crate) fn enter(&self, from: IpAddr) -> bool {
-        let from = counted_as(from);
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let all: usize = waiting.values().sum();
-        let own = waiting.get(&from).copied().unwrap_or(0);
-        let room = all < ALL && own < if from.is_loopback() { HERE } else { EACH };
-        if room {
-            waiting.insert(from, own + 1);
+    /// Gives a new connection a place, and its number. Where none is free, one that has been silent longest is closed,
+    /// and its leaving waited for: so there are never more than [`ALL`].
+    pub(crate) fn enter(&self, from: Origin, connection: Box<dyn Connection>, now_ns: u64) -> u64 {
+        let from = from.address().map(counted_as);
+        let mut waiting = self.lock();
+        while let Some(crowd) = waiting.crowd(from) {
+            waiting.drop_silent(crowd);
+            waiting = self.left.wait_timeout(waiting, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
-        room
+        let number = waiting.next;
+        waiting.next += 1;
+        let place = Place { from, heard_ns: now_ns, spoke: false, dropped: false, connection };
+        waiting.connections.insert(number, place);
+        number
     }
 
-    /// One of this address is known now, or gone.
-    pub(crate) fn leave(&self, from: IpAddr) {
-        let from = counted_as(from);
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match waiting.get_mut(&from) {
-            Some(count) if *count > 1 => *count -= 1,
-            _ => drop(waiting.remove(&from)),
+    /// It said something that this protocol has.
+    pub(crate) fn heard(&self, number: u64, now_ns: u64) {
+        if let Some(place) = self.lock().connections.get_mut(&number) {
+            (place.heard_ns, place.spoke) = (now_ns, true);
         }
     }
+
+    /// It has shown the key, or is gone. `false` where it had to make way before, or had no place any more.
+    pub(crate) fn leave(&self, number: u64) -> bool {
+        let place = self.lock().connections.remove(&number);
+        self.left.notify_all();
+        place.is_some_and(|place| !place.dropped)
+    }
+
+    /// Drops those that have not said a word for a second, where places are scarce.
+    pub(crate) fn tidy(&self, now_ns: u64) {
+        let mut waiting = self.lock();
+        let counts = waiting.counts();
+        let all: usize = counts.values().sum();
+        for place in waiting.connections.values_mut() {
+            let scarce = all > ALL / 2 || counts[&place.from] > most(place.from) / 2;
+            if scarce && !place.spoke && now_ns.saturating_sub(place.heard_ns) > FIRST_WORD_NS {
+                place.drop_it();
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    fn drop_it(&mut self) {
+        self.dropped = true;
+        self.connection.close(Closing::Both);
+    }
+}
+
+impl Waiting {
+    fn counts(&self) -> BTreeMap<Option<IpAddr>, usize> {
+        let mut counts = BTreeMap::new();
+        self.connections.values().for_each(|place| *counts.entry(place.from).or_default() += 1);
+        counts
+    }
+
+    /// Where one has to make way for a connection from there; none where a place is free. With its own places taken it is one
+    /// of its own; with all taken, one of those who have most.
+    fn crowd(&self, from: Option<IpAddr>) -> Option<Option<IpAddr>> {
+        let counts = self.counts();
+        if counts.get(&from).copied().unwrap_or(0) >= most(from) {
+            return Some(from);
+        }
+        let full = self.connections.len() >= ALL;
+        full.then(|| counts.into_iter().max_by_key(|(_, count)| *count).and_then(|(from, _)| from))
+    }
+
+    /// Closes the one from there that has been silent longest, unless one is leaving already.
+    fn drop_silent(&mut self, from: Option<IpAddr>) {
+        let own = self.connections.values_mut().filter(|place| place.from == from);
+        let silent = own.min_by_key(|place| (!place.dropped, place.heard_ns));
+        if let Some(place) = silent.filter(|place| !place.dropped) {
+            place.drop_it();
+        }
+    }
+}
+
+fn most(from: Option<IpAddr>) -> usize {
+    if from.is_none_or(|address| address.is_loopback()) { HERE } else { EACH }
 }
 
 /// The address under which one is counted: of IPv6 the network, but for this machine itself.
@@ -50,43 +145,147 @@ fn counted_as(from: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
-    fn address(text: &str) -> IpAddr {
-        text.parse().unwrap()
+    /// A connection that knows whether it was closed.
+    #[derive(Debug, Clone, Default)]
+    struct Fake(Arc<AtomicBool>);
+
+    impl io::Read for Fake {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Ok(0)
+        }
+    }
+
+    impl io::Write for Fake {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Ok(0)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Connection for Fake {
+        fn again(&self) -> io::Result<Box<dyn Connection>> {
+            Ok(Box::new(self.clone()))
+        }
+
+        fn read_within(&self, _: Duration) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_within(&self, _: Duration) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn close(&self, _: Closing) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn origin(text: &str) -> Origin {
+        if text.is_empty() { Origin::Private } else { Origin::Address((text.parse::<IpAddr>().unwrap(), 1).into()) }
+    }
+
+    /// Connections come at the moments 0, 1, 2, …; whoever is closed leaves at once.
+    #[derive(Default)]
+    struct House {
+        unauthenticated: Arc<Unauthenticated>,
+        came: Vec<(u64, Fake)>,
+    }
+
+    impl House {
+        fn comes(&mut self, from: &str) -> u64 {
+            let fake = Fake::default();
+            let (house, entering) = (Arc::clone(&self.unauthenticated), Box::new(fake.clone()));
+            let (from, now) = (origin(from), self.came.len() as u64);
+            let thread = std::thread::spawn(move || house.enter(from, entering, now));
+            while !thread.is_finished() {
+                self.closed_ones_leave();
+                std::thread::yield_now();
+            }
+            let number = thread.join().unwrap();
+            self.came.push((number, fake));
+            number
+        }
+
+        fn closed_ones_leave(&self) {
+            for (number, _) in self.came.iter().filter(|(_, fake)| fake.0.load(Ordering::Relaxed)) {
+                assert!(!self.unauthenticated.leave(*number), "it was dropped");
+            }
+        }
+
+        fn closed(&self) -> Vec<u64> {
+            self.came.iter().filter(|(_, fake)| fake.0.load(Ordering::Relaxed)).map(|(number, _)| *number).collect()
+        }
     }
 
     #[test]
-    fn one_address_leaves_room_for_others() {
-        let unauthenticated = Unauthenticated::default();
-        let entered = |from: &str| (0..1000).filter(|_| unauthenticated.enter(address(from))).count();
-        assert_eq!((entered("10.0.0.1"), entered("::ffff:10.0.0.1")), (64, 0), "one address in two notations");
-        assert_eq!(entered("127.0.0.1"), 192);
-        assert!(!unauthenticated.enter(address("10.0.0.2")), "all together are too many");
-        unauthenticated.leave(address("127.0.0.1"));
-        assert!(!unauthenticated.enter(address("10.0.0.1")) && unauthenticated.enter(address("10.0.0.2")));
+    fn the_one_that_was_silent_longest_makes_way() {
+        let mut house = House::default();
+        let first: Vec<u64> = (0..HERE).map(|_| house.comes("127.0.0.1")).collect();
+        assert!(house.closed().is_empty());
+        house.unauthenticated.heard(first[0], 1000);
+        house.comes("127.0.0.1");
+        assert_eq!(house.closed(), [first[1]], "the first one spoke");
+        house.comes("");
+        assert_eq!(house.closed(), [first[1]], "who comes through the private socket has other places");
+    }
+
+    #[test]
+    fn one_address_takes_no_place_of_others() {
+        let mut house = House::default();
+        let first = house.comes("10.0.0.1");
+        (1..EACH).for_each(|_| _ = house.comes("::ffff:10.0.0.1"));
+        assert!(house.closed().is_empty(), "one address in two notations");
+        house.comes("10.0.0.1");
+        assert_eq!(house.closed(), [first]);
+        let local: Vec<u64> = (0..ALL - EACH).map(|_| house.comes("127.0.0.1")).collect();
+        assert_eq!(house.closed(), [first]);
+        house.comes("10.0.0.2");
+        assert_eq!(house.closed(), [first, local[0]], "all are taken, and those here have most");
     }
 
     #[test]
     fn all_addresses_of_a_host_in_ipv6_count_as_one() {
-        let unauthenticated = Unauthenticated::default();
-        let entered =
-            (0..1000u32).filter(|host| unauthenticated.enter(address(&format!("2001:db8:0:1::{host:x}")))).count();
-        assert_eq!(entered, 64);
-        assert!(unauthenticated.enter(address("2001:db8:0:2::1")), "another network");
-        let here = (0..1000).filter(|_| unauthenticated.enter(address("::1"))).count();
-        assert_eq!(here, 256 - 65, "this machine has places of its own");
-        unauthenticated.leave(address("2001:db8:0:1::ffff"));
-        assert!(unauthenticated.enter(address("2001:db8:0:1::abcd")));
+        let mut house = House::default();
+        let first = house.comes("2001:db8:0:1::1");
+        (1..EACH).for_each(|host| _ = house.comes(&format!("2001:db8:0:1::{host:x}:0")));
+        house.comes("2001:db8:0:2::1");
+        assert!(house.closed().is_empty());
+        house.comes("2001:db8:0:1::ffff");
+        assert_eq!(house.closed(), [first]);
     }
 
     #[test]
-    fn who_left_is_not_counted() {
-        let unauthenticated = Unauthenticated::default();
+    fn a_second_without_a_word_is_too_long_where_places_are_scarce() {
+        let mut house = House::default();
+        let spoke = house.comes("10.0.0.1");
+        (1..EACH / 2).for_each(|_| _ = house.comes("10.0.0.1"));
+        house.unauthenticated.heard(spoke, 5);
+        house.unauthenticated.tidy(2 * FIRST_WORD_NS);
+        assert!(house.closed().is_empty(), "half of the places are free");
+        house.comes("10.0.0.1");
+        house.unauthenticated.tidy(FIRST_WORD_NS);
+        assert!(house.closed().is_empty() || !house.closed().contains(&spoke));
+        house.unauthenticated.tidy(2 * FIRST_WORD_NS);
+        assert_eq!(house.closed().len(), EACH / 2);
+        assert!(!house.closed().contains(&spoke));
+    }
+
+    #[test]
+    fn who_shows_the_key_or_leaves_is_not_counted() {
+        let mut house = House::default();
         for _ in 0..1000 {
-            assert!(unauthenticated.enter(address("fe80::1")));
-            unauthenticated.leave(address("fe80::1"));
+            let number = house.comes("fe80::1");
+            assert!(house.unauthenticated.leave(number) && !house.unauthenticated.leave(number));
         }
-        assert!(unauthenticated.0.lock().unwrap().is_empty());
+        assert!(house.unauthenticated.lock().connections.is_empty() && house.closed().is_empty());
     }
 }

@@ -1,147 +1,43 @@
-//! Lines of JSON between a node and its coordinator, each sealed by the key of the connection.
+//! Lines and frames between a node and its coordinator. The three lines in which both greet each other and show that they
+//! hold the key are text; all that follows is sealed, a frame after the other. docs/decisions says how, byte by byte.
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-use crate::key::Key;
+use crate::seal::{NotSealed, Seal, TAG};
+use crate::transport::{Closing, Connection};
 
-/// Version of this protocol; both sides must speak the same.
-pub(crate) const PROTOCOL: u32 = 1;
-/// Longest line, its seal included, in bytes.
+/// Longest line, and longest message in a frame, in bytes.
 const MAX_LINE: usize = 4096;
+/// Bytes of a record in one frame.
+const CHUNK: usize = 32 << 10;
 /// Largest record that is taken, in bytes.
 pub const MAX_RECORD: u64 = 256 << 20;
 /// A record that comes slower than this is not waited for, in bytes per second.
 const SLOWEST: u64 = 10_000;
-/// Hexadecimal digits of a line's seal: 128 bits.
-const SEAL: usize = 32;
+/// What a frame begins with: what it holds, and the length of the rest, the most significant byte first.
+const HEADER: usize = 3;
 
-/// What a node says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "says", rename_all = "snake_case", deny_unknown_fields)]
-pub enum FromNode {
-    /// The first line of a connection.
-    Hello {
-        /// Of the protocol.
-        protocol: u32,
-        /// Version of the program.
-        version: String,
-        /// The run that it wants to take part in.
-        run: String,
-        /// Its name.
-        node: String,
-        /// A number used once.
-        nonce: String,
-    },
-    /// That it holds the key.
-    Proof {
-        /// A seal over both nonces.
-        seal: String,
-    },
-    /// Asks what the coordinator's clock reads.
-    Ping {
-        /// Sent, by the node's clock, in nanoseconds.
-        sent: i64,
-    },
-    /// Ready for a repeat.
-    Ready {
-        /// 0 of reads, 1 of writes.
-        stage: u32,
-        /// Number of the repeat.
-        round: u32,
-        /// Number of the workload.
-        workload: u32,
-    },
-    /// What it does, once a second at most.
-    Live(Live),
-    /// The record follows: so many bytes, after this line.
-    Record {
-        /// Length.
-        bytes: u64,
-        /// BLAKE3 of them, 64 hexadecimal digits.
-        hash: String,
-    },
+/// What a frame holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FrameKind {
+    /// A message.
+    Message = 1,
+    /// Bytes of a record.
+    Record = 2,
 }
 
-/// What a node does at the moment.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Live {
-    /// The step of the run: `layout`, `wait`, or the name of a workload.
-    pub doing: String,
-    /// Share of the repeats that are done, 0 to 1.
-    pub done: f32,
-    /// Bytes per second of the last sample; null where none is measured.
-    pub bytes_per_second: Option<f64>,
-    /// 99th percentile of the latency of the last sample, in nanoseconds.
-    pub p99_ns: Option<f64>,
-    /// The highest temperature, in degrees Celsius.
-    pub celsius: Option<f64>,
-}
-
-/// What the coordinator says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "says", rename_all = "snake_case", deny_unknown_fields)]
-pub enum FromCoordinator {
-    /// That it holds the key too.
-    Challenge {
-        /// A number used once.
-        nonce: String,
-        /// A seal over both nonces.
-        seal: String,
-    },
-    /// The node takes part.
-    Welcome {
-        /// Which attempt of this node it is, from 1.
-        attempt: u32,
-        /// Nodes expected.
-        nodes: u32,
-        /// How they work.
-        mode: String,
-        /// How many measure at a time at most.
-        at_a_time: u32,
-    },
-    /// It does not, and why.
-    Refused {
-        /// In words.
-        reason: String,
-    },
-    /// The record is of another medium than the one that is to be there.
-    Misplaced {
-        /// In words.
-        reason: String,
-    },
-    /// The answer to `Ping`.
-    Pong {
-        /// As asked.
-        sent: i64,
-        /// Received, by the coordinator's clock, in nanoseconds.
-        received: i64,
-        /// Answered, by the coordinator's clock, in nanoseconds.
-        answered: i64,
-    },
-    /// Begin a repeat.
-    Go {
-        /// 0 of reads, 1 of writes.
-        stage: u32,
-        /// Number of the repeat.
-        round: u32,
-        /// Number of the workload.
-        workload: u32,
-        /// When, by the coordinator's clock, in nanoseconds.
-        at: i64,
-        /// Nodes that begin together.
-        nodes: u32,
-    },
-    /// The record is kept.
-    Kept {
-        /// Its identity.
-        id: String,
-    },
+impl FrameKind {
+    /// The longest that such a frame holds.
+    fn most(self) -> usize {
+        match self {
+            Self::Message => MAX_LINE,
+            Self::Record => CHUNK,
+        }
+    }
 }
 
 /// Why a connection is of no use.
@@ -162,121 +58,104 @@ pub enum WireError {
     /// The coordinator does not want this node any more.
     #[error("the coordinator turned this node away: {0}")]
     Refused(String),
-    /// The seal of a line is wrong.
-    #[error("a line came from somebody without the key of this run")]
+    /// What came was not sealed by the other side for this place.
+    #[error("what came was not sent by who holds the key")]
     Seal,
 }
 
-/// Which way lines go, so that none can be sent back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LineDirection {
-    ToCoordinator,
-    ToNode,
-}
-
-impl LineDirection {
-    fn name(self) -> &'static [u8] {
-        match self {
-            Self::ToCoordinator => b"to coordinator",
-            Self::ToNode => b"to node",
-        }
-    }
-}
-
-/// Counts and seals the lines of one way. Before the key of the connection is known, seals are zeros.
-#[derive(Debug)]
-struct Seals {
-    way: LineDirection,
-    key: Option<Key>,
-    count: u64,
-}
-
-impl Seals {
-    fn next(&mut self, text: &[u8]) -> String {
-        let Some(key) = &self.key else { return "0".repeat(SEAL) };
-        self.count += 1;
-        key.seal(&[self.way.name(), &self.count.to_le_bytes(), text]).to_hex()[..SEAL].to_owned()
+impl From<NotSealed> for WireError {
+    fn from(_: NotSealed) -> Self {
+        Self::Seal
     }
 }
 
 /// The sending half of a connection.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    stream: TcpStream,
-    seals: Seals,
+    connection: Box<dyn Connection>,
+    seal: Option<Seal>,
 }
 
 impl Sender {
-    pub(crate) fn new(stream: TcpStream, way: LineDirection) -> Self {
-        Self { stream, seals: Seals { way, key: None, count: 0 } }
+    pub(crate) fn new(connection: Box<dyn Connection>) -> Self {
+        Self { connection, seal: None }
     }
 
-    /// From now on lines are sealed.
-    pub(crate) fn seal_by(&mut self, key: Key) {
-        self.seals.key = Some(key);
+    /// From now on all is sealed.
+    pub(crate) fn seal_by(&mut self, seal: Seal) {
+        self.seal = Some(seal);
     }
 
-    /// Sends a line, in one write.
+    /// Sends a message, in one write.
     pub(crate) fn send(&mut self, message: &impl Serialize) -> Result<(), WireError> {
-        let text = serde_json::to_string(message).map_err(|error| WireError::Malformed(error.to_string()))?;
-        let line = format!("{} {text}\n", self.seals.next(text.as_bytes()));
-        if line.len() > MAX_LINE {
-            return Err(WireError::Malformed(format!("a line of {} bytes", line.len())));
+        let mut text = serde_json::to_string(message).map_err(|error| WireError::Malformed(error.to_string()))?;
+        if text.len() >= MAX_LINE {
+            return Err(WireError::Malformed(format!("a message of {} bytes", text.len())));
         }
-        Ok(self.stream.write_all(line.as_bytes())?)
+        if self.seal.is_some() {
+            return self.send_frame(FrameKind::Message, text.as_bytes());
+        }
+        text.push('\n');
+        Ok(self.connection.write_all(text.as_bytes())?)
     }
 
-    /// Sends bytes that a line announced.
+    /// Sends bytes that a message announced.
     pub(crate) fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), WireError> {
-        Ok(self.stream.write_all(bytes)?)
+        bytes.chunks(CHUNK).try_for_each(|chunk| self.send_frame(FrameKind::Record, chunk))
+    }
+
+    fn send_frame(&mut self, kind: FrameKind, content: &[u8]) -> Result<(), WireError> {
+        let seal = self.seal.as_mut().ok_or(WireError::Seal)?;
+        let header = header(kind, content.len());
+        let mut sealed = content.to_vec();
+        seal.close(&header, &mut sealed)?;
+        Ok(self.connection.write_all(&[&header[..], &sealed].concat())?)
     }
 
     /// Nothing more is sent.
     pub(crate) fn ends(&self) {
-        let _ = self.stream.shutdown(std::net::Shutdown::Write);
+        self.connection.close(Closing::Sending);
     }
 
     /// Ends the connection, both ways.
     pub(crate) fn close(&self) {
-        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+        self.connection.close(Closing::Both);
     }
+}
+
+/// What a frame with so many bytes of content begins with.
+fn header(kind: FrameKind, content: usize) -> [u8; HEADER] {
+    let [high, low] = u16::try_from(content + TAG).unwrap_or(u16::MAX).to_be_bytes();
+    [kind as u8, high, low]
 }
 
 /// The receiving half of a connection.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    stream: TcpStream,
-    seals: Seals,
-    /// What came beyond the last line.
+    connection: Box<dyn Connection>,
+    seal: Option<Seal>,
+    /// What came beyond the last line or frame.
     pending: Vec<u8>,
 }
 
 impl Receiver {
-    pub(crate) fn new(stream: TcpStream, way: LineDirection) -> Self {
-        Self { stream, seals: Seals { way, key: None, count: 0 }, pending: Vec::new() }
+    pub(crate) fn new(connection: Box<dyn Connection>) -> Self {
+        Self { connection, seal: None, pending: Vec::new() }
     }
 
-    /// From now on lines are sealed.
-    pub(crate) fn seal_by(&mut self, key: Key) {
-        self.seals.key = Some(key);
+    /// From now on all is sealed.
+    pub(crate) fn seal_by(&mut self, seal: Seal) {
+        self.seal = Some(seal);
     }
 
-    /// The next line; [`WireError::Timeout`] where none came within `limit`, which loses nothing.
+    /// The next message; [`WireError::Timeout`] where none came within `limit`, which loses nothing.
     pub(crate) fn receive<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, WireError> {
-        let line = self.line(limit)?;
-        let malformed = |what: &str| WireError::Malformed(what.to_owned());
-        let (seal, text) = line.split_at_checked(SEAL).ok_or_else(|| malformed("a short line"))?;
-        let text = text.strip_prefix(b" ").ok_or_else(|| malformed("a line without a seal"))?;
-        // Hashes compare in constant time.
-        let same = |a: &str, b: &[u8]| blake3::hash(a.as_bytes()) == blake3::hash(b);
-        if !same(&self.seals.next(text), seal) {
-            return Err(WireError::Seal);
-        }
-        serde_json::from_slice(text).map_err(|error| WireError::Malformed(error.to_string()))
+        let end = Instant::now() + limit;
+        let text = if self.seal.is_some() { self.frame(FrameKind::Message, end)? } else { self.line(end)? };
+        serde_json::from_slice(&text).map_err(|error| WireError::Malformed(error.to_string()))
     }
 
-    fn line(&mut self, limit: Duration) -> Result<Vec<u8>, WireError> {
-        let end = Instant::now() + limit;
+    fn line(&mut self, end: Instant) -> Result<Vec<u8>, WireError> {
         loop {
             if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
                 let mut line: Vec<u8> = self.pending.drain(..=end).collect();
@@ -286,19 +165,41 @@ impl Receiver {
             if self.pending.len() >= MAX_LINE {
                 return Err(WireError::Malformed("a line without an end".to_owned()));
             }
-            // Who sends a byte now and then keeps nobody waiting for longer.
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(WireError::Timeout);
-            }
-            self.more(left)?;
+            self.more_until(end)?;
         }
     }
 
+    /// The content of the next frame, which must be of this kind.
+    fn frame(&mut self, kind: FrameKind, end: Instant) -> Result<Vec<u8>, WireError> {
+        let header = loop {
+            match self.pending.first_chunk::<HEADER>() {
+                Some(header) => break *header,
+                None => self.more_until(end)?,
+            }
+        };
+        // The header is known to be true only with the seal; until then it is bounded.
+        let length = usize::from(u16::from_be_bytes([header[1], header[2]]));
+        if header[0] != kind as u8 || !(TAG..=kind.most() + TAG).contains(&length) {
+            return Err(WireError::Malformed(format!("a frame of kind {} with {length} bytes", header[0])));
+        }
+        while self.pending.len() < HEADER + length {
+            self.more_until(end)?;
+        }
+        let mut frame: Vec<u8> = self.pending.drain(..HEADER + length).skip(HEADER).collect();
+        self.seal.as_mut().ok_or(WireError::Seal)?.open(&header, &mut frame)?;
+        Ok(frame)
+    }
+
+    /// Who sends a byte now and then keeps nobody waiting for longer.
+    fn more_until(&mut self, end: Instant) -> Result<(), WireError> {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(WireError::Timeout) } else { self.more(left) }
+    }
+
     fn more(&mut self, limit: Duration) -> Result<(), WireError> {
-        self.stream.set_read_timeout(Some(limit.max(Duration::from_millis(1))))?;
+        self.connection.read_within(limit.max(Duration::from_millis(1)))?;
         let mut bytes = [0u8; MAX_LINE];
-        match self.stream.read(&mut bytes) {
+        match self.connection.read(&mut bytes) {
             Ok(0) => Err(WireError::Closed),
             Ok(count) => {
                 self.pending.extend_from_slice(&bytes[..count]);
@@ -317,35 +218,37 @@ impl Receiver {
         let end = Instant::now() + limit;
         loop {
             self.pending.clear();
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.more(left).is_err() {
+            if self.more_until(end).is_err() {
                 return;
             }
         }
     }
 
-    /// So many bytes after a line that announced them; none for longer than `limit` is too long, and so are all together at
-    /// less than [`SLOWEST`].
+    /// The bytes that a message announced: nothing for longer than `limit` is too long, and so is all at less than [`SLOWEST`].
     pub(crate) fn receive_bytes(&mut self, count: u64, limit: Duration) -> Result<Vec<u8>, WireError> {
         let count = count.min(MAX_RECORD);
         let end = Instant::now() + limit + Duration::from_secs(count / SLOWEST);
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        while self.pending.len() < count {
-            if Instant::now() > end {
-                return Err(WireError::Timeout);
+        let mut bytes = Vec::new();
+        while bytes.len() < count {
+            let chunk = self.frame(FrameKind::Record, end.min(Instant::now() + limit))?;
+            if chunk.is_empty() || chunk.len() > count - bytes.len() {
+                return Err(WireError::Malformed(format!("{} bytes of a record too many", chunk.len())));
             }
-            self.more(limit)?;
+            bytes.extend_from_slice(&chunk);
         }
-        let rest = self.pending.split_off(count);
-        Ok(std::mem::replace(&mut self.pending, rest))
+        Ok(bytes)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::key::{Greeting, NodeKey, Purpose, RunKey};
+    use crate::message::{FromCoordinator, FromNode, Live};
 
     fn pair() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -354,43 +257,91 @@ mod tests {
     }
 
     const SOON: Duration = Duration::from_millis(500);
+    const READY: FromNode = FromNode::Ready { stage: 0, round: 1, workload: 2 };
+
+    fn key() -> NodeKey {
+        RunKey::new().unwrap().of_node("n1")
+    }
+
+    fn seal(key: &NodeKey, purpose: Purpose) -> Seal {
+        let greeting = Greeting { protocol: 2, version: "1.0", run: "r", node: "n1", nonces: ["ab", "cd"] };
+        Seal::new(key, purpose, &greeting)
+    }
+
+    /// What a sender writes.
+    fn written(seal: Option<Seal>, send: impl FnOnce(&mut Sender)) -> Vec<u8> {
+        let (near, mut far) = pair();
+        let mut sender = Sender::new(Box::new(near));
+        sender.seal = seal;
+        let reading = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(&mut far, &mut bytes).unwrap();
+            bytes
+        });
+        send(&mut sender);
+        drop(sender);
+        reading.join().unwrap()
+    }
+
+    /// A receiver of these bytes, after which the connection ends.
+    fn receiver(bytes: &[u8], seal: Option<Seal>) -> Receiver {
+        let (mut near, far) = pair();
+        near.write_all(bytes).unwrap();
+        let mut receiver = Receiver::new(Box::new(far));
+        receiver.seal = seal;
+        receiver
+    }
 
     #[test]
-    fn lines_and_bytes_arrive_as_they_were_sent() {
+    fn messages_and_bytes_arrive_as_they_were_sent() {
         let (near, far) = pair();
-        let key = Key::new().unwrap();
-        let (mut sender, mut receiver) =
-            (Sender::new(near, LineDirection::ToCoordinator), Receiver::new(far, LineDirection::ToCoordinator));
-        let ready = FromNode::Ready { stage: 0, round: 1, workload: 2 };
-        sender.send(&ready).unwrap();
-        assert_eq!(receiver.receive::<FromNode>(SOON).unwrap(), ready);
-        sender.seal_by(key.clone());
-        receiver.seal_by(key);
-        let record = FromNode::Record { bytes: 5, hash: String::new() };
+        let key = key();
+        let (mut sender, mut receiver) = (Sender::new(Box::new(near)), Receiver::new(Box::new(far)));
+        sender.send(&READY).unwrap();
+        assert_eq!(receiver.receive::<FromNode>(SOON).unwrap(), READY);
+        sender.seal_by(seal(&key, Purpose::ToCoordinator));
+        receiver.seal_by(seal(&key, Purpose::ToCoordinator));
+        let long = vec![b'x'; 3 * CHUNK + 5];
+        let record = FromNode::Record { bytes: long.len() as u64, hash: String::new() };
         sender.send(&record).unwrap();
-        sender.send_bytes(b"hello").unwrap();
-        sender.send(&ready).unwrap();
+        sender.send_bytes(&long).unwrap();
+        sender.send(&READY).unwrap();
         assert_eq!(receiver.receive::<FromNode>(SOON).unwrap(), record);
-        assert_eq!(receiver.receive_bytes(5, SOON).unwrap(), b"hello");
-        assert_eq!(receiver.receive::<FromNode>(SOON).unwrap(), ready);
+        assert_eq!(receiver.receive_bytes(long.len() as u64, SOON).unwrap(), long);
+        assert_eq!(receiver.receive::<FromNode>(SOON).unwrap(), READY);
         assert!(matches!(receiver.receive::<FromNode>(Duration::from_millis(20)), Err(WireError::Timeout)));
         sender.close();
         assert!(matches!(receiver.receive::<FromNode>(SOON), Err(WireError::Closed)));
+    }
+
+    /// Threat 4.4: without ssh others may see all that is sent.
+    #[test]
+    fn nothing_of_a_record_is_read_on_its_way() {
+        let document = br#"{"hostname":"pi","serial":"0x1234","path":"/mnt/card"}"#;
+        let bytes = written(Some(seal(&key(), Purpose::ToCoordinator)), |sender| {
+            sender.send(&FromNode::Record { bytes: document.len() as u64, hash: "00".repeat(32) }).unwrap();
+            sender.send_bytes(document).unwrap();
+        });
+        for word in ["hostname", "0x1234", "/mnt", "record", "says", "0000"] {
+            assert!(!bytes.windows(word.len()).any(|part| part == word.as_bytes()), "{word}");
+        }
+        assert!(bytes.len() > document.len());
     }
 
     /// A connection that is closed with bytes unread is reset, and what was on its way with it.
     #[test]
     fn the_last_answer_arrives_whatever_was_sent_after_the_record() {
         let (near, far) = pair();
-        let (mut node, mut answered) = (near.try_clone().unwrap(), Receiver::new(near, LineDirection::ToNode));
+        let mut node = near.try_clone().unwrap();
+        let mut answered = Receiver::new(Box::new(near));
         let kept = FromCoordinator::Kept { id: "id1".to_owned() };
         node.write_all(&[b'x'; 3000]).unwrap();
         let answer = kept.clone();
         let coordinator = std::thread::spawn(move || {
-            let mut sender = Sender::new(far.try_clone().unwrap(), LineDirection::ToNode);
+            let mut sender = Sender::new(Box::new(far.try_clone().unwrap()));
             sender.send(&answer).unwrap();
             sender.ends();
-            Receiver::new(far, LineDirection::ToCoordinator).drain(SOON);
+            Receiver::new(Box::new(far)).drain(SOON);
             sender.close();
         });
         std::thread::sleep(SOON / 5);
@@ -400,42 +351,72 @@ mod tests {
         coordinator.join().unwrap();
     }
 
-    /// Another key, a line twice, a line of the other way: nothing of it is taken.
+    /// Another key, a frame twice, one left out, one of the other way, one that is cut off: nothing of it is taken.
     #[test]
     fn what_is_not_sealed_for_its_place_is_refused() {
-        let key = Key::new().unwrap();
-        let ready = FromNode::Ready { stage: 0, round: 0, workload: 0 };
-        let text = serde_json::to_string(&ready).unwrap();
-        let line = |key: &Key, way: LineDirection, count: u64| {
-            let mut seals = Seals { way, key: Some(key.clone()), count };
-            format!("{} {text}\n", seals.next(text.as_bytes()))
-        };
-        let good = line(&key, LineDirection::ToCoordinator, 0);
-        let foreign = line(&Key::new().unwrap(), LineDirection::ToCoordinator, 0);
-        let echoed = line(&key, LineDirection::ToNode, 0);
-        let twice = format!("{good}{good}");
-        for (sent, taken) in [(&good, 1), (&foreign, 0), (&echoed, 0), (&twice, 1)] {
-            let (mut near, far) = pair();
-            near.write_all(sent.as_bytes()).unwrap();
-            drop(near);
-            let mut receiver = Receiver::new(far, LineDirection::ToCoordinator);
-            receiver.seal_by(key.clone());
-            let results: Vec<_> = (0..2).map(|_| receiver.receive::<FromNode>(SOON)).collect();
-            assert_eq!(results.iter().filter(|result| result.is_ok()).count(), taken, "{sent}");
-            assert_eq!(results.iter().any(|r| matches!(r, Err(WireError::Seal))), taken == 0 || sent == &twice);
+        let key = key();
+        let sent = |key: &NodeKey, way: Purpose| written(Some(seal(key, way)), |sender| sender.send(&READY).unwrap());
+        let two = written(Some(seal(&key, Purpose::ToCoordinator)), |sender| {
+            (0..2).for_each(|_| sender.send(&READY).unwrap());
+        });
+        let good = sent(&key, Purpose::ToCoordinator);
+        let (first, second) = two.split_at(good.len());
+        let foreign = sent(&self::key(), Purpose::ToCoordinator);
+        let cases: [(&str, Vec<u8>, usize); 7] = [
+            ("good", good.clone(), 1),
+            ("of another key", foreign, 0),
+            ("of the other way", sent(&key, Purpose::ToNode), 0),
+            ("twice", [&good[..], &good].concat(), 1),
+            ("the second first", [second, first].concat(), 0),
+            ("the first left out", second.to_vec(), 0),
+            ("cut off", good[..good.len() - 1].to_vec(), 0),
+        ];
+        for (what, bytes, taken) in cases {
+            let mut receiver = receiver(&bytes, Some(seal(&key, Purpose::ToCoordinator)));
+            let results: Vec<_> = (0..3).map(|_| receiver.receive::<FromNode>(SOON)).collect();
+            assert_eq!(results.iter().filter(|result| result.is_ok()).count(), taken, "{what}: {results:?}");
+            let closed = results.iter().any(|r| matches!(r, Err(WireError::Closed)));
+            assert!(closed || results.iter().any(|r| matches!(r, Err(WireError::Seal))), "{what}: {results:?}");
         }
+        let plain = written(None, |sender| sender.send(&READY).unwrap());
+        let error = receiver(&plain, Some(seal(&key, Purpose::ToCoordinator))).receive::<FromNode>(SOON);
+        assert!(matches!(error, Err(WireError::Malformed(_))), "not sealed at all: {error:?}");
+    }
+
+    /// What is sealed and wrong all the same: a record that is longer than announced, frames of the wrong kind.
+    #[test]
+    fn bytes_come_as_they_were_announced_or_not_at_all() {
+        let key = key();
+        let of = |send: &dyn Fn(&mut Sender)| {
+            let bytes = written(Some(seal(&key, Purpose::ToCoordinator)), |sender| send(sender));
+            receiver(&bytes, Some(seal(&key, Purpose::ToCoordinator)))
+        };
+        let malformed = |error: &WireError| matches!(error, WireError::Malformed(_));
+        let mut longer = of(&|sender| sender.send_bytes(b"123456").unwrap());
+        assert!(malformed(&longer.receive_bytes(5, SOON).unwrap_err()));
+        let mut shorter = of(&|sender| sender.send_bytes(b"1234").unwrap());
+        assert!(matches!(shorter.receive_bytes(5, SOON), Err(WireError::Closed)));
+        let mut message = of(&|sender| sender.send(&READY).unwrap());
+        assert!(malformed(&message.receive_bytes(5, SOON).unwrap_err()));
+        let mut bytes = of(&|sender| sender.send_bytes(b"{}").unwrap());
+        assert!(malformed(&bytes.receive::<FromNode>(SOON).unwrap_err()));
+        let mut empty = of(&|sender| sender.send_frame(FrameKind::Record, b"").unwrap());
+        assert!(malformed(&empty.receive_bytes(5, SOON).unwrap_err()));
     }
 
     #[test]
-    fn what_is_no_line_is_refused_and_never_stored_without_end() {
-        let long = "x".repeat(3 * MAX_LINE);
-        for sent in ["\n", "hello\n", "00000000000000000000000000000000 {}\n", "GET / HTTP/1.1\r\n\r\n", &long] {
-            let (mut near, far) = pair();
-            near.write_all(sent.as_bytes()).unwrap();
-            let mut receiver = Receiver::new(far, LineDirection::ToCoordinator);
+    fn what_is_no_line_or_frame_is_refused_and_never_stored_without_end() {
+        let long = vec![b'x'; 3 * MAX_LINE];
+        for sent in [&b"\n"[..], b"hello\n", b"{}\n", b"GET / HTTP/1.1\r\n\r\n", &long] {
+            let mut receiver = receiver(sent, None);
             let error = receiver.receive::<FromNode>(SOON).unwrap_err();
-            assert!(matches!(error, WireError::Malformed(_) | WireError::Seal), "{sent}: {error}");
+            assert!(matches!(error, WireError::Malformed(_)), "{sent:?}: {error}");
             assert!(receiver.pending.len() <= 2 * MAX_LINE);
+        }
+        for sent in [&[1u8, 0, 15][..], &[1, 255, 255], &[0, 0, 20], &[2, 0, 20], &[1, 16, 17]] {
+            let mut receiver = receiver(sent, Some(seal(&key(), Purpose::ToCoordinator)));
+            let error = receiver.receive::<FromNode>(SOON).unwrap_err();
+            assert!(matches!(error, WireError::Malformed(_)), "{sent:?}: {error}");
         }
     }
 
@@ -451,6 +432,6 @@ mod tests {
             celsius: Some(-12.345_678_901_234),
         };
         let text = serde_json::to_string(&FromNode::Live(live)).unwrap();
-        assert!(text.len() + SEAL + 2 <= MOST, "{}", text.len());
+        assert!(text.len() + HEADER + TAG <= MOST, "{}", text.len());
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::units::latency;
 use assay_engine::{Control, monotonic, sleep_until};
-use assay_fleet::{Coordinator, CoordinatorEvent, Expected, Joining, Key, Mode, Node, NodeClock, Rules};
+use assay_fleet::{Coordinator, CoordinatorEvent, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey};
 use assay_runner::{Rendezvous, Step};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -37,7 +37,7 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
     let names = (0..count).map(|n| (format!("n{n}"), 1)).collect();
     let rules = Rules { ready_within: Duration::from_secs(120), ..Rules::new(Mode::Simultaneous, count as u32) };
     let (run, version) = ("run1".to_owned(), "1".to_owned());
-    let expected = Expected { run, key: Key::new().unwrap(), version, nodes: names, rules };
+    let expected = Expected { run, key: RunKey::new().unwrap(), version, nodes: names, rules };
     let kept = Arc::new(Mutex::new(vec![0u32; count]));
     let keep = Arc::clone(&kept);
     let keep = Box::new(move |node: usize, bytes: &[u8]| {
@@ -51,10 +51,10 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
     let threads: Vec<_> = (0..count)
         .map(|n| {
             let joining = Joining {
-                address: coordinator.address().to_string(),
+                address: coordinator.endpoint().to_string(),
                 run: expected.run.clone(),
                 node: format!("n{n}"),
-                key: expected.key.clone(),
+                key: expected.key.of_node(&format!("n{n}")),
                 version: expected.version.clone(),
                 clock: NodeClock::default(),
             };

@@ -91,6 +91,11 @@ fn of_input() -> Result<(String, String), Failure> {
     }
 }
 
+/// Whether the program itself has the suite of this name.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    BUILT_IN.iter().any(|(built_in, _)| *built_in == name)
+}
+
 /// A suite by name or file, and its text.
 pub(crate) fn checked(name: &str) -> Result<(String, Suite), Failure> {
     let (text, file) = text(name)?;

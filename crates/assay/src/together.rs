@@ -9,7 +9,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::Control;
-use assay_fleet::{Appointment, Joining, Key, LiveLine, Node, NodeClock, NotKept};
+use assay_fleet::{Appointment, Joining, LiveLine, Node, NodeClock, NodeKey, NotKept};
 use assay_runner::Rendezvous;
 use assay_store::{Keeper, RunState, SqliteStore, Store};
 use jiff::Timestamp;
@@ -90,7 +90,9 @@ impl Together {
         let complete = |record: &Record| {
             let part = record.cluster.as_deref();
             let own = part.is_some_and(|part| part.run == run && part.node == name && part.lost.is_none());
-            own && record.outcome == Outcome::Completed && !misplaced::is_marked(record)
+            // What another version measured is not what was asked for now.
+            let same = record.tool.version == env!("CARGO_PKG_VERSION");
+            own && same && record.outcome == Outcome::Completed && !misplaced::is_marked(record)
         };
         let ids = store.resolve(&format!("fleet={run} node={name}")).ok()?;
         let found = ids.iter().filter_map(|id| store.load(id).ok()).map(|stored| stored.record).filter(complete);
@@ -140,7 +142,7 @@ pub(crate) fn check_name(flag: &str, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn key(args: &TogetherArgs) -> Result<Key, Failure> {
+fn key(args: &TogetherArgs) -> Result<NodeKey, Failure> {
     let (text, place) = match &args.rendezvous_key {
         Some(path) => {
             let shown = output::shown(path);
@@ -153,12 +155,12 @@ fn key(args: &TogetherArgs) -> Result<Key, Failure> {
             Ok(text) => (text, KEY.to_owned()),
             Err(_) => {
                 return Err(Failure::usage(format!(
-                    "--rendezvous needs the key of the run in {KEY}, or in a file named by --rendezvous-key"
+                    "--rendezvous needs the key of the node in {KEY}, or in a file named by --rendezvous-key"
                 )));
             }
         },
     };
-    Key::from_hex(&text).ok_or_else(|| Failure::usage(format!("{place} holds no key: 64 hexadecimal digits")))
+    NodeKey::from_hex(&text).ok_or_else(|| Failure::usage(format!("{place} holds no key: 64 hexadecimal digits")))
 }
 
 fn appointment(time: Timestamp) -> Result<Appointment, Failure> {

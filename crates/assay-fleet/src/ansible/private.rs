@@ -42,13 +42,7 @@ impl PrivateDirectory {
     }
 
     fn within(parent: &Path) -> std::io::Result<Self> {
-        let path = parent.join(format!("{PREFIX}{}", &nonce()?[..DIGITS]));
-        // Whoever has made it before, it is not taken.
-        private::directories().create(&path)?;
-        let lock = private::file().create_new(true).write(true).open(path.join(LOCK))?;
-        // Where a file system has no locks, nothing else is held either, and age alone tells.
-        let _ = lock.try_lock();
-        let directory = Self { path, _lock: lock };
+        let directory = Self::bare(parent)?;
         for (name, text) in FILES {
             directory.write(&format!("{COLLECTION}/{name}"), text.as_bytes())?;
         }
@@ -56,6 +50,17 @@ impl PrivateDirectory {
             directory.write(name.trim_start_matches("playbooks/"), text.as_bytes())?;
         }
         Ok(directory)
+    }
+
+    /// Makes one without anything in it.
+    pub(crate) fn bare(parent: &Path) -> std::io::Result<Self> {
+        let path = parent.join(format!("{PREFIX}{}", &nonce()?[..DIGITS]));
+        // One that is there already is not taken.
+        private::directories().create(&path)?;
+        let lock = private::file().create_new(true).write(true).open(path.join(LOCK))?;
+        // Where a file system has no locks, nothing else is held either, and age alone tells.
+        let _ = lock.try_lock();
+        Ok(Self { path, _lock: lock })
     }
 
     /// Where it is.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
@@ -22,12 +23,14 @@ fn play(launch: &Launch<'_>) -> io::Result<Launched> {
     let none = || io::Error::other("the run has no inventory");
     let inventory = launch.inventory.ok_or_else(none)?;
     let directory = PrivateDirectory::new()?;
-    // On a command line, or in an environment that Ansible passes on, all could read it.
-    let key = directory.write("key", launch.key.to_hex().as_bytes())?;
+    // On a command line, or in an environment that Ansible passes on, all could read them.
+    let keys = launch.places.iter().enumerate().map(|(number, place)| {
+        directory.write(&format!("keys/{number}"), launch.key.of_node(&place.node).to_hex().as_bytes())
+    });
+    let keys = keys.collect::<io::Result<Vec<_>>>()?;
     let hosts: String = launch.places.iter().map(|place| place.node.clone() + "\n").collect();
     let limit = format!("@{}", directory.write("limit", hosts.as_bytes())?.display());
-    let mut variables = variables(launch, inventory);
-    variables.insert("assay_key_file".to_owned(), json!(key.to_string_lossy()));
+    let variables = variables(launch, inventory, &keys);
     let variables = directory.write("variables.json", Value::Object(variables).to_string().as_bytes())?;
     let book = Playbook {
         name: "run",
@@ -51,16 +54,18 @@ fn play(launch: &Launch<'_>) -> io::Result<Launched> {
 }
 
 /// What stands above the inventory's variables.
-fn variables(launch: &Launch<'_>, inventory: &Inventory) -> Map<String, Value> {
+fn variables(launch: &Launch<'_>, inventory: &Inventory, keys: &[PathBuf]) -> Map<String, Value> {
     let mut variables = inventory.variables.clone();
     let mut places = Map::new();
     let (mut tunnels, mut cells) = (false, false);
-    for place in &launch.places {
+    let own = |name: &str| json!(format!("{{{{ assay_places[inventory_hostname].{name} }}}}"));
+    for (place, key) in launch.places.iter().zip(keys) {
         let extra = inventory.routes.get(&place.node).map(|route| route.ssh_extra_args.as_str()).unwrap_or_default();
-        let tunnel = place.remote_port.map(|far| format!("-R 127.0.0.1:{far}:127.0.0.1:{}", launch.port));
+        let tunnel = place.tunnel.as_ref().map(|tunnel| format!("-R {}", tunnel.specification()));
         tunnels |= tunnel.is_some();
         let ssh = format!("{extra} {}", tunnel.unwrap_or_default());
-        let mut node_variables = json!({ "rendezvous": place.rendezvous, "ssh": ssh.trim() });
+        let key = key.to_string_lossy();
+        let mut node_variables = json!({ "rendezvous": place.rendezvous, "ssh": ssh.trim(), "key": key });
         if let Some(Cell { model, unit, slot }) = &place.cell {
             cells = true;
             let own = ["--label".to_owned(), format!("model={model}")];
@@ -71,7 +76,6 @@ fn variables(launch: &Launch<'_>, inventory: &Inventory) -> Map<String, Value> {
     }
     if cells {
         // A plan says which unit is where, whatever the inventory has of it.
-        let own = |name: &str| json!(format!("{{{{ assay_places[inventory_hostname].{name} }}}}"));
         variables.insert("assay_unit".to_owned(), own("unit"));
         variables.insert("assay_slot".to_owned(), own("slot"));
         let common = variables.remove("assay_plan_options").unwrap_or_else(|| json!([]));
@@ -81,9 +85,10 @@ fn variables(launch: &Launch<'_>, inventory: &Inventory) -> Map<String, Value> {
     }
     variables.insert("assay_run".to_owned(), json!(launch.run));
     variables.insert("assay_places".to_owned(), Value::Object(places));
-    variables.insert("assay_rendezvous".to_owned(), json!("{{ assay_places[inventory_hostname].rendezvous }}"));
+    variables.insert("assay_rendezvous".to_owned(), own("rendezvous"));
+    variables.insert("assay_key_file".to_owned(), own("key"));
     if tunnels {
-        variables.insert("ansible_ssh_extra_args".to_owned(), json!("{{ assay_places[inventory_hostname].ssh }}"));
+        variables.insert("ansible_ssh_extra_args".to_owned(), own("ssh"));
     }
     variables
 }
@@ -109,17 +114,19 @@ fn event_of(line: &str, numbers: &HashMap<String, usize>) -> OutputEvent {
 mod tests {
     use super::*;
     use crate::inventory::Route;
-    use crate::key::Key;
-    use crate::launch::Place;
+    use crate::key::RunKey;
+    use crate::launch::{FarEnd, Place, Tunnel};
+    use crate::transport::Endpoint;
 
     #[test]
     fn each_node_has_its_own_way_to_the_coordinator() {
-        let key = Key::new().unwrap();
-        let place = |node: &str, remote_port| Place {
+        let key = RunKey::new().unwrap();
+        let near = Endpoint::Socket(PathBuf::from("/tmp/assay-fleet-1/meet"));
+        let place = |node: &str, port: Option<u16>| Place {
             node: node.to_owned(),
             target: "/m".to_owned(),
             rendezvous: format!("{node}:1"),
-            remote_port,
+            tunnel: port.map(|port| Tunnel { far: FarEnd::Port(port), near: near.clone() }),
             cell: None,
         };
         let route = Route { ssh: true, ssh_extra_args: "-o X=y".to_owned(), slot: String::new() };
@@ -134,15 +141,16 @@ mod tests {
             arguments: Vec::new(),
             suite: None,
             key: &key,
-            port: 7,
             places: vec![place("n1", Some(5)), place("n2", None)],
             inventory: Some(&inventory),
         };
-        let passed = Value::Object(variables(&launch, &inventory));
-        assert_eq!(passed["assay_places"]["n1"]["ssh"], "-o X=y -R 127.0.0.1:5:127.0.0.1:7");
-        assert_eq!(passed["assay_places"]["n2"], json!({ "rendezvous": "n2:1", "ssh": "" }));
+        let keys = ["/k/0", "/k/1"].map(PathBuf::from);
+        let passed = Value::Object(variables(&launch, &inventory, &keys));
+        assert_eq!(passed["assay_places"]["n1"]["ssh"], "-o X=y -R 127.0.0.1:5:/tmp/assay-fleet-1/meet");
+        assert_eq!(passed["assay_places"]["n1"]["key"], "/k/0", "each has a key of its own");
+        assert_eq!(passed["assay_places"]["n2"], json!({ "rendezvous": "n2:1", "ssh": "", "key": "/k/1" }));
         assert_eq!((&passed["assay_suite"], &passed["assay_run"]), (&json!("quick"), &json!("r")));
-        assert!(!passed.to_string().contains(&key.to_hex()));
+        assert!(!passed.to_string().contains(&key.of_node("n1").to_hex()));
     }
 
     #[test]

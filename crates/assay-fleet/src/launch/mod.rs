@@ -15,5 +15,4 @@ pub use launcher::Launcher;
 pub use launcher_output::NodeEnd;
 pub use process::Launched;
 pub use slurm::slurm_names;
-pub use what::{Group, Launch, Place};
-pub(crate) use words::quoted;
+pub use what::{FarEnd, Group, Launch, Place, Tunnel};

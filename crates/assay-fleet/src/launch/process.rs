@@ -123,6 +123,13 @@ impl Launched {
         }
     }
 
+    /// Whether ssh(1) ended since the other side makes no Unix socket for its tunnel: its sshd_config(5) forbids it, it is no
+    /// OpenSSH, or it cannot write there.
+    #[must_use]
+    pub fn makes_no_socket(&self, place: usize) -> bool {
+        self.last_line(place).contains("remote port forwarding failed for listen path")
+    }
+
     /// The last line that a node said, by its number among those of this process; empty where there is none.
     #[must_use]
     pub fn last_line(&self, place: usize) -> String {

@@ -1,30 +1,24 @@
-//! Nodes by Slurm: one srun(1) for all, which hands each the key and its target by standard input.
+//! Nodes by Slurm: an srun(1) for each, so that the key on its standard input is that of the node alone.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::io;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::launcher_output::{NodeEnd, OutputEvent, Reader};
 use super::process::Launched;
-use super::what::{Group, Launch};
+use super::what::{Group, Launch, Place};
+use super::words;
 
 /// What a task says of itself begins so.
 const OWN: &str = "assay: ";
 
-/// A node's own part: finds its target and its labels by its name, says who it is, and how it ended. Of standard input an
-/// empty line ends the labels of a node, another one the nodes; what follows is the suite. `sinfo` lists nodes by NodeName, which is
-/// what slurmd(8) gives its tasks as `SLURMD_NODENAME`.
+/// A node's own part: takes its key, says who it is, and how it ended. What follows the key is the suite, which is left to the
+/// program. Command lines are there for all to read.
 const SCRIPT: &str = r#"IFS= read -r ASSAY_FLEET_KEY || exit 1
 export ASSAY_FLEET_KEY
-while IFS= read -r node && [ "$node" ] && IFS= read -r rendezvous && IFS= read -r target; do
-  while IFS= read -r label && [ "$label" ]; do
-    if [ "$node" = "$SLURMD_NODENAME" ]; then set -- "$@" --label "$label"; fi
-  done
-  if [ "$node" = "$SLURMD_NODENAME" ]; then goal=$target meet=$rendezvous; fi
-done
 echo "assay: node $SLURMD_NODENAME" >&2
-"$@" --label "node=$SLURMD_NODENAME" --rendezvous "$meet" --node "$SLURMD_NODENAME" -- "$goal"
+"$@"
 code=$?
 echo "assay: ended $code" >&2
 exit $code"#;
@@ -43,7 +37,6 @@ pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
         Err(error) => return launch.places.iter().enumerate().map(|(n, _)| refused(n, &error.to_string())).collect(),
     };
     let mut groups = Vec::new();
-    let mut able = Vec::new();
     for (number, place) in launch.places.iter().enumerate() {
         match states.get(place.node.as_str()) {
             None => groups.push(refused(number, "Slurm has no node of this name")),
@@ -53,11 +46,8 @@ pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
             Some(state) if !usable(state, allocated.is_some()) => {
                 groups.push(refused(number, &format!("Slurm says it is {state}")));
             }
-            Some(_) => able.push(number),
+            Some(_) => groups.push(Group { places: vec![number], launched: srun(launch, place, allocated.is_some()) }),
         }
-    }
-    if !able.is_empty() {
-        groups.push(Group { launched: srun(launch, &able, allocated.is_some()), places: able });
     }
     groups
 }
@@ -117,61 +107,43 @@ fn usable(state: &str, allocated: bool) -> bool {
     name == "idle" || (allocated && ["alloc", "mix", "drain", "drng", "comp", "resv", "maint"].contains(&name))
 }
 
-fn srun(launch: &Launch<'_>, able: &[usize], allocated: bool) -> io::Result<Launched> {
-    let count = able.len().to_string();
-    let mut input = launch.key.to_hex() + "\n";
-    for place in able.iter().map(|number| &launch.places[*number]) {
-        if place.target.contains('\n') {
-            return Err(io::Error::other(format!("the target of {} has a line break", place.node)));
-        }
-        let _ = writeln!(input, "{}\n{}\n{}", place.node, place.rendezvous, place.target);
-        for (key, value) in place.cell.iter().flat_map(|cell| cell.labels()) {
-            let _ = writeln!(input, "{key}={value}");
-        }
-        input.push('\n');
-    }
-    input.push('\n');
-    input.push_str(launch.suite.unwrap_or_default());
-    let names: Vec<&str> = able.iter().map(|number| launch.places[*number].node.as_str()).collect();
-    let mut command = Command::new("srun");
-    command.arg(format!("--job-name=assay-{}", launch.run)).arg(format!("--nodelist={}", names.join(",")));
-    command.args([&format!("--nodes={count}"), &format!("--ntasks={count}"), "--ntasks-per-node=1"]);
-    // One that dies does not end the others, and none waits for nodes that are not to be had.
-    command.args(["--no-kill", "--kill-on-bad-exit=0", "--wait=0", "--immediate", "--mpi=none", "--label"]);
+fn srun(launch: &Launch<'_>, place: &Place, allocated: bool) -> io::Result<Launched> {
+    srun_by(Path::new("srun"), launch, place, allocated)
+}
+
+fn srun_by(program: &Path, launch: &Launch<'_>, place: &Place, allocated: bool) -> io::Result<Launched> {
+    let mut command = Command::new(program);
+    command.arg(format!("--job-name=assay-{}", launch.run)).arg(format!("--nodelist={}", place.node));
+    command.args(["--nodes=1", "--ntasks=1", "--ntasks-per-node=1", "--immediate", "--mpi=none", "--label"]);
     if !allocated {
         // Nobody else measures or computes there.
         command.arg("--exclusive");
     }
-    command.args(["sh", "-c", SCRIPT, "assay", launch.program]).args(&launch.arguments);
-    let nodes = names.into_iter().zip(0..).map(|(name, place)| (name.to_owned(), place)).collect();
-    Launched::several(command, &input, reader(nodes)).map_err(|error| match error.kind() {
+    command.args(["sh", "-c", SCRIPT, "assay", launch.program]).args(words::arguments(launch, place));
+    let input = format!("{}\n{}", launch.key.of_node(&place.node).to_hex(), launch.suite.unwrap_or_default());
+    Launched::several(command, &input, reader(place.node.clone())).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => io::Error::other("srun: not found; the package slurm-client has it"),
         _ => error,
     })
 }
 
-/// Understands lines of `srun --label`: `TASK: TEXT`. A task says which node it is first.
-fn reader(nodes: HashMap<String, usize>) -> Reader {
-    let mut tasks: HashMap<u32, usize> = HashMap::new();
+/// Understands lines of `srun --label`: `0: TEXT` of the node, and others of Slurm. The node says first which it is.
+fn reader(node: String) -> Reader {
+    let mut known = false;
     Box::new(move |line| {
-        let labelled = line.split_once(": ").and_then(|(task, text)| Some((task.trim().parse().ok()?, text)));
-        let Some((task, text)) = labelled else { return OutputEvent::Plain(line.to_owned()) };
+        let Some(text) = line.trim_start().strip_prefix("0: ") else { return OutputEvent::Plain(line.to_owned()) };
         let own = text.strip_prefix(OWN).and_then(|text| text.split_once(' '));
-        match (own, tasks.get(&task)) {
-            (Some(("node", name)), None) => {
-                // No node speaks for another.
-                let free = nodes.get(name).filter(|place| !tasks.values().any(|known| known == *place)).copied();
-                free.map_or(OutputEvent::Nothing, |place| {
-                    tasks.insert(task, place);
-                    OutputEvent::Known(place)
-                })
+        match own {
+            Some(("node", name)) if !known && name == node => {
+                known = true;
+                OutputEvent::Known(0)
             }
-            (Some(("ended", code)), Some(place)) => {
+            Some(("ended", code)) if known => {
                 let words = format!("it ended with exit code {code}");
-                OutputEvent::Ended(*place, NodeEnd { words, code: code.parse().ok(), reached: true })
+                OutputEvent::Ended(0, NodeEnd { words, code: code.parse().ok(), reached: true })
             }
-            (_, Some(place)) => OutputEvent::Said(*place, text.to_owned()),
-            (_, None) => OutputEvent::Plain(text.to_owned()),
+            _ if known => OutputEvent::Said(0, text.to_owned()),
+            _ => OutputEvent::Plain(text.to_owned()),
         }
     })
 }
@@ -200,36 +172,68 @@ mod tests {
     }
 
     #[test]
-    fn each_task_speaks_for_the_node_that_it_named_first() {
-        let mut reader = reader(HashMap::from([("n1".to_owned(), 0), ("n2".to_owned(), 1)]));
+    fn what_a_node_says_is_told_from_what_slurm_says() {
+        let mut reader = reader("n2".to_owned());
         let mut event_of = |line: &str| reader(line);
-        assert_eq!(event_of("srun: job 3 queued"), OutputEvent::Plain("srun: job 3 queued".to_owned()));
-        assert_eq!(event_of("1: assay: node n2"), OutputEvent::Known(1));
-        assert_eq!(event_of("0: assay: node n2"), OutputEvent::Nothing, "it is taken");
-        assert_eq!(event_of("1: error: no space"), OutputEvent::Said(1, "error: no space".to_owned()));
-        assert_eq!(event_of("0: error: no space"), OutputEvent::Plain("error: no space".to_owned()));
-        assert_eq!(event_of("1: assay: ended 4"), OutputEvent::Ended(1, end("it ended with exit code 4", 4)));
-        assert_eq!(event_of("1: assay: node n1"), OutputEvent::Said(1, "assay: node n1".to_owned()), "once");
+        let plain = |text: &str| OutputEvent::Plain(text.to_owned());
+        assert_eq!(event_of("srun: job 3 queued"), plain("srun: job 3 queued"));
+        assert_eq!(event_of("0: assay: node n1"), plain("assay: node n1"), "it was asked for another");
+        assert_eq!(event_of("0: sh: no such file"), plain("sh: no such file"));
+        assert_eq!(event_of("0: assay: ended 4"), plain("assay: ended 4"));
+        assert_eq!(event_of("0: assay: node n2"), OutputEvent::Known(0));
+        assert_eq!(event_of("0: error: no space"), OutputEvent::Said(0, "error: no space".to_owned()));
+        assert_eq!(event_of("srun: error: task 0 exited"), plain("srun: error: task 0 exited"));
+        assert_eq!(event_of("0: assay: ended 4"), OutputEvent::Ended(0, end("it ended with exit code 4", 4)));
     }
 
     #[test]
-    fn a_task_finds_its_target_and_is_told_the_key() {
+    fn a_task_is_told_its_key_and_what_follows_is_left_to_the_program() {
         let mut command = Command::new("sh");
         let program = "read -r line; echo $ASSAY_FLEET_KEY \"$@\" $line >&2; exit 3";
-        command.args(["-c", SCRIPT, "assay", "sh", "-c", program, "run", "a b"]);
+        command.args(["-c", SCRIPT, "assay", "sh", "-c", program, "run", "a b", "--", "/mnt/b c\\d"]);
         command.env("SLURMD_NODENAME", "n2");
-        let input = "KEY\nn1\nh:1\n/mnt/a\nunit=1\n\nn2\nh:2\n/mnt/b c\\d\nunit=2 x\n\nn3\nh:3\n/mnt/e\n\n\nsuite\n";
-        let nodes = HashMap::from([("n2".to_owned(), 0)]);
-        let mut reader = reader(nodes);
+        let mut reader = reader("n2".to_owned());
         let mut launched =
-            Launched::several(command, input, Box::new(move |line| reader(&format!("5: {line}")))).unwrap();
+            Launched::several(command, "KEY\nsuite\n", Box::new(move |line| reader(&format!("0: {line}")))).unwrap();
         while launched.ended().is_none() || launched.last_line(0).is_empty() || launched.node_ended(0).is_none() {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        assert_eq!(
-            launched.last_line(0),
-            "KEY a b --label unit=2 x --label node=n2 --rendezvous h:2 --node n2 -- /mnt/b c\\d suite"
-        );
+        assert_eq!(launched.last_line(0), "KEY a b -- /mnt/b c\\d suite");
         assert_eq!(launched.node_ended(0), Some(end("it ended with exit code 3", 3)));
+    }
+
+    /// Threat 4.1: what one task is given, no other gets.
+    #[test]
+    fn a_node_of_slurm_gets_no_key_but_its_own() {
+        // In the place of srun: says what it was given.
+        let bin = tempfile::tempdir().unwrap();
+        let srun = bin.path().join("srun");
+        std::fs::write(&srun, "#!/bin/sh\necho \"0: assay: node n2\" >&2\necho \"0: $2 $(cat)\" >&2\n").unwrap();
+        std::fs::set_permissions(&srun, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let key = crate::RunKey::new().unwrap();
+        let place = |node: &str| Place {
+            node: node.to_owned(),
+            target: "/m".to_owned(),
+            rendezvous: "h:1".to_owned(),
+            tunnel: None,
+            cell: None,
+        };
+        let places = vec![place("n1"), place("n2")];
+        let launch = Launch {
+            run: "r",
+            program: "assay",
+            arguments: vec!["run".to_owned()],
+            suite: None,
+            key: &key,
+            places,
+            inventory: None,
+        };
+        let mut launched = srun_by(&srun, &launch, &launch.places[1], false).unwrap();
+        while launched.ended().is_none() || launched.last_line(0).is_empty() {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let said = launched.last_line(0);
+        assert!(said.contains("--nodelist=n2") && said.ends_with(&key.of_node("n2").to_hex()), "{said}");
+        assert!(!said.contains(&key.of_node("n1").to_hex()[..16]), "{said}");
     }
 }

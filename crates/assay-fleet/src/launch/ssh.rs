@@ -2,8 +2,10 @@
 
 use std::process::Command;
 
+use assay_core::text::posix_word;
+
 use super::process::Launched;
-use super::what::{Launch, Place};
+use super::what::{FarEnd, Launch, Place, Tunnel};
 use super::words;
 
 pub(super) fn start(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launched> {
@@ -11,20 +13,29 @@ pub(super) fn start(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launc
     // Nobody is there to be asked for a password.
     command.args(["-T", "-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes"]);
     command.args(["-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"]);
-    if let Some(far) = place.remote_port {
-        command.arg("-R").arg(format!("127.0.0.1:{far}:127.0.0.1:{}", launch.port));
+    if let Some(tunnel) = &place.tunnel {
+        command.arg("-R").arg(tunnel.specification());
     }
-    command.args(["--", &place.node, &remote(launch.program, &words::arguments(launch, place))]);
-    Launched::one(command, &format!("{}\n{}", launch.key.to_hex(), launch.suite.unwrap_or_default()))
+    let socket = match &place.tunnel {
+        Some(Tunnel { far: FarEnd::Socket(path), .. }) => Some(path.as_str()),
+        _ => None,
+    };
+    command.args(["--", &place.node, &remote(launch.program, &words::arguments(launch, place), socket)]);
+    let key = launch.key.of_node(&place.node);
+    Launched::one(command, &format!("{}\n{}", key.to_hex(), launch.suite.unwrap_or_default()))
 }
 
 /// The command line for the shell of another host. The key comes by standard input: command lines are there for all to read.
-/// What follows it there is left to the program.
-fn remote(program: &str, arguments: &[String]) -> String {
+/// What follows it there is left to the program. The socket of the tunnel, which sshd(8) leaves behind, is removed at the end.
+fn remote(program: &str, arguments: &[String], socket: Option<&str>) -> String {
     let words = words::shell(std::iter::once(program).chain(arguments.iter().map(String::as_str)));
-    let script = format!("IFS= read -r ASSAY_FLEET_KEY && export ASSAY_FLEET_KEY && exec {words}");
+    let work = match socket {
+        None => format!("exec {words}"),
+        Some(path) => format!("{{ {words}; code=$?; rm -f {}; exit $code; }}", posix_word(path)),
+    };
+    let script = format!("IFS= read -r ASSAY_FLEET_KEY && export ASSAY_FLEET_KEY && {work}");
     // Whatever shell the user has there.
-    format!("exec sh -c {}", words::quoted(&script))
+    format!("exec sh -c {}", posix_word(&script))
 }
 
 #[cfg(test)]
@@ -37,11 +48,26 @@ mod tests {
     #[test]
     fn words_pass_through_two_shells_as_they_are() {
         let nasty = "a b'c\"$HOME`id`;\\*&|<>\t~#!";
-        let line = remote("printf", &["%s|%s".to_owned(), nasty.to_owned(), "-x".to_owned()]);
+        for socket in [None, Some("/nowhere/socket")] {
+            let line = remote("printf", &["%s|%s".to_owned(), nasty.to_owned(), "-x".to_owned()], socket);
+            let output = run(&line);
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{nasty}|-x"));
+        }
+    }
+
+    fn run(line: &str) -> std::process::Output {
         let mut child =
-            Command::new("sh").args(["-c", &line]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+            Command::new("sh").args(["-c", line]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         writeln!(child.stdin.take().unwrap(), "key").unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{nasty}|-x"));
+        child.wait_with_output().unwrap()
+    }
+
+    #[test]
+    fn the_socket_of_a_tunnel_is_removed_and_the_exit_code_stays() {
+        let socket = std::env::temp_dir().join(format!("assay it's {}", std::process::id()));
+        std::fs::write(&socket, "").unwrap();
+        let line = remote("sh", &["-c".to_owned(), "exit 7".to_owned()], Some(socket.to_str().unwrap()));
+        assert_eq!(run(&line).status.code(), Some(7));
+        assert!(!socket.exists());
     }
 }

@@ -2,8 +2,9 @@
 
 use super::process::Launched;
 use crate::inventory::Inventory;
-use crate::key::Key;
+use crate::key::{RunKey, nonce};
 use crate::rotation::Cell;
+use crate::transport::Endpoint;
 
 /// What to start: the same program on each node.
 #[derive(Debug, Clone)]
@@ -16,10 +17,8 @@ pub struct Launch<'a> {
     pub arguments: Vec<String>,
     /// A suite that nodes are handed, who read it on their standard input; Ansible copies a file.
     pub suite: Option<&'a str>,
-    /// Key of the run.
-    pub key: &'a Key,
-    /// Port of the coordinator on this machine.
-    pub port: u16,
+    /// Key of the run, of which each node gets its own alone.
+    pub key: &'a RunKey,
     /// The nodes.
     pub places: Vec<Place>,
     /// What Ansible is told besides.
@@ -33,12 +32,56 @@ pub struct Place {
     pub node: String,
     /// What is measured there.
     pub target: String,
-    /// Where it finds the coordinator: `HOST:PORT`.
+    /// Where it finds the coordinator: `HOST:PORT`, or the path of a Unix socket.
     pub rendezvous: String,
-    /// With a tunnel, the port at its far end.
-    pub remote_port: Option<u16>,
+    /// Through which it is reached there, if through any.
+    pub tunnel: Option<Tunnel>,
     /// Of an experiment plan, the unit that is there.
     pub cell: Option<Cell>,
+}
+
+/// A tunnel of ssh(1) from a node to the coordinator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tunnel {
+    /// On the node.
+    pub far: FarEnd,
+    /// On this machine.
+    pub near: Endpoint,
+}
+
+/// The end of a tunnel on a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FarEnd {
+    /// A Unix socket, which sshd(8) makes for the user who logged in alone (`StreamLocalBindMask` of sshd_config(5)).
+    Socket(String),
+    /// A port of the loopback interface, which all users of the node can connect to.
+    Port(u16),
+}
+
+impl FarEnd {
+    /// A socket whose path nobody can foresee.
+    ///
+    /// # Errors
+    /// Where the kernel has no random numbers.
+    pub fn socket() -> std::io::Result<Self> {
+        Ok(Self::Socket(format!("/tmp/assay-{}.sock", &nonce()?[..20])))
+    }
+
+    /// Where a node finds it.
+    #[must_use]
+    pub fn rendezvous(&self) -> String {
+        match self {
+            Self::Socket(path) => path.clone(),
+            Self::Port(port) => format!("127.0.0.1:{port}"),
+        }
+    }
+}
+
+impl Tunnel {
+    /// As the option `-R` of ssh(1) has it.
+    pub(super) fn specification(&self) -> String {
+        format!("{}:{}", self.far.rendezvous(), self.near)
+    }
 }
 
 /// Nodes that one process starts.

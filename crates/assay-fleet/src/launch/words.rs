@@ -1,5 +1,7 @@
 //! Command lines.
 
+use assay_core::text::posix_word;
+
 use super::what::{Launch, Place};
 
 /// What the program is told on a node. What is common to all comes before, so that it cannot take a node elsewhere.
@@ -16,10 +18,5 @@ pub(super) fn arguments(launch: &Launch<'_>, place: &Place) -> Vec<String> {
 
 /// Words for a POSIX shell.
 pub(super) fn shell<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    words.map(quoted).collect::<Vec<_>>().join(" ")
-}
-
-/// A word that a POSIX shell takes as it stands.
-pub(crate) fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
+    words.map(posix_word).collect::<Vec<_>>().join(" ")
 }

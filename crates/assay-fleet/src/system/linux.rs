@@ -1,11 +1,21 @@
 //! What a run on many nodes asks of the system here, on Linux.
 
 use std::fs::Metadata;
+use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::time::Duration;
 
 use assay_engine::Signal;
 use rustix::process::{Pid, geteuid, kill_process, kill_process_group};
+
+use crate::ansible::PrivateDirectory;
+use crate::transport::{Closing, Connection, Endpoint, Listener, Origin};
+
+/// Longest path of a socket that every system takes, in bytes: `sun_path` of unix(7) has 108, of macOS 104.
+const LONGEST_PATH: usize = 100;
 
 /// Whether a directory was made by this user for himself alone, and is none that a link leads to.
 pub(crate) fn is_private(directory: &Metadata) -> bool {
@@ -17,4 +27,73 @@ pub(crate) fn end(child: &Child, whole_group: bool, signal: Signal) {
     if let Some(process) = Pid::from_raw(child.id().cast_signed()) {
         let _ = if whole_group { kill_process_group } else { kill_process }(process, signal);
     }
+}
+
+impl Connection for UnixStream {
+    fn again(&self) -> io::Result<Box<dyn Connection>> {
+        Ok(Box::new(self.try_clone()?))
+    }
+
+    fn read_within(&self, limit: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(limit))
+    }
+
+    fn write_within(&self, limit: Duration) -> io::Result<()> {
+        self.set_write_timeout(Some(limit))
+    }
+
+    fn close(&self, what: Closing) {
+        let _ = self.shutdown(what.how());
+    }
+}
+
+/// A socket in a directory of this user alone, both gone with this value.
+#[derive(Debug)]
+struct PrivateListener {
+    listener: UnixListener,
+    path: PathBuf,
+    /// Removed with this value.
+    _directory: PrivateDirectory,
+}
+
+impl Listener for PrivateListener {
+    fn accept(&self) -> io::Result<(Box<dyn Connection>, Origin)> {
+        let (stream, _) = self.listener.accept()?;
+        Ok((Box::new(stream), Origin::Private))
+    }
+
+    fn endpoint(&self) -> io::Result<Endpoint> {
+        Ok(Endpoint::Socket(self.path.clone()))
+    }
+}
+
+/// Listens where no other user comes: on the way to a socket all directories are asked for the right to search (unix(7)).
+pub(crate) fn listen_privately() -> io::Result<Box<dyn Listener>> {
+    let own = std::path::absolute(std::env::temp_dir())?;
+    let parents = [own.as_path(), Path::new("/tmp")];
+    let mut refused = io::Error::other("no temporary directory has a short and plain path");
+    for parent in parents.into_iter().filter(|parent| is_plain(parent)) {
+        let listening = PrivateDirectory::bare(parent).and_then(|directory| {
+            let path = directory.path().join("meet");
+            if path.as_os_str().len() > LONGEST_PATH {
+                return Err(io::Error::other("the path of the temporary directory is too long for a socket"));
+            }
+            Ok(PrivateListener { listener: UnixListener::bind(&path)?, path, _directory: directory })
+        });
+        match listening {
+            Ok(listener) => return Ok(Box::new(listener)),
+            Err(error) => refused = error,
+        }
+    }
+    Err(refused)
+}
+
+/// Whether ssh(1) takes the path as it is: colons, percent signs and dollars mean something in its option `-R`.
+fn is_plain(path: &Path) -> bool {
+    path.to_str().is_some_and(|text| text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c)))
+}
+
+/// Connects to such a socket, or to the end of a tunnel to one.
+pub(crate) fn connect_privately(path: &Path) -> io::Result<Box<dyn Connection>> {
+    Ok(Box::new(UnixStream::connect(path)?))
 }

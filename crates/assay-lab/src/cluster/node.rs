@@ -26,19 +26,26 @@ read -r _ || true
 pub struct NodePlan<'a> {
     name: String,
     card: Option<&'a LimitedCard>,
+    sockets: bool,
 }
 
 impl<'a> NodePlan<'a> {
     /// A node whose medium is a directory of its own.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), card: None }
+        Self { name: name.to_owned(), card: None, sockets: true }
     }
 
     /// A node whose medium is a card. The card's limits apply to all that runs on the node through ssh.
     #[must_use]
     pub fn on(name: &str, card: &'a LimitedCard) -> Self {
-        Self { name: name.to_owned(), card: Some(card) }
+        Self { name: name.to_owned(), card: Some(card), sockets: true }
+    }
+
+    /// The same node with an sshd that makes no Unix socket for a tunnel.
+    #[must_use]
+    pub fn without_sockets(self) -> Self {
+        Self { sockets: false, ..self }
     }
 }
 
@@ -62,7 +69,11 @@ impl Node {
         }
         let address = address(at);
         let config = directory.join("sshd_config");
-        std::fs::write(&config, sshd_config(&name, &address, &directory, keys)).map_err(fail)?;
+        let mut text = sshd_config(&name, &address, &directory, keys);
+        if !plan.sockets {
+            text.push_str("AllowStreamLocalForwarding no\n");
+        }
+        std::fs::write(&config, text).map_err(fail)?;
 
         let target = plan.card.map_or_else(|| directory.join("medium"), |card| card.path().to_owned());
         let unshare = plan.card.map_or_else(

@@ -109,8 +109,8 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
     pub(crate) program: Option<String>,
 
-    /// Address that nodes connect to; without it the loopback interface, with ssh through its tunnel, and with Slurm any of
-    /// this host
+    /// Address that nodes connect to; without it a socket of this user alone, with ssh through its tunnel, and with Slurm any
+    /// address of this host
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
 

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 #[derive(Debug, Args)]
 pub(crate) struct TogetherArgs {
-    /// Begin each repeat together with other nodes, by the coordinator at this address (assay fleet run starts one)
-    #[arg(long, value_name = "HOST:PORT", requires_all = ["node", "fleet_run"],
+    /// Begin each repeat together with other nodes, by the coordinator at this address or Unix socket (assay fleet run starts one)
+    #[arg(long, value_name = "HOST:PORT|PATH", requires_all = ["node", "fleet_run"],
           conflicts_with_all = ["resume", "crosscheck", "confidence", "dry_run"])]
     pub(crate) rendezvous: Option<String>,
 
@@ -20,7 +20,7 @@ pub(crate) struct TogetherArgs {
     #[arg(long, value_name = "RUN", requires = "rendezvous")]
     pub(crate) fleet_run: Option<String>,
 
-    /// File with the key of that run, in place of the environment variable ASSAY_FLEET_KEY
+    /// File with the key of this node in that run, in place of the environment variable ASSAY_FLEET_KEY
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "rendezvous")]
     pub(crate) rendezvous_key: Option<PathBuf>,
 

@@ -157,7 +157,7 @@ fn peer_of(record: &Record) -> Option<Peer> {
 }
 
 /// The suite with what the command line changes in it.
-fn suite(args: &RunArgs) -> Result<Suite, Failure> {
+pub(super) fn suite(args: &RunArgs) -> Result<Suite, Failure> {
     let (mut suite, notes) = suites::noted(&args.suite)?;
     super::peers::tell_notes(args, &notes);
     if let Some(repeats) = args.repeats {

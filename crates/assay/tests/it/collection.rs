@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use assay_core::record::Record;
-use assay_fleet::{Coordinator, Expected, Key, Mode, NotKept, Rules};
+use assay_fleet::{Coordinator, Expected, Mode, NotKept, Rules, RunKey};
 use assay_lab::{Cluster, ClusterPlan, Lab, Missing, lab, skip};
 use serde_json::Value;
 
@@ -298,7 +298,7 @@ fn nodes_meet_at_a_rendezvous_and_what_was_pushed_is_not_fetched() {
     const TEST: &str = "nodes_meet_at_a_rendezvous_and_what_was_pushed_is_not_fetched";
     let fleet = lab!(TEST, Fleet::new(3));
     fleet.offer_program();
-    let key = Key::new().unwrap();
+    let key = RunKey::new().unwrap();
     let expected = Expected {
         run: "r1".to_owned(),
         key: key.clone(),
@@ -323,9 +323,12 @@ fn nodes_meet_at_a_rendezvous_and_what_was_pushed_is_not_fetched() {
     let (coordinator, _happenings) =
         fleet.cluster.control().enter(|| Coordinator::listen(address, expected, keep)).unwrap().unwrap();
 
-    let file = fleet.file("key");
-    fs::write(&file, key.to_hex()).unwrap();
-    let address = coordinator.address().to_string();
+    // Each node gets its own.
+    let keys = fleet.file("keys");
+    fs::create_dir(&keys).unwrap();
+    NODES.iter().for_each(|node| fs::write(keys.join(node), key.of_node(node).to_hex()).unwrap());
+    let file = keys.join("{{ inventory_hostname }}");
+    let address = coordinator.endpoint().to_string();
     let run = fleet.play(
         "run",
         &[("assay_run", "r1"), ("assay_rendezvous", &*address), ("assay_key_file", &*file.to_string_lossy())],

@@ -243,7 +243,7 @@ fn bad_input_costs_one_line() {
     refused(&["fleet", "run", "--resume", "nothing"], &["no run on a cluster is called nothing"]);
     refused(&["run", "--start-at", "2020-01-01T00:00:00Z"], &["--start-at", "is in the past"]);
     let join = ["run", "--rendezvous", "127.0.0.1:1", "--node", "a", "--fleet-run", "r"];
-    refused(&join, &["needs the key of the run in ASSAY_FLEET_KEY"]);
+    refused(&join, &["needs the key of the node in ASSAY_FLEET_KEY"]);
     place.file("key", "12345");
     refused(&[&join[..], &["--rendezvous-key", "key"]].concat(), &["key holds no key: 64 hexadecimal digits"]);
     place.file("key", "1".repeat(64));
@@ -309,8 +309,8 @@ fn the_key_of_a_run_is_written_nowhere() {
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     // In the place of ssh: what a shell on the host is to do is its last word, and its tunnel leads where it would.
     let stand_in = "#!/bin/sh\nfor last; do [ \"$before\" = -R ] && map=$last; before=$last; done\n\
-                    far=${map#*:}; far=${far%%:*}; port=${map##*:}\n\
-                    exec sh -c \"$(printf %s \"$last\" | sed \"s/127.0.0.1:$far/127.0.0.1:$port/\")\"\n";
+                    far=${map%%:*}; near=${map#*:}\n\
+                    exec sh -c \"$(printf %s \"$last\" | sed \"s|$far|$near|\")\"\n";
     let ssh = place.file("ssh", stand_in);
     std::fs::set_permissions(&ssh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", place.path().display(), std::env::var("PATH").unwrap());

@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use assay_core::record::Record;
-use assay_lab::{Cluster, ClusterPlan, Lab, lab};
+use assay_lab::{Cluster, ClusterPlan, Lab, NodePlan, lab};
 use serde_json::Value;
 
 use crate::common::{ASSAY, fate, tiny_at_leisure};
@@ -102,4 +102,43 @@ fn causes(cluster: &Cluster, targets: &[String], suite: &str) {
     std::fs::rename(&known, known.with_extension("away")).unwrap();
     let denied = caused(ASSAY, &targets[1], &["--", "--suite", suite]);
     assert_eq!(denied["cause"], "denied", "{denied}");
+}
+
+/// Threat 4.2: no other user reaches the coordinator, here or on a node; a node whose sshd makes no socket has a port, and
+/// that is said.
+#[test]
+fn a_tunnel_ends_in_sockets_of_the_user_and_in_a_port_where_a_node_makes_none() {
+    let name = "a_tunnel_ends_in_sockets_of_the_user_and_in_a_port_where_a_node_makes_none";
+    let _lab = lab!(name, Lab::share());
+    let nodes = vec![NodePlan::new("n1"), NodePlan::new("n2").without_sockets()];
+    let cluster = lab!(name, Cluster::new(&ClusterPlan { nodes, uplink: None }));
+    let (suite, seen) = (cluster.directory().join("tiny.toml"), cluster.directory().join("seen"));
+    std::fs::write(&suite, tiny_at_leisure()).unwrap();
+    std::fs::create_dir(&seen).unwrap();
+    // Says where the node was sent, what is there, and what it was told besides.
+    let script = format!(
+        "#!/bin/sh\nbefore=\nfor word; do [ \"$before\" = --rendezvous ] && at=$word; before=$word; done\n\
+         {{ echo \"$at\"; stat -c '%a %F' \"$at\"; echo \"$ASSAY_FLEET_KEY\"; }} > '{}'/$ASSAY_LAB_NODE 2> /dev/null\n\
+         exec '{ASSAY}' \"$@\"\n",
+        seen.display()
+    );
+    let program = cluster.directory().join("program");
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let target = |number: usize| format!("n{}={}", number + 1, cluster.nodes()[number].target().display());
+    let (program, suite) = (program.display().to_string(), suite.display().to_string());
+    let words = ["fleet", "run", "--json", "--program", &program, &target(0), &target(1), "--", "--suite", &suite];
+    let output = assay(&cluster, &[&words[..], &["--engine", "null"]].concat());
+    let (all, said) = (printed(&output), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert!(output.status.success(), "{all}\n{said}");
+    let of = |node: &str| -> Vec<String> {
+        std::fs::read_to_string(seen.join(node)).unwrap().lines().map(str::to_owned).collect()
+    };
+    let (first, second) = (of("n1"), of("n2"));
+    assert!(first[0].starts_with("/tmp/assay-") && first[1] == "600 socket", "{first:?}");
+    assert!(!std::path::Path::new(&first[0]).exists(), "it is gone");
+    assert!(second[0].starts_with("127.0.0.1:"), "{second:?}");
+    assert!(first.last().unwrap().len() == 64 && first.last() != second.last(), "each has a key of its own");
+    let line = said.lines().find(|line| line.contains("AllowStreamLocalForwarding"));
+    assert!(line.is_some_and(|line| line.contains("n2")) && !said.contains("n1: its ssh"), "{said}");
 }

@@ -34,6 +34,7 @@ pub(super) fn of(happening: &CoordinatorEvent, name: impl Fn(usize) -> String) -
         }),
         CoordinatorEvent::Live(node, live) => json!({ "event": "live", "node": name(*node), "live": live }),
         CoordinatorEvent::Refused(from, reason) => json!({ "event": "refused", "from": from, "reason": reason }),
+        CoordinatorEvent::Skipped(count) => json!({ "event": "skipped", "count": count }),
         CoordinatorEvent::Late(_)
         | CoordinatorEvent::TooFew(_)
         | CoordinatorEvent::Recorded(..)

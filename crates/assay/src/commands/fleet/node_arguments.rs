@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use assay_core::text::harmless;
-use assay_fleet::{Launcher, Ledger};
+use assay_fleet::{Endpoint, FarEnd, Launcher, Ledger, Tunnel};
 use clap::Parser;
 
 use super::ledgers;
-use crate::cli::Cli;
+use crate::cli::{Cli, Command, RunArgs};
 use crate::failure::Failure;
 
 /// The port at the far end of a tunnel: one for each node, because two nodes may be one host, and this machine another.
@@ -21,35 +21,47 @@ pub(super) fn remote_port(run: &str, number: usize) -> u16 {
     u16::try_from(port).unwrap_or(u16::MAX)
 }
 
-/// Where a node finds the coordinator, and with a tunnel the port at its far end.
-pub(super) fn joined_at(by_ssh: bool, far: u16, address: SocketAddr) -> (String, Option<u16>) {
-    // What listens for others is reached without a tunnel.
-    if by_ssh && address.ip().is_loopback() {
-        return (format!("127.0.0.1:{far}"), Some(far));
+/// Where a node finds the coordinator, and through which tunnel; `far` is the end that a node has there that ssh reaches.
+pub(super) fn joined_at(far: Option<FarEnd>, endpoint: &Endpoint) -> (String, Option<Tunnel>) {
+    match (endpoint, far) {
+        (Endpoint::Address(address), _) if address.ip().is_unspecified() => {
+            (format!("{}:{}", assay_device::host_name(), address.port()), None)
+        }
+        // What listens for others is reached without a tunnel.
+        (Endpoint::Address(address), _) if !address.ip().is_loopback() => (address.to_string(), None),
+        (endpoint, Some(far)) => (far.rendezvous(), Some(Tunnel { far, near: endpoint.clone() })),
+        (endpoint, None) => (endpoint.to_string(), None),
     }
-    if address.ip().is_unspecified() {
-        return (format!("{}:{}", assay_device::host_name(), address.port()), None);
-    }
-    (address.to_string(), None)
 }
 
-/// Where to listen if nothing is said: nodes of Slurm have no tunnel.
-pub(super) fn listens(launcher: Launcher) -> SocketAddr {
+/// Where to listen if nothing is said: nodes of Slurm have no tunnel. None for those that come through this machine.
+pub(super) fn listens(launcher: Launcher) -> Option<SocketAddr> {
     match launcher {
-        Launcher::Local | Launcher::Ssh | Launcher::Ansible => ([127, 0, 0, 1], 0).into(),
-        Launcher::Slurm => ([0, 0, 0, 0], 0).into(),
+        Launcher::Local | Launcher::Ssh | Launcher::Ansible => None,
+        Launcher::Slurm => Some(([0, 0, 0, 0], 0).into()),
     }
 }
+
+/// What a node is told on top, of some node.
+const NODES_OWN: [&str; 6] = ["--rendezvous", "127.0.0.1:1", "--node", "x", "--", "."];
 
 /// Finds what is wrong with the arguments before anything is started.
 pub(super) fn check_arguments(ledger: &Ledger) -> Result<(), Failure> {
-    let own = ["--rendezvous", "127.0.0.1:1", "--node", "x", "--", "."].map(str::to_owned);
-    parse(arguments(ledger).into_iter().chain(own))
+    parse(arguments(ledger).into_iter().chain(NODES_OWN.map(str::to_owned)))
 }
 
 /// The same for arguments alone.
 pub(super) fn check_words(words: &[String]) -> Result<(), Failure> {
     parse(std::iter::once("run".to_owned()).chain(words.iter().cloned()))
+}
+
+/// What nodes understand of their arguments; none where they do not.
+pub(super) fn run_args(words: &[String]) -> Option<RunArgs> {
+    let words = ["assay"].into_iter().chain(words.iter().map(String::as_str));
+    match Cli::try_parse_from(words.chain(NODES_OWN)).ok()?.command {
+        Command::Run(args) => Some(*args),
+        _ => None,
+    }
 }
 
 fn parse(arguments: impl Iterator<Item = String>) -> Result<(), Failure> {
@@ -127,12 +139,18 @@ mod tests {
 
     #[test]
     fn a_tunnel_is_for_what_listens_here_alone() {
-        let here: SocketAddr = "127.0.0.1:5000".parse().unwrap();
-        let open: SocketAddr = "10.0.0.1:5000".parse().unwrap();
-        assert_eq!(joined_at(true, 20_001, here), ("127.0.0.1:20001".to_owned(), Some(20_001)));
-        assert_eq!(joined_at(true, 20_001, open), ("10.0.0.1:5000".to_owned(), None));
-        assert_eq!(joined_at(false, 20_001, here), ("127.0.0.1:5000".to_owned(), None));
-        let (any, _) = joined_at(false, 20_001, "0.0.0.0:5000".parse().unwrap());
+        let at = |address: &str| Endpoint::Address(address.parse().unwrap());
+        let (here, open) = (at("127.0.0.1:5000"), at("10.0.0.1:5000"));
+        let far = || Some(FarEnd::Port(20_001));
+        let tunnel = Some(Tunnel { far: FarEnd::Port(20_001), near: here.clone() });
+        assert_eq!(joined_at(far(), &here), ("127.0.0.1:20001".to_owned(), tunnel));
+        assert_eq!(joined_at(far(), &open), ("10.0.0.1:5000".to_owned(), None));
+        assert_eq!(joined_at(None, &here), ("127.0.0.1:5000".to_owned(), None));
+        let (any, _) = joined_at(None, &at("0.0.0.0:5000"));
         assert!(any.ends_with(":5000") && !any.starts_with("0.0.0.0"), "{any}");
+        let private = Endpoint::Socket("/tmp/x/meet".into());
+        assert_eq!(joined_at(None, &private), ("/tmp/x/meet".to_owned(), None));
+        let (there, tunnel) = joined_at(Some(FarEnd::Socket("/tmp/a.sock".to_owned())), &private);
+        assert_eq!((there.as_str(), tunnel.unwrap().near), ("/tmp/a.sock", private));
     }
 }

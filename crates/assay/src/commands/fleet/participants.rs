@@ -1,8 +1,7 @@
 //! Nodes under way: started, followed to their end, and what became of each written down.
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,12 +11,12 @@ use assay_core::text::harmless;
 use assay_core::units::counted;
 use assay_engine::Control;
 use assay_fleet::{
-    Coordinator, CoordinatorEvent, Entry, Expected, Fate, Group, Key, Launch, Launched, Launcher, Ledger, Mode,
-    NodeEnd, Place, Rules,
+    Coordinator, CoordinatorEvent, CoordinatorEvents, Endpoint, Entry, Expected, FarEnd, Fate, Group, Keep, Launch,
+    Launched, Launcher, Ledger, Mode, NodeEnd, Place, Rules, RunKey,
 };
 
-use super::node_arguments::{arguments, handed, joined_at, listens, remote_port};
-use super::records::{Guard, keep};
+use super::node_arguments::{SuiteHandover, arguments, handed, joined_at, listens, remote_port};
+use super::records::{AskedRun, Guard, keep};
 use super::view::View;
 use super::{events, ledgers};
 use crate::cli::FleetRunArgs;
@@ -39,7 +38,8 @@ pub(super) struct Participants<'a> {
     /// The node of the ledger that each number of the coordinator stands for.
     numbers: Vec<usize>,
     coordinator: Coordinator,
-    coordinator_events: Receiver<CoordinatorEvent>,
+    coordinator_events: CoordinatorEvents,
+    start: Start,
     /// Launchers at work, each with the numbers of its nodes.
     launched: Vec<(Vec<usize>, Launched)>,
     joined: Vec<bool>,
@@ -72,7 +72,7 @@ impl<'a> Participants<'a> {
         // Of a resumed run most nodes are done.
         rules.quorum = args.quorum.unwrap_or(if resumed { 1 } else { rules.quorum });
         super::descriptors::allow(numbers.len())?;
-        let key = Key::new().map_err(|error| Failure::environment(format!("no random numbers: {error}")))?;
+        let key = RunKey::new().map_err(|error| Failure::environment(format!("no random numbers: {error}")))?;
         let nodes = numbers.iter().map(|n| (ledger.nodes[*n].name.clone(), ledger.nodes[*n].attempts)).collect();
         let expected = Expected {
             run: ledger.run.clone(),
@@ -82,37 +82,18 @@ impl<'a> Participants<'a> {
             rules,
         };
         let records = Arc::default();
-        let keep = keep(&expected, state::keeper()?, Arc::clone(&records), guard);
-        let listen = args.listen.unwrap_or_else(|| listens(launcher));
-        let (coordinator, coordinator_events) = Coordinator::listen(listen, expected, keep)
-            .map_err(|error| Failure::environment(format!("{listen}: {error}; --listen names another address")))?;
-        let address = coordinator.address();
-        let places = places(ledger, launcher, &numbers, address);
+        let asked = AskedRun::of(ledger, launcher);
+        let keep = keep(&expected, asked, state::keeper()?, Arc::clone(&records), guard);
+        let (coordinator, coordinator_events) = listen(args, launcher, expected, keep)?;
         let suite = handed(ledger, launcher)?;
-        let launch = Launch {
-            run: &ledger.run,
-            program: &ledger.program,
-            arguments: [arguments(ledger), suite.words()].concat(),
-            suite: suite.text(),
-            key: &key,
-            port: address.port(),
-            places,
-            inventory: ledger.inventory.as_ref(),
-        };
-        let groups = launcher.start(&launch);
+        let start = Start { launcher, key, endpoint: coordinator.endpoint().clone(), suite, by_port: BTreeSet::new() };
+        let all: Vec<usize> = (0..numbers.len()).collect();
         let mut launched = Vec::new();
-        for Group { places, launched: begun } in groups {
+        for Group { places, launched: begun } in start.start(ledger, &numbers, &all)? {
             match begun {
                 Ok(process) => launched.push((places, process)),
                 Err(error) => {
-                    let words = match launcher {
-                        Launcher::Local => format!("{}: {error}", ledger.program),
-                        Launcher::Ssh => format!("ssh: {error}"),
-                        Launcher::Slurm | Launcher::Ansible => error.to_string(),
-                    };
-                    // What a shell would say of a program that it does not find.
-                    let code = (error.kind() == std::io::ErrorKind::NotFound).then_some(127);
-                    let end = NodeEnd { words, code, reached: launcher == Launcher::Local };
+                    let end = start.failed(&error, &ledger.program);
                     for number in places {
                         ledger.nodes[numbers[number]].fate = Some(Fate::before(&end, ""));
                         coordinator.give_up(number);
@@ -131,6 +112,7 @@ impl<'a> Participants<'a> {
             numbers,
             coordinator,
             coordinator_events,
+            start,
             launched,
             joined,
             records,
@@ -233,7 +215,7 @@ impl<'a> Participants<'a> {
                 }
             }
             CoordinatorEvent::Live(number, live) => self.view.live(number, live),
-            CoordinatorEvent::Ready(..) => {}
+            CoordinatorEvent::Ready(..) | CoordinatorEvent::Skipped(_) => {}
         }
     }
 
@@ -279,19 +261,42 @@ impl<'a> Participants<'a> {
             return;
         }
         self.looked = Instant::now();
-        let mut over = Vec::new();
+        let (mut over, mut again) = (Vec::new(), Vec::new());
         for (numbers, launched) in &mut self.launched {
             for (place, number) in numbers.iter().enumerate().filter(|(_, number)| !self.joined[**number]) {
                 let undecided = self.ledger.nodes[self.numbers[*number]].fate.is_none();
-                if let Some(end) = undecided.then(|| launched.node_ended(place)).flatten() {
+                let Some(end) = undecided.then(|| launched.node_ended(place)).flatten() else { continue };
+                if launched.makes_no_socket(place) && !self.start.by_port.contains(number) {
+                    again.push(*number);
+                } else {
                     over.push((*number, Fate::before(&end, &launched.last_line(place))));
                 }
             }
         }
+        over.extend(again.into_iter().filter_map(|number| Some((number, self.start_by_port(number)?))));
         for (number, fate) in over {
             self.coordinator.give_up(number);
             self.decide(number, fate);
         }
+    }
+
+    /// Starts a node once more, whose side makes no socket for the tunnel: by a port there. What became of it, where that fails.
+    fn start_by_port(&mut self, number: usize) -> Option<Fate> {
+        self.view.say(&format!(
+            "{}: its ssh server makes no Unix socket (AllowStreamLocalForwarding); the tunnel ends in a port of its loopback \
+             interface, which other users there can connect to",
+            self.name(number)
+        ));
+        self.start.by_port.insert(number);
+        self.launched.retain(|(numbers, _)| numbers != &[number]);
+        let failed = |error: &std::io::Error| Fate::before(&self.start.failed(error, &self.ledger.program), "");
+        match self.start.start(self.ledger, &self.numbers, &[number]).map(|mut groups| groups.pop()) {
+            Ok(Some(Group { places, launched: Ok(process) })) => self.launched.push((places, process)),
+            Ok(Some(Group { launched: Err(error), .. })) => return Some(failed(&error)),
+            Ok(None) => return Some(failed(&std::io::ErrorKind::NotFound.into())),
+            Err(failure) => return Some(failed(&std::io::Error::other(failure.message().to_owned()))),
+        }
+        None
     }
 
     /// The last line that is known of a node.
@@ -303,16 +308,85 @@ impl<'a> Participants<'a> {
     }
 }
 
-/// Where the nodes of these numbers are, and where they find the coordinator.
-fn places(ledger: &Ledger, launcher: Launcher, numbers: &[usize], address: SocketAddr) -> Vec<Place> {
-    let place = |(number, node): (usize, &usize)| {
-        let Entry { name, target, cell, .. } = &ledger.nodes[*node];
-        let by_ssh = match &ledger.inventory {
-            Some(inventory) => inventory.routes.get(name).is_some_and(|route| route.ssh),
-            None => launcher == Launcher::Ssh,
+/// How nodes are started, also once more.
+struct Start {
+    launcher: Launcher,
+    key: RunKey,
+    endpoint: Endpoint,
+    suite: SuiteHandover,
+    /// Nodes whose tunnel ends in a port there.
+    by_port: BTreeSet<usize>,
+}
+
+impl Start {
+    /// Starts `some` of the nodes; groups have their numbers.
+    fn start(&self, ledger: &Ledger, numbers: &[usize], some: &[usize]) -> Result<Vec<Group>, Failure> {
+        let places: Result<Vec<Place>, Failure> =
+            some.iter().map(|number| self.place(ledger, numbers, *number)).collect();
+        let launch = Launch {
+            run: &ledger.run,
+            program: &ledger.program,
+            arguments: [arguments(ledger), self.suite.words()].concat(),
+            suite: self.suite.text(),
+            key: &self.key,
+            places: places?,
+            inventory: ledger.inventory.as_ref(),
         };
-        let (rendezvous, remote_port) = joined_at(by_ssh, remote_port(&ledger.run, number), address);
-        Place { node: name.clone(), target: target.clone(), rendezvous, remote_port, cell: cell.clone() }
-    };
-    numbers.iter().enumerate().map(place).collect()
+        let groups = self.launcher.start(&launch).into_iter();
+        let numbered = |group: Group| Group { places: group.places.iter().map(|at| some[*at]).collect(), ..group };
+        Ok(groups.map(numbered).collect())
+    }
+
+    /// Where a node is, and where it finds the coordinator.
+    fn place(&self, ledger: &Ledger, numbers: &[usize], number: usize) -> Result<Place, Failure> {
+        let Entry { name, target, cell, .. } = &ledger.nodes[numbers[number]];
+        let port = || FarEnd::Port(remote_port(&ledger.run, number));
+        let far = match &ledger.inventory {
+            // A task may run as another user than the one who logs in, or through a connection that was there before.
+            Some(inventory) => inventory.routes.get(name).is_some_and(|route| route.ssh).then(port),
+            None if self.launcher != Launcher::Ssh => None,
+            None if self.by_port.contains(&number) => Some(port()),
+            None => {
+                Some(FarEnd::socket().map_err(|error| Failure::environment(format!("no random numbers: {error}")))?)
+            }
+        };
+        let (rendezvous, tunnel) = joined_at(far, &self.endpoint);
+        Ok(Place { node: name.clone(), target: target.clone(), rendezvous, tunnel, cell: cell.clone() })
+    }
+
+    /// What a node came to that could not be started.
+    fn failed(&self, error: &std::io::Error, program: &str) -> NodeEnd {
+        let words = match self.launcher {
+            Launcher::Local => format!("{program}: {error}"),
+            Launcher::Ssh => format!("ssh: {error}"),
+            Launcher::Slurm | Launcher::Ansible => error.to_string(),
+        };
+        // What a shell would say of a program that it does not find.
+        let code = (error.kind() == std::io::ErrorKind::NotFound).then_some(127);
+        NodeEnd { words, code, reached: self.launcher == Launcher::Local }
+    }
+}
+
+/// Listens where the command line says; otherwise where no other user of this machine comes, as far as nodes come through it.
+fn listen(
+    args: &FleetRunArgs,
+    launcher: Launcher,
+    expected: Expected,
+    keep: Keep,
+) -> Result<(Coordinator, CoordinatorEvents), Failure> {
+    if let Some(address) = args.listen.or_else(|| listens(launcher)) {
+        return Coordinator::listen(address, expected, keep)
+            .map_err(|error| Failure::environment(format!("{address}: {error}; --listen names another address")));
+    }
+    let listening = Coordinator::listen_here(expected, keep)
+        .map_err(|error| Failure::environment(format!("127.0.0.1: {error}; --listen names another address")))?;
+    if let Endpoint::Address(address) = listening.0.endpoint()
+        && !args.quiet
+    {
+        output::tell_wrapped(&format!(
+            "no Unix socket could be made in the temporary directory; nodes meet at {address}, which other users of this \
+             machine can connect to"
+        ));
+    }
+    Ok(listening)
 }

@@ -1,25 +1,108 @@
 //! Records of nodes: taken into the store of this machine, or found there.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_core::cluster::ClusterPart;
 use assay_core::outcome::Outcome;
-use assay_core::record::Record;
-use assay_fleet::{Expected, Fate, Keep, Ledger, NotKept};
+use assay_core::record::{Record, SuiteRef, Tool};
+use assay_core::suite::Suite;
+use assay_core::text::clean;
+use assay_fleet::{Expected, Fate, Keep, Launcher, Ledger, NotKept};
 use assay_store::{Keeper, RunState, Store, StoreError, Stored};
 
 use super::ledgers;
+use super::node_arguments::{arguments, run_args};
+use crate::commands::run;
 use crate::failure::Failure;
 use crate::recorder::{Saved, keep_finished};
-use crate::{misplaced, state};
+use crate::{misplaced, state, suites};
 
 /// Why the record of a node is not that of what was to be there.
 pub(super) type Guard = Box<dyn Fn(&str, &Record) -> Result<(), String> + Send + Sync>;
 
+/// What nodes were asked to measure, as far as it is known here.
+pub(super) struct AskedRun {
+    version: String,
+    suite: Option<AskedSuite>,
+}
+
+/// A suite of which this machine has the text.
+struct AskedSuite {
+    name: String,
+    version: u32,
+    /// As it is to be in records; none where variables of an inventory may change it for a node.
+    text: Option<String>,
+}
+
+impl AskedRun {
+    /// What the nodes of a run are asked for. A suite is known that the program has itself, or that is handed to them; of a
+    /// file on the nodes its name alone is known.
+    pub(super) fn of(ledger: &Ledger, launcher: Launcher) -> Self {
+        Self { version: env!("CARGO_PKG_VERSION").to_owned(), suite: asked_suite(ledger, launcher) }
+    }
+
+    /// Refuses a record of something else: of another program, or by another suite.
+    fn check(&self, record: &Record) -> Result<(), String> {
+        let Tool { name, version, .. } = &record.tool;
+        if record.is_printed() || name != "assay" || *version != self.version {
+            let other = if record.is_printed() {
+                "another tool, and was imported".to_owned()
+            } else {
+                format!("{name} {version}")
+            };
+            return Err(format!("it is of {}, and assay {} was asked for", clean(&other), self.version));
+        }
+        let Some(suite) = &self.suite else { return Ok(()) };
+        let SuiteRef { name, version } = &record.suite;
+        if (name, *version) != (&suite.name, suite.version) {
+            let (is, asked) = (clean(name), clean(&suite.name));
+            return Err(format!(
+                "it is by suite {is} version {version}, and {asked} version {} was asked for",
+                suite.version
+            ));
+        }
+        if suite.text.as_ref().is_some_and(|text| *text != record.settings.suite_text) {
+            return Err(format!("it is by a suite {} that differs from the one that was asked for", clean(name)));
+        }
+        Ok(())
+    }
+}
+
+fn asked_suite(ledger: &Ledger, launcher: Launcher) -> Option<AskedSuite> {
+    let suite = match (&ledger.inventory, &ledger.rotation) {
+        (None, _) => return asked_by(&arguments(ledger), ledger, launcher),
+        (Some(_), Some(_)) => ledgers::suite_text(&ledger.run).ok().and_then(|text| Suite::parse(&text, "").ok())?,
+        // Without a word on the command line, the inventory names it.
+        (Some(inventory), None) => {
+            let named = inventory.variables.get("assay_suite")?.as_str()?;
+            suites::checked(named).ok()?.1
+        }
+    };
+    Some(AskedSuite { name: suite.name, version: suite.version, text: None })
+}
+
+/// The suite that `assay run` takes by these arguments.
+fn asked_by(arguments: &[String], ledger: &Ledger, launcher: Launcher) -> Option<AskedSuite> {
+    let mut arguments = arguments.to_vec();
+    if ledger.rotation.is_some() {
+        arguments.extend(["--suite".to_owned(), ledgers::suite(&ledger.run).ok()?.to_str()?.to_owned()]);
+    }
+    // A job file may be named in the place of what is measured, and is the suite then.
+    if ledger.nodes.iter().any(|entry| suites::is_job_file(Path::new(&entry.target))) {
+        return None;
+    }
+    let args = run_args(&arguments)?;
+    let is_here = ledger.rotation.is_some() || launcher == Launcher::Local || suites::is_built_in(&args.suite);
+    let suite = is_here.then(|| run::suite(&args).ok()).flatten()?;
+    Some(AskedSuite { text: Some(suite.to_text()), name: suite.name, version: suite.version })
+}
+
 /// Takes records into the store of this machine.
 pub(super) fn keep(
     expected: &Expected,
+    asked: AskedRun,
     keeper: Keeper,
     records: Arc<Mutex<BTreeMap<usize, Record>>>,
     guard: Option<Guard>,
@@ -37,6 +120,7 @@ pub(super) fn keep(
         if record.outcome == Outcome::Running {
             return Err("it is not finished".to_owned().into());
         }
+        asked.check(&record)?;
         guard.as_ref().map_or(Ok(()), |guard| guard(name, &record)).map_err(NotKept::Misplaced)?;
         let id = record.id.clone();
         let mut keeper = keeper.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,4 +177,87 @@ pub(super) fn adopt(ledger: &mut Ledger, guard: Option<&Guard>) -> Result<(), Fa
         }
     }
     ledgers::keep(ledger)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_fleet::Entry;
+
+    fn ledger(via: Launcher, arguments: &[&str]) -> Ledger {
+        Ledger {
+            version: Ledger::VERSION,
+            run: "r".to_owned(),
+            created: String::new(),
+            via: via.name().to_owned(),
+            mode: "simultaneous".to_owned(),
+            at_a_time: None,
+            program: "assay".to_owned(),
+            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+            inventory: None,
+            rotation: None,
+            nodes: vec![Entry::new("n1", "/mnt")],
+        }
+    }
+
+    /// What a node hands over that ran the suite.
+    fn record(suite: &str, change: impl FnOnce(&mut Suite)) -> Record {
+        let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+        let (_, mut suite) = suites::checked(suite).unwrap();
+        change(&mut suite);
+        record.source = None;
+        record.tool = Tool::assay(env!("CARGO_PKG_VERSION"), "sync", "");
+        record.suite = SuiteRef::new(&suite.name, suite.version);
+        record.settings.suite_text = suite.to_text();
+        record
+    }
+
+    /// As `assay run` has it beside other nodes.
+    fn in_step(suite: &mut Suite) {
+        suite.enough = None;
+    }
+
+    /// Threat 4.1: a hostile node hands over what it likes.
+    #[test]
+    fn a_record_is_of_the_suite_and_the_program_that_were_asked_for() {
+        let asked = AskedRun::of(&ledger(Launcher::Ssh, &["--suite", "smoke"]), Launcher::Ssh);
+        asked.check(&record("smoke", in_step)).unwrap();
+        let refused = |record: &Record, words: &str| {
+            let reason = asked.check(record).unwrap_err();
+            assert!(reason.contains(words), "{reason}");
+        };
+        refused(&record("quick", in_step), "by suite quick");
+        refused(&record("smoke", |suite| (suite.enough, suite.version) = (None, 99)), "version 99");
+        refused(&record("smoke", |suite| (suite.enough, suite.repeats) = (None, 7)), "differs from the one");
+        let mut older = record("smoke", in_step);
+        older.tool.version = "0.0.1".to_owned();
+        refused(&older, "assay 0.0.1");
+        let mut imported = record("smoke", in_step);
+        imported.source = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0).source;
+        refused(&imported, "imported");
+        let mut other = record("smoke", in_step);
+        other.tool.name = "dd".to_owned();
+        refused(&other, "dd");
+    }
+
+    #[test]
+    fn what_the_command_line_changes_in_a_suite_is_asked_for_too() {
+        let words = ["--suite", "smoke", "--repeats", "2", "--label", "model=X"];
+        let asked = AskedRun::of(&ledger(Launcher::Local, &words), Launcher::Local);
+        asked.check(&record("smoke", |suite| (suite.enough, suite.repeats) = (None, 2))).unwrap();
+        assert!(asked.check(&record("smoke", in_step)).is_err());
+        let asked = AskedRun::of(&ledger(Launcher::Ssh, &[]), Launcher::Ssh);
+        asked.check(&record("quick", in_step)).unwrap();
+        assert!(asked.check(&record("smoke", in_step)).is_err());
+    }
+
+    /// A file on the nodes is not known here; nor is the target that is a job file.
+    #[test]
+    fn a_suite_that_is_not_known_here_is_not_compared() {
+        let asked = AskedRun::of(&ledger(Launcher::Ssh, &["--suite", "/there/own.toml"]), Launcher::Ssh);
+        asked.check(&record("smoke", in_step)).unwrap();
+        let mut job = ledger(Launcher::Local, &[]);
+        job.nodes = vec![Entry::new("a", "own.fio")];
+        AskedRun::of(&job, Launcher::Local).check(&record("smoke", in_step)).unwrap();
+    }
 }

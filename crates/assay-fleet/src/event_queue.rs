@@ -1,0 +1,248 @@
+//! What happens in a run, from the threads of its nodes to the one that tells of it. A reader that stands still stops no
+//! node, and nothing that a node sends makes the queue grow without an end.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use assay_runner::Step;
+
+use crate::message::Live;
+
+/// Steps and strangers that wait to be told of; further ones are counted alone.
+const PASSING: usize = 1024;
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CoordinatorEvent {
+    /// A node takes part.
+    Joined(usize),
+    /// A node is ready for its first or its next repeat.
+    Ready(usize, Step),
+    /// Nodes begin a repeat at a time of the coordinator's clock, in nanoseconds.
+    Goes(Vec<usize>, Step, i64),
+    /// A node came too late, or was not ready in time.
+    Late(usize),
+    /// Too few were ready, so many; nothing was measured.
+    TooFew(u32),
+    /// What a node does.
+    Live(usize, Live),
+    /// The record of a node was kept, with its identity.
+    Recorded(usize, String),
+    /// The record of a node was not taken, and why.
+    NotTaken(usize, String),
+    /// The connection to a node ended without its record.
+    Left(usize, String),
+    /// Somebody was turned away: from where, and why.
+    Refused(String, String),
+    /// So many steps and strangers were not told of, as too many waited to be.
+    Skipped(u64),
+}
+
+/// What waits to be taken.
+#[derive(Debug)]
+enum Entry {
+    Event(CoordinatorEvent),
+    /// The newest that this node does.
+    Live(usize),
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    entries: VecDeque<Entry>,
+    /// Of each node that has an entry for it.
+    live: BTreeMap<usize, Live>,
+    /// Entries that are [passing](CoordinatorEvent::is_passing).
+    passing: usize,
+    /// Events that were left out since the last that was not.
+    skipped: u64,
+    /// Nothing more comes.
+    over: bool,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    came: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The end that is told of events, which never waits.
+#[derive(Debug)]
+pub(crate) struct EventSender(Arc<Shared>);
+
+/// The end that takes them. What became of nodes and of their records is there however late it is taken; of what a node
+/// does the newest; of steps and strangers the first thousand, and the number of those after them.
+#[derive(Debug)]
+pub struct CoordinatorEvents(Arc<Shared>);
+
+/// Both ends.
+pub(crate) fn event_queue() -> (EventSender, CoordinatorEvents) {
+    let shared = Arc::<Shared>::default();
+    (EventSender(Arc::clone(&shared)), CoordinatorEvents(shared))
+}
+
+impl CoordinatorEvent {
+    /// Whether a node or a stranger may bring about any number of them.
+    fn is_passing(&self) -> bool {
+        matches!(self, Self::Ready(..) | Self::Goes(..) | Self::Refused(..) | Self::Skipped(_))
+    }
+}
+
+impl EventSender {
+    pub(crate) fn tell(&self, event: CoordinatorEvent) {
+        let mut queue = self.0.lock();
+        match event {
+            CoordinatorEvent::Live(node, live) => {
+                if queue.live.insert(node, live).is_none() {
+                    queue.entries.push_back(Entry::Live(node));
+                }
+            }
+            event if event.is_passing() => {
+                if queue.passing >= PASSING {
+                    queue.skipped += 1;
+                } else {
+                    queue.tell_skipped();
+                    queue.passing += 1;
+                    queue.entries.push_back(Entry::Event(event));
+                }
+            }
+            event => queue.entries.push_back(Entry::Event(event)),
+        }
+        drop(queue);
+        self.0.came.notify_one();
+    }
+}
+
+impl Drop for EventSender {
+    fn drop(&mut self) {
+        self.0.lock().over = true;
+        self.0.came.notify_all();
+    }
+}
+
+impl Queue {
+    /// Those that were left out come before what is told next.
+    fn tell_skipped(&mut self) {
+        if self.skipped > 0 {
+            let skipped = std::mem::take(&mut self.skipped);
+            self.passing += 1;
+            self.entries.push_back(Entry::Event(CoordinatorEvent::Skipped(skipped)));
+        }
+    }
+
+    fn take(&mut self) -> Option<CoordinatorEvent> {
+        if self.entries.is_empty() {
+            self.tell_skipped();
+        }
+        match self.entries.pop_front()? {
+            Entry::Live(node) => Some(CoordinatorEvent::Live(node, self.live.remove(&node).unwrap_or_default())),
+            Entry::Event(event) => {
+                self.passing -= usize::from(event.is_passing());
+                Some(event)
+            }
+        }
+    }
+}
+
+impl CoordinatorEvents {
+    /// The next event, waited for up to `limit`.
+    ///
+    /// # Errors
+    /// Where none came in time, or the coordinator is gone.
+    pub fn recv_timeout(&self, limit: Duration) -> Result<CoordinatorEvent, RecvTimeoutError> {
+        let end = Instant::now() + limit;
+        let mut queue = self.0.lock();
+        loop {
+            if let Some(event) = queue.take() {
+                return Ok(event);
+            }
+            if queue.over {
+                return Err(RecvTimeoutError::Disconnected);
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(RecvTimeoutError::Timeout);
+            }
+            queue = self.0.came.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// What is there by now.
+    pub fn try_iter(&self) -> impl Iterator<Item = CoordinatorEvent> + '_ {
+        std::iter::from_fn(|| self.0.lock().take())
+    }
+
+    /// How many events wait to be taken.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.0.lock().entries.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live(done: f32) -> Live {
+        Live { done, ..Live::default() }
+    }
+
+    /// Threat 4.5: nobody reads, and nodes say what they like.
+    #[test]
+    fn a_reader_that_stands_still_costs_no_more_than_one_value_of_each_node() {
+        let (sender, events) = event_queue();
+        for at in 0..100_000u32 {
+            sender.tell(CoordinatorEvent::Live(at as usize % 3, live(at as f32)));
+            sender.tell(CoordinatorEvent::Refused("x".to_owned(), at.to_string()));
+            if at % 50_000 == 0 {
+                sender.tell(CoordinatorEvent::Recorded(at as usize, "id".to_owned()));
+            }
+        }
+        sender.tell(CoordinatorEvent::Left(1, "gone".to_owned()));
+        assert!(events.waiting() <= 3 + PASSING + 3, "{}", events.waiting());
+        let all: Vec<_> = events.try_iter().collect();
+        let newest: Vec<_> = all.iter().filter(|event| matches!(event, CoordinatorEvent::Live(..))).collect();
+        let expected: Vec<_> = [(0, 99_999.0), (1, 99_997.0), (2, 99_998.0)]
+            .map(|(node, at)| CoordinatorEvent::Live(node, live(at)))
+            .into();
+        assert_eq!(newest, expected.iter().collect::<Vec<_>>());
+        let kept = |node| all.contains(&CoordinatorEvent::Recorded(node, "id".to_owned()));
+        assert!(kept(0) && kept(50_000) && all.contains(&CoordinatorEvent::Left(1, "gone".to_owned())));
+        assert_eq!(all.last(), Some(&CoordinatorEvent::Skipped(100_000 - PASSING as u64)));
+        assert_eq!(events.waiting(), 0);
+    }
+
+    #[test]
+    fn events_come_in_their_order_and_the_end_after_them() {
+        let (sender, events) = event_queue();
+        sender.tell(CoordinatorEvent::Joined(0));
+        sender.tell(CoordinatorEvent::Live(0, live(0.5)));
+        sender.tell(CoordinatorEvent::Late(1));
+        drop(sender);
+        let soon = Duration::from_millis(10);
+        assert_eq!(events.recv_timeout(soon), Ok(CoordinatorEvent::Joined(0)));
+        assert_eq!(events.recv_timeout(soon), Ok(CoordinatorEvent::Live(0, live(0.5))));
+        assert_eq!(events.recv_timeout(soon), Ok(CoordinatorEvent::Late(1)));
+        assert_eq!(events.recv_timeout(soon), Err(RecvTimeoutError::Disconnected));
+        let (_sender, events) = event_queue();
+        assert_eq!(events.recv_timeout(soon), Err(RecvTimeoutError::Timeout));
+    }
+
+    /// Those that were left out are told of where they would have been.
+    #[test]
+    fn what_was_left_out_is_counted_before_what_follows() {
+        let (sender, events) = event_queue();
+        (0..PASSING + 5).for_each(|_| sender.tell(CoordinatorEvent::Refused(String::new(), String::new())));
+        events.recv_timeout(Duration::ZERO).unwrap();
+        sender.tell(CoordinatorEvent::Goes(vec![1], Step { stage: 0, round: 0, workload: 0 }, 7));
+        let last: Vec<_> = events.try_iter().skip(PASSING - 1).collect();
+        assert!(matches!(last[..], [CoordinatorEvent::Skipped(5), CoordinatorEvent::Goes(..)]), "{last:?}");
+    }
+}

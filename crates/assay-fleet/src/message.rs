@@ -1,0 +1,130 @@
+//! What nodes and their coordinator say to each other, as JSON.
+
+use serde::{Deserialize, Serialize};
+
+/// Version of this protocol; both sides must speak the same.
+pub(crate) const PROTOCOL: u32 = 2;
+
+/// What a node says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "says", rename_all = "snake_case", deny_unknown_fields)]
+pub enum FromNode {
+    /// The first line of a connection.
+    Hello {
+        /// Of the protocol.
+        protocol: u32,
+        /// Version of the program.
+        version: String,
+        /// The run that it wants to take part in.
+        run: String,
+        /// Its name.
+        node: String,
+        /// A number used once.
+        nonce: String,
+    },
+    /// That it holds its key.
+    Proof {
+        /// A keyed hash over the greeting, 64 hexadecimal digits.
+        proof: String,
+    },
+    /// Asks what the coordinator's clock reads.
+    Ping {
+        /// Sent, by the node's clock, in nanoseconds.
+        sent: i64,
+    },
+    /// Ready for a repeat.
+    Ready {
+        /// 0 of reads, 1 of writes.
+        stage: u32,
+        /// Number of the repeat.
+        round: u32,
+        /// Number of the workload.
+        workload: u32,
+    },
+    /// What it does, once a second at most.
+    Live(Live),
+    /// The record follows: so many bytes, in the frames after this one.
+    Record {
+        /// Length.
+        bytes: u64,
+        /// BLAKE3 of them, 64 hexadecimal digits.
+        hash: String,
+    },
+}
+
+/// What a node does at the moment.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Live {
+    /// The step of the run: `layout`, `wait`, or the name of a workload.
+    pub doing: String,
+    /// Share of the repeats that are done, 0 to 1.
+    pub done: f32,
+    /// Bytes per second of the last sample; null where none is measured.
+    pub bytes_per_second: Option<f64>,
+    /// 99th percentile of the latency of the last sample, in nanoseconds.
+    pub p99_ns: Option<f64>,
+    /// The highest temperature, in degrees Celsius.
+    pub celsius: Option<f64>,
+}
+
+/// What the coordinator says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "says", rename_all = "snake_case", deny_unknown_fields)]
+pub enum FromCoordinator {
+    /// That it holds the key of the node too.
+    Challenge {
+        /// A number used once.
+        nonce: String,
+        /// A keyed hash over the greeting, 64 hexadecimal digits.
+        proof: String,
+    },
+    /// The node takes part.
+    Welcome {
+        /// Which attempt of this node it is, from 1.
+        attempt: u32,
+        /// Nodes expected.
+        nodes: u32,
+        /// How they work.
+        mode: String,
+        /// How many measure at a time at most.
+        at_a_time: u32,
+    },
+    /// It does not, and why.
+    Refused {
+        /// In words.
+        reason: String,
+    },
+    /// The record is of another medium than the one that is to be there.
+    Misplaced {
+        /// In words.
+        reason: String,
+    },
+    /// The answer to `Ping`.
+    Pong {
+        /// As asked.
+        sent: i64,
+        /// Received, by the coordinator's clock, in nanoseconds.
+        received: i64,
+        /// Answered, by the coordinator's clock, in nanoseconds.
+        answered: i64,
+    },
+    /// Begin a repeat.
+    Go {
+        /// 0 of reads, 1 of writes.
+        stage: u32,
+        /// Number of the repeat.
+        round: u32,
+        /// Number of the workload.
+        workload: u32,
+        /// When, by the coordinator's clock, in nanoseconds.
+        at: i64,
+        /// Nodes that begin together.
+        nodes: u32,
+    },
+    /// The record is kept.
+    Kept {
+        /// Its identity.
+        id: String,
+    },
+}
