@@ -7,6 +7,8 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use assay_core::text::harmless;
+
 use crate::block::Node;
 use crate::error::DeviceError;
 use crate::files::{self, FileId};
@@ -376,7 +378,7 @@ impl StorageBelow {
         let fstype = mount.map_or("", |mount| mount.fstype.as_str());
         let nodes = nodes_under(sysroot, mount, path, dev);
         if nodes.is_empty() && !is_elsewhere(fstype) {
-            self.unknown.get_or_insert(format!("{fstype} names no disk"));
+            self.unknown.get_or_insert(format!("{} names no disk", harmless(fstype)));
         }
         let before = self.storage.len();
         nodes.iter().for_each(|node| self.descend(sysroot, devices, node));
@@ -396,7 +398,7 @@ impl StorageBelow {
                 continue;
             }
             match devices.whole(&node).and_then(|whole| whole.unknown.clone()) {
-                Some(why) => self.unknown = Some(format!("{}: {why}", node.name)),
+                Some(why) => self.unknown = Some(harmless(&format!("{}: {why}", node.name))),
                 None => {
                     let storage = devices.whole(&node).and_then(Whole::storage);
                     self.storage.extend(storage.map(|storage| (storage, node.name)));

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use assay_core::text::harmless;
-use assay_device::guard::mounted_on;
-use assay_device::{HostState, ProofMeter, Seen, Sensors, Sysroot, What, host, look_by_dev, swaps_on};
+use assay_device::guard::{mounted_beside, mounted_on};
+use assay_device::{HostState, ProofMeter, Seen, Sensors, StorageBelow, Sysroot, What, host, look_by_dev, swaps_on};
 use assay_report::{Style, info};
 use serde_json::Value;
 
@@ -21,6 +21,8 @@ pub(crate) fn run(data: &[u8]) {
     let root = Sysroot::at(directory.path());
     let machine = host(&root);
     for dev in NUMBERS {
+        let below = StorageBelow::of_directory_by_dev(&root, Path::new("/mnt/card"), dev);
+        below.unknown.iter().for_each(|why| claims::one_line(why));
         for what in [What::Directory, What::BlockDevice] {
             let path = if what == What::Directory { "/mnt/card" } else { "/dev/card" };
             let target = look_by_dev(&root, Path::new(path), Seen { what, dev });
@@ -33,7 +35,7 @@ pub(crate) fn run(data: &[u8]) {
     }
     shown(&serde_json::to_value(&machine).expect("JSON"));
     for name in NAMES {
-        for used in mounted_on(&root, name) {
+        for used in mounted_on(&root, name).into_iter().chain(mounted_beside(&root, name)) {
             claims::one_line(&used.place);
             claims::one_line(&used.device);
         }
@@ -78,6 +80,15 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         "[proc/self]\nmountinfo = 1 0 8:1 / /mnt/\\x1b[2J rw\\x9b,\\xe2\\x80\\xae - ext4 /dev/sda1\\\\033 rw\n",
         "[proc]\nswaps = x\\n/dev/sda\\\\012 partition\n[/]\nproc/mounts/\n",
     ]);
+    // Loop devices over each other, over themselves, and over nothing; overlays whose layers lie on them; paths to a disk.
+    seeds.push(
+        b"[proc/self]\nmountinfo = 1 0 7:0 / / rw - ext4 /dev/loop0 rw\\n2 1 0:40 / /mnt rw - overlay o rw,upperdir=/mnt/card,\
+          lowerdir=/:/mnt\n[sys/devices/a]\nloop0/dev = 7:0\nloop0/size = 8\nloop0/loop/backing_file = /dev/loop1\n\
+          loop1/dev = 7:1\nloop1/size = 8\nloop1/loop/backing_file = /dev/loop0\nloop2/dev = 7:2\nloop2/size = 8\n\
+          loop2/loop/backing_file = /x\\x1b (deleted)\nsda/dev = 8:1\nsda/size = 1\nsda/wwid = naa.5\nsda/device/vpd_pg83 = \
+          \\x00\\x83\\xff\\xff\\x01\\x03\\x00\\xff\nsdb/dev = 8:2\nsdb/size = 1\nsdb/wwid = naa.5\n"
+            .to_vec(),
+    );
     // Disks that hold each other.
     seeds.push(
         b"[sys/devices/a]\nsda/dev = 8:1\nsda/size = 1\nsda/slaves/sdb -> ../../sdb\nsda/holders/sdb -> ../../sdb\n\
