@@ -78,9 +78,10 @@ impl Directory {
     ///
     /// # Errors
     /// The system's.
-    pub fn inside(&self, name: &str) -> Result<Option<Self>, OwnedError> {
+    pub fn inside(&self, name: impl AsRef<OsStr>) -> Result<Option<Self>, OwnedError> {
+        let name = name.as_ref();
         let path = self.path.join(name);
-        match system::directory_in(&self.handle, OsStr::new(name)) {
+        match system::directory_in(&self.handle, name) {
             Ok(handle) => {
                 let stat = system::stat_directory(&handle).map_err(|error| OwnedError::io(&path, error))?;
                 Ok(Some(Self { handle, path, stat }))
@@ -168,8 +169,8 @@ impl Directory {
     ///
     /// # Errors
     /// Where it is no regular file, or the system's.
-    pub fn read_file(&self, name: &str, caching: Caching) -> Result<File, OwnedError> {
-        self.regular(OsStr::new(name), Access::Read, caching).map(|(file, _)| file)
+    pub fn read_file(&self, name: impl AsRef<OsStr>, caching: Caching) -> Result<File, OwnedError> {
+        self.regular(name.as_ref(), Access::Read, caching).map(|(file, _)| file)
     }
 
     /// Opens a regular file. What it is is looked at before, since opening a device may be enough to make it do

@@ -11,6 +11,7 @@
 //!   same user and lie on the same mount; nothing else is read, written or removed;
 //! - what is read of them is bounded, and so is what is listed.
 
+mod data;
 mod directory;
 mod error;
 mod lock;
@@ -23,6 +24,7 @@ mod stat;
 mod system;
 mod tree;
 
+pub use data::copy_data;
 pub use directory::Directory;
 pub use error::{Cause, OwnedError};
 pub use lock::{Lock, Locked};

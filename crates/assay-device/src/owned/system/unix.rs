@@ -8,8 +8,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, FlockOperation, Gid, Mode as Bits, OFlags, RawMode, Uid, fchmod, fchown, fcntl_getfl,
-    fcntl_setfl, flock, mkdirat, openat, renameat, unlinkat,
+    AtFlags, Dir, FileType, FlockOperation, Gid, Mode as Bits, OFlags, RawMode, SeekFrom, Uid, fchmod, fchown,
+    fcntl_getfl, fcntl_setfl, flock, mkdirat, openat, renameat, seek, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -65,6 +65,19 @@ pub(super) fn open_at(directory: &Handle, name: &OsStr, access: Access, flags: O
 /// After `open_file` has given a regular file: a ring gives EAGAIN instead of waiting where a file does not block.
 pub(in crate::owned) fn wait_again(file: &File) -> io::Result<()> {
     Ok(fcntl_getfl(file).and_then(|set| fcntl_setfl(file, set - OFlags::NONBLOCK))?)
+}
+
+/// Where the next data of a file begin and end, at `from` or behind it; none where the rest is a hole. Where the file system
+/// does not tell, all is data.
+pub(in crate::owned) fn next_data(file: &File, from: u64, bytes: u64) -> io::Result<Option<(u64, u64)>> {
+    let begin = match seek(file, SeekFrom::Data(from)) {
+        Ok(begin) => begin,
+        Err(Errno::NXIO) => return Ok(None),
+        Err(Errno::INVAL | Errno::NOTSUP | Errno::NOSYS) => return Ok((from < bytes).then_some((from, bytes))),
+        Err(error) => return Err(error.into()),
+    };
+    let end = seek(file, SeekFrom::Hole(begin)).unwrap_or(bytes);
+    Ok((begin < bytes).then_some((begin, end.clamp(begin, bytes))).filter(|(begin, end)| begin < end))
 }
 
 /// Makes a file that must not be there, to be read and written. `flags` are those of the system besides.

@@ -217,6 +217,11 @@ pub(in crate::owned) fn wait_again(_file: &File) -> io::Result<()> {
     Ok(())
 }
 
+/// Where the next data of a file begin and end, at `from` or behind it. Holes are read as zeros here.
+pub(in crate::owned) fn next_data(_file: &File, from: u64, bytes: u64) -> io::Result<Option<(u64, u64)>> {
+    Ok((from < bytes).then_some((from, bytes)))
+}
+
 /// Makes a file that must not be there, to be read and written.
 pub(in crate::owned) fn make_file(directory: &Handle, name: &OsStr, caching: Caching, _mode: Mode) -> io::Result<File> {
     let path = directory.at(name)?;
