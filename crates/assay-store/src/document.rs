@@ -13,7 +13,7 @@ use crate::id::is_id;
 use crate::owner::{Owner, OwnerState};
 
 /// Largest document taken from elsewhere: a week of one-second samples and three sensors is half of it.
-const LARGEST: usize = 256 << 20;
+pub(crate) const LARGEST: usize = 256 << 20;
 
 /// Refuses what is too large to be a record.
 pub(crate) fn bounded(json: &str) -> Result<(), StoreError> {

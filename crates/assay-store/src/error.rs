@@ -66,7 +66,7 @@ pub enum StoreError {
     #[error(
         "{} is damaged ({}); move it away together with its -wal and -shm files, and the next run starts a new one (docs/store.md tells how to recover records)",
         shown(.path),
-        harmless(.detail)
+        shortened(.detail)
     )]
     Damaged {
         /// The store.
@@ -93,6 +93,21 @@ pub enum StoreError {
         path: PathBuf,
         /// How many names it has.
         names: u64,
+    },
+    /// A store of assay with tables or columns that assay does not make. None of it is read.
+    #[error(
+        "{} has tables, columns or indexes that assay does not make, and is not read; move it away or set ASSAY_DATA to another directory",
+        shown(.path)
+    )]
+    OtherTables {
+        /// The store.
+        path: PathBuf,
+    },
+    /// Reading takes longer than any store of its size does.
+    #[error("{} takes too long to be read, as no sound store of its size does; leave it out", shown(.path))]
+    TooSlow {
+        /// The store.
+        path: PathBuf,
     },
     /// Written by a newer assay. It is never changed.
     #[error("{} has store version {found}, and this assay knows up to {known}; use the newer assay", shown(.path))]
@@ -132,7 +147,7 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// Any other answer of SQLite.
-    #[error("{}: {}; run again, and report it as a bug if it stays", shown(.path), harmless(.detail))]
+    #[error("{}: {}; run again, and report it as a bug if it stays", shown(.path), shortened(.detail))]
     Database {
         /// The store.
         path: PathBuf,
@@ -140,7 +155,7 @@ pub enum StoreError {
         detail: String,
     },
     /// A stored document that this version cannot read.
-    #[error("record {} in {} cannot be read: {}; use the version of assay that wrote it", harmless(.id), shown(.path), shortened(.reason))]
+    #[error("record {} in {} cannot be read: {}; use the version of assay that wrote it", shortened(.id), shown(.path), shortened(.reason))]
     Unreadable {
         /// Which record.
         id: String,
@@ -281,6 +296,19 @@ mod tests {
         ] {
             let text = crate::document::read(&json).unwrap_err().to_string();
             assert!(text.chars().count() < 400, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_store_answers_is_repeated_in_short() {
+        let (path, detail) = (PathBuf::from("/data/assay.sqlite"), "x".repeat(1 << 20));
+        let errors = [
+            StoreError::Damaged { path: path.clone(), detail: detail.clone() },
+            StoreError::Database { path: path.clone(), detail: detail.clone() },
+            StoreError::Unreadable { id: detail.clone(), path, reason: detail },
+        ];
+        for error in errors {
+            assert!(error.to_string().chars().count() < 900, "{}", error.to_string().len());
         }
     }
 

@@ -27,6 +27,6 @@ pub use observation::{Detail, observed};
 pub use owner::{Owner, OwnerState};
 pub use query::{divided, headed};
 pub use spool::{Disk, Files, Spool};
-pub use sqlite::{Intake, Left, SqliteStore, make_directory};
+pub use sqlite::{Foreign, Intake, Left, SqliteStore, make_directory};
 pub use store::{Abandoned, Change, RunState, Saved, Store, Stored, Summary};
 pub use system::{bytes_of, path_of};

@@ -26,6 +26,9 @@ pub(crate) fn database(file: &Path, error: rusqlite::Error) -> StoreError {
             StoreError::Locked { path }
         }
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Damaged { path, detail },
+        // Of what nothing in a store may come to (`foreign.rs`).
+        ErrorCode::TooBig => StoreError::Damaged { path, detail },
+        ErrorCode::OperationInterrupted => StoreError::TooSlow { path },
         ErrorCode::DiskFull => StoreError::DiskFull { path },
         ErrorCode::ReadOnly if failure.extended_code == ffi::SQLITE_READONLY_DBMOVED => StoreError::Moved { path },
         ErrorCode::ReadOnly => StoreError::ReadOnly { path },

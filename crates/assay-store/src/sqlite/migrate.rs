@@ -78,14 +78,61 @@ pub(crate) fn state(conn: &Connection, file: &Path, steps: &[&str]) -> Result<St
         let untouched = application == 0 && version == 0 && number("SELECT count(*) FROM sqlite_schema")? == 0;
         return if untouched { Ok(State::Empty) } else { Err(StoreError::OtherProgram { path: file.to_owned() }) };
     }
-    match version {
-        found if found > known => Err(StoreError::NewerStore { path: file.to_owned(), found, known }),
+    let state = match version {
+        found if found > known => return Err(StoreError::NewerStore { path: file.to_owned(), found, known }),
         found if found < 1 => {
-            Err(StoreError::Damaged { path: file.to_owned(), detail: format!("store version {found}") })
+            return Err(StoreError::Damaged { path: file.to_owned(), detail: format!("store version {found}") });
         }
-        found if found < known => Ok(State::Older(found)),
-        _ => Ok(State::Current),
+        found if found < known => State::Older(found),
+        _ => State::Current,
+    };
+    let made = usize::try_from(version).ok().and_then(|version| steps.get(..version)).unwrap_or_default();
+    match compared(conn, made).map_err(|error| explain::database(file, error))? {
+        Schema::Same => Ok(state),
+        Schema::Lacks(name) => {
+            Err(StoreError::Damaged { path: file.to_owned(), detail: format!("there is no {name} in it") })
+        }
+        Schema::Other => Err(StoreError::OtherTables { path: file.to_owned() }),
     }
+}
+
+/// Most objects of a schema that are read; the store has less than twenty.
+pub(crate) const MOST_OBJECTS: i32 = 64;
+
+/// Type, name, table and text of an object.
+type Object = (String, String, String, Option<String>);
+
+/// What a schema is beside that which the steps make.
+enum Schema {
+    Same,
+    /// It has nothing else, and not all of it.
+    Lacks(String),
+    Other,
+}
+
+/// Compares the schema with what the steps make. Nothing else is read: columns that are computed, indexes of expressions
+/// and checks are code of whoever made the file (<https://www.sqlite.org/security.html>).
+fn compared(conn: &Connection, steps: &[&str]) -> rusqlite::Result<Schema> {
+    let model = Connection::open_in_memory()?;
+    for step in steps {
+        model.execute_batch(step)?;
+    }
+    let (model, found) = (objects(&model)?, objects(conn)?);
+    if found.iter().any(|object| model.binary_search(object).is_err()) {
+        return Ok(Schema::Other);
+    }
+    let lacks = model.into_iter().find(|object| found.binary_search(object).is_err());
+    Ok(lacks.map_or(Schema::Same, |(_, name, ..)| Schema::Lacks(name)))
+}
+
+fn objects(conn: &Connection) -> rusqlite::Result<Vec<Object>> {
+    let mut select = conn.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema")?;
+    let mut all: Vec<Object> = select
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    // In an order of its own once the file was packed anew (VACUUM).
+    all.sort_unstable();
+    Ok(all)
 }
 
 /// Brings an empty or older store up to date: all of it or nothing. Tells how many of how many records are done, as

@@ -2,6 +2,7 @@
 
 mod explain;
 mod files;
+mod foreign;
 mod intake;
 mod migrate;
 mod observe;
@@ -13,5 +14,6 @@ mod write;
 
 pub(crate) use explain::system as system_error;
 pub use files::make_directory;
+pub use foreign::Foreign;
 pub use intake::{Intake, Left};
 pub use open::SqliteStore;

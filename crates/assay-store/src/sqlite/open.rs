@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::explain;
 use super::files::{self, Found, Inode, Need};
-use super::migrate::{self, STEPS, State};
+use super::migrate::{self, MOST_OBJECTS, STEPS, State};
 use super::parts::Growth;
 use crate::error::StoreError;
 use crate::system;
@@ -170,7 +171,13 @@ fn connect(file: &Path, mode: Mode, busy_timeout: Duration) -> rusqlite::Result<
             flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
         )?,
     };
+    conn.set_limit(Limit::SQLITE_LIMIT_SCHEMA, MOST_OBJECTS)?;
     conn.busy_timeout(busy_timeout)?;
+    settled(conn)
+}
+
+/// A connection with what holds for all of them. What it is to be bounded by is set before: the schema is read here.
+pub(super) fn settled(conn: Connection) -> rusqlite::Result<Connection> {
     // The file may have come from elsewhere: nothing in its schema gets to run
     // (<https://www.sqlite.org/security.html>).
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -239,6 +246,11 @@ fn immutable_uri(file: &Path) -> PathBuf {
 
 fn check(conn: &Connection, file: &Path, found: &Found) -> Result<(), StoreError> {
     let Found::File { bytes: 1..=CHECKED_BYTES } = found else { return Ok(()) };
+    check_all(conn, file)
+}
+
+/// Refuses a file whose pages are not sound.
+pub(super) fn check_all(conn: &Connection, file: &Path) -> Result<(), StoreError> {
     let answer: String = conn
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(|error| explain::database(file, error))?;

@@ -299,13 +299,27 @@ pub(super) fn drop_parts(tx: &Transaction<'_>, record: i64) -> rusqlite::Result<
     Ok(())
 }
 
+/// Bytes that the document of a record has at most when it is put together. To be called within a transaction.
+pub(super) fn document_bytes(conn: &Connection, record: i64, has_parts: bool) -> rusqlite::Result<u64> {
+    let (from, to) = range(record);
+    let sum = |sql: &str, of: &[i64]| -> rusqlite::Result<u64> {
+        conn.prepare_cached(sql)?
+            .query_row(rusqlite::params_from_iter(of), |row| row.get::<_, f64>(0))
+            .map(|sum| sum as u64)
+    };
+    let rest = sum("SELECT total(octet_length(json)) FROM document WHERE record = ?1", &[record])?;
+    let parts = "SELECT total(octet_length(series) + octet_length(json)) FROM part WHERE number BETWEEN ?1 AND ?2";
+    Ok(rest.saturating_add(if has_parts { sum(parts, &[from, to])? } else { 0 }))
+}
+
+/// The document of a record of a store that has no parts: version 1.
+pub(super) fn whole_document(conn: &Connection, record: i64) -> rusqlite::Result<Option<String>> {
+    conn.prepare_cached("SELECT json FROM document WHERE record = ?1")?.query_row([record], |row| row.get(0)).optional()
+}
+
 /// The document of a record, put together. To be called within a transaction.
 pub(super) fn document(conn: &Connection, record: i64) -> rusqlite::Result<Option<String>> {
-    let rest: Option<String> = conn
-        .prepare_cached("SELECT json FROM document WHERE record = ?1")?
-        .query_row([record], |row| row.get(0))
-        .optional()?;
-    let Some(rest) = rest else { return Ok(None) };
+    let Some(rest) = whole_document(conn, record)? else { return Ok(None) };
     let (from, to) = range(record);
     let mut select =
         conn.prepare_cached("SELECT series, json FROM part WHERE number BETWEEN ?1 AND ?2 ORDER BY number")?;
@@ -341,20 +355,29 @@ fn joined(rest: &str, series: BTreeMap<String, String>) -> Option<String> {
     random(&mut chance).ok()?;
     let chance = u128::from_le_bytes(chance);
     // The longer pointer first: an element in front of its array's others would move them.
-    let mut marked = Vec::new();
+    let mark = format!("\"{chance:032x}-");
+    let mut texts = Vec::new();
     for (pointer, text) in series.into_iter().rev() {
         let array = value.pointer_mut(&pointer)?.as_array_mut()?;
-        let mark = format!("{chance:032x}-{}", marked.len());
-        array.insert(0, Value::String(mark.clone()));
-        marked.push((format!("\"{mark}\""), text));
+        array.insert(0, Value::String(format!("{}{}", &mark[1..], texts.len())));
+        texts.push(text);
     }
     let template = document::to_json(&value).ok()?;
-    let mut places: Vec<(usize, usize, &str)> = marked
-        .iter()
-        .map(|(mark, text)| template.find(mark.as_str()).map(|at| (at, at + mark.len(), text.as_str())))
+    // All marks in one pass: there may be thousands.
+    let mut places: Vec<(usize, usize, &str)> = template
+        .match_indices(&mark)
+        .map(|(at, _)| {
+            let behind = template.get(at + mark.len()..)?;
+            let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+            let text = texts.get(behind[..digits].parse::<usize>().ok()?)?;
+            Some((at, at + mark.len() + digits + 1, text.as_str()))
+        })
         .collect::<Option<_>>()?;
+    if places.len() != texts.len() {
+        return None;
+    }
     places.sort_unstable_by_key(|(at, _, _)| *at);
-    let mut whole = String::with_capacity(template.len() + marked.iter().map(|(_, text)| text.len()).sum::<usize>());
+    let mut whole = String::with_capacity(template.len() + texts.iter().map(String::len).sum::<usize>());
     let mut done = 0;
     for (at, end, text) in places {
         whole.push_str(&template[done..at]);

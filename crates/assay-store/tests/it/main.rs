@@ -5,6 +5,7 @@
 mod common;
 
 mod damage;
+mod foreign;
 mod growth;
 mod matching;
 mod migration;
