@@ -13,7 +13,7 @@ pub(crate) fn body(text: &Text, at: usize, other: impl Fn(usize) -> bool) -> (St
         if number > at && other(number) {
             return (closed(body, complete), number, true);
         }
-        let line = text.line(number);
+        let line = text.long_line(number);
         let from = if number == at { line.find('{').unwrap_or(0) } else { 0 };
         for c in line.get(from..).unwrap_or_default().chars() {
             body.push(c);
@@ -52,9 +52,11 @@ fn closed(mut body: String, complete: Option<usize>) -> String {
 
 /// Whether an object that has `name` among its first names begins in line `at`.
 pub(crate) fn begins(text: &Text, at: usize, name: &str) -> bool {
-    let line = text.line(at);
+    let line = text.long_line(at);
     match line.rsplit_once('{') {
-        Some((_, behind)) if behind.trim().is_empty() => (at + 1..at + 3).any(|next| text.line(next).contains(name)),
+        Some((_, behind)) if behind.trim().is_empty() => {
+            (at + 1..at + 3).any(|next| text.long_line(next).contains(name))
+        }
         Some(_) => line.contains(name),
         None => false,
     }

@@ -10,7 +10,8 @@ use regex_lite::Regex;
 #[derive(Debug, Clone)]
 pub struct PathPattern {
     text: String,
-    regex: Regex,
+    /// None where the text stands for itself.
+    regex: Option<Regex>,
     labels: Vec<String>,
 }
 
@@ -70,7 +71,8 @@ impl PathPattern {
             return Err(bad("it is empty"));
         }
         regex.push('$');
-        let regex = Regex::new(&regex).map_err(|_| bad("it is too long"))?;
+        let plain = !pattern.contains(['{', '*']);
+        let regex = (!plain).then(|| Regex::new(&regex)).transpose().map_err(|_| bad("it is too long"))?;
         Ok(Self { text: pattern.to_owned(), regex, labels })
     }
 
@@ -80,13 +82,27 @@ impl PathPattern {
         &self.text
     }
 
+    /// The last component of the paths that are like it, where it stands for itself.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.regex.is_none().then(|| last(&self.text))
+    }
+
     /// The labels of a path; `None` where it is not like the pattern.
     #[must_use]
     pub fn labels(&self, path: &str) -> Option<BTreeMap<String, String>> {
-        let found = self.regex.captures(path)?;
+        let Some(regex) = &self.regex else {
+            let before = path.strip_suffix(self.text.as_str())?;
+            return (before.is_empty() || before.ends_with('/')).then(BTreeMap::new);
+        };
+        let found = regex.captures(path)?;
         let value = |at: usize| found.get(at + 1).map_or("", |part| part.as_str()).to_owned();
         Some(self.labels.iter().enumerate().map(|(at, name)| (name.clone(), value(at))).collect())
     }
+}
+
+/// The last component of a path.
+pub(crate) fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -103,6 +119,9 @@ mod tests {
         assert_eq!(pattern.labels("a/b/output_5.txt.bak"), None);
         let any = PathPattern::parse("{model}_*.log").unwrap();
         assert_eq!(any.labels("x/EVO_run1.log").unwrap()["model"], "EVO");
+        let plain = PathPattern::parse_any("b/1.txt").unwrap();
+        let like = |path: &str| plain.labels(path).is_some();
+        assert!(like("b/1.txt") && like("a/b/1.txt") && !like("ab/1.txt") && !like("1.txt") && !like("b/1.txt.bak"));
         assert_eq!(PathPattern::parse("a.b/{unit}").unwrap().labels("aXb/1"), None, "a point is a point");
     }
 

@@ -44,9 +44,20 @@ pub fn names() -> Vec<&'static str> {
     FORMATS.iter().map(|format| format.name()).collect()
 }
 
+/// Characters of a line that are looked at for words.
+const LONGEST_LOOK: usize = 4_096;
+
 /// The format of which most words occur in a text, where any does.
 pub(crate) fn nearest(text: &Text) -> Option<&'static str> {
-    let lower: Vec<String> = text.lines().iter().take(2_000).map(|line| line.text.to_lowercase()).collect();
+    let lower: Vec<String> = text
+        .lines()
+        .iter()
+        .take(2_000)
+        .map(|line| {
+            // What begins a report stands early in a line.
+            line.text.chars().take(LONGEST_LOOK).flat_map(char::to_lowercase).collect()
+        })
+        .collect();
     let occurs = |word: &&str| lower.iter().any(|line| line.contains(*word));
     let counts =
         FORMATS.iter().map(|format| (format.words().iter().filter(|word| occurs(word)).count(), format.name()));

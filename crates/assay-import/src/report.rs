@@ -14,6 +14,9 @@ use assay_core::think::Think;
 use assay_core::verification::Verification;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Unknown, Workload};
 
+/// Most figures and scores of a report: no tool prints as many in one go.
+pub(crate) const MOST_FIGURES: usize = 2_000;
+
 /// What one report tells: what a tool printed in one go.
 #[derive(Debug, Clone)]
 pub struct Report {
@@ -81,6 +84,18 @@ impl Report {
         let method = Statistic::One.words(&self.tool);
         let value = Estimate::bare(point, 1, &method);
         self.scores.push(Score { name: name.to_owned(), value, unit: unit.to_owned(), more_is_better, program: None });
+    }
+
+    /// Whether it has as many figures as are taken.
+    pub(crate) fn is_full(&self) -> bool {
+        self.figures.len() + self.scores.len() >= MOST_FIGURES
+    }
+
+    /// Adds a finding, unless it was the last.
+    pub(crate) fn find(&mut self, finding: Finding) {
+        if self.findings.last() != Some(&finding) {
+            self.findings.push(finding);
+        }
     }
 
     /// Whether it tells anything.

@@ -1,11 +1,11 @@
 //! A sheet of names: a row for each file, or for all files of a pattern, that says whose figures it holds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use assay_core::text::quoted;
 
 use crate::given::Given;
-use crate::labels::PathPattern;
+use crate::labels::{PathPattern, last};
 use crate::text::decoded;
 
 /// The column that names the files.
@@ -16,6 +16,8 @@ const KIND: &str = "kind";
 const DOUBTFUL: &str = "doubtful";
 /// Longest value of a label, as on the command line.
 const LONGEST: usize = 256;
+/// Most rows whose file is a pattern: each is held against each path.
+const MOST_PATTERNS: usize = 1_000;
 /// Most rows of a sheet.
 const MOST_ROWS: usize = 100_000;
 
@@ -33,6 +35,10 @@ pub struct SheetError {
 #[derive(Debug, Clone, Default)]
 pub struct Sheet {
     rows: Vec<Row>,
+    /// Rows of one file each, by the last component of its path.
+    named: HashMap<String, Vec<usize>>,
+    /// Rows of patterns.
+    patterns: Vec<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -80,23 +86,42 @@ impl Sheet {
             let cells = names.iter().map(String::as_str).zip(record.iter()).filter(|(_, value)| !value.is_empty());
             rows.extend(row(line, cells).map_err(|what| bad(line, &what))?);
         }
-        Ok(Self { rows })
+        let mut sheet = Self::default();
+        for (at, row) in rows.iter().enumerate() {
+            match row.file.name() {
+                Some(name) => sheet.named.entry(name.to_owned()).or_default().push(at),
+                None if sheet.patterns.len() == MOST_PATTERNS => {
+                    return Err(bad(row.line, &format!("more than {MOST_PATTERNS} rows have patterns")));
+                }
+                None => sheet.patterns.push(at),
+            }
+        }
+        Ok(Self { rows, ..sheet })
     }
 
     /// What the first row says that a file is like; its pattern may name labels too.
     pub(crate) fn row(&self, file: &str) -> Option<Given> {
-        self.rows.iter().find_map(|row| {
-            let mut given = row.given.clone();
-            let mut labels = row.file.labels(file)?;
-            labels.append(&mut given.labels);
-            Some(Given { labels, ..given })
-        })
+        let first = |rows: &[usize]| rows.iter().find_map(|at| Some((*at, self.rows.get(*at)?.file.labels(file)?)));
+        let named = self.named.get(last(file)).and_then(|rows| first(rows));
+        let pattern = first(&self.patterns);
+        let (at, mut labels) = named.into_iter().chain(pattern).min_by_key(|(at, _)| *at)?;
+        let mut given = self.rows.get(at)?.given.clone();
+        labels.append(&mut given.labels);
+        Some(Given { labels, ..given })
     }
 
     /// The rows that none of these files is like, with their lines.
     #[must_use]
     pub fn idle<'a>(&'a self, files: &BTreeSet<String>) -> Vec<(u64, &'a str)> {
-        let idle = self.rows.iter().filter(|row| !files.iter().any(|file| row.file.labels(file).is_some()));
+        let mut by_name: HashMap<&str, Vec<&str>> = HashMap::new();
+        for file in files {
+            by_name.entry(last(file)).or_default().push(file);
+        }
+        let like = |row: &Row| match row.file.name() {
+            Some(name) => by_name.get(name).into_iter().flatten().any(|file| row.file.labels(file).is_some()),
+            None => files.iter().any(|file| row.file.labels(file).is_some()),
+        };
+        let idle = self.rows.iter().filter(|row| !like(row));
         idle.map(|row| (row.line, row.name.as_str())).collect()
     }
 }
@@ -217,6 +242,20 @@ mod tests {
         assert_eq!(sheet.row("cards/2.txt"), None);
         let files = BTreeSet::from(["old_1.txt".to_owned()]);
         assert_eq!(sheet.idle(&files), [(2, "cards/1.txt")]);
+    }
+
+    #[test]
+    fn of_rows_that_fit_the_first_counts_whether_it_is_a_name_or_a_pattern() {
+        let sheet = Sheet::parse(b"file,model\nb/1.txt,A\n*.txt,B\n1.txt,C\n{run}.log,D\nx.log,E\n").unwrap();
+        let model = |file: &str| sheet.row(file).map(|row| row.labels["model"].clone());
+        for (file, want) in [("a/b/1.txt", "A"), ("1.txt", "B"), ("c/1.txt", "B"), ("x.log", "D")] {
+            assert_eq!(model(file).as_deref(), Some(want), "{file}");
+        }
+        let files = BTreeSet::from(["1.txt".to_owned(), "x.log".to_owned()]);
+        assert_eq!(sheet.idle(&files), [(2, "b/1.txt")]);
+        let many: String = (0..=MOST_PATTERNS).map(|n| format!("{n}*,A\n")).collect();
+        let error = Sheet::parse(format!("file,model\n{many}").as_bytes()).unwrap_err();
+        assert!(error.line == 1_002 && error.what.contains("more than 1000 rows have patterns"), "{error}");
     }
 
     #[test]

@@ -33,7 +33,7 @@ const WORDS: [&str; 10] = [NAME, "MB/s", "[Read]", "[Write]", "[Mix]", "Test", "
 /// The first line of a report, wherever it stands in a line: pages run lines together.
 static TITLE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"CrystalDiskMark (\d+)\.(\d+[0-9.a-zA-Z]*)( Shizuku Edition)?( x64| x86| ARM64| UWP)* ?(\([^)]*\) ?)*\(C\) 20\d\d",
+        r"CrystalDiskMark (\d+)\.(\d+[0-9.a-zA-Z]*)( Shizuku Edition)?( x64| x86| ARM64| UWP)* ?(\([^)]{0,80}\) ?)*\(C\) 20\d\d",
     )
 });
 /// The same without the year, on a line of its own, as people shorten it; rows follow.
@@ -43,7 +43,7 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
 /// A row, or the heading of a section of rows.
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"\[(Read|Write|Mix)\]|(Sequential|Random|SEQ|RND) *(Read|Write)? *(?:(\d+) *(KiB|MiB|KB|MB))? *(?:\(([^)]*)\))? *: *([0-9.,]+) MB/s(?: *\[ *([0-9.,]+) IOPS *\])?(?: *< *([0-9.,]+) us *>)?",
+        r"\[(Read|Write|Mix)\]|(Sequential|Random|SEQ|RND) *(Read|Write)? *(?:(\d+) *(KiB|MiB|KB|MB))? *(?:\(([^)]{0,80})\))? *: *([0-9.,]+) MB/s(?: *\[ *([0-9.,]+) IOPS *\])?(?: *< *([0-9.,]+) us *>)?",
     )
 });
 static TEST: LazyLock<Regex> = LazyLock::new(|| {
@@ -77,19 +77,21 @@ impl Format for CrystalDiskMark {
     fn read(&self, text: &Text, at: usize) -> Section {
         let end = end(text, at, |line| self.begins(text, line));
         // Lines between that are of something else are not searched for rows.
-        let lines = text.lines().get(at..end).unwrap_or_default();
-        let kept = lines.iter().filter(|line| WORDS.iter().any(|word| line.text.contains(word)));
-        let joined: String = kept.flat_map(|line| [line.text.as_str(), "\n"]).collect();
+        let kept = (at..end).map(|line| text.line(line)).filter(|line| WORDS.iter().any(|word| line.contains(word)));
+        let joined: String = kept.flat_map(|line| [line, "\n"]).collect();
         let mut starts: Vec<usize> = TITLE.find_iter(&joined).map(|found| found.start()).collect();
         if starts.is_empty() {
             starts.push(0);
         }
         let ends = starts.iter().skip(1).copied().chain([joined.len()]);
         let mut section = Section { end, ..Section::default() };
+        let (mut line, mut passed) = (at, 0);
         for (from, to) in starts.iter().copied().zip(ends) {
+            line += joined[passed..from].matches('\n').count();
+            passed = from;
             let report = report(&joined[from..to]);
             if report.is_empty() {
-                let number = text.number(at + joined[..from].matches('\n').count());
+                let number = text.number(line);
                 section
                     .problems
                     .extend(Section::nothing(end, number, "a report of CrystalDiskMark without a row").problems);
@@ -148,14 +150,18 @@ fn report(text: &str) -> Report {
         report.labels.insert("comment".to_owned(), comment[1].trim().to_owned());
     }
     let duration_ns = MEASURE.captures(text).and_then(|time| time[1].parse::<u64>().ok()).map(|s| s * 1_000_000_000);
+    let share = mixed_share(text);
     let mut section = None;
     for row in ROW.captures_iter(text) {
+        if report.is_full() {
+            break;
+        }
         if let Some(heading) = row.get(1) {
             section = direction(heading.as_str());
             continue;
         }
         let said = row.get(3).and_then(|word| direction(word.as_str())).or(section);
-        let Some(figure) = said.and_then(|op| figure(&row, op, major, text)) else { continue };
+        let Some(figure) = said.and_then(|op| figure(&row, op, major, share)) else { continue };
         let load = Load { span_bytes, duration_ns, ..figure.load };
         // How often it ran stands behind the rows: cut off before it, the number of runs is not known.
         report.figures.push(Figure { load, statistic: Statistic::BestOf(runs), ..figure });
@@ -184,7 +190,7 @@ fn drive(report: &mut Report, test: &Captures<'_>) {
         decimal(total.as_str()).zip(self::unit(unit.as_str(), Base::Binary)).map(|(total, unit)| (total * unit) as u64);
 }
 
-fn figure(row: &Captures<'_>, op: Op, major: u32, text: &str) -> Option<Figure> {
+fn figure(row: &Captures<'_>, op: Op, major: u32, share: Option<u8>) -> Option<Figure> {
     let sequential = row[2].to_ascii_lowercase().starts_with("seq");
     let rate = decimal(&row[7])? * 1e6;
     // A row that was not run is printed as zero.
@@ -215,7 +221,7 @@ fn figure(row: &Captures<'_>, op: Op, major: u32, text: &str) -> Option<Figure> 
         (None, Op::Mixed) => format!("Mix {label}"),
     };
     let load = Load {
-        read_percent: (op == Op::Mixed).then(|| mixed_share(text)).flatten(),
+        read_percent: share.filter(|_| op == Op::Mixed),
         pattern: Some(if sequential { Pattern::Sequential } else { Pattern::Random }),
         block_bytes,
         queue_depth: depth.or(Some(1)),

@@ -26,6 +26,8 @@ pub(crate) struct Dd;
 const NAME: &str = "dd";
 /// Most lines between a command and its result.
 const MOST_BETWEEN: usize = 30;
+/// Most counts of records before their result: dd prints two, and two of them may run at once.
+const MOST_COUNTS: u32 = 4;
 /// Longest line that can be one of dd: no locale has longer ones.
 const LONGEST: usize = 400;
 
@@ -145,7 +147,7 @@ fn is_result(text: &Text, at: usize) -> bool {
 
 /// The result of the command or the records at line `at`, with nothing of another tool before it.
 fn result_below(text: &Text, at: usize) -> Option<usize> {
-    let mut at = at;
+    let (mut at, mut counts) = (at, 0);
     for _ in 0..MOST_BETWEEN {
         let before = text.line(at);
         at += 1;
@@ -153,8 +155,13 @@ fn result_below(text: &Text, at: usize) -> Option<usize> {
         if copied(line).is_some() && is_result(text, at) {
             return Some(at);
         }
+        let counted = records(line).is_some();
+        counts += u32::from(counted);
+        if counts > MOST_COUNTS {
+            return None;
+        }
         let ours = line.trim().is_empty()
-            || records(line).is_some()
+            || counted
             || copied(line).is_some()
             || line.contains("dd:")
             || line.contains("truncated")

@@ -34,8 +34,8 @@ impl Format for DiskspdXml {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        let next = |name: &str| (at..at + 4).any(|line| text.line(line).contains(name));
-        text.line(at).contains("<Results>") && (next("<System>") || next("<TimeSpan>") || next("<Profile>"))
+        let next = |name: &str| (at..at + 4).any(|line| text.long_line(line).contains(name));
+        text.long_line(at).contains("<Results>") && (next("<System>") || next("<TimeSpan>") || next("<Profile>"))
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -43,7 +43,7 @@ impl Format for DiskspdXml {
         let mut seen = Seen::default();
         let mut end = at;
         for number in at..text.len().min(at + LONGEST) {
-            let line = text.line(number);
+            let line = text.long_line(number);
             if number > at && self.begins(text, number) {
                 break;
             }

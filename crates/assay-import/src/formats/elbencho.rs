@@ -3,6 +3,8 @@
 //! Columns are found by their names, which vary by version; MiB are 2^20 bytes. Figures are those up to the end of the last
 //! thread: those up to the end of the first leave out the tail of the work.
 
+use std::collections::HashMap;
+
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::Score;
@@ -19,6 +21,8 @@ pub(crate) struct Elbencho;
 const NAME: &str = "elbencho";
 /// Most phases of a call.
 const MOST_PHASES: usize = 1_000;
+/// Most calls in one table.
+const MOST_CALLS: usize = 10_000;
 
 impl Format for Elbencho {
     fn name(&self) -> &'static str {
@@ -36,14 +40,16 @@ impl Format for Elbencho {
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let names: Vec<&str> = text.line(at).split(',').map(str::trim).collect();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (place, name) in names.iter().enumerate() {
+            places.entry(name).or_insert(place);
+        }
         let mut section = Section { end: at + 1, ..Section::default() };
         let mut calls: Vec<(Call, Report)> = Vec::new();
         for number in at + 1..text.len() {
             let fields: Vec<String> = fields(text.line(number));
-            let get = |name: &str| {
-                let at = names.iter().position(|known| *known == name)?;
-                fields.get(at).map(|field| field.trim()).filter(|field| !field.is_empty())
-            };
+            let get =
+                |name: &str| fields.get(*places.get(name)?).map(|field| field.trim()).filter(|field| !field.is_empty());
             if get("operation").is_none() {
                 break;
             }
@@ -51,7 +57,7 @@ impl Format for Elbencho {
             // A row that ends early may end within a number.
             if fields.len() < names.len() {
                 if let Some((_, report)) = calls.last_mut() {
-                    report.findings.push(Finding::SourceIncomplete { what: "a row that ends early".to_owned() });
+                    report.find(Finding::SourceIncomplete { what: "a row that ends early".to_owned() });
                 }
                 section
                     .problems
@@ -67,10 +73,14 @@ impl Format for Elbencho {
                 let load = |load: &Load| report.figures.iter().any(|figure| figure.load == *load);
                 row.figures.iter().any(|figure| load(&figure.load))
             };
-            if calls
-                .last()
-                .is_none_or(|(last, report)| *last != call || report.figures.len() >= MOST_PHASES || again(report))
-            {
+            if calls.last().is_none_or(|(last, report)| {
+                *last != call || report.figures.len() + report.scores.len() >= MOST_PHASES || again(report)
+            }) {
+                if calls.len() >= MOST_CALLS {
+                    let what = format!("more than {MOST_CALLS} calls of elbencho in one table: divide it");
+                    section.problems.push(Problem { line: text.number(number), what });
+                    break;
+                }
                 let mut report = Report { lines: Some((number, number + 1)), ..Report::new(NAME) };
                 report.created = get("ISO date").and_then(date::of_iso);
                 report.version = get("version").map(str::to_owned);

@@ -14,7 +14,7 @@ use regex_lite::Regex;
 use super::elbencho::rate;
 use crate::command::size;
 use crate::date;
-use crate::format::{Format, Section};
+use crate::format::{Format, Problem, Section};
 use crate::number::{Base, decimal, unit};
 use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
@@ -28,6 +28,12 @@ const NAME: &str = "elbencho";
 const MOST_ABOVE: usize = 12;
 /// Most figures of a call.
 const MOST_FIGURES: usize = 1_000;
+/// Most phases in one table.
+const MOST_PHASES: usize = 10_000;
+/// Most words of a command.
+const MOST_WORDS: usize = 500;
+/// Longest label in characters: each report has it.
+const LONGEST_LABEL: usize = 256;
 
 static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE\s*$"));
 static ROW: LazyLock<Regex> =
@@ -53,11 +59,13 @@ impl Format for ElbenchoText {
         let mut reports: Vec<Report> = Vec::new();
         let mut phase: Option<Phase> = None;
         let (mut end, mut begun) = (at + 1, at + 1);
+        let (mut phases, mut problems) = (0, Vec::new());
         let mut finish = |phase: Option<Phase>, from: usize, to: usize| {
             let Some(phase) = phase else { return };
             let again = |report: &Report| {
                 let known = |figure: &Figure| report.figures.iter().any(|other| other.load == figure.load);
-                report.figures.len() >= MOST_FIGURES || phase.figure(&head).as_ref().is_some_and(known)
+                report.figures.len() + report.scores.len() >= MOST_FIGURES
+                    || phase.figure(&head).as_ref().is_some_and(known)
             };
             // A phase that comes again is one of another iteration: no repeats are made of them.
             if reports.last().is_none_or(again) {
@@ -78,6 +86,12 @@ impl Format for ElbenchoText {
             };
             let cell = |at: usize| row.get(at).map_or("", |cell| cell.as_str());
             if !cell(1).is_empty() {
+                phases += 1;
+                if phases > MOST_PHASES {
+                    let what = format!("more than {MOST_PHASES} phases of elbencho in one table: divide it");
+                    problems.push(Problem { line: text.number(number), what });
+                    break;
+                }
                 finish(phase.take(), begun, end);
                 begun = number;
                 phase = Some(Phase::new(cell(1)));
@@ -96,7 +110,7 @@ impl Format for ElbenchoText {
         if let Some(first) = reports.first_mut() {
             first.lines = first.lines.map(|(_, to)| (head.from, to));
         }
-        Section { end, reports, problems: Vec::new() }
+        Section { end, reports, problems }
     }
 }
 
@@ -137,7 +151,7 @@ impl Head {
                 head.from = number;
                 break;
             } else if let Some(label) = line.strip_prefix("LABEL:") {
-                head.label = Some(label.trim().to_owned());
+                head.label = Some(label.trim().chars().take(LONGEST_LABEL).collect());
                 head.from = number;
             }
         }
@@ -176,7 +190,7 @@ fn words(text: &Text, at: usize, before: usize) -> Option<Vec<String>> {
     let mut words = whole.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
     words.find(|word| word.rsplit('/').next() == Some(NAME))?;
     let ends = |word: &&str| !word.starts_with([';', '|', '&', '>']) && !word.starts_with("2>");
-    let words: Vec<String> = words.take_while(ends).map(str::to_owned).collect();
+    let words: Vec<String> = words.take_while(ends).take(MOST_WORDS).map(str::to_owned).collect();
     // A sentence that begins with its name, or options that were left out, are no command.
     (words.iter().any(|word| word.starts_with('-')) && !words.iter().any(|word| word == "...")).then_some(words)
 }
@@ -270,7 +284,7 @@ impl Phase {
             report.score(&format!("elbencho {}", self.name), rate, "entries/s", true);
         }
         if self.op().is_some() && self.rate.is_none() && self.iops.is_none() && self.entries.is_none() {
-            report.findings.push(Finding::SourceIncomplete { what: format!("the figures of {}", self.name) });
+            report.find(Finding::SourceIncomplete { what: format!("the figures of {}", self.name) });
         }
     }
 }

@@ -182,7 +182,8 @@ fn report(text: &str) -> Option<Report> {
 /// Speeds as loads, and as the passes of the check.
 fn speeds(text: &str, check: &mut Verification) -> Vec<Figure> {
     let mut figures = Vec::new();
-    for speed in SPEED.captures_iter(text) {
+    // One of writing and one of reading.
+    for speed in SPEED.captures_iter(text).take(2) {
         let scale = match &speed[3] {
             "K" => 1024.0,
             "M" => 1_048_576.0,

@@ -5,6 +5,7 @@
 //! from an offset, by one process. Cached reads are no figures of the disk: hdparm(8) calls them an indication of
 //! processor, cache and memory; with `--direct` they show the cache and the interface of the drive.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
@@ -15,7 +16,7 @@ use crate::command::{commands, is_device};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
 use crate::pattern::regex;
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Load, MOST_FIGURES, Report};
 use crate::text::Text;
 
 /// hdparm.
@@ -28,8 +29,9 @@ const MOST_BETWEEN: usize = 6;
 /// The beginning of a figure, and the figure where it was not cut off.
 static TIMING: LazyLock<Regex> = LazyLock::new(|| {
     let figure = r"\s*([0-9.]+) *([kMG]?B) in +([0-9.]+) seconds *= *([0-9.]+)\s*([kMG]?B)/sec";
-    let pattern =
-        format!(r"Timing (O_DIRECT )?(buffered |buffer-)?(cached?|disk) reads *(\(offset [^)]*\))? *:(?:{figure})?");
+    let pattern = format!(
+        r"Timing (O_DIRECT )?(buffered |buffer-)?(cached?|disk) reads *(\(offset [^)]{{0,40}}\))? *:(?:{figure})?"
+    );
     regex(&pattern)
 });
 /// What a failed call prints, on a line of its own or between a name and its figure.
@@ -61,7 +63,7 @@ impl Format for Hdparm {
         let end = end(text, first);
         let joined = text.joined(first, end);
         let plain = ERROR.replace_all(&joined, "");
-        for timing in TIMING.captures_iter(&plain) {
+        for timing in TIMING.captures_iter(&plain).take(MOST_FIGURES) {
             take(&mut report, &timing);
         }
         if report.is_empty() {
@@ -88,7 +90,7 @@ fn device(line: &str) -> Option<String> {
 /// The line behind the last figure of a run that begins at line `first`: the next of a figure that it has already
 /// belongs to another run.
 fn end(text: &Text, first: usize) -> usize {
-    let kinds = |line: &str| -> Vec<String> {
+    let kinds = |line: &str| -> BTreeSet<String> {
         TIMING.captures_iter(line).map(|timing| timing[0].split(':').next().unwrap_or_default().to_owned()).collect()
     };
     let mut seen = kinds(text.line(first));
@@ -97,7 +99,7 @@ fn end(text: &Text, first: usize) -> usize {
         let line = text.line(at).trim();
         if has_timing(line) {
             let new = kinds(line);
-            if new.iter().any(|kind| seen.contains(kind)) {
+            if seen.len() >= MOST_FIGURES || new.iter().any(|kind| seen.contains(kind)) {
                 break;
             }
             seen.extend(new);

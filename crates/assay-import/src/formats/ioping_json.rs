@@ -65,12 +65,13 @@ impl Format for IopingJson {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        let line = text.line(at).trim();
+        let line = text.long_line(at).trim();
         if !line.starts_with("[{") {
             return false;
         }
-        let has =
-            |lines: std::ops::Range<usize>, name: &str| lines.into_iter().any(|line| text.line(line).contains(name));
+        let has = |lines: std::ops::Range<usize>, name: &str| {
+            lines.into_iter().any(|line| text.long_line(line).contains(name))
+        };
         has(at..at + 3, "\"timestamp\"") && has(at..at + 8, "\"fstype\"")
     }
 
@@ -78,7 +79,7 @@ impl Format for IopingJson {
         let mut end = at;
         while end < text.len().min(at + LONGEST) {
             end += 1;
-            if text.line(end - 1).trim().ends_with("}]") || self.begins(text, end) {
+            if text.long_line(end - 1).trim().ends_with("}]") || self.begins(text, end) {
                 break;
             }
         }
@@ -94,7 +95,7 @@ impl Format for IopingJson {
             }
         };
         let above = (at.saturating_sub(MOST_ABOVE)..at).rev();
-        let command = above.into_iter().find_map(|line| commands(text.line(line), NAME).pop());
+        let command = above.into_iter().find_map(|line| commands(text.long_line(line), NAME).pop());
         match report(&items, command.as_deref(), cut_off) {
             Some(report) => Section::of(report, end),
             None => Section::nothing(end, text.number(at), "JSON of ioping without its statistics, which come last"),

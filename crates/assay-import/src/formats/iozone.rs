@@ -26,6 +26,8 @@ const NAME: &str = "iozone";
 const SPLASH: &str = "Iozone: Performance Test of File I/O";
 /// Most lines from the first of its output to its first figure.
 const MOST_SPLASH: usize = 100;
+/// Most sizes of records in a block of `-R`.
+const MOST_SIZES: usize = 64;
 /// Most lines between a command and what it printed.
 const MOST_BETWEEN: usize = 8;
 
@@ -105,7 +107,7 @@ impl Format for Iozone {
         }
         let end = run.lines(text, at);
         if run.report.is_empty() {
-            return Section::nothing(at + 1, text.number(at), "iozone printed no figure");
+            return Section::nothing(end, text.number(at), "iozone printed no figure");
         }
         if run.splash && !run.complete {
             let what = "the line `iozone test complete.`".to_owned();
@@ -386,7 +388,10 @@ impl Run {
             }
         }
         match (quoted.as_slice(), plain.as_slice()) {
-            ([_, ..], []) => *sizes = quoted,
+            ([_, ..], []) => {
+                *sizes = quoted;
+                sizes.truncate(MOST_SIZES);
+            }
             ([file], [_, ..]) => {
                 let (name, sizes) = (*name, sizes.clone());
                 for (record, value) in sizes.into_iter().zip(plain) {
@@ -403,7 +408,7 @@ impl Run {
 
     fn add(&mut self, name: &str, jobs: u32, span: Option<u64>, block: Option<u64>, value: Option<f64>, mode: Mode) {
         // Tests that were not run again are printed as zero (`-+n`).
-        let Some(value) = value.filter(|value| *value > 0.0) else { return };
+        let Some(value) = value.filter(|value| *value > 0.0 && !self.report.is_full()) else { return };
         let Some((op, pattern)) = test(name) else { return };
         let known = self.splash || self.command.is_some();
         // Functions of the C library have a buffer of their own; O_DIRECT is for the others.
@@ -464,10 +469,14 @@ fn header(line: &str) -> Option<Vec<usize>> {
 
 /// The words of a line, each with its right edge in characters.
 fn cells(line: &str) -> Vec<(usize, &str)> {
+    // Bytes and characters up to the word before.
+    let (mut bytes, mut edge) = (0, 0);
     line.split_whitespace()
         .map(|word| {
-            let from = (word.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
-            (line.get(..from).map_or(from, |before| before.chars().count()) + word.chars().count(), word)
+            let end = (word.as_ptr() as usize).saturating_sub(line.as_ptr() as usize) + word.len();
+            edge += line.get(bytes..end).map_or(end - bytes, |passed| passed.chars().count());
+            bytes = end;
+            (edge, word)
         })
         .collect()
 }

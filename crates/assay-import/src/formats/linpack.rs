@@ -11,7 +11,7 @@ use regex_lite::Regex;
 use crate::format::{Format, Problem, Section};
 use crate::number::decimal;
 use crate::pattern::regex;
-use crate::report::Report;
+use crate::report::{MOST_FIGURES, Report};
 use crate::text::Text;
 
 /// LINPACK.
@@ -20,6 +20,8 @@ pub(crate) struct Linpack;
 const NAME: &str = "LINPACK";
 /// Most lines of a table.
 const MOST_LINES: usize = 60;
+/// What the heading of a table holds.
+const TABLE: &str = "LINPACK benchmark, ";
 
 static RATING: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -44,7 +46,7 @@ impl Format for Linpack {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
-        RATING.is_match(line) || line.contains("LINPACK benchmark, ") || HPL.is_match(line)
+        is_rating(line) || line.contains(TABLE) || is_hpl(line)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -52,11 +54,20 @@ impl Format for Linpack {
         if let Some(rating) = RATING.captures(line) {
             return rated(&rating, text, at);
         }
-        if HPL.is_match(line) {
+        if is_hpl(line) {
             return hpl(text, at);
         }
         table(text, at)
     }
+}
+
+/// Most lines are of something else, which is seen at once.
+fn is_rating(line: &str) -> bool {
+    (line.contains("flops") || line.contains("FLOPS") || line.contains("Flops")) && RATING.is_match(line)
+}
+
+fn is_hpl(line: &str) -> bool {
+    (line.contains("WR") || line.contains("WC")) && HPL.is_match(line)
 }
 
 fn flops(number: &str, prefix: &str) -> Option<f64> {
@@ -84,6 +95,9 @@ fn table(text: &Text, at: usize) -> Section {
     let (mut size, mut rate, mut end) = (None, None, at + 1);
     for line in at + 1..text.len().min(at + MOST_LINES) {
         let said = text.line(line);
+        if said.contains(TABLE) {
+            break;
+        }
         if let Some(found) = SIZE.captures(said) {
             size = Some(format!("{}x{}", &found[1], &found[2]));
         } else if let Some(row) = ROW.captures(said) {
@@ -108,7 +122,7 @@ fn hpl(text: &Text, at: usize) -> Section {
     let mut verdicts = line.to_owned();
     for next in at + 1..text.len().min(at + MOST_LINES) {
         let said = text.line(next);
-        if HPL.is_match(said) || said.contains("HPLinpack ") {
+        if is_hpl(said) || said.contains("HPLinpack ") {
             break;
         }
         if said.contains("||") {
@@ -116,7 +130,7 @@ fn hpl(text: &Text, at: usize) -> Section {
             end = next + 1;
         }
     }
-    for row in HPL.captures_iter(line) {
+    for row in HPL.captures_iter(line).take(MOST_FIGURES) {
         let name = format!("HPL N={} NB={} P={} Q={}", &row[1], &row[2], &row[3], &row[4]);
         if let Some(rate) = flops(&row[6], "g") {
             report.score(&name, rate, "Mflop/s", true);

@@ -16,7 +16,7 @@ pub(crate) struct Smartctl;
 
 const NAME: &str = "smartctl";
 /// Longest document that is read, in bytes; with all logs of a disk it has some 100 KB.
-const LONGEST: usize = 4 << 20;
+const LONGEST: usize = 1 << 20;
 /// Most names of health that are kept.
 const MOST: usize = 200;
 

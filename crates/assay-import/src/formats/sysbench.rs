@@ -22,6 +22,8 @@ use crate::text::Text;
 pub(crate) struct Sysbench;
 
 const NAME: &str = "sysbench";
+/// The line that comes before the options of a run, behind its title where that is there.
+const BEGINS: &str = "Running the test with following options:";
 /// Most lines of a run.
 const MOST_LINES: usize = 200;
 
@@ -48,19 +50,20 @@ impl Format for Sysbench {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
-        line.trim() == "Running the test with following options:"
-            || line.contains(NAME) && TITLE.is_match(line)
-            || PREPARED.is_match(line)
+        line.trim() == BEGINS || line.contains(NAME) && TITLE.is_match(line) || PREPARED.is_match(line)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut run = Run::default();
-        let (mut end, mut prepared) = (at + 1, false);
+        let (mut end, mut prepared, mut begun) = (at + 1, false, false);
         for line in at..text.len().min(at + MOST_LINES) {
             let (said, number) = (text.line(line), line);
-            if number > at && TITLE.is_match(said) {
+            // The run before was cut off.
+            let begins = said.trim() == BEGINS;
+            if number > at && (begun && begins || TITLE.is_match(said)) {
                 break;
             }
+            begun |= begins;
             prepared |= said.contains("Creating files for the test");
             if run.line(said.trim()) {
                 end = number + 1;

@@ -1,5 +1,6 @@
 //! Texts out of web pages.
 
+use super::MOST_LINES;
 use super::line::Line;
 
 /// Elements of pages that people write; those of data formats are left alone. These do not begin a line.
@@ -29,6 +30,9 @@ const BREAKS: [&str; 18] = [
     "tr",
 ];
 
+/// Length of the longest name of an element.
+const LONGEST_NAME: usize = 10;
+
 /// Whether a text is markup that a format reads by itself.
 pub(super) fn is_markup(text: &str) -> bool {
     let start = text.trim_start();
@@ -43,26 +47,50 @@ pub(super) fn strip(lines: &mut Vec<Line>) {
     let mut plain = Vec::with_capacity(lines.len());
     for line in lines.drain(..) {
         let stripped = without_elements(&line.text);
-        let parts: Vec<&str> = stripped.split('\n').collect();
-        let whole = parts.len() == 1;
-        let kept = parts.into_iter().filter(|part| whole || !part.trim().is_empty());
-        plain.extend(kept.map(|part| Line { number: line.number, text: entities(part) }));
+        let whole = !stripped.contains('\n');
+        let kept = stripped.split('\n').filter(|part| whole || !part.trim().is_empty());
+        plain.extend(kept.map(|part| Line { number: line.number, text: entities(part) }).take(MOST_LINES + 1));
+        if plain.len() > MOST_LINES {
+            break;
+        }
     }
     *lines = plain;
 }
 
 fn has_element(text: &str) -> bool {
-    text.match_indices('<').any(|(at, _)| element(&text[at..]).is_some())
+    for (at, _) in text.match_indices('<') {
+        match element(&text[at..]) {
+            Element::Known { .. } => return true,
+            Element::Open => return false,
+            Element::None => {}
+        }
+    }
+    false
 }
 
-/// The name and the length of the element at the beginning of `text`.
-fn element(text: &str) -> Option<(&'static str, usize)> {
-    let end = text.find('>')? + 1;
-    let inner = text[1..end - 1].trim_start_matches('/');
-    let name: String = inner.chars().take_while(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-    let after = inner[name.len()..].chars().next();
-    let closed = matches!(after, None | Some(' ' | '/' | '\t'));
-    INLINE.iter().chain(&BREAKS).find(|known| **known == name && closed).map(|known| (*known, end))
+/// What stands at a `<`.
+enum Element {
+    /// An element of a page, with its length.
+    Known {
+        name: &'static str,
+        length: usize,
+    },
+    /// The beginning of one, and no `>` in all that follows: no element does.
+    Open,
+    None,
+}
+
+/// The element at the beginning of `text`. Its end is looked for behind a name that is known alone, so that the marks of a
+/// line are passed once.
+fn element(text: &str) -> Element {
+    let inner = text[1..].trim_start_matches('/');
+    let name = inner.bytes().take(LONGEST_NAME + 1).take_while(u8::is_ascii_alphanumeric).count();
+    let closed = matches!(inner.as_bytes().get(name), Some(b' ' | b'/' | b'\t' | b'>'));
+    let known = INLINE.iter().chain(&BREAKS).find(|known| inner[..name].eq_ignore_ascii_case(known));
+    match (known, closed) {
+        (Some(name), true) => text.find('>').map_or(Element::Open, |end| Element::Known { name, length: end + 1 }),
+        _ => Element::None,
+    }
 }
 
 fn without_elements(text: &str) -> String {
@@ -72,7 +100,7 @@ fn without_elements(text: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         match element(rest) {
-            Some((name, length)) => {
+            Element::Known { name, length } => {
                 if BREAKS.contains(&name) {
                     out.push('\n');
                 } else if name == "td" || name == "th" {
@@ -80,7 +108,8 @@ fn without_elements(text: &str) -> String {
                 }
                 rest = &rest[length..];
             }
-            None => {
+            Element::Open => break,
+            Element::None => {
                 out.push('<');
                 rest = &rest[1..];
             }

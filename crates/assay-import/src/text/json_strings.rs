@@ -1,5 +1,6 @@
 //! What Ansible and other programs print as strings of JSON: the output of a task under `stdout`, `stdout_lines` or `msg`.
 
+use super::MOST_LINES;
 use super::line::Line;
 
 /// Keys whose strings are the output of a program.
@@ -7,7 +8,7 @@ const KEYS: [&str; 5] = ["stdout", "stdout_lines", "msg", "stderr", "stderr_line
 
 /// Puts the lines of such strings in the place of the strings.
 pub(super) fn expand(lines: &mut Vec<Line>) {
-    if !lines.iter().any(|line| KEYS.iter().any(|key| key_of(&line.text) == Some(key))) {
+    if !lines.iter().any(|line| key_of(&line.text).is_some_and(|key| KEYS.contains(&key))) {
         return;
     }
     let mut plain: Vec<Line> = Vec::with_capacity(lines.len());
@@ -17,7 +18,8 @@ pub(super) fn expand(lines: &mut Vec<Line>) {
         let value = key.and_then(|_| line.text.split_once(':')).map(|(_, value)| value);
         let number = line.number;
         if let Some(text) = value.and_then(string) {
-            plain.extend(text.split('\n').map(|part| Line { number, text: part.trim_end_matches('\r').to_owned() }));
+            let parts = text.split('\n').take(MOST_LINES + 1);
+            plain.extend(parts.map(|part| Line { number, text: part.trim_end_matches('\r').to_owned() }));
             listed = false;
         } else if value.is_some_and(|value| value.trim() == "[") {
             listed = true;
@@ -27,6 +29,9 @@ pub(super) fn expand(lines: &mut Vec<Line>) {
         } else {
             listed = false;
             plain.push(line);
+        }
+        if plain.len() > MOST_LINES {
+            break;
         }
     }
     *lines = plain;

@@ -14,6 +14,11 @@ mod terminal;
 pub(crate) use decode::decode as decoded;
 pub use line::Line;
 
+/// Most lines of a text: fio's JSON with bins of latencies has a few ten thousand.
+pub(crate) const MOST_LINES: usize = 500_000;
+/// Longest line in bytes that may be printed by a tool. Documents of JSON and XML may be one line, whatever their length.
+const LONGEST_LINE: usize = 64 << 10;
+
 /// A text as lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
@@ -22,7 +27,7 @@ pub struct Text {
 
 impl Text {
     /// Reads bytes as text, whatever their encoding, and takes off what wraps it. There is no byte that is no text:
-    /// what nothing else fits is read as Latin-1.
+    /// what nothing else fits is read as Latin-1. Of one that comes to more than 500,000 lines, the first are read.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         let text = decode::decode(bytes);
@@ -54,9 +59,15 @@ impl Text {
         self.lines.is_empty()
     }
 
-    /// The text of a line; empty behind the last.
+    /// The text of a line; empty behind the last, and of a line that is too long to be printed by a tool.
     #[must_use]
     pub fn line(&self, at: usize) -> &str {
+        Some(self.long_line(at)).filter(|line| line.len() <= LONGEST_LINE).unwrap_or_default()
+    }
+
+    /// The text of a line of any length, which may be a whole document; empty behind the last.
+    #[must_use]
+    pub fn long_line(&self, at: usize) -> &str {
         self.lines.get(at).map_or("", |line| &line.text)
     }
 

@@ -9,9 +9,11 @@ const MOST: usize = 8;
 pub(super) fn strip(lines: &mut [Line]) {
     // A quotation is marked on its own lines alone.
     for line in lines.iter_mut() {
-        while let Some(rest) = line.text.strip_prefix("> ").or_else(|| line.text.strip_prefix(">")) {
-            line.text = rest.to_owned();
+        let mut rest = line.text.as_str();
+        while let Some(behind) = rest.strip_prefix('>') {
+            rest = behind.strip_prefix(' ').unwrap_or(behind);
         }
+        line.text.drain(..line.text.len() - rest.len());
     }
     for mark in ["//", "#", "|", ";", "*"] {
         common(lines, |text| text.strip_prefix(mark).map(|rest| rest.strip_prefix(' ').unwrap_or(rest)));

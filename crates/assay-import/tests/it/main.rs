@@ -4,5 +4,7 @@
 mod articles;
 mod documented;
 mod fio;
+#[cfg(not(windows))]
+mod linear;
 mod originals;
 mod samples;

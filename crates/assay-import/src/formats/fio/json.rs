@@ -21,6 +21,8 @@ use crate::text::Text;
 
 /// Longest job that is read, in bytes: one with all bins of three latencies and directions has half of it.
 const LONGEST_JOB: usize = 4 << 20;
+/// Longest options for all jobs in bytes: each job has a copy of them.
+const LONGEST_OPTIONS: usize = 16 << 10;
 /// Most jobs of a document.
 const MOST_JOBS: usize = 2_000;
 
@@ -57,7 +59,8 @@ pub(super) fn read(text: &Text, at: usize) -> Document {
         value("fio version").and_then(|raw| serde_json::from_str::<String>(raw).ok()).map(|v| version(&v));
     document.created = value("timestamp").and_then(|raw| raw.parse().ok()).and_then(date::of_unix);
     let printed_ms = value("timestamp_ms").and_then(|raw| raw.parse::<f64>().ok());
-    let global = value("global options").map(options).unwrap_or_default();
+    let global = value("global options").filter(|raw| raw.len() <= LONGEST_OPTIONS);
+    let global = global.map(options).unwrap_or_default();
     for list in ["jobs", "client_stats"] {
         let Some(raw) = top.get(list) else { continue };
         let Ok(jobs) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else { continue };

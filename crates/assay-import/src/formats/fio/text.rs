@@ -40,6 +40,9 @@ static PERCENTILES: LazyLock<Regex> = LazyLock::new(|| regex(r"^(slat|clat|lat) 
 static PERCENTILE: LazyLock<Regex> = LazyLock::new(|| regex(r"([0-9.]+)th=\[\s*([0-9.]+)\s*\]"));
 static ISSUED: LazyLock<Regex> = LazyLock::new(|| regex(r"^issued\s*(?:rwts|rwt)?\s*: *total=(\S+)"));
 
+/// Most directions of a job.
+const MOST_SIDES: usize = 4;
+
 /// Words with which the lines of a result begin, behind its first.
 const WITHIN: [&str; 20] = [
     "read",
@@ -152,7 +155,7 @@ pub(super) fn read(text: &Text, at: usize, block: impl Fn(&Job, Op) -> Option<u6
         end = number + 1;
         if let Some(side) = side(line) {
             percentiles = None;
-            current = side.map(|side| {
+            current = side.filter(|_| job.sides.len() < MOST_SIDES).map(|side| {
                 job.sides.push(side);
                 job.sides.len() - 1
             });

@@ -80,6 +80,15 @@ impl Test {
     }
 }
 
+/// Longest text of a name or a value in bytes: each of thousands of results may have a copy of it.
+const LONGEST: usize = 4_096;
+
+/// A text within that.
+pub(super) fn short(text: &str) -> &str {
+    let end = (0..=text.len().min(LONGEST)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    &text[..end]
+}
+
 /// `Processor: A @ 3.0GHz (4 Cores), Motherboard: B` by its parts. A comma stands within a part too.
 pub(super) fn components(text: &str) -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> = BTreeMap::new();

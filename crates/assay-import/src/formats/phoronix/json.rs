@@ -3,17 +3,19 @@
 
 use serde_json::Value;
 
-use super::document::{Document, Entry, System, Test, version};
+use super::document::{Document, Entry, System, Test, short, version};
 use crate::json::body;
 use crate::text::Text;
 
+/// Longest document that is read, in bytes: in memory it takes up to fifty times as much.
+const LONGEST: usize = 4 << 20;
 /// Most names in front of `systems`.
 const MOST_BEFORE: usize = 9;
 
 pub(super) fn begins(text: &Text, at: usize) -> bool {
-    let line = text.line(at).trim();
+    let line = text.long_line(at).trim();
     if line == "{" {
-        let next = |number: usize| text.line(at + number).trim_start();
+        let next = |number: usize| text.long_line(at + number).trim_start();
         return (1..=MOST_BEFORE).any(|number| next(number).starts_with("\"systems\":"))
             && !(1..=MOST_BEFORE).any(|number| next(number) == "{");
     }
@@ -28,6 +30,9 @@ pub(super) fn read(text: &Text, at: usize) -> (Result<Document, String>, usize) 
     let (body, end, cut_off) = body(text, at, |next| begins(text, next));
     if cut_off {
         return (Err("JSON of the Phoronix Test Suite that is cut off".to_owned()), end);
+    }
+    if body.len() > LONGEST {
+        return (Err(format!("JSON of the Phoronix Test Suite with more than {LONGEST} bytes")), end);
     }
     let document = serde_json::from_str::<Value>(&body)
         .map(|value| document(&value))
@@ -52,7 +57,7 @@ fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
 
 fn text(value: &Value) -> String {
     match value {
-        Value::String(text) => text.trim().to_owned(),
+        Value::String(text) => short(text.trim()).to_owned(),
         Value::Number(number) => number.to_string(),
         _ => String::new(),
     }
@@ -60,7 +65,7 @@ fn text(value: &Value) -> String {
 
 fn system(name: &str, value: &Value) -> System {
     let identifier =
-        Some(text(&value["identifier"])).filter(|name| !name.is_empty()).unwrap_or_else(|| name.to_owned());
+        Some(text(&value["identifier"])).filter(|name| !name.is_empty()).unwrap_or_else(|| short(name).to_owned());
     let parts = |value: &Value| entries(value).map(|(name, value)| (name.to_owned(), text(value))).collect();
     System {
         identifiers: vec![identifier],
@@ -84,7 +89,7 @@ fn test(value: &Value) -> Test {
 }
 
 fn entry(name: &str, value: &Value) -> Entry {
-    let mut entry = Entry { system: name.to_owned(), ..Entry::default() };
+    let mut entry = Entry { system: short(name).to_owned(), ..Entry::default() };
     entry.set(&text(&value["value"]));
     let runs = entries(&value["raw_values"]).filter(|(_, value)| value.is_number()).count();
     entry.runs = u32::try_from(runs).unwrap_or(u32::MAX);

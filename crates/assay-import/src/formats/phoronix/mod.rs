@@ -11,7 +11,7 @@ mod json;
 mod load;
 mod xml;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
@@ -30,6 +30,10 @@ pub(crate) struct Phoronix;
 const NAME: &str = "Phoronix Test Suite";
 /// Most bytes of text that the records of a document keep: each keeps all of it.
 const MOST_KEPT: usize = 32 << 20;
+/// Most systems, and targets of their disks, of a document.
+const MOST_SYSTEMS: usize = 1_000;
+/// Most results without a value that are told.
+const MOST_PROBLEMS: usize = 1_000;
 /// The target that stands for the directory of the suite itself.
 const DEFAULT_TARGET: &str = "Default Test Directory";
 
@@ -52,7 +56,10 @@ impl Format for Phoronix {
             Ok(document) => document,
             Err(what) => return Section::nothing(end, text.number(at), what),
         };
-        let (reports, problems) = reports(&document, text.number(at));
+        let (reports, problems) = match reports(&document, text.number(at)) {
+            Ok(found) => found,
+            Err(what) => return Section::nothing(end, text.number(at), what),
+        };
         let bytes: usize = text.lines().get(at..end).unwrap_or_default().iter().map(|line| line.text.len()).sum();
         if bytes.saturating_mul(reports.len()) > MOST_KEPT {
             let what = format!("a result file of {bytes} bytes with {} systems: split it by systems", reports.len());
@@ -66,28 +73,43 @@ impl Format for Phoronix {
     }
 }
 
+/// What a result is of, by which results are put together: place and name of the system, target of its disk.
+type Key<'a> = (usize, &'a str, &'a str);
+
 /// A report for each system and target of its disk, and what has no value.
-fn reports(document: &Document, line: u32) -> (Vec<Report>, Vec<Problem>) {
-    let mut all: BTreeMap<(usize, String), Report> = BTreeMap::new();
+fn reports(document: &Document, line: u32) -> Result<(Vec<Report>, Vec<Problem>), String> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (place, system) in document.systems.iter().enumerate() {
+        for name in &system.identifiers {
+            places.entry(name).or_insert(place);
+        }
+    }
+    let mut all: BTreeMap<Key<'_>, Report> = BTreeMap::new();
     // The rate and the operations of a run are two results with one description.
-    let mut twins: BTreeMap<(usize, String, String), usize> = BTreeMap::new();
+    let mut twins: HashMap<(Key<'_>, &str, &str), usize> = HashMap::new();
     let mut problems = Vec::new();
     for test in &document.tests {
         let load = load::of(test);
         let target = test.option("Disk Target").filter(|target| *target != DEFAULT_TARGET).unwrap_or_default();
         for entry in &test.entries {
-            let system = document.systems.iter().position(|system| system.identifiers.contains(&entry.system));
+            let system = places.get(entry.system.as_str()).copied();
             let Some(value) = entry.value.filter(|value| value.is_finite()) else {
-                if !entry.drawn {
+                if !entry.drawn && problems.len() < MOST_PROBLEMS {
                     problems.push(Problem { line, what: format!("{} of {} has no value", test.title, entry.system) });
                 }
                 continue;
             };
             // A system that is not described is one of its own all the same; up to version 2 one has several names.
-            let key = (system.unwrap_or(usize::MAX), format!("{}\0{target}", entry.system));
+            let key = (system.unwrap_or(usize::MAX), entry.system.as_str(), target);
+            if all.len() >= MOST_SYSTEMS && !all.contains_key(&key) {
+                return Err(format!("a result file with more than {MOST_SYSTEMS} systems: split it by systems"));
+            }
             let report = all
-                .entry(key.clone())
+                .entry(key)
                 .or_insert_with(|| report(document, system.and_then(|at| document.systems.get(at)), entry, target));
+            if report.is_full() {
+                continue;
+            }
             let Some((load, rate)) = &load else {
                 report.scores.push(score(test, entry, value));
                 continue;
@@ -95,16 +117,9 @@ fn reports(document: &Document, line: u32) -> (Vec<Report>, Vec<Problem>) {
             if load.device.is_some() {
                 report.medium.device.clone_from(&load.device);
             }
-            let twin = (key.0, key.1, format!("{}\0{}", test.identifier, test.description));
+            let twin = (key, test.identifier.as_str(), test.description.as_str());
             let at = *twins.entry(twin).or_insert_with(|| {
-                let mut figure = Figure::new(load.load.clone());
-                figure.statistic = statistic(entry);
-                figure.findings = load.findings.clone();
-                if entry.runs == 0 {
-                    let what = "of how many runs a figure is the mean".to_owned();
-                    figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), what });
-                }
-                report.figures.push(figure);
+                report.figures.push(figure(load, entry));
                 report.figures.len() - 1
             });
             let Some(figure) = report.figures.get_mut(at) else { continue };
@@ -118,8 +133,18 @@ fn reports(document: &Document, line: u32) -> (Vec<Report>, Vec<Problem>) {
             }
         }
     }
-    let reports: Vec<Report> = all.into_values().filter(|report| !report.is_empty()).collect();
-    (reports, problems)
+    Ok((all.into_values().filter(|report| !report.is_empty()).collect(), problems))
+}
+
+fn figure(load: &load::Known, entry: &Entry) -> Figure {
+    let mut figure = Figure::new(load.load.clone());
+    figure.statistic = statistic(entry);
+    figure.findings = load.findings.clone();
+    if entry.runs == 0 {
+        let what = "of how many runs a figure is the mean".to_owned();
+        figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), what });
+    }
+    figure
 }
 
 fn report(document: &Document, system: Option<&System>, entry: &Entry, target: &str) -> Report {

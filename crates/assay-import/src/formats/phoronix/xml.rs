@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use super::document::{Document, Entry, System, Test, components, version};
+use super::document::{Document, Entry, System, Test, components, short, version};
 use crate::pattern::regex;
 use crate::text::Text;
 
@@ -17,7 +17,7 @@ const END: &str = "</PhoronixTestSuite>";
 const MOST_ABOVE: usize = 40;
 
 pub(super) fn begins(text: &Text, at: usize) -> bool {
-    text.line(at).contains(ROOT)
+    text.long_line(at).contains(ROOT)
 }
 
 /// The document that begins in line `at`, and the line behind it.
@@ -25,7 +25,7 @@ pub(super) fn read(text: &Text, at: usize) -> (Result<Document, String>, usize) 
     let mut end = at;
     while end < text.len() {
         end += 1;
-        if text.line(end - 1).contains(END) || begins(text, end) {
+        if text.long_line(end - 1).contains(END) || begins(text, end) {
             break;
         }
     }
@@ -49,7 +49,7 @@ fn parse(text: &str) -> Document {
     let mut document = Document { cut_off: true, ..Document::default() };
     let mut place = Place::Head;
     for element in ELEMENT.captures_iter(text) {
-        let (name, value) = (&element[1], decode(element[2].trim()));
+        let (name, value) = (&element[1], element[2].trim());
         place = match (name, place) {
             ("/PhoronixTestSuite", place) => {
                 document.cut_off = false;
@@ -84,7 +84,14 @@ fn parse(text: &str) -> Document {
     document
 }
 
-fn set(document: &mut Document, place: &mut Place, name: &str, value: String) {
+fn set(document: &mut Document, place: &mut Place, name: &str, raw: &str) {
+    if name == "AssociatedIdentifiers"
+        && let Place::System(system) = place
+    {
+        system.identifiers = decode(raw).split(", ").map(|name| short(name).to_owned()).collect();
+        return;
+    }
+    let value = decode(short(raw));
     match place {
         Place::Head => {
             if name == "TestClient" {
@@ -93,7 +100,6 @@ fn set(document: &mut Document, place: &mut Place, name: &str, value: String) {
         }
         Place::System(system) => match name {
             "Identifier" => system.identifiers = vec![value],
-            "AssociatedIdentifiers" => system.identifiers = value.split(", ").map(str::to_owned).collect(),
             "Hardware" => system.hardware = components(&value),
             "Software" => system.software = components(&value),
             "TimeStamp" | "TestDate" => system.time = value,
@@ -112,7 +118,7 @@ fn set(document: &mut Document, place: &mut Place, name: &str, value: String) {
         Place::Entry(_, entry) => match name {
             "Identifier" => entry.system = value,
             "Value" => entry.set(&value),
-            "RawString" => entry.runs = runs(&value),
+            "RawString" => entry.runs = runs(raw),
             _ => {}
         },
     }
