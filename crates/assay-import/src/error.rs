@@ -36,6 +36,14 @@ pub enum ImportError {
         /// What would be read, in bytes.
         most: u64,
     },
+    /// It holds more records than are taken of one file; the first were.
+    #[error("{}: more than {most} results; the first {most} were taken: divide the file", quoted(.file))]
+    TooMany {
+        /// The file.
+        file: String,
+        /// How many were taken.
+        most: usize,
+    },
     /// A compressed file or an archive cannot be unpacked.
     #[error("{}: cannot be unpacked: {reason}", quoted(.file))]
     Packed {

@@ -4,7 +4,7 @@
 //! another on one medium: they are one record, until a tool is met again with a load that the record has already, or
 //! another device. Figures are never put together over that: a run is no repeat of another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::base32::digit;
 use assay_core::draft::Draft;
@@ -15,9 +15,11 @@ use assay_core::record::{Host, Measurement, Record, Settings, Source, SuiteRef, 
 use sha2::{Digest, Sha256};
 
 use crate::file::File;
+use crate::format::Problem;
+use crate::given::Given;
 use crate::options::Options;
 use crate::privacy::without_identities;
-use crate::report::Report;
+use crate::report::{MOST_FIGURES, Report};
 use crate::text::Text;
 
 /// Name of the suite of a record that several tools made.
@@ -35,24 +37,112 @@ pub(crate) struct Part {
     pub(crate) to: usize,
 }
 
-/// The records of the reports in a text, in their order.
-pub(crate) fn records(parts: Vec<Part>, text: &Text, file: &File, options: &Options) -> Vec<Record> {
-    let mut groups: Vec<Vec<Part>> = Vec::new();
-    for part in parts {
-        match groups.last_mut() {
-            Some(group) if joins(group, &part) => group.push(part),
-            _ => groups.push(vec![part]),
+/// Most reports of a group.
+const MOST_PARTS: usize = 1_000;
+/// Most bytes of text that records keep whose lines are those of others too: each keeps all of it.
+const MOST_SHARED: usize = 32 << 20;
+
+/// Reports on their way to records, which are complete when a report comes that belongs to another.
+pub(crate) struct Groups<'a> {
+    text: &'a Text,
+    file: &'a File,
+    options: &'a Options,
+    /// What is said of the file beside what it holds.
+    given: Given,
+    group: Group,
+    /// The lines of the record before, and how many before it had them: a page may have run several reports together in
+    /// one line, and the text alone does not tell them apart.
+    before: Option<((usize, usize), u32)>,
+    shared: usize,
+}
+
+impl<'a> Groups<'a> {
+    pub(crate) fn new(text: &'a Text, file: &'a File, options: &'a Options) -> Self {
+        Self { text, file, options, given: options.given(&file.name), group: Group::default(), before: None, shared: 0 }
+    }
+
+    /// Takes the next report; the record of those before it, where it does not belong to them. A problem where too many
+    /// share their lines.
+    pub(crate) fn add(&mut self, part: Part) -> Result<Option<Record>, Problem> {
+        let same = self.group.parts.last().is_some_and(|last| (last.from, last.to) == (part.from, part.to));
+        if same {
+            let lines = self.text.lines().get(part.from..part.to).unwrap_or_default();
+            self.shared += lines.iter().map(|line| line.text.len() + 1).sum::<usize>();
+            if self.shared > MOST_SHARED {
+                let what = "too many results in these lines: give each a line of its own".to_owned();
+                return Err(Problem { line: self.text.number(part.from), what });
+            }
         }
+        let loads = loads(&part);
+        let record = if self.group.takes(&part, &loads) { None } else { self.end() };
+        self.group.push(part, loads);
+        Ok(record)
     }
-    groups.retain(|group| group.iter().any(|part| !part.report.is_empty()));
-    let mut before: BTreeMap<(usize, usize), u32> = BTreeMap::new();
-    let mut records = Vec::with_capacity(groups.len());
-    for group in groups {
-        // A page may have run several reports together in one line: the text alone does not tell them apart.
-        let nth = before.entry(lines(&group)).and_modify(|n| *n += 1).or_insert(0);
-        records.push(record(group, *nth, text, file, options));
+
+    /// The record of the last reports.
+    pub(crate) fn end(&mut self) -> Option<Record> {
+        let group = std::mem::take(&mut self.group);
+        if group.parts.iter().all(|part| part.report.is_empty()) {
+            return None;
+        }
+        let lines = lines(&group.parts);
+        let nth = match self.before {
+            Some((before, nth)) if before == lines => nth + 1,
+            _ => 0,
+        };
+        self.before = Some((lines, nth));
+        Some(record(group.parts, nth, self))
     }
-    records
+}
+
+/// Reports that are one record, and what decides whether another is of it.
+#[derive(Debug, Default)]
+struct Group {
+    parts: Vec<Part>,
+    /// What was measured: the tools, each with its loads and scores.
+    known: BTreeSet<(String, String)>,
+    device: Option<String>,
+    checked: bool,
+    figures: usize,
+}
+
+impl Group {
+    /// Whether a report belongs to the run of those before it.
+    fn takes(&self, next: &Part, loads: &[String]) -> bool {
+        let Some(first) = self.parts.first() else { return true };
+        let report = &next.report;
+        let other_device =
+            self.device.is_some() && report.medium.device.is_some() && self.device != report.medium.device;
+        let again = loads.iter().any(|load| self.known.contains(&(report.tool.clone(), load.clone())));
+        let full = self.parts.len() >= MOST_PARTS || self.figures >= MOST_FIGURES;
+        !first.report.whole
+            && !report.whole
+            && !report.begins
+            && !other_device
+            && !(self.checked && report.verification.is_some())
+            && !again
+            && !full
+    }
+
+    fn push(&mut self, part: Part, loads: Vec<String>) {
+        let report = &part.report;
+        self.figures += report.figures.len() + report.scores.len();
+        self.checked |= report.verification.is_some();
+        if self.device.is_none() {
+            self.device.clone_from(&report.medium.device);
+        }
+        self.known.extend(loads.into_iter().map(|load| (report.tool.clone(), load)));
+        self.parts.push(part);
+    }
+}
+
+/// The loads and scores of a report, by names that tell them apart.
+fn loads(part: &Part) -> Vec<String> {
+    let figures = part.report.figures.iter().map(|figure| {
+        // Direct and cached I/O are no repeats of one another.
+        format!("{} {:?}", figure.load.workload().title(), figure.load.direct)
+    });
+    figures.chain(part.report.scores.iter().map(|score| score.name.clone())).collect()
 }
 
 /// The first line of a group, and the one behind its last.
@@ -61,27 +151,9 @@ fn lines(group: &[Part]) -> (usize, usize) {
     (from, group.iter().map(|part| part.to).max().unwrap_or(0))
 }
 
-/// Whether a report belongs to the run of those before it.
-fn joins(group: &[Part], next: &Part) -> bool {
-    let loads = |part: &Part| -> Vec<String> {
-        let figures = part.report.figures.iter().map(|figure| {
-            // Direct and cached I/O are no repeats of one another.
-            format!("{} {:?}", figure.load.workload().title(), figure.load.direct)
-        });
-        figures.chain(part.report.scores.iter().map(|score| score.name.clone())).collect()
-    };
-    let new = loads(next);
-    group.iter().all(|part| {
-        let (ours, theirs) = (&part.report.medium.device, &next.report.medium.device);
-        let other_device = ours.is_some() && theirs.is_some() && ours != theirs;
-        let both_checked = part.report.verification.is_some() && next.report.verification.is_some();
-        let again = part.report.tool == next.report.tool && loads(part).iter().any(|load| new.contains(load));
-        !part.report.whole && !next.report.whole && !next.report.begins && !other_device && !both_checked && !again
-    })
-}
-
 /// A group as a record, the `nth` of its lines.
-fn record(group: Vec<Part>, nth: u32, text: &Text, file: &File, options: &Options) -> Record {
+fn record(group: Vec<Part>, nth: u32, of: &Groups<'_>) -> Record {
+    let Groups { text, file, options, given, .. } = of;
     let (from, to) = lines(&group);
     let original = text.joined(from, to);
     let hash = Sha256::digest(original.as_bytes());
@@ -110,9 +182,8 @@ fn record(group: Vec<Part>, nth: u32, text: &Text, file: &File, options: &Option
         merge(&mut whole, next);
     }
     let mut labels = whole.labels;
-    let given = options.given(&file.name);
-    labels.extend(given.labels);
-    let host = Host { hostname: given.host.or(whole.host.hostname), ..whole.host };
+    labels.extend(given.labels.clone());
+    let host = Host { hostname: given.host.clone().or(whole.host.hostname), ..whole.host };
     let medium = Medium { kind: given.kind.unwrap_or(whole.medium.kind), ..whole.medium };
     let span_bytes = measurements.iter().map(|m| m.workload.span_bytes).max().unwrap_or(0);
     let repeats =

@@ -1,21 +1,33 @@
 //! From a file to records.
 
+use std::ops::ControlFlow;
+
+use assay_core::finding::Finding;
 use assay_core::record::Record;
 
 use crate::error::ImportError;
 use crate::file::File;
 use crate::format::{Problem, Section};
-use crate::group::{self, Part};
+use crate::group::{Groups, Part};
 use crate::options::Options;
 use crate::own;
 use crate::registry::{FORMATS, nearest};
-use crate::text::Text;
+use crate::report::MOST_FIGURES;
+use crate::text::{MOST_LINES, Text};
 use crate::unpack::unpack;
 
-/// Most lines of a text: fio's JSON with bins of latencies has a few ten thousand.
-const MOST_LINES: usize = 500_000;
+/// Most records that are handed on at once.
+const BATCH: usize = 500;
+/// Bytes, about, from which on records are handed on though there are fewer.
+const BATCH_BYTES: usize = 8 << 20;
+/// What a figure takes of them, about.
+const FIGURE_BYTES: usize = 2 << 10;
+/// Most records of a file, or of all members of an archive.
+const MOST_RECORDS: usize = 200_000;
+/// Most problems of a file that are told.
+const MOST_PROBLEMS: usize = 1_000;
 
-/// What a file held.
+/// What a file held, or some of it.
 #[derive(Debug, Clone, Default)]
 pub struct Imported {
     /// Its records in order.
@@ -33,51 +45,172 @@ pub enum Item {
     Made(Box<Record>),
 }
 
+impl Item {
+    /// The memory that it takes, about.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Own(document) => document.len(),
+            Self::Made(record) => {
+                let text = record.source.as_ref().and_then(|source| source.text.as_ref()).map_or(0, String::len);
+                text + (record.measurements.len() + record.scores.len() + 1) * FIGURE_BYTES
+            }
+        }
+    }
+}
+
 /// Reads the records in a file, or in the members of an archive.
 ///
 /// # Errors
 /// [`ImportError`] where it gives none. A file that can be read in part gives that part and its problems.
 pub fn import(file: File, options: &Options) -> Result<Imported, ImportError> {
-    let (name, packed) = (file.name.clone(), file);
     let mut all = Imported::default();
-    let mut refused = None;
-    for file in unpack(packed)? {
-        match one(&file, options) {
-            Ok(found) => {
-                all.items.extend(found.items);
-                all.problems.extend(found.problems);
-            }
-            Err(error) if file.name == name => return Err(error),
+    import_each(file, options, &mut |some| {
+        all.items.extend(some.items);
+        all.problems.extend(some.problems);
+        ControlFlow::Continue(())
+    })?;
+    Ok(all)
+}
+
+/// The same, and hands the records on as they are read, at most 500 at a time, until `take` wants no more.
+///
+/// # Errors
+/// As [`import`]; of a file that holds too many records, the first were handed on.
+pub fn import_each(
+    file: File,
+    options: &Options,
+    take: &mut dyn FnMut(Imported) -> ControlFlow<()>,
+) -> Result<(), ImportError> {
+    let name = file.name.clone();
+    let mut hands =
+        Hands { take, next: Imported::default(), bytes: 0, records: 0, untold: 0, flow: ControlFlow::Continue(()) };
+    let (mut failed, mut refused) = (None, None);
+    unpack(file, &mut |file| {
+        match one(&file, options, &mut hands) {
+            Ok(()) => {}
+            Err(error) if file.name == name => failed = Some(error),
             // Of an archive the other members count.
             Err(error) => {
-                all.problems.push((file.name.clone(), Problem { line: 1, what: error.to_string() }));
+                hands.problem(&file.name, Problem { line: 1, what: error.to_string() });
                 refused.get_or_insert(error);
             }
         }
-    }
-    match refused {
-        Some(error) if all.items.is_empty() => Err(error),
-        _ => Ok(all),
+        hands.flow
+    })?;
+    match failed.or(refused.filter(|_| hands.records == 0)) {
+        Some(error) => Err(error),
+        None => hands.end(&name),
     }
 }
 
-fn one(file: &File, options: &Options) -> Result<Imported, ImportError> {
+/// Records and problems on their way.
+struct Hands<'a> {
+    take: &'a mut dyn FnMut(Imported) -> ControlFlow<()>,
+    next: Imported,
+    bytes: usize,
+    records: usize,
+    /// Problems beyond those that are told.
+    untold: usize,
+    flow: ControlFlow<()>,
+}
+
+impl Hands<'_> {
+    /// Takes a record; whether another is wanted.
+    fn item(&mut self, item: Item) -> ControlFlow<()> {
+        self.records += 1;
+        if self.records > MOST_RECORDS {
+            self.flow = ControlFlow::Break(());
+        }
+        if self.flow.is_continue() {
+            self.bytes += item.bytes();
+            self.next.items.push(item);
+            if self.next.items.len() >= BATCH || self.bytes >= BATCH_BYTES {
+                self.hand_on();
+            }
+        }
+        self.flow
+    }
+
+    fn problem(&mut self, file: &str, problem: Problem) {
+        if self.next.problems.len() < MOST_PROBLEMS {
+            self.next.problems.push((file.to_owned(), problem));
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    fn hand_on(&mut self) {
+        self.bytes = 0;
+        self.flow = (self.take)(std::mem::take(&mut self.next));
+    }
+
+    /// Hands on what is left of the file of this name.
+    fn end(mut self, name: &str) -> Result<(), ImportError> {
+        let over = self.records > MOST_RECORDS;
+        if self.flow.is_continue() || over {
+            if self.untold > 0 {
+                let what = format!("{} more of its parts could not be read", self.untold);
+                self.next.problems.push((name.to_owned(), Problem { line: 1, what }));
+            }
+            if !(self.next.items.is_empty() && self.next.problems.is_empty()) {
+                self.hand_on();
+            }
+        }
+        if over { Err(ImportError::TooMany { file: name.to_owned(), most: MOST_RECORDS }) } else { Ok(()) }
+    }
+}
+
+/// Reads a file that is not packed.
+fn one(file: &File, options: &Options, hands: &mut Hands<'_>) -> Result<(), ImportError> {
     if let Some(documents) = own::documents(&file.bytes) {
         let documents = documents.map_err(|reason| ImportError::Own { file: file.name.clone(), reason })?;
-        return Ok(Imported { items: documents.into_iter().map(Item::Own).collect(), problems: Vec::new() });
+        for document in documents {
+            if hands.item(Item::Own(document.to_owned())).is_break() {
+                break;
+            }
+        }
+        return Ok(());
     }
-    let ends = file.bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
-    if ends > MOST_LINES {
-        return Err(ImportError::Nothing {
-            file: file.name.clone(),
-            line: 1,
-            what: format!("more than {MOST_LINES} lines, which no output of a tool has"),
-        });
+    let too_many_lines = || ImportError::Nothing {
+        file: file.name.clone(),
+        line: 1,
+        what: format!("more than {MOST_LINES} lines, which no output of a tool has"),
+    };
+    if file.bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count() > MOST_LINES {
+        return Err(too_many_lines());
     }
     let text = Text::of(&file.bytes);
-    let (parts, problems) = scan(&text);
-    let records = group::records(parts, &text, file, options);
-    if records.is_empty() {
+    // Pages and strings of JSON have lines within their lines.
+    if text.len() > MOST_LINES {
+        return Err(too_many_lines());
+    }
+    let mut groups = Groups::new(&text, file, options);
+    let (mut problems, mut untold, mut any) = (Vec::new(), 0, false);
+    let mut hand = |record: Option<Record>, hands: &mut Hands<'_>| match record {
+        Some(record) => {
+            any = true;
+            hands.item(Item::Made(Box::new(record)))
+        }
+        None => hands.flow,
+    };
+    let mut problem = |problem| if problems.len() < MOST_PROBLEMS { problems.push(problem) } else { untold += 1 };
+    scan(&text, &mut |found| match found {
+        Found::Part(part) => match groups.add(*part) {
+            Ok(record) => hand(record, hands),
+            Err(refused) => {
+                problem(refused);
+                hands.flow
+            }
+        },
+        Found::Problem(found) => {
+            problem(found);
+            hands.flow
+        }
+    });
+    if hands.flow.is_continue() {
+        let _ = hand(groups.end(), hands);
+    }
+    if !any {
         return Err(match problems.into_iter().next() {
             Some(Problem { line, what }) => ImportError::Nothing { file: file.name.clone(), line, what },
             None => {
@@ -86,30 +219,87 @@ fn one(file: &File, options: &Options) -> Result<Imported, ImportError> {
             }
         });
     }
-    Ok(Imported {
-        items: records.into_iter().map(|record| Item::Made(Box::new(record))).collect(),
-        problems: problems.into_iter().map(|problem| (file.name.clone(), problem)).collect(),
-    })
+    for problem in problems {
+        hands.problem(&file.name, problem);
+    }
+    hands.untold += untold;
+    Ok(())
 }
 
-/// Offers each line to each format, and lets the first that knows it read on.
-fn scan(text: &Text) -> (Vec<Part>, Vec<Problem>) {
-    let (mut parts, mut problems) = (Vec::new(), Vec::new());
+/// What stands in a text.
+enum Found {
+    Part(Box<Part>),
+    Problem(Problem),
+}
+
+/// Offers each line to each format, lets the first that knows it read on, and hands on what it reads, until no more is
+/// wanted.
+fn scan(text: &Text, take: &mut dyn FnMut(Found) -> ControlFlow<()>) {
     let mut at = 0;
     while at < text.len() {
         let Some(format) = FORMATS.iter().find(|format| format.begins(text, at)) else {
             at += 1;
             continue;
         };
-        let Section { end, reports, problems: found } = format.read(text, at);
+        let Section { end, reports, problems } = format.read(text, at);
         // A format that reads nothing would be asked for ever.
         let end = end.clamp(at + 1, text.len());
-        parts.extend(reports.into_iter().map(|report| {
+        for problem in problems {
+            if take(Found::Problem(problem)).is_break() {
+                return;
+            }
+        }
+        for mut report in reports {
+            if report.is_full() {
+                let what = format!("figures behind the first {MOST_FIGURES}");
+                report.findings.push(Finding::SourceIncomplete { what });
+            }
             let (from, to) = report.lines.unwrap_or((at, end));
-            Part { format: format.name(), report, from, to }
-        }));
-        problems.extend(found);
+            let part = Part { format: format.name(), report, from, to };
+            if take(Found::Part(Box::new(part))).is_break() {
+                return;
+            }
+        }
         at = end;
     }
-    (parts, problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(n: usize) -> String {
+        format!("{n}+0 records in\n{n}+0 records out\n{} bytes (1 MB) copied, 1 s, 1 MB/s\n", n * 512)
+    }
+
+    #[test]
+    fn records_are_handed_on_as_they_are_read() {
+        let text: String = (1..=1_201).map(report).collect();
+        let options = Options::default();
+        let mut batches = Vec::new();
+        let take = |batches: &mut Vec<usize>, some: Imported, most: usize| {
+            batches.push(some.items.len());
+            if batches.len() == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        import_each(File::new("a.txt", text.clone()), &options, &mut |some| take(&mut batches, some, 9)).unwrap();
+        assert_eq!(batches, [500, 500, 201]);
+        assert_eq!(import(File::new("a.txt", text.clone()), &options).unwrap().items.len(), 1_201);
+        // Nothing more is read when no more is wanted.
+        batches.clear();
+        import_each(File::new("a.txt", text), &options, &mut |some| take(&mut batches, some, 1)).unwrap();
+        assert_eq!(batches, [500]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_comes_with_what_can_and_alone_it_refuses_the_file() {
+        let nothing = "AS SSD Benchmark 1.0\n\n";
+        let options = Options::default();
+        let held = import(File::new("a.txt", report(1) + nothing), &options).unwrap();
+        assert_eq!((held.items.len(), held.problems.len()), (1, 1));
+        assert!(matches!(import(File::new("a.txt", nothing), &options), Err(ImportError::Nothing { .. })));
+        let many = report(1) + &nothing.repeat(MOST_PROBLEMS + 7);
+        let held = import(File::new("a.txt", many), &options).unwrap();
+        assert_eq!(held.problems.len(), MOST_PROBLEMS + 1);
+        assert_eq!(held.problems[MOST_PROBLEMS].1.what, "7 more of its parts could not be read");
+    }
 }

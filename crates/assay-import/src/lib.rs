@@ -28,12 +28,13 @@ mod sheet;
 mod text;
 mod title;
 mod unpack;
+mod xz;
 
 pub use error::ImportError;
 pub use file::File;
 pub use format::{Format, Problem, Section};
 pub use given::Given;
-pub use import::{Imported, Item, import};
+pub use import::{Imported, Item, import, import_each};
 pub use labels::{PathError, PathPattern};
 pub use options::Options;
 pub use registry::{FORMATS, names};

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 /// The documents of a file that begins with a record of assay, one after another or in a list; `None` where it does not.
-pub(crate) fn documents(bytes: &[u8]) -> Option<Result<Vec<String>, String>> {
+pub(crate) fn documents(bytes: &[u8]) -> Option<Result<Vec<&str>, String>> {
     let text = std::str::from_utf8(bytes).ok()?.trim_start_matches('\u{feff}').trim_start();
     if !text.starts_with(['{', '[']) {
         return None;
@@ -22,8 +22,8 @@ pub(crate) fn documents(bytes: &[u8]) -> Option<Result<Vec<String>, String>> {
             Err(error) => return Some(Err(format!("a record of assay is not complete: {error}"))),
         };
         match serde_json::from_str::<Vec<&RawValue>>(value) {
-            Ok(list) => documents.extend(list.iter().map(|value| value.get().to_owned())),
-            Err(_) => documents.push(value.to_owned()),
+            Ok(list) => documents.extend(list.iter().map(|value| value.get())),
+            Err(_) => documents.push(value),
         }
     }
     Some(Ok(documents))
@@ -53,7 +53,7 @@ mod tests {
     fn records_stand_alone_in_lines_or_in_a_list() {
         let one = r#"{"schema":"1.0","id":"a","suite":{},"medium":{},"new":1}"#;
         for text in [one.to_owned(), format!("\u{feff} {one}\n"), format!("[{one}]")] {
-            assert_eq!(documents(text.as_bytes()), Some(Ok(vec![one.to_owned()])), "{text}");
+            assert_eq!(documents(text.as_bytes()), Some(Ok(vec![one])), "{text}");
         }
         assert_eq!(documents(format!("{one}\n{one}\n").as_bytes()).unwrap().unwrap().len(), 2);
         assert!(matches!(documents(format!("{one}\n{{\"schema\":").as_bytes()), Some(Err(_))), "cut off");
