@@ -9,7 +9,8 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use assay_core::base32;
-use assay_device::owned::{Caching, Directory, Lock, Locked, OwnDir, OwnedError};
+use assay_core::units::Bytes;
+use assay_device::owned::{Caching, Directory, Lock, Locked, OwnDir, OwnedError, copy_data};
 use assay_store::new_id;
 
 use crate::failure::Failure;
@@ -30,6 +31,13 @@ const ATTEMPTS: u32 = 100;
 /// Copies that are looked at.
 const MOST_LEFT: usize = 1_000;
 
+/// Most bytes of a store and its log, holes included.
+const LARGEST: u64 = 16 << 30;
+/// Of what is free for the data directory a copy takes at most one part of so many: a run that saves meanwhile has the rest.
+const SHARE: u64 = 4;
+/// After so many bytes it is looked again at what is free.
+const LOOKED_AT: u64 = 64 << 20;
+
 /// A copy of a store; removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Copy {
@@ -40,20 +48,30 @@ pub(crate) struct Copy {
 
 impl Copy {
     /// Copies the store in the directory `from` into the data directory, and removes what killed commands left there.
-    pub(crate) fn of(from: &Path, data: &Path) -> Result<Self, Failure> {
-        let unwritable = |error: OwnedError| {
-            Failure::environment(format!("a copy of {} cannot be made: {error}", output::shown(from)))
-        };
+    /// What lies in `from` may be anything: regular files are read, of them what is no hole, and no more than there is room
+    /// for.
+    pub(crate) fn of(from: &Directory, data: &Path) -> Result<Self, Failure> {
+        let shown = output::shown(from.path());
+        let unwritable = |error: OwnedError| Failure::environment(format!("a copy of {shown} cannot be made: {error}"));
+        let cannot =
+            |error: OwnedError| Failure::environment(format!("the store in {shown} cannot be copied: {error}"));
+        let mut originals = Vec::new();
+        for name in [DATABASE, LOG] {
+            match from.read_file(name, Caching::Cached) {
+                Err(error) if error.kind() == Some(ErrorKind::NotFound) && name != DATABASE => {}
+                opened => originals.push((name, opened.map_err(cannot)?)),
+            }
+        }
         let parent = Directory::open(data).map_err(unwritable)?;
         clean(&parent);
+        let mut room = Room::of(&originals, &parent, &shown)?;
         let copy = Self::empty(&parent).map_err(unwritable)?;
-        for name in [DATABASE, LOG] {
-            let mut original = match File::open(from.join(name)) {
-                Err(error) if error.kind() == ErrorKind::NotFound && name != DATABASE => continue,
-                opened => opened.map_err(|error| cannot_copy(from, &error))?,
-            };
-            let mut file = copy.directory.create_file(name, Caching::Cached).map_err(unwritable)?;
-            io::copy(&mut original, &mut file).map_err(|error| cannot_copy(from, &error))?;
+        for (name, original) in &originals {
+            let file = copy.directory.create_file(name, Caching::Cached).map_err(unwritable)?;
+            copy_data(original, &file, &mut |bytes| room.take(bytes)).map_err(|stopped: Stopped| match stopped {
+                Stopped::Refused(failure) => failure,
+                Stopped::System(error) => cannot(OwnedError::io(&from.path().join(name), error)),
+            })?;
         }
         Ok(copy)
     }
@@ -86,8 +104,63 @@ impl Drop for Copy {
     }
 }
 
-fn cannot_copy(from: &Path, error: &io::Error) -> Failure {
-    Failure::environment(format!("the store in {} cannot be copied: {error}", output::shown(from)))
+/// Why a copy was not made to its end.
+enum Stopped {
+    Refused(Failure),
+    System(io::Error),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+/// What a copy may take of the file system of the data directory.
+struct Room<'a> {
+    data: &'a Directory,
+    shown: &'a str,
+    /// What was free at first.
+    free: u64,
+    taken: u64,
+    looked_at: u64,
+}
+
+impl<'a> Room<'a> {
+    fn of(originals: &[(&str, File)], data: &'a Directory, shown: &'a str) -> Result<Self, Failure> {
+        let bytes = originals.iter().filter_map(|(_, file)| Some(file.metadata().ok()?.len())).sum::<u64>();
+        if bytes > LARGEST {
+            let (bytes, most) = (Bytes(bytes), Bytes(LARGEST));
+            return Err(Failure::environment(format!(
+                "the store in {shown} has {bytes}, and at most {most} are read; export a part of it (assay export)"
+            )));
+        }
+        Ok(Self { data, shown, free: free(data), taken: 0, looked_at: 0 })
+    }
+
+    /// Takes so many bytes more, or refuses.
+    fn take(&mut self, bytes: u64) -> Result<(), Stopped> {
+        self.taken = self.taken.saturating_add(bytes);
+        let mut full = self.taken > self.free / SHARE;
+        if self.taken - self.looked_at >= LOOKED_AT {
+            self.looked_at = self.taken;
+            // Others write there too.
+            full |= free(self.data) < self.free / 2;
+        }
+        if !full {
+            return Ok(());
+        }
+        let (data, free) = (output::shown(self.data.path()), Bytes(self.free));
+        Err(Stopped::Refused(Failure::environment(format!(
+            "the store in {} is not copied: of the {free} that are free for {data} a copy takes a quarter at most; free some, or set ASSAY_DATA to a directory on another file system",
+            self.shown
+        ))))
+    }
+}
+
+/// Bytes that are free; all where the file system does not say.
+fn free(data: &Directory) -> u64 {
+    data.space().map_or(u64::MAX, |space| space.free_bytes)
 }
 
 /// Removes the copies of killed commands.
@@ -159,8 +232,8 @@ mod tests {
         std::fs::write(data.path().join("import-cccccccccc"), b"a file").unwrap();
         let kept = ["import-bbbbbbbbbb", "import-cccccccccc", "import-of-mine"];
 
-        let first = Copy::of(other.path(), data.path()).unwrap();
-        let second = Copy::of(other.path(), data.path()).unwrap();
+        let first = copy(other.path(), data.path()).unwrap();
+        let second = copy(other.path(), data.path()).unwrap();
         assert_eq!(names(data.path()).len(), kept.len() + 2, "a copy that is read stays: {:?}", names(data.path()));
         assert_eq!(std::fs::read(first.path().join(DATABASE)).unwrap(), b"not read here");
         drop((first, second));
@@ -171,7 +244,66 @@ mod tests {
     #[test]
     fn a_store_that_cannot_be_copied_leaves_nothing() {
         let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        assert!(Copy::of(other.path(), data.path()).is_err());
+        assert!(copy(other.path(), data.path()).is_err());
         assert!(names(data.path()).is_empty());
+    }
+
+    #[test]
+    fn nothing_but_files_is_copied_and_nothing_waits() {
+        let pipe = |path: &Path| {
+            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+            rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        };
+        for log in [true, false] {
+            let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            let (database, log) = (other.path().join(DATABASE), log.then(|| other.path().join(LOG)));
+            for odd in 0..2 {
+                let at = log.as_ref().unwrap_or(&database);
+                if log.is_some() {
+                    std::fs::write(&database, b"x").unwrap();
+                }
+                if odd == 0 {
+                    pipe(at)
+                } else {
+                    std::os::unix::fs::symlink("/dev/zero", at).unwrap()
+                }
+                let error = copy(other.path(), data.path()).unwrap_err();
+                let kind = if odd == 0 { "a pipe and not a file" } else { "a link and not a file" };
+                assert!(error.message().contains(kind), "{}", error.message());
+                assert!(names(data.path()).is_empty());
+                std::fs::remove_file(at).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_store_that_is_mostly_a_hole_takes_no_room_and_a_larger_one_is_refused() {
+        let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = File::create(other.path().join(DATABASE)).unwrap();
+        file.set_len(LARGEST).unwrap();
+        let made = copy(other.path(), data.path()).unwrap();
+        let there = std::fs::metadata(made.path().join(DATABASE)).unwrap();
+        let taken = std::os::unix::fs::MetadataExt::blocks(&there) * 512;
+        assert!(there.len() == LARGEST && taken < 1 << 20, "{taken} bytes");
+        std::fs::write(other.path().join(LOG), b"x").unwrap();
+        let error = copy(other.path(), data.path()).unwrap_err();
+        assert!(error.message().contains("at most 16 GiB are read"), "{}", error.message());
+    }
+
+    #[test]
+    fn a_copy_takes_a_quarter_of_what_is_free() {
+        let data = tempfile::tempdir().unwrap();
+        let data = Directory::open(data.path()).unwrap();
+        let mut room = Room { data: &data, shown: "x", free: 1 << 20, taken: 0, looked_at: 0 };
+        assert!(room.take(256 << 10).is_ok());
+        let Err(Stopped::Refused(failure)) = room.take(1) else { panic!("no room is left") };
+        assert!(failure.message().contains("of the 1 MiB that are free"), "{}", failure.message());
+        let mut room = Room { free: u64::MAX, ..room };
+        // What is free now is less than half of that.
+        assert!(room.take(1).is_ok() && room.take(LOOKED_AT).is_err());
+    }
+
+    fn copy(from: &Path, data: &Path) -> Result<Copy, Failure> {
+        Copy::of(&Directory::open(from).unwrap(), data)
     }
 }

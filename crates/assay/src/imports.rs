@@ -1,21 +1,31 @@
 //! Files with results, read as records.
 
-use std::fs::File as SystemFile;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use assay_core::exit::Exit;
 use assay_core::record::Record;
-use assay_import::{File, ImportError, Imported, Item, Options, import};
-use assay_store::{SqliteStore, Store, Stored, read_document};
+use assay_core::units::Bytes;
+use assay_device::owned::{Directory, OwnedError};
+use assay_import::{File, ImportError, Imported, Item, Options, Problem, import_each};
+use assay_store::{Foreign, StoreError, Stored, read_document};
 
 use crate::copies::{Copy, DATABASE};
 use crate::failure::Failure;
-use crate::{output, state, system};
+use crate::{input, output, state, system};
 
 /// Name of standard input on the command line.
 pub(crate) const STANDARD_INPUT: &str = "-";
 /// Most bytes that are read of a file: what is longer is no output of a tool.
 const LARGEST: u64 = 64 << 20;
+/// Most bytes of the records, as JSON, in a file or a directory in the place of a query: all of them are held at once.
+const LARGEST_QUERY: usize = 256 << 20;
+/// Most records of a store that are handed on at once.
+const AT_ONCE: usize = 500;
+/// And bytes of them, about.
+const AT_ONCE_BYTES: usize = 8 << 20;
 /// Deepest directory below one that is named.
 const DEEPEST: usize = 32;
 
@@ -27,92 +37,177 @@ pub(crate) struct Found {
     pub(crate) store: bool,
     /// Whether it was named itself: one of a directory may be anything.
     pub(crate) named: bool,
+    /// The directory that was named, where it is that, or lies in it.
+    root: Option<PathBuf>,
+}
+
+impl Found {
+    fn named(path: &Path) -> Self {
+        Self { path: path.to_owned(), store: false, named: true, root: None }
+    }
 }
 
 /// The files that paths name: a directory stands for all in it, in the order of their names, but for hidden ones and
-/// for links.
+/// for what is no file, such as links.
 pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<Found>, Failure> {
     let mut all = Vec::new();
     for path in paths {
         if path.as_os_str() == STANDARD_INPUT {
-            all.push(Found { path: path.clone(), store: false, named: true });
+            all.push(Found::named(path));
             continue;
         }
         let kind = path.metadata().map_err(|error| cannot_read(path, &error))?;
-        if kind.is_dir() {
-            walk(path, 0, &mut all)?;
+        if !kind.is_dir() {
+            all.push(Found::named(path));
+        } else if path.join(DATABASE).symlink_metadata().is_ok() {
+            // Whatever it is: what is no file is told when it is opened.
+            all.push(Found { path: path.clone(), store: true, named: true, root: Some(path.clone()) });
         } else {
-            all.push(Found { path: path.clone(), store: false, named: true });
+            let directory = Directory::open(path).map_err(|error| cannot_open(path, &error))?;
+            walk(&directory, path, 0, &mut all)?;
         }
     }
     Ok(all)
 }
 
-fn walk(directory: &Path, depth: usize, all: &mut Vec<Found>) -> Result<(), Failure> {
-    if directory.join(DATABASE).is_file() {
-        all.push(Found { path: directory.to_owned(), store: true, named: depth == 0 });
+fn walk(directory: &Directory, root: &Path, depth: usize, all: &mut Vec<Found>) -> Result<(), Failure> {
+    let found = |path: PathBuf, store| Found { path, store, named: false, root: Some(root.to_owned()) };
+    if directory.file_bytes(OsStr::new(DATABASE)).is_some() {
+        all.push(found(directory.path().to_owned(), true));
         return Ok(());
     }
-    let unreadable = |error| cannot_read(directory, &error);
-    let mut entries: Vec<_> =
-        directory.read_dir().map_err(unreadable)?.collect::<Result<_, _>>().map_err(unreadable)?;
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in entries {
-        let kind = entry.file_type().map_err(unreadable)?;
-        if entry.file_name().to_string_lossy().starts_with('.') {
-            continue;
-        }
-        if kind.is_dir() && depth < DEEPEST {
-            walk(&entry.path(), depth + 1, all)?;
-        } else if kind.is_file() {
-            all.push(Found { path: entry.path(), store: false, named: false });
+    let unreadable = |error: OwnedError| cannot_open(directory.path(), &error);
+    let mut names: Vec<OsString> = Vec::new();
+    directory.names(u64::MAX, &mut |name| names.push(name.to_owned())).map_err(unreadable)?;
+    names.sort();
+    for name in names.iter().filter(|name| !name.to_string_lossy().starts_with('.')) {
+        if directory.file_bytes(name).is_some() {
+            all.push(found(directory.path().join(name), false));
+        } else if depth < DEEPEST
+            && let Some(below) = directory.inside(name).map_err(unreadable)?
+        {
+            walk(&below, root, depth + 1, all)?;
         }
     }
     Ok(())
 }
 
-/// Reads a file, or standard input, within bounds.
+/// Reads a file that was named, or standard input, within bounds.
 pub(crate) fn read(path: &Path) -> Result<File, Failure> {
+    if path.as_os_str() == STANDARD_INPUT {
+        return all_of(std::io::stdin().lock(), path);
+    }
+    let kind = path.metadata().map_err(|error| cannot_read(path, &error))?;
+    // A pipe is read as one; a device would be read for hours.
+    if system::is_device(&kind) {
+        return Err(Failure::usage(format!("{} is a device, and no file with results", output::shown(path))));
+    }
+    all_of(input::open(path).map_err(|error| cannot_read(path, &error))?, path)
+}
+
+/// Reads what was named or found.
+fn read_found(found: &Found) -> Result<File, Failure> {
+    let Some(root) = &found.root else { return read(&found.path) };
+    let inner = found.path.strip_prefix(root).unwrap_or(&found.path);
+    let file = input::open_below(root, inner).map_err(|error| cannot_open(&found.path, &error))?;
+    all_of(file, &found.path)
+}
+
+fn all_of(reader: impl Read, path: &Path) -> Result<File, Failure> {
     let mut bytes = Vec::new();
-    let outcome = if path.as_os_str() == STANDARD_INPUT {
-        std::io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)
-    } else {
-        let kind = path.metadata().map_err(|error| cannot_read(path, &error))?;
-        // A pipe is read as one; a device would be read for hours.
-        if system::is_device(&kind) {
-            return Err(Failure::usage(format!("{} is a device, and no file with results", output::shown(path))));
-        }
-        SystemFile::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
-    };
-    outcome.map_err(|error| cannot_read(path, &error))?;
+    reader.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| cannot_read(path, &error))?;
     Ok(File { name: path.to_string_lossy().into_owned(), bytes })
+}
+
+fn cannot_open(path: &Path, error: &OwnedError) -> Failure {
+    Failure::environment(format!("{} cannot be read: {error}", output::shown(path)))
 }
 
 fn cannot_read(path: &Path, error: &std::io::Error) -> Failure {
     let message = format!("{} cannot be read: {error}", output::shown(path));
     match error.kind() {
-        std::io::ErrorKind::NotFound => Failure::usage(message),
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::TimedOut => Failure::usage(message),
         _ => Failure::environment(message),
     }
 }
 
-/// What a file or the directory of a store holds.
-pub(crate) fn imported(found: &Found, options: &Options) -> Result<Result<Imported, ImportError>, Failure> {
-    if found.store {
-        return Ok(Ok(Imported { items: of_store(&found.path)?, problems: Vec::new() }));
-    }
-    Ok(import(read(&found.path)?, options))
+/// What is done with what a file or a store holds, some of it after the other: whether more is wanted.
+pub(crate) type Take<'a> = dyn FnMut(Imported) -> Result<ControlFlow<()>, Failure> + 'a;
+
+/// Hands on what a file or the directory of a store holds, as it is read.
+pub(crate) fn imported(
+    found: &Found,
+    options: &Options,
+    take: &mut Take<'_>,
+) -> Result<Result<(), ImportError>, Failure> {
+    let mut failed = None;
+    let mut hand = |some: Imported| match take(some) {
+        Ok(flow) => flow,
+        Err(failure) => {
+            failed = Some(failure);
+            ControlFlow::Break(())
+        }
+    };
+    let outcome = if found.store {
+        match of_store(found, &mut hand) {
+            Ok(()) => Ok(()),
+            // One that lies in a directory among others may be anything.
+            Err(failure) if !found.named => {
+                let file = found.path.to_string_lossy().into_owned();
+                Err(ImportError::Own { file, reason: failure.message().to_owned() })
+            }
+            Err(failure) => return Err(failure),
+        }
+    } else {
+        import_each(read_found(found)?, options, &mut hand)
+    };
+    failed.map_or(Ok(outcome), Err)
 }
 
-/// The records of another store, which stays as it is: a copy is read, and brought up to date where it is of an older
-/// version.
-fn of_store(directory: &Path) -> Result<Vec<Item>, Failure> {
+/// The records of another store, which stays as it is: a copy is read.
+fn of_store(found: &Found, hand: &mut dyn FnMut(Imported) -> ControlFlow<()>) -> Result<(), Failure> {
     let data = state::directory()?;
     assay_store::make_directory(&data)?;
-    let copy = Copy::of(directory, &data)?;
-    let Some(store) = SqliteStore::open_existing(copy.path())? else { return Ok(Vec::new()) };
-    let ids = store.resolve("all")?;
-    ids.iter().map(|id| Ok(Item::Own(store.load(id)?.document))).collect()
+    let root = found.root.as_deref().unwrap_or(&found.path);
+    let inner = found.path.strip_prefix(root).unwrap_or(Path::new(""));
+    let directory = input::directory_below(root, inner).map_err(|error| cannot_open(&found.path, &error))?;
+    let copy = Copy::of(&directory, &data)?;
+    let Some(mut store) = Foreign::open(copy.path()).map_err(|error| of_foreign(found, &copy, &error))? else {
+        return Ok(());
+    };
+    let (mut next, mut bytes) = (Imported::default(), 0);
+    while let Some(document) = store.next_document().map_err(|error| of_foreign(found, &copy, &error))? {
+        match document {
+            Ok(document) => {
+                bytes += document.len();
+                next.items.push(Item::Own(document));
+            }
+            Err(error) => {
+                let what = of_foreign(found, &copy, &error).message().to_owned();
+                next.problems.push((found.path.to_string_lossy().into_owned(), Problem { line: 1, what }));
+            }
+        }
+        if next.items.len() + next.problems.len() >= AT_ONCE || bytes >= AT_ONCE_BYTES {
+            bytes = 0;
+            if hand(std::mem::take(&mut next)).is_break() {
+                return Ok(());
+            }
+        }
+    }
+    let _ = hand(next);
+    Ok(())
+}
+
+/// What is wrong with another store, by the name that the user knows, not that of its copy.
+fn of_foreign(found: &Found, copy: &Copy, error: &StoreError) -> Failure {
+    // Without the slash that may stand behind it.
+    let theirs: PathBuf = found.path.components().collect();
+    let (theirs, ours) = (output::shown(&theirs), output::shown(copy.path()));
+    let message = error.to_string().replace(&ours, &theirs);
+    match error.exit() {
+        Exit::Usage => Failure::usage(message),
+        _ => Failure::environment(message),
+    }
 }
 
 /// Whether a query names a file or a directory rather than records of the store: it has a slash or a point, which no id
@@ -124,19 +219,31 @@ pub(crate) fn is_file(query: &str) -> bool {
 /// The records in a file or a directory that stands in the place of a query. Nothing of them is kept.
 pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
     let options = Options::default();
-    let mut all = Vec::new();
+    let (mut all, mut bytes) = (Vec::new(), 0);
     for found in files(&[PathBuf::from(query)])? {
-        let held = match imported(&found, &options)? {
-            Ok(held) => held,
+        let outcome = imported(&found, &options, &mut |some| {
+            for (file, problem) in &some.problems {
+                output::tell_wrapped(&format!("{file}, line {}: {}", problem.line, problem.what));
+            }
+            for item in some.items {
+                let stored = stored(item)?;
+                bytes += stored.document.len();
+                all.push(stored);
+            }
+            if bytes > LARGEST_QUERY {
+                let shown = output::shown(Path::new(query));
+                return Err(Failure::usage(format!(
+                    "{shown} holds more than {} of records; take them into the store first: assay import {shown}",
+                    Bytes(LARGEST_QUERY as u64)
+                )));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        match outcome {
+            Ok(()) => {}
             // A directory may hold other things beside.
-            Err(ImportError::Unknown { .. }) if !found.named => continue,
+            Err(ImportError::Unknown { .. }) if !found.named => {}
             Err(error) => return Err(Failure::usage(error.to_string())),
-        };
-        for (file, problem) in &held.problems {
-            output::tell_wrapped(&format!("{file}, line {}: {}", problem.line, problem.what));
-        }
-        for item in held.items {
-            all.push(stored(item)?);
         }
     }
     if all.is_empty() {

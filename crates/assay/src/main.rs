@@ -23,6 +23,7 @@ mod failure;
 mod files;
 #[cfg(feature = "whole")]
 mod imports;
+mod input;
 mod journals;
 mod leftovers;
 mod misplaced;

@@ -1,6 +1,5 @@
 //! Suites: the built-in ones are files too, embedded.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
@@ -10,6 +9,7 @@ use assay_core::text::harmless;
 use assay_fio::{JobFile, Place};
 
 use crate::failure::Failure;
+use crate::input;
 
 /// Built-in suites, name and text.
 pub(crate) const BUILT_IN: [(&str, &str); 18] = [
@@ -58,13 +58,14 @@ fn text(name: &str) -> Result<(String, String), Failure> {
         return Err(Failure::usage(format!("no suite `{shown}`; there are {names}, or name a file")));
     }
     let mut text = String::new();
-    match File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
+    match input::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
         Ok(length) if length as u64 > LONGEST => {
             Err(Failure::usage(format!("{shown}: is larger than 1 MiB; a suite is a small TOML file")))
         }
         Ok(_) => Ok((text, shown)),
         Err(error) => Err(match error.kind() {
             ErrorKind::InvalidData => Failure::usage(format!("{shown}: is not a text file; a suite is a TOML file")),
+            ErrorKind::TimedOut => Failure::usage(format!("{shown}: {error}; a suite is a TOML file")),
             ErrorKind::IsADirectory => Failure::usage(format!("{shown}: is a directory; a suite is a TOML file")),
             ErrorKind::NotFound => {
                 Failure::usage(format!("{shown}: no such file; name a suite file, or one of {names}"))
@@ -121,14 +122,15 @@ pub(crate) fn place(file: &str) -> Result<Option<Place>, Failure> {
 
 /// A job file with the files that it includes, which lie in its folder or below it.
 fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
-    let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_owned();
+    let folder = Path::new(file).parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).to_owned();
     let included = |path: &Path| {
-        let path = folder.join(path);
-        if !path.is_file() {
-            return Err("no such file".to_owned());
-        }
+        let file = input::open_below(&folder, path).map_err(|error| match error.kind() {
+            Some(ErrorKind::NotFound) => "no such file".to_owned(),
+            _ => error.to_string(),
+        })?;
         let mut text = String::new();
-        match File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
+        match file.take(LONGEST + 1).read_to_string(&mut text) {
             Ok(length) if length as u64 > LONGEST => Err("is larger than 1 MiB".to_owned()),
             Ok(_) => Ok(text),
             Err(error) if error.kind() == ErrorKind::InvalidData => Err("is not a text file".to_owned()),

@@ -1,6 +1,5 @@
 //! `assay plan`
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -19,7 +18,7 @@ use serde_json::{Value, json};
 use crate::answer::{Target, WITHOUT_PICTURE};
 use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 use crate::failure::Failure;
-use crate::{files, output, queries, state, suites};
+use crate::{files, input, output, queries, state, suites};
 
 /// A longer file is no plan and no list of units; without a limit, `/dev/zero` would fill the
 /// memory. The largest plan takes less than 64 MiB.
@@ -193,12 +192,13 @@ pub(super) fn read(file: &Path) -> Result<ExperimentPlan, Failure> {
 fn text_of(path: &Path, mend: &str) -> Result<String, Failure> {
     let shown = output::shown(path);
     let mut text = String::new();
-    match File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
+    match input::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
         Ok(length) if length as u64 > LONGEST => Err(Failure::usage(format!("{shown}: is larger than 64 MiB; {mend}"))),
         Ok(_) => Ok(text),
         Err(error) => Err(match error.kind() {
             std::io::ErrorKind::NotFound => Failure::usage(format!("{shown}: no such file; {mend}")),
             std::io::ErrorKind::InvalidData => Failure::usage(format!("{shown}: is not a text file; {mend}")),
+            std::io::ErrorKind::TimedOut => Failure::usage(format!("{shown}: {error}; {mend}")),
             std::io::ErrorKind::IsADirectory => Failure::usage(format!("{shown}: is a directory; {mend}")),
             _ => Failure::environment(format!("{shown}: cannot be read: {error}; change its owner or mode")),
         }),

@@ -1,11 +1,12 @@
 //! What commands ask of the system, as far as Linux and macOS have it in common.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use rustix::fs::{Access, access};
+use rustix::fs::{Access, Mode, OFlags, access, fcntl_getfl, fcntl_setfl, open};
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 
@@ -41,6 +42,35 @@ pub(crate) fn takes_text(meta: &Metadata) -> bool {
     let is_known =
         || known.iter().any(|path| Path::new(path).metadata().is_ok_and(|known| known.rdev() == meta.rdev()));
     kind.is_fifo() || kind.is_char_device() && is_known()
+}
+
+/// Opens a file to be read, without waiting for whatever writes to it.
+pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
+    Ok(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?.into())
+}
+
+/// Reading waits from now on.
+pub(crate) fn read_as_usual(file: &File) -> io::Result<()> {
+    Ok(fcntl_getfl(file).and_then(|set| fcntl_setfl(file, set - OFlags::NONBLOCK))?)
+}
+
+/// Whether it is a pipe.
+pub(crate) fn is_pipe(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.file_type().is_fifo())
+}
+
+/// Whether a program writes to a pipe that was opened at once, or did; what was read to find that out is put into `first`.
+pub(crate) fn has_writer(mut pipe: &File, first: &mut Vec<u8>) -> io::Result<bool> {
+    let mut byte = [0];
+    match pipe.read(&mut byte) {
+        // Where nothing has it open to write, its end is read at once.
+        Ok(read) => {
+            first.extend(&byte[..read]);
+            Ok(read > 0)
+        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether a new file may take the place of one in this directory, whose metadata are `exists` where it is there.

@@ -1,6 +1,7 @@
 //! What commands ask of the system, on Windows.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io;
 use std::os::windows::io::{AsHandle, AsRawHandle};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -53,6 +54,26 @@ pub(crate) fn is_device(_meta: &Metadata) -> bool {
 /// Paths of devices have no metadata, and are tried as those of files.
 pub(crate) fn takes_text(_meta: &Metadata) -> bool {
     true
+}
+
+/// Opens a file to be read.
+pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Reading waits always.
+pub(crate) fn read_as_usual(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Pipes have no names among files.
+pub(crate) fn is_pipe(_file: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Nothing is asked of a pipe here.
+pub(crate) fn has_writer(_pipe: &File, _first: &mut Vec<u8>) -> io::Result<bool> {
+    Ok(true)
 }
 
 /// Whether a new file may take the place of one in this directory: lists of rights are not read, it is tried.

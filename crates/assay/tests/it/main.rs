@@ -12,6 +12,7 @@ mod articles;
 mod at_once;
 mod bad_input;
 mod bare;
+mod bounded;
 mod busybox;
 mod checked_before;
 mod collection;

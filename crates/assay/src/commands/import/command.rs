@@ -8,7 +8,7 @@ use assay_core::units::{grouped, span};
 use assay_import::{Options, Sheet};
 use serde_json::json;
 
-use super::intake::{AT_ONCE, Intake};
+use super::intake::Intake;
 use crate::cli::ImportArgs;
 use crate::failure::Failure;
 use crate::imports;
@@ -37,12 +37,15 @@ pub(in crate::commands) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
         if begun.elapsed() > LONG {
             intake.status.show(|| progress(done, files.len(), begun.elapsed()));
         }
-        match imports::imported(found, &options)? {
-            Ok(held) => intake.take(found, held)?,
-            Err(error) => intake.refuse(found, &error),
-        }
-        if intake.waiting.len() >= AT_ONCE {
-            intake.keep()?;
+        intake.open();
+        let outcome = imports::imported(found, &options, &mut |held| {
+            if begun.elapsed() > LONG {
+                intake.status.show(|| progress(done, files.len(), begun.elapsed()));
+            }
+            intake.take(found, held)
+        })?;
+        if let Err(error) = outcome {
+            intake.refuse(found, &error);
         }
     }
     intake.keep()?;

@@ -1,11 +1,12 @@
 //! The records of files on their way into the store, and what is said of them.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use assay_analysis::{identity, mark_doubtful, names_model};
 use assay_core::exit::Exit;
 use assay_core::record::{Record, Source};
-use assay_core::text::{harmless, quoted};
+use assay_core::text::{self, harmless, quoted};
 use assay_core::units::counted;
 use assay_import::{Given, ImportError, Imported, Item, Options, PathPattern};
 use assay_store::{SqliteStore, Store, read_document};
@@ -20,7 +21,11 @@ use crate::progress::Status;
 use crate::questions::Questions;
 
 /// Records that are saved in one transaction.
-pub(super) const AT_ONCE: usize = 500;
+const AT_ONCE: usize = 500;
+/// Bytes of documents from which on fewer are.
+const AT_ONCE_BYTES: usize = 8 << 20;
+/// Most records of a file that are refused one by one.
+const MOST_REFUSED: usize = 1_000;
 
 /// What became of the files.
 pub(super) struct Intake<'a> {
@@ -30,23 +35,31 @@ pub(super) struct Intake<'a> {
     store: Option<SqliteStore>,
     pub(super) status: Status,
     questions: Questions,
-    pub(super) waiting: Vec<Waiting>,
+    waiting: Vec<Waiting>,
+    /// Bytes of their documents.
+    bytes: usize,
+    /// Records of the file under way that were refused.
+    refused_of_file: usize,
+    /// The model of the records of the file under way that name none, where that was asked for.
+    model: Option<Option<String>>,
     /// The files as their records name them.
     files: BTreeSet<String>,
-    records: Vec<Value>,
+    /// Of each record what `--json` prints, as text, which takes a third of the memory.
+    records: Vec<Box<str>>,
     problems: Vec<Value>,
     refused: Vec<Value>,
     skipped: Vec<String>,
     added: usize,
     known: usize,
     conflicts: usize,
-    /// Records that are new and name no model.
-    nameless: Vec<String>,
+    /// How many records are new and name no model, and the first of them.
+    nameless: (usize, String),
     /// Which figures were to be marked as doubtful, and how often each was.
     doubtful: Vec<(String, usize)>,
     /// Whether a file that was named itself holds no result.
     failed: bool,
-    lines: Vec<String>,
+    /// Why lines could not be printed: the records are saved all the same.
+    unprinted: Option<Failure>,
 }
 
 impl<'a> Intake<'a> {
@@ -59,6 +72,9 @@ impl<'a> Intake<'a> {
             status: Status::new(false),
             questions: Questions::new(args.json || args.dry_run || input),
             waiting: Vec::new(),
+            bytes: 0,
+            refused_of_file: 0,
+            model: None,
             files: BTreeSet::new(),
             records: Vec::new(),
             problems: Vec::new(),
@@ -67,52 +83,83 @@ impl<'a> Intake<'a> {
             added: 0,
             known: 0,
             conflicts: 0,
-            nameless: Vec::new(),
+            nameless: (0, String::new()),
             doubtful: args.doubtful.iter().map(|(load, _)| (load.clone(), 0)).collect(),
             failed: false,
-            lines: Vec::new(),
+            unprinted: None,
         }
     }
 
-    /// Takes what a file held.
-    pub(super) fn take(&mut self, found: &Found, held: Imported) -> Result<(), Failure> {
+    /// Begins with a file.
+    pub(super) fn open(&mut self) {
+        (self.refused_of_file, self.model) = (0, None);
+    }
+
+    /// Takes what a file held, or some of it, and saves what waits where that is enough; whether more is wanted.
+    pub(super) fn take(&mut self, found: &Found, held: Imported) -> Result<ControlFlow<()>, Failure> {
         for (of, problem) in &held.problems {
             self.status.say(&format!("{of}, line {}: {}", problem.line, problem.what));
-            self.problems.push(json!({ "file": of, "line": problem.line, "problem": problem.what }));
+            if self.args.json {
+                self.problems.push(json!({ "file": of, "line": problem.line, "problem": problem.what }));
+            }
         }
         let mut made = Vec::new();
         for item in held.items {
             match item {
                 Item::Own(document) => match read_document(&document) {
                     Ok(record) => {
-                        let (file, given) = (found.path.clone(), Given::default());
-                        self.waiting.push(Waiting { file, record, document, given });
+                        self.wait(Waiting { file: found.path.clone(), record, document, given: Given::default() })
                     }
                     Err(error) => {
-                        let file = output::shown(&found.path);
-                        self.failed = true;
-                        self.status.say(&format!("assay: {file}: {error}"));
-                        self.refused.push(json!({ "file": found.path, "reason": error.to_string() }));
+                        if self.refused_of_file >= MOST_REFUSED {
+                            let what =
+                                format!("more than {MOST_REFUSED} of its records cannot be read; the rest is left out");
+                            self.refuse_with(found, what);
+                            self.keep_full()?;
+                            return Ok(ControlFlow::Break(()));
+                        }
+                        self.refused_of_file += 1;
+                        self.refuse_with(found, error.to_string());
                     }
                 },
                 Item::Made(record) => made.push(*record),
             }
         }
         self.name(found, &mut made);
+        // Of one file after another: what is said of it is looked up once.
+        let mut of_file: Option<(String, Given)> = None;
         for mut record in made {
             let file = record.source.as_ref().map(|source| source.file.clone()).unwrap_or_default();
-            let mut given = self.options.given(&file);
-            given.doubtful.extend(self.args.doubtful.iter().cloned());
+            let given = match &of_file {
+                Some((known, given)) if *known == file => given.clone(),
+                _ => {
+                    let mut given = self.options.given(&file);
+                    given.doubtful.extend(self.args.doubtful.iter().cloned());
+                    self.files.insert(file.clone());
+                    of_file = Some((file, given.clone()));
+                    given
+                }
+            };
             self.mark(&mut record, &given);
-            self.files.insert(file);
             let document = imports::document(&record)?;
-            self.waiting.push(Waiting { file: found.path.clone(), record, document, given });
+            self.wait(Waiting { file: found.path.clone(), record, document, given });
         }
-        Ok(())
+        self.keep_full()?;
+        Ok(ControlFlow::Continue(()))
     }
 
-    /// Asks for the model of new records that name none, where somebody can be asked. A directory is not asked about
-    /// file by file.
+    fn wait(&mut self, waiting: Waiting) {
+        self.bytes += waiting.document.len();
+        self.waiting.push(waiting);
+    }
+
+    /// Saves what waits, where it is enough for a transaction.
+    fn keep_full(&mut self) -> Result<(), Failure> {
+        if self.waiting.len() >= AT_ONCE || self.bytes >= AT_ONCE_BYTES { self.keep() } else { Ok(()) }
+    }
+
+    /// Asks for the model of new records that name none, where somebody can be asked: once a file. A directory is not
+    /// asked about file by file.
     fn name(&mut self, found: &Found, made: &mut [Record]) {
         if !found.named || !self.questions.asks() {
             return;
@@ -124,9 +171,12 @@ impl<'a> Intake<'a> {
         if nameless.is_empty() {
             return;
         }
-        self.status.clear();
-        let question = format!("{} names no model. Which is it? (Enter: unknown)", output::shown(&found.path));
-        if let Some(model) = self.questions.ask(&question) {
+        if self.model.is_none() {
+            self.status.clear();
+            let question = format!("{} names no model. Which is it? (Enter: unknown)", output::shown(&found.path));
+            self.model = Some(self.questions.ask(&question));
+        }
+        if let Some(Some(model)) = &self.model {
             for record in &mut nameless {
                 record.labels.insert("model".to_owned(), model.clone());
             }
@@ -147,6 +197,8 @@ impl<'a> Intake<'a> {
     /// Saves what waits, where there is a store, and says of each what became of it.
     pub(super) fn keep(&mut self) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        let mut lines = Vec::new();
         let kept = match &mut self.store {
             Some(store) => keep(store, &waiting)?,
             None => waiting.iter().map(|_| Kept::Added).collect(),
@@ -166,19 +218,31 @@ impl<'a> Intake<'a> {
                 None if word == "added" => self.added += 1,
                 None => self.known += 1,
             }
-            self.lines.push(line(&record, word, &shown));
             let named = names_model(&record);
             if word == "added" && !named {
-                self.nameless.push(record.id.clone());
+                if self.nameless.0 == 0 {
+                    self.nameless.1.clone_from(&record.id);
+                }
+                self.nameless.0 += 1;
+            }
+            if !self.args.json {
+                lines.push(line(&record, word, &shown));
+                continue;
             }
             // The text is in the record already.
             let source = record.source.clone().map(|source| Source { text: None, ..source });
-            self.records.push(json!({
+            let told = json!({
                 "id": record.id, "change": word, "file": file, "source": source,
                 "model": named.then(|| record.model()), "labels": record.labels,
                 "measurements": record.measurements.len(), "scores": record.scores.len(),
                 "verification": record.verification.as_ref().map(|v| v.verdict), "reason": reason,
-            }));
+            });
+            self.records.push(told.to_string().into_boxed_str());
+        }
+        if !lines.is_empty() {
+            self.status.clear();
+            let printed = output::print(&lines.join("\n"));
+            self.unprinted = self.unprinted.take().or(printed.err());
         }
         Ok(())
     }
@@ -193,20 +257,23 @@ impl<'a> Intake<'a> {
         self.refused.push(json!({ "file": found.path, "reason": error.to_string() }));
     }
 
+    fn refuse_with(&mut self, found: &Found, reason: String) {
+        self.failed = true;
+        self.status.say(&format!("assay: {}: {reason}", output::shown(&found.path)));
+        self.refused.push(json!({ "file": found.path, "reason": reason }));
+    }
+
     /// Says what became of all.
     pub(super) fn tell(mut self) -> Result<Exit, Failure> {
         self.status.clear();
         self.tell_names();
         let args = self.args;
+        if let Some(failure) = self.unprinted.take() {
+            return Err(failure);
+        }
         if args.json {
-            output::print_json(&json!({
-                "dry_run": args.dry_run, "added": self.added, "known": self.known, "conflicts": self.conflicts,
-                "records": self.records, "problems": self.problems, "refused": self.refused, "skipped": self.skipped,
-            }))?;
+            self.print_json()?;
         } else {
-            if !self.lines.is_empty() {
-                output::print(&self.lines.join("\n"))?;
-            }
             let mut parts = vec![records(self.added, if args.dry_run { "would be added" } else { "added" })];
             parts.extend((self.known > 0).then(|| records(self.known, "known already")));
             parts.extend((self.conflicts > 0).then(|| records(self.conflicts, "in conflict with the store")));
@@ -222,6 +289,26 @@ impl<'a> Intake<'a> {
         }
         let nothing = self.added + self.known == 0;
         Ok(if self.failed || self.conflicts > 0 || nothing { Exit::Usage } else { Exit::Good })
+    }
+
+    /// Prints the answer record by record: as one document it would take ten times the memory.
+    fn print_json(&self) -> Result<(), Failure> {
+        let whole = json!({
+            "dry_run": self.args.dry_run, "added": self.added, "known": self.known, "conflicts": self.conflicts,
+            "records": [], "problems": self.problems, "refused": self.refused, "skipped": self.skipped,
+        });
+        let whole = text::json(&format!("{whole:#}"));
+        let Some((head, tail)) = whole.split_once("\n  \"records\": []").filter(|_| !self.records.is_empty()) else {
+            return output::print(&whole);
+        };
+        output::print_bytes(head.as_bytes())?;
+        for (at, record) in self.records.iter().enumerate() {
+            let value: Value = serde_json::from_str(record).unwrap_or_default();
+            let lines = text::json(&format!("{value:#}")).replace('\n', "\n    ");
+            let before = if at == 0 { "\n  \"records\": [\n    " } else { ",\n    " };
+            output::print_bytes(format!("{before}{lines}").as_bytes())?;
+        }
+        output::print(&format!("\n  ]{tail}"))
     }
 
     /// What was said of files or loads that are not there.
@@ -250,12 +337,10 @@ impl<'a> Intake<'a> {
 
     /// That records name no model, by which media are put together.
     fn tell_nameless(&self) {
-        let (which, it, rm) = match &self.nameless[..] {
-            [] => return,
-            [one] => ("1 record names no model".to_owned(), "it", format!("assay rm {one}")),
-            [one, ..] => {
-                (format!("{} records name no model", self.nameless.len()), "them", format!("assay rm {one} …"))
-            }
+        let (which, it, rm) = match &self.nameless {
+            (0, _) => return,
+            (1, one) => ("1 record names no model".to_owned(), "it", format!("assay rm {one}")),
+            (n, one) => (format!("{n} records name no model"), "them", format!("assay rm {one} …")),
         };
         let mend = if self.args.dry_run { "import".to_owned() } else { format!("{rm}, and import {it} again") };
         output::tell_wrapped(&format!(

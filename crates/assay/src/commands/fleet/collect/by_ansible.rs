@@ -1,7 +1,6 @@
 //! Records by the playbook `collect`, which writes them into a directory of this command.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -15,6 +14,7 @@ use crate::commands::fleet::ansible::{Ansible, reason};
 use crate::commands::fleet::count::Count;
 use crate::commands::fleet::home::{Home, is_id};
 use crate::failure::Failure;
+use crate::input;
 
 pub(super) fn rows(
     args: &FleetCollectArgs,
@@ -59,7 +59,7 @@ pub(super) fn rows(
     drop(count);
     for (row, ids) in rows.iter_mut().zip(brought) {
         for id in ids {
-            match read(&records.join(format!("{}-{id}.json", file_name(&row.node)))) {
+            match read(&records, &format!("{}-{id}.json", file_name(&row.node))) {
                 Ok(document) => row.take(home, &id, &document),
                 Err(why) => row.refused.push((id, why)),
             }
@@ -73,9 +73,9 @@ fn file_name(node: &str) -> String {
     node.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
+fn read(records: &Path, name: &str) -> Result<Vec<u8>, String> {
     let mut document = Vec::new();
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    let file = input::open_below(records, Path::new(name)).map_err(|error| error.to_string())?;
     file.take(MAX_RECORD).read_to_end(&mut document).map_err(|error| error.to_string())?;
     if document.len() as u64 == MAX_RECORD { Err("it is longer than any record".to_owned()) } else { Ok(document) }
 }
