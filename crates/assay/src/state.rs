@@ -5,6 +5,7 @@ use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use assay_core::text::harmless;
+use assay_device::owned::Directory;
 use assay_report::Redactor;
 use assay_store::{Keeper, Spool, SqliteStore, Store, StoreError, data_dir};
 
@@ -112,7 +113,8 @@ fn existing_in(directory: &Path) -> Result<Option<SqliteStore>, Failure> {
 /// A store whose file has several names, which is not opened itself: even a reader may write what its log holds.
 fn by_copy(directory: &Path, reason: &StoreError) -> Result<Option<SqliteStore>, Failure> {
     COPIED.call_once(|| output::tell_wrapped(&format!("{reason}; it is read by a copy")));
-    let copy = Copy::of(directory, directory)?;
+    let opened = Directory::open(directory).map_err(|error| Failure::environment(error.to_string()))?;
+    let copy = Copy::of(&opened, directory)?;
     let path = copy.path().to_owned();
     Ok(SqliteStore::open_copied(directory, &path, Box::new(copy))?)
 }

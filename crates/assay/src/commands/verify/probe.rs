@@ -11,8 +11,8 @@ use assay_device::guard::check_probe;
 use assay_engine::Control;
 use assay_runner::RunError;
 use assay_verify::probe::{
-    BlockDevice, Device, Forecast, Identity, Journal, JournalLeft, JournalPlace, Phase, ProbeError, ProbePlan, Probed, Progress,
-    Salt, Settings, TimedDevice, check_suitable, plan, run,
+    BlockDevice, Device, Forecast, Identity, Journal, JournalLeft, JournalPlace, Phase, ProbeError, ProbePlan, Probed,
+    Progress, Salt, Settings, TimedDevice, check_suitable, plan, run,
 };
 
 use super::record::{begin, finish};
