@@ -68,6 +68,19 @@ fn failing_media_are_judged() {
     judged(population::failing, 60);
 }
 
+/// Fakes whose laps lead to the cells in another order, neighbours that share one, parts at the end, and reads or writes
+/// that start again alone.
+#[test]
+fn strange_fakes_are_judged() {
+    judged(population::strange_fake, 60);
+}
+
+/// Media of the full size that drop or exchange writes now and then, and such with bad blocks all over.
+#[test]
+fn unreliable_media_are_judged() {
+    judged(population::unreliable, 40);
+}
+
 fn judged(media: fn(u64) -> MediumSpec, usual: u64) {
     let report = Campaign::of(media, usual).run(quick_probe);
     println!("{report}");

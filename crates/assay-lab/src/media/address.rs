@@ -59,6 +59,13 @@ pub enum Misaddress {
         /// Which operations.
         on: Operations,
     },
+    /// Addresses start again after so many bytes, for reads or for writes alone.
+    Wrap {
+        /// The period.
+        period_bytes: u64,
+        /// Which operations.
+        on: Operations,
+    },
 }
 
 /// What becomes of an address line.
@@ -105,6 +112,13 @@ impl Misaddress {
                 let goes_on = (line - sector % line).min(end - sector);
                 if there < announced { (Some(there), goes_on.min(announced - there)) } else { (None, goes_on) }
             }
+            Self::Wrap { period_bytes, on } => {
+                let period = period_bytes / SECTOR_BYTES;
+                if !on.concerns(direction) {
+                    return (Some(sector), u64::MAX);
+                }
+                (Some(sector % period), period - sector % period)
+            }
         }
     }
 
@@ -113,6 +127,7 @@ impl Misaddress {
         match self {
             Self::Shift { by_sectors, .. } => [Some(sector), sector.checked_add_signed(-by_sectors)],
             Self::Line { bit, .. } => [Some(sector), Some(sector ^ (1 << bit))],
+            Self::Wrap { .. } => [Some(sector), None],
         }
     }
 
@@ -121,6 +136,7 @@ impl Misaddress {
     pub(super) fn is_harmless(&self, announced_bytes: u64) -> bool {
         match self {
             Self::Shift { from_bytes, by_sectors, .. } => *by_sectors == 0 || *from_bytes >= announced_bytes,
+            Self::Wrap { period_bytes, .. } => *period_bytes >= announced_bytes,
             Self::Line { bit, fault, range, on } => {
                 let pair = SECTOR_BYTES << (bit + 1);
                 let pairs = range.start.is_multiple_of(pair) && range.end.is_multiple_of(pair);
@@ -170,6 +186,7 @@ impl Misaddress {
                 alone.into_iter().flat_map(|part| [part.clone(), part.start + half..part.end + half]).collect()
             }
             Self::Line { range, .. } => once(range.clone()).collect(),
+            Self::Wrap { period_bytes, .. } => once(*period_bytes..announced_bytes).collect(),
         }
     }
 
@@ -178,7 +195,10 @@ impl Misaddress {
             Self::Shift { by_sectors, .. } if *by_sectors == i64::MIN => Err("a shift is more than i64::MIN sectors"),
             // Sector numbers have fewer bits than 56, since byte addresses have 64.
             Self::Line { bit, .. } if *bit > 54 => Err("an address line is at most bit 54"),
-            Self::Shift { .. } | Self::Line { .. } => Ok(()),
+            Self::Wrap { period_bytes, .. } if *period_bytes == 0 || !period_bytes.is_multiple_of(SECTOR_BYTES) => {
+                Err("a period is whole sectors")
+            }
+            Self::Shift { .. } | Self::Line { .. } | Self::Wrap { .. } => Ok(()),
         }
     }
 }

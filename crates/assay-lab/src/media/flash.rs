@@ -13,6 +13,7 @@ use super::dropped::{Bus, DroppedRead, Filler};
 use super::flips::Flipping;
 use super::layout::Place;
 use super::pool::Pooled;
+use super::slips::Slipping;
 use super::spec::MediumSpec;
 
 /// The memory of a medium and the way to it.
@@ -22,6 +23,7 @@ pub(super) struct Flash {
     cells: Cells,
     filler: Filler,
     flipping: Flipping,
+    slipping: Option<Slipping>,
     decaying: Option<Decaying>,
     pooled: Option<Pooled>,
     bus: Bus,
@@ -40,6 +42,7 @@ impl Flash {
             cells: Cells::new(before),
             filler: Filler::new(spec.dropped, spec.seed ^ 1),
             flipping: Flipping::new(spec.flips.clone(), spec.seed ^ 2),
+            slipping: spec.slips.is_some().then(|| Slipping::new(spec.slips, spec.seed ^ 4)),
             decaying: spec.decay.clone().map(Decaying::new),
             pooled,
             bus: Bus::new(),
@@ -89,9 +92,10 @@ impl Flash {
         self.each_run(sector, data.len(), Direction::Write, |flash, _, place, part| {
             let Place::Cell(cell) = place else { return Ok(()) };
             let (part, sectors) = (&data[part.clone()], (part.len() / SECTOR) as u64);
-            match &mut flash.pooled {
-                Some(pooled) => pooled.write(&mut flash.cells, cell, part)?,
-                None => flash.cells.write(cell, part),
+            match (&mut flash.pooled, &mut flash.slipping) {
+                (Some(pooled), _) => pooled.write(&mut flash.cells, cell, part)?,
+                (None, Some(slipping)) => slipping.write(&mut flash.cells, cell, part),
+                (None, None) => flash.cells.write(cell, part),
             }
             flash.flipping.stored(&mut flash.cells, cell, sectors);
             if let Some(decaying) = &mut flash.decaying {

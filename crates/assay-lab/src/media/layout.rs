@@ -15,6 +15,30 @@ pub enum Layout {
     Holds(Vec<Range<u64>>),
     /// The addresses start again.
     Repeats(Repeats),
+    /// What becomes of a block depends on its number.
+    Blocks(Blocks),
+}
+
+/// A layout in which the number of a block says what lies under it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blocks {
+    /// Size of a block in bytes.
+    pub block_bytes: u64,
+    /// So many blocks in a row are a group.
+    pub group: u64,
+    /// What becomes of a group.
+    pub rule: BlockRule,
+}
+
+/// What becomes of a group of blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockRule {
+    /// Its first block holds data, the others lose them.
+    FirstHolds,
+    /// Its last block loses data, the others hold them.
+    LastLoses,
+    /// All of it is one block of memory.
+    Shared,
 }
 
 /// A layout whose addresses start again.
@@ -33,6 +57,10 @@ pub struct Repeats {
     pub real_bytes: u64,
     /// How later laps lie on the cells.
     pub order: Order,
+    /// From this address on each address has a cell of its own again.
+    pub tail_from_bytes: u64,
+    /// Bytes of that part; 0 where there is none.
+    pub tail_bytes: u64,
 }
 
 /// How a lap beyond the first lies on the cells.
@@ -42,6 +70,16 @@ pub enum Order {
     Straight,
     /// The 4 KiB blocks of each whole MiB in another order for each lap.
     Shuffled,
+    /// Each later lap begins at another block of so many bytes.
+    Turned(u64),
+    /// The number of a block of so many bytes is combined with another number for each lap by exclusive or.
+    Xored(u64),
+    /// The 4 KiB blocks of every second lap backwards.
+    Reversed,
+    /// Each block of so many bytes of a later lap on any block.
+    Random(u64),
+    /// A sector lies where its address says within a page of 4 KiB, wherever the period begins.
+    PageOfAddress,
 }
 
 /// What is under an address.
@@ -114,23 +152,53 @@ impl Layout {
     /// Addresses start again after `period` bytes, of which the first `real` hold data.
     #[must_use]
     pub fn chain(period: u64, real: u64) -> Self {
-        let order = Order::Straight;
-        Self::Repeats(Repeats { protected_bytes: 0, period_bytes: period, real_bytes: real, order })
+        Self::Repeats(Repeats {
+            protected_bytes: 0,
+            period_bytes: period,
+            real_bytes: real,
+            order: Order::Straight,
+            tail_from_bytes: 0,
+            tail_bytes: 0,
+        })
     }
 
     /// After `protected` bytes, all addresses lead into a window of `window` bytes.
     #[must_use]
     pub fn window(protected: u64, window: u64) -> Self {
-        let order = Order::Straight;
-        Self::Repeats(Repeats { protected_bytes: protected, period_bytes: window, real_bytes: window, order })
+        match Self::wraparound(window) {
+            Self::Repeats(repeats) => Self::Repeats(Repeats { protected_bytes: protected, ..repeats }),
+            other => other,
+        }
+    }
+
+    /// The first `real` bytes have cells of their own, and all addresses behind lead into the last page of these.
+    #[must_use]
+    pub fn last_page(real: u64) -> Self {
+        Self::window(real.saturating_sub(4096), 4096).in_order(Order::PageOfAddress)
     }
 
     /// The same with the blocks of later laps in another order.
     #[must_use]
     pub fn shuffled(self) -> Self {
+        self.in_order(Order::Shuffled)
+    }
+
+    /// The same with later laps in this order.
+    #[must_use]
+    pub fn in_order(self, order: Order) -> Self {
         match self {
-            Self::Repeats(repeats) => Self::Repeats(Repeats { order: Order::Shuffled, ..repeats }),
-            holds @ Self::Holds(_) => holds,
+            Self::Repeats(repeats) => Self::Repeats(Repeats { order, ..repeats }),
+            other => other,
+        }
+    }
+
+    /// The same of `announced` bytes, of which the last `tail` have cells of their own.
+    #[must_use]
+    pub fn with_tail(self, announced: u64, tail: u64) -> Self {
+        let tail_from_bytes = announced.saturating_sub(tail);
+        match self {
+            Self::Repeats(repeats) => Self::Repeats(Repeats { tail_from_bytes, tail_bytes: tail, ..repeats }),
+            other => other,
         }
     }
 
@@ -139,15 +207,31 @@ impl Layout {
     pub fn reliable(&self, announced: u64) -> Vec<Range<u64>> {
         match self {
             Self::Holds(ranges) => ranges.clone(),
-            Self::Repeats(Repeats { protected_bytes, real_bytes, .. }) => {
-                Self::first((protected_bytes + real_bytes).min(announced)).reliable(announced)
+            Self::Repeats(Repeats { protected_bytes, real_bytes, tail_from_bytes, tail_bytes, .. }) => {
+                let first = 0..(protected_bytes + real_bytes).min(announced);
+                let tail = (*tail_from_bytes).max(first.end)..tail_from_bytes + tail_bytes;
+                if tail.is_empty() { vec![first] } else { vec![first, tail] }
             }
+            // Of too many parts to list them.
+            Self::Blocks(_) => Vec::new(),
+        }
+    }
+
+    /// Bytes of `announced` that can be relied on at the same time.
+    #[must_use]
+    pub fn real_bytes(&self, announced: u64) -> u64 {
+        match self {
+            Self::Blocks(blocks) => blocks.real_bytes(announced),
+            _ => self.reliable(announced).iter().map(|range| range.end - range.start).sum(),
         }
     }
 
     /// Whether every address of `announced` bytes has a cell of its own.
     #[must_use]
     pub fn is_whole(&self, announced: u64) -> bool {
+        if let Self::Blocks(blocks) = self {
+            return blocks.real_bytes(announced) == announced;
+        }
         self.reliable(announced).iter().map(|range| range.end - range.start).sum::<u64>() == announced
     }
 
@@ -168,8 +252,18 @@ impl Layout {
                 }
                 Ok(())
             }
-            Self::Repeats(Repeats { protected_bytes, period_bytes, real_bytes, .. }) => {
-                if ![protected_bytes, period_bytes, real_bytes].into_iter().all(|bytes| whole(*bytes)) {
+            Self::Blocks(Blocks { block_bytes, group, .. }) => {
+                if *block_bytes == 0 || *group == 0 || !whole(*block_bytes) {
+                    Err("a group is at least a block, and a block at least a sector")
+                } else {
+                    Ok(())
+                }
+            }
+            Self::Repeats(Repeats {
+                protected_bytes, period_bytes, real_bytes, tail_from_bytes, tail_bytes, ..
+            }) => {
+                let all = [protected_bytes, period_bytes, real_bytes, tail_from_bytes, tail_bytes];
+                if !all.into_iter().all(|bytes| whole(*bytes)) {
                     Err("protected part, period and real part are whole sectors")
                 } else if *period_bytes == 0 || real_bytes > period_bytes {
                     Err("a period is at least a sector, and its real part at most the period")
@@ -185,6 +279,7 @@ impl Layout {
         match self {
             Self::Holds(ranges) => holds(ranges, sector),
             Self::Repeats(repeats) => repeats.locate(sector),
+            Self::Blocks(blocks) => blocks.locate(sector),
         }
     }
 
@@ -202,7 +297,13 @@ impl Layout {
                 }
                 None
             }
-            Self::Repeats(_) => (nth < self.cells()).then_some(nth),
+            Self::Repeats(Repeats { protected_bytes, real_bytes, tail_from_bytes, .. }) => {
+                let first = (protected_bytes + real_bytes) / SECTOR_BYTES;
+                let cell = if nth < first { nth } else { tail_from_bytes / SECTOR_BYTES + nth - first };
+                (nth < self.cells()).then_some(cell)
+            }
+            // The first cells are those of the first groups.
+            Self::Blocks(blocks) => Some(blocks.first_cell(nth)),
         }
     }
 
@@ -210,8 +311,44 @@ impl Layout {
     pub(super) fn cells(&self) -> u64 {
         match self {
             Self::Holds(ranges) => ranges.iter().map(|range| range.end - range.start).sum::<u64>() / SECTOR_BYTES,
-            Self::Repeats(Repeats { protected_bytes, real_bytes, .. }) => (protected_bytes + real_bytes) / SECTOR_BYTES,
+            Self::Repeats(Repeats { protected_bytes, real_bytes, tail_bytes, .. }) => {
+                (protected_bytes + real_bytes + tail_bytes) / SECTOR_BYTES
+            }
+            // As if a single group were all: it is asked for what reads of lost places show.
+            Self::Blocks(blocks) => blocks.block_bytes / SECTOR_BYTES,
         }
+    }
+}
+
+impl Blocks {
+    fn real_bytes(&self, announced: u64) -> u64 {
+        let group = self.block_bytes * self.group;
+        let (groups, rest) = (announced / group, announced % group);
+        match self.rule {
+            BlockRule::FirstHolds | BlockRule::Shared => groups * self.block_bytes + rest.min(self.block_bytes),
+            BlockRule::LastLoses => {
+                announced - groups * self.block_bytes - rest.saturating_sub(group - self.block_bytes)
+            }
+        }
+    }
+
+    fn first_cell(&self, nth: u64) -> u64 {
+        match self.rule {
+            BlockRule::LastLoses if self.group == 1 => 0,
+            _ => nth % (self.block_bytes / SECTOR_BYTES).max(1),
+        }
+    }
+
+    fn locate(&self, sector: u64) -> Run {
+        let sectors = self.block_bytes / SECTOR_BYTES;
+        let (block, inside) = (sector / sectors, sector % sectors);
+        let place = match self.rule {
+            BlockRule::FirstHolds if block.is_multiple_of(self.group) => Place::Cell(sector),
+            BlockRule::LastLoses if block % self.group + 1 != self.group => Place::Cell(sector),
+            BlockRule::Shared => Place::Cell(block / self.group * self.group * sectors + inside),
+            BlockRule::FirstHolds | BlockRule::LastLoses => Place::Dropped,
+        };
+        Run { place, sectors: sectors - inside }
     }
 }
 
@@ -229,8 +366,18 @@ fn holds(ranges: &[Range<u64>], sector: u64) -> Run {
 
 impl Repeats {
     fn locate(&self, sector: u64) -> Run {
-        let [protected, period, real] =
-            [self.protected_bytes, self.period_bytes, self.real_bytes].map(|bytes| bytes / SECTOR_BYTES);
+        let [protected, period, real, tail] =
+            [self.protected_bytes, self.period_bytes, self.real_bytes, self.tail_from_bytes]
+                .map(|bytes| bytes / SECTOR_BYTES);
+        let tail = if self.tail_bytes == 0 { u64::MAX } else { tail };
+        if sector >= tail {
+            return Run { place: Place::Cell(sector), sectors: u64::MAX };
+        }
+        let run = self.locate_before_tail(sector, protected, period, real);
+        Run { sectors: run.sectors.min(tail - sector), ..run }
+    }
+
+    fn locate_before_tail(&self, sector: u64, protected: u64, period: u64, real: u64) -> Run {
         let Some(behind) = sector.checked_sub(protected) else {
             return Run { place: Place::Cell(sector), sectors: protected - sector };
         };
@@ -238,14 +385,62 @@ impl Repeats {
         if inside >= real {
             return Run { place: Place::Dropped, sectors: period - inside };
         }
-        let stripe = inside / STRIPE_SECTORS * STRIPE_SECTORS;
-        if self.order == Order::Straight || lap == 0 || stripe + STRIPE_SECTORS > real {
+        if lap == 0 {
+            return Run { place: Place::Cell(sector), sectors: real - inside };
+        }
+        let (block, cell) = match self.order {
+            Order::Straight => return Run { place: Place::Cell(protected + inside), sectors: real - inside },
+            Order::PageOfAddress => {
+                let cell = protected + sector % BLOCK_SECTORS % period;
+                return Run { place: Place::Cell(cell), sectors: 1 };
+            }
+            Order::Shuffled => return shuffled_run(lap, protected, inside, real),
+            Order::Reversed if lap.is_multiple_of(2) => {
+                return Run { place: Place::Cell(protected + inside), sectors: real - inside };
+            }
+            Order::Reversed => (BLOCK_SECTORS, backwards as fn(u64, u64, u64) -> u64),
+            Order::Turned(bytes) => (bytes / SECTOR_BYTES, turned as fn(u64, u64, u64) -> u64),
+            Order::Xored(bytes) => (bytes / SECTOR_BYTES, xored as fn(u64, u64, u64) -> u64),
+            Order::Random(bytes) => (bytes / SECTOR_BYTES, anywhere as fn(u64, u64, u64) -> u64),
+        };
+        let (at, within, blocks) = (inside / block.max(1), inside % block.max(1), real / block.max(1));
+        // What is less than a block at the end keeps its place.
+        if at >= blocks {
             return Run { place: Place::Cell(protected + inside), sectors: real - inside };
         }
-        let (block, within) = ((inside - stripe) / BLOCK_SECTORS, inside % BLOCK_SECTORS);
-        let cell = protected + stripe + shuffled(lap, block) * BLOCK_SECTORS + within;
-        Run { place: Place::Cell(cell), sectors: BLOCK_SECTORS - within }
+        Run { place: Place::Cell(protected + cell(lap, at, blocks) * block + within), sectors: block - within }
     }
+}
+
+fn shuffled_run(lap: u64, protected: u64, inside: u64, real: u64) -> Run {
+    let stripe = inside / STRIPE_SECTORS * STRIPE_SECTORS;
+    if stripe + STRIPE_SECTORS > real {
+        return Run { place: Place::Cell(protected + inside), sectors: real - inside };
+    }
+    let (block, within) = ((inside - stripe) / BLOCK_SECTORS, inside % BLOCK_SECTORS);
+    let cell = protected + stripe + shuffled(lap, block) * BLOCK_SECTORS + within;
+    Run { place: Place::Cell(cell), sectors: BLOCK_SECTORS - within }
+}
+
+/// Where a block lies in a lap that begins elsewhere.
+fn turned(lap: u64, block: u64, blocks: u64) -> u64 {
+    (block + mix(lap) % blocks) % blocks
+}
+
+/// Where a block lies in a lap whose numbers are combined with another one; those beyond the last block stay.
+fn xored(lap: u64, block: u64, blocks: u64) -> u64 {
+    let other = block ^ (mix(lap) % blocks.next_power_of_two());
+    if other < blocks { other } else { block }
+}
+
+/// Where a block lies in a lap that runs backwards.
+fn backwards(_: u64, block: u64, blocks: u64) -> u64 {
+    blocks - 1 - block
+}
+
+/// Any block.
+fn anywhere(lap: u64, block: u64, blocks: u64) -> u64 {
+    mix(mix(lap) ^ block) % blocks
 }
 
 /// A permutation of the blocks of a stripe: an odd factor is invertible modulo a power of two.
@@ -315,6 +510,13 @@ mod tests {
             Layout::window(MIB, 8192),
             Layout::chain(2 * MIB, 513 * 512).shuffled(),
             Layout::wraparound(2 * MIB + 512).shuffled(),
+            Layout::wraparound(2 * MIB + 512).in_order(Order::Turned(64 << 10)),
+            Layout::wraparound(2 * MIB + 512).in_order(Order::Xored(4096)),
+            Layout::window(MIB, MIB + 512).in_order(Order::Reversed).with_tail(8 * MIB, MIB),
+            Layout::wraparound(2 * MIB).in_order(Order::Random(4096)),
+            Layout::last_page(3 * MIB + 1536),
+            Layout::Blocks(Blocks { block_bytes: 4096, group: 7, rule: BlockRule::LastLoses }),
+            Layout::Blocks(Blocks { block_bytes: MIB, group: 3, rule: BlockRule::Shared }),
         ] {
             let mut sector = 0;
             while sector < 8 * MIB / SECTOR_BYTES {
@@ -341,6 +543,37 @@ mod tests {
             assert_eq!(lap == 0, cells.is_sorted());
             cells.sort_unstable();
             assert!(cells.iter().enumerate().all(|(index, cell)| *cell == index as u64 * 4096));
+        }
+    }
+
+    #[test]
+    fn laps_in_another_order_are_permutations_of_the_first() {
+        for order in [Order::Turned(4096), Order::Xored(4096), Order::Reversed] {
+            let layout = Layout::wraparound(MIB).in_order(order);
+            for lap in 0..4 {
+                let mut cells: Vec<u64> =
+                    (0..256).map(|block| cell(&layout, lap * MIB + block * 4096).unwrap()).collect();
+                cells.sort_unstable();
+                assert!(cells.iter().enumerate().all(|(index, cell)| *cell == index as u64 * 4096), "{order:?} {lap}");
+            }
+        }
+        let page = Layout::last_page(MIB + 512);
+        assert_eq!((cell(&page, MIB), cell(&page, MIB + 512)), (Some(MIB), Some(MIB - 4096 + 512 + 512)));
+        assert_eq!((cell(&page, 3 * MIB), page.real_bytes(8 * MIB)), (Some(MIB - 4096 + 512), MIB + 512));
+        let tail = Layout::window(MIB, MIB).with_tail(8 * MIB, MIB);
+        assert_eq!((cell(&tail, 6 * MIB), cell(&tail, 7 * MIB)), (Some(MIB), Some(7 * MIB)));
+        assert_eq!(tail.real_bytes(8 * MIB), 3 * MIB);
+    }
+
+    #[test]
+    fn blocks_hold_lose_or_share_by_their_number() {
+        let layout = |rule| Layout::Blocks(Blocks { block_bytes: 4096, group: 4, rule });
+        let cells = |rule| (0..5).map(|block| cell(&layout(rule), block * 4096)).collect::<Vec<_>>();
+        assert_eq!(cells(BlockRule::FirstHolds), [Some(0), None, None, None, Some(16_384)]);
+        assert_eq!(cells(BlockRule::LastLoses), [Some(0), Some(4096), Some(8192), None, Some(16_384)]);
+        assert_eq!(cells(BlockRule::Shared), [Some(0), Some(0), Some(0), Some(0), Some(16_384)]);
+        for (rule, real) in [(BlockRule::FirstHolds, 8192), (BlockRule::LastLoses, 16_384), (BlockRule::Shared, 8192)] {
+            assert_eq!(layout(rule).real_bytes(5 * 4096), real, "{rule:?}");
         }
     }
 

@@ -12,7 +12,7 @@ use super::decay::{Decay, Retention};
 use super::dropped::DroppedRead;
 use super::failure::{Failure, FailurePlan, Hang, Trigger};
 use super::flips::{BadCells, Flips, StuckBits};
-use super::layout::Layout;
+use super::layout::{BlockRule, Blocks, Layout, Order};
 use super::pool::{Accounting, Pool, WhenFull};
 use super::spec::MediumSpec;
 use super::timing::Timing;
@@ -91,6 +91,72 @@ pub fn failing(seed: u64) -> MediumSpec {
             draw.fails(spec)
         }
     }
+}
+
+/// A fake whose addresses lead to its memory in a way that no division of a distance finds: laps in another order, cells
+/// that neighbours share, a part at the end of its own, or reads and writes that lead elsewhere.
+#[must_use]
+pub fn strange_fake(seed: u64) -> MediumSpec {
+    let mut draw = Draw::new(seed, 4);
+    let size = draw.0.log_within(8 * MIB..(4 << 40)) / 4096 * 4096;
+    let mut spec = draw.spec(size);
+    if draw.0.chance(0.6) {
+        spec.caches = Vec::new();
+    }
+    let size = spec.announced_bytes;
+    spec.dropped = draw.dropped();
+    // At least a lap and a half.
+    let real = draw.real(size).min(size / 3 * 2 / 4096 * 4096).max(256 * KIB);
+    let block = draw.0.pick(&[4 * KIB, 64 * KIB, MIB]).min(real / 4 / 4096 * 4096).max(4 * KIB);
+    let group = draw.0.within(2..9);
+    match draw.0.below(11) {
+        0 => spec.layout = Layout::wraparound(real).in_order(Order::Turned(block)),
+        1 => spec.layout = Layout::wraparound(real).in_order(Order::Xored(block)),
+        2 => spec.layout = Layout::wraparound(real).in_order(Order::Reversed),
+        3 => spec.layout = Layout::wraparound(real).in_order(Order::Random(block)),
+        4 => spec.layout = Layout::last_page(real),
+        5 => spec.layout = Layout::Blocks(Blocks { block_bytes: block, group, rule: BlockRule::Shared }),
+        6 => spec.layout = Layout::Blocks(Blocks { block_bytes: block, group, rule: BlockRule::FirstHolds }),
+        7 => {
+            let protected = draw.0.log_within(64 * KIB..size / 4) / 4096 * 4096;
+            let window = real.min((size - protected) / 3) / 4096 * 4096;
+            spec.layout = Layout::window(protected, window.max(4096)).with_tail(size, whole(MIB.min(size / 16)));
+        }
+        8 => spec.layout = Layout::holds([0..real / 2 / 4096 * 4096, size - whole(MIB.min(size / 16))..size]),
+        9 => {
+            spec.layout = Layout::first(real);
+            spec.misaddress = Some(Misaddress::Wrap { period_bytes: real, on: Operations::Reads });
+        }
+        _ => {
+            spec.layout = Layout::first(real);
+            spec.misaddress = Some(Misaddress::Wrap { period_bytes: real, on: Operations::Writes });
+            spec.dropped = draw.0.pick(&[DroppedRead::Zeros, DroppedRead::Ones, DroppedRead::Noise]);
+        }
+    }
+    spec
+}
+
+/// A medium of the announced size that cannot be relied on: it drops or exchanges writes now and then, or every so many
+/// blocks are bad.
+#[must_use]
+pub fn unreliable(seed: u64) -> MediumSpec {
+    let mut draw = Draw::new(seed, 5);
+    let size = draw.size();
+    let mut spec = draw.spec(size);
+    if draw.0.chance(0.6) {
+        spec.caches = Vec::new();
+    }
+    spec.dropped = draw.dropped();
+    match draw.0.below(3) {
+        0 => spec.slips.drops_one_in = draw.0.log_within(100..20_000),
+        1 => spec.slips.swaps_one_in = draw.0.log_within(100..3000),
+        _ => {
+            let block_bytes = draw.0.pick(&[4 * KIB, 64 * KIB, MIB]).max(u64::from(spec.block_bytes));
+            let group = draw.0.within(3..14);
+            spec.layout = Layout::Blocks(Blocks { block_bytes, group, rule: BlockRule::LastLoses });
+        }
+    }
+    spec
 }
 
 /// In whole sectors.
@@ -326,7 +392,9 @@ mod tests {
     fn every_seed_gives_a_medium_of_its_population() {
         let mut classes: BTreeMap<Class, u32> = BTreeMap::new();
         for seed in 0..5000 {
-            for (name, spec) in [("genuine", genuine(seed)), ("fake", fake(seed)), ("failing", failing(seed))] {
+            let more = [("fake", strange_fake(seed)), ("unreliable", unreliable(seed))];
+            let all = [("genuine", genuine(seed)), ("fake", fake(seed)), ("failing", failing(seed))];
+            for (name, spec) in all.into_iter().chain(more) {
                 let built = spec.build();
                 assert!(built.is_ok(), "{name} {seed}: {} {spec:?}", built.unwrap_err());
                 let truth = Truth::of(&spec);

@@ -13,6 +13,7 @@ use super::failure::{Failure, FailurePlan, Trigger};
 use super::flips::Flips;
 use super::layout::Layout;
 use super::pool::Pool;
+use super::slips::Slips;
 use super::timing::Timing;
 
 /// Largest announced size: 4 TiB.
@@ -38,6 +39,8 @@ pub struct MediumSpec {
     pub decay: Option<Decay>,
     /// Wrong bits.
     pub flips: Flips,
+    /// Writes that are dropped or exchanged now and then.
+    pub slips: Slips,
     /// Addresses that answer with `EIO`.
     pub errors: Vec<(Range<u64>, Operations)>,
     /// Caches; a write goes to the first one that takes it.
@@ -70,6 +73,7 @@ impl MediumSpec {
             pool: None,
             decay: None,
             flips: Flips::none(),
+            slips: Slips::none(),
             errors: Vec::new(),
             caches: Vec::new(),
             failure: None,

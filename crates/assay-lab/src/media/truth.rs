@@ -10,7 +10,7 @@ use super::cells::PAGE;
 use super::content::Content;
 use super::decay::Retention;
 use super::failure::{Failure, FailurePlan};
-use super::layout::{Layout, Repeats};
+use super::layout::{BlockRule, Blocks, Layout, Order, Repeats};
 use super::pool::{Accounting, WhenFull};
 use super::spec::MediumSpec;
 
@@ -149,6 +149,10 @@ const FAKE_PIECES: usize = 4;
 /// Of a pool that lacks less than this share, what is lost lies here and there: damage is right to say too. A worn
 /// device whose spare blocks are used up does the same, and announces no more than it had; fakes lack more.
 const LITTLE: f64 = 0.05;
+/// Less than this missing at the end is damage: some USB bridges announce a sector too many.
+const LITTLE_AT_END: u64 = 128 << 10;
+/// No controller of a device that drops every write is known to show so much of what was written last.
+const LARGE_CACHE: u64 = 8 << 20;
 /// Units of a pool that may be counted one by one.
 const MOST_UNITS: u64 = 1024;
 
@@ -227,8 +231,20 @@ fn faults(spec: &MediumSpec) -> Vec<Fault> {
         });
     }
     faults.extend(flips_faults(spec, silent));
+    if spec.slips.is_some() {
+        // Restoring may slip again.
+        let share = spec.slips.share();
+        faults.push(Fault { restorable: false, ..Fault::new(Class::Damaged, [Found::Damaged], silent(share)) });
+    }
     faults.extend(errors_fault(spec));
-    faults.extend(spec.failure.as_ref().map(|plan| failure_fault(plan, silent(1.0))));
+    faults.extend(spec.failure.as_ref().map(|plan| {
+        let mut fault = failure_fault(plan, silent(1.0));
+        // Behind a large cache it is like a fake that keeps what was written last, and nothing else.
+        if plan.failure == Failure::DropsWrites && cache_bytes >= LARGE_CACHE {
+            fault.right.push(Found::Fake);
+        }
+        fault
+    }));
     faults
 }
 
@@ -238,9 +254,42 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
         return None;
     }
     let fake = |class, need| Fault::new(class, [Found::Fake], need);
-    let holds = spec.layout.reliable(announced);
-    let real: u64 = holds.iter().map(|range| range.end - range.start).sum();
+    let real = spec.layout.real_bytes(announced);
+    if announced - real < LITTLE_AT_END && matches!(&spec.layout, Layout::Holds(ranges) if is_first(ranges)) {
+        return Some(Fault { real_bytes: vec![real], ..Fault::new(Class::Limbo, [Found::Damaged], need) });
+    }
     Some(match &spec.layout {
+        Layout::Blocks(Blocks { rule, group, .. }) => {
+            let kinds = vec![FakeKind::Unknown, FakeKind::Limbo, FakeKind::Chain];
+            let fault = Fault { kinds, real_bytes: vec![real], ..fake(Class::Elsewhere, need) };
+            match rule {
+                // Two of three blocks that hold are more than what is lost.
+                BlockRule::LastLoses if *group > 2 => Fault {
+                    kinds: Vec::new(),
+                    real_bytes: Vec::new(),
+                    ..Fault::new(Class::Damaged, [Found::Damaged], Reach { share: 1.0 / *group as f64, ..need })
+                },
+                BlockRule::FirstHolds | BlockRule::LastLoses if *group == 2 => {
+                    Fault { right: vec![Found::Fake, Found::Damaged], ..fault }
+                }
+                BlockRule::FirstHolds | BlockRule::LastLoses => fault,
+                BlockRule::Shared => Fault {
+                    class: Class::Wraparound,
+                    kinds: vec![FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Chain],
+                    ..fault
+                },
+            }
+        }
+        Layout::Repeats(Repeats { order, tail_bytes, .. })
+            if *tail_bytes > 0 || !matches!(order, Order::Straight | Order::Shuffled) =>
+        {
+            let kinds = vec![FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Chain];
+            let mut right = vec![Found::Fake];
+            if announced - real < LITTLE_AT_END {
+                right.push(Found::Damaged);
+            }
+            Fault { kinds, real_bytes: vec![real], ..Fault::new(Class::Wraparound, right, need) }
+        }
         Layout::Repeats(Repeats { protected_bytes, period_bytes, real_bytes, .. }) => {
             let exact = if real_bytes < period_bytes { FakeKind::Chain } else { FakeKind::Wraparound };
             let (class, mut kinds) = match (protected_bytes, exact) {
@@ -254,14 +303,27 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
             // The window behind a protected part may be counted or not.
             let least = if *protected_bytes == 0 { real } else { *protected_bytes };
             let sizes = if least == real { vec![real] } else { vec![least, real] };
-            Fault { kinds, real_bytes: sizes, ..fake(class, need) }
+            let mut fault = Fault { kinds, real_bytes: sizes, ..fake(class, need) };
+            if announced - real < LITTLE_AT_END {
+                fault.right.push(Found::Damaged);
+            }
+            fault
         }
         Layout::Holds(_) if real == 0 => {
             let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
             let right = [Found::Fake, Found::Damaged, Found::Failed];
             Fault { kinds, real_bytes: vec![0], ..Fault::new(Class::Limbo, right, need) }
         }
-        Layout::Holds(ranges) if ranges.len() == 1 && ranges[0].start == 0 => {
+        Layout::Holds(ranges) if is_first(ranges) && matches!(spec.misaddress, Some(Misaddress::Wrap { .. })) => {
+            // What is written beyond lands on addresses that were never saved, or is read where others were written.
+            let writes = matches!(spec.misaddress, Some(Misaddress::Wrap { on: Operations::Writes, .. }));
+            let (class, kinds) = match writes {
+                true => (Class::Wraparound, vec![FakeKind::Wraparound]),
+                false => (Class::Limbo, vec![FakeKind::Limbo, FakeKind::Unknown, FakeKind::Wraparound]),
+            };
+            Fault { kinds, real_bytes: vec![real], restorable: !writes, ..fake(class, need) }
+        }
+        Layout::Holds(ranges) if is_first(ranges) => {
             Fault { kinds: vec![FakeKind::Limbo], real_bytes: vec![real], ..fake(Class::Limbo, need) }
         }
         Layout::Holds(ranges) => {
@@ -276,6 +338,10 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
             Fault { kinds, real_bytes: vec![real], ..fault }
         }
     })
+}
+
+fn is_first(ranges: &[Range<u64>]) -> bool {
+    ranges.len() == 1 && ranges[0].start == 0
 }
 
 fn pool_fault(spec: &MediumSpec, silent: Reach) -> Option<Fault> {
@@ -309,6 +375,8 @@ fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<
     let misaddress = spec.misaddress.as_ref().filter(|wrong| !wrong.is_harmless(announced))?;
     let on = match misaddress {
         Misaddress::Shift { on, .. } | Misaddress::Line { on, .. } => *on,
+        // The layout is judged with it.
+        Misaddress::Wrap { .. } => return None,
     };
     let need = silent(share_of(spec, &misaddress.concerned(announced)));
     // Where reads and writes of one address go to different cells, saving and restoring each
@@ -337,7 +405,7 @@ fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<
         wrong if wrong.is_a_hole(announced) => {
             Fault { right: fake, kinds: vec![FakeKind::Limbo, FakeKind::Unknown], ..fault }
         }
-        Misaddress::Line { .. } | Misaddress::Shift { .. } => fault,
+        Misaddress::Line { .. } | Misaddress::Shift { .. } | Misaddress::Wrap { .. } => fault,
     })
 }
 
