@@ -250,6 +250,8 @@ impl Case {
         match &self.spec.layout {
             Layout::Repeats(Repeats { period_bytes, real_bytes, .. }) => (*period_bytes, *real_bytes),
             Layout::Holds(ranges) => (u64::MAX, ranges.last().map_or(0, |range| range.end)),
+            // No medium here has blocks of that sort.
+            Layout::Blocks(_) => (u64::MAX, 0),
         }
     }
 

@@ -1,11 +1,16 @@
 //! What a probe will do at most, said beforehand.
 
-use super::settings::{LEAST_VERIFIED, MET, PARTS, READINGS, Settings, TEETH, WIDE};
+use super::settings::{CAREFUL, LEAST_VERIFIED, MET, PARTS, READINGS, Settings, TEETH, WIDE};
 
 const MIB: u64 = 1 << 20;
 
 /// Smaller devices have not even room for a place at each end and one between.
 pub const LEAST_BYTES: u64 = 64 << 10;
+
+/// Bytes of the first places, which are read back again with all that are written after them.
+const FIRST_BYTES: u64 = 64 << 10;
+/// Everything that was saved is put back so many times at most.
+const RESTORED: u64 = 3;
 
 /// What a probe will do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +25,8 @@ pub struct ProbePlan {
     pub reads: u64,
     /// Bytes written to any device at most, restoring included.
     pub most_written_bytes: u64,
+    /// Those of them that the search may write; the rest is for restoring.
+    pub(crate) most_search_bytes: u64,
     /// Bytes of the journal, on the other disk, at most: never more than the device holds and what
     /// the records add.
     pub most_journal_bytes: u64,
@@ -34,7 +41,9 @@ pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> ProbePlan {
     // At both ends, and on both sides of each quarter.
     let singles = 2 * u64::from((bytes / block).max(1).ilog2()) + 3 + 6;
     let samples = (PARTS * WIDE * 512 + singles * block).min(run + singles * block);
-    let saved = run + samples;
+    // The start, which is saved first, and written after the first places.
+    let low = run / CAREFUL;
+    let saved = run + samples + low;
     let teeth = teeth(run, bytes, block);
     // A few of the samples are looked at each time what was written has doubled.
     let looks = 16 * u64::from((run / MIB).max(1).ilog2() + 1);
@@ -45,19 +54,23 @@ pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> ProbePlan {
     // A small place costs its own record and its part of a commit mark.
     let records = (places * 128).min(bytes / 512 * 128) + 4096;
     let (share, of) = MET;
-    let most_journal_bytes = (5 * run + 64 * MIB).min(bytes) / 64 * 65 + records;
+    let most_journal_bytes = (5 * run + low + 64 * MIB).min(bytes) / 64 * 65 + records;
+    let most_search_bytes = 40 * run + 1024 * MIB;
     ProbePlan {
         // Most of the run twice. All is put back, and some of it once more to drive out caches.
         written_bytes: 2 * saved + run / of * share + run.min(saved / 2),
         read_bytes: 2 * saved
             + 2 * samples
+            + 6 * FIRST_BYTES.min(samples / 4)
             + pages * PARTS * 4096.min(samples / PARTS)
             + looks * (WIDE * 512).min(samples / PARTS)
             + verified
             + teeth * block,
-        writes: 2 * (places + pieces) + pieces * share / of + pieces / 2,
-        reads: (4 + pages) * places + looks + 3 * pieces + teeth,
-        most_written_bytes: 40 * run + 1024 * MIB + most_journal_bytes,
+        writes: 2 * (places + pieces + low / MIB) + low / (64 << 10) + pieces * share / of + pieces / 2,
+        reads: (4 + pages) * places + 64 * 6 + looks + 3 * pieces + teeth,
+        // Everything that was saved goes back twice, and once more where the device errs.
+        most_written_bytes: most_search_bytes + RESTORED * most_journal_bytes,
+        most_search_bytes,
         most_journal_bytes,
     }
 }

@@ -105,7 +105,7 @@ pub fn run<D: Device>(
     let start = control.now();
     let plan = plan(announced, device.block_bytes(), settings);
     let watch = Watch { control, progress: &mut *progress };
-    let mut stamped = StampedDevice::new(&mut *device, &mut journal, plan.most_written_bytes, watch);
+    let mut stamped = StampedDevice::new(&mut *device, &mut journal, plan.most_search_bytes, watch);
     let mut search = Search::new(&mut stamped, settings);
     let end = search.work().err();
     let mut account = account(&mut search, end.as_ref(), control.elapsed(&start));

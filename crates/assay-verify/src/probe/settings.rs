@@ -13,6 +13,8 @@ pub(super) const TEETH: u64 = 16_384;
 pub(super) const READINGS: usize = 6;
 /// Sectors of a run that are read back at least: 16 MiB.
 pub(super) const LEAST_VERIFIED: u64 = (16 << 20) / 512;
+/// One in so many parts of a run is as long as the start of the device that is saved before anything is written.
+pub(super) const CAREFUL: u64 = 8;
 /// So much of the run is met by single reads, wherever it is.
 pub(super) const MET: (u64, u64) = (3, 4);
 /// Where losses are known, caches are driven out up to so many times the size that is looked through

@@ -9,6 +9,7 @@ mod mounted;
 mod mounted_campaign;
 mod probe;
 mod probe_device;
+mod probe_harm;
 mod probe_plan;
 mod quick;
 mod quick_rows;

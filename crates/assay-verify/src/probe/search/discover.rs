@@ -22,7 +22,11 @@ impl<D: Device> Search<'_, '_, D> {
         let samples = self.samples.clone();
         self.device.expected = (samples.len() + self.verified(&samples).len()) as u64;
         self.device.save(&samples)?;
-        for place in &samples {
+        let written = self.first_writes(&samples)?;
+        if self.loss_kind != LossKind::None {
+            return Ok(true);
+        }
+        for place in &samples[written..] {
             self.device.write(*place)?;
         }
         self.device.settle()?;

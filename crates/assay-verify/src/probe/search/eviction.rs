@@ -29,7 +29,7 @@ impl Ring {
 
     /// Writes `small` sectors in small parts in falling order, then `large` ones in sequence; what is in
     /// `clear`, in order, is left alone. False where the medium errs instead.
-    fn write_elsewhere<D: Device>(
+    pub(super) fn write_elsewhere<D: Device>(
         &mut self,
         device: &mut StampedDevice<'_, D>,
         small: u64,
@@ -259,6 +259,22 @@ impl Eviction {
         device.settle()?;
         self.write_elsewhere(device, self.limit, clear)?;
         device.settle()
+    }
+
+    /// Writes so many sectors elsewhere, at most as much as is ever written against a cache.
+    pub(crate) fn write_against<D: Device>(
+        &mut self,
+        device: &mut StampedDevice<'_, D>,
+        sectors: u64,
+        clear: &[SectorRange],
+    ) -> Result<(), End> {
+        self.write_elsewhere(device, sectors.min(self.limit), clear)?;
+        device.settle()
+    }
+
+    /// As many sectors as are ever written against a cache.
+    pub(crate) fn most(&self) -> u64 {
+        self.limit
     }
 
     /// An answer did not stand: from now on more is written.

@@ -23,6 +23,8 @@ pub(crate) struct Account {
     /// The real size in bytes, from the least to the most that it may be.
     pub(crate) real: Option<(u64, u64)>,
     pub(crate) holds: Vec<Extent>,
+    /// Sectors that were never saved and bear stamps of the probe now, since writes to other addresses landed there.
+    pub(crate) strays: Vec<u64>,
     /// How a device failed.
     pub(crate) failed: Option<Fault>,
     /// Why the search ended early, as a clause.
@@ -58,6 +60,7 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
         loss_kind: search.loss_kind.clone(),
         real: None,
         holds: Vec::new(),
+        strays: Vec::new(),
         failed: None,
         cut_short: None,
         cache_bytes: search.eviction.cache_bytes(),
@@ -94,6 +97,7 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
         // The search went no further: what is known is that something is lost.
         (LossKind::None, Some(_)) if !silent && !wrong => return account,
         (LossKind::Repeats(repeat), Some(_)) => LossKind::Repeats(*repeat),
+        (LossKind::WritesRepeat { period, .. }, Some(_)) => LossKind::WritesRepeat { period: *period, exact: false },
         (_, Some(_)) => LossKind::Parts,
     };
     account.loss_kind = loss_kind;
@@ -132,6 +136,14 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
                 false => (SECTOR_BYTES, less),
             });
         }
+        LossKind::WritesRepeat { period, exact } => {
+            account.verdict = Verdict::Fake;
+            account.kind = Some(FakeKind::Wraparound);
+            let real = period * SECTOR_BYTES;
+            account.holds = vec![Extent { offset_bytes: 0, bytes: real }];
+            account.real = Some(if exact { (real, real) } else { (SECTOR_BYTES, announced - SECTOR_BYTES) });
+            account.strays = search.strays(period);
+        }
         LossKind::Thin => {
             account.verdict = Verdict::Fake;
             account.kind = Some(FakeKind::Unknown);
@@ -141,7 +153,14 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
             account.real = Some((kept * SECTOR_BYTES, announced - SECTOR_BYTES));
         }
         LossKind::Stopped => account.verdict = Verdict::Failed,
-        LossKind::Scattered | LossKind::Misaddressed(_) | LossKind::Decays => {
+        LossKind::Newest { least, most } => {
+            account.verdict = Verdict::Fake;
+            account.kind = Some(FakeKind::Unknown);
+            let most = (most * SECTOR_BYTES).min(announced - SECTOR_BYTES);
+            account.real = Some(((least * SECTOR_BYTES).min(most), most));
+        }
+        LossKind::NotPutBack(_) => account.verdict = Verdict::Damaged,
+        LossKind::Scattered | LossKind::Misaddressed(_) | LossKind::Decays | LossKind::Unreliable => {
             account.verdict = Verdict::Damaged;
             account.holds = extents(search);
         }
@@ -208,7 +227,10 @@ impl Account {
                 Some("the device failed during the test, and may show data that it does not hold")
             }
             LossKind::Misaddressed(_) => Some("operations land elsewhere, so places changed that were never saved"),
-            LossKind::Decays => Some("what was put back may not last"),
+            LossKind::WritesRepeat { .. } if !self.strays.is_empty() => {
+                Some("writes landed at addresses that were never saved")
+            }
+            LossKind::Decays | LossKind::Newest { .. } => Some("what was put back may not last"),
             // As in a wrap-around of which an address line fails, too.
             LossKind::Repeats(repeat) if repeat.exact && self.lands_elsewhere(&repeat) => Some(
                 "it is not known where some of the data written landed, so places may have changed that were never saved",
@@ -218,6 +240,12 @@ impl Account {
             }
             _ => None,
         }
+    }
+
+    /// Whether what is written to one address lands at another one: then only that may be put back where a stamp of the
+    /// probe stands.
+    pub(crate) fn writes_elsewhere(&self) -> bool {
+        matches!(self.loss_kind, LossKind::WritesRepeat { .. })
     }
 
     /// Whether a sector shows what was sent to one that is no cell of it.
@@ -244,7 +272,7 @@ impl Account {
             return self.fails(Fault::AllErrors);
         }
         self.verdict = Verdict::Damaged;
-        self.loss_kind = LossKind::Decays;
+        self.loss_kind = LossKind::NotPutBack(differing.len());
         self.real = None;
         self.holds.clear();
     }

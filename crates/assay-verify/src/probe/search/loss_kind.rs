@@ -7,6 +7,13 @@ pub(crate) enum LossKind {
     None,
     /// Addresses start again.
     Repeats(Repeat),
+    /// Addresses start again for writes alone, after `period` sectors.
+    WritesRepeat {
+        /// The period in sectors, which is all that holds.
+        period: u64,
+        /// Whether it is known to the sector.
+        exact: bool,
+    },
     /// Parts hold, and others do not.
     Parts,
     /// Memory is handed out until it is used up.
@@ -19,6 +26,17 @@ pub(crate) enum LossKind {
     Scattered,
     /// What was written is lost after a while.
     Decays,
+    /// Writes are dropped or exchanged now and then: what lost keeps what is written again.
+    Unreliable,
+    /// All that was tested held, and so many places read differently than before after they were put back.
+    NotPutBack(usize),
+    /// Each write takes the place of the oldest data, wherever it is sent; what is kept of them, in sectors.
+    Newest {
+        /// So much was kept.
+        least: u64,
+        /// So much was not.
+        most: u64,
+    },
 }
 
 /// How addresses start again, in sectors.

@@ -1,6 +1,7 @@
 //! The search: what is written where, what is read back, and what follows from it.
 
 mod alias;
+mod careful;
 mod counted;
 mod discover;
 mod eviction;
@@ -13,6 +14,7 @@ mod map;
 mod misdirected;
 mod narrow;
 mod numbers;
+mod retest;
 mod scatter;
 mod stages;
 mod stamped;

@@ -12,6 +12,12 @@ pub(crate) fn power_of_two_places<D: Device>(device: &mut StampedDevice<'_, D>) 
     let (sectors, unit) = (device.sectors(), device.unit());
     let last = (sectors / unit - 1) * unit;
     let mut places = vec![device.place(last, 1), device.place(0, 1)];
+    // A small part that holds, away from both ends, lies in the middle if anywhere.
+    for part in [2, 3, 1] {
+        let at = sectors * part / 4;
+        // The upper one first: what begins where another ended goes to a cache for writes in sequence.
+        places.extend([at, at - 1].map(|at| device.place(at, 1)));
+    }
     // Beside the very start, which partition tables and file systems' heads share.
     let base = unit.min(last);
     let steps = (0..64).map(|power| unit << power).take_while(|step| *step < sectors);
@@ -22,12 +28,6 @@ pub(crate) fn power_of_two_places<D: Device>(device: &mut StampedDevice<'_, D>) 
         }
     }
     places.push(device.place(base, 1));
-    // A small part that holds, away from both ends, lies in the middle if anywhere.
-    for part in 1..4 {
-        let at = sectors * part / 4;
-        // The upper one first: what begins where another ended goes to a cache for writes in sequence.
-        places.extend([at, at - 1].map(|at| device.place(at, 1)));
-    }
     without_repetition(places)
 }
 

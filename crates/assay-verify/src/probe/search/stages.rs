@@ -25,6 +25,8 @@ pub(crate) struct Search<'s, 'a, D> {
     /// Where single reads of addresses that were never touched tell which ones share cells: the period, or a multiple,
     /// and an address from which on all do.
     pub(crate) through: Option<(u64, u64)>,
+    /// Whether the first writes met a cache, which what lies at the start of the device drives out.
+    pub(crate) small_cache: bool,
     /// Of a pair that was asked for there both had been touched, and all others of the same cell.
     pub(crate) undetermined: bool,
     pub(crate) map: Map,
@@ -65,6 +67,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             pairs: Vec::new(),
             shared: false,
             through: None,
+            small_cache: false,
             undetermined: false,
             map: Map::default(),
             loss_kind: LossKind::None,
@@ -76,6 +79,12 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     pub(crate) fn work(&mut self) -> Result<(), End> {
         self.device.phase = Phase::Discovering;
         if !self.discover()? {
+            return Ok(());
+        }
+        if matches!(self.loss_kind, LossKind::WritesRepeat { .. } | LossKind::Misaddressed(_)) {
+            // Whatever else is written may destroy what was never saved.
+            self.first = self.device.findings.iter().map(|(sector, seen)| (*sector, *seen)).collect();
+            self.map_samples();
             return Ok(());
         }
         self.take_evidence();
@@ -90,7 +99,20 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if !silent {
             return self.find_where_it_errs();
         }
+        if self.device.bus.is_none()
+            && let Some(loss_kind) = self.retest()?
+        {
+            self.loss_kind = loss_kind;
+            self.map_samples();
+            return Ok(());
+        }
         self.look_again()?;
+        if self.keeps_next_to_nothing()
+            && let Some(loss_kind) = self.newest()?
+        {
+            self.loss_kind = loss_kind;
+            return Ok(());
+        }
         if !self.eviction.hidden && self.pairs.is_empty() && self.is_scattered() {
             self.loss_kind = LossKind::Scattered;
         }
@@ -361,6 +383,15 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         };
         let last = self.samples.iter().rposition(lost);
         last.is_some_and(|last| last >= LEAST_LOSING_SECTORS && self.samples[..=last].iter().all(lost))
+    }
+
+    /// Whether none of the samples holds, or next to none.
+    fn keeps_next_to_nothing(&self) -> bool {
+        let keeps = |place: &&SectorRange| {
+            place.numbers().any(|sector| self.device.findings.get(&sector).is_some_and(|seen| seen.keeps()))
+        };
+        self.samples.len() >= LEAST_LOSING_SECTORS
+            && self.samples.iter().filter(keeps).count() * 50 <= self.samples.len()
     }
 
     /// Whether sectors are wrong here and there, with good ones between.

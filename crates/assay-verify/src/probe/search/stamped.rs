@@ -686,6 +686,16 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         one / PAGE_OF_CACHE == other / PAGE_OF_CACHE
     }
 
+    /// Digest of what stood in a sector, where that was saved.
+    pub(super) fn digest_before(&self, sector: u64) -> Option<u64> {
+        self.saved.get(&sector).copied()
+    }
+
+    /// Sectors that were sent a stamp.
+    pub(super) fn written_sectors(&self) -> impl Iterator<Item = u64> {
+        self.written.keys().copied()
+    }
+
     pub(crate) fn was_written(&self, sector: u64) -> bool {
         self.written.contains_key(&sector)
     }

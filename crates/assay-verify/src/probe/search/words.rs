@@ -1,6 +1,6 @@
 //! The result of a probe in the form that every check gives.
 
-use assay_core::units::Bytes;
+use assay_core::units::{Bytes, counted};
 use assay_core::verification::{
     FakeKind, FirstError, MapCell, Method, Reach, SECTOR_BYTES, SectorCounts, Verdict, Verification,
 };
@@ -101,6 +101,25 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
                 "fake: it announces {announced} and accepts no new data after what was written ({size}); its memory is used up"
             )
         }
+        (Verdict::Fake, LossKind::WritesRepeat { .. }) => {
+            let strays = match account.strays.as_slice() {
+                [] => String::new(),
+                [first, ..] => format!(
+                    "; {} that {} never saved {} overwritten by the test, the first at byte {}",
+                    counted(account.strays.len(), "sector"),
+                    if account.strays.len() == 1 { "was" } else { "were" },
+                    if account.strays.len() == 1 { "was" } else { "were" },
+                    first * SECTOR_BYTES
+                ),
+            };
+            format!(
+                "fake: it announces {announced} and {size}; data written beyond overwrite earlier data, and are not read \
+                 there{strays}"
+            )
+        }
+        (Verdict::Fake, LossKind::Newest { .. }) => format!(
+            "fake: it announces {announced} and {size}; each write takes the place of the oldest data, wherever it is sent"
+        ),
         (Verdict::Fake, _) => {
             let habit = match account.kind {
                 Some(FakeKind::Limbo) => "data written elsewhere are dropped",
@@ -119,6 +138,16 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
         (Verdict::Damaged, LossKind::Decays) => {
             format!("damaged: what was written is lost after some readings; {lost}")
         }
+        (Verdict::Damaged, LossKind::Unreliable) => {
+            format!(
+                "damaged: it loses writes now and then, and holds the same places when they are written again; {lost}"
+            )
+        }
+        (Verdict::Damaged, LossKind::NotPutBack(places)) => format!(
+            "damaged: all {} tested held what was written, but {} differently than before after everything was put back",
+            counted(counts.total() as usize, "sector"),
+            if *places == 1 { "1 place reads".to_owned() } else { format!("{places} places read") }
+        ),
         (Verdict::Damaged, _) => format!("damaged: {lost}"),
         _ => format!("cannot tell: nothing lost was found in {} sectors", counts.total()),
     };

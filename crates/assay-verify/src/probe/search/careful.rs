@@ -1,0 +1,281 @@
+//! The first writes. A fake may drop what is sent beyond its end, or write it over data that lie at addresses which were
+//! never saved, and which no reading of the address shows. So the first places are written one after the other, and from
+//! the first one that loses it is looked for where its data landed, before anything else is written.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use super::super::contract::Device;
+use super::super::settings::CAREFUL;
+use super::super::stamp::{Origin, SECTOR_LEN, Seen, digest};
+use super::eviction::Ring;
+use super::loss_kind::LossKind;
+use super::stages::Search;
+use super::stamped::{End, SectorRange};
+
+/// Places that are written in rounds of one, two, four and so on.
+const FIRST: usize = 63;
+/// Behind so many of them caches are driven out, as far as that costs little.
+const DRIVEN_OUT_AFTER: usize = 3;
+/// Operations that land beside where they were sent to do so within so many sectors: 1 MiB.
+const BESIDE: u64 = (1 << 20) / 512;
+/// Sectors at the start in which it is looked for what was sent just behind the end: 1 MiB.
+const LANDING: u64 = (1 << 20) / 512;
+/// Places that lost which are written once more.
+const AGAIN: usize = 4;
+/// Places that are tested where what holds is said to end.
+const CONFIRMED: u64 = 6;
+/// Rounds of halving: there are fewer than 2^48 sectors.
+const HALVINGS: usize = 48;
+
+/// Digests of sectors in which all bytes are the same.
+static CONSTANT: LazyLock<HashSet<u64>> = LazyLock::new(|| (0..=255).map(|byte| digest(&[byte; SECTOR_LEN])).collect());
+
+impl<D: Device> Search<'_, '_, D> {
+    /// Writes the first of the samples in ever larger rounds, each of which is read back with all before. How many of the
+    /// samples were written: those that are left may be written at once. Where writes are found to land elsewhere, what
+    /// the losses are is known then, and nothing more may be written.
+    pub(super) fn first_writes(&mut self, samples: &[SectorRange]) -> Result<usize, End> {
+        let low = self.low_part();
+        self.device.save(&[low])?;
+        let edge = self.edge(samples)?;
+        let mut places: Vec<SectorRange> = edge.into_iter().collect();
+        let from_samples = FIRST.min(samples.len());
+        places.extend(samples[..from_samples].iter().filter(|place| edge.is_none_or(|edge| !edge.meets(**place))));
+        let (mut written, mut round, mut driven_out) = (0, 1, false);
+        while written < places.len() {
+            let part = &places[written..(written + round).min(places.len())];
+            for place in part {
+                self.device.write(*place)?;
+            }
+            self.device.settle()?;
+            written += part.len();
+            round = if edge.is_some() && written == 1 { 1 } else { round * 2 };
+            let mut lost = self.silently_lost(&places[..written])?;
+            if lost.is_empty() && !driven_out && written >= DRIVEN_OUT_AFTER {
+                driven_out = true;
+                self.write_low()?;
+                lost = self.silently_lost(&places[..written])?;
+                self.small_cache = !lost.is_empty();
+            }
+            if !lost.is_empty() {
+                self.where_it_landed(&places[..written], &lost)?;
+                break;
+            }
+        }
+        // What was not written of them is left, and what does not count among them is no sample.
+        Ok(samples.iter().take_while(|place| self.device.was_written(place.at)).count())
+    }
+
+    /// The start of the device, all of which is saved before anything is written: what is sent behind the end lands here
+    /// first, where addresses start again.
+    fn low_part(&self) -> SectorRange {
+        let unit = self.device.unit();
+        let sectors = (self.run.sectors / CAREFUL).max(unit) / unit * unit;
+        SectorRange { at: 0, sectors: sectors.min(self.device.sectors() / unit * unit) }
+    }
+
+    /// The first block behind which all that was saved is constant, where something else stands before it: what has no
+    /// memory reads so. What is sent there lands at the very start, if addresses start again for writes.
+    fn edge(&mut self, samples: &[SectorRange]) -> Result<Option<SectorRange>, End> {
+        let mut all: Vec<u64> = samples.iter().map(|place| place.at).collect();
+        all.sort_unstable();
+        let stood = |device: &Self, at: &u64| device.device.digest_before(*at).map(|digest| CONSTANT.contains(&digest));
+        let Some(last) = all.iter().rposition(|at| stood(self, at) == Some(false)) else { return Ok(None) };
+        let Some(mut high) = all.get(last + 1).copied() else { return Ok(None) };
+        let (mut low, unit) = (all[last], self.device.unit());
+        while high - low > unit {
+            let middle = self.device.place(low + (high - low) / 2, 1);
+            if middle.at <= low || middle.at >= high {
+                break;
+            }
+            self.device.save(&[middle])?;
+            if stood(self, &middle.at) == Some(true) { high = middle.at } else { low = middle.at }
+        }
+        let edge = self.device.place(high, 1);
+        Ok((edge.sectors > 0).then_some(edge))
+    }
+
+    /// Sectors of these places that lost what was written, without an error and without showing another place.
+    fn silently_lost(&mut self, places: &[SectorRange]) -> Result<Vec<u64>, End> {
+        let mut lost = Vec::new();
+        for place in places {
+            let seen = self.device.check(*place)?;
+            let gone = |seen: &Seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_));
+            lost.extend(place.numbers().zip(&seen).filter(|(_, seen)| gone(seen)).map(|(at, _)| at));
+        }
+        Ok(lost)
+    }
+
+    /// What is sent just behind the end lands here, where addresses start again.
+    fn landing_part(&self) -> SectorRange {
+        let low = self.low_part();
+        SectorRange { sectors: LANDING.min(low.sectors / 4).max(self.device.unit()).min(low.sectors), ..low }
+    }
+
+    /// Writes the rest of the low part, but for what is a sample: a cache gives up what was written before.
+    fn write_low(&mut self) -> Result<(), End> {
+        let (low, mut clear) = (self.low_part(), self.samples.clone());
+        clear.sort_unstable();
+        let at = self.landing_part().end();
+        let rest = SectorRange { at, sectors: low.end() - at };
+        if rest.sectors > 0 {
+            Ring::new(rest).write_elsewhere(self.device, rest.sectors / 2, rest.sectors - rest.sectors / 2, &clear)?;
+        }
+        self.device.settle()
+    }
+
+    /// Returns when what was written is in no small cache any more, where one is known.
+    fn settle_past_a_small_cache(&mut self) -> Result<(), End> {
+        self.device.settle()?;
+        if self.small_cache { self.write_low() } else { Ok(()) }
+    }
+
+    /// Looks where the data of a place that lost them landed. Sets what the losses are where that is known.
+    fn where_it_landed(&mut self, written: &[SectorRange], lost: &[u64]) -> Result<(), End> {
+        let Some(first) = lost.iter().min().copied() else { return Ok(()) };
+        if let Some((sent, landed)) = self.landed(lost)? {
+            let distance = sent.cast_signed() - landed.cast_signed();
+            if distance.unsigned_abs() <= BESIDE || self.lands_back(sent, landed)? {
+                self.loss_kind = LossKind::Misaddressed(distance);
+                return Ok(());
+            }
+        }
+        // Where what holds ends: what is sent just behind it lands in the part that was saved.
+        let below = written.iter().filter(|place| place.end() <= first);
+        let holds = |place: &&SectorRange| {
+            place.numbers().all(|at| self.device.findings.get(&at).is_some_and(|seen| *seen == Seen::Holds))
+        };
+        // Where none was written there, halving tells.
+        let low = below.filter(holds).map(|place| place.at).max().unwrap_or(0);
+        let Some(high) = self.halve(low, first)? else { return Ok(()) };
+        let Some((sent, landed)) = self.landed(&[high])? else { return Ok(()) };
+        let period = sent - landed.min(sent);
+        if landed < sent && period > low {
+            let exact = self.writes_start_again(period)?;
+            self.loss_kind = LossKind::WritesRepeat { period, exact };
+        }
+        Ok(())
+    }
+
+    /// Halves the distance between an address that holds and one that loses, until what is sent to the latter lands in
+    /// the low part, where addresses start again between them. The address that loses.
+    fn halve(&mut self, mut low: u64, mut high: u64) -> Result<Option<u64>, End> {
+        let near = self.landing_part().sectors;
+        for _ in 0..HALVINGS {
+            if high - low <= near {
+                return Ok(Some(high));
+            }
+            let middle = self.device.place(low + (high - low) / 2, 1);
+            if middle.at <= low || middle.at >= high {
+                return Ok(None);
+            }
+            self.device.save(&[middle])?;
+            self.device.write(middle)?;
+            self.settle_past_a_small_cache()?;
+            let seen = self.device.check(middle)?;
+            match seen.first() {
+                Some(Seen::Holds) => low = middle.at,
+                Some(seen) if seen.is_silent_loss() => high = middle.at,
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether what is sent to one of these addresses shows at another one, twice: both addresses.
+    fn landed(&mut self, lost: &[u64]) -> Result<Option<(u64, u64)>, End> {
+        let mut candidates = self.samples.clone();
+        candidates.push(self.low_part());
+        let last = self.device.sectors() - self.device.unit();
+        // Once more: what was written since may lie over it.
+        let again: Vec<SectorRange> = lost.iter().take(AGAIN).map(|at| self.device.place(*at, 1)).collect();
+        self.device.begin_round();
+        for place in &again {
+            self.device.write(*place)?;
+        }
+        self.settle_past_a_small_cache()?;
+        if let Some(at) = lost.first().copied() {
+            let start = at.saturating_sub(BESIDE);
+            candidates.push(self.device.place(start, (at + BESIDE).min(last) - start));
+            let lines = (0..63).map(|bit| at ^ (1 << bit)).filter(|other| *other <= last);
+            candidates.extend(lines.map(|other| self.device.place(other, 1)));
+        }
+        for place in candidates {
+            self.clear_the_bus(place)?;
+            let origins = self.device.origins(place)?;
+            let meets = |(at, origin): (u64, &Option<Origin>)| {
+                let origin = origin.filter(|origin| origin.sector != at && lost.contains(&origin.sector))?;
+                Some((origin.sector, at))
+            };
+            let met = place.numbers().zip(&origins).find_map(meets);
+            if let Some((sent, shown)) = met
+                && self.lands(sent, shown)?
+            {
+                return Ok(Some((sent, shown)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether what is sent to one address lands at another one, and not where it was sent to.
+    fn lands(&mut self, sent: u64, shown: u64) -> Result<bool, End> {
+        let place = self.device.place(sent, 1);
+        self.device.save(&[place, self.device.place(shown, 1)])?;
+        self.device.begin_round();
+        self.device.write(place)?;
+        self.settle_past_a_small_cache()?;
+        self.clear_the_bus(self.device.place(shown, 1))?;
+        let now = self.device.generation();
+        let mine =
+            |origin: Option<Origin>| origin.is_some_and(|origin| origin.sector == sent && origin.generation == now);
+        let there = mine(self.device.origin_at(shown)?);
+        self.clear_the_bus(place)?;
+        Ok(there && !mine(self.device.origin_at(sent)?))
+    }
+
+    /// Whether what is sent to the one lands at the other, and the other way round: so does an address line that fails.
+    fn lands_back(&mut self, sent: u64, landed: u64) -> Result<bool, End> {
+        if !(sent ^ landed).is_power_of_two() {
+            return Ok(false);
+        }
+        self.lands(landed, sent)
+    }
+
+    /// Lets a page of the low part cross the bus before a place is read, so that it does not show what was read last.
+    fn clear_the_bus(&mut self, looked: SectorRange) -> Result<(), End> {
+        let low = self.low_part();
+        let page = SectorRange { sectors: low.sectors.min(8), ..low };
+        let other = SectorRange { at: low.end() - page.sectors, ..page };
+        self.device.origins(if page.meets(looked) { other } else { page }).map(|_| ())
+    }
+
+    /// Whether all that is sent to addresses from `period` on lands a period below, as far as that can be tested at
+    /// addresses whose content was saved.
+    fn writes_start_again(&mut self, period: u64) -> Result<bool, End> {
+        let (unit, low, sectors) = (self.device.unit(), self.landing_part(), self.device.sectors());
+        let insides = (0..CONFIRMED).map(|part| low.sectors / CONFIRMED * part / unit * unit);
+        let laps = 1..=(sectors / period).min(2);
+        let mut pairs: Vec<(u64, u64)> =
+            laps.flat_map(|lap| insides.clone().map(move |inside| (inside + lap * period, inside))).collect();
+        pairs.retain(|(sent, _)| sent + unit <= sectors && sent.is_multiple_of(unit));
+        let mut all = !pairs.is_empty();
+        for (sent, landed) in pairs {
+            all &= self.lands(sent, landed)?;
+        }
+        let below = self.device.place(period - unit.min(period), 1);
+        self.device.save(&[below])?;
+        self.device.write(below)?;
+        self.device.settle()?;
+        Ok(all && self.device.check(below)?.iter().all(|seen| *seen == Seen::Holds))
+    }
+
+    /// Sectors that bear stamps of the probe, and were never saved: where writes start again after so many sectors.
+    pub(super) fn strays(&self, period: u64) -> Vec<u64> {
+        let landed = self.device.written_sectors().filter(|at| *at >= period).map(|at| at % period);
+        let mut strays: Vec<u64> = landed.filter(|at| self.device.digest_before(*at).is_none()).collect();
+        strays.sort_unstable();
+        strays.dedup();
+        strays
+    }
+}

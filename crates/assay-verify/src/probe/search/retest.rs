@@ -1,0 +1,155 @@
+//! What lost its data is written again: a fake loses the same places again, as soon as its caches are left. A medium that
+//! drops or exchanges writes now and then keeps them this time, and one whose cells do not last loses them by reading.
+
+use assay_core::verification::SECTOR_BYTES;
+
+use super::super::contract::Device;
+use super::super::stamp::Seen;
+use super::loss_kind::LossKind;
+use super::stages::Search;
+use super::stamped::{End, SectorRange};
+
+/// Places that lost which are written again, at most.
+const AGAIN: usize = 32;
+/// Readings of places that held when caches had been left.
+const READINGS: usize = 6;
+/// Where so large a part loses again, it loses for good: of writes that are dropped now and then few are dropped twice.
+const FEW: usize = 8;
+/// Samples that are written to find how much is kept of what was written last.
+const NEWEST: usize = 16;
+/// A device that keeps nothing may show a cache of less than this, and be worn out: 8 MiB.
+const LEAST_NEWEST: u64 = (8 << 20) / SECTOR_BYTES;
+
+/// A sector that lost, and what showed there where that was sent elsewhere.
+#[derive(Debug, Clone, Copy)]
+struct Lost {
+    at: u64,
+    shown: Option<u64>,
+}
+
+impl<D: Device> Search<'_, '_, D> {
+    /// Whether the places that lost keep what is written this time, or lose it by being read: what the losses are then.
+    pub(super) fn retest(&mut self) -> Result<Option<LossKind>, End> {
+        let lost = self.some_lost();
+        if lost.is_empty() {
+            return Ok(None);
+        }
+        let written = self.device.moved.written_bytes / SECTOR_BYTES;
+        self.write_again(&lost)?;
+        // Every second one is first read when caches were left, so that reading has not worn it.
+        let (unread, at_once): (Vec<_>, Vec<_>) = lost.iter().enumerate().partition(|(index, _)| index % 2 == 1);
+        let [unread, at_once] =
+            [unread, at_once].map(|some| some.into_iter().map(|(_, lost)| *lost).collect::<Vec<_>>());
+        if self.lose_again(&at_once)? * FEW >= at_once.len() {
+            return Ok(None);
+        }
+        let clear = self.places_of(&lost);
+        self.eviction.write_against(self.device, written, &clear)?;
+        let some = if unread.is_empty() { &at_once } else { &unread };
+        if self.lose_again(some)? * FEW >= some.len().max(FEW) {
+            return Ok(None);
+        }
+        for _ in 1..READINGS {
+            if self.lose_again(some)? * 2 > some.len() {
+                return Ok(Some(LossKind::Decays));
+            }
+        }
+        if self.lose_again(&at_once)? * FEW >= at_once.len() {
+            return Ok(None);
+        }
+        // As much as is ever written against a cache: none that shows these has shown a loss before.
+        self.eviction.evict_most(self.device, &clear)?;
+        let again = self.lose_again(&lost)?;
+        Ok((again * FEW < lost.len().max(2)).then_some(LossKind::Unreliable))
+    }
+
+    /// Sectors that lost without an error, from all over.
+    fn some_lost(&self) -> Vec<Lost> {
+        let sort = |(at, seen): &(u64, Seen)| match seen {
+            Seen::Foreign(origin) => Some(Lost { at: *at, shown: Some(origin.sector) }),
+            seen if seen.is_silent_loss() => Some(Lost { at: *at, shown: None }),
+            _ => None,
+        };
+        let mut all: Vec<Lost> =
+            self.first.iter().filter_map(sort).filter(|lost| !self.device.is_bad(lost.at)).collect();
+        // One of each page says what all of it says.
+        let page = self.device.unit().max(8);
+        all.dedup_by_key(|lost| lost.at / page);
+        let step = all.len().div_ceil(AGAIN).max(1);
+        all.into_iter().step_by(step).collect()
+    }
+
+    fn places_of(&self, lost: &[Lost]) -> Vec<SectorRange> {
+        let all = lost.iter().flat_map(|lost| [Some(lost.at), lost.shown]).flatten();
+        let mut places: Vec<SectorRange> = all.map(|at| self.device.place(at, 1)).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// Writes these places in falling order, and after them what showed there.
+    fn write_again(&mut self, lost: &[Lost]) -> Result<(), End> {
+        self.device.begin_round();
+        self.device.save(&self.places_of(lost))?;
+        let unit = |at: u64| self.device.place(at, 1);
+        let mut order: Vec<SectorRange> = lost.iter().rev().map(|lost| unit(lost.at)).collect();
+        order.extend(lost.iter().rev().filter_map(|lost| lost.shown).map(unit));
+        for place in order {
+            self.device.write(place)?;
+        }
+        self.device.settle()
+    }
+
+    /// How many of these are lost again, without an error.
+    fn lose_again(&mut self, lost: &[Lost]) -> Result<usize, End> {
+        let mut again = 0;
+        for lost in lost {
+            let place = self.device.place(lost.at, 1);
+            let seen = self.device.check(place)?;
+            again += usize::from(seen.get((lost.at - place.at) as usize).is_some_and(|seen| seen.is_silent_loss()));
+        }
+        Ok(again)
+    }
+
+    /// How much of what was written last is kept, from the least to the most in sectors, where nothing else is: each
+    /// write takes the place of the oldest data, wherever it is sent.
+    pub(super) fn newest(&mut self) -> Result<Option<LossKind>, End> {
+        let step = self.samples.len().div_ceil(NEWEST).max(1);
+        let unit = self.device.unit();
+        let places: Vec<SectorRange> =
+            self.samples.iter().step_by(step).map(|place| SectorRange { sectors: unit, ..*place }).collect();
+        let mut clear = self.samples.clone();
+        clear.sort_unstable();
+        self.device.begin_round();
+        for place in &places {
+            self.device.write(*place)?;
+        }
+        self.device.settle()?;
+        let (mut total, mut least, mut step) = (0, 0, LEAST_NEWEST / 64);
+        loop {
+            let held = self.held_of(&places)?;
+            if held == 0 {
+                let most = total + unit * places.len() as u64;
+                return Ok((least >= LEAST_NEWEST).then_some(LossKind::Newest { least, most }));
+            }
+            if total == 0 && held * 4 < places.len() * 3 {
+                return Ok(None);
+            }
+            least = if held == places.len() { total } else { least };
+            if total >= self.eviction.most() {
+                return Ok(None);
+            }
+            self.eviction.write_against(self.device, step, &clear)?;
+            total += step;
+            step = total;
+        }
+    }
+
+    fn held_of(&mut self, places: &[SectorRange]) -> Result<usize, End> {
+        let mut held = 0;
+        for place in places {
+            held += usize::from(self.device.check(*place)?.iter().all(|seen| seen.keeps()));
+        }
+        Ok(held)
+    }
+}
