@@ -82,7 +82,7 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Like [`Self::same_cells`] for pairs that need not have to do with one another.
-    fn same_pairs(&mut self, pairs: &[(u64, u64)]) -> Result<Vec<bool>, End> {
+    pub(super) fn same_pairs(&mut self, pairs: &[(u64, u64)]) -> Result<Vec<bool>, End> {
         if self.through.is_some() {
             return pairs.iter().map(|(one, other)| self.agree(*one, *other)).collect();
         }

@@ -152,8 +152,11 @@ impl<D: Device> Search<'_, '_, D> {
         let Some((sent, landed)) = self.landed(&[high])? else { return Ok(()) };
         let period = sent - landed.min(sent);
         if landed < sent && period > low {
-            let exact = self.writes_start_again(period)?;
-            self.loss_kind = LossKind::WritesRepeat { period, exact };
+            // What lands elsewhere in places alone is no lap.
+            self.loss_kind = match self.writes_start_again(period)? {
+                true => LossKind::WritesRepeat { period, exact: true },
+                false => LossKind::Misaddressed(period.cast_signed()),
+            };
         }
         Ok(())
     }

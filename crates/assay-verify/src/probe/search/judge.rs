@@ -124,16 +124,20 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
             account.verdict = Verdict::Fake;
             let chain = repeat.real < repeat.period;
             account.kind = Some(if chain { FakeKind::Chain } else { FakeKind::Wraparound });
-            let real = ((repeat.protected + repeat.real) * SECTOR_BYTES).min(announced);
-            account.holds = vec![Extent { offset_bytes: 0, bytes: real }];
+            let first = ((repeat.protected + repeat.real) * SECTOR_BYTES).min(announced);
+            account.holds = vec![Extent { offset_bytes: 0, bytes: first }];
+            let tail = search.tail.map(|at| at * SECTOR_BYTES);
+            account.holds.extend(tail.map(|at| Extent { offset_bytes: at, bytes: announced - at }));
+            let real = first + tail.map_or(0, |at| announced - at);
             let less = announced - SECTOR_BYTES;
-            account.real = Some(match repeat.exact {
+            account.real = Some(match (repeat.exact, search.between) {
+                (true, Some((least, most))) => (least * SECTOR_BYTES, (most * SECTOR_BYTES).min(less)),
                 // What was driven out too late, or not at all, says little of which part of a period holds.
-                true if chain && account.hidden && search.through.is_none() => {
+                (true, None) if chain && account.hidden && search.through.is_none() => {
                     (SECTOR_BYTES, ((repeat.protected + repeat.period) * SECTOR_BYTES).min(less))
                 }
-                true => (real, real),
-                false => (SECTOR_BYTES, less),
+                (true, None) => (real, real),
+                (false, _) => (search.shown_at_once(), less),
             });
         }
         LossKind::WritesRepeat { period, exact } => {
@@ -141,7 +145,7 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
             account.kind = Some(FakeKind::Wraparound);
             let real = period * SECTOR_BYTES;
             account.holds = vec![Extent { offset_bytes: 0, bytes: real }];
-            account.real = Some(if exact { (real, real) } else { (SECTOR_BYTES, announced - SECTOR_BYTES) });
+            account.real = Some(if exact { (real, real) } else { (search.shown_at_once(), announced - SECTOR_BYTES) });
             account.strays = search.strays(period);
         }
         LossKind::Thin => {
@@ -182,6 +186,10 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
     let foreign = !search.pairs.is_empty() || account.findings.values().any(|seen| matches!(seen, Seen::Foreign(_)));
     let little = (lost as f64) < LEAST_FAKE * sectors as f64 && !search.map.used_up;
     if ends_hold && little && !account.hidden && !foreign {
+        account.verdict = Verdict::Damaged;
+        return;
+    }
+    if !account.hidden && !search.shared && search.map.has_bad_spots() && !search.map.used_up {
         account.verdict = Verdict::Damaged;
         return;
     }

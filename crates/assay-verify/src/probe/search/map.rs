@@ -22,10 +22,18 @@ impl State {
     }
 }
 
+/// So many spots that lose between parts that hold are no parts of a fake.
+const SPOTS: usize = 5;
+/// Of so many spots this share of all is lost at most, of fewer ones the other share.
+const MOST_LOST: f64 = 0.42;
+const FEW_LOST: f64 = 0.2;
+
 /// Sectors whose state is known, and between which it changes at most once.
 #[derive(Debug, Default)]
 pub(crate) struct Map {
     pub(super) known: BTreeMap<u64, State>,
+    /// Sectors of the samples that hold, and that lose.
+    pub(crate) sampled: (u64, u64),
     /// Whether every change of state was found to the sector.
     pub(crate) exact: bool,
     /// Places that were tested again turned out to be otherwise each time.
@@ -126,6 +134,17 @@ impl Map {
             *end = sectors;
         }
         parts
+    }
+
+    /// Whether what is lost lies in spots between parts that hold, which are far more: a fake's memory ends somewhere.
+    pub(crate) fn has_bad_spots(&self) -> bool {
+        let runs = self.runs();
+        let is = |run: Option<&(u64, u64, State)>, state| run.is_some_and(|run| run.2 == state);
+        let spots = runs.windows(3).filter(|run| is(run.get(1), State::Loses) && is(run.first(), State::Keeps));
+        let spots = spots.filter(|run| is(run.get(2), State::Keeps)).count();
+        let (keeps, loses) = (self.sampled.0 as f64, self.sampled.1 as f64);
+        let share = loses / (keeps + loses).max(1.0);
+        (spots >= SPOTS && share < MOST_LOST) || (spots >= 2 && share < FEW_LOST)
     }
 
     /// Whether single sectors are lost between two that hold: such may lie at the very edge of a part, too.

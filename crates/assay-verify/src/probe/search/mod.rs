@@ -14,6 +14,7 @@ mod map;
 mod misdirected;
 mod narrow;
 mod numbers;
+mod proof;
 mod retest;
 mod scatter;
 mod stages;

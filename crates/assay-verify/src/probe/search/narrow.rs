@@ -27,6 +27,15 @@ impl<D: Device> Search<'_, '_, D> {
     pub(crate) fn map_samples(&mut self) {
         let all: Vec<(u64, State)> = self.first.iter().map(|(sector, seen)| (*sector, State::of(*seen))).collect();
         self.map.exact = true;
+        // Wide places are all over; single ones are dense at both ends.
+        let wide =
+            self.samples.iter().filter(|place| place.sectors > self.device.unit()).flat_map(|place| place.numbers());
+        let states = wide.filter_map(|at| all.binary_search_by_key(&at, |(at, _)| *at).ok()).map(|index| all[index].1);
+        self.map.sampled = states.fold((0, 0), |(keeps, loses), state| match state {
+            State::Keeps => (keeps + 1, loses),
+            State::Loses => (keeps, loses + 1),
+            State::Errs => (keeps, loses),
+        });
         for run in all.chunk_by(|(a, s), (b, t)| a + 1 == *b && s == t) {
             for (sector, state) in run.first().into_iter().chain(run.last()) {
                 self.map.set(*sector, *state);

@@ -14,7 +14,7 @@ const AGAIN: usize = 32;
 /// Readings of places that held when caches had been left.
 const READINGS: usize = 6;
 /// Where so large a part loses again, it loses for good: of writes that are dropped now and then few are dropped twice.
-const FEW: usize = 8;
+const FEW: usize = 4;
 /// Samples that are written to find how much is kept of what was written last.
 const NEWEST: usize = 16;
 /// A device that keeps nothing may show a cache of less than this, and be worn out: 8 MiB.
@@ -40,13 +40,13 @@ impl<D: Device> Search<'_, '_, D> {
         let (unread, at_once): (Vec<_>, Vec<_>) = lost.iter().enumerate().partition(|(index, _)| index % 2 == 1);
         let [unread, at_once] =
             [unread, at_once].map(|some| some.into_iter().map(|(_, lost)| *lost).collect::<Vec<_>>());
-        if self.lose_again(&at_once)? * FEW >= at_once.len() {
+        if self.lose_again(&at_once)? * 2 >= at_once.len() {
             return Ok(None);
         }
         let clear = self.places_of(&lost);
         self.eviction.write_against(self.device, written, &clear)?;
         let some = if unread.is_empty() { &at_once } else { &unread };
-        if self.lose_again(some)? * FEW >= some.len().max(FEW) {
+        if self.lose_again(some)? * FEW >= some.len() {
             return Ok(None);
         }
         for _ in 1..READINGS {
@@ -60,7 +60,7 @@ impl<D: Device> Search<'_, '_, D> {
         // As much as is ever written against a cache: none that shows these has shown a loss before.
         self.eviction.evict_most(self.device, &clear)?;
         let again = self.lose_again(&lost)?;
-        Ok((again * FEW < lost.len().max(2)).then_some(LossKind::Unreliable))
+        Ok((again * FEW < lost.len()).then_some(LossKind::Unreliable))
     }
 
     /// Sectors that lost without an error, from all over.

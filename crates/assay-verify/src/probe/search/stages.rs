@@ -25,6 +25,13 @@ pub(crate) struct Search<'s, 'a, D> {
     /// Where single reads of addresses that were never touched tell which ones share cells: the period, or a multiple,
     /// and an address from which on all do.
     pub(crate) through: Option<(u64, u64)>,
+    /// Where a part at the end begins that has cells of its own, though addresses before it start again.
+    pub(crate) tail: Option<u64>,
+    /// What holds in sectors, from the least to the most, where a test of all that was found left that open.
+    pub(crate) between: Option<(u64, u64)>,
+    /// Sectors that were shown to hold at once, and those of the samples.
+    pub(crate) at_once: u64,
+    pub(crate) sampled_at_once: u64,
     /// Whether the first writes met a cache, which what lies at the start of the device drives out.
     pub(crate) small_cache: bool,
     /// Of a pair that was asked for there both had been touched, and all others of the same cell.
@@ -67,6 +74,10 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             pairs: Vec::new(),
             shared: false,
             through: None,
+            tail: None,
+            between: None,
+            at_once: 0,
+            sampled_at_once: 0,
             small_cache: false,
             undetermined: false,
             map: Map::default(),
@@ -75,8 +86,14 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         }
     }
 
-    /// Looks until it is known what the device is.
+    /// Looks until it is known what the device is, and tests what was found.
     pub(crate) fn work(&mut self) -> Result<(), End> {
+        self.find()?;
+        self.prove()
+    }
+
+    /// Looks until it is known what the device is.
+    fn find(&mut self) -> Result<(), End> {
         self.device.phase = Phase::Discovering;
         if !self.discover()? {
             return Ok(());
@@ -314,9 +331,11 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.eviction.keep = self.samples.clone();
         self.eviction.evict(self.device, &[])?;
         self.eviction.keep.clear();
+        let mut held = 0;
         for place in self.samples.clone() {
-            self.device.check(place)?;
+            held += self.device.check(place)?.iter().filter(|seen| **seen == Seen::Holds).count() as u64;
         }
+        self.sampled_at_once = held;
         self.take_evidence();
         Ok(())
     }
@@ -383,6 +402,13 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         };
         let last = self.samples.iter().rposition(lost);
         last.is_some_and(|last| last >= LEAST_LOSING_SECTORS && self.samples[..=last].iter().all(lost))
+    }
+
+    /// Bytes that were shown to hold at once, at least a sector.
+    pub(crate) fn shown_at_once(&self) -> u64 {
+        // Where a cache shows what was written, the samples prove nothing.
+        let samples = if self.eviction.hidden { 0 } else { self.sampled_at_once };
+        samples.max(self.at_once).max(1) * assay_core::verification::SECTOR_BYTES
     }
 
     /// Whether none of the samples holds, or next to none.

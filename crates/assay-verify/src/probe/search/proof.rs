@@ -1,0 +1,303 @@
+//! The last test of a size that was found to the sector: all that is said to hold does so at once, and all that is said to
+//! lead elsewhere leads there all over the device. Where either fails the size is an interval.
+
+use rand_core::Rng;
+
+use super::super::contract::Device;
+use super::super::stamp::{Origin, Seen};
+use super::loss_kind::{LossKind, Repeat};
+use super::map::State;
+use super::numbers::evenly_spaced;
+use super::stages::Search;
+use super::stamped::{End, SectorRange};
+
+/// Single places that are written all over what is said to hold.
+const PLACES: u64 = 96;
+/// Sectors on the inner side of each end of a part, all of which are written.
+const BESIDE: u64 = 32;
+/// Ends of parts that are looked at.
+const ENDS: usize = 16;
+/// Part of what is said to hold that is written in a row, and of the run.
+const STRETCH: u64 = 8;
+const STRETCH_OF_RUN: u64 = 4;
+/// Sectors of one write of it.
+const PIECE: u64 = 64;
+/// Single reads that look elsewhere for what was written in a row.
+const TEETH: u64 = 8192;
+/// Pairs all over the device that are said to be one cell.
+const PAIRS: u64 = 32;
+/// Single lost sectors beside which all holds are bad cells, and end no part.
+const PITS: usize = 4;
+/// Addresses of a round in which the start of a part at the end is looked for.
+const PROBES: u64 = 24;
+
+/// What a test of all that is said to hold came to.
+enum AtOnce {
+    /// All of it holds.
+    All,
+    /// All but sectors within so many of the end of what is said to hold.
+    ButTheEnd(u64),
+    /// Some of it does not.
+    Not,
+}
+
+impl<D: Device> Search<'_, '_, D> {
+    /// Tests a size that is known to the sector. Where it does not stand, it is an interval from what was shown to hold
+    /// at once.
+    pub(super) fn prove(&mut self) -> Result<(), End> {
+        match self.loss_kind.clone() {
+            LossKind::Repeats(repeat) if repeat.exact => self.prove_repeat(repeat),
+            LossKind::WritesRepeat { period, exact: true } => {
+                if !matches!(self.hold_at_once(&[SectorRange { at: 0, sectors: period }])?, AtOnce::All) {
+                    self.loss_kind = LossKind::WritesRepeat { period, exact: false };
+                }
+                Ok(())
+            }
+            LossKind::Parts if self.map.exact && !self.eviction.hidden => {
+                let parts = self.map.parts(self.device.sectors()).into_iter();
+                let keeps: Vec<SectorRange> = parts
+                    .filter(|part| part.2 == State::Keeps)
+                    .map(|(at, end, _)| SectorRange { at, sectors: end - at })
+                    .collect();
+                if !keeps.is_empty() && matches!(self.hold_at_once(&keeps)?, AtOnce::Not) {
+                    self.map.exact = false;
+                    self.map.unsteady = true;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn prove_repeat(&mut self, repeat: Repeat) -> Result<(), End> {
+        // What a cache hides that nothing drives out shows at addresses alone that were never touched.
+        if self.through.is_some() || self.eviction.hidden {
+            return Ok(());
+        }
+        let claimed = repeat.protected + repeat.real;
+        self.tail = self.own_tail(&repeat)?;
+        let top = self.device.sectors() / self.device.unit() * self.device.unit();
+        let mut parts = vec![SectorRange { at: 0, sectors: claimed.min(top) }];
+        parts.extend(self.tail.map(|at| SectorRange { at, sectors: top - at }));
+        let stands = match self.hold_at_once(&parts)? {
+            AtOnce::All => self.shares_everywhere(&repeat)?,
+            AtOnce::ButTheEnd(sectors) => {
+                let tail = self.tail.map_or(0, |at| top - at);
+                self.between = Some((claimed - sectors.min(claimed) + tail, claimed + tail));
+                return Ok(());
+            }
+            AtOnce::Not => false,
+        };
+        if !stands {
+            self.loss_kind = LossKind::Repeats(Repeat { exact: false, ..repeat });
+            self.tail = None;
+        }
+        Ok(())
+    }
+
+    /// Writes places all over these parts, all of both sides of their ends, and a stretch in a row; whether all of them
+    /// hold, and the stretch shows nowhere else in them.
+    fn hold_at_once(&mut self, parts: &[SectorRange]) -> Result<AtOnce, End> {
+        let Some(largest) = parts.iter().copied().max_by_key(|part| part.sectors) else { return Ok(AtOnce::All) };
+        let stretch = self.stretch_in(largest);
+        let mut places = self.places_in(parts);
+        places.retain(|place| !place.meets(stretch));
+        let pieces = stretch.numbers().step_by(PIECE as usize);
+        places.extend(pieces.map(|at| SectorRange { at, sectors: PIECE.min(stretch.end() - at) }));
+        places.sort_unstable();
+        places.dedup();
+        self.device.begin_round();
+        self.write_in_falling_order(&places)?;
+        let (mut lost, mut foreign, mut held) = (Vec::new(), false, 0);
+        for place in &places {
+            let seen = self.device.check(*place)?;
+            for (at, seen) in
+                place.numbers().zip(seen).filter(|(at, _)| parts.iter().any(|part| part.numbers().contains(at)))
+            {
+                match seen {
+                    Seen::Foreign(_) => {
+                        lost.push(at);
+                        foreign = true;
+                    }
+                    seen if seen.is_silent_loss() => lost.push(at),
+                    Seen::Unreadable => {}
+                    _ => held += 1,
+                }
+            }
+        }
+        self.at_once = self.at_once.max(held);
+        let end = parts.first().map_or(0, |part| part.end());
+        if let Some(first) = lost.iter().min().copied() {
+            if foreign && lost.iter().all(|at| *at + BESIDE >= end && *at < end) {
+                return Ok(AtOnce::ButTheEnd(end - first + 1));
+            }
+            if foreign || !self.are_pits(&lost)? {
+                return Ok(AtOnce::Not);
+            }
+        }
+        Ok(if self.shows_elsewhere(stretch, parts)? { AtOnce::Not } else { AtOnce::All })
+    }
+
+    /// A stretch somewhere in a part.
+    fn stretch_in(&mut self, part: SectorRange) -> SectorRange {
+        let unit = self.device.unit();
+        let sectors = (part.sectors / STRETCH).min(self.run.sectors / STRETCH_OF_RUN) / unit * unit;
+        let room = part.sectors - sectors;
+        let at = part.at + self.device.random.next_u64() % room.max(1);
+        let place = self.device.place(at, sectors.max(1));
+        if place.end() > part.end() { self.device.place(part.at, sectors.max(1)) } else { place }
+    }
+
+    /// Single places all over these parts, and all of the inner sides of their ends.
+    fn places_in(&mut self, parts: &[SectorRange]) -> Vec<SectorRange> {
+        let all: u64 = parts.iter().map(|part| part.sectors).sum();
+        let mut sectors: Vec<u64> = Vec::new();
+        for part in parts {
+            let count = (u128::from(PLACES) * u128::from(part.sectors) / u128::from(all.max(1))).max(1) as u64;
+            let width = (part.sectors / count).max(1);
+            let at = |index: u64, random: u64| part.at + (index * width + random % width).min(part.sectors - 1);
+            sectors.extend((0..count).map(|index| at(index, self.device.random.next_u64())));
+        }
+        for part in parts.iter().take(ENDS) {
+            let beside = BESIDE.min(part.sectors);
+            sectors.extend(part.at..part.at + beside);
+            sectors.extend(part.end() - beside..part.end());
+        }
+        sectors.sort_unstable();
+        sectors.dedup();
+        let mut places: Vec<SectorRange> = sectors.into_iter().map(|at| self.device.place(at, 1)).collect();
+        places.dedup();
+        places.retain(|place| !place.numbers().any(|at| self.device.is_bad(at)));
+        places
+    }
+
+    /// Whether the blocks beside each of these sectors hold: then it is a bad cell, and no part that loses.
+    fn are_pits(&mut self, lost: &[u64]) -> Result<bool, End> {
+        let unit = self.device.unit();
+        let mut blocks: Vec<u64> = lost.iter().map(|at| at / unit).collect();
+        blocks.dedup();
+        if blocks.len() > PITS {
+            return Ok(false);
+        }
+        let beside = |block: &u64| [block.checked_sub(1), Some(block + 1)].into_iter().flatten();
+        let mut beside: Vec<SectorRange> =
+            blocks.iter().flat_map(beside).map(|block| self.device.place(block * unit, 1)).collect();
+        beside.retain(|place| place.sectors > 0);
+        self.device.begin_round();
+        self.write_in_falling_order(&beside)?;
+        for place in &beside {
+            if self.device.check(*place)?.iter().any(|seen| seen.is_silent_loss()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether single reads, closer than a stretch is long, meet it elsewhere in these parts.
+    fn shows_elsewhere(&mut self, stretch: SectorRange, parts: &[SectorRange]) -> Result<bool, End> {
+        let all: u64 = parts.iter().map(|part| part.sectors).sum();
+        let step = (stretch.sectors / 2).max(all / TEETH).max(self.device.unit());
+        let now = self.device.generation();
+        for part in parts {
+            let mut at = part.at + self.device.random.next_u64() % step;
+            while at < part.end() {
+                if !stretch.numbers().contains(&at)
+                    && let Some(origin) = self.device.origin_at(at)?
+                    && origin.sector != at
+                    && origin.generation == now
+                    && stretch.numbers().contains(&origin.sector)
+                {
+                    return Ok(true);
+                }
+                at += step;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether addresses all over the device are one cell with the one that their period says.
+    fn shares_everywhere(&mut self, repeat: &Repeat) -> Result<bool, End> {
+        let (unit, top) = (self.device.unit(), self.tail.unwrap_or(self.device.sectors()));
+        let (start, end) = (repeat.protected + repeat.period, top / unit * unit);
+        if !repeat.straight || start >= end {
+            return Ok(true);
+        }
+        let width = ((end - start) / PAIRS).max(1);
+        let mut pairs: Vec<(u64, u64)> = Vec::new();
+        for index in 0..PAIRS.min((end - start) / unit) {
+            let at = start + index * width + self.device.random.next_u64() % width;
+            // A chain drops the rest of each period.
+            let inside = (at - repeat.protected) % repeat.period;
+            let at = at - inside + inside % repeat.real.max(1);
+            let cell = repeat.protected + (at - repeat.protected) % repeat.period;
+            let near = |one: u64, other: u64| one / unit == other / unit;
+            let free = pairs.iter().all(|pair| !near(pair.0, cell) && !near(pair.1, at));
+            if at + unit <= end && at >= start && !near(cell, at) && free {
+                pairs.push((cell, at));
+            }
+        }
+        let same = self.same_pairs(&pairs)?;
+        let errs = |pair: &(u64, u64)| self.device.is_bad(pair.0) || self.device.is_bad(pair.1);
+        let wrong: Vec<(u64, u64)> =
+            pairs.iter().zip(same).filter(|(pair, same)| !same && !errs(pair)).map(|(pair, _)| *pair).collect();
+        if wrong.is_empty() {
+            return Ok(true);
+        }
+        // A bad cell may be among them.
+        let beside: Vec<(u64, u64)> = wrong
+            .iter()
+            .map(|(cell, at)| (cell + unit, at + unit))
+            .filter(|(cell, at)| at + unit <= end && (cell - repeat.protected) % repeat.period < repeat.real)
+            .collect();
+        let few = wrong.len() <= PITS / 2 && beside.len() == wrong.len();
+        Ok(few && self.same_pairs(&beside)?.iter().all(|same| *same))
+    }
+
+    /// Where a part at the very end begins that has cells of its own, behind addresses that start again.
+    fn own_tail(&mut self, repeat: &Repeat) -> Result<Option<u64>, End> {
+        let unit = self.device.unit();
+        let top = self.device.sectors() / unit * unit;
+        let start = (repeat.protected + repeat.period).next_multiple_of(unit);
+        let Some(last) = top.checked_sub(unit).filter(|last| repeat.straight && *last > start) else { return Ok(None) };
+        if !self.are_own(repeat, &[last])?[0] {
+            return Ok(None);
+        }
+        // The nearest one below that is none of it, in steps of twice as much.
+        let steps = (0..48).map(|power| unit << power).map_while(|step| last.checked_sub(step));
+        let probes: Vec<u64> = steps.filter(|at| *at >= start).collect();
+        let own = self.are_own(repeat, &probes)?;
+        let known = own.iter().take_while(|own| **own).count();
+        let mut own_from = if known == 0 { last } else { probes[known - 1] };
+        let mut below = probes.get(known).copied().unwrap_or(start.saturating_sub(unit));
+        while own_from - below > unit {
+            let (low, high) = (below / unit, own_from / unit);
+            let between: Vec<u64> = evenly_spaced(low, high, PROBES).into_iter().map(|block| block * unit).collect();
+            if between.is_empty() {
+                break;
+            }
+            for (at, own) in between.iter().zip(self.are_own(repeat, &between)?) {
+                if own && *at < own_from && *at > below {
+                    own_from = *at;
+                    break;
+                }
+                below = below.max(*at);
+            }
+        }
+        Ok(Some(own_from))
+    }
+
+    /// Which of these addresses hold what is sent there while the cell that they are said to be holds something else.
+    fn are_own(&mut self, repeat: &Repeat, addresses: &[u64]) -> Result<Vec<bool>, End> {
+        let cell = |at: u64| repeat.protected + (at - repeat.protected) % repeat.period;
+        let all: Vec<u64> = addresses.iter().flat_map(|at| [*at, cell(*at)]).collect();
+        let places: Vec<SectorRange> = all.iter().map(|at| self.device.place(*at, 1)).collect();
+        self.device.begin_round();
+        self.write_in_falling_order(&places)?;
+        let shown = self.origins_at(&all)?;
+        let own = |pair: &[Option<Origin>], at: u64| {
+            let [Some(here), Some(there)] = pair else { return false };
+            here.sector == at && there.sector != at
+        };
+        Ok(shown.chunks_exact(2).zip(addresses).map(|(pair, at)| own(pair, *at)).collect())
+    }
+}
