@@ -283,12 +283,18 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
         Layout::Repeats(Repeats { order, tail_bytes, .. })
             if *tail_bytes > 0 || !matches!(order, Order::Straight | Order::Shuffled) =>
         {
-            let kinds = vec![FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Chain];
+            let mut kinds = vec![FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Chain];
             let mut right = vec![Found::Fake];
+            // The page behind what is protected may be counted or not, as every window.
+            let mut sizes = vec![real];
+            if *order == Order::PageOfAddress {
+                kinds.push(FakeKind::Limbo);
+                sizes.insert(0, real.saturating_sub(PAGE as u64));
+            }
             if announced - real < LITTLE_AT_END {
                 right.push(Found::Damaged);
             }
-            Fault { kinds, real_bytes: vec![real], ..Fault::new(Class::Wraparound, right, need) }
+            Fault { kinds, real_bytes: sizes, ..Fault::new(Class::Wraparound, right, need) }
         }
         Layout::Repeats(Repeats { protected_bytes, period_bytes, real_bytes, .. }) => {
             let exact = if real_bytes < period_bytes { FakeKind::Chain } else { FakeKind::Wraparound };

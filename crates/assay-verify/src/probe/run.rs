@@ -102,13 +102,12 @@ pub fn run<D: Device>(
     if journal.device().bytes != announced {
         return Err(ProbeError::WrongJournal);
     }
-    let start = control.now();
     let plan = plan(announced, device.block_bytes(), settings);
     let watch = Watch { control, progress: &mut *progress };
     let mut stamped = StampedDevice::new(&mut *device, &mut journal, plan.most_search_bytes, watch);
     let mut search = Search::new(&mut stamped, settings);
     let end = search.work().err();
-    let mut account = account(&mut search, end.as_ref(), control.elapsed(&start));
+    let mut account = account(&mut search, end.as_ref());
     let blocks = stamped.blocks();
     let ended = match end {
         None => Ended::Complete,
@@ -120,10 +119,7 @@ pub fn run<D: Device>(
     let restored = put_back(device, &journal, blocks, &mut account, progress);
     let journal_left = restored.as_ref().map_or(JournalLeft::Needed, |done| done.journal);
     match &restored {
-        Ok(done) => {
-            let differing: Vec<u64> = done.differing.iter().map(|place| place.offset).collect();
-            account.was_restored(device, &differing);
-        }
+        Ok(done) => account.was_restored(device, done),
         Err(RestoreError::Device { fault, .. }) => account.fails(*fault),
         Err(_) => {}
     }

@@ -8,6 +8,7 @@ mod files_killed;
 mod mounted;
 mod mounted_campaign;
 mod probe;
+mod probe_attacks;
 mod probe_device;
 mod probe_harm;
 mod probe_plan;

@@ -136,7 +136,7 @@ fn what_was_saved_is_put_back_though_the_journal_has_lost_its_name() {
             std::fs::write(&path, "dear").unwrap();
         }
         let probed = run(&mut medium, journal, &QUICK, &Control::default(), &mut |_| {}).unwrap();
-        assert!(probed.restored.is_ok() && !probed.journal_kept, "{what}: {:?}", probed.restored);
+        assert!(probed.restored.is_ok() && probed.journal != JournalLeft::Needed, "{what}: {:?}", probed.restored);
         assert_eq!(medium.changed_since(&before), [0; 0], "{what}");
         if what == "taken" {
             assert_eq!(std::fs::read(&path).unwrap(), b"dear");
@@ -528,7 +528,7 @@ fn time_in_which_the_process_was_stopped_is_not_counted() {
     })
     .unwrap();
     let said = probed.verification.sentence;
-    assert!(said.ends_with("it was interrupted after 0 s"), "{said}");
+    assert!(said.ends_with("; it was interrupted"), "{said}");
 }
 
 #[test]

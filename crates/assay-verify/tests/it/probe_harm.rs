@@ -8,7 +8,7 @@ use assay_core::verification::{FakeKind, Verdict};
 use assay_engine::Control;
 use assay_lab::MemoryDisk;
 use assay_lab::media::{Cache, DroppedRead, InitialContent, MediumSpec, Misaddress, Operations, Pattern};
-use assay_verify::probe::{Device, Identity, Journal, Probed, Salt, Settings, run};
+use assay_verify::probe::{Device, Identity, Journal, JournalLeft, Probed, Salt, Settings, run};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -16,7 +16,7 @@ const TIB: u64 = 1 << 40;
 
 /// As a user probes it.
 fn probe(device: &mut impl Device, seed: u64) -> Probed {
-    let identity = Identity { bytes: device.bytes(), name: "model".to_owned(), serial: None };
+    let identity = Identity { bytes: device.bytes(), name: "model".to_owned(), serial: None, attachment: None };
     let disk = Arc::new(MemoryDisk::default());
     let journal = Journal::create_on(disk, Path::new("journal"), &identity, Salt::known(seed)).unwrap();
     run(device, journal, &Settings::usual(device.bytes()), &Control::default(), &mut |_| {}).unwrap()
@@ -59,7 +59,7 @@ fn writes_that_start_again_where_readings_do_not_cost_a_handful_of_sectors() {
             let most = if dropped == DroppedRead::Noise { 20 } else { 0 };
             assert!(changed.len() <= most, "{} sectors: {case}", changed.len());
             assert_eq!(changed.is_empty(), !found.sentence.contains("never saved"), "{case}");
-            assert!(changed.is_empty() || probed.journal_kept, "{case}");
+            assert!(changed.is_empty() || (probed.journal == JournalLeft::Needed), "{case}");
             assert!(changed.iter().all(|at| *at >= MIB), "the start is saved: {case}");
             worst = worst.max(changed.len());
         }
@@ -80,7 +80,11 @@ fn behind_a_small_cache_it_is_a_handful_too() {
             let probed = probe(&mut medium, seed);
             let (found, changed) = (probed.verification, medium.changed_since(&before).len());
             assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Wraparound)), "{}", found.sentence);
-            assert!(changed <= 24 && (changed == 0 || probed.journal_kept), "{cache} {changed}: {}", found.sentence);
+            assert!(
+                changed <= 24 && (changed == 0 || (probed.journal == JournalLeft::Needed)),
+                "{cache} {changed}: {}",
+                found.sentence
+            );
         }
     }
 }
@@ -94,6 +98,6 @@ fn a_medium_that_is_used_in_part_is_genuine() {
         let snapshot = medium.snapshot();
         let probed = probe(&mut medium, used_bytes);
         assert_eq!(probed.verification.verdict, Verdict::Genuine, "{used_bytes}");
-        assert!(medium.changed_since(&snapshot).is_empty() && !probed.journal_kept, "{used_bytes}");
+        assert!(medium.changed_since(&snapshot).is_empty() && probed.journal != JournalLeft::Needed, "{used_bytes}");
     }
 }

@@ -1,11 +1,11 @@
 //! From what was found to what the device is.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use assay_core::verification::{Extent, FakeKind, SECTOR_BYTES, Verdict};
 
 use super::super::contract::{Device, Fault};
+use super::super::restored::{Restored, Standing};
 use super::super::settings::PARTS;
 use super::super::stamp::Seen;
 use super::loss_kind::{LossKind, Repeat};
@@ -25,6 +25,8 @@ pub(crate) struct Account {
     pub(crate) holds: Vec<Extent>,
     /// Sectors that were never saved and bear stamps of the probe now, since writes to other addresses landed there.
     pub(crate) strays: Vec<u64>,
+    /// Bytes that are missing at the very end, where that is all that is wrong.
+    pub(crate) missing_at_end: Option<u64>,
     /// How a device failed.
     pub(crate) failed: Option<Fault>,
     /// Why the search ended early, as a clause.
@@ -37,12 +39,13 @@ pub(crate) struct Account {
     pub(crate) findings: BTreeMap<u64, Seen>,
     pub(crate) places: usize,
     pub(crate) moved: Moved,
-    pub(crate) elapsed: Duration,
 }
 
 /// A loss below this share, with good parts at both ends, is damage and no fake: fakes announce at
 /// least a twentieth too much.
 const LEAST_FAKE: f64 = 0.05;
+/// Less than this missing at the end is damage: some USB bridges announce a sector too many.
+const LITTLE_AT_END: u64 = 128 << 10;
 /// Where single sectors are bad, so many in a row may be at the edge of a part that holds: 10^-8 at a density of a
 /// tenth.
 const PITS: u64 = 8;
@@ -50,7 +53,7 @@ const PITS: u64 = 8;
 /// them further parts may lie that no sample met.
 const SURE_CHANGES: usize = 3;
 
-pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&End>, elapsed: Duration) -> Account {
+pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&End>) -> Account {
     let device = &mut *search.device;
     let announced = device.sectors() * SECTOR_BYTES;
     let mut account = Account {
@@ -61,16 +64,17 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
         real: None,
         holds: Vec::new(),
         strays: Vec::new(),
+        missing_at_end: None,
         failed: None,
         cut_short: None,
         cache_bytes: search.eviction.cache_bytes(),
         hidden: search.eviction.hidden,
         run_bytes: search.run_sectors * SECTOR_BYTES,
         findings: std::mem::take(&mut device.findings),
-        places: search.samples.len(),
+        places: 0,
         moved: device.moved,
-        elapsed,
     };
+    account.places = search.samples.iter().filter(|place| account.findings.contains_key(&place.at)).count();
     match ended {
         None => {}
         Some(End::Fault(Fault::Denied)) => account.cut_short = Some("the system denied access"),
@@ -137,8 +141,13 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
                     (SECTOR_BYTES, ((repeat.protected + repeat.period) * SECTOR_BYTES).min(less))
                 }
                 (true, None) => (real, real),
-                (false, _) => (search.shown_at_once(), less),
+                (false, _) => (search.shown_at_once().min(less), less),
             });
+            if repeat.exact && announced - real < LITTLE_AT_END && search.between.is_none() {
+                account.verdict = Verdict::Damaged;
+                account.kind = None;
+                account.missing_at_end = Some(announced - real);
+            }
         }
         LossKind::WritesRepeat { period, exact } => {
             account.verdict = Verdict::Fake;
@@ -175,11 +184,20 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
 fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: bool, wrong: bool) {
     let sectors = account.announced / SECTOR_BYTES;
     account.holds = extents(search);
+    let parts = search.map.parts(sectors);
+    if let [(_, end, State::Keeps), (_, _, State::Loses | State::Errs)] = parts[..]
+        && (sectors - end) * SECTOR_BYTES < LITTLE_AT_END
+        && !account.hidden
+    {
+        account.verdict = Verdict::Damaged;
+        account.missing_at_end = Some((sectors - end) * SECTOR_BYTES);
+        account.real = search.map.exact.then_some((end * SECTOR_BYTES, end * SECTOR_BYTES));
+        return;
+    }
     if !silent {
         account.verdict = if wrong { Verdict::Damaged } else { Verdict::Undecided };
         return;
     }
-    let parts = search.map.parts(sectors);
     let lost: u64 = parts.iter().filter(|part| part.2 == State::Loses).map(|part| part.1 - part.0).sum();
     let ends_hold = [parts.first(), parts.last()].iter().all(|part| part.is_some_and(|part| part.2 != State::Loses));
     // Data of another place are no wear: two addresses were one.
@@ -250,12 +268,6 @@ impl Account {
         }
     }
 
-    /// Whether what is written to one address lands at another one: then only that may be put back where a stamp of the
-    /// probe stands.
-    pub(crate) fn writes_elsewhere(&self) -> bool {
-        matches!(self.loss_kind, LossKind::WritesRepeat { .. })
-    }
-
     /// Whether a sector shows what was sent to one that is no cell of it.
     fn lands_elsewhere(&self, repeat: &Repeat) -> bool {
         self.findings.iter().any(|(sector, seen)| match seen {
@@ -265,8 +277,8 @@ impl Account {
     }
 
     /// What was put back and does not read as before: a medium that lost it is not genuine.
-    pub(crate) fn was_restored<D: Device>(&mut self, device: &mut D, differing: &[u64]) {
-        let Some(first) = differing.first() else { return };
+    pub(crate) fn was_restored<D: Device>(&mut self, device: &mut D, done: &Restored) {
+        let Some(first) = done.differing.first().map(|place| place.offset) else { return };
         if !matches!(self.verdict, Verdict::Genuine | Verdict::Undecided) {
             return;
         }
@@ -279,8 +291,12 @@ impl Account {
         if !any {
             return self.fails(Fault::AllErrors);
         }
+        let refused = done.differing.iter().filter(|place| place.standing == Standing::Refused).count();
+        if refused * 2 > done.differing.len() {
+            return self.fails(Fault::WriteErrors);
+        }
         self.verdict = Verdict::Damaged;
-        self.loss_kind = LossKind::NotPutBack(differing.len());
+        self.loss_kind = LossKind::NotPutBack(done.differing.len());
         self.real = None;
         self.holds.clear();
     }

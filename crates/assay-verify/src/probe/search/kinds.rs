@@ -67,7 +67,8 @@ impl<D: Device> Search<'_, '_, D> {
         evicted?;
         let places = again;
         let again: Vec<bool> = self.stored(&places)?.iter().map(|place| place.iter().all(|stored| *stored)).collect();
-        let answers = |place: &SectorRange| !self.device.is_bad(place.at);
+        // What is read and refuses to be written has no memory, perhaps.
+        let answers = |place: &SectorRange| !self.device.is_bad(place.at) || self.device.is_refused(place.at);
         let fresh: Vec<SectorRange> = fresh.into_iter().filter(answers).collect();
         // Memory is given to whole blocks: one of which a part is stored has got some, and the rest of it is bad.
         let fresh: Vec<bool> = self.stored(&fresh)?.iter().map(|place| place.contains(&true)).collect();
@@ -152,7 +153,9 @@ impl<D: Device> Search<'_, '_, D> {
             let seen = |sector| self.device.findings.get(&sector).is_some_and(|seen| seen.keeps());
             place.numbers().any(seen)
         };
-        let answers = |place: &SectorRange| place.numbers().any(|sector| !self.device.is_bad(sector));
+        let answers = |place: &SectorRange| {
+            place.numbers().any(|sector| !self.device.is_bad(sector) || self.device.is_refused(sector))
+        };
         self.samples.iter().filter(|place| sort(place) && answers(place)).map(holds).collect()
     }
 

@@ -60,6 +60,11 @@ impl Repeat {
         sector.checked_sub(self.protected).map_or(sector, |behind| self.protected + behind % self.period)
     }
 
+    /// Whether two addresses are one cell.
+    pub(crate) fn is_one(&self, one: u64, other: u64) -> bool {
+        self.cell(one) == self.cell(other)
+    }
+
     /// Whether a sector that shows what was sent to another is a cell of it. What holds nothing may show anything.
     pub(crate) fn explains(&self, shown: u64, sent: u64) -> bool {
         let holds_all = self.straight && self.real == self.period;

@@ -4,6 +4,7 @@
 use rand_core::Rng;
 
 use super::super::contract::Device;
+use super::super::settings::MET;
 use super::super::stamp::{Origin, Seen};
 use super::loss_kind::{LossKind, Repeat};
 use super::map::State;
@@ -24,6 +25,10 @@ const STRETCH_OF_RUN: u64 = 4;
 const PIECE: u64 = 64;
 /// Single reads that look elsewhere for what was written in a row.
 const TEETH: u64 = 8192;
+/// The same for what is written in a row at the end of the device, as many as a genuine one of 2 TiB is asked for.
+const LAP_TEETH: u64 = 49_152;
+/// Sectors of one write of that.
+const ROW: u64 = (1 << 20) / 512;
 /// Pairs all over the device that are said to be one cell.
 const PAIRS: u64 = 32;
 /// Single lost sectors beside which all holds are bad cells, and end no part.
@@ -70,17 +75,18 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     fn prove_repeat(&mut self, repeat: Repeat) -> Result<(), End> {
-        // What a cache hides that nothing drives out shows at addresses alone that were never touched.
-        if self.through.is_some() || self.eviction.hidden {
+        if self.eviction.hidden {
             return Ok(());
         }
         let claimed = repeat.protected + repeat.real;
-        self.tail = self.own_tail(&repeat)?;
+        self.undetermined = false;
+        self.tail = self.own_tail(&repeat)?.filter(|_| !self.undetermined);
         let top = self.device.sectors() / self.device.unit() * self.device.unit();
         let mut parts = vec![SectorRange { at: 0, sectors: claimed.min(top) }];
         parts.extend(self.tail.map(|at| SectorRange { at, sectors: top - at }));
-        let stands = match self.hold_at_once(&parts)? {
-            AtOnce::All => self.shares_everywhere(&repeat)?,
+        // What a cache hides that nothing drives out shows at addresses alone that were never touched.
+        let stands = match if self.through.is_some() { AtOnce::All } else { self.hold_at_once(&parts)? } {
+            AtOnce::All => self.shares_everywhere(&repeat)? && !self.laps_contradict(&repeat)?,
             AtOnce::ButTheEnd(sectors) => {
                 let tail = self.tail.map_or(0, |at| top - at);
                 self.between = Some((claimed - sectors.min(claimed) + tail, claimed + tail));
@@ -219,7 +225,7 @@ impl<D: Device> Search<'_, '_, D> {
     fn shares_everywhere(&mut self, repeat: &Repeat) -> Result<bool, End> {
         let (unit, top) = (self.device.unit(), self.tail.unwrap_or(self.device.sectors()));
         let (start, end) = (repeat.protected + repeat.period, top / unit * unit);
-        if !repeat.straight || start >= end {
+        if !repeat.straight || start >= end || self.through.is_some() {
             return Ok(true);
         }
         let width = ((end - start) / PAIRS).max(1);
@@ -289,6 +295,9 @@ impl<D: Device> Search<'_, '_, D> {
     /// Which of these addresses hold what is sent there while the cell that they are said to be holds something else.
     fn are_own(&mut self, repeat: &Repeat, addresses: &[u64]) -> Result<Vec<bool>, End> {
         let cell = |at: u64| repeat.protected + (at - repeat.protected) % repeat.period;
+        if self.through.is_some() {
+            return addresses.iter().map(|at| self.is_own_through(*at, cell(*at), repeat)).collect();
+        }
         let all: Vec<u64> = addresses.iter().flat_map(|at| [*at, cell(*at)]).collect();
         let places: Vec<SectorRange> = all.iter().map(|at| self.device.place(*at, 1)).collect();
         self.device.begin_round();
@@ -299,5 +308,56 @@ impl<D: Device> Search<'_, '_, D> {
             here.sector == at && there.sector != at
         };
         Ok(shown.chunks_exact(2).zip(addresses).map(|(pair, at)| own(pair, *at)).collect())
+    }
+
+    /// The same where a cache shows what was written: an address that was never touched, of the cell that it is said to
+    /// be, does not show it.
+    fn is_own_through(&mut self, at: u64, cell: u64, repeat: &Repeat) -> Result<bool, End> {
+        if cell - repeat.protected >= repeat.real {
+            return Ok(false);
+        }
+        match self.lap_that_tells(at, cell) {
+            Some(shown) => Ok(!self.shows_at(at, shown)?),
+            None => {
+                self.undetermined = true;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Whether single reads below the end of what is said to hold, closer than what is written in a row, show it where
+    /// it does not belong: laps that lead to the cells in another order keep rows together.
+    fn laps_contradict(&mut self, repeat: &Repeat) -> Result<bool, End> {
+        if !repeat.straight {
+            return Ok(false);
+        }
+        let (share, of) = MET;
+        let row = SectorRange { sectors: (self.run.sectors / of * share).max(self.device.unit()), ..self.run };
+        self.device.begin_round();
+        let starts: Vec<u64> = row.numbers().step_by(ROW as usize).collect();
+        for at in starts {
+            let part = self.device.place(at, ROW.min(row.end() - at));
+            self.device.save(&[part])?;
+            self.device.write(part)?;
+        }
+        self.device.settle()?;
+        if self.through.is_none() {
+            self.eviction.evict(self.device, &[row])?;
+        }
+        let claimed = (repeat.protected + repeat.real).min(row.at);
+        let step = (row.sectors / 8 * 7).max(claimed / LAP_TEETH).max(1);
+        let (now, mut at) = (self.device.generation(), self.device.random.next_u64() % step);
+        while at < claimed {
+            if self.through.is_none() || self.device.is_fresh(at) {
+                let shown = self.device.origin_at(at)?.filter(|origin| origin.generation == now && origin.sector != at);
+                if shown
+                    .is_some_and(|origin| row.numbers().contains(&origin.sector) && !repeat.is_one(at, origin.sector))
+                {
+                    return Ok(true);
+                }
+            }
+            at += step;
+        }
+        Ok(false)
     }
 }

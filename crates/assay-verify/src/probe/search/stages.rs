@@ -194,6 +194,13 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     fn find_where_it_errs(&mut self) -> Result<(), End> {
         self.device.phase = Phase::Mapping;
         self.map_samples();
+        // Memory that is used up refuses what is new, and takes what it has got a place for.
+        if self.device.refuses_some()
+            && let Some(loss_kind @ LossKind::Thin) = self.still_stores()?
+        {
+            self.loss_kind = loss_kind;
+            return Ok(());
+        }
         self.narrow()?;
         if !self.device.findings.values().any(|seen| seen.is_silent_loss()) {
             return Ok(());
@@ -407,7 +414,8 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     /// Bytes that were shown to hold at once, at least a sector.
     pub(crate) fn shown_at_once(&self) -> u64 {
         // Where a cache shows what was written, the samples prove nothing.
-        let samples = if self.eviction.hidden { 0 } else { self.sampled_at_once };
+        let shown = self.eviction.hidden || self.eviction.losing_sectors.is_empty() || self.through.is_some();
+        let samples = if shown { 0 } else { self.sampled_at_once };
         samples.max(self.at_once).max(1) * assay_core::verification::SECTOR_BYTES
     }
 

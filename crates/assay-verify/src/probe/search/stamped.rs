@@ -151,6 +151,8 @@ pub(crate) struct StampedDevice<'a, D> {
     touched: HashSet<u64, FixedState>,
     /// Sectors that could not be read or written.
     bad: BTreeSet<u64>,
+    /// Those of them that could be read, and not be written.
+    refused: BTreeSet<u64>,
     /// Last finding about each sector that was written.
     pub(crate) findings: BTreeMap<u64, Seen>,
     /// Places that were read back by their first sector, and whether a loss was seen there.
@@ -190,6 +192,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             written: HashMap::default(),
             touched: HashSet::default(),
             bad: BTreeSet::new(),
+            refused: BTreeSet::new(),
             findings: BTreeMap::new(),
             places: BTreeMap::new(),
             lost: 0,
@@ -424,6 +427,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         let unit = self.unit();
         if place.sectors <= unit {
             self.trouble(place);
+            self.refused.extend(place.numbers());
             return Ok(());
         }
         let (first, last, between) = self.ends(place);
@@ -432,6 +436,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             self.write_run(last)?;
         }
         if self.bad.contains(&first.at) && self.bad.contains(&last.at) {
+            self.refused.extend(between.numbers());
             self.trouble(between);
             return Ok(());
         }
@@ -670,6 +675,16 @@ impl<'a, D: Device> StampedDevice<'a, D> {
 
     pub(crate) fn is_bad(&self, sector: u64) -> bool {
         self.bad.contains(&sector)
+    }
+
+    /// Whether a sector could be read, and not be written.
+    pub(super) fn is_refused(&self, sector: u64) -> bool {
+        self.refused.contains(&sector)
+    }
+
+    /// Whether writes failed at places that could be read.
+    pub(super) fn refuses_some(&self) -> bool {
+        !self.refused.is_empty()
     }
 
     fn touch(&mut self, place: SectorRange) {

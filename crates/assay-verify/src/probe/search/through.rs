@@ -117,7 +117,7 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// An address that was never touched, of the cell of `high`: that one, or one some periods from it, below which none
     /// is that has a cell of its own.
-    fn lap_that_tells(&self, low: u64, high: u64) -> Option<u64> {
+    pub(super) fn lap_that_tells(&self, low: u64, high: u64) -> Option<u64> {
         let unit = self.device.unit();
         let top = self.device.sectors() / unit * unit;
         let laps = |(period, base): (u64, u64)| {
@@ -136,7 +136,7 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Whether an address that was never touched shows what is sent to another.
-    fn shows_at(&mut self, sent: u64, shown: u64) -> Result<bool, End> {
+    pub(super) fn shows_at(&mut self, sent: u64, shown: u64) -> Result<bool, End> {
         let place = self.device.place(sent, 1);
         if !self.tells(shown, sent) {
             return Ok(false);

@@ -55,7 +55,7 @@ pub(crate) fn verification(account: &Account) -> Verification {
         read: None,
         read_back: read_back(account),
         cache_bytes: account.cache_bytes,
-        reach: Some(Reach {
+        reach: (checked_bytes > 0).then(|| Reach {
             tested_share: (checked_bytes as f64 / account.announced as f64).min(1.0),
             loss_share: LOSS,
             loss_found: 1.0 - (1.0 - LOSS).powi(i32::try_from(account.places).unwrap_or(i32::MAX)),
@@ -83,14 +83,7 @@ fn cells(announced: u64) -> Vec<MapCell> {
 fn sentence(account: &Account, counts: &SectorCounts) -> String {
     let announced = Bytes(account.announced);
     let lost = format!("of {} sectors tested {} lost what was written", counts.total(), counts.lost());
-    let size = match account.real {
-        Some((low, high)) if low == high => format!("holds {}", Bytes(low)),
-        Some((low, high)) => format!("holds {} to {}", Bytes(low), Bytes(high)),
-        None => {
-            let share = counts.good as f64 / counts.total().max(1) as f64;
-            format!("about {} holds", Bytes((share * account.announced as f64) as u64))
-        }
-    };
+    let size = size(account, counts);
     let mut text = match (account.verdict, &account.loss_kind) {
         (Verdict::Genuine, _) => {
             format!("genuine: every place tested of the {announced} it announces contains what was written")
@@ -129,11 +122,17 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
             };
             format!("fake: it announces {announced} and {size}; {habit}")
         }
+        (Verdict::Damaged, _) if account.missing_at_end.is_some() => {
+            let missing = account.missing_at_end.unwrap_or(0) / SECTOR_BYTES;
+            let sectors = if missing == 1 { "sector is".to_owned() } else { format!("{missing} sectors are") };
+            format!("damaged: the last {sectors} missing; some USB bridges announce one too many; {lost}")
+        }
         (Verdict::Damaged, LossKind::Misaddressed(distance)) => format!(
             "damaged: data are read {} {} from where they were written, so not everything that the probe overwrote was \
              saved before",
             Bytes(distance.unsigned_abs() * SECTOR_BYTES),
-            if *distance < 0 { "below" } else { "above" }
+            // What shows at an address was sent so much higher.
+            if *distance > 0 { "below" } else { "above" }
         ),
         (Verdict::Damaged, LossKind::Decays) => {
             format!("damaged: what was written is lost after some readings; {lost}")
@@ -155,9 +154,29 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
         text.push_str("; a cache hides more (--cache SIZE reads past larger ones)");
     }
     if let Some(why) = account.cut_short {
-        text.push_str(&format!("; {why} after {} s", account.elapsed.as_secs()));
+        text.push_str(&format!("; {why}"));
     }
     text
+}
+
+/// What a fake has, as a clause. An interval that leaves out next to nothing is none.
+fn size(account: &Account, counts: &SectorCounts) -> String {
+    let little = account.announced / 20;
+    match account.real {
+        Some((low, high)) if low == high && Bytes(low).to_string() == Bytes(account.announced).to_string() => {
+            format!("holds {} less than that", Bytes(account.announced - low))
+        }
+        Some((low, high)) if low == high => format!("holds {}", Bytes(low)),
+        Some((low, high)) if high > account.announced - little => match low < little {
+            true => "its real size was not found".to_owned(),
+            false => format!("holds at least {}", Bytes(low)),
+        },
+        Some((low, high)) => format!("holds {} to {}", Bytes(low), Bytes(high)),
+        None => {
+            let share = counts.good as f64 / counts.total().max(1) as f64;
+            format!("about {} holds", Bytes((share * account.announced as f64) as u64))
+        }
+    }
 }
 
 fn failure(account: &Account) -> String {
@@ -182,6 +201,7 @@ fn read_back(account: &Account) -> String {
         (None, Verdict::Genuine | Verdict::Undecided) => {
             format!("{salted}, after {} had been written elsewhere", Bytes(account.run_bytes))
         }
+        (None, Verdict::Failed) => salted.to_owned(),
         (None, _) => format!("{salted}, after one whose loss was known had been lost"),
     }
 }

@@ -1,0 +1,212 @@
+//! Media with which the quick probe was attacked: what it said of them was wrong once.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use assay_core::verification::{FakeKind, Verdict, Verification};
+use assay_engine::Control;
+use assay_lab::MemoryDisk;
+use assay_lab::media::{
+    Accounting, BlockRule, Blocks, Cache, DroppedRead, Eviction, Failure, Layout, MediumSpec, Order, Pool, Slips,
+    Trigger, WhenFull, WritePolicy,
+};
+use assay_verify::probe::{Device, Identity, Journal, JournalLeft, Probed, Salt, Settings, run};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+const QUICK: Settings = Settings { cache_limit_bytes: 8 * MIB };
+
+fn probed(device: &mut impl Device, settings: &Settings, seed: u64) -> Probed {
+    let identity = Identity { bytes: device.bytes(), name: "model".to_owned(), serial: None, attachment: None };
+    let disk = Arc::new(MemoryDisk::default());
+    let journal = Journal::create_on(disk, Path::new("journal"), &identity, Salt::known(seed)).unwrap();
+    run(device, journal, settings, &Control::default(), &mut |_| {}).unwrap()
+}
+
+fn found(spec: &MediumSpec, seed: u64) -> Verification {
+    probed(&mut spec.build().unwrap(), &QUICK, seed).verification
+}
+
+/// Whether a size that is said holds the truth.
+fn holds(found: &Verification, real: u64) -> bool {
+    let exact = found.real_bytes.map(|real| (real, real));
+    let between = found.real_low_bytes.zip(found.real_high_bytes);
+    exact.or(between).is_none_or(|(low, high)| (low..=high).contains(&real))
+}
+
+/// Sizes that were said to be exact and were 1.2 to 37 times too large, or 4000 times too small.
+#[test]
+fn where_laps_lead_to_the_cells_in_another_order_no_size_is_exact() {
+    let wraps = |real, order| Layout::wraparound(real).in_order(order);
+    for (index, (announced, layout, real)) in [
+        (16 * GIB, wraps(1900 * MIB, Order::Turned(64 * KIB)), 1900 * MIB),
+        (64 * GIB, wraps(7580 * MIB, Order::Turned(MIB)), 7580 * MIB),
+        (2200 * GIB, wraps(800 * GIB, Order::Turned(64 * KIB)), 800 * GIB),
+        (100 * MIB, wraps(20 * MIB + 819_200, Order::Reversed), 20 * MIB + 819_200),
+        (65 * MIB, wraps(49 * MIB, Order::Xored(MIB)), 49 * MIB),
+        (16 * GIB, wraps(3 * GIB, Order::Random(64 * KIB)), 3 * GIB),
+        (16 * GIB, Layout::Blocks(Blocks { block_bytes: MIB, group: 4, rule: BlockRule::Shared }), 4 * GIB),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for seed in 0..2 {
+            let spec = MediumSpec { seed, ..MediumSpec::laid_out(announced, layout.clone()) };
+            let said = found(&spec, seed + index as u64);
+            assert_eq!(said.verdict, Verdict::Fake, "{layout:?}: {}", said.sentence);
+            assert!(holds(&said, real), "{layout:?}: {}", said.sentence);
+        }
+    }
+}
+
+/// The last MiB, which was tested and holds, was not counted.
+#[test]
+fn a_part_at_the_end_is_counted_behind_a_window() {
+    let layout = Layout::window(64 * MIB, 1580 * MIB + 1536).with_tail(16 * GIB, MIB);
+    for cache in [None, Some(Cache::of(2 * MIB))] {
+        let caches = cache.into_iter().collect();
+        let said = found(&MediumSpec { caches, ..MediumSpec::laid_out(16 * GIB, layout.clone()) }, 1);
+        assert_eq!((said.verdict, said.real_bytes), (Verdict::Fake, Some(1645 * MIB + 1536)), "{}", said.sentence);
+        assert_eq!(said.holds.len(), 2, "{:?}", said.holds);
+    }
+}
+
+/// The page to which everything behind leads was counted twice.
+#[test]
+fn where_all_behind_is_the_last_page_no_page_is_counted_twice() {
+    for real in [42 * MIB, 42 * MIB + 1536] {
+        let said = found(&MediumSpec::laid_out(600 * MIB, Layout::last_page(real)), 1);
+        assert_eq!(said.verdict, Verdict::Fake, "{}", said.sentence);
+        assert!(holds(&said, real) || said.real_bytes == Some(real - 4096), "{real}: {}", said.sentence);
+    }
+}
+
+/// One write in a hundred to one in some thousands was lost, and the medium was called a fake with a cache.
+#[test]
+fn a_medium_that_loses_writes_now_and_then_is_damaged() {
+    for slips in [
+        Slips { drops_one_in: 100, ..Slips::none() },
+        Slips { drops_one_in: 1000, ..Slips::none() },
+        Slips { swaps_one_in: 200, ..Slips::none() },
+        Slips { swaps_one_in: 1000, ..Slips::none() },
+    ] {
+        for (bytes, seed) in [(GIB, 1), (64 * GIB, 2), (541 * MIB, 3)] {
+            let said = found(&MediumSpec { slips, seed, ..MediumSpec::genuine(bytes) }, seed);
+            assert_eq!(said.verdict, Verdict::Damaged, "{slips:?} {bytes}: {}", said.sentence);
+            assert!(!said.sentence.contains("cache"), "{slips:?} {bytes}: {}", said.sentence);
+        }
+    }
+    // What is lost is seen only when everything was put back, perhaps.
+    let rare = Slips { drops_one_in: 20_000, ..Slips::none() };
+    for seed in 0..4 {
+        let said = found(&MediumSpec { slips: rare, seed, ..MediumSpec::genuine(64 * GIB) }, seed);
+        assert!(matches!(said.verdict, Verdict::Damaged | Verdict::Genuine), "{}", said.sentence);
+        assert!(!said.sentence.contains(" 0 lost"), "{}", said.sentence);
+    }
+}
+
+/// 6 of 7 blocks of 64 KiB or 1 MiB hold: it was called a fake that drops what is written elsewhere.
+#[test]
+fn bad_blocks_all_over_are_damage() {
+    for block_bytes in [4 * KIB, 64 * KIB, MIB] {
+        for dropped in [DroppedRead::Stale, DroppedRead::LastOnBus, DroppedRead::Elsewhere] {
+            let layout = Layout::Blocks(Blocks { block_bytes, group: 7, rule: BlockRule::LastLoses });
+            let said = found(&MediumSpec::laid_out(GIB, layout).with_dropped(dropped), 5);
+            assert_eq!(said.verdict, Verdict::Damaged, "{block_bytes} {dropped:?}: {}", said.sentence);
+        }
+    }
+}
+
+/// It was called failed, since it dropped what was written after some time.
+#[test]
+fn a_medium_that_keeps_what_was_written_last_is_a_fake_of_that_size() {
+    for (mib, policy) in
+        [(10, WritePolicy::Through), (16, WritePolicy::Back { ignores_flush: true }), (30, WritePolicy::Through)]
+    {
+        let cache = Cache { eviction: Eviction::LeastRecentlyWritten, write_policy: policy, ..Cache::of(mib * MIB) };
+        let spec = MediumSpec::laid_out(4 * GIB, Layout::holds([])).with_cache(cache).with_dropped(DroppedRead::Stale);
+        let mut medium = spec.build().unwrap();
+        let said = probed(&mut medium, &Settings::usual(4 * GIB), mib).verification;
+        assert_eq!(said.verdict, Verdict::Fake, "{mib}: {}", said.sentence);
+        assert!(holds(&said, mib * MIB), "{mib}: {}", said.sentence);
+        assert!(said.sentence.contains("each write takes the place of the oldest data"), "{}", said.sentence);
+    }
+}
+
+/// 62 MiB of 6.3 GiB are given to what comes first, and write errors follow: it was called damaged.
+#[test]
+fn memory_that_is_used_up_and_errs_is_a_fake() {
+    let accounting = Accounting::Units { unit_bytes: MIB, zeros_are_free: false };
+    for bytes in [2 * MIB, 6 * MIB, 14 * MIB] {
+        let pool = Some(Pool { bytes, accounting, when_full: WhenFull::Errs });
+        let spec = MediumSpec { pool, ..MediumSpec::genuine(6 * GIB) }.blank();
+        let said = found(&spec, 1);
+        assert_eq!(said.verdict, Verdict::Fake, "{bytes}: {}", said.sentence);
+        assert!(holds(&said, bytes), "{bytes}: {}", said.sentence);
+    }
+}
+
+/// A sector too many, as some USB bridges announce, was called a fake.
+#[test]
+fn a_sector_that_is_missing_at_the_end_is_damage() {
+    for (missing, words) in [(512, "the last sector is missing"), (64 * KIB, "the last 128 sectors are missing")] {
+        let limbo = MediumSpec::limbo(600 * MIB + missing, 600 * MIB);
+        let errs = MediumSpec::genuine(600 * MIB + missing)
+            .with_errors(600 * MIB..600 * MIB + missing, assay_lab::media::Operations::Both);
+        for spec in [limbo, errs] {
+            let said = found(&spec, 1);
+            assert_eq!((said.verdict, said.kind), (Verdict::Damaged, None), "{}", said.sentence);
+            assert!(said.sentence.contains(words) && said.sentence.contains("USB bridges"), "{}", said.sentence);
+        }
+    }
+    let said = found(&MediumSpec::limbo(600 * MIB, 600 * MIB - 256 * KIB), 1);
+    assert_eq!(said.verdict, Verdict::Fake, "{}", said.sentence);
+}
+
+/// It was called damaged, and that what was written was lost after some readings.
+#[test]
+fn a_medium_that_fails_while_it_is_put_back_has_failed() {
+    let whole = MediumSpec::genuine(GIB);
+    let mut medium = whole.build().unwrap();
+    probed(&mut medium, &QUICK, 1);
+    let written = medium.traffic().written_bytes;
+    for failure in [Failure::DropsWrites, Failure::WriteErrors, Failure::ReadOnly] {
+        for part in [60, 75, 85] {
+            let spec = whole.clone().that_fails(Trigger::AfterWritten(written / 100 * part / 512 * 512), failure);
+            let mut medium = spec.build().unwrap();
+            let probed = probed(&mut medium, &QUICK, 1);
+            let said = probed.verification;
+            assert!(medium.has_failed() && (probed.journal == JournalLeft::Needed), "{failure:?} {part}");
+            assert_eq!(said.verdict, Verdict::Failed, "{failure:?} {part}: {}", said.sentence);
+        }
+    }
+}
+
+/// What nothing holds with any probability was said to be found with 99 %.
+#[test]
+fn what_was_not_tested_is_found_with_no_probability() {
+    let mut medium = MediumSpec::genuine(GIB).build().unwrap();
+    let identity = Identity { bytes: GIB, name: "model".to_owned(), serial: None, attachment: None };
+    let disk = Arc::new(MemoryDisk::default());
+    let journal = Journal::create_on(disk, Path::new("journal"), &identity, Salt::known(1)).unwrap();
+    let control = Control::default();
+    control.stop();
+    let said = run(&mut medium, journal, &QUICK, &control, &mut |_| {}).unwrap().verification;
+    assert_eq!((said.verdict, said.reach.is_none()), (Verdict::Undecided, true), "{}", said.sentence);
+}
+
+/// `0 B to 1 024 MiB` of 1 GiB, and `64 GiB` of 64.0 GiB.
+#[test]
+fn a_size_says_something() {
+    let said = found(&MediumSpec::limbo(64 * GIB, 64 * GIB - 8 * MIB), 1);
+    assert!(said.sentence.contains("holds 8 MiB less than that"), "{}", said.sentence);
+    let layout = Layout::wraparound(300 * MIB).in_order(Order::Random(4 * KIB));
+    let said = found(&MediumSpec::laid_out(4 * GIB, layout), 1);
+    assert!(
+        said.kind == Some(FakeKind::Wraparound) && said.sentence.contains("its real size was not found"),
+        "{}",
+        said.sentence
+    );
+}
