@@ -13,7 +13,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::Mode;
-use super::unix::{BLOCK, Handle, kind, make_at, open_at, plain};
+use super::unix::{BLOCK, Handle, keep_rights, kind, make_at, open_at, plain};
 use crate::owned::open::OpenHow;
 use crate::owned::stat::Stat;
 use crate::owned::{Access, Caching, Space};
@@ -178,9 +178,18 @@ const OF_THE_CONTENT: [&str; 3] = ["security.capability", "security.ima", "secur
 /// The most that a value takes, and all names: `XATTR_SIZE_MAX` and `XATTR_LIST_MAX` of linux/limits.h.
 const LARGEST: usize = 1 << 16;
 
+/// Gives `file` what the one that it replaces, which is `old` and has `name`, says of who may do what: owner, where the
+/// system lets, access list and mode; and other attributes, where the system lets.
+///
+/// # Errors
+/// Where the access list cannot be read or kept: others could do more with the file than before.
+pub(in crate::owned) fn keep(directory: &Handle, name: &OsStr, old: &Stat, file: &File) -> io::Result<()> {
+    keep_rights(old, file, || keep_attributes(directory, name, old, file))
+}
+
 /// Gives `file` the access list of the one that has `name` and is `old`, or none where that has none, and its other
 /// attributes, where the system lets.
-pub(in crate::owned) fn keep_attributes(directory: &Handle, name: &OsStr, old: &Stat, file: &File) -> io::Result<()> {
+fn keep_attributes(directory: &Handle, name: &OsStr, old: &Stat, file: &File) -> io::Result<()> {
     let from = Attributes::open(directory, name, old)?;
     for list in ACCESS_LISTS {
         match from.value(list)? {

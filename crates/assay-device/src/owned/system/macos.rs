@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
 
 use super::Mode;
-use super::unix::{Handle, make_at, open_at, plain};
+use super::unix::{Handle, keep_rights, make_at, open_at, plain};
 use crate::owned::open::OpenHow;
 use crate::owned::stat::Stat;
 use crate::owned::{Access, Caching, Space};
@@ -144,8 +144,17 @@ pub(in crate::owned) fn keeps_no_owners(directory: &Handle) -> bool {
     mounted.ignores_owners() || KEEP_NO_OWNERS.contains(&mounted.kind.as_str())
 }
 
+/// Gives `file` what the one that it replaces, which is `old` and has `name`, says of who may do what: owner, where the
+/// system lets, access list and mode; and other attributes, where the system lets.
+///
+/// # Errors
+/// Where the access list cannot be read or kept: others could do more with the file than before.
+pub(in crate::owned) fn keep(directory: &Handle, name: &OsStr, old: &Stat, file: &File) -> io::Result<()> {
+    keep_rights(old, file, || keep_attributes(directory, name, old, file))
+}
+
 /// Gives `file` the access list and the extended attributes of the one that has `name` and is `old` (copyfile(3)).
-pub(in crate::owned) fn keep_attributes(directory: &Handle, name: &OsStr, old: &Stat, file: &File) -> io::Result<()> {
+fn keep_attributes(directory: &Handle, name: &OsStr, old: &Stat, file: &File) -> io::Result<()> {
     let from = open_at(directory, name, Access::Read, OFlags::empty())?;
     if !stat_file(&from)?.is_same(old) {
         return Err(io::Error::other("another file has taken its place meanwhile"));

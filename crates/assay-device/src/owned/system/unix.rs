@@ -13,7 +13,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::{Mode, keep_attributes};
+use super::Mode;
 use crate::owned::Access;
 use crate::owned::stat::{Kind, Stat};
 
@@ -110,17 +110,14 @@ pub(in crate::owned) fn rename(directory: &Handle, from: &OsStr, to: &OsStr, _ke
     Ok(renameat(directory, from, directory, to)?)
 }
 
-/// Gives `file` what the one that it replaces, which is `old` and has `name`, says of who may do what: owner, where the
-/// system lets, access list and mode; and other attributes, where the system lets.
-///
-/// # Errors
-/// Where the access list cannot be read or kept: others could do more with the file than before.
+/// Gives `file` owner, where the system lets, and mode of `old`, the one that it replaces; between the two `attributes` gives
+/// it the access list and what else the system keeps.
 #[allow(clippy::unnecessary_cast, reason = "the type differs from one system to another")]
-pub(in crate::owned) fn keep(directory: &Handle, name: &OsStr, old: &Stat, file: &File) -> io::Result<()> {
+pub(super) fn keep_rights(old: &Stat, file: &File, attributes: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let (uid, gid) = (Uid::from_raw(old.uid), Gid::from_raw(old.gid));
     let given = fchown(file, Some(uid), Some(gid)).is_ok();
     // Before the mode, whose bits for the group are the most that an access list grants.
-    keep_attributes(directory, name, old, file)?;
+    attributes()?;
     // Bits that act for an owner are not passed on to another.
     let bits = if given { old.mode & 0o7777 } else { old.mode & 0o777 };
     match fchmod(file, Bits::from_raw_mode(bits as RawMode)) {
