@@ -153,7 +153,9 @@ mod tests {
         let line = unchecked(&record).unwrap();
         assert_eq!(line, "next      assay verify /mnt/card    whether it is genuine was not checked");
         record.medium.path = "/mnt/my card; reboot".to_owned();
-        assert!(unchecked(&record).unwrap().starts_with("next      assay verify PATH "), "nothing for a shell to obey");
+        let quoted = operand(&record.medium.path);
+        assert!(quoted.contains("card; reboot") && !quoted.starts_with('/'), "nothing for a shell to obey");
+        assert!(unchecked(&record).unwrap().starts_with(&format!("next      assay verify {quoted} ")));
         record.medium.path = "/dev/sdx".to_owned();
         assert!(unchecked(&record).unwrap().starts_with("next      assay verify --quick /dev/sdx "));
         record.medium.kind = MediumKind::Nvme;
