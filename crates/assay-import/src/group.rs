@@ -111,17 +111,14 @@ impl Group {
     fn takes(&self, next: &Part, loads: &[String]) -> bool {
         let Some(first) = self.parts.first() else { return true };
         let report = &next.report;
+        if first.report.whole || report.whole || report.begins || self.checked && report.verification.is_some() {
+            return false;
+        }
         let other_device =
             self.device.is_some() && report.medium.device.is_some() && self.device != report.medium.device;
         let again = loads.iter().any(|load| self.known.contains(&(report.tool.clone(), load.clone())));
         let full = self.parts.len() >= MOST_PARTS || self.figures >= MOST_FIGURES;
-        !first.report.whole
-            && !report.whole
-            && !report.begins
-            && !other_device
-            && !(self.checked && report.verification.is_some())
-            && !again
-            && !full
+        !(other_device || again || full)
     }
 
     fn push(&mut self, part: Part, loads: Vec<String>) {

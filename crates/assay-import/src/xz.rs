@@ -117,7 +117,8 @@ fn index(rest: &mut Rest<'_>, blocks: u64) -> Result<(), String> {
         return Err(damaged());
     }
     for _ in 0..blocks {
-        (rest.number()?, rest.number()?);
+        rest.number()?;
+        rest.number()?;
     }
     rest.pad(begun)?;
     rest.take(4 + FOOTER)?;

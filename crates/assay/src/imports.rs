@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use assay_core::exit::Exit;
 use assay_core::record::Record;
-use assay_core::units::Bytes;
+use assay_core::units::{Bytes, counted};
 use assay_device::owned::{Directory, OwnedError};
 use assay_import::{File, ImportError, Imported, Item, Options, Problem, import_each};
 use assay_store::{Foreign, StoreError, Stored, read_document};
@@ -24,6 +24,8 @@ const LARGEST: u64 = 64 << 20;
 const LARGEST_QUERY: usize = 256 << 20;
 /// Most records of a store that are handed on at once.
 const AT_ONCE: usize = 500;
+/// Most records of a store that are told one by one as they cannot be read.
+const MOST_BROKEN: usize = 1_000;
 /// And bytes of them, about.
 const AT_ONCE_BYTES: usize = 8 << 20;
 /// Deepest directory below one that is named.
@@ -150,7 +152,11 @@ pub(crate) fn imported(
     };
     let outcome = if found.store {
         match of_store(found, &mut hand) {
-            Ok(()) => Ok(()),
+            Ok(0) => Ok(()),
+            Ok(broken) => {
+                let file = found.path.to_string_lossy().into_owned();
+                Err(ImportError::Own { file, reason: format!("{} cannot be read", counted(broken, "record")) })
+            }
             // One that lies in a directory among others may be anything.
             Err(failure) if !found.named => {
                 let file = found.path.to_string_lossy().into_owned();
@@ -164,8 +170,8 @@ pub(crate) fn imported(
     failed.map_or(Ok(outcome), Err)
 }
 
-/// The records of another store, which stays as it is: a copy is read.
-fn of_store(found: &Found, hand: &mut dyn FnMut(Imported) -> ControlFlow<()>) -> Result<(), Failure> {
+/// Hands on the records of another store, which stays as it is: a copy is read. Returns how many cannot be read.
+fn of_store(found: &Found, hand: &mut dyn FnMut(Imported) -> ControlFlow<()>) -> Result<usize, Failure> {
     let data = state::directory()?;
     assay_store::make_directory(&data)?;
     let root = found.root.as_deref().unwrap_or(&found.path);
@@ -173,16 +179,24 @@ fn of_store(found: &Found, hand: &mut dyn FnMut(Imported) -> ControlFlow<()>) ->
     let directory = input::directory_below(root, inner).map_err(|error| cannot_open(&found.path, &error))?;
     let copy = Copy::of(&directory, &data)?;
     let Some(mut store) = Foreign::open(copy.path()).map_err(|error| of_foreign(found, &copy, &error))? else {
-        return Ok(());
+        return Ok(0);
     };
-    let (mut next, mut bytes) = (Imported::default(), 0);
+    let (mut next, mut bytes, mut broken) = (Imported::default(), 0, 0);
     while let Some(document) = store.next_document().map_err(|error| of_foreign(found, &copy, &error))? {
         match document {
             Ok(document) => {
                 bytes += document.len();
                 next.items.push(Item::Own(document));
             }
+            Err(_) if broken >= MOST_BROKEN => {
+                let _ = hand(next);
+                return Err(Failure::environment(format!(
+                    "{}: more than {MOST_BROKEN} of its records cannot be read; the rest is left out",
+                    output::shown(&found.path)
+                )));
+            }
             Err(error) => {
+                broken += 1;
                 let what = of_foreign(found, &copy, &error).message().to_owned();
                 next.problems.push((found.path.to_string_lossy().into_owned(), Problem { line: 1, what }));
             }
@@ -190,12 +204,12 @@ fn of_store(found: &Found, hand: &mut dyn FnMut(Imported) -> ControlFlow<()>) ->
         if next.items.len() + next.problems.len() >= AT_ONCE || bytes >= AT_ONCE_BYTES {
             bytes = 0;
             if hand(std::mem::take(&mut next)).is_break() {
-                return Ok(());
+                return Ok(broken);
             }
         }
     }
     let _ = hand(next);
-    Ok(())
+    Ok(broken)
 }
 
 /// What is wrong with another store, by the name that the user knows, not that of its copy.

@@ -76,12 +76,12 @@ mod tests {
     use super::*;
 
     fn pipe(path: &Path) {
-        mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
     }
 
     fn text(mut input: Input) -> String {
         let mut text = String::new();
-        input.read_to_string(&mut text).unwrap();
+        input.read_to_string(&mut text).expect("a text");
         text
     }
 

@@ -66,8 +66,9 @@ mod tests {
         let mut text = [0; 3];
         to.read_exact_at(&mut text, (40 << 30) + 7).unwrap();
         assert_eq!(&text, b"end");
-        let refused = copy_data(&from, &tempfile::tempfile().unwrap(), &mut |_| Err(io::ErrorKind::StorageFull.into()));
-        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        let full: io::Result<u64> =
+            copy_data(&from, &tempfile::tempfile().unwrap(), &mut |_| Err(io::ErrorKind::StorageFull.into()));
+        assert_eq!(full.unwrap_err().kind(), io::ErrorKind::StorageFull);
     }
 
     #[test]

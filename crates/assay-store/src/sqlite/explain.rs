@@ -21,6 +21,10 @@ pub(crate) fn database(file: &Path, error: rusqlite::Error) -> StoreError {
         other => return StoreError::Database { path, detail: other.to_string() },
     };
     let detail = message.unwrap_or_else(|| failure.to_string());
+    // Its schema was not read to the end (`migrate.rs`).
+    if detail.contains("too many schema objects") {
+        return StoreError::OtherTables { path };
+    }
     match failure.code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
             StoreError::Locked { path }

@@ -20,6 +20,7 @@ fn report(n: usize) -> String {
 }
 
 /// The most memory that a command had at once, in KiB, and how it ended.
+#[allow(clippy::zombie_processes, reason = "it is waited for by wait4")]
 fn peak(mut command: Command) -> (u64, Option<i32>) {
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut status = 0;
@@ -186,5 +187,35 @@ fn a_pipe_that_nothing_writes_to_is_told_and_others_are_read() {
     if is_installed("bash", "a_pipe_that_nothing_writes_to_is_told_and_others_are_read") {
         let script = "\"$ASSAY\" import <(sleep 0.3; cat a.txt) && \"$ASSAY\" suite show quick > q.toml && \"$ASSAY\" suite show <(cat q.toml)";
         assert!(place.shell(&format!("bash -c '{script}'")).status().unwrap().success());
+    }
+}
+
+#[test]
+fn records_of_another_store_that_cannot_be_read_are_told_and_the_others_taken() {
+    let place = Place::new();
+    place.file("a.txt", report(1) + &report(2));
+    run(place.assay(["import", "a.txt"])).succeeds();
+    run(place.assay(["export", "--store", "stick", "--identities"])).succeeds();
+    let change = |sql: &str| {
+        let file = rusqlite::Connection::open(place.path().join("stick/assay.sqlite")).unwrap();
+        file.execute_batch(sql).unwrap();
+    };
+    change("UPDATE document SET json = 'no JSON' WHERE record = 1");
+    let there = Place::new();
+    let done = run(there.assay(["import", place.path().join("stick").to_str().unwrap()]));
+    assert!(
+        done.code == Some(2) && done.stderr.contains("is broken") && done.stderr.contains("1 record cannot be read"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(SqliteStore::open(&there.data()).unwrap().list("").unwrap().len(), 1);
+    change(
+        "WITH RECURSIVE n(x) AS (SELECT 10 UNION ALL SELECT x + 1 FROM n LIMIT 1200)
+         INSERT INTO record SELECT x, 'a' || x, '', x, 't', 'sd', NULL, NULL, NULL, NULL, 's', 'o', 'v' FROM n",
+    );
+    for command in ["import stick", "list stick/"] {
+        let done = run(place.assay(command.split(' ')));
+        assert!(done.code == Some(4) && done.stderr.lines().count() < 1_100, "{}", done.stderr.lines().count());
+        assert!(done.stderr.contains("more than 1000 of its records cannot be read"), "{}", done.stderr);
     }
 }

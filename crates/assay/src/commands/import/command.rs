@@ -43,7 +43,15 @@ pub(in crate::commands) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
                 intake.status.show(|| progress(done, files.len(), begun.elapsed()));
             }
             intake.take(found, held)
-        })?;
+        });
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(failure) => {
+                // What was read before is not lost.
+                intake.keep()?;
+                return Err(failure);
+            }
+        };
         if let Err(error) = outcome {
             intake.refuse(found, &error);
         }

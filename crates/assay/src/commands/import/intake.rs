@@ -285,6 +285,9 @@ impl<'a> Intake<'a> {
             if self.added + self.known + self.conflicts + self.skipped.len() > 0 {
                 output::tell_wrapped(&parts.join(", "));
             }
+            if !self.failed && self.added + self.known + self.conflicts + self.skipped.len() == 0 {
+                output::tell_wrapped("there is no file with a result");
+            }
             self.tell_nameless();
         }
         let nothing = self.added + self.known == 0;
