@@ -9,8 +9,9 @@ pub const LEAST_BYTES: u64 = 64 << 10;
 
 /// Bytes of the first places, which are read back again with all that are written after them.
 const FIRST_BYTES: u64 = 64 << 10;
-/// Everything that was saved is put back so many times at most.
-const RESTORED: u64 = 3;
+/// Everything that was saved is written back so many times at most: in two rounds, once more each by itself where the
+/// device errs when it is told to flush, and in two further attempts.
+const RESTORED: u64 = 5;
 
 /// What a probe will do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,18 +58,20 @@ pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> ProbePlan {
     let most_journal_bytes = (5 * run + low + 64 * MIB).min(bytes) / 64 * 65 + records;
     let most_search_bytes = 40 * run + 1024 * MIB;
     ProbePlan {
-        // Most of the run twice. All is put back, and some of it once more to drive out caches.
-        written_bytes: 2 * saved + run / of * share + run.min(saved / 2),
-        read_bytes: 2 * saved
+        // Most of the run twice. All is put back in two rounds.
+        written_bytes: 3 * saved + run / of * share,
+        // All is saved, looked at before each round, and read back. Each write looks at a block that was written, and at one of its
+        // own place.
+        read_bytes: 4 * saved
             + 2 * samples
+            + 2 * (places + 2 * pieces) * block
             + 6 * FIRST_BYTES.min(samples / 4)
             + pages * PARTS * 4096.min(samples / PARTS)
             + looks * (WIDE * 512).min(samples / PARTS)
             + verified
             + teeth * block,
-        writes: 2 * (places + pieces + low / MIB) + low / (64 << 10) + pieces * share / of + pieces / 2,
-        reads: (4 + pages) * places + 64 * 6 + looks + 3 * pieces + teeth,
-        // Everything that was saved goes back twice, and once more where the device errs.
+        writes: 3 * (places + pieces + low / MIB) + low / (64 << 10) + pieces * share / of,
+        reads: (6 + pages) * places + 64 * 6 + looks + 5 * pieces + 2 * (places + 2 * pieces) + teeth,
         most_written_bytes: most_search_bytes + RESTORED * most_journal_bytes,
         most_search_bytes,
         most_journal_bytes,

@@ -222,7 +222,8 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
     }
 
     /// Writes the original content of the sectors that are `ours`, in whole blocks. The other sectors of such a block stay
-    /// as they read now; where one of them cannot be read, the block is left. False where it was not written as a whole.
+    /// as they read twice; where one of them cannot be read, or reads differently, the block is left. False where it was not
+    /// written as a whole.
     fn write(&mut self, index: usize, original: &[u8], now: &Sectors, ours: &[bool]) -> Result<bool, SurveyError> {
         let place = self.log.entries[index].place;
         let block = self.places.block_bytes();
@@ -230,19 +231,28 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         let wanted: Vec<usize> =
             ours.chunks(in_block).enumerate().filter(|(_, part)| part.contains(&true)).map(|(at, _)| at).collect();
         let mut good = true;
-        for run in wanted.chunk_by(|a, b| a + 1 == *b) {
-            let from = run[0] * in_block;
-            let to = ((run[run.len() - 1] + 1) * in_block).min(ours.len());
-            let mut data = original[from * SECTOR_LEN..to * SECTOR_LEN].to_vec();
-            let mut known = true;
-            for (sector, data) in (from..to).zip(data.chunks_exact_mut(SECTOR_LEN)).filter(|(sector, _)| !ours[*sector])
-            {
-                match &now[sector] {
-                    Some(now) => data.copy_from_slice(now),
-                    None => known = false,
+        // A block with sectors that stay is written by itself.
+        let whole = |block: usize| ours[block * in_block..].iter().take(in_block).all(|ours| *ours);
+        for run in wanted.chunk_by(|a, b| a + 1 == *b && whole(*a) && whole(*b)) {
+            let sectors = run[0] * in_block..((run[run.len() - 1] + 1) * in_block).min(ours.len());
+            let mut data = original[sectors.start * SECTOR_LEN..sectors.end * SECTOR_LEN].to_vec();
+            let offset = place.offset + (sectors.start * SECTOR_LEN) as u64;
+            if sectors.clone().any(|sector| !ours[sector]) {
+                let again = self.places.read(ByteRange { offset, length: data.len() as u64 })?;
+                let kept = sectors.clone().zip(again).zip(data.chunks_exact_mut(SECTOR_LEN));
+                let mut steady = true;
+                for ((sector, again), data) in kept.filter(|((sector, _), _)| !ours[*sector]) {
+                    match (&now[sector], again) {
+                        (Some(now), Some(again)) if *now == again => data.copy_from_slice(now),
+                        _ => steady = false,
+                    }
+                }
+                if !steady {
+                    good = false;
+                    continue;
                 }
             }
-            good &= known && self.places.write(place.offset + (from * SECTOR_LEN) as u64, &data)?;
+            good &= self.places.write(offset, &data)?;
         }
         Ok(good)
     }

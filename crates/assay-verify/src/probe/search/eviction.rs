@@ -246,7 +246,7 @@ impl Eviction {
                 }
                 return Ok(None);
             }
-            step = total.clamp(128, self.limit);
+            step = total.clamp(self.limit.min(128), self.limit);
         }
     }
 

@@ -18,6 +18,8 @@ const PART: u64 = 1 << 20;
 /// Sectors that are asked whether their stamps still stand: from the lowest address on, and then all over.
 const LOWEST: usize = 8;
 const SPREAD: usize = 64;
+/// One place in so many may be the same on another medium.
+const FEW: usize = 4;
 /// Sectors of a page of a cache at most: 64 KiB.
 pub(super) const PAGE_OF_CACHE: u64 = (64 << 10) / SECTOR_BYTES;
 
@@ -454,11 +456,25 @@ impl<'a, D: Device> StampedDevice<'a, D> {
 
     /// Whether `place` may be written: another medium may be in the place of the one under test, in a reader that does not
     /// report it. What was written last shows a stamp, or places that held theirs still do; no other medium has any.
-    /// Before a stamp was ever read back, the place itself still reads as it was saved.
+    /// A place that is written for the first time still begins as it was saved. Before a stamp was ever read back, all of it
+    /// does, and so do others.
     ///
     /// # Errors
     /// [`Fault::Exchanged`] where all stamps are gone, or most of what was saved reads differently.
     fn is_still_ours(&mut self, place: SectorRange) -> Result<bool, End> {
+        if !self.bears_a_stamp()? {
+            // A probe that never saw one of its stamps proves the medium by what it only read.
+            return if self.seen_stamp { Err(End::Fault(Fault::Exchanged)) } else { self.is_unchanged(place) };
+        }
+        if self.written.contains_key(&place.at) {
+            return Ok(true);
+        }
+        // What was saved may be of another medium than what bears the stamp now.
+        self.is_unchanged(SectorRange { sectors: self.unit(), ..place })
+    }
+
+    /// Whether a stamp of this probe stands anywhere.
+    fn bears_a_stamp(&mut self) -> Result<bool, End> {
         let mut errs = None;
         if let Some(took) = self.took
             && self.shows_stamp(took, &mut errs)?
@@ -475,18 +491,17 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                 }
             }
         }
-        if let Some(fault) = errs {
-            // A medium that answers with errors alone says nothing.
-            return Err(End::Fault(fault));
-        }
-        if self.seen_stamp {
-            return Err(End::Fault(Fault::Exchanged));
-        }
-        if self.reads_as_saved(place)? {
+        // A medium that answers with errors alone says nothing.
+        errs.map_or(Ok(false), |fault| Err(End::Fault(fault)))
+    }
+
+    /// Whether a place reads as it was saved. Where it does not and others do, it changes by itself.
+    fn is_unchanged(&mut self, place: SectorRange) -> Result<bool, End> {
+        let same = self.reads_as_saved(place)?;
+        if same && self.seen_stamp {
             return Ok(true);
         }
-        // It changes by itself, if the others do not.
-        if self.most_read_as_saved()? { Ok(false) } else { Err(End::Fault(Fault::Exchanged)) }
+        if self.some_read_as_saved()? { Ok(same) } else { Err(End::Fault(Fault::Exchanged)) }
     }
 
     /// Sectors that were last seen to hold their stamps.
@@ -557,17 +572,18 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(readings[0] != readings[1])
     }
 
-    /// Whether most of some places that were saved and not written still read as they were saved.
-    fn most_read_as_saved(&mut self) -> Result<bool, End> {
+    /// Whether more than a few of some places that were saved and not written still read as they were saved, or there are none.
+    /// Cards with the same partition table have few places in common.
+    fn some_read_as_saved(&mut self) -> Result<bool, End> {
         let mut saved: Vec<u64> =
             self.saved.keys().filter(|sector| !self.written.contains_key(sector)).copied().collect();
         saved.sort_unstable();
         let (mut same, mut all) = (0, 0);
         for sector in spread(&saved) {
             all += 1;
-            same += u32::from(self.reads_as_saved(self.place(sector, 1))?);
+            same += usize::from(self.reads_as_saved(self.place(sector, 1))?);
         }
-        Ok(same * 2 > all)
+        Ok(same * FEW >= all)
     }
 
     /// Returns when the device has what was written.
