@@ -5,12 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_verify::probe::{Pending, ReadDevice, Stands, Traces};
+use assay_device::Sysroot;
+use assay_device::guard::HeldDevice;
+use assay_verify::probe::{Identity, Pending, ReadDevice, Restoration, Stands, Traces};
 use serde_json::{Value, json};
 
 use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
-use crate::output::{operand, shown};
+use crate::output::{self, operand, shown};
 use crate::{state, system};
 
 const DIRECTORY: &str = "journals";
@@ -89,6 +91,7 @@ pub(crate) fn pending_on(target: &Path) -> Vec<(Pending, PathBuf)> {
         return Vec::new();
     }
     let mut devices = readable_under(target);
+    confirm(&journals, &mut devices);
     // One that cannot be read says nothing of this device.
     let traces = journals.iter().filter_map(|journal| Traces::of(journal).ok());
     traces
@@ -97,6 +100,26 @@ pub(crate) fn pending_on(target: &Path) -> Vec<(Pending, PathBuf)> {
             Some((traces.pending().clone(), device))
         })
         .collect()
+}
+
+/// Removes the journals of which everything was put back on these devices, where they were attached anew since and still read as
+/// before.
+fn confirm(journals: &[PathBuf], devices: &mut [(PathBuf, ReadDevice)]) {
+    for (device, open) in devices {
+        let Ok(held) = HeldDevice::to_read(&Sysroot::real(), device) else { continue };
+        let (bytes, name) = (held.bytes(), device.to_string_lossy().into_owned());
+        let identity = Identity { bytes, name, serial: None, attachment: held.attachment() };
+        for journal in journals {
+            if Restoration::new(journal, &identity).confirm(open).unwrap_or(false) {
+                forget(journal);
+                output::tell(&format!(
+                    "{} still reads as before after it was attached anew: the journal of its quick probe, {}, is removed",
+                    shown(device),
+                    shown(journal)
+                ));
+            }
+        }
+    }
 }
 
 /// The other device of the disk of `device` on which the blocks of `journal` stand at their places, where they do not on

@@ -261,8 +261,9 @@ impl<'a> Restoration<'a> {
             self.tell(RestoreProgress { step, done: at, places: count, written_bytes, read_bytes })
         })?;
         let stamped = survey.with(Class::Stamped).count();
-        // A device that grew is the one where the journal's own blocks stand.
-        if bytes != log.header.device.bytes && stamped == 0 {
+        // A device that grew is the one where the journal's own blocks stand at their places. On the disk whose partition was
+        // probed they stand at others.
+        if bytes != log.header.device.bytes && !self.stands_at_home(log, places, &survey)? {
             return Err(Refusal::Refused(self.other_size(log, bytes)));
         }
         if stamped == 0 && self.was_seen_again(log, &survey) {
@@ -280,6 +281,37 @@ impl<'a> Restoration<'a> {
         done.newer = newer.into_iter().map(|index| log.entries[index].place.offset).collect();
         done.newer.sort_unstable();
         Ok(())
+    }
+
+    /// Whether a block of the probe stands at a place that it was written for.
+    fn stands_at_home<D: Device>(
+        &self,
+        log: &Log,
+        places: &mut Places<'_, D>,
+        survey: &Survey,
+    ) -> Result<bool, SurveyError> {
+        for index in survey.with(Class::Stamped).filter(|index| !survey.classes[*index].contains(&Class::Unreadable)) {
+            if may_be_overwritten(log.salt(), places, log.entries[index].place)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Removes the journal where everything was put back, the device was attached anew since, and still reads as before.
+    /// Nothing is written to the device. Whether it was removed.
+    ///
+    /// # Errors
+    /// Where the journal cannot be read.
+    pub fn confirm<D: Device>(self, device: &mut D) -> Result<bool, RestoreError> {
+        let log = Log::read(Arc::clone(&self.disk), self.path)?;
+        if !self.is_attached_anew(&log) || device.bytes() != log.header.device.bytes {
+            return Ok(false);
+        }
+        let survey = Survey::of(&log, &mut Places::new(device), &mut |_| (self.stop)());
+        let confirmed = survey
+            .is_ok_and(|survey| survey.with(Class::Stamped).next().is_none() && self.was_seen_again(&log, &survey));
+        Ok(confirmed && log.remove())
     }
 
     /// What the journal has lost, and what of that the device needs.
@@ -300,9 +332,16 @@ impl<'a> Restoration<'a> {
 
     /// Whether the device was attached anew after everything was put back, and still does not need the journal.
     fn was_seen_again(&self, log: &Log, survey: &Survey) -> bool {
-        let Some(then) = &log.restored else { return false };
-        let anew = self.identity.attachment.as_ref().is_some_and(|now| now != then && !then.is_empty());
-        anew && log.is_whole() && survey.with(Class::Unreadable).next().is_none() && survey.is_recognised()
+        let readable = survey.with(Class::Unreadable).next().is_none();
+        self.is_attached_anew(log) && log.is_whole() && readable && survey.is_recognised()
+    }
+
+    /// Whether everything was put back while the device was attached before, as far as its serial number tells.
+    fn is_attached_anew(&self, log: &Log) -> bool {
+        let Some(then) = log.restored.as_ref().filter(|then| !then.is_empty()) else { return false };
+        let its = log.header.device.serial.as_ref().zip(self.identity.serial.as_ref());
+        let same_unit = its.is_none_or(|(then, now)| then == now);
+        same_unit && self.identity.attachment.as_ref().is_some_and(|now| now != then)
     }
 
     /// Before the first write.

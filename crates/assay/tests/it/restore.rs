@@ -84,7 +84,20 @@ impl Cut {
     #[track_caller]
     fn assert_as_before(&self) {
         assert!(std::fs::read(&self.image).unwrap() == self.before, "every byte as before");
+        assert!(self.journal.exists(), "a cache may lose with the power what was put back");
+        // It goes when the device was attached anew and still reads as before.
+        let before = run(self.info(&self.device));
+        assert!(before.succeeds().stderr.is_empty() && self.journal.exists(), "{}", before.stderr);
+        let Ok(again) = LoopDevice::attach(&self.image, false) else { return };
+        let seen = run(self.info(&again));
+        assert!(seen.succeeds().stderr.contains("after it was attached anew"), "{}", seen.stderr);
         assert!(!self.journal.exists(), "the journal is not needed any more");
+    }
+
+    fn info(&self, device: &LoopDevice) -> Command {
+        let mut command = self.place.assay(["info"]);
+        command.arg(device.path());
+        command
     }
 }
 
@@ -220,13 +233,18 @@ fn a_journal_elsewhere_is_found_again() {
     cut.restore(cut.device.path(), &[]).succeeds();
     cut.assert_as_before();
     assert!(!pointer.exists());
-    // A probe that ends by itself leaves neither.
+    // A probe that ends by itself leaves both until the device is seen again.
     let mut command = cut.place.assay(["verify", "--quick", "--quiet", "--journal", "mine.journal"]);
     command.arg(cut.device.path());
     let done = run(command);
     assert!(done.succeeds().stderr.contains("--restore"), "the command is told beforehand: {}", done.stderr);
-    assert_eq!(std::fs::read_dir(cut.place.data().join("journals")).unwrap().count(), 0);
-    assert!(!cut.place.path().join("mine.journal").exists());
+    assert!(done.stderr.contains("everything is put back; leave it plugged in"), "{}", done.stderr);
+    let data = cut.place.data().join("journals");
+    let pointers = || std::fs::read_dir(&data).unwrap().count();
+    cut.journal = cut.place.path().join("mine.journal");
+    assert_eq!((pointers(), cut.journal.exists()), (1, true));
+    cut.assert_as_before();
+    assert_eq!(pointers(), 0);
 }
 
 /// A full disk of the journal was found out in the middle: exit 3, and a restoration that failed.
@@ -345,7 +363,7 @@ fn a_disk_of_the_journal_that_fills_up_ends_the_probe_and_everything_is_put_back
     assert!(detail.contains("undo: the journal cannot be written"), "{detail}");
     assert_eq!(record.verification.unwrap().verdict, Verdict::Undecided);
     assert!(served.is_as_before(), "every byte as before");
-    assert!(!journal.exists() && !served.unflushed.load(Ordering::Acquire));
+    assert!(journal.exists() && !served.unflushed.load(Ordering::Acquire));
     drop(card);
 }
 
@@ -419,6 +437,6 @@ fn the_second_ctrl_c_says_what_stays_and_how_to_mend_it() {
     // What the kernel still does for the killed process ends first.
     wait_for("the device", || File::options().read(true).write(true).open(card.path()).is_ok());
     run(command).succeeds();
-    assert!(!served.unflushed.load(Ordering::Acquire), "the journal goes when the device has flushed");
-    assert!(served.is_as_before() && !journal.exists());
+    assert!(!served.unflushed.load(Ordering::Acquire), "it ends when the device has flushed");
+    assert!(served.is_as_before() && journal.exists());
 }
