@@ -136,7 +136,9 @@ impl<D: Device> Search<'_, '_, D> {
         let Some(first) = lost.iter().min().copied() else { return Ok(()) };
         if let Some((sent, landed)) = self.landed(lost)? {
             let distance = sent.cast_signed() - landed.cast_signed();
-            if distance.unsigned_abs() <= BESIDE || self.lands_back(sent, landed)? {
+            // What lands in the first lap may have started again.
+            let laps = distance > 0 && landed < distance.unsigned_abs();
+            if (distance.unsigned_abs() <= BESIDE && !laps) || self.lands_back(sent, landed)? {
                 self.loss_kind = LossKind::Misaddressed(distance);
                 return Ok(());
             }
@@ -152,9 +154,10 @@ impl<D: Device> Search<'_, '_, D> {
         let Some((sent, landed)) = self.landed(&[high])? else { return Ok(()) };
         let period = sent - landed.min(sent);
         if landed < sent && period > low {
-            // What lands elsewhere in places alone is no lap.
-            self.loss_kind = match self.writes_start_again(period)? {
-                true => LossKind::WritesRepeat { period, exact: true },
+            let exact = self.writes_start_again(period)?;
+            // What lands farther than a lap is none.
+            self.loss_kind = match exact || landed < period {
+                true => LossKind::WritesRepeat { period, exact },
                 false => LossKind::Misaddressed(period.cast_signed()),
             };
         }
@@ -259,14 +262,19 @@ impl<D: Device> Search<'_, '_, D> {
         let (unit, low, sectors) = (self.device.unit(), self.landing_part(), self.device.sectors());
         let insides = (0..CONFIRMED).map(|part| low.sectors / CONFIRMED * part / unit * unit);
         let laps = 1..=(sectors / period).min(2);
+        // A period need not be whole blocks.
+        let pair = |inside: u64, lap: u64| {
+            let sent = (inside + lap * period).next_multiple_of(unit);
+            (sent, sent - lap * period)
+        };
         let mut pairs: Vec<(u64, u64)> =
-            laps.flat_map(|lap| insides.clone().map(move |inside| (inside + lap * period, inside))).collect();
-        pairs.retain(|(sent, _)| sent + unit <= sectors && sent.is_multiple_of(unit));
+            laps.flat_map(|lap| insides.clone().map(move |inside| pair(inside, lap))).collect();
+        pairs.retain(|(sent, landed)| sent + unit <= sectors && *landed < period);
         let mut all = !pairs.is_empty();
         for (sent, landed) in pairs {
             all &= self.lands(sent, landed)?;
         }
-        let below = self.device.place(period - unit.min(period), 1);
+        let below = self.device.place((period - unit.min(period)) / unit * unit, 1);
         self.device.save(&[below])?;
         self.device.write(below)?;
         self.device.settle()?;

@@ -18,19 +18,21 @@ const PLACES: u64 = 96;
 const BESIDE: u64 = 32;
 /// Ends of parts that are looked at.
 const ENDS: usize = 16;
-/// Part of what is said to hold that is written in a row, and of the run.
-const STRETCH: u64 = 8;
-const STRETCH_OF_RUN: u64 = 4;
+/// So many stretches of what is said to hold are written in a row, each of this part of the run.
+const STRETCHES: u64 = 8;
+const STRETCH_OF_RUN: u64 = 16;
 /// Sectors of one write of it.
 const PIECE: u64 = 64;
-/// Single reads that look elsewhere for what was written in a row.
-const TEETH: u64 = 8192;
+/// Single reads that look elsewhere for that.
+const TEETH: u64 = 16_384;
 /// The same for what is written in a row at the end of the device, as many as a genuine one of 2 TiB is asked for.
 const LAP_TEETH: u64 = 49_152;
 /// Sectors of one write of that.
 const ROW: u64 = (1 << 20) / 512;
 /// Pairs all over the device that are said to be one cell.
 const PAIRS: u64 = 32;
+/// Addresses in the laps below which are asked for what is sent behind.
+const BELOW: u64 = 6;
 /// Single lost sectors beside which all holds are bad cells, and end no part.
 const PITS: usize = 4;
 /// Addresses of a round in which the start of a part at the end is looked for.
@@ -53,7 +55,7 @@ impl<D: Device> Search<'_, '_, D> {
         match self.loss_kind.clone() {
             LossKind::Repeats(repeat) if repeat.exact => self.prove_repeat(repeat),
             LossKind::WritesRepeat { period, exact: true } => {
-                if !matches!(self.hold_at_once(&[SectorRange { at: 0, sectors: period }])?, AtOnce::All) {
+                if !matches!(self.hold_at_once(&[SectorRange { at: 0, sectors: period }], false)?, AtOnce::All) {
                     self.loss_kind = LossKind::WritesRepeat { period, exact: false };
                 }
                 Ok(())
@@ -64,7 +66,7 @@ impl<D: Device> Search<'_, '_, D> {
                     .filter(|part| part.2 == State::Keeps)
                     .map(|(at, end, _)| SectorRange { at, sectors: end - at })
                     .collect();
-                if !keeps.is_empty() && matches!(self.hold_at_once(&keeps)?, AtOnce::Not) {
+                if !keeps.is_empty() && matches!(self.hold_at_once(&keeps, false)?, AtOnce::Not) {
                     self.map.exact = false;
                     self.map.unsteady = true;
                 }
@@ -85,8 +87,10 @@ impl<D: Device> Search<'_, '_, D> {
         let mut parts = vec![SectorRange { at: 0, sectors: claimed.min(top) }];
         parts.extend(self.tail.map(|at| SectorRange { at, sectors: top - at }));
         // What a cache hides that nothing drives out shows at addresses alone that were never touched.
-        let stands = match if self.through.is_some() { AtOnce::All } else { self.hold_at_once(&parts)? } {
-            AtOnce::All => self.shares_everywhere(&repeat)? && !self.laps_contradict(&repeat)?,
+        let stands = match if self.through.is_some() { AtOnce::All } else { self.hold_at_once(&parts, true)? } {
+            AtOnce::All => {
+                self.shares_everywhere(&repeat)? && self.shares_below(&repeat)? && !self.laps_contradict(&repeat)?
+            }
             AtOnce::ButTheEnd(sectors) => {
                 let tail = self.tail.map_or(0, |at| top - at);
                 self.between = Some((claimed - sectors.min(claimed) + tail, claimed + tail));
@@ -103,27 +107,32 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Writes places all over these parts, all of both sides of their ends, and a stretch in a row; whether all of them
     /// hold, and the stretch shows nowhere else in them.
-    fn hold_at_once(&mut self, parts: &[SectorRange]) -> Result<AtOnce, End> {
+    fn hold_at_once(&mut self, parts: &[SectorRange], repeats: bool) -> Result<AtOnce, End> {
         let Some(largest) = parts.iter().copied().max_by_key(|part| part.sectors) else { return Ok(AtOnce::All) };
-        let stretch = self.stretch_in(largest);
+        let stretches = self.stretches_in(largest);
         let mut places = self.places_in(parts);
-        places.retain(|place| !place.meets(stretch));
-        let pieces = stretch.numbers().step_by(PIECE as usize);
-        places.extend(pieces.map(|at| SectorRange { at, sectors: PIECE.min(stretch.end() - at) }));
+        places.retain(|place| stretches.iter().all(|stretch| !place.meets(*stretch)));
+        for stretch in &stretches {
+            let pieces = stretch.numbers().step_by(PIECE as usize);
+            places.extend(pieces.map(|at| SectorRange { at, sectors: PIECE.min(stretch.end() - at) }));
+        }
         places.sort_unstable();
         places.dedup();
         self.device.begin_round();
         self.write_in_falling_order(&places)?;
-        let (mut lost, mut foreign, mut held) = (Vec::new(), false, 0);
+        let (mut lost, mut sent, mut held) = (Vec::new(), Vec::new(), 0);
         for place in &places {
             let seen = self.device.check(*place)?;
             for (at, seen) in
                 place.numbers().zip(seen).filter(|(at, _)| parts.iter().any(|part| part.numbers().contains(at)))
             {
                 match seen {
-                    Seen::Foreign(_) => {
+                    // What is written against caches may lead to the same cells.
+                    Seen::Foreign(origin)
+                        if repeats && !parts.iter().any(|part| part.numbers().contains(&origin.sector)) => {}
+                    Seen::Foreign(origin) => {
                         lost.push(at);
-                        foreign = true;
+                        sent.push(origin.sector);
                     }
                     seen if seen.is_silent_loss() => lost.push(at),
                     Seen::Unreadable => {}
@@ -134,24 +143,32 @@ impl<D: Device> Search<'_, '_, D> {
         self.at_once = self.at_once.max(held);
         let end = parts.first().map_or(0, |part| part.end());
         if let Some(first) = lost.iter().min().copied() {
-            if foreign && lost.iter().all(|at| *at + BESIDE >= end && *at < end) {
+            // Both of two that are one cell.
+            let beside = |at: &u64| *at + BESIDE >= end && *at < end;
+            if !sent.is_empty() && lost.iter().chain(&sent).all(beside) {
                 return Ok(AtOnce::ButTheEnd(end - first + 1));
             }
-            if foreign || !self.are_pits(&lost)? {
+            if !sent.is_empty() || !self.are_pits(&lost)? {
                 return Ok(AtOnce::Not);
             }
         }
-        Ok(if self.shows_elsewhere(stretch, parts)? { AtOnce::Not } else { AtOnce::All })
+        Ok(if self.shows_elsewhere(&stretches, parts)? { AtOnce::Not } else { AtOnce::All })
     }
 
-    /// A stretch somewhere in a part.
-    fn stretch_in(&mut self, part: SectorRange) -> SectorRange {
+    /// Stretches all over a part, of which none meets another.
+    fn stretches_in(&mut self, part: SectorRange) -> Vec<SectorRange> {
         let unit = self.device.unit();
-        let sectors = (part.sectors / STRETCH).min(self.run.sectors / STRETCH_OF_RUN) / unit * unit;
-        let room = part.sectors - sectors;
-        let at = part.at + self.device.random.next_u64() % room.max(1);
-        let place = self.device.place(at, sectors.max(1));
-        if place.end() > part.end() { self.device.place(part.at, sectors.max(1)) } else { place }
+        let width = part.sectors / STRETCHES;
+        let sectors = (width / 2).min(self.run.sectors / STRETCH_OF_RUN).max(1);
+        let mut all = Vec::new();
+        for index in 0..STRETCHES {
+            let at = part.at + index * width + self.device.random.next_u64() % (width - sectors.min(width)).max(1);
+            let place = self.device.place(at.next_multiple_of(unit), sectors / unit * unit);
+            if place.sectors > 0 && place.end() <= part.end() && all.iter().all(|other| !place.meets(*other)) {
+                all.push(place);
+            }
+        }
+        all
     }
 
     /// Single places all over these parts, and all of the inner sides of their ends.
@@ -200,18 +217,20 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Whether single reads, closer than a stretch is long, meet it elsewhere in these parts.
-    fn shows_elsewhere(&mut self, stretch: SectorRange, parts: &[SectorRange]) -> Result<bool, End> {
+    fn shows_elsewhere(&mut self, stretches: &[SectorRange], parts: &[SectorRange]) -> Result<bool, End> {
         let all: u64 = parts.iter().map(|part| part.sectors).sum();
-        let step = (stretch.sectors / 2).max(all / TEETH).max(self.device.unit());
+        let length = stretches.iter().map(|stretch| stretch.sectors).min().unwrap_or(0);
+        let step = (length / 2).max(all / TEETH).max(self.device.unit());
+        let inside = |at: u64| stretches.iter().any(|stretch| stretch.numbers().contains(&at));
         let now = self.device.generation();
         for part in parts {
             let mut at = part.at + self.device.random.next_u64() % step;
             while at < part.end() {
-                if !stretch.numbers().contains(&at)
+                if !inside(at)
                     && let Some(origin) = self.device.origin_at(at)?
                     && origin.sector != at
                     && origin.generation == now
-                    && stretch.numbers().contains(&origin.sector)
+                    && inside(origin.sector)
                 {
                     return Ok(true);
                 }
@@ -257,6 +276,24 @@ impl<D: Device> Search<'_, '_, D> {
             .collect();
         let few = wrong.len() <= PITS / 2 && beside.len() == wrong.len();
         Ok(few && self.same_pairs(&beside)?.iter().all(|same| *same))
+    }
+
+    /// Where single reads tell: whether addresses below the one from which on all were known to lead to the same cells
+    /// show what is sent behind it.
+    fn shares_below(&mut self, repeat: &Repeat) -> Result<bool, End> {
+        let Some((_, base)) = self.through else { return Ok(true) };
+        let (unit, end) = (self.device.unit(), self.tail.unwrap_or(self.device.sectors()));
+        let laps = base.saturating_sub(repeat.protected) / repeat.period;
+        for _ in 0..BELOW.min(laps) {
+            let inside = self.device.random.next_u64() % repeat.real.max(1);
+            let low = repeat.protected + inside + self.device.random.next_u64() % laps * repeat.period;
+            let room = end.saturating_sub(base + 2 * repeat.period) / repeat.period;
+            let high = low + (laps + 1 + self.device.random.next_u64() % room.max(1)) * repeat.period;
+            if high + unit <= end && self.tells(low, high) && !self.shows_at(high, low)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Where a part at the very end begins that has cells of its own, behind addresses that start again.
@@ -344,8 +381,8 @@ impl<D: Device> Search<'_, '_, D> {
         if self.through.is_none() {
             self.eviction.evict(self.device, &[row])?;
         }
-        let claimed = (repeat.protected + repeat.real).min(row.at);
-        let step = (row.sectors / 8 * 7).max(claimed / LAP_TEETH).max(1);
+        let step = (row.sectors / 8 * 7).max(1);
+        let claimed = (repeat.protected + repeat.real).min(row.at).min(step * LAP_TEETH);
         let (now, mut at) = (self.device.generation(), self.device.random.next_u64() % step);
         while at < claimed {
             if self.through.is_none() || self.device.is_fresh(at) {

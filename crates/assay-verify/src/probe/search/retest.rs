@@ -116,8 +116,10 @@ impl<D: Device> Search<'_, '_, D> {
     pub(super) fn newest(&mut self) -> Result<Option<LossKind>, End> {
         let step = self.samples.len().div_ceil(NEWEST).max(1);
         let unit = self.device.unit();
-        let places: Vec<SectorRange> =
-            self.samples.iter().step_by(step).map(|place| SectorRange { sectors: unit, ..*place }).collect();
+        let keeps = |place: &SectorRange| self.device.findings.get(&place.at).is_some_and(|seen| seen.keeps());
+        // And all that seemed to hold: where one of them does, that is what there is.
+        let chosen = self.samples.iter().enumerate().filter(|(index, place)| index % step == 0 || keeps(place));
+        let places: Vec<SectorRange> = chosen.map(|(_, place)| SectorRange { sectors: unit, ..*place }).collect();
         let mut clear = self.samples.clone();
         clear.sort_unstable();
         self.device.begin_round();
@@ -125,17 +127,20 @@ impl<D: Device> Search<'_, '_, D> {
             self.device.write(*place)?;
         }
         self.device.settle()?;
-        let (mut total, mut least, mut step) = (0, 0, LEAST_NEWEST / 64);
+        let (mut total, mut survived, mut least, mut step) = (0, 0, 0, LEAST_NEWEST / 64);
         loop {
             let held = self.held_of(&places)?;
             if held == 0 {
                 let most = total + unit * places.len() as u64;
-                return Ok((least >= LEAST_NEWEST).then_some(LossKind::Newest { least, most }));
+                return Ok((survived >= LEAST_NEWEST).then_some(LossKind::Newest { least, most }));
             }
             if total == 0 && held * 4 < places.len() * 3 {
                 return Ok(None);
             }
-            least = if held == places.len() { total } else { least };
+            if held == places.len() {
+                // What is read may be kept for that: then only what was written since the last look says something.
+                (survived, least) = (total, total / 2);
+            }
             if total >= self.eviction.most() {
                 return Ok(None);
             }

@@ -195,10 +195,8 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.device.phase = Phase::Mapping;
         self.map_samples();
         // Memory that is used up refuses what is new, and takes what it has got a place for.
-        if self.device.refuses_some()
-            && let Some(loss_kind @ LossKind::Thin) = self.still_stores()?
-        {
-            self.loss_kind = loss_kind;
+        if self.device.refuses_some() && (self.refuses_nearly_all() || self.still_stores()? == Some(LossKind::Thin)) {
+            self.loss_kind = LossKind::Thin;
             return Ok(());
         }
         self.narrow()?;
@@ -419,6 +417,13 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         samples.max(self.at_once).max(1) * assay_core::verification::SECTOR_BYTES
     }
 
+    /// Whether nine in ten of the samples are read and refuse to be written, and some hold.
+    fn refuses_nearly_all(&self) -> bool {
+        let refused = self.samples.iter().filter(|place| self.device.is_refused(place.at)).count();
+        let keeps = |place: &&SectorRange| self.device.findings.get(&place.at).is_some_and(|seen| seen.keeps());
+        refused * 10 >= self.samples.len() * 9 && self.samples.iter().any(|place| keeps(&place))
+    }
+
     /// Whether none of the samples holds, or next to none.
     fn keeps_next_to_nothing(&self) -> bool {
         let keeps = |place: &&SectorRange| {
@@ -430,8 +435,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
 
     /// Whether sectors are wrong here and there, with good ones between.
     fn is_scattered(&self) -> bool {
-        let mut torn = 0;
-        let mut whole = 0;
+        let (mut torn, mut whole, mut holds, mut loses) = (0, 0, 0, 0);
         for place in &self.samples {
             let kept: Vec<bool> = place
                 .numbers()
@@ -439,6 +443,8 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
                 .filter(|seen| !matches!(seen, Seen::Foreign(_) | Seen::Unreadable))
                 .map(|seen| seen.keeps())
                 .collect();
+            holds += kept.iter().filter(|kept| **kept).count();
+            loses += kept.iter().filter(|kept| !**kept).count();
             let turns = kept.windows(2).filter(|pair| pair[0] != pair[1]).count();
             if turns >= 2 {
                 torn += 1;
@@ -446,7 +452,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
                 whole += 1;
             }
         }
-        torn > 0 && whole == 0
+        torn > 0 && whole == 0 && loses < holds
     }
 }
 

@@ -131,7 +131,7 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Whether one address tells of what is sent to another: it was never touched, nor is it by that.
-    fn tells(&self, shown: u64, sent: u64) -> bool {
+    pub(super) fn tells(&self, shown: u64, sent: u64) -> bool {
         self.device.is_fresh(shown) && !self.device.is_beside(shown, sent)
     }
 

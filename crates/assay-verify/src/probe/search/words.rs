@@ -163,7 +163,7 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
 fn size(account: &Account, counts: &SectorCounts) -> String {
     let little = account.announced / 20;
     match account.real {
-        Some((low, high)) if low == high && Bytes(low).to_string() == Bytes(account.announced).to_string() => {
+        Some((low, high)) if low == high && account.announced - low < account.announced / 500 => {
             format!("holds {} less than that", Bytes(account.announced - low))
         }
         Some((low, high)) if low == high => format!("holds {}", Bytes(low)),
