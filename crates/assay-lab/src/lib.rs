@@ -7,6 +7,7 @@
 //! - [`FakeCard`]: answers as a model in the test does, such as one that lies about its size.
 //!   [`media`] has a model for every kind of medium that lies, errs or fails, which checks also run
 //!   against in memory, by the thousand: [`campaign`].
+//! - [`independent`]: a second model of media, and attacks, written from the documents alone.
 //! - [`RemovableCard`]: is taken out, shrinks or turns read-only when it is told to.
 //! - [`Dying`]: a plug that is pulled after some operations, over any device of a check.
 //! - [`Cluster`]: nodes with an sshd and a medium each, on a network of their own; [`Slurm`]: daemons of Slurm on one;
@@ -32,6 +33,7 @@ mod faulty;
 mod file_system;
 pub mod fleet;
 pub mod hostile;
+pub mod independent;
 mod latency;
 mod limited;
 mod loop_device;

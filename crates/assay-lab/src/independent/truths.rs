@@ -1,0 +1,339 @@
+//! Truths: what each map really holds, and which words about it are right.
+//!
+//! The truth follows from the parameters alone. `tests/truths.rs` compares it with what a small medium does when every
+//! address is written and read.
+//!
+//! Choices, where the documents are silent or leave two ways:
+//!
+//! - *Real size* is how many sectors hold different data at once. A window behind a protected part may be counted or
+//!   not (`verify.md` says so); an owner expects the same of two windows.
+//! - The documents do not say what a permutation of addresses is that is the same for reading and writing. Nobody can
+//!   see it, so a medium with exchanged lines is genuine.
+//! - "A part that loses all that is sent there, with good parts beside it, is a fake's or a failing address line's":
+//!   so a missing bank, missing blocks and scattered ones may be called fake or damaged. Both ends, the middle and the
+//!   tail have rows in the catalogue that say fake, and the campaign's table counts one called damaged as wrong: so
+//!   does this model, but as arguable.
+//! - Memory that is used up and lacks a twentieth or more "has to be called a fake". Where the newest data are kept, or
+//!   all beyond is lost at once, the documents are silent: damaged can be argued for.
+//! - A loss of less than a twentieth may be called damage where memory is used up. The documents do not say so of
+//!   other maps, but count limbos and wrap-arounds that are called damaged as right: damaged is right for those here.
+
+use super::content::Void;
+use super::maps::{Map, PageAt};
+use super::numbers::{SECTOR, hash};
+use super::pools::PoolRule;
+
+/// The words of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Word {
+    /// Every place tested holds.
+    Genuine,
+    /// It announces more than it holds.
+    Fake,
+    /// Wrong bits, errors in places, data that do not last or land elsewhere.
+    Damaged,
+    /// It failed while it was tested.
+    Failed,
+    /// Interrupted before anything was found.
+    Undecided,
+    /// Not probed at all.
+    Refused,
+}
+
+/// How a fake loses what is written beyond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It drops it.
+    Limbo,
+    /// It starts again.
+    WrapAround,
+    /// It starts again, and drops a part of each lap.
+    Chain,
+    /// Not known.
+    Unknown,
+}
+
+/// What a medium really holds, in bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Size {
+    /// Any of these may be said to be exact.
+    Exact(Vec<u64>),
+    /// It lies between, both included.
+    Within(u64, u64),
+    /// The term makes no sense of it.
+    None,
+}
+
+/// Whether the owner's data can be put back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Keeps {
+    /// A careful program can put back everything.
+    All,
+    /// What is read was saved from other cells: nothing can be put back by address, but the journal must be kept.
+    JournalOnly,
+    /// Any write takes memory from data of the owner elsewhere.
+    NotEvicted,
+}
+
+/// Whether a loss is within the reach that the documents state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reach {
+    /// 2 % of the places or more are lost, or some at an end.
+    Stated,
+    /// By the letter of the documents, but no sample of reasonable size is sure to see it.
+    Letter,
+    /// Only once the memory is used up, or the behaviour has begun: the medium counts the losses.
+    Evidence,
+    /// The documents say that it is not seen.
+    Beyond,
+}
+
+/// The truth about a map, or about a medium.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Truth {
+    /// For tables.
+    pub name: String,
+    /// Verdicts that are right.
+    pub right: Vec<Word>,
+    /// Verdicts that can be argued for.
+    pub arguable: Vec<Word>,
+    /// The real size.
+    pub size: Size,
+    /// The kind, where there is one word for it.
+    pub kind: Option<Kind>,
+    /// Bytes that are announced and not there.
+    pub lost: u64,
+    /// Whether the first or the last sector has no cell of its own.
+    pub at_end: bool,
+    /// Whether the loss is within the stated reach.
+    pub reach: Reach,
+    /// Whether the owner's data can be put back.
+    pub keeps: Keeps,
+}
+
+impl Truth {
+    /// What the rule of a pool changes.
+    fn of_pool(&mut self, rule: &PoolRule) {
+        self.reach = Reach::Evidence;
+        match rule {
+            PoolRule::Newest | PoolRule::Lru => {
+                self.keeps = Keeps::NotEvicted;
+                self.arguable.push(Word::Damaged);
+            }
+            PoolRule::Turning { .. } => self.arguable.push(Word::Damaged),
+            PoolRule::FirstComeErrs => self.right.extend([Word::Damaged, Word::Failed]),
+            _ => {}
+        }
+        match rule {
+            PoolRule::Turning { .. } => self.arguable.push(Word::Failed),
+            _ => self.right.push(Word::Failed),
+        }
+    }
+}
+
+impl Map {
+    /// The truth about a medium of `n` sectors with this map and no fault.
+    pub fn truth(&self, n: u64, void: &Void) -> Truth {
+        use Map::*;
+        let held = self.held(n);
+        let lost = match held {
+            Held::Exactly(s) => n.saturating_sub(s),
+            Held::Between(low, high) => n.saturating_sub(low.midpoint(high)),
+        };
+        let size = match held {
+            Held::Exactly(s) => Size::Exact(vec![s * SECTOR]),
+            Held::Between(low, high) => Size::Within(low * SECTOR, high * SECTOR),
+        };
+        let small = lost * 20 < n;
+        let mut truth = Truth {
+            name: self.name(),
+            right: vec![Word::Fake],
+            arguable: vec![],
+            size,
+            kind: None,
+            lost: lost * SECTOR,
+            at_end: self.loses_an_end(n),
+            reach: Reach::Stated,
+            keeps: Keeps::All,
+        };
+        if small || *void == Void::Error {
+            truth.right.push(Word::Damaged);
+        }
+        let cleanly = !matches!(void, Void::Mirror(_) | Void::Error);
+        match self {
+            Genuine | LinesExchanged { .. } => truth.right = vec![Word::Genuine],
+            Limbo { .. } if cleanly => truth.kind = Some(Kind::Limbo),
+            Tail { .. } | Middle { .. } | Ends { .. } => truth.arguable = vec![Word::Damaged],
+            Wrap { .. } | Window { .. } | WrapOffset { .. } => truth.kind = Some(Kind::WrapAround),
+            Chain { .. } if cleanly => truth.kind = Some(Kind::Chain),
+            Neighbours { .. }
+            | EveryKth { .. }
+            | Worn { .. }
+            | Scattered { .. }
+            | Interleaved { .. }
+            | MissingBank { .. }
+            | LineStuck { .. }
+            | LinesShorted { .. } => truth.right.push(Word::Damaged),
+            Hashed { .. } => {
+                truth.right.push(Word::Damaged);
+                truth.reach = Reach::Letter;
+            }
+            // What reads differently each time may be taken for damage.
+            BySize { .. } | ByParity { .. } => truth.arguable = vec![Word::Damaged, Word::Failed],
+            LinesCrossed { .. } => {
+                truth.right = vec![Word::Damaged, Word::Failed];
+                truth.arguable = vec![Word::Fake];
+                truth.size = Size::None;
+                truth.keeps = Keeps::JournalOnly;
+                truth.lost = n * SECTOR / 2;
+                truth.at_end = false;
+            }
+            Pool(pool) => truth.of_pool(&pool.rule),
+            _ => {}
+        }
+        if let Size::Exact(all) = &mut truth.size {
+            all.extend(self.without_windows(n).iter().map(|s| s * SECTOR));
+        }
+        if *void == Void::Error && lost > 0 && self.drops() {
+            truth.size = Size::Within((n - lost) * SECTOR, n * SECTOR);
+        }
+        if truth.reach == Reach::Stated && lost > 0 && lost * 50 < n && !truth.at_end {
+            truth.reach = Reach::Beyond;
+        }
+        if lost * 50 > n * 49 && truth.right.contains(&Word::Fake) {
+            truth.right.push(Word::Failed);
+        }
+        truth
+    }
+
+    /// What may be said instead of the real size, where a window or a page is not counted.
+    fn without_windows(&self, n: u64) -> Vec<u64> {
+        match *self {
+            Map::Window { protected, .. } => vec![protected],
+            Map::TwoWindows { protected, first, split, second } => {
+                vec![protected, protected + first.min(split - protected), protected + second.min(n - split)]
+            }
+            Map::WrapEnds { head, tail, .. } => vec![head + tail],
+            Map::OnePage { real, page: PageAt::Spare, .. } => vec![real],
+            Map::OnePage { real, unit, .. } => vec![real - unit],
+            _ => vec![],
+        }
+    }
+
+    /// Whether what is written to an address without a cell is dropped, and reads as a void.
+    fn drops(&self) -> bool {
+        use Map::*;
+        matches!(
+            self,
+            Limbo { .. }
+                | Chain { .. }
+                | Ends { .. }
+                | Middle { .. }
+                | Tail { .. }
+                | MissingBank { .. }
+                | EveryKth { .. }
+                | Worn { .. }
+                | Scattered { .. }
+                | Interleaved { wraps: false, .. }
+                | WriteWrap { .. }
+                | LineStuck { high: true, .. }
+                | BySize { .. }
+                | ByParity { .. }
+                | Pool(_)
+        )
+    }
+
+    /// Whether the first or the last address loses what is written to it, or shares its cell.
+    fn loses_an_end(&self, n: u64) -> bool {
+        use Map::*;
+        match *self {
+            Genuine
+            | LinesExchanged { .. }
+            | LinesCrossed { .. }
+            | Ends { .. }
+            | MissingBank { .. }
+            | Scattered { .. }
+            | Hashed { .. }
+            | Pool(_) => false,
+            WrapEnds { .. } | LinesShorted { .. } => false,
+            TwoWindows { split, second, .. } => n - split > second,
+            Worn { every, unit } => (n / unit).is_multiple_of(every),
+            EveryKth { k, unit } => k > 1 && (n / unit) % k != 1,
+            Interleaved { unit, small, .. } => (n / unit).is_multiple_of(2) && small < n / unit / 2,
+            _ => self.held(n) != Held::Exactly(n),
+        }
+    }
+
+    /// How many sectors hold different data at once.
+    pub fn held(&self, n: u64) -> Held {
+        use Map::*;
+        let exactly = |s: u64| Held::Exactly(s.min(n));
+        match *self {
+            Genuine | LinesExchanged { .. } | LinesCrossed { .. } => Held::Exactly(n),
+            Limbo { real }
+            | Tail { real }
+            | Uneven { real, .. }
+            | WriteWrap { real }
+            | ReadWrap { real }
+            | BySize { real, .. }
+            | ByParity { real } => exactly(real),
+            WrapOffset { real, .. } => exactly(real),
+            Wrap { period } | Rotated { period, .. } | Scrambled { period, .. } | BitReversed { period, .. } => {
+                exactly(period)
+            }
+            Reversed { period, .. } => exactly(period),
+            Chain { real, .. } => exactly(real),
+            Window { protected, window } => exactly(protected + window),
+            TwoWindows { protected, first, split, second } => {
+                exactly(protected + first.min(split - protected) + second.min(n - split))
+            }
+            Ends { head, tail } => exactly(head + tail),
+            Middle { from, to } => exactly(to - from),
+            MissingBank { from, to } => exactly(n - (to - from)),
+            WrapEnds { head, tail, window } => exactly(head + tail + window),
+            OnePage { real, page, unit } => exactly(real + if page == PageAt::Spare { unit.min(n - real) } else { 0 }),
+            Neighbours { k, unit } => exactly((n / unit).div_ceil(k) * unit),
+            EveryKth { k, unit } => exactly((n / unit).div_ceil(k) * unit),
+            Worn { every, unit } => exactly(n - n / unit / every * unit),
+            Interleaved { unit, small, .. } => exactly((n / unit).div_ceil(2) * unit + small.min(n / unit / 2) * unit),
+            LineStuck { bit, high } => {
+                let (line, pair) = (1u64 << bit, 2u64 << bit);
+                let clear = n / pair * line + (n % pair).min(line);
+                exactly(if high { n - clear } else { clear })
+            }
+            LinesShorted { .. } if n.is_power_of_two() => exactly(n / 2),
+            LinesShorted { .. } => Held::Between(n / 4, n),
+            Hashed { cells, unit, seed } => {
+                let blocks = n / unit;
+                if blocks > 1 << 17 {
+                    let expected = cells as f64 * (1.0 - (-(blocks as f64) / cells as f64).exp());
+                    return Held::Between((expected * 0.99) as u64 * unit, (expected * 1.01) as u64 * unit);
+                }
+                let mut used: Vec<u64> = (0..blocks).map(|b| hash(seed, b) % cells).collect();
+                used.sort_unstable();
+                used.dedup();
+                exactly(used.len() as u64 * unit)
+            }
+            Scattered { permille, unit, seed } => {
+                let blocks = n / unit;
+                if blocks > 1 << 17 {
+                    return Held::Between(n / 1000 * permille / 100 * 98, n / 1000 * permille / 100 * 102 + 1);
+                }
+                exactly((0..blocks).filter(|b| hash(seed, *b) % 1000 < permille).count() as u64 * unit)
+            }
+            Pool(ref pool) => match pool.rule {
+                PoolRule::Turning { real } => exactly(real),
+                _ => exactly(pool.units * pool.unit),
+            },
+        }
+    }
+}
+
+/// Sectors that hold different data at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Held {
+    /// So many.
+    Exactly(u64),
+    /// It was not counted, but lies between.
+    Between(u64, u64),
+}
