@@ -107,9 +107,12 @@ impl Survey {
     }
 
     /// Whether the content proves that it is the device: most places that have a content of their own hold what was saved
-    /// there. Partition tables and the like are the same on many media.
+    /// there. Partition tables and the like are the same on many media. Of an empty medium all places do.
     pub(super) fn is_recognised(&self) -> bool {
-        self.recognised * 2 > self.varied
+        match self.varied {
+            0 => self.classes.iter().flatten().all(|class| *class == Class::Original),
+            varied => self.recognised * 2 > varied,
+        }
     }
 }
 

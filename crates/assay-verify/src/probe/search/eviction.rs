@@ -283,7 +283,7 @@ impl Eviction {
             // As much as that is written without any canary.
             self.usual = self.usual.max(self.limit / LOSSY);
         }
-        self.usual = (self.usual * 2).clamp((1 << 20) / SECTOR, self.limit);
+        self.usual = (self.usual * 2).clamp(self.limit.min((1 << 20) / SECTOR), self.limit);
         self.half *= 2;
     }
 

@@ -174,6 +174,8 @@ pub(crate) struct StampedDevice<'a, D> {
     shown: BTreeSet<u64>,
     /// Whether a stamp was ever read back.
     seen_stamp: bool,
+    /// Whether any write was sent to the device; one that errs may have been done in part.
+    sent: bool,
 }
 
 impl<'a, D: Device> StampedDevice<'a, D> {
@@ -205,15 +207,16 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             took: None,
             shown: BTreeSet::new(),
             seen_stamp: false,
+            sent: false,
         }
     }
 
     /// What became of the stamps.
     pub(crate) fn blocks(&self) -> Blocks {
-        match (self.written.is_empty(), self.seen_stamp) {
-            (true, _) => Blocks::None,
-            (false, false) => Blocks::NeverSeen,
-            (false, true) => Blocks::Seen,
+        match (self.sent, self.seen_stamp) {
+            (false, _) => Blocks::None,
+            (true, false) => Blocks::NeverSeen,
+            (true, true) => Blocks::Seen,
         }
     }
 
@@ -414,6 +417,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             if self.moved.written_bytes > self.most_written_bytes {
                 return Err(End::Spent);
             }
+            self.sent = true;
             match self.device.write_at(place.offset(), &buffer) {
                 Ok(()) => {
                     for sector in place.numbers() {
