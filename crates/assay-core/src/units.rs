@@ -102,7 +102,9 @@ impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 4] = [(GIB * 1024, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")];
         for (size, name) in UNITS {
-            if self.0 >= size {
+            // What three figures would tell as 1 024 of the smaller unit is about one of this.
+            let nearly = (size - size / 2048..size).contains(&self.0) && size > KIB;
+            if self.0 >= size || nearly {
                 return if self.0.is_multiple_of(size) {
                     f.pad(&format!("{} {name}", self.0 / size))
                 } else {
@@ -482,6 +484,14 @@ mod tests {
         assert_eq!(latency(94_600.0), "94.6 µs");
         assert_eq!(span(Duration::from_secs(2285)), "38 min 5 s");
         assert_eq!(capacity(31_914_983_424), "31.9 GB");
+    }
+
+    /// An interval of sizes read "512 B to 1 024 MiB".
+    #[test]
+    fn a_size_just_below_a_unit_is_told_in_it() {
+        let texts = [GIB - 4096, GIB - MIB, MIB - 1, KIB - 1, 1024 * GIB - 1, 1000 * MIB + 1];
+        let texts = texts.map(|bytes| Bytes(bytes).to_string());
+        assert_eq!(texts, ["1.00 GiB", "1023 MiB", "1.00 MiB", "1023 B", "1.00 TiB", "1 000 MiB"]);
     }
 
     proptest! {

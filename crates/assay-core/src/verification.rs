@@ -87,9 +87,49 @@ pub enum FakeKind {
     Wraparound,
     /// Starts again, at first into the good part, then drops them: wrap-around and limbo in one.
     Chain,
+    /// Keeps what was written last, at any address: each write takes the place of the oldest.
+    Newest,
     /// In a way that could not be told.
     #[serde(other)]
     Unknown,
+}
+
+/// Something that a check found beside its verdict, or could not settle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Remark {
+    /// Only the last sectors are missing. Some USB bridges announce one sector too many.
+    LastSectorsMissing,
+    /// A fake looks the same through its file system. A quick probe of the unmounted device decides.
+    ProbeDecides,
+    /// Addresses that start again (a wrap-around) need not have been noticed.
+    WraparoundNotExcluded,
+    /// Only files that were there before were read. Nothing was written.
+    OnlyRead,
+    /// Something this version has no name for.
+    #[serde(other)]
+    Other,
+}
+
+impl Remark {
+    /// It as a clause; `None` where it is said in other words or has no name.
+    #[must_use]
+    pub fn words(self) -> Option<&'static str> {
+        match self {
+            Self::LastSectorsMissing => {
+                Some("only the last sectors are missing; some USB bridges announce one sector too many")
+            }
+            Self::ProbeDecides => Some(
+                "a fake looks the same through its file system: assay verify --quick on the unmounted device decides",
+            ),
+            Self::WraparoundNotExcluded => Some(
+                "a wrap-around is not excluded: the full check, or assay verify --quick on the unmounted device, finds \
+                 one",
+            ),
+            Self::OnlyRead | Self::Other => None,
+        }
+    }
 }
 
 /// What became of a sector.
@@ -302,6 +342,9 @@ pub struct Verification {
     /// What the verdict rests on; null where the check did not say.
     #[serde(default)]
     pub reach: Option<Reach>,
+    /// What was found beside the verdict, or could not be settled.
+    #[serde(default)]
+    pub remarks: Vec<Remark>,
 }
 
 impl Verification {
@@ -328,6 +371,7 @@ impl Verification {
             read_back: String::new(),
             cache_bytes: None,
             reach: None,
+            remarks: Vec::new(),
         }
     }
 }

@@ -13,6 +13,8 @@ pub enum FileSystem {
     Ext4,
     /// XFS, by the kernel; at least 300 MiB.
     Xfs,
+    /// btrfs, by the kernel; at least 110 MiB.
+    Btrfs,
     /// FAT32, by fusefat: kernels without vfat are common on build machines.
     Vfat,
     /// exFAT, by exfat-fuse.
@@ -33,6 +35,7 @@ impl FileSystem {
                 ("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", eager], "mount")
             }
             Self::Xfs => ("mkfs.xfs", &["-q", "-f"], "mount"),
+            Self::Btrfs => ("mkfs.btrfs", &["-q", "-f"], "mount"),
             Self::Vfat => ("mkfs.vfat", &["-F", "32"], "fusefat"),
             Self::Exfat => ("mkfs.exfat", &[], "mount.exfat-fuse"),
         };

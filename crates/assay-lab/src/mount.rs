@@ -43,7 +43,9 @@ impl Mount {
     pub fn make(file_system: FileSystem, device: &Path, directory: &Path) -> Result<Self, Missing> {
         file_system.make(device)?;
         match file_system {
-            FileSystem::Ext2 | FileSystem::Ext4 | FileSystem::Xfs => Self::existing(device, directory, "rw,noatime"),
+            FileSystem::Ext2 | FileSystem::Ext4 | FileSystem::Xfs | FileSystem::Btrfs => {
+                Self::existing(device, directory, "rw,noatime")
+            }
             FileSystem::Vfat => Self::with_driver(
                 Command::new("fusefat").args(["-f", "-o", "rw+"]).arg(device).arg(directory),
                 directory,

@@ -294,6 +294,7 @@ const VERIFICATION: Rule = Fields(&[
     ("read_back", Text),
     ("cache_bytes", Keep),
     ("reach", REACH),
+    ("remarks", Each(&Keep)),
 ]);
 
 const REACH: Rule = Fields(&[

@@ -1,6 +1,6 @@
 //! The check on the page: facts, a map as a drawing, speed over the address.
 
-use assay_core::verification::{Method, Pass, Verification};
+use assay_core::verification::{Method, Pass, Remark, Verification};
 use maud::{Markup, html};
 
 use super::map::{ALL, Shade, shades};
@@ -61,6 +61,7 @@ fn map(v: &Verification) -> Markup {
 /// What the map shows: a check in files sees the space that was free, and of that what it was told to check.
 fn mapped(v: &Verification) -> &'static str {
     match v.method {
+        Method::Full if v.remarks.contains(&Remark::OnlyRead) => "the files that were read",
         Method::Full if v.checked_bytes < v.announced_bytes => "the part of the free space that was checked",
         Method::Full | Method::QuickMounted => "the free space",
         Method::QuickProbe | Method::Other => "the medium, from its beginning",

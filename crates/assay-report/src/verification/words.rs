@@ -3,7 +3,9 @@
 use assay_core::record::Record;
 use assay_core::text::{clean, statement};
 use assay_core::units::{Bytes, capacity, rate, span};
-use assay_core::verification::{Extent, FirstError, Method, Pass, SECTOR_BYTES, SectorClass, Verdict, Verification};
+use assay_core::verification::{
+    Extent, FirstError, Method, Pass, Remark, SECTOR_BYTES, SectorClass, Verdict, Verification,
+};
 
 use super::map::{ALL, Shade};
 use crate::facts::{Fact, Rank};
@@ -141,6 +143,11 @@ fn sizes(v: &Verification, medium_bytes: Option<u64>) -> String {
     };
     // A check in files sees free space, and what the medium announces only where the file system tells addresses.
     let what = match v.method {
+        Method::Full
+            if v.remarks.contains(&Remark::OnlyRead) && medium_bytes.is_none_or(|all| v.announced_bytes < all) =>
+        {
+            "of files"
+        }
         Method::Full | Method::QuickMounted if medium_bytes.is_none_or(|all| v.announced_bytes < all) => {
             "of free space"
         }
@@ -175,8 +182,10 @@ fn reach(v: &Verification) -> Option<String> {
         let lost = if reach.loss_share > 0.99 { "over 99 %".to_owned() } else { percent(reach.loss_share) };
         parts.push(format!("a loss of {lost} of it is found with a probability of {}", probability(reach.loss_found)));
     }
-    if let Some(bytes) = reach.caches_up_to_bytes {
-        parts.push(format!("caches up to {} do not hide one", Bytes(bytes)));
+    match reach.caches_up_to_bytes {
+        Some(0) => parts.push("caches may hide one".to_owned()),
+        Some(bytes) => parts.push(format!("caches up to {} do not hide one", Bytes(bytes))),
+        None => {}
     }
     parts.push(if reach.thin_excluded {
         format!("thin provisioning with less than {} excluded", Bytes(v.checked_bytes))

@@ -53,6 +53,7 @@ pub fn fake() -> Record {
             caches_up_to_bytes: Some(64 * MIB),
             thin_excluded: false,
         }),
+        remarks: Vec::new(),
     });
     record
 }
@@ -161,6 +162,20 @@ fn a_part_that_was_tested_is_not_taken_for_all() {
     record.verification.as_mut().unwrap().checked_bytes = 300 << 20;
     let all = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(all.contains("300 MiB of free space, all of it real; all checked"), "{all}");
+}
+
+/// Of files that were only read nothing follows for free space, and a cache of no size drives nothing out.
+#[test]
+fn files_that_were_only_read_are_no_free_space() {
+    let mut record = fake();
+    let v = record.verification.as_mut().unwrap();
+    (v.verdict, v.kind, v.holds, v.real_bytes) = (Verdict::Genuine, None, Vec::new(), None);
+    v.remarks = vec![assay_core::verification::Remark::OnlyRead];
+    v.reach.as_mut().unwrap().caches_up_to_bytes = Some(0);
+    let text = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("64 MiB of files; all checked") && !text.contains("free space"), "{text}");
+    assert!(text.contains("caches may hide one") && !text.contains("0 B"), "{text}");
+    assert!(html(&[record]).contains("Map of the files that were read"));
 }
 
 /// A size known as an interval is shown as one, and no verdict lacks its word.

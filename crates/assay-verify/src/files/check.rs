@@ -21,7 +21,7 @@ use super::pool::Pool;
 use super::progress::Progress;
 use super::raw::Raw;
 use super::state::{STATE, State};
-use super::survey::{self, Repeats};
+use super::survey::{self, Seen};
 use super::verdict::{Scope, judge};
 use super::work::{Work, Worked, save};
 use crate::probe::Salt;
@@ -107,7 +107,11 @@ pub fn check(
     let stop_reason = done.stop_reason();
     let outcome = outcome(stop_reason, &done, control.elapsed(&start));
     let mut scope = scope(plan, settings, &done, &outcome, driver_layer.doubt(direct.is_some()), &state);
-    scope.repeats = raw.and_then(|raw| repeats(&raw, &pool, &state, &done, &scope));
+    let seen = raw.and_then(|raw| seen(&raw, &pool, &state, &done, &scope));
+    scope.repeats = seen.and_then(|seen| seen.repeats);
+    // The device answers where its file system does not.
+    let unread_bytes = (done.tally.counts.unreadable.saturating_mul(SECTOR_BYTES)).saturating_sub(scope.refused_bytes);
+    scope.file_system_errs |= unread_bytes > 0 && seen.is_some_and(|seen| !seen.errs);
     let left = finish(settings, &pool, &mut state, place.as_ref(), stop_reason);
     let resumable = left.is_some() && matches!(stop_reason, Some(StopReason::Stopped | StopReason::Hung));
     let judged = judge(&done.tally, &scope);
@@ -136,13 +140,13 @@ fn sample(plan: &CheckPlan, settings: &Settings) -> String {
     }
 }
 
-/// How the addresses of the device start again, where something is lost.
-fn repeats(raw: &Raw, pool: &Pool, state: &State, done: &Worked, scope: &Scope) -> Option<Repeats> {
+/// What the device itself shows, where something is lost.
+fn seen(raw: &Raw, pool: &Pool, state: &State, done: &Worked, scope: &Scope) -> Option<Seen> {
     let silent = matches!(done.stop_reason(), Some(StopReason::Stopped | StopReason::Hung));
     if silent || !scope.unique || done.tally.counts.lost() == 0 {
         return None;
     }
-    survey::repeats(&mut raw.by(pool), &state.content).ok().flatten()
+    survey::see(&mut raw.by(pool), &state.content).ok()
 }
 
 fn moved(pass: &Pass) -> bool {
@@ -177,10 +181,14 @@ fn scope(
     Scope {
         whole_bytes,
         complete: checked >= whole_bytes,
-        device_bytes: plan.device_bytes,
+        medium_bytes: plan.device_bytes.or(Some(plan.file_system_bytes).filter(|bytes| *bytes > 0)),
+        device_is_known: plan.device_bytes.is_some(),
         map: done.map.clone(),
         repeats: None,
         rewritten: done.rewritten,
+        retried: done.retried,
+        file_system_errs: sys::has_checksums(&plan.directory),
+        only_read: settings.only_read,
         unique: state.content.is_unique() && !settings.only_read,
         refused_bytes: state.refused.iter().map(|(start, end)| end - start).sum(),
         failed,

@@ -11,6 +11,7 @@ use rand_core::Rng;
 
 use super::content::{Content, PIECE};
 use super::format::FILE_BYTES;
+use super::lost::is_silent;
 use super::pass::{self, StopReason, start_of};
 use super::pool::{Answer, DEPTH, Part, Pool, Task};
 use super::tally::{Found, Tally};
@@ -72,6 +73,18 @@ pub(crate) fn still_good(tally: &Tally, boundary: u64, places: &[u64]) -> Vec<u6
     let mut kept: Vec<u64> = places.iter().copied().filter(is_good).collect();
     kept.sort_unstable();
     kept
+}
+
+/// All pieces that are good, in order.
+pub(crate) fn all_good(tally: &Tally) -> Vec<u64> {
+    good(tally, u64::MAX).into_iter().flat_map(|(from, to)| (from..to).step_by(PIECE as usize)).collect()
+}
+
+/// The first pieces of which all is silently lost, at most `most`, in order.
+pub(crate) fn all_lost(tally: &Tally, most: usize) -> Vec<u64> {
+    let lost = tally.lost.runs().iter().filter(|run| run.is_whole() && is_silent(run.class));
+    let pieces = lost.map(|run| (run.start.next_multiple_of(PIECE), run.end / PIECE * PIECE));
+    pieces.flat_map(|(from, to)| (from..to).step_by(PIECE as usize)).take(most).collect()
 }
 
 /// Starts and ends of whole pieces that are good before `boundary`.

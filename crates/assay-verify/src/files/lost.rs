@@ -1,4 +1,4 @@
-//! Which parts of the area are lost, to the sector.
+//! Which parts of the area are lost: to the sector, or in coarser steps where there are many.
 
 use assay_core::verification::{SECTOR_BYTES, SectorClass};
 use serde::{Deserialize, Serialize};
@@ -15,21 +15,100 @@ pub(super) fn are_parts(parts: &[(u64, u64)], end: u64) -> bool {
     ordered && parts.iter().all(|(start, stop)| start < stop && *stop <= end)
 }
 
-/// A part of the area that is all of one class.
+/// Whether a medium answers with something else than what was written, and does not say so.
+pub(super) fn is_silent(class: SectorClass) -> bool {
+    matches!(class, SectorClass::Corrupted | SectorClass::Overwritten)
+}
+
+/// What was counted in a part of which not all is lost, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Counted {
+    /// Lost without a word of the medium, see [`is_silent`].
+    pub(crate) silent: u64,
+    /// Lost otherwise.
+    pub(crate) other: u64,
+}
+
+impl Counted {
+    fn all(class: SectorClass, bytes: u64) -> Self {
+        if is_silent(class) { Self { silent: bytes, other: 0 } } else { Self { silent: 0, other: bytes } }
+    }
+
+    pub(super) fn plus(self, more: Self) -> Self {
+        Self { silent: self.silent.saturating_add(more.silent), other: self.other.saturating_add(more.other) }
+    }
+
+    pub(crate) fn lost(self) -> u64 {
+        self.silent.saturating_add(self.other)
+    }
+}
+
+/// A part of the area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Run {
     /// Byte offset of its start.
     pub(crate) start: u64,
     /// Byte offset of its end.
     pub(crate) end: u64,
-    /// What became of it.
+    /// What became of it; of most that is lost in it, where it is a step in which not all is.
     pub(crate) class: SectorClass,
+    /// What is lost in it; `None` where all of it is of its class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    counted: Option<Counted>,
+}
+
+impl Run {
+    /// A part that is all of one class.
+    pub(crate) fn new(start: u64, end: u64, class: SectorClass) -> Self {
+        Self { start, end, class, counted: None }
+    }
+
+    /// Whether all of it is of its class.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.counted.is_none()
+    }
+
+    /// What is lost in it.
+    pub(crate) fn counted(&self) -> Counted {
+        match (self.counted, self.class) {
+            (Some(counted), _) => counted,
+            (None, SectorClass::Good) => Counted::default(),
+            (None, class) => Counted::all(class, self.end - self.start),
+        }
+    }
+
+    /// What is lost in the bytes `from..to` of it: their share, where not all of it is lost.
+    pub(crate) fn counted_in(&self, from: u64, to: u64) -> Counted {
+        let whole = u128::from(self.end.saturating_sub(self.start).max(1));
+        let upto = |bytes: u64, at: u64| {
+            let share = u128::from(bytes) * u128::from(at.saturating_sub(self.start)) / whole;
+            u64::try_from(share).unwrap_or(u64::MAX)
+        };
+        let part = |bytes: u64| (upto(bytes, to) - upto(bytes, from)).min(to - from);
+        let Counted { silent, other } = self.counted();
+        let silent = part(silent);
+        Counted { silent, other: part(other).min(to - from - silent) }
+    }
+
+    /// With what was counted in `other`, which lies in it.
+    fn with(self, other: &Self) -> Self {
+        let counted = self.counted().plus(other.counted());
+        let class = if other.counted().lost() > self.counted().lost() { other.class } else { self.class };
+        let bytes = self.end - self.start;
+        let whole = counted == Counted::all(class, bytes);
+        Self { class, counted: (!whole).then_some(counted), ..self }
+    }
+
+    fn is_sound(&self) -> bool {
+        self.counted.is_none_or(|counted| (1..=self.end.saturating_sub(self.start)).contains(&counted.lost()))
+    }
 }
 
 /// Lost parts in order, none touching another of its class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lost {
-    /// Starts and ends are multiples of this many bytes.
+    /// Starts and ends are multiples of this many bytes. A part of this length may hold good sectors, too, which are
+    /// counted then.
     grain: u64,
     runs: Vec<Run>,
 }
@@ -46,42 +125,70 @@ impl Lost {
         &self.runs
     }
 
+    /// Whether starts and ends are known to the sector.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.grain == SECTOR_BYTES
+    }
+
     /// Whether it can have been found in an area of `end` bytes.
     pub(crate) fn is_sound(&self, end: u64) -> bool {
         let parts: Vec<(u64, u64)> = self.runs.iter().map(|run| (run.start, run.end)).collect();
         let grain = self.grain.is_power_of_two() && (SECTOR_BYTES..=MOST_GRAIN).contains(&self.grain);
-        grain && self.runs.len() <= MOST && are_parts(&parts, end.next_multiple_of(self.grain))
+        let counted = self.runs.iter().all(Run::is_sound);
+        grain && self.runs.len() <= MOST && are_parts(&parts, end.next_multiple_of(self.grain)) && counted
     }
 
-    /// Whether the byte `offset` lies in a lost part.
+    /// Whether the byte `offset` lies in a part of which most is lost.
     pub(crate) fn contains(&self, offset: u64) -> bool {
         let next = self.runs.partition_point(|run| run.end <= offset);
-        self.runs.get(next).is_some_and(|run| run.start <= offset)
+        let within = self.runs.get(next).filter(|run| run.start <= offset);
+        within.is_some_and(|run| run.counted().lost() * 2 > run.end - run.start)
     }
 
     /// Adds a part that was not lost so far.
     pub(crate) fn add(&mut self, run: Run) {
-        let grain = self.grain;
-        let start = run.start / grain * grain;
-        let run = Run { start, end: run.end.next_multiple_of(grain), class: run.class };
-        let at = self.runs.partition_point(|other| other.end <= run.start);
-        self.runs.insert(at, run);
-        self.join(at.saturating_sub(1), at + 2);
+        self.put(run);
         if self.runs.len() > MOST {
             self.coarsen();
         }
     }
 
-    /// Joins those of `from..to` that overlap, or touch and are of one class.
+    /// Adds a part: whole steps of it as they are, and what lies within one step to what is counted there.
+    fn put(&mut self, run: Run) {
+        let grain = self.grain;
+        let first = run.start.next_multiple_of(grain).min(run.end);
+        let last = (run.end / grain * grain).max(first);
+        for (start, end) in [(run.start, first), (first, last), (last, run.end)] {
+            if start == end {
+                continue;
+            }
+            let inside = Run { start, end, ..run };
+            let step = Run { start: start / grain * grain, end: end.next_multiple_of(grain), ..inside };
+            let counted = Some(inside.counted()).filter(|counted| counted.lost() < step.end - step.start);
+            self.insert(Run { counted, ..step });
+        }
+    }
+
+    /// Adds whole steps.
+    fn insert(&mut self, run: Run) {
+        let at = self.runs.partition_point(|other| other.end <= run.start);
+        match self.runs.get_mut(at) {
+            // A part that is lost already is not counted twice.
+            Some(there) if there.start < run.end && there.is_whole() => return,
+            Some(there) if there.start < run.end => *there = there.with(&run),
+            _ => self.runs.insert(at, run),
+        }
+        self.join(at.saturating_sub(1), at + 2);
+    }
+
+    /// Joins those of `from..to` that touch, and are all of one class.
     fn join(&mut self, from: usize, to: usize) {
         let mut at = from;
         let mut left = to.min(self.runs.len()).saturating_sub(from);
         while left > 1 {
             let (this, next) = (self.runs[at], self.runs[at + 1]);
-            if next.start < this.end || (next.start == this.end && next.class == this.class) {
-                let larger = if next.end - next.start > this.end - this.start { next } else { this };
-                self.runs[at] =
-                    Run { start: this.start.min(next.start), end: this.end.max(next.end), class: larger.class };
+            if next.start == this.end && next.class == this.class && this.is_whole() && next.is_whole() {
+                self.runs[at].end = next.end;
                 self.runs.remove(at + 1);
             } else {
                 at += 1;
@@ -93,17 +200,7 @@ impl Lost {
     fn coarsen(&mut self) {
         while self.runs.len() > MOST / 2 && self.grain < MOST_GRAIN {
             self.grain *= 2;
-            let runs = std::mem::take(&mut self.runs);
-            for run in runs {
-                let start = run.start / self.grain * self.grain;
-                let run = Run { start, end: run.end.next_multiple_of(self.grain), class: run.class };
-                match self.runs.last_mut() {
-                    Some(last) if run.start < last.end || (run.start == last.end && run.class == last.class) => {
-                        last.end = last.end.max(run.end);
-                    }
-                    _ => self.runs.push(run),
-                }
-            }
+            std::mem::take(&mut self.runs).into_iter().for_each(|run| self.put(run));
         }
     }
 }
@@ -113,7 +210,7 @@ mod tests {
     use super::*;
 
     fn run(start: u64, end: u64, class: SectorClass) -> Run {
-        Run { start: start * 512, end: end * 512, class }
+        Run::new(start * 512, end * 512, class)
     }
 
     #[test]
@@ -130,13 +227,38 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_and_nothing_lost_is_forgotten() {
+    fn memory_is_bounded_and_what_is_lost_is_counted() {
         let mut lost = Lost::default();
         for at in 0..100_000 {
             lost.add(run(at * 7, at * 7 + 1, SectorClass::Corrupted));
         }
-        assert!(lost.runs().len() <= MOST);
-        assert!((0..100_000).all(|at| lost.contains(at * 7 * 512)));
+        assert!(lost.runs().len() <= MOST && lost.is_sound(700_000 * 512));
+        let within = |at: u64| lost.runs().iter().any(|run| run.start <= at && at < run.end);
+        assert!((0..100_000).all(|at| within(at * 7 * 512)));
         assert!(lost.runs().windows(2).all(|pair| pair[0].end <= pair[1].start));
+        // In any part six of seven are good, and no more is called lost than was.
+        let counted: u64 = lost.runs().iter().map(|run| run.counted().silent).sum();
+        assert_eq!(counted, 100_000 * 512);
+        assert!(lost.runs().iter().all(|run| run.counted().lost() * 6 < run.end - run.start));
+        assert!(!lost.contains(0));
+    }
+
+    /// A long part stays what it is however many small ones there are beside, and each class is counted.
+    #[test]
+    fn a_long_part_beside_many_small_ones_is_told_to_the_step() {
+        let mut lost = Lost::default();
+        lost.add(run(700_001, 900_000, SectorClass::Corrupted));
+        for at in 0..100_000 {
+            let class = if at % 2 == 0 { SectorClass::Corrupted } else { SectorClass::Unreadable };
+            lost.add(run(at * 7, at * 7 + 1, class));
+        }
+        let last = lost.runs().iter().max_by_key(|run| run.end - run.start).unwrap();
+        assert!(last.is_whole() && last.start - 700_001 * 512 < lost.grain && last.end > 900_000 * 512 - lost.grain);
+        let (silent, other) = lost.runs().iter().fold((0, 0), |(silent, other), run| {
+            let counted = run.counted();
+            (silent + counted.silent, other + counted.other)
+        });
+        assert_eq!((silent / 512, other / 512), (50_000 + 199_999, 50_000));
+        assert!(lost.contains(800_000 * 512) && lost.is_sound(900_000 * 512));
     }
 }

@@ -37,6 +37,7 @@ mod survey;
 mod system;
 mod tally;
 mod verdict;
+mod words;
 mod work;
 
 pub use check::{Checked, check};
@@ -54,5 +55,7 @@ pub use place::{Left, left, remove};
 pub use plan::{CheckPlan, Settings};
 pub(crate) use pool::Pool;
 pub use progress::{Phase, Progress};
+pub(crate) use raw::Raw;
 pub(crate) use state::{STATE, State};
+pub(crate) use survey::Readable;
 pub(crate) use tally::{Found, Tally};

@@ -138,6 +138,7 @@ fn plan(area: u64) -> CheckPlan {
         read_bytes: area,
         again_bytes: 0,
         device_bytes: None,
+        file_system_bytes: area,
         foreign: Vec::new(),
         files: files_of(area),
     }
@@ -170,7 +171,13 @@ fn checked_late(spec: &MediumSpec, front: u64, late: Option<Late>) -> (Tally, Ju
     };
     let done = work.run(&mut |_| {});
     assert!(done.stop_reason().is_none());
-    let scope = Scope { whole_bytes: area, complete: true, rewritten: done.rewritten, ..Scope::default() };
+    let scope = Scope {
+        whole_bytes: area,
+        complete: true,
+        rewritten: done.rewritten,
+        retried: done.retried,
+        ..Scope::default()
+    };
     let judged = judge(&done.tally, &scope);
     (done.tally, judged)
 }

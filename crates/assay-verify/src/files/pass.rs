@@ -12,7 +12,7 @@ use super::format::FILE_BYTES;
 use super::medium::Piece;
 use super::place::failure_of;
 use super::pool::{Answer, CHUNK, DEPTH, Part, Pool, Silence, Task};
-use super::progress::{Meter, Phase, Progress};
+use super::progress::{Meter, Phase, Progress, Timed};
 use super::tally::{Found, Tally};
 
 /// Nothing is started so far, in bytes, beyond what is not done: what was written last lies at the
@@ -98,15 +98,15 @@ pub(crate) struct Area<'a> {
     /// Nothing from this byte on is begun before all that lies before it is done, and there one operation after another: what
     /// was written last lies behind it, in its order, whatever the machine does beside.
     pub(crate) barrier: u64,
-    /// Time that follows the pass, in seconds, where it is known.
-    pub(crate) then_seconds: Option<f64>,
+    /// What is known of the time of the check beforehand.
+    pub(crate) known: Timed,
 }
 
 impl<'a> Area<'a> {
     /// All of `files`.
     pub(crate) fn all(files: &'a [(u64, u64)], content: &'a Arc<Content>) -> Self {
         let (from, upto, barrier) = (0, u64::MAX, u64::MAX);
-        Self { files, content, from, upto, until_first_error: false, barrier, then_seconds: None }
+        Self { files, content, from, upto, until_first_error: false, barrier, known: Timed::default() }
     }
 
     /// The files with what of each belongs to the pass, as bytes of the whole.
@@ -139,7 +139,7 @@ pub(crate) fn write(
     tell: &mut dyn FnMut(Progress),
     saved: &mut dyn FnMut(u64, Moment) -> Option<Save>,
 ) -> Ended {
-    let meter = Meter::new(pool.control(), Phase::Write, extent(area.files), area.from, area.then_seconds);
+    let meter = Meter::new(pool.control(), Phase::Write, extent(area.files), area.from, area.known);
     let mut writing = Writing { pool, area, meter, upto: area.from, refused: Vec::new(), tell, saved };
     let stop_reason = area.parts().find_map(|part| writing.file(part));
     let Writing { meter, upto, mut refused, tell, .. } = writing;
@@ -273,7 +273,7 @@ pub(crate) fn read(
     tell: &mut dyn FnMut(Progress),
     saved: &mut dyn FnMut(u64, &Tally, Moment) -> Option<Save>,
 ) -> Ended {
-    let mut meter = Meter::new(pool.control(), Phase::Read, extent(area.files), area.from, area.then_seconds);
+    let mut meter = Meter::new(pool.control(), Phase::Read, extent(area.files), area.from, area.known);
     let (mut upto, mut stop_reason) = (area.from, None);
     for (number, _, from, end) in area.parts() {
         let start = start_of(number);

@@ -99,8 +99,10 @@ pub struct CheckPlan {
     pub read_bytes: u64,
     /// What of it is written and read again at most, to drive the end out of caches, in bytes.
     pub again_bytes: u64,
-    /// Size of the block device under the target, in bytes; `None` where there is none.
+    /// Size of the block device under the target, in bytes; `None` where it is not known, or where there is none.
     pub device_bytes: Option<u64>,
+    /// Size of the file system, in bytes, as it says.
+    pub file_system_bytes: u64,
     /// Names of `*.h2w` in the target that are not assay's and are kept.
     pub foreign: Vec<String>,
     /// Numbers and sizes of the files.
@@ -130,8 +132,7 @@ impl CheckPlan {
             return Err(VerifyError::ReadOnly(target));
         }
         sys::may_write(&target).map_err(|error| VerifyError::io(&target, error))?;
-        let directory = target.join(DIRECTORY);
-        let foreign = h2w_names(&handle);
+        let (directory, foreign) = (target.join(DIRECTORY), h2w_names(&handle));
         let free = fs.free_bytes;
         let present = present(&handle)?.unwrap_or_default();
         if settings.resume {
@@ -154,6 +155,7 @@ impl CheckPlan {
                 read_bytes: area.saturating_sub(read),
                 again_bytes: again(area, settings),
                 device_bytes,
+                file_system_bytes: fs.bytes,
                 foreign,
                 files: files_of(area),
                 handle,
@@ -192,6 +194,7 @@ impl CheckPlan {
             read_bytes: area,
             again_bytes: again(area, settings),
             device_bytes,
+            file_system_bytes: fs.bytes,
             foreign,
             files: files_of(area),
             handle,
@@ -217,6 +220,7 @@ impl CheckPlan {
     fn read_only(target: PathBuf, settings: &Settings) -> Result<Self, VerifyError> {
         let outer = Directory::open(&target)?;
         let device_bytes = sys::device_bytes(&outer);
+        let file_system_bytes = outer.space()?.bytes;
         // What an earlier check kept may be read by anybody.
         let own = outer.inside(DIRECTORY)?.map(|own| (numbered(&own), own)).filter(|(found, _)| !found.is_empty());
         let (found, handle, foreign) = match own {
@@ -250,6 +254,7 @@ impl CheckPlan {
             read_bytes: area_bytes,
             again_bytes: 0,
             device_bytes,
+            file_system_bytes,
             foreign,
             files,
             handle: Arc::new(handle),

@@ -16,26 +16,26 @@ const BLOCK: u64 = 4096;
 
 /// The device, opened before anything is written: where its file system lies cannot be asked of one that is
 /// destroyed.
-pub(super) struct Raw {
+pub(crate) struct Raw {
     file: Arc<File>,
     bytes: u64,
 }
 
 /// The device, read by threads that may be left behind.
-pub(super) struct Read<'a> {
+pub(crate) struct Read<'a> {
     raw: &'a Raw,
     pool: &'a Pool,
 }
 
 impl Raw {
     /// What lies under the directory; `None` where that is no block device, or may not be read.
-    pub(super) fn under(directory: &Path) -> Option<Self> {
+    pub(crate) fn under(directory: &Path) -> Option<Self> {
         let mut file = sys::device_under(directory)?;
         let bytes = file.seek(SeekFrom::End(0)).ok()?;
         Some(Self { file: Arc::new(file), bytes })
     }
 
-    pub(super) fn by<'a>(&'a self, pool: &'a Pool) -> Read<'a> {
+    pub(crate) fn by<'a>(&'a self, pool: &'a Pool) -> Read<'a> {
         Read { raw: self, pool }
     }
 }

@@ -3,7 +3,7 @@
 use assay_core::verification::SectorClass;
 
 use super::extents::Extent;
-use super::lost::Run;
+use super::lost::{Counted, Run};
 use super::tally::Tally;
 
 /// Where the area lies on the device.
@@ -15,15 +15,17 @@ pub(crate) struct Map {
     pub(crate) device_bytes: u64,
 }
 
-/// A part of the device that was tested, all of one class.
+/// A part of the device that was tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Region {
     /// Byte address of its start.
     pub(crate) start: u64,
     /// Byte address of its end.
     pub(crate) end: u64,
-    /// What became of it.
+    /// What became of it; of most that is lost in it, where not all is.
     pub(crate) class: SectorClass,
+    /// What is lost in it.
+    counted: Counted,
 }
 
 impl Region {
@@ -35,9 +37,19 @@ impl Region {
         self.class == SectorClass::Good
     }
 
-    /// Whether it answered, with something else than what was written.
-    pub(crate) fn is_silent(&self) -> bool {
-        matches!(self.class, SectorClass::Corrupted | SectorClass::Overwritten)
+    /// Whether all of it is of its class.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_good() || self.counted.lost() == self.bytes()
+    }
+
+    /// Bytes of it that answered with something else than what was written.
+    pub(crate) fn silent_bytes(&self) -> u64 {
+        self.counted.silent
+    }
+
+    /// Bytes of it that hold what was written.
+    pub(crate) fn good_bytes(&self) -> u64 {
+        self.bytes().saturating_sub(self.counted.lost())
     }
 }
 
@@ -69,35 +81,44 @@ pub(crate) fn regions(tally: &Tally, map: Option<&Map>) -> Vec<Region> {
         let mut at = start;
         while at < end {
             while lost.next_if(|run| run.end <= at).is_some() {}
-            let run = match lost.peek() {
-                Some(run) if run.start <= at => Run { start: at, end: run.end.min(end), class: run.class },
-                Some(run) => Run { start: at, end: run.start.min(end), class: SectorClass::Good },
-                None => Run { start: at, end, class: SectorClass::Good },
+            let (to, run) = match lost.peek() {
+                Some(run) if run.start <= at => (run.end.min(end), Some(*run)),
+                Some(run) => (run.start.min(end), None),
+                None => (end, None),
             };
-            place(&mut found, run, map);
-            at = run.end;
+            place(&mut found, (at, to), run, map);
+            at = to;
         }
     }
     found.sort_unstable_by_key(|region| region.start);
     let mut joined: Vec<Region> = Vec::new();
     for region in found {
         match joined.last_mut() {
-            Some(last) if last.end == region.start && last.class == region.class => last.end = region.end,
+            Some(last)
+                if last.end == region.start && last.class == region.class && last.is_whole() && region.is_whole() =>
+            {
+                last.end = region.end;
+                last.counted = last.counted.plus(region.counted);
+            }
             _ => joined.push(region),
         }
     }
     joined
 }
 
-fn place(found: &mut Vec<Region>, run: Run, map: Option<&Map>) {
-    let Some(map) = map else {
-        return found.push(Region { start: run.start, end: run.end, class: run.class });
+/// Adds the bytes `from..to` of the area, a part of `run`, or good.
+fn place(found: &mut Vec<Region>, (from, to): (u64, u64), run: Option<Run>, map: Option<&Map>) {
+    let region = |from: u64, to: u64, start: u64| Region {
+        start,
+        end: start + (to - from),
+        class: run.map_or(SectorClass::Good, |run| run.class),
+        counted: run.map_or(Counted::default(), |run| run.counted_in(from, to)),
     };
-    let mut next = map.extents.partition_point(|extent| extent.offset + extent.bytes <= run.start);
-    while let Some(extent) = map.extents.get(next).filter(|extent| extent.offset < run.end) {
-        let (from, to) = (extent.offset.max(run.start), (extent.offset + extent.bytes).min(run.end));
-        let start = extent.address + from - extent.offset;
-        found.push(Region { start, end: start + (to - from), class: run.class });
+    let Some(map) = map else { return found.push(region(from, to, from)) };
+    let mut next = map.extents.partition_point(|extent| extent.offset + extent.bytes <= from);
+    while let Some(extent) = map.extents.get(next).filter(|extent| extent.offset < to) {
+        let (from, to) = (extent.offset.max(from), (extent.offset + extent.bytes).min(to));
+        found.push(region(from, to, extent.address + from - extent.offset));
         next += 1;
     }
 }
@@ -107,11 +128,8 @@ fn place(found: &mut Vec<Region>, run: Run, map: Option<&Map>) {
 pub(crate) fn missing_from(regions: &[Region], weight: u64) -> Option<u64> {
     let (mut sum, mut best, mut from) = (0i128, 0i128, None);
     for region in regions.iter().rev() {
-        if region.is_silent() {
-            sum += i128::from(region.bytes());
-        } else {
-            sum -= i128::from(region.bytes()) * i128::from(weight);
-        }
+        let silent = region.silent_bytes();
+        sum += i128::from(silent) - i128::from(region.bytes() - silent) * i128::from(weight);
         if sum > best {
             (best, from) = (sum, Some(region.start));
         }
@@ -119,9 +137,22 @@ pub(crate) fn missing_from(regions: &[Region], weight: u64) -> Option<u64> {
     from
 }
 
+/// Where the part ends that is lost from the beginning on: until there losses outweigh what is good by `weight` to one.
+pub(crate) fn missing_upto(regions: &[Region], weight: u64) -> Option<u64> {
+    let (mut sum, mut best, mut upto) = (0i128, 0i128, None);
+    for region in regions {
+        let silent = region.silent_bytes();
+        sum += i128::from(silent) - i128::from(region.bytes() - silent) * i128::from(weight);
+        if sum > best {
+            (best, upto) = (sum, Some(region.end));
+        }
+    }
+    upto
+}
+
 /// Bytes that are silently lost from the address `from` on.
 pub(crate) fn silent_from(regions: &[Region], from: u64) -> u64 {
-    regions.iter().filter(|region| region.start >= from && region.is_silent()).map(Region::bytes).sum()
+    regions.iter().filter(|region| region.start >= from).map(Region::silent_bytes).sum()
 }
 
 /// Whether one class is what a part is silently lost to.
@@ -158,8 +189,8 @@ mod tests {
     #[test]
     fn losses_are_put_into_the_order_of_addresses() {
         let found = backwards(0..3);
-        let region = |start: u64, end: u64, class| Region { start: start * MIB, end: end * MIB, class };
-        assert_eq!(found, [region(3, 8, SectorClass::Good), region(8, 11, SectorClass::Corrupted)]);
+        let parts: Vec<_> = found.iter().map(|region| (region.start, region.end, region.silent_bytes())).collect();
+        assert_eq!(parts, [(3 * MIB, 8 * MIB, 0), (8 * MIB, 11 * MIB, 3 * MIB)]);
         assert_eq!(missing_from(&found, 9), Some(8 * MIB));
         assert_eq!(silent_from(&found, 8 * MIB), 3 * MIB);
         assert_eq!(missing_from(&backwards(5..8), 9), None, "lost at the beginning of the device");

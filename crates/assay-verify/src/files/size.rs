@@ -1,7 +1,7 @@
 //! The real size of a fake, from what it holds and lost.
 
 use assay_core::units::Bytes;
-use assay_core::verification::{FakeKind, SECTOR_BYTES, SectorCounts};
+use assay_core::verification::{FakeKind, SECTOR_BYTES};
 
 use super::pass::REACH;
 use super::regions::{Map, Region, is_dropped, missing_from, regions as in_order, silent_from};
@@ -29,13 +29,24 @@ impl Size {
         }
     }
 
-    /// For a sentence; what was found good where the size is not known.
-    pub(crate) fn words(&self, counts: &SectorCounts) -> String {
+    /// For a sentence.
+    pub(crate) fn words(&self) -> String {
         match *self {
             Self::Exact(bytes) => Bytes(bytes).to_string(),
-            Self::Within(low, high) => format!("{} to {}", Bytes(low), Bytes(high)),
-            Self::Unknown => Bytes(counts.good * SECTOR_BYTES).to_string(),
+            Self::Within(low, high) => match (Bytes(low).to_string(), Bytes(high).to_string()) {
+                // Three figures tell no difference.
+                (low, high) if low == high => format!("about {low}"),
+                (low, high) => format!("{low} to {high}"),
+            },
+            Self::Unknown => "an unknown size".to_owned(),
         }
+    }
+}
+
+impl Size {
+    /// At least `bytes`, and some of `untested` bytes.
+    pub(crate) fn and_untested(bytes: u64, untested: u64) -> Self {
+        if untested == 0 { Self::Exact(bytes) } else { Self::Within(bytes, bytes.saturating_add(untested)) }
     }
 }
 
@@ -44,7 +55,7 @@ pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Re
     let good = tally.counts.good * SECTOR_BYTES;
     // What the file system keeps for itself was not tested, and may lie on the real part or not.
     let untested = map.map_or(0, |map| map.device_bytes.saturating_sub(tally.counts.total() * SECTOR_BYTES));
-    let sure = |bytes: u64| if untested == 0 { Size::Exact(bytes) } else { Size::Within(bytes, bytes + untested) };
+    let sure = |bytes: u64| Size::and_untested(bytes, untested);
     match kind {
         // A medium that gives what it has to what comes first, and was filled in the order of addresses, loses the
         // same. Then any of what was not tested may be held, or none of it.
@@ -59,24 +70,31 @@ pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Re
         },
         FakeKind::Wraparound | FakeKind::Chain => {
             let period = period(tally, map);
+            // What lies before a window is overwritten by nothing.
+            let address = |offset: u64| map.map_or(Some(offset), |map| map.address(offset));
+            let before = protected(regions);
+            let behind = |offset: u64| address(offset).is_some_and(|address| address >= before);
+            let is_window = tally.aliases.iter().all(|alias| behind(alias.at) && behind(alias.holds));
             let candidates = match kind {
-                FakeKind::Wraparound => [period, period.map(|period| protected(regions) + period)],
+                FakeKind::Wraparound => [period, period.filter(|_| is_window).map(|period| before + period)],
                 _ => [chain(tally, map, regions), None],
             };
             // Either is right only where that much was found to hold.
             let possible = |real: &u64| (good..=good + untested).contains(real);
             candidates.into_iter().flatten().find(possible).map_or(sure(good), Size::Exact)
         }
-        FakeKind::Unknown => sure(good),
+        FakeKind::Newest | FakeKind::Unknown => sure(good),
     }
 }
 
-/// The size of a fake whose addresses start again, as the device itself showed it.
-pub(crate) fn of_repeats(found: Repeats) -> Size {
+/// The size of a fake whose addresses start again, as the device itself showed it, where so many bytes were found good.
+pub(crate) fn of_repeats(found: Repeats, good: u64) -> Size {
     let (least, most) = if found.is_whole() { (found.period, found.period) } else { (found.real, found.period) };
     // That they start again from the beginning is simpler than that they do from within its first tables.
     let (from_least, from_most) = if found.from_least == 0 { (0, 0) } else { (found.from_least, found.from_most) };
     match (from_least + least, from_most + most) {
+        // Laps in another order repeat at a distance from some address on, and share places before it, too.
+        (_, high) if !found.alone => Size::Within(good.min(found.period), high),
         (low, high) if low == high => Size::Exact(low),
         (low, high) => Size::Within(low, high),
     }
@@ -85,22 +103,27 @@ pub(crate) fn of_repeats(found: Repeats) -> Size {
 /// Up to where it holds data.
 fn limbo(regions: &[Region], map: Option<&Map>, good: u64) -> Option<Size> {
     let from = missing_from(regions, 9)?;
-    let before = regions.iter().take_while(|region| region.start < from);
-    let last = before.filter(|region| region.is_good()).map(|region| region.end).last().unwrap_or(0);
+    let (before, behind) = regions.split_at(regions.partition_point(|region| region.start < from));
+    // What is good behind the end is shown by a cache and held by nothing, or is held.
+    let shown: u64 = behind.iter().map(Region::good_bytes).sum();
+    // A step in which not all is lost says no more than that the end lies in it.
+    let coarse = |region: &&Region| !region.is_whole();
+    let steps = before.iter().rev().take_while(coarse).map(Region::bytes).sum::<u64>();
+    let first = behind.first().filter(coarse).map_or(0, Region::bytes);
     if map.is_none() {
-        // What follows the missing part is shown by a cache, and held by nothing.
-        let shown: u64 =
-            regions.iter().filter(|region| region.start >= from && region.is_good()).map(Region::bytes).sum();
-        return Some(Size::Exact(good - shown));
+        let least = good - shown;
+        return Some(if steps + first + shown == 0 { Size::Exact(least) } else { Size::Within(least, good) });
     }
     // Between them lies what the file system keeps for itself.
-    Some(if last == from { Size::Exact(from) } else { Size::Within(last, from) })
+    let last = before.iter().rev().find(|region| region.is_good()).map_or(0, |region| region.end);
+    let most = from + first + shown;
+    Some(if last == most { Size::Exact(most) } else { Size::Within(last.min(from), most) })
 }
 
 /// Whether what is lost is what was written last.
 fn in_order_of_writing(tally: &Tally) -> bool {
     let files = in_order(tally, None);
-    let lost: u64 = files.iter().filter(|region| region.is_silent()).map(Region::bytes).sum();
+    let lost: u64 = files.iter().map(Region::silent_bytes).sum();
     // What was in flight at once when it began to be lost was written in any order.
     missing_from(&files, 9).is_some_and(|from| lost - silent_from(&files, from) <= (lost / 100).max(REACH))
 }
@@ -108,7 +131,7 @@ fn in_order_of_writing(tally: &Tally) -> bool {
 /// What is held before the first loss, where that is more than what the file system keeps there.
 fn protected(regions: &[Region]) -> u64 {
     match regions {
-        [first, second, ..] if first.is_good() => second.start,
+        [first, second, ..] if first.is_good() && second.is_whole() => second.start,
         _ => 0,
     }
 }
@@ -126,6 +149,7 @@ fn chain(tally: &Tally, map: Option<&Map>, regions: &[Region]) -> Option<u64> {
     let period = period(tally, map)?;
     regions
         .windows(2)
+        .filter(|pair| pair.iter().all(Region::is_whole))
         .filter(|pair| !is_dropped(pair[0].class) && is_dropped(pair[1].class) && pair[0].end == pair[1].start)
         .map(|pair| pair[1].start % period)
         .filter(|real| *real > 0)

@@ -54,8 +54,20 @@ pub(crate) struct Repeats {
     pub(crate) period: u64,
     /// So many bytes of each period hold data.
     pub(crate) real: u64,
+    /// Whether what stands twice stands at that distance nearly everywhere. Where it does at others, too, addresses before
+    /// these need not have places of their own.
+    pub(crate) alone: bool,
     /// Size of the device in bytes.
     pub(crate) device_bytes: u64,
+}
+
+/// What a look at the device showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Seen {
+    /// How the addresses start again; `None` where they were not found to.
+    pub(crate) repeats: Option<Repeats>,
+    /// Whether a place of the device could not be read.
+    pub(crate) errs: bool,
 }
 
 impl Repeats {
@@ -83,31 +95,40 @@ impl Part {
     }
 }
 
-/// How the addresses of `device` start again; `None` where they were not found to.
+/// Looks at `device` for what stands at two addresses.
 ///
 /// # Errors
 /// Where no more can be read.
-pub(crate) fn repeats<R: Readable>(device: &mut R, content: &Content) -> Result<Option<Repeats>, R::StopReason> {
-    let parts = look(device, content)?;
-    for (distance, first) in distances(&parts) {
+pub(crate) fn see<R: Readable>(device: &mut R, content: &Content) -> Result<Seen, R::StopReason> {
+    let (parts, errs) = look(device, content)?;
+    let distances = distances(&parts);
+    for &(distance, _, first) in &distances {
         if is_period(&parts, distance, first) && is_seen(device, &parts, distance, first)? {
             let (from_least, from_most) = beginning(device, first, distance)?;
             let real = held(&parts, from_most, distance);
-            return Ok(Some(Repeats { from_least, from_most, period: distance, real, device_bytes: device.bytes() }));
+            let twice = |multiple: bool| -> u64 {
+                let of_kind = distances.iter().filter(|(other, ..)| other.is_multiple_of(distance) == multiple);
+                of_kind.map(|(_, bytes, _)| *bytes).sum()
+            };
+            let alone = twice(false) as f64 <= (1.0 - SHARE) * twice(true) as f64;
+            let device_bytes = device.bytes();
+            let repeats = Some(Repeats { from_least, from_most, period: distance, real, alone, device_bytes });
+            return Ok(Seen { repeats, errs });
         }
     }
-    Ok(None)
+    Ok(Seen { repeats: None, errs })
 }
 
-/// What of the area stands where, in the order of addresses. What lies between two places that were looked at,
-/// and belongs together, is taken to be there too.
-fn look<R: Readable>(device: &mut R, content: &Content) -> Result<Vec<Part>, R::StopReason> {
-    let mut parts: Vec<Part> = Vec::new();
+/// What of the area stands where, in the order of addresses, and whether a place could not be read. What lies between two
+/// places that were looked at, and belongs together, is taken to be there too.
+fn look<R: Readable>(device: &mut R, content: &Content) -> Result<(Vec<Part>, bool), R::StopReason> {
+    let (mut parts, mut errs): (Vec<Part>, bool) = (Vec::new(), false);
     let mut buffer = vec![0; LOOK as usize];
     let looks = device.bytes() / LOOK;
     let every = looks.div_ceil(LOOKS).max(1);
     for at in (0..looks).step_by(every as usize).map(|index| index * LOOK) {
         if device.read(at, &mut buffer)?.is_err() {
+            errs = true;
             continue;
         }
         for (start, sector) in (at..).step_by(SECTOR_BYTES as usize).zip(buffer.chunks(SECTOR_BYTES as usize)) {
@@ -121,11 +142,11 @@ fn look<R: Readable>(device: &mut R, content: &Content) -> Result<Vec<Part>, R::
             }
         }
     }
-    Ok(parts)
+    Ok((parts, errs))
 }
 
-/// Distances at which the same data stand, the smallest first, with the lowest address of them.
-fn distances(parts: &[Part]) -> Vec<(u64, u64)> {
+/// Distances at which the same data stand, the smallest first, with how many bytes do and the lowest address of them.
+fn distances(parts: &[Part]) -> Vec<(u64, u64, u64)> {
     let mut by_offset = parts.to_vec();
     by_offset.sort_unstable_by_key(|part| part.offset);
     let mut found: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
@@ -142,7 +163,7 @@ fn distances(parts: &[Part]) -> Vec<(u64, u64)> {
         }
     }
     found.retain(|distance, (bytes, _)| *distance >= LEAST_PERIOD && *bytes >= LEAST_TWICE);
-    found.into_iter().map(|(distance, (_, first))| (distance, first)).take(MOST_DISTANCES).collect()
+    found.into_iter().map(|(distance, (bytes, first))| (distance, bytes, first)).take(MOST_DISTANCES).collect()
 }
 
 /// Whether nearly all that stands behind `first` and `distance` stands that much earlier, too.
@@ -167,20 +188,21 @@ fn is_period(parts: &[Part], distance: u64, first: u64) -> bool {
 /// Whether the same stands at both addresses in places that are read now, not only taken to be there.
 fn is_seen<R: Readable>(device: &mut R, parts: &[Part], distance: u64, first: u64) -> Result<bool, R::StopReason> {
     const PLACES: u64 = 16;
-    let behind = |part: &&Part| part.start >= first + distance;
-    let bytes: u64 = parts.iter().filter(behind).map(|part| part.end - part.start).sum();
+    // A part may begin before that.
+    let clipped = |part: &Part| Some((part.start.max(first + distance), part.end)).filter(|(start, end)| start < end);
+    let bytes: u64 = parts.iter().filter_map(clipped).map(|(start, end)| end - start).sum();
     let (mut same, mut other, mut before) = (0, 0, 0);
     let mut places = (0..PLACES).map(|place| bytes / PLACES * place).peekable();
-    for part in parts.iter().filter(behind) {
-        while let Some(place) = places.next_if(|place| *place < before + part.end - part.start) {
-            let at = (part.start + place - before) / SECTOR_BYTES * SECTOR_BYTES;
+    for (start, end) in parts.iter().filter_map(clipped) {
+        while let Some(place) = places.next_if(|place| *place < before + end - start) {
+            let at = (start + place - before) / SECTOR_BYTES * SECTOR_BYTES;
             match compared(device, at - distance, distance, SECTOR_BYTES)?.map(|found| found[0]) {
                 Some(Pair::Same) => same += 1,
                 Some(Pair::Differs) => other += 1,
                 Some(Pair::SaysNothing) | None => {}
             }
         }
-        before += part.end - part.start;
+        before += end - start;
     }
     Ok(same > 3 * other)
 }
@@ -301,8 +323,9 @@ mod tests {
     }
 
     fn found(medium: &mut SharedMedium) -> Option<(bool, Size)> {
-        let Ok(found) = repeats(medium, &content());
-        found.map(|found| (found.is_whole(), of_repeats(found)))
+        let Ok(found) = see(medium, &content());
+        assert!(!found.errs);
+        found.repeats.map(|found| (found.is_whole(), of_repeats(found, 0)))
     }
 
     #[test]
@@ -330,6 +353,24 @@ mod tests {
         put(&mut medium, MIB, 24 * MIB, 20 * MIB);
         put(&mut medium, 22 * MIB, 0, 24 * MIB);
         assert_eq!(found(&mut medium), None);
+    }
+
+    /// Each lap begins elsewhere in the memory. From some address on everything stands at one distance, and before it at
+    /// others: the size was said to be exact, and more than twice what it is.
+    #[test]
+    fn laps_that_begin_elsewhere_give_no_exact_size() {
+        let mut medium = SharedMedium::new(MediumSpec::genuine(130 * MIB).build().unwrap());
+        // What is read of a memory of 50 MiB after it was filled by the last lap.
+        let offset = |at: u64| (at % 50 + at / 50 * 19) % 50;
+        let last: std::collections::HashMap<u64, u64> = (1..129).map(|at| (offset(at), at)).collect();
+        (1..129).for_each(|at| put(&mut medium, at * MIB, last[&offset(at)] * MIB, MIB));
+        let Ok(found) = see(&mut medium, &content());
+        let found = found.repeats.unwrap();
+        assert!(!found.alone);
+        match of_repeats(found, 48 * MIB) {
+            Size::Within(low, high) => assert!(low <= 50 * MIB && 50 * MIB <= high, "{low} to {high}"),
+            other => panic!("{other:?}"),
+        }
     }
 
     /// A file system that keeps data in its journal, too, holds some of them twice.

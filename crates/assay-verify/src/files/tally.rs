@@ -71,17 +71,17 @@ impl Found {
             for &(start, end) in refused.iter().filter(|(start, end)| *start < run.end && *end > run.start) {
                 let (start, end) = (start.max(at), end.min(run.end));
                 if at < start {
-                    runs.push(Run { start: at, end: start, class: run.class });
+                    runs.push(Run::new(at, start, run.class));
                 }
                 if start < end {
-                    runs.push(Run { start, end, class: SectorClass::Unreadable });
+                    runs.push(Run::new(start, end, SectorClass::Unreadable));
                     self.counts.take(run.class, (end - start) / SECTOR_BYTES);
                     self.counts.add(SectorClass::Unreadable, (end - start) / SECTOR_BYTES);
                 }
                 at = at.max(end);
             }
             if at < run.end {
-                runs.push(Run { start: at, end: run.end, class: run.class });
+                runs.push(Run::new(at, run.end, run.class));
             }
         }
         self.runs = runs;
@@ -104,7 +104,7 @@ impl Found {
         }
         match self.runs.last_mut() {
             Some(last) if last.end == offset && last.class == class => last.end += SECTOR_BYTES,
-            _ => self.runs.push(Run { start: offset, end: offset + SECTOR_BYTES, class }),
+            _ => self.runs.push(Run::new(offset, offset + SECTOR_BYTES, class)),
         }
         if let Some(holds) = holds {
             let distance = |alias: &Alias| alias.at.wrapping_sub(alias.holds);

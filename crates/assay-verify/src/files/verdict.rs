@@ -1,12 +1,12 @@
 //! From what was found to what the medium is.
 
-use assay_core::units::Bytes;
-use assay_core::verification::{Extent, FakeKind, Reach, SECTOR_BYTES, SectorCounts, Verdict, Verification};
+use assay_core::verification::{Extent, FakeKind, Reach, Remark, SECTOR_BYTES, Verdict, Verification};
 
 use super::regions::{Map, Region, missing_from, regions, silent_from};
 use super::size::{self, Size};
 use super::survey::{LEAST_PERIOD, Repeats};
 use super::tally::Tally;
+use super::words::Words;
 
 /// Where a part is missing, so many times as much is lost as is good: the rest may be shown by a cache
 /// that is larger than assumed.
@@ -41,6 +41,20 @@ pub(crate) struct Rewritten {
     pub(crate) stale: u64,
 }
 
+/// What became of places that had lost what was written, and were written again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Retried {
+    /// They lose it again.
+    Lost,
+    /// They hold it, and all that held before does too.
+    Hold,
+    /// They hold it, and as much that held before is lost: each write takes the place of the oldest.
+    Displace {
+        /// Bytes that were found to hold at one moment.
+        held_bytes: u64,
+    },
+}
+
 /// How much was checked, and how.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scope {
@@ -48,14 +62,22 @@ pub(crate) struct Scope {
     pub(crate) whole_bytes: u64,
     /// Whether all of it was.
     pub(crate) complete: bool,
-    /// Size of the device in bytes, where that is known.
-    pub(crate) device_bytes: Option<u64>,
+    /// Size of the device in bytes, where that is known; else of the file system.
+    pub(crate) medium_bytes: Option<u64>,
+    /// Whether the first is it.
+    pub(crate) device_is_known: bool,
     /// Where it lies on the device, where that is known.
     pub(crate) map: Option<Map>,
     /// How the device's addresses start again, where that was looked for and found.
     pub(crate) repeats: Option<Repeats>,
     /// What was written again; `None` where nothing was.
     pub(crate) rewritten: Option<Rewritten>,
+    /// What became of places that were lost and written again; `None` where none were.
+    pub(crate) retried: Option<Retried>,
+    /// Whether errors may be the file system's: it compares checksums, or errs where its device does not.
+    pub(crate) file_system_errs: bool,
+    /// Whether nothing was written: the files were there.
+    pub(crate) only_read: bool,
     /// Whether compression and deduplication gain nothing on what was written.
     pub(crate) unique: bool,
     /// Bytes that the medium refused to write.
@@ -76,6 +98,7 @@ pub(crate) struct Judged {
     pub(crate) size: Size,
     pub(crate) holds: Vec<Extent>,
     pub(crate) reach: Option<Reach>,
+    pub(crate) remarks: Vec<Remark>,
     pub(crate) sentence: String,
 }
 
@@ -88,6 +111,7 @@ impl Judged {
         (verification.real_bytes, verification.real_low_bytes, verification.real_high_bytes) = self.size.fields();
         verification.holds = self.holds;
         verification.reach = self.reach;
+        verification.remarks = self.remarks;
         verification.sentence = self.sentence;
     }
 }
@@ -99,29 +123,89 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
     let of_device = scope.map.as_ref().map(|map| map.device_bytes);
     let announced = of_device.or(scope.repeats.map(|found| found.device_bytes)).unwrap_or(scope.whole_bytes);
     let (verdict, kind) = class(tally, scope, &by_address);
+    let remarks = remarks(verdict, tally, scope, &by_address);
     let size = match (verdict, kind) {
-        (Verdict::Fake, _) if scope.repeats.is_some() => scope.repeats.map_or(Size::Unknown, size::of_repeats),
-        (Verdict::Genuine, _) if scope.complete => Size::Exact(announced),
+        (Verdict::Fake, _) if scope.repeats.is_some() => {
+            let good = counts.good.saturating_mul(SECTOR_BYTES);
+            scope.repeats.map_or(Size::Unknown, |found| size::of_repeats(found, good))
+        }
+        // Of a medium nothing is known by files that were there, but what they show is lost.
+        (Verdict::Genuine, _) if scope.complete && !scope.only_read => Size::Exact(announced),
+        (Verdict::Fake, Some(FakeKind::Newest)) => newest_size(scope, announced, checked),
         (Verdict::Fake, Some(kind)) if scope.complete => size::of(kind, tally, scope.map.as_ref(), &by_address),
-        // What an earlier check saved may count more than there is: whoever prepared a medium may have written it.
-        (Verdict::Damaged, _) if scope.complete => {
-            Size::Exact(announced.saturating_sub(counts.lost().saturating_mul(SECTOR_BYTES)))
+        // What holds is known where each loss is one of the medium.
+        (Verdict::Damaged, _) if scope.complete && !scope.only_read && !remarks.contains(&Remark::ProbeDecides) => {
+            let good = counts.good.saturating_mul(SECTOR_BYTES);
+            // What an earlier check saved may count more than there is: whoever prepared a medium may have written it.
+            let most = announced.saturating_sub(counts.lost().saturating_mul(SECTOR_BYTES));
+            Size::and_untested(good.min(most), most.saturating_sub(good))
         }
         _ => Size::Unknown,
     };
-    // In the order of files they say nothing about addresses.
-    let by_address = if scope.repeats.is_some() && scope.map.is_none() { Vec::new() } else { by_address };
-    let holds = by_address.iter().filter(|region| region.is_good());
-    let holds: Vec<Extent> =
-        holds.map(|region| Extent { offset_bytes: region.start, bytes: region.bytes() }).take(MOST_HOLDS + 1).collect();
-    // Of a genuine one all that was tested holds.
-    let holds = if holds.len() > MOST_HOLDS || verdict == Verdict::Genuine { Vec::new() } else { holds };
-    let reach = reach(checked, scope.device_bytes.unwrap_or(announced), scope);
-    let sentence = sentence(verdict, kind, &size, announced, tally, scope, &reach);
+    let holds = holds(verdict, tally, scope, &by_address);
+    let reach = reach(checked, scope.medium_bytes.unwrap_or(announced), scope);
+    let sentence =
+        Words { verdict, kind, size: &size, announced, tally, scope, reach: &reach, remarks: &remarks }.all();
     // Who ended early, or may have been answered from memory, has no reach to speak of.
     let whole = scope.complete || (scope.ended.is_none() && scope.failed.is_none());
     let reach = Some(reach).filter(|_| whole && scope.doubt.is_none());
-    Judged { verdict, kind, announced_bytes: announced, size, holds, reach, sentence }
+    Judged { verdict, kind, announced_bytes: announced, size, holds, reach, remarks, sentence }
+}
+
+/// Parts that hold data, to the sector; none where they are not known so.
+fn holds(verdict: Verdict, tally: &Tally, scope: &Scope, by_address: &[Region]) -> Vec<Extent> {
+    // In the order of files they say nothing about addresses. Of a genuine one all that was tested holds. Where what was
+    // written last is kept, other parts hold at any time.
+    let newest = matches!(scope.retried, Some(Retried::Displace { .. }));
+    if (scope.repeats.is_some() && scope.map.is_none()) || verdict == Verdict::Genuine || newest {
+        return Vec::new();
+    }
+    let holds = by_address.iter().filter(|region| region.is_good());
+    let holds: Vec<Extent> =
+        holds.map(|region| Extent { offset_bytes: region.start, bytes: region.bytes() }).take(MOST_HOLDS + 1).collect();
+    if holds.len() > MOST_HOLDS || !tally.lost.is_exact() { Vec::new() } else { holds }
+}
+
+/// What was not tested may hold some of what is kept, or none of it.
+fn newest_size(scope: &Scope, announced: u64, checked: u64) -> Size {
+    match scope.retried {
+        Some(Retried::Displace { held_bytes }) => {
+            Size::and_untested(held_bytes, scope.medium_bytes.unwrap_or(announced).saturating_sub(checked))
+        }
+        _ => Size::Unknown,
+    }
+}
+
+/// What there is to say beside the verdict.
+fn remarks(verdict: Verdict, tally: &Tally, scope: &Scope, by_address: &[Region]) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    if scope.only_read {
+        remarks.push(Remark::OnlyRead);
+    }
+    if verdict == Verdict::Damaged {
+        if lacks_last_sectors(scope, by_address) {
+            remarks.push(Remark::LastSectorsMissing);
+        } else if probe_decides(tally, scope) {
+            remarks.push(Remark::ProbeDecides);
+        }
+    }
+    remarks
+}
+
+/// Whether less than what makes a fake is lost, all of it at the end of the device.
+fn lacks_last_sectors(scope: &Scope, by_address: &[Region]) -> bool {
+    let lost: Vec<&Region> = by_address.iter().filter(|region| !region.is_good()).collect();
+    let (Some(map), Some(last), [first, ..]) = (&scope.map, by_address.last(), lost.as_slice()) else { return false };
+    let all_behind = by_address.iter().filter(|region| region.start >= first.start).count() == lost.len();
+    all_behind && last.end - first.start < LEAST_MISSING && map.device_bytes - last.end < LEAST_MISSING
+}
+
+/// Whether what is lost may be a fake's, which its file system hides.
+fn probe_decides(tally: &Tally, scope: &Scope) -> bool {
+    let counts = &tally.counts;
+    // Nearly all that was taken is there. A driver refuses, too, where it finds its tables changed.
+    let dropped = (counts.lost().saturating_mul(SECTOR_BYTES)).saturating_sub(scope.refused_bytes);
+    (scope.refused_bytes > 0 && dropped < LEAST_MISSING) || (scope.file_system_errs && counts.unreadable > 0)
 }
 
 fn reach(checked: u64, announced: u64, scope: &Scope) -> Reach {
@@ -136,124 +220,14 @@ fn reach(checked: u64, announced: u64, scope: &Scope) -> Reach {
     }
 }
 
-fn sentence(
-    verdict: Verdict,
-    kind: Option<FakeKind>,
-    size: &Size,
-    announced: u64,
-    tally: &Tally,
-    scope: &Scope,
-    reach: &Reach,
-) -> String {
-    let counts = &tally.counts;
-    let checked = counts.total().saturating_mul(SECTOR_BYTES);
-    let mut sentence = match verdict {
-        Verdict::Genuine => format!(
-            "genuine: {} of free space, {}, contains what was written; {}",
-            if scope.complete { "all" } else { "the part that was checked" },
-            Bytes(checked),
-            excluded(reach, checked)
-        ),
-        Verdict::Fake => {
-            let how = match kind {
-                Some(FakeKind::Wraparound) => "later data overwrite earlier ones",
-                Some(FakeKind::Limbo) => "the rest is dropped",
-                _ => "the rest is overwritten or dropped",
-            };
-            let by_address = scope.map.is_some() || scope.repeats.is_some();
-            let (place, announced) = if by_address { ("of the device's", announced) } else { ("of", checked) };
-            format!("fake: {place} {} only {} hold data, {how}", Bytes(announced), size.words(counts))
-        }
-        Verdict::Damaged if is_misaddressed(tally) => {
-            format!("damaged: of {} {} were found in other places", Bytes(checked), Bytes(counts.overwritten * 512))
-        }
-        Verdict::Damaged => format!("damaged: of {} {} are lost", Bytes(checked), lost(counts)),
-        Verdict::Failed => match &scope.failed {
-            Some(how) => format!("failed: {how}; {}", so_far(tally, scope)),
-            None if counts.good == 0 => {
-                format!("failed: none of {} contains what was written: it accepts no writes", Bytes(checked))
-            }
-            None => {
-                "failed: it no longer accepts writes and reports no error; the last data written are lost".to_owned()
-            }
-        },
-        Verdict::Undecided | Verdict::Other => match (&scope.doubt, counts.total()) {
-            (_, 0) => "cannot tell: nothing was read back".to_owned(),
-            (Some(doubt), _) if scope.ended.is_none() => format!("cannot tell: {doubt}"),
-            _ => format!("cannot tell: {}", so_far(tally, scope)),
-        },
-    };
-    if matches!(verdict, Verdict::Damaged | Verdict::Failed)
-        && let Some(first) = &tally.first
-    {
-        sentence.push_str(&format!(", the first at {}", Bytes(first.offset_bytes)));
-    }
-    if scope.refused_bytes > 0 {
-        sentence.push_str(&format!("; {} could not be written (write errors)", Bytes(scope.refused_bytes)));
-        // Nearly all that was taken is there. A driver refuses, too, where it finds its tables changed.
-        let dropped = (counts.lost() * SECTOR_BYTES).saturating_sub(scope.refused_bytes);
-        if verdict == Verdict::Damaged && dropped < LEAST_MISSING {
-            sentence.push_str(
-                "; a fake that dropped tables of its file system looks the same: assay verify --quick on the unmounted \
-                 device decides",
-            );
-        }
-    }
-    if let Some(failed) = scope.failed.as_ref().filter(|_| verdict != Verdict::Failed) {
-        sentence.push_str(&format!("; {failed}"));
-    }
-    if let Some(ended) = &scope.ended {
-        sentence.push_str(&format!("; {ended}"));
-    } else if !scope.complete && scope.failed.is_none() {
-        sentence.push_str(&format!("; {} were not checked", Bytes(scope.whole_bytes.saturating_sub(checked))));
-    }
-    sentence
-}
-
-fn so_far(tally: &Tally, scope: &Scope) -> String {
-    let (checked, lost) = (tally.counts.total() * SECTOR_BYTES, tally.counts.lost() * SECTOR_BYTES);
-    let found = if lost == 0 { "nothing".to_owned() } else { format!("{} lost", Bytes(lost)) };
-    format!("{found} found so far in {} of {}", Bytes(checked), Bytes(scope.whole_bytes))
-}
-
-/// What a genuine medium is said not to be. What shares as much memory as was written among all addresses holds
-/// that, and may still lack what the file system keeps for itself.
-fn excluded(reach: &Reach, checked: u64) -> String {
-    let mut words = match (reach.tested_share * 100.0).floor() {
-        // Nothing was tested only where nothing was: a small part is no zero.
-        0.0 if reach.tested_share > 0.0 => "less than 1 % of the device tested".to_owned(),
-        percent => format!("{percent:.0} % of the device tested"),
-    };
-    match reach.caches_up_to_bytes {
-        None | Some(0) => words.push_str(", caches not driven out"),
-        Some(bytes) => words.push_str(&format!(", caches up to {} driven out", Bytes(bytes))),
-    }
-    if reach.thin_excluded {
-        words.push_str(&format!(", thin provisioning with less than {} excluded", Bytes(checked)));
-    } else {
-        words.push_str(", thin provisioning not excluded");
-    }
-    words
-}
-
-fn lost(counts: &SectorCounts) -> String {
-    let kinds = [
-        (counts.changed, "slightly changed"),
-        (counts.overwritten, "overwritten"),
-        (counts.corrupted, "corrupted"),
-        (counts.unreadable, "unreadable"),
-    ];
-    let parts: Vec<String> =
-        kinds.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
-    format!("{} ({} sectors)", Bytes(counts.lost() * SECTOR_BYTES), parts.join(", "))
-}
-
 fn class(tally: &Tally, scope: &Scope, by_address: &[Region]) -> (Verdict, Option<FakeKind>) {
     let counts = &tally.counts;
     let lost = counts.lost();
     // What stands on the device leaves no doubt.
     if let Some(found) = scope.repeats.filter(|_| lost > 0) {
-        return (Verdict::Fake, Some(if found.is_whole() { FakeKind::Wraparound } else { FakeKind::Chain }));
+        // What was never written, since the file system died, was not dropped.
+        let drops = !found.is_whole() && counts.corrupted.saturating_mul(SECTOR_BYTES) >= LEAST_MISSING;
+        return (Verdict::Fake, Some(if drops { FakeKind::Chain } else { FakeKind::Wraparound }));
     }
     // It took what was written at first, and nothing any more.
     let drops = scope.rewritten.is_some_and(|again| again.stale > 0 && again.stale * 2 >= again.sectors);
@@ -268,10 +242,13 @@ fn class(tally: &Tally, scope: &Scope, by_address: &[Region]) -> (Verdict, Optio
             _ => (Verdict::Genuine, None),
         };
     }
-    if let Some(kind) = fake(tally, scope, by_address) {
-        return (Verdict::Fake, Some(kind));
+    match scope.retried {
+        Some(Retried::Displace { .. }) => return (Verdict::Fake, Some(FakeKind::Newest)),
+        // A fake loses again what it has no memory for.
+        Some(Retried::Hold) => return (Verdict::Damaged, None),
+        Some(Retried::Lost) | None => {}
     }
-    (Verdict::Damaged, None)
+    fake(tally, scope, by_address).map_or((Verdict::Damaged, None), |kind| (Verdict::Fake, Some(kind)))
 }
 
 /// Whether nothing of what was written is there. Content of other places proves a write only where no earlier
@@ -303,7 +280,7 @@ fn fake(tally: &Tally, scope: &Scope, by_address: &[Region]) -> Option<FakeKind>
         return Some(FakeKind::Unknown);
     }
     let silent: Vec<u64> = {
-        let mut parts: Vec<u64> = by_address.iter().filter(|region| region.is_silent()).map(Region::bytes).collect();
+        let mut parts: Vec<u64> = by_address.iter().map(Region::silent_bytes).filter(|bytes| *bytes > 0).collect();
         parts.sort_unstable_by(|a, b| b.cmp(a));
         parts
     };
@@ -319,7 +296,7 @@ fn missing(regions: &[Region]) -> bool {
 
 /// Whether data stand in other places than they were written to, and none are overwritten by others: what a
 /// place holds is not at its own place too.
-fn is_misaddressed(tally: &Tally) -> bool {
+pub(super) fn is_misaddressed(tally: &Tally) -> bool {
     let moved = tally.aliases.iter().filter(|alias| tally.lost.contains(alias.holds)).count();
     tally.counts.overwritten > 0 && moved * 2 > tally.aliases.len()
 }
@@ -457,7 +434,7 @@ mod tests {
         let ended = Scope { ended: Some("interrupted".to_owned()), complete: false, ..scope() };
         let cut = judge(&all_good, &ended);
         assert_eq!(cut.verdict, Verdict::Undecided);
-        assert!(cut.sentence.contains("nothing found so far in"), "{}", cut.sentence);
+        assert!(cut.sentence.contains("nothing lost was found so far in"), "{}", cut.sentence);
         assert_eq!(cut.reach, None);
         let failed = judge(&all_good, &Scope { failed: Some("it turned read-only".to_owned()), ..ended });
         assert_eq!(failed.verdict, Verdict::Failed, "{}", failed.sentence);
@@ -481,6 +458,69 @@ mod tests {
         }
         erring.add(0, &found);
         assert_eq!(judge(&erring, &scope()).verdict, Verdict::Damaged);
+    }
+
+    /// 64 chunks at the end of a device behind 1 MiB of tables, where these sectors of the last chunk are lost.
+    fn without_some_of_the_last(lost: std::ops::Range<u64>, class: SectorClass) -> Judged {
+        let mut tally = Tally::new(64 * CHUNK);
+        let mut found = Found::default();
+        for sector in 0..64 * CHUNK / 512 {
+            let is_lost = sector.checked_sub(63 * CHUNK / 512).is_some_and(|nth| lost.contains(&nth));
+            found.note(if is_lost { class } else { SectorClass::Good }, sector * 512, None);
+        }
+        tally.add(0, &found);
+        let extent = super::super::extents::Extent { offset: 0, address: MIB, bytes: 64 * CHUNK };
+        let map = Map::new(vec![extent], MIB + 64 * CHUNK);
+        judge(&tally, &Scope { map, ..scope() })
+    }
+
+    /// A bridge that announces a sector too many makes no fake of a medium, and it is said what that may be.
+    #[test]
+    fn the_last_sectors_that_are_missing_are_named() {
+        for class in [SectorClass::Corrupted, SectorClass::Unreadable] {
+            let judged = without_some_of_the_last(127..128, class);
+            assert_eq!(
+                (judged.verdict, judged.remarks.as_slice()),
+                (Verdict::Damaged, &[Remark::LastSectorsMissing][..])
+            );
+            assert!(judged.sentence.contains("USB bridges announce one sector too many"), "{}", judged.sentence);
+            assert!(judged.sentence.contains(" sector) are lost"), "{}", judged.sentence);
+        }
+        for elsewhere in [0..1, 60..61] {
+            let judged = without_some_of_the_last(elsewhere, SectorClass::Corrupted);
+            assert_eq!((judged.verdict, judged.remarks), (Verdict::Damaged, Vec::new()));
+        }
+    }
+
+    /// A medium of which not all was read has no size, and what was good so far is none.
+    #[test]
+    fn a_fake_that_was_read_in_part_is_said_to_hold_what_was_read() {
+        let limbo = tally(Format::Salted, |chunk| (chunk < 16).then_some(chunk));
+        let ended = Some("it ended at the first error, as asked".to_owned());
+        let judged = judge(&limbo, &Scope { ended, complete: false, whole_bytes: 80 * CHUNK, ..scope() });
+        assert_eq!((judged.verdict, judged.size), (Verdict::Fake, Size::Unknown));
+        assert!(judged.sentence.starts_with("fake: of 4 MiB that were read 1 MiB hold data, "), "{}", judged.sentence);
+    }
+
+    /// The tables were not tested: a size is said to be exact only where what was read shows it.
+    #[test]
+    fn damage_leaves_open_what_was_not_tested() {
+        let judged = without_some_of_the_last(0..1, SectorClass::Corrupted);
+        let lost = 64 * CHUNK - 512;
+        assert_eq!(judged.size, Size::Within(lost, MIB + lost));
+        let all = judge(&tally(Format::Salted, |chunk| (chunk % 30 != 7).then_some(chunk)), &scope());
+        assert_eq!(all.size, Size::Exact(62 * CHUNK));
+    }
+
+    /// A medium that holds what it lost, where that is written again, has no memory too few.
+    #[test]
+    fn what_is_lost_first_and_holds_later_is_damage() {
+        let first = tally(Format::Salted, |chunk| (chunk >= 40).then_some(chunk));
+        let kind = |retried| judge(&first, &Scope { retried, ..scope() }).kind;
+        assert_eq!(kind(Some(Retried::Lost)), Some(FakeKind::Unknown));
+        assert_eq!(kind(Some(Retried::Hold)), None);
+        let held_bytes = 20 * CHUNK;
+        assert_eq!(kind(Some(Retried::Displace { held_bytes })), Some(FakeKind::Newest));
     }
 
     /// The advice was missing where some sectors had been dropped before the driver refused the rest.

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_core::outcome::RunFailure;
+use assay_core::units::nanoseconds;
+use assay_core::verification::SECTOR_BYTES;
 use assay_device::owned::OwnDir;
 
-use super::content::{Content, Format};
+use super::content::{Content, Format, PIECE};
 use super::driver_layer::DriverLayer;
 use super::eviction;
 use super::extents::Extent;
@@ -20,11 +22,11 @@ use super::pass::{self, Area, Ended, Moment, REACH, Save, StopReason, extent, st
 use super::place::failure_of;
 use super::plan::{CheckPlan, Settings};
 use super::pool::{Pool, Task};
-use super::progress::Progress;
-use super::regions::Map;
+use super::progress::{Progress, Timed};
+use super::regions::{Map, Region, missing_upto, regions};
 use super::state::State;
 use super::tally::Tally;
-use super::verdict::Rewritten;
+use super::verdict::{Retried, Rewritten};
 
 const MIB: u64 = 1 << 20;
 /// Writing is timed over this long, or this part of the area, before anything is said of the time it takes.
@@ -51,6 +53,8 @@ pub(super) struct Worked {
     /// `None` where nothing could be read.
     pub(super) read: Option<Ended>,
     pub(super) rewritten: Option<Rewritten>,
+    /// What became of places that were lost and written again; `None` where none were.
+    pub(super) retried: Option<Retried>,
     pub(super) map: Option<Map>,
     again_bytes: u64,
 }
@@ -85,7 +89,7 @@ impl Work<'_> {
         let write = self.write(progress);
         let upto = self.readable(write.as_ref());
         let (from, tally) = self.state.read.take().unwrap_or_else(|| (0, Tally::new(extent(&self.plan.files))));
-        let mut done = Worked { tally, write, read: None, rewritten: None, map: None, again_bytes: 0 };
+        let mut done = Worked { tally, write, read: None, rewritten: None, retried: None, map: None, again_bytes: 0 };
         let files = self.plan.files.clone();
         if upto == 0 || files.is_empty() {
             return done;
@@ -140,13 +144,13 @@ impl Work<'_> {
         let (from, barrier) = (self.state.written_bytes, self.boundary());
         let area = Area { from, until_first_error, barrier, ..Area::all(&self.plan.files, &content) };
         let timed = self.timed(area, all);
-        let (mut ended, then_seconds) = match timed {
-            Ok((ended, seconds)) => (Some(ended), seconds),
+        let (mut ended, known) = match timed {
+            Ok((ended, known)) => (Some(ended), known),
             Err(ended) => return Some(self.written(ended)),
         };
         let from = self.state.written_bytes;
         if from < all {
-            let rest = self.pass(Area { from, then_seconds, ..area }, progress);
+            let rest = self.pass(Area { from, known, ..area }, progress);
             ended = Some(match ended.filter(|first| first.pass.bytes > 0) {
                 Some(first) => joined(first, rest),
                 None => rest,
@@ -172,11 +176,12 @@ impl Work<'_> {
         })
     }
 
-    /// Writes the beginning and reads some of it, and gives how long reading all will take in seconds.
+    /// Writes the beginning and reads some of it, and gives how fast that was and how long all that follows writing will
+    /// take: reading, and what is written again.
     ///
     /// # Errors
     /// What was written, where that ended early.
-    fn timed(&mut self, area: Area, all: u64) -> Result<(Ended, Option<f64>), Ended> {
+    fn timed(&mut self, area: Area, all: u64) -> Result<(Ended, Timed), Ended> {
         let control = self.pool.control();
         let (start, begin) = (control.now(), area.from);
         let mut ended = Ended { pass: Default::default(), upto: begin, refused: Vec::new(), stop_reason: None };
@@ -194,14 +199,19 @@ impl Work<'_> {
         }
         let written = ended.upto - begin;
         if written == 0 || self.settle().is_err() {
-            return Ok((ended, None));
+            return Ok((ended, Timed::default()));
         }
+        let write_seconds = control.elapsed(&start).as_secs_f64();
         let (mut tally, start) = (Tally::new(all), control.now());
+        let again = self.plan.again_bytes as f64;
         let upto = begin + written.min((all / PILOT_READ_PART).next_multiple_of(MIB));
         let read = pass::read(self.pool, Area { upto, ..area }, &[], &mut tally, &mut |_| {}, &mut |_, _, _| None);
         let rate = read.pass.bytes as f64 / control.elapsed(&start).as_secs_f64().max(1e-9);
-        let seconds = (read.stop_reason.is_none() && rate > 0.0).then(|| all as f64 / rate);
-        Ok((ended, seconds))
+        let then_seconds = (read.stop_reason.is_none() && rate > 0.0)
+            .then(|| (all as f64 + again) / rate + again * write_seconds / written as f64);
+        let known =
+            Timed { bytes: written, elapsed_ns: nanoseconds(Duration::from_secs_f64(write_seconds)), then_seconds };
+        Ok((ended, known))
     }
 
     /// Up to where it makes sense to read what was written.
@@ -273,6 +283,7 @@ impl Work<'_> {
             stale += self.displace(tail.files, &places, &others, boundary, done)?;
             written.extend(others);
         }
+        done.retried = self.retry(tail.files, done)?;
         if before.format() == Format::F3 {
             self.state.content.undo_rewriting();
             let content = self.content();
@@ -312,6 +323,44 @@ impl Work<'_> {
         Ok(eviction::read(self.pool, files, &kept, &content, &[], &mut done.tally)?.stale)
     }
 
+    /// Where what was written first is lost, a medium may keep the newest of what is written and nothing else. It holds
+    /// then what was lost and is written again, and loses as much of the rest.
+    fn retry(&mut self, files: &[(u64, u64)], done: &mut Worked) -> Result<Option<Retried>, StopReason> {
+        // So many are read after all others were written, which no cache of the assumed size outlasts.
+        const FIRST: usize = 16;
+        let others = usize::try_from(self.settings.cache_bytes.div_ceil(PIECE)).unwrap_or(usize::MAX);
+        let wanted = others.saturating_add(FIRST);
+        let places = eviction::all_lost(&done.tally, wanted);
+        let good_bytes = done.tally.counts.good.saturating_mul(SECTOR_BYTES);
+        // A medium that holds less than a cache may have nothing else.
+        if !lost_first(&done.tally) || places.len() < wanted || good_bytes < wanted as u64 * PIECE {
+            return Ok(None);
+        }
+        let generation = self.state.content.generations() + 1;
+        places.iter().for_each(|place| self.state.content.rewrite(*place, generation));
+        self.remember(done)?;
+        let content = self.content();
+        let (bytes, refused) = match eviction::write(self.pool, files, &places, &content) {
+            Err(StopReason::Full) => return Ok(None),
+            other => other?,
+        };
+        done.again_bytes += bytes;
+        self.settle()?;
+        let mut apart = Tally::new(extent(files));
+        let read = |places: &[u64], tally: &mut Tally| {
+            eviction::read(self.pool, files, places, &content, &refused, tally).map(|found| found.counts)
+        };
+        let first = read(&places[..FIRST], &mut apart)?;
+        if first.good * 2 < first.total() {
+            return Ok(Some(Retried::Lost));
+        }
+        let kept = read(&eviction::all_good(&done.tally), &mut done.tally)?;
+        let again = read(&places, &mut apart)?;
+        let displaced = kept.lost() * 2 >= again.good;
+        let held_bytes = (kept.good + again.good).saturating_mul(SECTOR_BYTES);
+        Ok(Some(if displaced { Retried::Displace { held_bytes } } else { Retried::Hold }))
+    }
+
     /// Saves that everything before the end was read.
     fn remember(&mut self, done: &Worked) -> Result<(), StopReason> {
         let upto = done.tally.tested().last().map_or(0, |(_, end)| *end);
@@ -348,6 +397,15 @@ impl Work<'_> {
         }
         Map::new(all, device_bytes)
     }
+}
+
+/// Whether what was written first is lost, not overwritten, and what was written last holds.
+fn lost_first(tally: &Tally) -> bool {
+    let files = regions(tally, None);
+    let silent = |upto: u64| files.iter().filter(|region| region.end <= upto).map(Region::silent_bytes).sum::<u64>();
+    let all = silent(u64::MAX);
+    let overwritten = tally.counts.overwritten.saturating_mul(SECTOR_BYTES);
+    missing_upto(&files, 9).is_some_and(|upto| silent(upto) * 10 >= all * 9) && overwritten * 20 < all
 }
 
 /// Two passes, one after another, as one.

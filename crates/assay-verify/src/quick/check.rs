@@ -4,17 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_core::outcome::Outcome;
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::units::{Bytes, nanoseconds};
-use assay_core::verification::{FakeKind, Method, Reach, SECTOR_BYTES, SectorClass, Verdict, Verification};
+use assay_core::verification::{FakeKind, Method, Reach, Remark, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_engine::Control;
 
+use super::aliases::Wraparounds;
 use super::probe::{Probed, Spread, probe};
-use super::spread::Files;
+use super::spread::{Files, Ground};
 use super::stamp::STAMP;
 use crate::files::{
-    CheckPlan, Checked, DriverLayer, Folder, Found, HeldDirectory, Mounted, Pool, STATE, Settings, State, StopReason,
-    Tally, VerifyError, remove_files,
+    CheckPlan, Checked, DriverLayer, Folder, Found, HeldDirectory, Mounted, Pool, Raw, STATE, Settings, State,
+    StopReason, Tally, VerifyError, remove_files,
 };
 
 /// How to check.
@@ -24,6 +25,8 @@ pub struct Quick {
     pub hang_after: Duration,
     /// Go past the page cache where the file system can.
     pub direct: bool,
+    /// Read the device past its file system, too, where this user may.
+    pub past_file_system: bool,
     /// Set space aside on a file system that the host itself lives on, too.
     pub fill_system: bool,
     /// Where records are kept: space of its file system is not set aside either.
@@ -32,7 +35,13 @@ pub struct Quick {
 
 impl Default for Quick {
     fn default() -> Self {
-        Self { hang_after: Duration::from_secs(30), direct: true, fill_system: false, store: None }
+        Self {
+            hang_after: Duration::from_secs(30),
+            direct: true,
+            past_file_system: true,
+            fill_system: false,
+            store: None,
+        }
     }
 }
 
@@ -69,19 +78,30 @@ pub fn check(
 
     let mut probed = Probed::none(0);
     let mut tally = Tally::new(plan.area_bytes);
-    let (mut written, mut places, mut set_aside) = (0, 0, true);
+    let mut made = Made::default();
     let driver_layer = DriverLayer::of(&plan.directory);
-    let ended =
-        Files::make(&pool, &driver_layer, own, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
-            probed.classes = vec![None; files.places()];
-            let ended = probe(&mut files, salt, &mut probed, progress);
-            (written, places, set_aside) = (files.written, files.places(), files.set_aside);
-            count(&files, &probed, &mut tally);
-            ended
-        });
+    let raw = Raw::under(&plan.directory).filter(|_| quick.past_file_system);
+    let ground = Ground {
+        pool: &pool,
+        driver_layer: &driver_layer,
+        directory: own,
+        raw: raw.as_ref(),
+        direct: direct.is_some(),
+    };
+    let ended = Files::make(&ground, plan.area_bytes, salt).and_then(|mut files| {
+        probed.classes = vec![None; files.places()];
+        let mut ended = probe(&mut files, salt, &mut probed, progress);
+        // A fake may end the check by what it makes of its file system.
+        if matches!(ended, Err(StopReason::Failed(_))) && files.stands_twice().is_ok_and(|twice| twice) {
+            (probed.shared, probed.proved, ended) = (true, true, Ok(()));
+        }
+        count(&files, &probed, &mut tally);
+        made = Made::of(&files, &plan);
+        ended
+    });
     let handle = Arc::clone(&plan.handle);
     let ended = ended.and_then(|()| pool.run(move || crate::sys::still_there(&handle))?.map_err(StopReason::Failed));
-    let outcome = outcome(ended.as_ref().err(), control.elapsed(&start), written);
+    let outcome = outcome(ended.as_ref().err(), control.elapsed(&start), made.written);
     let removed = match ended {
         Err(StopReason::Hung) => None,
         _ => pool.run(place.removal()).ok().and_then(Result::ok),
@@ -89,38 +109,95 @@ pub fn check(
     let complete = ended.is_ok();
     probed.stopped |= outcome.medium_failed() && !probed.proved;
     let doubt = driver_layer.doubt(direct.is_some());
-    let sure = complete && set_aside && doubt.is_none();
+    let sure = complete && made.set_aside && doubt.is_none();
     let (verdict, kind) = judge(&probed, sure);
+    let remarks = remarks(verdict, &probed, &outcome, made.wraparounds, crate::sys::has_checksums(&plan.directory));
+    let words = Words { verdict, kind, plan: &plan, probed: &probed, made: &made, remarks: &remarks };
     let verification = Verification {
         verdict,
-        sentence: sentence(verdict, kind, &plan, &probed, set_aside, doubt.as_deref(), &outcome),
+        sentence: words.all(doubt.as_deref(), &outcome),
         kind,
         announced_bytes: plan.whole_bytes,
         checked_bytes: tally.counts.total() * SECTOR_BYTES,
-        written_bytes: written,
+        written_bytes: made.written,
         counts: tally.counts,
         first_error: tally.first.clone(),
         map: tally.map(),
         read_back,
-        // Each place is hit by a loss of a twentieth with that probability.
-        reach: sure.then(|| Reach {
-            tested_share: (tally.counts.total() * SECTOR_BYTES) as f64 / plan.whole_bytes.max(1) as f64,
-            loss_share: 0.05,
-            loss_found: 1.0 - 0.95f64.powi(i32::try_from(places).unwrap_or(i32::MAX)),
-            caches_up_to_bytes: Some(super::spread::EVICTING_BYTES.min(plan.area_bytes / 8)),
-            thin_excluded: false,
-        }),
+        reach: sure.then(|| reach(&probed, &made, tally.counts.total() * SECTOR_BYTES, plan.whole_bytes)),
+        remarks,
         ..Verification::undecided(Method::QuickMounted)
     };
     let left = removed.is_none().then(|| plan.directory.clone());
     Ok(Checked { verification, outcome, left, resumable: false, refused_bytes: 0, read_bytes: pool.read_bytes() })
 }
 
+/// What was made and written.
+#[derive(Debug, Clone, Copy)]
+struct Made {
+    written: u64,
+    run_bytes: u64,
+    set_aside: bool,
+    wraparounds: Wraparounds,
+}
+
+impl Default for Made {
+    /// Nothing.
+    fn default() -> Self {
+        Self { written: 0, run_bytes: 0, set_aside: true, wraparounds: Wraparounds::NotExcluded }
+    }
+}
+
+impl Made {
+    fn of(files: &Files<'_>, plan: &CheckPlan) -> Self {
+        let wraparounds = files.known().zip(plan.device_bytes).map(|(known, bytes)| known.wraparounds(bytes));
+        Self {
+            written: files.written,
+            run_bytes: files.run_bytes(),
+            set_aside: files.set_aside,
+            wraparounds: wraparounds.unwrap_or(Wraparounds::NotExcluded),
+        }
+    }
+}
+
+/// What places that were read would have shown: each is hit by a loss of a twentieth with that probability.
+fn reach(probed: &Probed, made: &Made, checked_bytes: u64, whole_bytes: u64) -> Reach {
+    let read = probed.classes.iter().flatten().count();
+    Reach {
+        tested_share: checked_bytes as f64 / whole_bytes.max(1) as f64,
+        loss_share: 0.05,
+        loss_found: 1.0 - 0.95f64.powi(i32::try_from(read).unwrap_or(i32::MAX)),
+        caches_up_to_bytes: Some(if probed.evicted { made.run_bytes } else { 0 }),
+        thin_excluded: false,
+    }
+}
+
+/// What there is to say beside the verdict.
+fn remarks(
+    verdict: Verdict,
+    probed: &Probed,
+    outcome: &Outcome,
+    wraparounds: Wraparounds,
+    checksums: bool,
+) -> Vec<Remark> {
+    let unreadable = probed.classes.iter().flatten().any(|(class, _)| *class == SectorClass::Unreadable);
+    // A file system errs where the medium does, where it finds its tables changed, and where checksums are wrong.
+    let by_file_system = match outcome {
+        Outcome::Failed { failure, .. } => matches!(failure, RunFailure::ReadOnly | RunFailure::IoError),
+        _ => probed.erred || (checksums && unreadable),
+    };
+    match verdict {
+        Verdict::Damaged | Verdict::Failed if by_file_system => vec![Remark::ProbeDecides],
+        Verdict::Genuine if wraparounds != Wraparounds::Found => vec![Remark::WraparoundNotExcluded],
+        _ => Vec::new(),
+    }
+}
+
 /// Counts what became of each place that was read.
 fn count(files: &Files, probed: &Probed, tally: &mut Tally) {
     for (place, class) in probed.classes.iter().enumerate() {
         if let Some((class, holds)) = class {
-            let holds = holds.map(|other| files.offset(usize::try_from(other).unwrap_or(usize::MAX)));
+            let holds = holds.and_then(|other| files.offset_of(other));
             let mut found = Found::default();
             for sector in 0..STAMP as u64 / SECTOR_BYTES {
                 found.note(*class, files.offset(place) + sector * SECTOR_BYTES, holds);
@@ -133,17 +210,17 @@ fn count(files: &Files, probed: &Probed, tally: &mut Tally) {
 fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
     let count = |class| probed.classes.iter().flatten().filter(|(found, _)| *found == class).count();
     let lost = probed.classes.iter().flatten().filter(|(class, _)| *class != SectorClass::Good).count();
-    let kind = match (count(SectorClass::Overwritten), count(SectorClass::Corrupted)) {
+    let kind = match (probed.shared, count(SectorClass::Corrupted)) {
         // No two stamps met in one cell; what else was written may have.
-        (0, _) if probed.evicted => FakeKind::Unknown,
-        (0, _) => FakeKind::Limbo,
-        (_, 0) => FakeKind::Wraparound,
-        _ => FakeKind::Chain,
+        (false, _) if probed.evicted => FakeKind::Unknown,
+        (false, _) => FakeKind::Limbo,
+        (true, 0) => FakeKind::Wraparound,
+        (true, _) => FakeKind::Chain,
     };
     if probed.stopped {
         return (Verdict::Failed, None);
     }
-    match (probed.proved, lost + usize::from(probed.evicting_file_lost), complete) {
+    match (probed.proved, lost + probed.run_lost, complete) {
         (true, ..) => (Verdict::Fake, Some(kind)),
         (false, 0, true) => (Verdict::Genuine, None),
         (false, 0, false) => (Verdict::Undecided, None),
@@ -151,49 +228,70 @@ fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
     }
 }
 
-fn sentence(
+/// What the sentence is made of.
+struct Words<'a> {
     verdict: Verdict,
     kind: Option<FakeKind>,
-    plan: &CheckPlan,
-    probed: &Probed,
-    set_aside: bool,
-    doubt: Option<&str>,
-    outcome: &Outcome,
-) -> String {
-    let read = probed.classes.iter().flatten().count();
-    let good = probed.classes.iter().flatten().filter(|(class, _)| *class == SectorClass::Good).count();
-    let places = format!("{read} places across {}", Bytes(plan.area_bytes));
-    let complete = matches!(outcome, Outcome::Completed);
-    let mut text = match verdict {
-        Verdict::Genuine => format!("genuine as far as a quick check can tell: {places} contain what was written"),
-        Verdict::Fake => {
-            let how = match kind {
-                Some(FakeKind::Limbo) => "dropped",
-                Some(FakeKind::Unknown) => "dropped or overwritten",
-                _ => "overwritten by later data",
-            };
-            format!("fake: of {places} {} lost what was written, {how}", read - good)
+    plan: &'a CheckPlan,
+    probed: &'a Probed,
+    made: &'a Made,
+    remarks: &'a [Remark],
+}
+
+impl Words<'_> {
+    fn all(&self, doubt: Option<&str>, outcome: &Outcome) -> String {
+        let mut text = self.verdict(outcome);
+        if !self.made.set_aside && self.verdict != Verdict::Fake {
+            text.push_str("; this file system does not reserve space, so only a full check, or assay verify --quick on the unmounted device, reaches all of it");
         }
-        Verdict::Failed if complete => {
-            format!("failed while it was tested: of {places} those that held no longer accept writes")
+        if let Some(doubt) = doubt.filter(|_| self.verdict == Verdict::Undecided) {
+            text.push_str(&format!("; {doubt}"));
         }
-        Verdict::Failed => format!("failed while it was tested: {good} of {places} held what was written"),
-        Verdict::Damaged if read == good => {
-            format!("damaged: {places} hold what was written, but some of what was written beside them is missing")
+        if let Outcome::Failed { failure, .. } = outcome {
+            text.push_str(&format!("; the check ended early: {}", failure.title()));
         }
-        Verdict::Damaged => format!("damaged: of {places} {} lost what was written", read - good),
-        _ => "cannot tell".to_owned(),
-    };
-    if !set_aside {
-        text.push_str("; this file system does not reserve space, so only a full check reaches all of it");
+        for remark in self.remarks {
+            match (remark, self.made.wraparounds) {
+                (Remark::WraparoundNotExcluded, Wraparounds::FoundFrom(share)) => text.push_str(&format!(
+                    "; a wrap-around that lacks less than {:.0} % is not excluded: the full check finds one",
+                    (share * 100.0).ceil()
+                )),
+                _ => remark.words().iter().for_each(|words| text.push_str(&format!("; {words}"))),
+            }
+        }
+        text
     }
-    if let Some(doubt) = doubt.filter(|_| verdict == Verdict::Undecided) {
-        text.push_str(&format!("; {doubt}"));
+
+    fn verdict(&self, outcome: &Outcome) -> String {
+        let classes = || self.probed.classes.iter().flatten();
+        let read = classes().count();
+        let good = classes().filter(|(class, _)| *class == SectorClass::Good).count();
+        let places = format!("{read} places across {}", Bytes(self.plan.area_bytes));
+        match self.verdict {
+            Verdict::Genuine => format!("genuine as far as a quick check can tell: {places} contain what was written"),
+            Verdict::Fake if read == good => {
+                "fake: what is written at one address stands at another one too: later data overwrite earlier ones"
+                    .to_owned()
+            }
+            Verdict::Fake => {
+                let how = match self.kind {
+                    Some(FakeKind::Limbo) => "dropped",
+                    Some(FakeKind::Unknown) => "dropped or overwritten",
+                    _ => "overwritten by later data",
+                };
+                format!("fake: of {places} {} lost what was written, {how}", read - good)
+            }
+            Verdict::Failed if matches!(outcome, Outcome::Completed) => {
+                format!("failed while it was tested: of {places} those that held no longer accept writes")
+            }
+            Verdict::Failed => format!("failed while it was tested: {good} of {places} held what was written"),
+            Verdict::Damaged if read == good => {
+                format!("damaged: {places} hold what was written, but some of what was written beside them is missing")
+            }
+            Verdict::Damaged => format!("damaged: of {places} {} lost what was written", read - good),
+            _ => "cannot tell".to_owned(),
+        }
     }
-    if let Outcome::Failed { failure, .. } = outcome {
-        text.push_str(&format!("; the check ended early: {}", failure.title()));
-    }
-    text
 }
 
 fn outcome(stop_reason: Option<&StopReason>, elapsed: Duration, written_bytes: u64) -> Outcome {

@@ -4,6 +4,7 @@ use assay_core::verification::SectorClass;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::run::End;
 use super::stamp::{STAMP, classify, stamp};
 
 /// Of the stamps of a round, at least this many lost make a fake: one alone may be a worn block.
@@ -31,10 +32,25 @@ pub(crate) trait Spread {
     fn read(&mut self, place: usize, page: &mut [u8; STAMP]) -> Result<bool, Self::StopReason>;
     /// Makes all durable and forgets what is cached; `false` where the medium errs.
     fn settle(&mut self) -> Result<bool, Self::StopReason>;
-    /// Writes so much else that no cache of a controller still holds the stamps; `false` where the medium errs.
-    fn evict_cache(&mut self) -> Result<bool, Self::StopReason>;
-    /// Whether all of that is there.
-    fn evicting_file_stands(&mut self) -> Result<bool, Self::StopReason>;
+    /// Writes a run of pages at one end of the space; `false` where the medium errs. No cache of a controller still holds
+    /// the stamps after both.
+    fn write_run(&mut self, end: End) -> Result<bool, Self::StopReason>;
+    /// What became of both.
+    fn read_run(&mut self) -> Result<Ran, Self::StopReason>;
+    /// Looks past the file system whether a stamp stands at another address than its own, too. False where that cannot be
+    /// looked at.
+    fn stands_twice(&mut self) -> Result<bool, Self::StopReason>;
+    /// Whether the page of this name holds what was written to it.
+    fn owner_stands(&mut self, owner: u64) -> Result<bool, Self::StopReason>;
+}
+
+/// What became of the runs of pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Ran {
+    /// Pages that do not hold what was written.
+    pub(crate) lost: usize,
+    /// Whose is what stands in one of them, where it is another's.
+    pub(crate) owner: Option<u64>,
 }
 
 /// What was found; a place that was never read has none.
@@ -43,10 +59,14 @@ pub(crate) struct Probed {
     pub(crate) classes: Vec<Option<(SectorClass, Option<u64>)>>,
     /// Enough is lost for a fake.
     pub(crate) proved: bool,
-    /// Much else was written before the last reading, which may stand where stamps were.
+    /// Two places are one: what is written to one stands at the other, too.
+    pub(crate) shared: bool,
+    /// Both runs were written before the last reading: no cache shows stamps any more.
     pub(crate) evicted: bool,
-    /// Some of that is not there.
-    pub(crate) evicting_file_lost: bool,
+    /// Pages of the runs that are not there.
+    pub(crate) run_lost: usize,
+    /// Something erred: the medium, or a file system that does not find its tables.
+    pub(crate) erred: bool,
     /// Places that held take nothing any more.
     pub(crate) stopped: bool,
 }
@@ -54,7 +74,8 @@ pub(crate) struct Probed {
 impl Probed {
     /// Of so many places.
     pub(crate) fn none(places: usize) -> Self {
-        Self { classes: vec![None; places], proved: false, evicted: false, evicting_file_lost: false, stopped: false }
+        let classes = vec![None; places];
+        Self { classes, proved: false, shared: false, evicted: false, run_lost: 0, erred: false, stopped: false }
     }
 }
 
@@ -79,54 +100,121 @@ pub(crate) fn probe<S: Spread>(
     report: &mut dyn FnMut(u64, u64),
 ) -> Result<(), S::StopReason> {
     let order = order(spread.places());
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(salt);
-    // Each round reads all before it: two reads of each place, one more at the end.
-    let (mut done, total) = (0, order.len() as u64 * 4);
-    let mut page = [0; STAMP];
-    let (mut stamped, mut round, mut erred) = (0, 2, false);
-    let mut held = vec![false; order.len()];
-    let mut refused = vec![false; order.len()];
-    loop {
-        let end = round.min(order.len());
-        for place in &order[stamped..end] {
-            stamp(&mut page, salt, *place as u64);
-            refused[*place] = !spread.write(*place, &page)?;
-            done += 1;
-            report(done, total);
-        }
+    let places = order.len();
+    let random = Xoshiro256PlusPlus::seed_from_u64(salt);
+    // Each round reads all before it: two readings of each place, and two more after the runs.
+    let progress = Progress { done: 0, total: places as u64 * 5, report };
+    let (held, refused) = (vec![false; places], vec![false; places]);
+    let mut work = Work { spread, salt, probed, progress, random, held, refused };
+    let (mut stamped, mut round) = (0, 2);
+    while stamped < places {
+        let end = round.min(places);
+        work.stamp(&order[stamped..end])?;
         stamped = end;
-        erred |= !spread.settle()?;
-        let last = stamped == order.len();
-        if last {
-            erred |= !spread.evict_cache()?;
-            probed.evicted = true;
-            erred |= !spread.settle()?;
+        round *= 2;
+        if work.reads_back(&order[..stamped])? {
+            return work.conclude();
         }
-        let mut back = order[..stamped].to_vec();
-        shuffle(&mut back, &mut random);
+    }
+    if work.stands_twice()? {
+        return work.conclude();
+    }
+    // The lower run first: on a fake it lies on what it has, and the other one on what stands below.
+    for end in [End::Low, End::High] {
+        let taken = work.spread.write_run(end)?;
+        work.probed.erred |= !taken;
+        work.probed.evicted = end == End::High;
+        if work.reads_back(&order)? {
+            return work.conclude();
+        }
+    }
+    let ran = work.spread.read_run()?;
+    work.probed.run_lost = ran.lost;
+    if let Some(owner) = ran.owner {
+        work.probed.shared |= work.spread.owner_stands(owner)?;
+    }
+    work.probed.proved = work.probed.shared || lacks_the_end(work.spread, &work.probed.classes);
+    work.conclude()
+}
+
+struct Progress<'a> {
+    done: u64,
+    total: u64,
+    report: &'a mut dyn FnMut(u64, u64),
+}
+
+impl Progress<'_> {
+    fn step(&mut self) {
+        self.done += 1;
+        (self.report)(self.done.min(self.total), self.total);
+    }
+}
+
+/// A check under way.
+struct Work<'a, S: Spread> {
+    spread: &'a mut S,
+    salt: u64,
+    probed: &'a mut Probed,
+    progress: Progress<'a>,
+    random: Xoshiro256PlusPlus,
+    /// Places that held their stamp at some time.
+    held: Vec<bool>,
+    /// Places that could not be written.
+    refused: Vec<bool>,
+}
+
+impl<S: Spread> Work<'_, S> {
+    fn stamp(&mut self, places: &[usize]) -> Result<(), S::StopReason> {
+        let mut page = [0; STAMP];
+        for place in places {
+            stamp(&mut page, self.salt, *place as u64);
+            self.refused[*place] = !self.spread.write(*place, &page)?;
+            self.progress.step();
+        }
+        Ok(())
+    }
+
+    /// Reads `places` in any order; whether they prove a fake.
+    fn reads_back(&mut self, places: &[usize]) -> Result<bool, S::StopReason> {
+        self.probed.erred |= !self.spread.settle()?;
+        let mut back = places.to_vec();
+        shuffle(&mut back, &mut self.random);
+        let (mut page, mut owner) = ([0; STAMP], None);
         for place in back {
-            let class = if !refused[place] && spread.read(place, &mut page)? {
-                classify(&page, salt, place as u64)
+            let class = if !self.refused[place] && self.spread.read(place, &mut page)? {
+                classify(&page, self.salt, place as u64)
             } else {
-                erred = true;
+                self.probed.erred = true;
                 (SectorClass::Unreadable, None)
             };
-            held[place] |= class.0 == SectorClass::Good;
-            probed.classes[place] = Some(class);
-            done += 1;
-            report(done.min(total), total);
+            self.held[place] |= class.0 == SectorClass::Good;
+            owner = owner.or(class.1);
+            self.probed.classes[place] = Some(class);
+            self.progress.step();
         }
-        let proved = proof(&probed.classes, stamped) || (last && lacks_the_end(spread, &probed.classes));
-        if last || proved {
-            probed.evicting_file_lost = last && !proved && !spread.evicting_file_stands()?;
-            // A fake whose file system is destroyed errs as well, and still takes what is written where it has memory.
-            if erred || probed.evicting_file_lost {
-                probed.stopped = !still_stores(spread, &held, !salt)?;
-            }
-            probed.proved = proved && !probed.stopped;
-            return Ok(());
+        // What stands in another's place alone was misplaced.
+        if let Some(owner) = owner {
+            self.probed.shared |= self.spread.owner_stands(owner)?;
         }
-        round *= 2;
+        self.probed.proved = self.probed.shared || proof(&self.probed.classes, places.len());
+        Ok(self.probed.proved)
+    }
+
+    fn stands_twice(&mut self) -> Result<bool, S::StopReason> {
+        self.probed.shared |= self.spread.stands_twice()?;
+        self.probed.proved |= self.probed.shared;
+        Ok(self.probed.shared)
+    }
+
+    /// A medium that stopped working keeps nothing that is written now. A fake whose file system is destroyed errs as
+    /// well, and still takes what is written where it has memory.
+    fn conclude(self) -> Result<(), S::StopReason> {
+        let Self { spread, salt, probed, held, .. } = self;
+        if !probed.shared && (probed.erred || probed.run_lost > 0) {
+            probed.stopped = !still_stores(spread, &held, !salt)?;
+        }
+        probed.proved &= !probed.stopped;
+        Ok(())
     }
 }
 
@@ -163,11 +251,10 @@ fn still_stores<S: Spread>(spread: &mut S, held: &[bool], salt: u64) -> Result<b
     Ok(took * 2 >= again.len())
 }
 
-/// A place that holds another's stamp, or too many that hold nothing of ours.
+/// Whether too many places hold nothing of ours.
 fn proof(classes: &[Option<(SectorClass, Option<u64>)>], stamped: usize) -> bool {
-    let count = |class| classes.iter().flatten().filter(|(found, _)| *found == class).count();
-    let corrupted = count(SectorClass::Corrupted);
-    count(SectorClass::Overwritten) > 0 || (corrupted >= LEAST_LOST && corrupted as f64 >= LEAST_SHARE * stamped as f64)
+    let corrupted = classes.iter().flatten().filter(|(found, _)| *found == SectorClass::Corrupted).count();
+    corrupted >= LEAST_LOST && corrupted as f64 >= LEAST_SHARE * stamped as f64
 }
 
 /// Fisher and Yates; the bias of the remainder is no matter here.
@@ -193,9 +280,12 @@ mod tests {
         cache: HashMap<usize, [u8; STAMP]>,
         cached: bool,
         writes: usize,
-        /// From so many writes on, the evicting file counting as one, it drops them.
+        /// From so many writes on, each run counting as one, it drops them.
         lasts: usize,
-        evicting_file: bool,
+        /// Runs that were written and not dropped.
+        runs: usize,
+        /// What is sent to either of these lands at the other.
+        swapped: Option<(usize, usize)>,
     }
 
     impl Fake {
@@ -211,7 +301,8 @@ mod tests {
                 cached: false,
                 writes: 0,
                 lasts: usize::MAX,
-                evicting_file: false,
+                runs: 0,
+                swapped: None,
             }
         }
 
@@ -241,6 +332,11 @@ mod tests {
             if self.cached {
                 self.cache.insert(place, *page);
             }
+            let place = match self.swapped {
+                Some((one, other)) if place == one => other,
+                Some((one, other)) if place == other => one,
+                _ => place,
+            };
             let cell = if self.wraps { place % self.real } else { place };
             if cell < self.real && self.worn != Some(cell) {
                 self.cells.insert(cell, *page);
@@ -258,15 +354,25 @@ mod tests {
             Ok(true)
         }
 
-        fn evict_cache(&mut self) -> Result<bool, Infallible> {
+        fn write_run(&mut self, _: End) -> Result<bool, Infallible> {
             self.cache.clear();
             self.writes += 1;
-            self.evicting_file = self.writes <= self.lasts;
+            self.runs += usize::from(self.writes <= self.lasts);
             Ok(true)
         }
 
-        fn evicting_file_stands(&mut self) -> Result<bool, Infallible> {
-            Ok(self.evicting_file)
+        fn read_run(&mut self) -> Result<Ran, Infallible> {
+            Ok(Ran { lost: 2 - self.runs, owner: None })
+        }
+
+        fn stands_twice(&mut self) -> Result<bool, Infallible> {
+            Ok(false)
+        }
+
+        fn owner_stands(&mut self, owner: u64) -> Result<bool, Infallible> {
+            let mut page = [0; STAMP];
+            self.read(owner as usize, &mut page)?;
+            Ok(classify(&page, 77, owner).0 == SectorClass::Good)
         }
     }
 
@@ -303,7 +409,7 @@ mod tests {
         assert_eq!(found.classes[999], Some((SectorClass::Corrupted, None)));
         let mut hidden = Fake { cached: true, ..Fake::new(1000, 500, false) };
         assert!(hidden.probed().proved);
-        assert_eq!(hidden.writes, 1001, "only the evicting file showed it");
+        assert_eq!(hidden.writes, 1001, "only the first run showed it");
     }
 
     /// Less than a twentieth is lost, all of it at the end: that is where the memory ends, and no wear.
@@ -322,11 +428,21 @@ mod tests {
     fn a_medium_that_takes_no_more_writes_is_told_from_one_that_lacks_memory() {
         let mut stops = Fake { lasts: 1000, ..Fake::new(1000, 1000, false) };
         let found = stops.probed();
-        assert!(found.stopped && found.evicting_file_lost && !found.proved, "{found:?}");
+        assert!(found.stopped && found.run_lost == 2 && !found.proved, "{found:?}");
         let found = Fake::new(1000, 1000, false).probed();
-        assert!(!found.stopped && !found.evicting_file_lost);
+        assert!(!found.stopped && found.run_lost == 0);
         // In the last round, of which the second half is lost.
         let found = Fake { lasts: 700, ..Fake::new(1000, 1000, false) }.probed();
         assert!(found.proved && !found.stopped, "without an error that is a fake's: {found:?}");
+    }
+
+    /// Two places whose data stand at each other's address are all there: a fake has fewer.
+    #[test]
+    fn places_that_are_exchanged_make_no_fake() {
+        let found = Fake { swapped: Some((300, 700)), ..Fake::new(1000, 1000, false) }.probed();
+        assert!(!found.proved && !found.shared, "{found:?}");
+        let overwritten =
+            |class: &&Option<(SectorClass, Option<u64>)>| matches!(class, Some((SectorClass::Overwritten, Some(_))));
+        assert_eq!(found.classes.iter().filter(overwritten).count(), 2);
     }
 }

@@ -1,18 +1,21 @@
-//! Files that together take all free space, one place in each.
+//! Files that together take all free space: one stamp in each, and two runs of pages at the ends of the space.
 
 use std::fs::File;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use assay_core::outcome::RunFailure;
+use assay_core::verification::{SECTOR_BYTES, SectorClass};
 use assay_device::owned::{Caching, OwnDir};
-use assay_engine::{AlignedBuffer, FileExt, fill_unique};
+use assay_engine::{AlignedBuffer, FileExt};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::probe::Spread;
-use super::stamp::STAMP;
-use crate::files::{DriverLayer, Pool, StopReason, failure_of, gone_error, spread_name};
+use super::aliases::{self, Known};
+use super::probe::{Ran, Spread};
+use super::run::{End, Page, Runs, Space};
+use super::stamp::{STAMP, classify, owner, stamp};
+use crate::files::{DriverLayer, Extent, Pool, Raw, Readable, StopReason, failure_of, gone_error, spread_name};
 use crate::sys;
 
 const MIB: u64 = 1 << 20;
@@ -20,7 +23,9 @@ const MIB: u64 = 1 << 20;
 const MOST_PLACES: u64 = 1024;
 /// Written between stamping and the last reading: more than the memory of a card's controller; an
 /// eighth of a small medium.
-pub(crate) const EVICTING_BYTES: u64 = 64 * MIB;
+const EVICTING_BYTES: u64 = 64 * MIB;
+/// Pages that are written or read at once in a run.
+const AT_ONCE: usize = 256;
 
 /// The files, open.
 pub(crate) struct Files<'a> {
@@ -28,9 +33,15 @@ pub(crate) struct Files<'a> {
     driver_layer: &'a DriverLayer,
     directory: Arc<OwnDir>,
     direct: bool,
+    /// Each with the byte offset of its stamp.
     files: Vec<(Arc<File>, u64)>,
-    evicting_file: (Arc<File>, u64),
+    /// Where each lies on the device, where all are known.
+    extents: Option<Vec<Vec<Extent>>>,
+    runs: Runs,
+    raw: Option<&'a Raw>,
     salt: u64,
+    /// So much of the device was read at either end.
+    looked: u64,
     /// Bytes from one file to the next.
     pub(crate) part_bytes: u64,
     /// Whether the file system set the space aside, so that places lie all over the medium.
@@ -39,42 +50,51 @@ pub(crate) struct Files<'a> {
     pub(crate) written: u64,
 }
 
+/// Where the files are made.
+pub(crate) struct Ground<'a> {
+    pub(crate) pool: &'a Pool,
+    pub(crate) driver_layer: &'a DriverLayer,
+    pub(crate) directory: &'a Arc<OwnDir>,
+    /// The device under them, where it may be read.
+    pub(crate) raw: Option<&'a Raw>,
+    pub(crate) direct: bool,
+}
+
 impl<'a> Files<'a> {
-    /// Makes them in `directory`, over `area` bytes.
-    pub(crate) fn make(
-        pool: &'a Pool,
-        driver_layer: &'a DriverLayer,
-        directory: &Arc<OwnDir>,
-        area: u64,
-        direct: bool,
-        salt: u64,
-    ) -> Result<Self, StopReason> {
-        let evicting_bytes = EVICTING_BYTES.min(area / 8) / MIB.min(area / 8).max(1) * MIB.min(area / 8).max(1);
-        let places = ((area - evicting_bytes) / MIB).clamp(1, MOST_PLACES);
-        let part_bytes = (area - evicting_bytes) / places / STAMP as u64 * STAMP as u64;
+    /// Makes them over `area` bytes.
+    pub(crate) fn make(ground: &Ground<'a>, area: u64, salt: u64) -> Result<Self, StopReason> {
+        let Ground { pool, driver_layer, directory, raw, direct } = *ground;
+        let places = (area / MIB).clamp(1, MOST_PLACES);
+        let part_bytes = area / places / STAMP as u64 * STAMP as u64;
         let free = free(directory)?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(!salt);
-        let evicting_file = one(pool, directory, 0, evicting_bytes, direct)?;
         let mut made = Self {
             pool,
             driver_layer,
             directory: Arc::clone(directory),
             direct,
             files: Vec::new(),
-            evicting_file: (evicting_file.0, evicting_bytes),
+            extents: None,
+            runs: Runs::default(),
+            raw,
             salt,
+            looked: 0,
             part_bytes,
             set_aside: false,
             written: 0,
         };
-        for number in 1..=places as usize {
+        let mut anywhere = Vec::new();
+        for number in 0..places as usize {
             match one(pool, directory, number, part_bytes, direct) {
-                Ok((file, anywhere)) => {
-                    let pages = if anywhere { part_bytes / STAMP as u64 } else { 1 };
-                    made.files.push((file, random.next_u64() % pages * STAMP as u64));
+                Ok((file, free_order)) => {
+                    let pages = if free_order { part_bytes / STAMP as u64 } else { 1 };
+                    made.files.push((file, random.next_u64() % pages.max(1) * STAMP as u64));
+                    anywhere.push(free_order);
                 }
                 // What the file system needs for the files themselves is not left for more.
-                Err(StopReason::Failed(error)) if failure_of(&error) == assay_core::outcome::RunFailure::OutOfSpace => {
+                Err(StopReason::Failed(error))
+                    if failure_of(&error) == RunFailure::OutOfSpace && !made.files.is_empty() =>
+                {
                     break;
                 }
                 Err(stop_reason) => return Err(stop_reason),
@@ -82,6 +102,15 @@ impl<'a> Files<'a> {
         }
         made.settle()?;
         made.set_aside = free.saturating_sub(self::free(directory)?) >= area / 2;
+        made.extents = made.extents()?;
+        made.keep_stamps_whole();
+        let spaces = made.files.iter().zip(&anywhere).enumerate().map(|(file, ((_, stamp), anywhere))| Space {
+            bytes: part_bytes,
+            stamp: *stamp,
+            anywhere: *anywhere,
+            extents: made.extents.as_ref().map(|all| all[file].as_slice()),
+        });
+        made.runs = Runs::over(&spaces.collect::<Vec<_>>(), EVICTING_BYTES.min(area / 8));
         Ok(made)
     }
 
@@ -90,11 +119,160 @@ impl<'a> Files<'a> {
         self.part_bytes * place as u64 + self.files.get(place).map_or(0, |(_, at)| *at)
     }
 
+    /// Byte offset in the whole of the page of this name; `None` where there is none.
+    pub(crate) fn offset_of(&self, name: u64) -> Option<u64> {
+        let (file, at) = self.page_of(name)?;
+        Some(self.part_bytes * file as u64 + at)
+    }
+
+    /// The file of the page of this name, and the byte offset in it.
+    fn page_of(&self, name: u64) -> Option<(usize, u64)> {
+        match Runs::number(name) {
+            Some(number) => self.runs.pages().get(number).map(|page| (page.file, page.offset)),
+            None => usize::try_from(name).ok().and_then(|place| Some((place, self.files.get(place)?.1))),
+        }
+    }
+
+    /// Bytes of both runs.
+    pub(crate) fn run_bytes(&self) -> u64 {
+        self.runs.bytes()
+    }
+
+    /// What is known of addresses, where the file system tells them.
+    pub(crate) fn known(&self) -> Option<Known> {
+        let parts = self.runs.pages().iter().map(|page| self.address_of(page.file, page.offset));
+        Some(Known::new(self.addresses()?, &parts.collect::<Option<Vec<u64>>>()?).and_looked(self.looked))
+    }
+
+    /// Where each stamp lies on the device.
+    fn addresses(&self) -> Option<Vec<u64>> {
+        (0..self.files.len()).map(|place| self.place_address(place)).collect()
+    }
+
+    /// Whether what is written to `place` now stands at the byte address `at` of the device: `None` where it cannot be
+    /// written.
+    fn lands_at(&mut self, raw: &Raw, place: usize, at: u64) -> Result<Option<bool>, StopReason> {
+        let (mut page, mut there) = ([0; STAMP], [0; STAMP]);
+        stamp(&mut page, !self.salt, place as u64);
+        if !self.write(place, &page)? || !self.settle()? {
+            return Ok(None);
+        }
+        let lands = raw.by(self.pool).read(at, &mut there)?.is_ok()
+            && there.chunks(SECTOR_BYTES as usize).any(|sector| owner(sector, !self.salt).is_some());
+        stamp(&mut page, self.salt, place as u64);
+        self.write(place, &page)?;
+        self.settle()?;
+        Ok(Some(lands))
+    }
+
+    /// Where each file lies; `None` where that of one is not known.
+    fn extents(&self) -> Result<Option<Vec<Vec<Extent>>>, StopReason> {
+        let files: Vec<Arc<File>> = self.files.iter().map(|(file, _)| Arc::clone(file)).collect();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let bytes = self.part_bytes;
+        self.run(move || {
+            let all: Option<Vec<_>> = files.iter().map(|file| sys::extents(file, bytes)).collect();
+            let _ = sender.send(all);
+            Ok(())
+        })?;
+        Ok(receiver.try_recv().ok().flatten())
+    }
+
+    /// Where the page at `offset` of a file lies; `None` where it lies in two pieces.
+    fn address_of(&self, file: usize, offset: u64) -> Option<u64> {
+        let extents = self.extents.as_ref()?.get(file)?;
+        let holds = |extent: &&Extent| extent.offset <= offset && offset + STAMP as u64 <= extent.offset + extent.bytes;
+        extents.iter().find(holds).map(|extent| extent.address + (offset - extent.offset))
+    }
+
+    /// Moves stamps that would lie in two pieces of the device to the next page that does not.
+    fn keep_stamps_whole(&mut self) {
+        if self.extents.is_none() {
+            return;
+        }
+        let pages = self.part_bytes / STAMP as u64;
+        for file in 0..self.files.len() {
+            let first = self.files[file].1 / STAMP as u64;
+            let mut whole = (0..pages).map(|step| (first + step) % pages * STAMP as u64);
+            if let Some(at) = whole.find(|at| self.address_of(file, *at).is_some()) {
+                self.files[file].1 = at;
+            }
+        }
+    }
+
+    fn place_address(&self, place: usize) -> Option<u64> {
+        self.address_of(place, self.files.get(place)?.1)
+    }
+
     fn run(&self, work: impl FnOnce() -> io::Result<()> + Send + 'static) -> Result<(), StopReason> {
         if self.pool.stopped() {
             return Err(StopReason::Stopped);
         }
         self.pool.run(work)?.map_err(|error| StopReason::Failed(gone_error(self.directory.directory(), error)))
+    }
+
+    /// Writes `pages` at the byte `at` of a file; `false` where the medium errs.
+    fn put(&mut self, file: usize, at: u64, pages: Vec<u8>) -> Result<bool, StopReason> {
+        let file = Arc::clone(&self.files[file].0);
+        self.written += pages.len() as u64;
+        let written = self.run(move || {
+            let mut buffer = AlignedBuffer::new(pages.len())?;
+            buffer.as_mut_slice().copy_from_slice(&pages);
+            file.write_all_at(buffer.as_slice(), at)
+        });
+        taken(written)
+    }
+
+    /// Reads so many bytes from the byte `at` of a file; `None` where they cannot be read. Where the file system errs the
+    /// device is read past it: a fake whose tables are gone still holds what it holds.
+    fn get(&self, file: usize, at: u64, bytes: usize) -> Result<Option<Vec<u8>>, StopReason> {
+        let (handle, direct) = (Arc::clone(&self.files[file].0), self.direct);
+        let read = Arc::new(Mutex::new(vec![0; bytes]));
+        let result = Arc::clone(&read);
+        self.pool.note_read(bytes as u64);
+        let done = self.run(move || {
+            if !direct {
+                sys::forget(&handle, 0, None)?;
+            }
+            let mut buffer = AlignedBuffer::new(bytes)?;
+            // Shorter, where a place was never written: the rest is zeros.
+            let _ = handle.read_at(buffer.as_mut_slice(), at)?;
+            result.lock().unwrap_or_else(PoisonError::into_inner).copy_from_slice(buffer.as_slice());
+            Ok(())
+        });
+        if let Err(StopReason::Failed(_)) = &done
+            && let Some(found) = self.get_raw(file, at, bytes)?
+        {
+            return Ok(Some(found));
+        }
+        if !taken(done)? {
+            return Ok(None);
+        }
+        Ok(Some(std::mem::take(&mut *read.lock().unwrap_or_else(PoisonError::into_inner))))
+    }
+
+    fn get_raw(&self, file: usize, at: u64, bytes: usize) -> Result<Option<Vec<u8>>, StopReason> {
+        let Some(raw) = self.raw else { return Ok(None) };
+        let mut found = vec![0; bytes];
+        for (page, part) in found.chunks_mut(STAMP).enumerate() {
+            let Some(address) = self.address_of(file, at + (page * STAMP) as u64) else { return Ok(None) };
+            if raw.by(self.pool).read(address, part)?.is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// The pages of a run, those in one piece of a file together, with the number of the first.
+    fn pieces(&self, end: Option<End>) -> Vec<(usize, Vec<Page>)> {
+        let range = end.map_or(0..self.runs.pages().len(), |end| self.runs.range(end));
+        let (mut pieces, mut number) = (Vec::new(), range.start);
+        let follows = |one: &Page, next: &Page| one.file == next.file && one.offset + STAMP as u64 == next.offset;
+        for piece in self.runs.pages()[range].chunk_by(follows).flat_map(|piece| piece.chunks(AT_ONCE)) {
+            pieces.push((number, piece.to_vec()));
+            number += piece.len();
+        }
+        pieces
     }
 }
 
@@ -137,99 +315,81 @@ impl Spread for Files<'_> {
     }
 
     fn address(&mut self, place: usize) -> Option<u64> {
-        let (file, at) = &self.files[place];
-        let extents = sys::extents(file, self.part_bytes)?;
-        let extent = extents.iter().find(|extent| (extent.offset..extent.offset + extent.bytes).contains(at))?;
-        Some(extent.address + (at - extent.offset))
+        self.place_address(place)
     }
 
     fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<bool, StopReason> {
-        let (file, at) = (Arc::clone(&self.files[place].0), self.files[place].1);
-        let page = *page;
-        self.written += STAMP as u64;
-        let written = self.run(move || {
-            let mut buffer = AlignedBuffer::new(STAMP)?;
-            buffer.as_mut_slice().copy_from_slice(&page);
-            file.write_all_at(buffer.as_slice(), at)
-        });
-        taken(written)
+        let at = self.files[place].1;
+        self.put(place, at, page.to_vec())
     }
 
     fn read(&mut self, place: usize, page: &mut [u8; STAMP]) -> Result<bool, StopReason> {
-        let (file, at) = (Arc::clone(&self.files[place].0), self.files[place].1);
-        let direct = self.direct;
-        let read = Arc::new(Mutex::new([0; STAMP]));
-        let result = Arc::clone(&read);
-        self.pool.note_read(STAMP as u64);
-        let done = self.run(move || {
-            if !direct {
-                sys::forget(&file, 0, None)?;
-            }
-            let mut buffer = AlignedBuffer::new(STAMP)?;
-            // Shorter, where a place was never written: the rest is zeros.
-            let _ = file.read_at(buffer.as_mut_slice(), at)?;
-            result.lock().unwrap_or_else(PoisonError::into_inner).copy_from_slice(buffer.as_slice());
-            Ok(())
-        });
-        if local(&done) {
-            return Ok(false);
-        }
-        done?;
-        *page = *read.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(found) = self.get(place, self.files[place].1, STAMP)? else { return Ok(false) };
+        page.copy_from_slice(&found);
         Ok(true)
     }
 
     fn settle(&mut self) -> Result<bool, StopReason> {
-        let file = Arc::clone(&self.evicting_file.0);
-        let others: Vec<Arc<File>> = self.files.iter().map(|(file, _)| Arc::clone(file)).collect();
+        let mut files = self.files.iter().map(|(file, _)| Arc::clone(file));
+        let Some(first) = files.next() else { return Ok(true) };
+        let others: Vec<Arc<File>> = files.collect();
         let below = self.driver_layer.settle().map_err(StopReason::Failed)?;
         let done = self.run(move || {
-            sys::settle(&file, others.iter().map(Arc::as_ref))?;
+            sys::settle(&first, others.iter().map(Arc::as_ref))?;
             below.map_or(Ok(()), |settle| settle())
         });
         taken(done)
     }
 
-    fn evict_cache(&mut self) -> Result<bool, StopReason> {
+    fn write_run(&mut self, end: End) -> Result<bool, StopReason> {
         let mut taken = true;
-        let (file, bytes) = (Arc::clone(&self.evicting_file.0), self.evicting_file.1 / MIB * MIB);
-        for at in (0..bytes).step_by(MIB as usize) {
-            let (file, salt) = (Arc::clone(&file), self.salt);
-            let written = self.run(move || {
-                let mut buffer = AlignedBuffer::new(MIB as usize)?;
-                fill_unique(buffer.as_mut_slice(), salt, u64::MAX - at);
-                file.write_all_at(buffer.as_slice(), at)
-            });
-            taken &= self::taken(written)?;
-            self.written += MIB;
+        for (number, piece) in self.pieces(Some(end)) {
+            let mut pages = vec![0; piece.len() * STAMP];
+            for (nth, page) in pages.chunks_mut(STAMP).enumerate() {
+                stamp(page, self.salt, Runs::name(number + nth));
+            }
+            taken &= self.put(piece[0].file, piece[0].offset, pages)?;
         }
         Ok(taken)
     }
 
-    fn evicting_file_stands(&mut self) -> Result<bool, StopReason> {
-        let (file, bytes) = (Arc::clone(&self.evicting_file.0), self.evicting_file.1 / MIB * MIB);
-        for at in (0..bytes).step_by(MIB as usize) {
-            let (file, salt, direct) = (Arc::clone(&file), self.salt, self.direct);
-            let stands = Arc::new(AtomicBool::new(false));
-            let result = Arc::clone(&stands);
-            self.pool.note_read(MIB);
-            let read = self.run(move || {
-                if !direct {
-                    sys::forget(&file, 0, None)?;
+    fn read_run(&mut self) -> Result<Ran, StopReason> {
+        let mut ran = Ran::default();
+        for (number, piece) in self.pieces(None) {
+            let Some(found) = self.get(piece[0].file, piece[0].offset, piece.len() * STAMP)? else {
+                ran.lost += piece.len();
+                continue;
+            };
+            for (nth, page) in found.chunks(STAMP).enumerate() {
+                match classify(page, self.salt, Runs::name(number + nth)) {
+                    (SectorClass::Good, _) => {}
+                    (_, owner) => {
+                        ran.lost += 1;
+                        ran.owner = ran.owner.or(owner);
+                    }
                 }
-                let mut now = AlignedBuffer::new(MIB as usize)?;
-                // Shorter, where it was never written.
-                let length = file.read_at(now.as_mut_slice(), at)?;
-                let mut wanted = vec![0; MIB as usize];
-                fill_unique(&mut wanted, salt, u64::MAX - at);
-                result.store(now.as_slice()[..length] == wanted, Ordering::Relaxed);
-                Ok(())
-            });
-            if !taken(read)? || !stands.load(Ordering::Relaxed) {
-                return Ok(false);
             }
         }
-        Ok(true)
+        Ok(ran)
+    }
+
+    fn stands_twice(&mut self) -> Result<bool, StopReason> {
+        let (Some(raw), Some(addresses)) = (self.raw, self.addresses()) else { return Ok(false) };
+        let (looked, found) = aliases::look(raw, self.pool, &addresses, self.salt)?;
+        self.looked = looked;
+        let Some(&(place, at)) = found.first() else { return Ok(false) };
+        Ok(match self.lands_at(raw, place, at) {
+            Ok(Some(lands)) => lands,
+            // A file system that takes nothing any more made no copies of its own.
+            Ok(None) | Err(StopReason::Failed(_)) => aliases::are_of_one_period(&addresses, &found),
+            Err(stop_reason) => return Err(stop_reason),
+        })
+    }
+
+    fn owner_stands(&mut self, owner: u64) -> Result<bool, StopReason> {
+        let Some((file, at)) = self.page_of(owner) else { return Ok(false) };
+        let found = self.get(file, at, STAMP)?;
+        Ok(found.is_some_and(|page| classify(&page, self.salt, owner).0 == SectorClass::Good))
     }
 }
 
@@ -240,5 +400,5 @@ fn taken(result: Result<(), StopReason>) -> Result<bool, StopReason> {
 
 /// Whether an error concerns one place, and not the whole medium.
 fn local(result: &Result<(), StopReason>) -> bool {
-    matches!(result, Err(StopReason::Failed(error)) if failure_of(error) == assay_core::outcome::RunFailure::IoError)
+    matches!(result, Err(StopReason::Failed(error)) if failure_of(error) == RunFailure::IoError)
 }

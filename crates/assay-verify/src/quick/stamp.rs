@@ -1,33 +1,47 @@
-//! What is written: a page that nothing but this check at this place could have written.
+//! What is written: pages of which nothing but this check at this place could have written any sector.
 
-use assay_core::verification::SectorClass;
+use assay_core::verification::{SECTOR_BYTES, SectorClass};
 use assay_engine::fill_unique;
 
 /// Size of a stamp in bytes: the page of most file systems and flash translation layers.
 pub(crate) const STAMP: usize = 4096;
+const SECTOR: usize = SECTOR_BYTES as usize;
 
 /// Fills a page for `place`; `salt` is random, so that no controller can know it and nothing that
-/// an earlier check left is taken for it.
+/// an earlier check left is taken for it. Each sector says whose it is: addresses may start again within a page.
 pub(crate) fn stamp(page: &mut [u8], salt: u64, place: u64) {
     fill_unique(page, salt, place);
-    if let Some(head) = page.first_chunk_mut::<16>() {
-        head[..8].copy_from_slice(&salt.to_le_bytes());
-        head[8..].copy_from_slice(&place.to_le_bytes());
+    for (nth, sector) in page.chunks_mut(SECTOR).enumerate() {
+        for (word, value) in sector.chunks_exact_mut(8).zip([salt, place, nth as u64]) {
+            word.copy_from_slice(&value.to_le_bytes());
+        }
     }
 }
 
-/// What became of the page of `place`, and whose it is where it is another's.
+/// What became of the page of `place`, and whose it is where any of it is another's.
 pub(crate) fn classify(page: &[u8], salt: u64, place: u64) -> (SectorClass, Option<u64>) {
     let mut expected = [0; STAMP];
     stamp(&mut expected, salt, place);
     if page == expected {
         return (SectorClass::Good, None);
     }
-    let mut other = [0; 8];
-    other.copy_from_slice(&page[8..16]);
-    let other = u64::from_le_bytes(other);
-    stamp(&mut expected, salt, other);
-    if page == expected { (SectorClass::Overwritten, Some(other)) } else { (SectorClass::Corrupted, None) }
+    let owners = page.chunks(SECTOR).filter_map(|sector| owner(sector, salt));
+    match owners.map(|(owner, _)| owner).find(|owner| *owner != place) {
+        Some(other) => (SectorClass::Overwritten, Some(other)),
+        None => (SectorClass::Corrupted, None),
+    }
+}
+
+/// Whose sector that is, and which of its page; `None` where it is none of this check.
+pub(crate) fn owner(sector: &[u8], salt: u64) -> Option<(u64, usize)> {
+    let word = |nth: usize| Some(u64::from_le_bytes(*sector.get(nth * 8..)?.first_chunk()?));
+    let (place, nth) = (word(1)?, usize::try_from(word(2)?).ok()?);
+    if word(0)? != salt || nth >= STAMP / SECTOR {
+        return None;
+    }
+    let mut expected = [0; STAMP];
+    stamp(&mut expected, salt, place);
+    (expected[nth * SECTOR..][..SECTOR] == *sector).then_some((place, nth))
 }
 
 #[cfg(test)]
@@ -43,5 +57,17 @@ mod tests {
         assert_eq!(classify(&page, 6, 70), (SectorClass::Corrupted, None), "of an earlier check");
         page[4000] ^= 1;
         assert_eq!(classify(&page, 5, 70), (SectorClass::Corrupted, None));
+    }
+
+    /// Addresses that start again after an odd number of sectors lay one page over parts of two.
+    #[test]
+    fn a_part_of_another_page_is_told_too() {
+        let (mut page, mut other) = ([0; STAMP], [0; STAMP]);
+        stamp(&mut page, 5, 70);
+        stamp(&mut other, 5, 71);
+        page[3 * SECTOR..].copy_from_slice(&other[..5 * SECTOR]);
+        assert_eq!(classify(&page, 5, 70), (SectorClass::Overwritten, Some(71)));
+        assert_eq!(owner(&page[3 * SECTOR..4 * SECTOR], 5), Some((71, 0)));
+        assert_eq!(owner(&[0; SECTOR], 5), None);
     }
 }

@@ -151,6 +151,11 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             self.map_samples();
             return if loss_kind_fails(&self.loss_kind) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
         }
+        self.find_where_it_loses()
+    }
+
+    /// Of losses: whether addresses start again, or operations land elsewhere, and else which parts hold.
+    fn find_where_it_loses(&mut self) -> Result<(), End> {
         self.device.phase = Phase::FindingPeriod;
         if self.starts_again(&self.pairs.clone())? {
             return Ok(());

@@ -62,6 +62,7 @@ pub(crate) fn verification(account: &Account) -> Verification {
             caches_up_to_bytes: (account.verdict == Verdict::Genuine).then_some(account.run_bytes),
             thin_excluded: false,
         }),
+        remarks: Vec::new(),
     }
 }
 

@@ -17,6 +17,17 @@ pub(crate) fn is_program(directory: &Path) -> bool {
     statfs(directory).is_ok_and(|fs| fs.f_type as u64 == FUSE)
 }
 
+/// File systems that compare what they read with checksums, by the numbers of statfs(2): btrfs
+/// (`BTRFS_SUPER_MAGIC` of linux/magic.h), ZFS (`ZFS_SUPER_MAGIC` of OpenZFS) and bcachefs
+/// (`BCACHEFS_STATFS_MAGIC`).
+const WITH_CHECKSUMS: [u64; 3] = [0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e];
+
+/// Whether the file system answers with an error where the medium answers with something else than was written.
+pub(crate) fn has_checksums(directory: &Path) -> bool {
+    // The number is one of 32 bits, whatever the size of the field.
+    statfs(directory).is_ok_and(|fs| WITH_CHECKSUMS.contains(&(fs.f_type as u64 & 0xffff_ffff)))
+}
+
 /// The device under the directory, past the page cache; `None` where that is no block device, or may not be read.
 pub(crate) fn device_under(directory: &Path) -> Option<File> {
     open(directory, OFlags::DIRECT)

@@ -7,7 +7,8 @@ mod journal;
 mod medium;
 
 pub(crate) use device::{
-    block_bytes, cached_device_under, device_bytes, device_under, gone, is_gone, is_program, open_to_read, still_there,
+    block_bytes, cached_device_under, device_bytes, device_under, gone, has_checksums, is_gone, is_program,
+    open_to_read, still_there,
 };
 pub(crate) use extents::extents;
 pub(crate) use host::{carriers, file_system, may_write};

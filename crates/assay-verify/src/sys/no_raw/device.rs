@@ -21,6 +21,11 @@ pub(crate) fn device_bytes(_directory: &Directory) -> Option<u64> {
     None
 }
 
+/// File systems with checksums of data are not known here.
+pub(crate) fn has_checksums(_directory: &Path) -> bool {
+    false
+}
+
 /// Raw devices are not opened.
 ///
 /// # Errors

@@ -50,7 +50,7 @@ pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
         if let Some(left) = progress.whole_remaining.filter(|_| !announced && progress.phase == Phase::Write) {
             announced = true;
             let all = control.elapsed(&start) + left;
-            status.say(&format!("takes about {} in total, at the initial speed", about(all)));
+            status.say(&format!("takes about {} in total if it stays as fast as at the start", about(all)));
         }
         status.show(|| line(&progress));
     })?;
@@ -105,10 +105,15 @@ fn conclude(
     finish(args, record.close_files(checked, kept, control, control.elapsed(start)))
 }
 
-/// In whole minutes, or seconds where it is short.
+/// In whole minutes; in tens of seconds below ten minutes, and in seconds where it is short.
 fn about(time: Duration) -> String {
     let seconds = time.as_secs().max(1);
-    span(Duration::from_secs(if seconds < 90 { seconds } else { seconds.div_ceil(60) * 60 }))
+    let step = match seconds {
+        0..90 => 1,
+        90..600 => 10,
+        _ => 60,
+    };
+    span(Duration::from_secs(seconds.div_ceil(step) * step))
 }
 
 fn line(progress: &Progress) -> String {
