@@ -405,14 +405,14 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Distances from the end of a part that are looked at. What lies in one page of a cache shows no more there than
     /// one sector of it.
-    fn steps(&self) -> impl Iterator<Item = u64> + use<D> {
+    pub(super) fn steps(&self) -> impl Iterator<Item = u64> + use<D> {
         let least = if self.through.is_some() { PAGE_OF_CACHE } else { 1 };
         std::iter::once(1).chain((1..40).map(|power| 1 << power).filter(move |step| *step >= least))
     }
 
     /// How many places between two are looked at in a round. Where each reading takes an address that was never
     /// touched, of which there are as many as laps, no more than it takes.
-    fn probes(&self) -> u64 {
+    pub(super) fn probes(&self) -> u64 {
         if self.through.is_some() { 1 } else { 24 }
     }
 

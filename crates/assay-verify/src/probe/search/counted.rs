@@ -8,7 +8,7 @@ use super::stages::Search;
 use super::stamped::{End, SectorRange};
 
 /// Sectors that are written, and read in other places: 16 MiB, of which the cells are half at most.
-const COUNTED: u64 = (16 << 20) / 512;
+pub(super) const COUNTED: u64 = (16 << 20) / 512;
 
 impl<D: Device> Search<'_, '_, D> {
     /// The period, where addresses lead to so few cells that two stretches, wherever they lie, show all of them, in

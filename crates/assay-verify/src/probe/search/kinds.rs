@@ -45,14 +45,18 @@ impl<D: Device> Search<'_, '_, D> {
             .map(|place| SectorRange { sectors: place.sectors.min(unit.max(8)), ..place })
             .collect();
         let again = without_repetition(again);
-        let mut fresh: Vec<SectorRange> = held
-            .windows(2)
-            .rev()
+        let mut pairs: Vec<&[SectorRange]> = held.windows(2).rev().collect();
+        if self.device.refuses_some() {
+            // Beside what has got memory all of a unit has some.
+            pairs.sort_by_key(|pair| std::cmp::Reverse(pair[1].at - pair[0].end()));
+        }
+        let mut fresh: Vec<SectorRange> = pairs
+            .into_iter()
             .filter(|pair| pair[1].at - pair[0].end() > 64 * unit)
             .map(|pair| self.device.place(pair[0].end() + (pair[1].at - pair[0].end()) / 2, 1))
             .filter(|place| !self.device.was_written(place.at))
             .collect();
-        let step = (fresh.len() / (2 * FRESH)).max(1);
+        let step = if self.device.refuses_some() { 1 } else { (fresh.len() / (2 * FRESH)).max(1) };
         fresh = fresh.into_iter().step_by(step).take(FRESH).collect();
         let tests = [again.clone(), fresh.clone()].concat();
         self.device.begin_round();

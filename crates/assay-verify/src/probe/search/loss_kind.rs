@@ -60,9 +60,10 @@ impl Repeat {
         sector.checked_sub(self.protected).map_or(sector, |behind| self.protected + behind % self.period)
     }
 
-    /// Whether two addresses are one cell.
-    pub(crate) fn is_one(&self, one: u64, other: u64) -> bool {
-        self.cell(one) == self.cell(other)
+    /// Whether two addresses may be one cell, where blocks are dealt out within so many sectors at most.
+    pub(crate) fn may_be_one(&self, one: u64, other: u64, stripe: u64) -> bool {
+        let stripe = if self.straight { 1 } else { stripe };
+        self.cell(one) / stripe == self.cell(other) / stripe
     }
 
     /// Whether a sector that shows what was sent to another is a cell of it. What holds nothing may show anything.

@@ -6,11 +6,13 @@ use rand_core::Rng;
 use super::super::contract::Device;
 use super::super::settings::MET;
 use super::super::stamp::{Origin, Seen};
+use super::counted::COUNTED;
 use super::loss_kind::{LossKind, Repeat};
 use super::map::State;
 use super::numbers::evenly_spaced;
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
+use super::stripes::STRIPE;
 
 /// Single places that are written all over what is said to hold.
 const PLACES: u64 = 96;
@@ -35,8 +37,6 @@ const PAIRS: u64 = 32;
 const BELOW: u64 = 6;
 /// Single lost sectors beside which all holds are bad cells, and end no part.
 const PITS: usize = 4;
-/// Addresses of a round in which the start of a part at the end is looked for.
-const PROBES: u64 = 24;
 
 /// What a test of all that is said to hold came to.
 enum AtOnce {
@@ -81,9 +81,15 @@ impl<D: Device> Search<'_, '_, D> {
             return Ok(());
         }
         let claimed = repeat.protected + repeat.real;
+        let (unit, sectors) = (self.device.unit(), self.device.sectors());
+        let top = sectors / unit * unit;
         self.undetermined = false;
-        self.tail = self.own_tail(&repeat)?.filter(|_| !self.undetermined);
-        let top = self.device.sectors() / self.device.unit() * self.device.unit();
+        let tail = self.own_tail(&repeat)?;
+        self.tail = tail.map(|(from, _)| from);
+        if let Some((from, below)) = tail.filter(|(from, below)| from - below > unit) {
+            // What is left of addresses that tell does not say where it begins.
+            self.between = Some((claimed + top - from, claimed + top - below));
+        }
         let mut parts = vec![SectorRange { at: 0, sectors: claimed.min(top) }];
         parts.extend(self.tail.map(|at| SectorRange { at, sectors: top - at }));
         // What a cache hides that nothing drives out shows at addresses alone that were never touched.
@@ -296,8 +302,9 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(true)
     }
 
-    /// Where a part at the very end begins that has cells of its own, behind addresses that start again.
-    fn own_tail(&mut self, repeat: &Repeat) -> Result<Option<u64>, End> {
+    /// Where a part at the very end begins that has cells of its own, behind addresses that start again: an address in it,
+    /// and one below it, which are neighbours where that could be told.
+    fn own_tail(&mut self, repeat: &Repeat) -> Result<Option<(u64, u64)>, End> {
         let unit = self.device.unit();
         let top = self.device.sectors() / unit * unit;
         let start = (repeat.protected + repeat.period).next_multiple_of(unit);
@@ -306,19 +313,23 @@ impl<D: Device> Search<'_, '_, D> {
             return Ok(None);
         }
         // The nearest one below that is none of it, in steps of twice as much.
-        let steps = (0..48).map(|power| unit << power).map_while(|step| last.checked_sub(step));
-        let probes: Vec<u64> = steps.filter(|at| *at >= start).collect();
+        let steps = self.steps().map(|step| step.next_multiple_of(unit)).map_while(|step| last.checked_sub(step));
+        let mut probes: Vec<u64> = steps.filter(|at| *at >= start).collect();
+        probes.dedup();
         let own = self.are_own(repeat, &probes)?;
         let known = own.iter().take_while(|own| **own).count();
         let mut own_from = if known == 0 { last } else { probes[known - 1] };
         let mut below = probes.get(known).copied().unwrap_or(start.saturating_sub(unit));
         while own_from - below > unit {
             let (low, high) = (below / unit, own_from / unit);
-            let between: Vec<u64> = evenly_spaced(low, high, PROBES).into_iter().map(|block| block * unit).collect();
-            if between.is_empty() {
+            let each = self.probes();
+            let between: Vec<u64> = evenly_spaced(low, high, each).into_iter().map(|block| block * unit).collect();
+            let known = self.undetermined;
+            let own = self.are_own(repeat, &between)?;
+            if between.is_empty() || self.undetermined != known {
                 break;
             }
-            for (at, own) in between.iter().zip(self.are_own(repeat, &between)?) {
+            for (at, own) in between.iter().zip(own) {
                 if own && *at < own_from && *at > below {
                     own_from = *at;
                     break;
@@ -326,7 +337,7 @@ impl<D: Device> Search<'_, '_, D> {
                 below = below.max(*at);
             }
         }
-        Ok(Some(own_from))
+        Ok(Some((own_from, below)))
     }
 
     /// Which of these addresses hold what is sent there while the cell that they are said to be holds something else.
@@ -365,7 +376,8 @@ impl<D: Device> Search<'_, '_, D> {
     /// Whether single reads below the end of what is said to hold, closer than what is written in a row, show it where
     /// it does not belong: laps that lead to the cells in another order keep rows together.
     fn laps_contradict(&mut self, repeat: &Repeat) -> Result<bool, End> {
-        if !repeat.straight {
+        // What is counted lies in any order.
+        if !repeat.straight && repeat.real <= COUNTED {
             return Ok(false);
         }
         let (share, of) = MET;
@@ -387,9 +399,10 @@ impl<D: Device> Search<'_, '_, D> {
         while at < claimed {
             if self.through.is_none() || self.device.is_fresh(at) {
                 let shown = self.device.origin_at(at)?.filter(|origin| origin.generation == now && origin.sector != at);
-                if shown
-                    .is_some_and(|origin| row.numbers().contains(&origin.sector) && !repeat.is_one(at, origin.sector))
-                {
+                // A part at the end shows nowhere else.
+                let own = |at: u64| self.tail.is_some_and(|tail| at >= tail);
+                let wrong = |at: u64, sent: u64| own(sent) || !repeat.may_be_one(at, sent, STRIPE);
+                if shown.is_some_and(|origin| row.numbers().contains(&origin.sector) && wrong(at, origin.sector)) {
                     return Ok(true);
                 }
             }

@@ -422,11 +422,11 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         samples.max(self.at_once).max(1) * assay_core::verification::SECTOR_BYTES
     }
 
-    /// Whether nine in ten of the samples are read and refuse to be written, and some hold.
+    /// Whether five in six of the samples are read and refuse to be written, and some hold.
     fn refuses_nearly_all(&self) -> bool {
         let refused = self.samples.iter().filter(|place| self.device.is_refused(place.at)).count();
         let keeps = |place: &&SectorRange| self.device.findings.get(&place.at).is_some_and(|seen| seen.keeps());
-        refused * 10 >= self.samples.len() * 9 && self.samples.iter().any(|place| keeps(&place))
+        refused * 6 >= self.samples.len() * 5 && self.samples.iter().any(|place| keeps(&place))
     }
 
     /// Whether none of the samples holds, or next to none.
