@@ -259,27 +259,7 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
         return Some(Fault { real_bytes: vec![real], ..Fault::new(Class::Limbo, [Found::Damaged], need) });
     }
     Some(match &spec.layout {
-        Layout::Blocks(Blocks { rule, group, .. }) => {
-            let kinds = vec![FakeKind::Unknown, FakeKind::Limbo, FakeKind::Chain];
-            let fault = Fault { kinds, real_bytes: vec![real], ..fake(Class::Elsewhere, need) };
-            match rule {
-                // Two of three blocks that hold are more than what is lost.
-                BlockRule::LastLoses if *group > 2 => Fault {
-                    kinds: Vec::new(),
-                    real_bytes: Vec::new(),
-                    ..Fault::new(Class::Damaged, [Found::Damaged], Reach { share: 1.0 / *group as f64, ..need })
-                },
-                BlockRule::FirstHolds | BlockRule::LastLoses if *group == 2 => {
-                    Fault { right: vec![Found::Fake, Found::Damaged], ..fault }
-                }
-                BlockRule::FirstHolds | BlockRule::LastLoses => fault,
-                BlockRule::Shared => Fault {
-                    class: Class::Wraparound,
-                    kinds: vec![FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Chain],
-                    ..fault
-                },
-            }
-        }
+        Layout::Blocks(blocks) => blocks_fault(blocks, real, need),
         Layout::Repeats(Repeats { order, tail_bytes, .. })
             if *tail_bytes > 0 || !matches!(order, Order::Straight | Order::Shuffled) =>
         {
@@ -344,6 +324,30 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
             Fault { kinds, real_bytes: vec![real], ..fault }
         }
     })
+}
+
+/// Groups of blocks of which some hold nothing, or share what they have.
+fn blocks_fault(blocks: &Blocks, real: u64, need: Reach) -> Fault {
+    let Blocks { rule, group, .. } = blocks;
+    let kinds = vec![FakeKind::Unknown, FakeKind::Limbo, FakeKind::Chain];
+    let fault = Fault { kinds, real_bytes: vec![real], ..Fault::new(Class::Elsewhere, [Found::Fake], need) };
+    match rule {
+        // Two of three blocks that hold are more than what is lost.
+        BlockRule::LastLoses if *group > 2 => Fault {
+            kinds: Vec::new(),
+            real_bytes: Vec::new(),
+            ..Fault::new(Class::Damaged, [Found::Damaged], Reach { share: 1.0 / *group as f64, ..need })
+        },
+        BlockRule::FirstHolds | BlockRule::LastLoses if *group == 2 => {
+            Fault { right: vec![Found::Fake, Found::Damaged], ..fault }
+        }
+        BlockRule::FirstHolds | BlockRule::LastLoses => fault,
+        BlockRule::Shared => Fault {
+            class: Class::Wraparound,
+            kinds: vec![FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Chain],
+            ..fault
+        },
+    }
 }
 
 fn is_first(ranges: &[Range<u64>]) -> bool {
