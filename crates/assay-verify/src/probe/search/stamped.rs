@@ -170,6 +170,10 @@ pub(crate) struct StampedDevice<'a, D> {
     answered: Option<SectorRange>,
     /// The first block of the place that was written last without an error.
     took: Option<SectorRange>,
+    /// That of the place before, and the place that was written last: a medium that was exchanged between a look and the write
+    /// that follows bears the stamps of that write alone.
+    before: Option<SectorRange>,
+    last: SectorRange,
     /// First sectors of blocks that showed a stamp before the next write.
     shown: BTreeSet<u64>,
     /// Whether a stamp was ever read back.
@@ -205,6 +209,8 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             bus: None,
             answered: None,
             took: None,
+            before: None,
+            last: SectorRange { at: 0, sectors: 0 },
             shown: BTreeSet::new(),
             seen_stamp: false,
             sent: false,
@@ -423,7 +429,10 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                     for sector in place.numbers() {
                         self.written.insert(sector, self.generation);
                     }
+                    self.before =
+                        self.took.filter(|took| !took.meets(place)).or(self.before.filter(|took| !took.meets(place)));
                     self.took = Some(SectorRange { sectors: self.unit(), ..place });
+                    self.last = place;
                     return Ok(());
                 }
                 Err(fault) => self.bear(fault, true)?,
@@ -480,8 +489,8 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     /// Whether a stamp of this probe stands anywhere.
     fn bears_a_stamp(&mut self) -> Result<bool, End> {
         let mut errs = None;
-        if let Some(took) = self.took
-            && self.shows_stamp(took, &mut errs)?
+        if let Some(written) = self.before.or(self.took)
+            && self.shows_stamp(written, &mut errs)?
         {
             return Ok(true);
         }
@@ -490,7 +499,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         for candidates in [Self::lowest, Self::spread_held, Self::spread_shown, Self::spread_unread] {
             for sector in candidates(self) {
                 let block = self.place(sector, 1);
-                if self.shows_stamp(block, &mut errs)? {
+                if !block.meets(self.last) && self.shows_stamp(block, &mut errs)? {
                     return Ok(true);
                 }
             }
