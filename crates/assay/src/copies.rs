@@ -268,7 +268,7 @@ mod tests {
                     std::os::unix::fs::symlink("/dev/zero", at).unwrap()
                 }
                 let error = copy(other.path(), data.path()).unwrap_err();
-                let kind = if odd == 0 { "a pipe and not a file" } else { "a link and not a file" };
+                let kind = if odd == 0 { "a named pipe and not a file" } else { "a symbolic link and not a file" };
                 assert!(error.message().contains(kind), "{}", error.message());
                 assert!(names(data.path()).is_empty());
                 std::fs::remove_file(at).unwrap();
