@@ -18,7 +18,7 @@ pub enum Policy {
     Mru,
     /// Segmented: lines that were used again are protected, up to three quarters.
     Segmented,
-    /// Lines are given up after so many nanoseconds, and the oldest where there is no room.
+    /// Lines are given up after this many nanoseconds, and the oldest where there is no room.
     Timed(u64),
     /// None: what comes when it is full passes by.
     FirstCome,
@@ -29,9 +29,9 @@ pub enum Policy {
 pub enum Admits {
     /// All.
     All,
-    /// Operations of up to so many sectors.
+    /// Operations of up to this many sectors.
     Small(u64),
-    /// Operations of so many sectors or more.
+    /// Operations of this many sectors or more.
     Large(u64),
 }
 
@@ -58,7 +58,7 @@ impl CacheSpec {
         self.back && self.deaf
     }
 
-    /// Whether whoever writes as much as it holds elsewhere has driven it out.
+    /// Whether writing as much as it holds elsewhere drives it out.
     pub fn is_plain(&self) -> bool {
         matches!(self.policy, Policy::Lru | Policy::Fifo) && self.admits == Admits::All
     }
@@ -115,7 +115,7 @@ impl Cache {
         &self.spec
     }
 
-    /// Whether it takes a write that is a part of an operation of so many sectors.
+    /// Whether it takes a write that is a part of an operation of this length in sectors.
     pub(crate) fn admits(&self, sectors: u64) -> bool {
         match self.spec.admits {
             Admits::All => true,

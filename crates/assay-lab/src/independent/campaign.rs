@@ -1,7 +1,8 @@
 //! Campaigns: a program is run on media drawn by seed, in scenarios, and judged.
 //!
-//! [`run_one`] runs one scenario. [`campaign`] runs plain ones, [`attack`] draws a scenario for each seed. A scenario
-//! that needs a moment runs the program once on a fresh medium before, to learn how many operations it takes.
+//! [`run_one`] runs one scenario. [`campaign`](super::report::campaign) runs plain ones,
+//! [`attack`](super::report::attack) draws a scenario for each seed. A scenario that needs a moment runs the program once
+//! on a fresh medium before, to learn how many operations it takes.
 //!
 //! Choices:
 //!
@@ -174,6 +175,13 @@ pub struct Run {
     pub counters: Counters,
 }
 
+impl Run {
+    /// Whether a document is broken by the letter.
+    pub fn is_wrong(&self) -> bool {
+        self.violations.iter().any(|v| v.severity == Severity::Wrong)
+    }
+}
+
 /// How a call of a program ended.
 enum Ended<T> {
     Answer(T),
@@ -208,6 +216,8 @@ struct Stage<'a> {
     pending: bool,
     /// Whether it was said that everything is back.
     is_said_back: bool,
+    /// Whether the faults of card 0 were ended.
+    is_healed: bool,
     /// What was done with the medium before the last probe.
     before: Counters,
 }
@@ -254,6 +264,7 @@ impl Stage<'_> {
             return;
         }
         self.medium.card_mut(0).heal();
+        self.is_healed = true;
         self.medium.replug(0);
         let Some(mut answer) = self.restore() else { return };
         if answer.outcome == Outcome::Refused && !self.medium.card(0).losses().is_none() {
@@ -398,6 +409,7 @@ pub fn run_one<P: Program>(factory: &mut impl FnMut() -> P, spec: &Spec, scenari
         violations,
         pending: false,
         is_said_back: false,
+        is_healed: false,
         before: Counters::default(),
     };
     stage.prepare(scenario);
@@ -505,7 +517,7 @@ impl Stage<'_> {
         let differs = matches!(other, Other::Stranger | Other::Larger | Other::Smaller)
             || other == Other::SameTable && self.spec.card.sectors > 4 * MIB;
         let is_like = !differs;
-        // The journal may be one that nobody needs; the first card must be whole in the end, with it or without.
+        // The journal may not be needed; the first card must be whole in the end, with it or without.
         if journal_kept {
             let before = self.violations.len();
             self.put_back();
@@ -543,8 +555,8 @@ impl Stage<'_> {
 
     /// A second probe after one that ended.
     fn again(&mut self, first: &Answer) {
-        if !self.medium.card(0).losses().is_none() {
-            // What the first one left could not be put back: the second one would be blamed for it.
+        if self.is_healed || !self.medium.card(0).losses().is_none() {
+            // The second one would be judged by faults that have ended, or blamed for what the first one left.
             return;
         }
         self.medium.replug(0);

@@ -336,7 +336,7 @@ impl Card {
         Ok(())
     }
 
-    /// There is no memory for a sector. Where the void reads the same, nobody can tell.
+    /// There is no memory for a sector. Where the void reads the same, no host can tell.
     fn drop_sector(&mut self, at: u64, data: &Sector, op: &Op) {
         let mut void = [0; SECTOR as usize];
         let is_same = self.void(at, &mut void, op).is_ok() && void == *data;

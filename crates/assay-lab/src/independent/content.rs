@@ -15,7 +15,7 @@ pub enum Content {
     Ones,
     /// All sectors hold the same words.
     Text,
-    /// Blocks of so many sectors are equal everywhere.
+    /// Blocks of this many sectors are equal everywhere.
     Repeated {
         /// Decides the block.
         seed: u64,
@@ -45,7 +45,7 @@ pub enum Content {
         /// Sectors of the card.
         sectors: u64,
     },
-    /// A clone that differs in one sector of so many.
+    /// A clone that differs in one sector of each `one_in`.
     Clone {
         /// The card that was copied.
         of: Box<Content>,

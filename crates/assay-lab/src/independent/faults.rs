@@ -1,7 +1,7 @@
 //! Faults: what stands in front of a map, the genuine one included, and changes what happens.
 //!
-//! Faults at the interface ([`Faults::front`]) see an operation before the cache does. Faults of the storage
-//! ([`Faults::write`], [`Faults::read`]) see each sector behind the cache. A fault counts its *bites*: how often it
+//! Faults at the interface (`Faults::front`) see an operation before the cache does. Faults of the storage
+//! (`Faults::write`, `Faults::read`) see each sector behind the cache. A fault counts its *bites*: how often it
 //! changed something that a host could notice, which is an error, a write, or the reading of a sector that the host had
 //! written before. A fault without a bite is none that a probe can be asked about. What changed only the reading of
 //! sectors that the host had not written, or a write that puts back, is a *nip*: who looks twice may notice.
@@ -17,7 +17,7 @@ use super::truths::Word;
 pub enum When {
     /// From this operation on.
     Op(u64),
-    /// Once so many bytes were written.
+    /// Once this many bytes were written.
     Written(u64),
     /// From this virtual time on, in nanoseconds.
     Time(u64),
@@ -34,7 +34,7 @@ impl When {
     }
 }
 
-/// A fault. Lengths are in sectors, times in nanoseconds; `one_in` says that one case in so many is hit.
+/// A fault. Lengths are in sectors, times in nanoseconds; `one_in` is the share of the cases that are hit.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the fields are named as the comment above and each variant say")]
 pub enum Fault {
@@ -48,7 +48,7 @@ pub enum Fault {
     FlushErrors { from: When },
     /// Operations in a part err.
     ErrorsIn { from: u64, to: u64, reads: bool, writes: bool },
-    /// Writes err that put back what the owner had, for so many times.
+    /// Writes err that put back what the owner had, this many times.
     ErrorsPuttingBack { times: u64 },
     /// No operation ends any more, until the medium is plugged in again.
     Hang { from: When },
@@ -66,7 +66,7 @@ pub enum Fault {
     Drops { from: When },
     /// A write goes to the neighbouring page.
     SwapsNeighbour { unit: u64, one_in: u64 },
-    /// A write goes to a place so many sectors away.
+    /// A write goes to a place this many sectors away.
     Misplaces { by: i64, one_in: u64 },
     /// A write goes to a second place, too.
     Duplicates { by: i64, one_in: u64 },
@@ -88,7 +88,7 @@ pub enum Fault {
     DecaysByReading { from: u64, reads: u32 },
     /// What is written from an address on is lost after a time.
     DecaysByTime { from: u64, nanos: u64 },
-    /// Each so many readings of a page change a bit of the next one.
+    /// Every `reads` readings of a page change a bit of the next one.
     ReadDisturb { reads: u32 },
     /// What is written to the last sectors is dropped.
     LastMissing { sectors: u64 },

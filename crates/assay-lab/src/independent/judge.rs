@@ -405,7 +405,7 @@ pub fn judge_restore(spec: &Spec, medium: &mut Medium, answer: &RestoreAnswer, m
 }
 
 /// Judges that another card was left alone. A probe that has looked at the one card, when the other is inserted, may
-/// write before anything can tell: up to a MiB of the first card's data, and stamps, are arguable. Whoever restores can
+/// write before anything can tell: up to a MiB of the first card's data, and stamps, are arguable. A restoration can
 /// look first.
 pub fn judge_foreign(medium: &Medium, card: usize, is_probe: bool) -> Vec<Violation> {
     let foreign = medium.card(card);

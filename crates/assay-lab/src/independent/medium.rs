@@ -1,7 +1,7 @@
 //! The medium: a device with a card in it, a clock that only operations move, and a plan of what happens when.
 //!
 //! A program sees [`Medium::bytes`], [`Medium::read`], [`Medium::write`], [`Medium::flush`] and the clock. Everything
-//! else is for whoever stages an attack: cards are exchanged without a word, the plug is pulled, the program is killed.
+//! else is for staging an attack: cards are exchanged without a word, the plug is pulled, the program is killed.
 
 use super::card::{Card, CardSpec};
 use super::faults::When;
@@ -18,7 +18,7 @@ pub enum Error {
     Gone,
     /// It is read-only (EROFS, EPERM).
     ReadOnly,
-    /// There was no answer for longer than anybody waits.
+    /// There was no answer for longer than a host waits.
     Hung,
     /// The operation is beyond the end, or not of whole blocks. A program that gets this has a mistake.
     Bounds,
@@ -83,13 +83,13 @@ pub struct Counters {
 /// What happens at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Happening {
-    /// The card is exchanged for this one, and nobody tells.
+    /// The card is exchanged for this one, and the host is not informed.
     Insert(usize),
     /// The card is taken out.
     Remove,
     /// The power of the medium goes, until it is plugged in again.
     PowerCut,
-    /// The program is killed in the middle of the operation, of which a part is done. [`Killed`] unwinds.
+    /// The program is killed in the middle of the operation, and a part of it is done. [`Killed`] unwinds.
     Kill,
     /// Ctrl-C. The program is to look at [`Medium::interrupts`].
     Interrupt,

@@ -1,6 +1,6 @@
 //! Pools: memory that is given to what comes, by the order of arrival instead of by the address.
 //!
-//! A pool has units of so many sectors. The owner used the units of the lowest addresses before the first operation.
+//! A pool has units of a fixed number of sectors. The owner used the units of the lowest addresses before the first operation.
 //! A unit without memory reads as a void. The sector's address serves as its cell.
 
 use super::numbers::{Map64, SECTOR, Sector, Set64, hash_bytes};

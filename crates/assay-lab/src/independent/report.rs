@@ -62,7 +62,7 @@ impl Report {
 
     /// How many runs violate a document by the letter.
     pub fn wrong(&self) -> usize {
-        self.failed.iter().filter(|r| r.violations.iter().any(|v| v.severity == Severity::Wrong)).count()
+        self.failed.iter().filter(|run| run.is_wrong()).count()
     }
 }
 

@@ -186,7 +186,7 @@ impl Base {
         }
     }
 
-    /// A unit of 4 KiB to 1 MiB of which the medium has at least 8; the medium is cut to whole ones.
+    /// A unit of 4 KiB to 1 MiB; the medium has at least 8 of them; the medium is cut to whole ones.
     fn unit(&mut self) -> u64 {
         let most = (self.n / 8).max(8).ilog2().min(11);
         let unit = 1 << self.rng.range(3, most.max(3).into());
@@ -236,7 +236,7 @@ pub fn genuine(seed: u64) -> Spec {
     base.spec(map, faults, cache)
 }
 
-/// How many kinds of maps [`fake_map`] draws.
+/// How many kinds of maps the model draws.
 pub const FAKE_MAPS: u64 = 46;
 
 /// A fake: any map that holds less than it announces, a third of them behind a cache, one in ten with a fault.

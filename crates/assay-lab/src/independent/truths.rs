@@ -7,7 +7,7 @@
 //!
 //! - *Real size* is how many sectors hold different data at once. A window behind a protected part may be counted or
 //!   not (`verify.md` says so); an owner expects the same of two windows.
-//! - The documents do not say what a permutation of addresses is that is the same for reading and writing. Nobody can
+//! - The documents do not say what a permutation of addresses is that is the same for reading and writing. No host can
 //!   see it, so a medium with exchanged lines is genuine.
 //! - "A part that loses all that is sent there, with good parts beside it, is a fake's or a failing address line's":
 //!   so a missing bank, missing blocks and scattered ones may be called fake or damaged. Both ends, the middle and the

@@ -188,7 +188,7 @@ fn happenings() {
     medium.read(0, &mut data).unwrap();
     assert_eq!(data, [0xff; SECTOR as usize]);
     assert_eq!(medium.read(500 * SECTOR, &mut data), Err(Error::Medium));
-    assert_eq!(medium.bytes(), N * SECTOR, "nobody tells that the card is smaller");
+    assert_eq!(medium.bytes(), N * SECTOR, "the host is not informed that the card is smaller");
     medium.plan(When::Op(7), Happening::Kill);
     let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| medium.write(0, &[1; 4096])));
     assert!(killed.unwrap_err().is::<Killed>());
