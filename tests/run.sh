@@ -13,7 +13,7 @@ tab=$(printf '\t')
 group() { # name
     case $1 in
         assay.it) echo 1 ;;
-        assay-verify.campaign | assay-verify.it | foreign) echo 2 ;;
+        assay-verify.campaign | assay-verify.campaign_independent | assay-verify.it | foreign) echo 2 ;;
         assay.quiet) echo alone ;;          # rates within a hundredth, and figures in turns with fio and sysbench
         assay-store.speed) echo alone ;;    # the time in which 10,000 records are listed
         assay-fleet.thousand) echo alone ;; # how late a thousand nodes begin
