@@ -11,7 +11,7 @@ use assay_lab::independent::medium::{Error, Killed, Medium};
 use assay_lab::independent::truths::Kind;
 use assay_verify::probe::{
     Device, Fault, Identity, Journal, JournalError, JournalLeft, Restoration, RestoreError, Restored, Salt, Settings,
-    check_suitable, pending, run,
+    Traces, check_suitable, run,
 };
 use tempfile::TempDir;
 
@@ -70,7 +70,7 @@ impl Program for Probe {
         }
         // As the program does: what an earlier probe left is put back first.
         for path in self.journals.iter().filter(|path| path.exists()) {
-            if let Ok(Some(_)) = pending(path, &mut device) {
+            if Traces::of(path).is_ok_and(|traces| traces.on(&mut device).is_some()) {
                 return refused(true);
             }
         }
@@ -124,7 +124,7 @@ fn said(verification: &Verification, ended: &str) -> Answer {
             Some(FakeKind::Limbo) => Kind::Limbo,
             Some(FakeKind::Wraparound) => Kind::WrapAround,
             Some(FakeKind::Chain) => Kind::Chain,
-            Some(FakeKind::Unknown) | None => Kind::Unknown,
+            Some(FakeKind::Unknown | FakeKind::Newest) | None => Kind::Unknown,
         }),
         Verdict::Damaged => judge::Verdict::Damaged,
         Verdict::Failed => judge::Verdict::Failed,
