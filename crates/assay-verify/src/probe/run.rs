@@ -108,7 +108,11 @@ pub fn run<D: Device>(
     let mut search = Search::new(&mut stamped, settings);
     let end = search.work().err();
     let mut account = account(&mut search, end.as_ref());
-    let blocks = stamped.blocks();
+    // A medium may lose what is only read, and is then not as it was saved although nothing was written.
+    let blocks = match (stamped.blocks(), end.as_ref()) {
+        (Blocks::None, Some(End::Fault(_))) => Blocks::NeverSeen,
+        (blocks, _) => blocks,
+    };
     let ended = match end {
         None => Ended::Complete,
         Some(End::Stopped) => Ended::Stopped,

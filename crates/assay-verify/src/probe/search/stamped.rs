@@ -496,13 +496,29 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
         // The lowest addresses first, which most fakes keep; then what was never read, which a medium keeps that loses what
         // is read.
-        for candidates in [Self::lowest, Self::spread_held, Self::spread_shown, Self::spread_unread] {
-            for sector in candidates(self) {
+        let mut older = false;
+        for (seen, candidates) in [
+            (true, self.lowest()),
+            (true, self.spread_held()),
+            (true, self.spread_shown()),
+            (false, self.spread_unread()),
+        ] {
+            for sector in candidates {
                 let block = self.place(sector, 1);
-                if !block.meets(self.last) && self.shows_stamp(block, &mut errs)? {
+                if block.meets(self.last) {
+                    continue;
+                }
+                older |= seen;
+                if self.shows_stamp(block, &mut errs)? {
                     return Ok(true);
                 }
             }
+        }
+        // Where all that ever held was written again by the last write, that one is all there is.
+        if let Some(took) = self.took.filter(|_| !older)
+            && self.shows_stamp(took, &mut errs)?
+        {
+            return Ok(true);
         }
         // A medium that answers with errors alone says nothing.
         errs.map_or(Ok(false), |fault| Err(End::Fault(fault)))
