@@ -342,6 +342,13 @@ fn blocks_fault(blocks: &Blocks, real: u64, need: Reach) -> Fault {
             Fault { right: vec![Found::Fake, Found::Damaged], ..fault }
         }
         BlockRule::FirstHolds | BlockRule::LastLoses => fault,
+        // Pairs at one distance are those of a failing address line, too.
+        BlockRule::Shared if *group == 2 => Fault {
+            class: Class::Wraparound,
+            right: vec![Found::Fake, Found::Damaged],
+            kinds: vec![FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Chain],
+            ..fault
+        },
         BlockRule::Shared => Fault {
             class: Class::Wraparound,
             kinds: vec![FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Chain],

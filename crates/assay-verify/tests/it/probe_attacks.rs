@@ -218,3 +218,32 @@ fn a_size_says_something() {
         said.sentence
     );
 }
+
+/// Shows how long some media take as a user probes them: `-- --ignored --nocapture the_time`.
+#[test]
+#[ignore = "shows times alone"]
+fn the_time_of_media_that_took_minutes() {
+    let limbo = MediumSpec::limbo(GIB, 61 * MIB).with_dropped(DroppedRead::LastOnBus);
+    for (name, spec) in [
+        ("chain of 61 MiB", MediumSpec::laid_out(GIB, Layout::chain(61 * MIB, 40 * MIB))),
+        ("chain of 61 in 256 MiB", MediumSpec::laid_out(GIB, Layout::chain(256 * MIB, 61 * MIB))),
+        ("limbo that shows the bus", limbo.clone()),
+        ("the same behind a cache", limbo.with_cache(Cache::of(4 * MIB))),
+        ("window of 2 KiB", MediumSpec::laid_out(747 * GIB, Layout::window(8 * MIB, 2 * KIB))),
+        ("wraparound of 7580 MiB", MediumSpec::laid_out(64 * GIB, Layout::wraparound(7580 * MIB))),
+        ("genuine, 2 TiB", MediumSpec::genuine(2048 * GIB)),
+    ] {
+        let mut medium = spec.build().unwrap();
+        let start = std::time::Instant::now();
+        let said = probed(&mut medium, &Settings::usual(spec.announced_bytes), 1).verification;
+        let (took, moved) = (start.elapsed(), medium.traffic());
+        println!(
+            "{name}: {:.1} s, {} MiB written, {} MiB read, {} reads: {}",
+            took.as_secs_f64(),
+            moved.written_bytes / MIB,
+            moved.read_bytes / MIB,
+            moved.reads,
+            said.sentence
+        );
+    }
+}

@@ -139,6 +139,11 @@ impl Map {
     /// Whether what is lost lies in spots between parts that hold, which are far more: a fake's memory ends somewhere.
     pub(crate) fn has_bad_spots(&self) -> bool {
         let runs = self.runs();
+        let lost = || runs.iter().filter(|run| run.2 == State::Loses).map(|run| run.1 - run.0 + 1);
+        // Where most of it is one part, that is where the memory ends.
+        if lost().max().unwrap_or(0) * 2 > lost().sum::<u64>() {
+            return false;
+        }
         let is = |run: Option<&(u64, u64, State)>, state| run.is_some_and(|run| run.2 == state);
         let spots = runs.windows(3).filter(|run| is(run.get(1), State::Loses) && is(run.first(), State::Keeps));
         let spots = spots.filter(|run| is(run.get(2), State::Keeps)).count();

@@ -4,7 +4,6 @@
 use rand_core::Rng;
 
 use super::super::contract::Device;
-use super::super::settings::MET;
 use super::super::stamp::{Origin, Seen};
 use super::counted::COUNTED;
 use super::loss_kind::{LossKind, Repeat};
@@ -28,7 +27,7 @@ const PIECE: u64 = 64;
 /// Single reads that look elsewhere for that.
 const TEETH: u64 = 16_384;
 /// The same for what is written in a row at the end of the device, as many as a genuine one of 2 TiB is asked for.
-const LAP_TEETH: u64 = 49_152;
+const LAP_TEETH: u64 = 40_000;
 /// Sectors of one write of that.
 const ROW: u64 = (1 << 20) / 512;
 /// Pairs all over the device that are said to be one cell.
@@ -380,8 +379,10 @@ impl<D: Device> Search<'_, '_, D> {
         if !repeat.straight && repeat.real <= COUNTED {
             return Ok(false);
         }
-        let (share, of) = MET;
-        let row = SectorRange { sectors: (self.run.sectors / of * share).max(self.device.unit()), ..self.run };
+        let (unit, claimed) = (self.device.unit(), repeat.protected + repeat.real);
+        let top = self.device.sectors() / unit * unit;
+        let length = self.run.sectors.max(claimed / LAP_TEETH).min(top / 8).max(unit) / unit * unit;
+        let row = SectorRange { at: top - length, sectors: length };
         self.device.begin_round();
         let starts: Vec<u64> = row.numbers().step_by(ROW as usize).collect();
         for at in starts {
@@ -393,8 +394,7 @@ impl<D: Device> Search<'_, '_, D> {
         if self.through.is_none() {
             self.eviction.evict(self.device, &[row])?;
         }
-        let step = (row.sectors / 8 * 7).max(1);
-        let claimed = (repeat.protected + repeat.real).min(row.at).min(step * LAP_TEETH);
+        let (step, claimed) = ((row.sectors / 8 * 7).max(1), claimed.min(row.at));
         let (now, mut at) = (self.device.generation(), self.device.random.next_u64() % step);
         while at < claimed {
             if self.through.is_none() || self.device.is_fresh(at) {

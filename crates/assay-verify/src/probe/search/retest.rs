@@ -104,9 +104,14 @@ impl<D: Device> Search<'_, '_, D> {
     fn lose_again(&mut self, lost: &[Lost]) -> Result<usize, End> {
         let mut again = 0;
         for lost in lost {
-            let place = self.device.place(lost.at, 1);
-            let seen = self.device.check(place)?;
-            again += usize::from(seen.get((lost.at - place.at) as usize).is_some_and(|seen| seen.is_silent_loss()));
+            // Of two that are one cell whichever was written last shows, and a cache may write them in any order.
+            let mut gone = false;
+            for at in [Some(lost.at), lost.shown].into_iter().flatten() {
+                let place = self.device.place(at, 1);
+                let seen = self.device.check(place)?;
+                gone |= seen.get((at - place.at) as usize).is_some_and(|seen| seen.is_silent_loss());
+            }
+            again += usize::from(gone);
         }
         Ok(again)
     }
