@@ -39,7 +39,8 @@ impl Ring {
         for (sectors, part) in [(small, SMALL), (large, LARGE)] {
             let mut left = sectors;
             while left > 0 {
-                let stretch = self.take(LARGE.min(left.max(SMALL)));
+                // A half of a part need not be whole blocks.
+                let stretch = self.take(LARGE.min(left.max(SMALL)).next_multiple_of(device.unit()));
                 if stretch.sectors == 0 {
                     return Ok(true);
                 }
