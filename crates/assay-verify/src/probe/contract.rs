@@ -30,7 +30,7 @@ pub enum Fault {
     #[error("no answer")]
     Hung,
     /// Nothing that the probe wrote is on it any more: another medium is in its place.
-    #[error("another medium took its place")]
+    #[error("another medium took its place, or it lost all that it held")]
     Exchanged,
 }
 

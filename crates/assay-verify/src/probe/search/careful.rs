@@ -109,8 +109,8 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// What is sent just behind the end lands here, where addresses start again.
     fn landing_part(&self) -> SectorRange {
-        let low = self.low_part();
-        SectorRange { sectors: LANDING.min(low.sectors / 4).max(self.device.unit()).min(low.sectors), ..low }
+        let (low, unit) = (self.low_part(), self.device.unit());
+        SectorRange { sectors: (LANDING.min(low.sectors / 4) / unit * unit).max(unit).min(low.sectors), ..low }
     }
 
     /// Writes the rest of the low part, but for what is a sample: a cache gives up what was written before.

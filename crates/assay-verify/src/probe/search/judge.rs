@@ -78,7 +78,9 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
     match ended {
         None => {}
         Some(End::Fault(Fault::Denied)) => account.cut_short = Some("the system denied access"),
-        Some(End::Fault(Fault::Exchanged)) => account.cut_short = Some("another medium took its place"),
+        Some(End::Fault(Fault::Exchanged)) => {
+            account.cut_short = Some("another medium took its place, or it lost all that it held")
+        }
         Some(End::Fault(fault)) => account.failed = Some(*fault),
         Some(End::Stopped) => account.cut_short = Some("it was interrupted"),
         Some(End::Journal(_)) => account.cut_short = Some("the journal could not be written"),

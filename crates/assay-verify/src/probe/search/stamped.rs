@@ -18,8 +18,12 @@ const PART: u64 = 1 << 20;
 /// Sectors that are asked whether their stamps still stand: from the lowest address on, and then all over.
 const LOWEST: usize = 8;
 const SPREAD: usize = 64;
+/// Places that are asked whether they read as they were saved.
+const ANCHORS: usize = 16;
 /// One place in so many may be the same on another medium.
 const FEW: usize = 4;
+/// Readings of a place until what differs in it is no wrong bit of one of them.
+const LOOKS: usize = 3;
 /// Sectors of a page of a cache at most: 64 KiB.
 pub(super) const PAGE_OF_CACHE: u64 = (64 << 10) / SECTOR_BYTES;
 
@@ -122,6 +126,15 @@ pub(crate) enum BusFlush {
     Write(SectorRange, SectorRange),
 }
 
+/// What became of a place that was saved and not written since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    AsSaved,
+    /// It errs, or shows a stamp or what was read just before.
+    TellsNothing,
+    Changed,
+}
+
 /// Counters of what a probe moved.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Moved {
@@ -130,8 +143,8 @@ pub(crate) struct Moved {
 }
 
 /// Some of these numbers, all over.
-fn spread(numbers: &[u64]) -> Vec<u64> {
-    numbers.iter().rev().step_by((numbers.len() / SPREAD).max(1)).copied().collect()
+fn spread(numbers: &[u64], some: usize) -> Vec<u64> {
+    numbers.iter().rev().step_by(numbers.len().div_ceil(some).max(1)).copied().collect()
 }
 
 pub(crate) struct StampedDevice<'a, D> {
@@ -180,6 +193,8 @@ pub(crate) struct StampedDevice<'a, D> {
     seen_stamp: bool,
     /// Whether any write was sent to the device; one that errs may have been done in part.
     sent: bool,
+    /// Sectors that were asked whether they read as they were saved.
+    asked: HashSet<u64, FixedState>,
 }
 
 impl<'a, D: Device> StampedDevice<'a, D> {
@@ -214,6 +229,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             shown: BTreeSet::new(),
             seen_stamp: false,
             sent: false,
+            asked: HashSet::default(),
         }
     }
 
@@ -468,25 +484,28 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     }
 
     /// Whether `place` may be written: another medium may be in the place of the one under test, in a reader that does not
-    /// report it. What was written last shows a stamp, or places that held theirs still do; no other medium has any.
-    /// A place that is written for the first time still begins as it was saved. Before a stamp was ever read back, all of it
-    /// does, and so do others.
+    /// report it. An earlier write still shows its stamp; no other medium has any. A place that is written for the first time
+    /// still begins as it was saved.
+    ///
+    /// A medium may lose all of that by itself. Then more than a few of the places that were only saved still read as they were,
+    /// and so does all of `place`: whatever medium that is, what it has there is in the journal.
     ///
     /// # Errors
-    /// [`Fault::Exchanged`] where all stamps are gone, or most of what was saved reads differently.
+    /// [`Fault::Exchanged`] where all stamps are gone, and most of what was saved reads differently.
     fn is_still_ours(&mut self, place: SectorRange) -> Result<bool, End> {
-        if !self.bears_a_stamp()? {
-            // A probe that never saw one of its stamps proves the medium by what it only read.
-            return if self.seen_stamp { Err(End::Fault(Fault::Exchanged)) } else { self.is_unchanged(place) };
+        if self.bears_a_stamp()? {
+            // What was saved may be of another medium than what bears the stamp now.
+            let first = SectorRange { sectors: self.unit(), ..place };
+            return Ok(self.written.contains_key(&place.at) || self.reads_as_saved(first)?);
         }
-        if self.written.contains_key(&place.at) {
-            return Ok(true);
+        if !self.some_read_as_saved()? {
+            return Err(End::Fault(Fault::Exchanged));
         }
-        // What was saved may be of another medium than what bears the stamp now.
-        self.is_unchanged(SectorRange { sectors: self.unit(), ..place })
+        Ok(self.standing(place)? != Standing::Changed)
     }
 
-    /// Whether a stamp of this probe stands anywhere.
+    /// Whether the stamp of an earlier write than the last stands anywhere: the medium may have been exchanged between the
+    /// look and that write.
     fn bears_a_stamp(&mut self) -> Result<bool, End> {
         let mut errs = None;
         if let Some(written) = self.before.or(self.took)
@@ -496,41 +515,16 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
         // The lowest addresses first, which most fakes keep; then what was never read, which a medium keeps that loses what
         // is read.
-        let mut older = false;
-        for (seen, candidates) in [
-            (true, self.lowest()),
-            (true, self.spread_held()),
-            (true, self.spread_shown()),
-            (false, self.spread_unread()),
-        ] {
+        for candidates in [self.lowest(), self.spread_held(), self.spread_shown(), self.spread_unread()] {
             for sector in candidates {
                 let block = self.place(sector, 1);
-                if block.meets(self.last) {
-                    continue;
-                }
-                older |= seen;
-                if self.shows_stamp(block, &mut errs)? {
+                if !block.meets(self.last) && self.shows_stamp(block, &mut errs)? {
                     return Ok(true);
                 }
             }
         }
-        // Where all that ever held was written again by the last write, that one is all there is.
-        if let Some(took) = self.took.filter(|_| !older)
-            && self.shows_stamp(took, &mut errs)?
-        {
-            return Ok(true);
-        }
         // A medium that answers with errors alone says nothing.
         errs.map_or(Ok(false), |fault| Err(End::Fault(fault)))
-    }
-
-    /// Whether a place reads as it was saved. Where it does not and others do, it changes by itself.
-    fn is_unchanged(&mut self, place: SectorRange) -> Result<bool, End> {
-        let same = self.reads_as_saved(place)?;
-        if same && self.seen_stamp {
-            return Ok(true);
-        }
-        if self.some_read_as_saved()? { Ok(same) } else { Err(End::Fault(Fault::Exchanged)) }
     }
 
     /// Sectors that were last seen to hold their stamps.
@@ -543,22 +537,22 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     }
 
     fn spread_shown(&self) -> Vec<u64> {
-        spread(&self.shown.iter().copied().collect::<Vec<u64>>())
+        spread(&self.shown.iter().copied().collect::<Vec<u64>>(), SPREAD)
     }
 
     fn spread_held(&self) -> Vec<u64> {
-        spread(&self.held().collect::<Vec<u64>>())
+        spread(&self.held().collect::<Vec<u64>>(), SPREAD)
     }
 
     fn spread_unread(&self) -> Vec<u64> {
         let mut unread: Vec<u64> =
             self.written.keys().filter(|sector| !self.findings.contains_key(sector)).copied().collect();
         unread.sort_unstable();
-        spread(&unread)
+        spread(&unread, SPREAD)
     }
 
-    /// Whether a block bears a stamp of this probe, of any address. An error is none, and is left in `errs` where all there was
-    /// are errors.
+    /// Whether a block bears a stamp of this probe, of any address, that was not written last: a place without memory shows that
+    /// one on any medium. An error is none, and is left in `errs` where all there was are errors.
     fn shows_stamp(&mut self, block: SectorRange, errs: &mut Option<Fault>) -> Result<bool, End> {
         let mut buffer = vec![0; block.bytes() as usize];
         self.moved.read_bytes += block.bytes();
@@ -571,7 +565,12 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             Err(Fault::Medium) => return Err(End::Fault(Fault::Gone)),
             Err(fault) => return Err(End::Fault(fault)),
         }
-        let shows = buffer.chunks_exact(SECTOR_LEN).any(|sector| self.salt.origin(sector).is_some());
+        let is_last = |offset: u64, generation: u32| {
+            let sector = offset / SECTOR_BYTES;
+            self.last.numbers().contains(&sector) && self.written.get(&sector) == Some(&generation)
+        };
+        let older = |(offset, generation): (u64, u32)| !is_last(offset, generation);
+        let shows = buffer.chunks_exact(SECTOR_LEN).any(|sector| self.salt.origin(sector).is_some_and(older));
         if shows {
             self.seen_stamp = true;
             self.shown.insert(block.at);
@@ -579,40 +578,98 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(shows)
     }
 
-    /// Whether all of a place reads as it was saved, or shows stamps; or it reads differently each time, which no other medium
-    /// does.
+    /// Whether all of a place reads as it was saved, or shows stamps, or differs from reading to reading, or errs.
     fn reads_as_saved(&mut self, place: SectorRange) -> Result<bool, End> {
-        let mut readings = Vec::new();
-        for _ in 0..2 {
-            let mut buffer = vec![0; place.bytes() as usize];
-            self.moved.read_bytes += place.bytes();
-            if self.device.read_at(place.offset(), &mut buffer).is_err() {
-                // What cannot be read is no data of another medium.
-                return Ok(true);
-            }
-            let known = |(sector, content): (u64, &[u8])| {
-                self.saved.get(&sector) == Some(&digest(content)) || self.salt.origin(content).is_some()
-            };
-            if place.numbers().zip(buffer.chunks_exact(SECTOR_LEN)).all(known) {
-                return Ok(true);
-            }
-            readings.push(buffer);
+        let Some(one) = self.look(place)? else { return Ok(true) };
+        let known = |(sector, content): (u64, &[u8])| {
+            self.saved.get(&sector) == Some(&digest(content)) || self.salt.origin(content).is_some()
+        };
+        if place.numbers().zip(one.chunks_exact(SECTOR_LEN)).all(known) {
+            return Ok(true);
         }
-        Ok(readings[0] != readings[1])
+        Ok(self.look(place)?.is_none_or(|other| other != one))
     }
 
-    /// Whether more than a few of some places that were saved and not written still read as they were saved, or there are none.
-    /// Cards with the same partition table have few places in common.
+    /// What a place reads as, where it does not err. What such a look reads is told by itself.
+    fn look(&mut self, place: SectorRange) -> Result<Option<Vec<u8>>, End> {
+        self.tell()?;
+        let mut buffer = vec![0; place.bytes() as usize];
+        self.moved.read_bytes += place.bytes();
+        Ok(self.device.read_at(place.offset(), &mut buffer).is_ok().then_some(buffer))
+    }
+
+    /// What became of a place that was saved. Wrong bits of single readings count for nothing.
+    fn standing(&mut self, place: SectorRange) -> Result<Standing, End> {
+        let mut missing: BTreeSet<u64> = place.numbers().collect();
+        let mut stamped = false;
+        for _ in 0..LOOKS {
+            let Some(content) = self.look(place)? else { return Ok(Standing::TellsNothing) };
+            for (sector, content) in place.numbers().zip(content.chunks_exact(SECTOR_LEN)) {
+                let ours = self.salt.origin(content).is_some();
+                if ours || self.saved.get(&sector) == Some(&digest(content)) {
+                    stamped |= ours;
+                    missing.remove(&sector);
+                }
+            }
+            if missing.is_empty() {
+                return Ok(if stamped { Standing::TellsNothing } else { Standing::AsSaved });
+            }
+        }
+        Ok(if self.shows_what_crossed(place)? { Standing::TellsNothing } else { Standing::Changed })
+    }
+
+    /// Whether a place shows what was read just before, whatever that was.
+    fn shows_what_crossed(&mut self, place: SectorRange) -> Result<bool, End> {
+        let block = SectorRange { sectors: self.unit(), ..place };
+        let others: Vec<u64> = self.lowest_saved().into_iter().filter(|at| !self.place(*at, 1).meets(block)).collect();
+        let mut crossed: Vec<Vec<u8>> = Vec::new();
+        for at in others {
+            let Some(content) = self.look(self.place(at, 1))? else { continue };
+            if crossed.contains(&content) {
+                continue;
+            }
+            if self.look(block)?.as_ref() != Some(&content) {
+                return Ok(false);
+            }
+            crossed.push(content);
+            if crossed.len() == 2 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The lowest addresses that were saved, in blocks.
+    fn lowest_saved(&self) -> Vec<u64> {
+        let unit = self.unit();
+        (0..LOWEST as u64 * unit).step_by(unit as usize).filter(|at| self.saved.contains_key(at)).collect()
+    }
+
+    /// Whether more than a few of the places that were saved and not written still read as they were saved, or there are none
+    /// that have a memory. Cards with the same partition table have few places in common.
     fn some_read_as_saved(&mut self) -> Result<bool, End> {
         let mut saved: Vec<u64> =
             self.saved.keys().filter(|sector| !self.written.contains_key(sector)).copied().collect();
         saved.sort_unstable();
-        let (mut same, mut all) = (0, 0);
-        for sector in spread(&saved) {
-            all += 1;
-            same += usize::from(self.reads_as_saved(self.place(sector, 1))?);
+        // Others each time, as long as there are any: a medium may lose what is read.
+        let fresh: Vec<u64> = saved.iter().filter(|sector| !self.asked.contains(sector)).copied().collect();
+        let all_over = spread(if fresh.len() < ANCHORS { &saved } else { &fresh }, ANCHORS);
+        self.asked.extend(&all_over);
+        // The lowest addresses, which another card may share, count where the others have no memory.
+        for anchors in [all_over, saved.into_iter().take(LOWEST).collect()] {
+            let (mut same, mut all) = (0, 0);
+            for sector in anchors {
+                match self.standing(self.place(sector, 1))? {
+                    Standing::AsSaved => (same, all) = (same + 1, all + 1),
+                    Standing::Changed => all += 1,
+                    Standing::TellsNothing => {}
+                }
+            }
+            if all > 0 {
+                return Ok(same * FEW >= all);
+            }
         }
-        Ok(same * FEW >= all)
+        Ok(true)
     }
 
     /// Returns when the device has what was written.
