@@ -20,6 +20,8 @@ const LOWEST: usize = 8;
 const SPREAD: usize = 64;
 /// One place in so many may be the same on another medium.
 const FEW: usize = 4;
+/// Sectors of a page of a controller's buffer.
+const PAGE: u64 = 8;
 /// Sectors of a page of a cache at most: 64 KiB.
 pub(super) const PAGE_OF_CACHE: u64 = (64 << 10) / SECTOR_BYTES;
 
@@ -176,6 +178,8 @@ pub(crate) struct StampedDevice<'a, D> {
     last: SectorRange,
     /// First sectors of blocks that showed a stamp before the next write.
     shown: BTreeSet<u64>,
+    /// Whether places show what crossed the bus before they were read.
+    shows_the_bus: bool,
     /// Whether a stamp was ever read back.
     seen_stamp: bool,
     /// Whether any write was sent to the device; one that errs may have been done in part.
@@ -212,6 +216,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             before: None,
             last: SectorRange { at: 0, sectors: 0 },
             shown: BTreeSet::new(),
+            shows_the_bus: false,
             seen_stamp: false,
             sent: false,
         }
@@ -414,11 +419,11 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         self.salt.stamp(place.at, self.generation, &mut buffer);
         self.touch(place);
         for _ in 0..2 {
-            self.tell()?;
             if !self.is_still_ours(place)? {
                 self.trouble(place);
                 return Ok(());
             }
+            self.tell()?;
             self.moved.written_bytes += place.bytes();
             if self.moved.written_bytes > self.most_written_bytes {
                 return Err(End::Spent);
@@ -524,13 +529,14 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         errs.map_or(Ok(false), |fault| Err(End::Fault(fault)))
     }
 
-    /// Whether a place reads as it was saved. Where it does not and others do, it changes by itself.
+    /// Whether a place reads as it was saved. Where it does not, and a stamp stands or others read as they were saved, it
+    /// changes by itself.
     fn is_unchanged(&mut self, place: SectorRange) -> Result<bool, End> {
-        let same = self.reads_as_saved(place)?;
-        if same && self.seen_stamp {
-            return Ok(true);
+        let same = self.reads_as_saved(place, &[])?;
+        if self.seen_stamp || self.some_read_as_saved()? {
+            return Ok(same || self.shows_the_bus);
         }
-        if self.some_read_as_saved()? { Ok(same) } else { Err(End::Fault(Fault::Exchanged)) }
+        Err(End::Fault(Fault::Exchanged))
     }
 
     /// Sectors that were last seen to hold their stamps.
@@ -561,6 +567,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     /// are errors.
     fn shows_stamp(&mut self, block: SectorRange, errs: &mut Option<Fault>) -> Result<bool, End> {
         let mut buffer = vec![0; block.bytes() as usize];
+        self.tell()?;
         self.moved.read_bytes += block.bytes();
         match self.device.read_at(block.offset(), &mut buffer) {
             Ok(()) => *errs = None,
@@ -579,26 +586,57 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(shows)
     }
 
-    /// Whether all of a place reads as it was saved, or shows stamps; or it reads differently each time, which no other medium
-    /// does.
-    fn reads_as_saved(&mut self, place: SectorRange) -> Result<bool, End> {
+    /// Whether all of a place reads as it was saved, or shows stamps, or what crossed the bus before, of which these are the
+    /// digests; or it reads differently each time, which no other medium does.
+    fn reads_as_saved(&mut self, place: SectorRange, bus: &[u64]) -> Result<bool, End> {
         let mut readings = Vec::new();
         for _ in 0..2 {
             let mut buffer = vec![0; place.bytes() as usize];
+            self.tell()?;
             self.moved.read_bytes += place.bytes();
             if self.device.read_at(place.offset(), &mut buffer).is_err() {
                 // What cannot be read is no data of another medium.
                 return Ok(true);
             }
-            let known = |(sector, content): (u64, &[u8])| {
-                self.saved.get(&sector) == Some(&digest(content)) || self.salt.origin(content).is_some()
-            };
-            if place.numbers().zip(buffer.chunks_exact(SECTOR_LEN)).all(known) {
+            let (mut known, mut shown) = (true, false);
+            for (sector, content) in place.numbers().zip(buffer.chunks_exact(SECTOR_LEN)) {
+                let now = digest(content);
+                let as_saved = self.saved.get(&sector) == Some(&now) || self.salt.origin(content).is_some();
+                let crossed = !as_saved && bus.contains(&now);
+                shown |= crossed;
+                known &= as_saved || crossed;
+            }
+            if known {
+                self.shows_the_bus |= shown;
                 return Ok(true);
             }
             readings.push(buffer);
         }
         Ok(readings[0] != readings[1])
+    }
+
+    /// Lets a page cross the bus that reads as it was saved, and no sector of which is like another; the digests of its
+    /// sectors. A place without memory may show it then.
+    fn cross_the_bus(&mut self, page: SectorRange) -> Result<Vec<u64>, End> {
+        let mut buffer = vec![0; page.bytes() as usize];
+        self.tell()?;
+        self.moved.read_bytes += page.bytes();
+        if self.device.read_at(page.offset(), &mut buffer).is_err() {
+            return Ok(Vec::new());
+        }
+        let now =
+            page.numbers().zip(buffer.chunks_exact(SECTOR_LEN)).map(|(sector, content)| (sector, digest(content)));
+        Ok(now.filter(|(sector, now)| self.saved.get(sector) == Some(now)).map(|(_, now)| now).collect())
+    }
+
+    /// The lowest page that was saved as a whole and not written, of which all sectors have a content of their own.
+    fn page_of_its_own(&self) -> Option<SectorRange> {
+        let is_own = |start: &u64| {
+            let digests: HashSet<u64> = (*start..start + PAGE).filter_map(|at| self.saved.get(&at).copied()).collect();
+            digests.len() as u64 == PAGE && !(*start..start + PAGE).any(|at| self.written.contains_key(&at))
+        };
+        let starts = self.saved.keys().copied().filter(|at| at % PAGE == 0);
+        starts.filter(is_own).min().map(|at| SectorRange { at, sectors: PAGE })
     }
 
     /// Whether more than a few of some places that were saved and not written still read as they were saved, or there are none.
@@ -607,10 +645,16 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         let mut saved: Vec<u64> =
             self.saved.keys().filter(|sector| !self.written.contains_key(sector)).copied().collect();
         saved.sort_unstable();
+        let page = self.page_of_its_own();
         let (mut same, mut all) = (0, 0);
         for sector in spread(&saved) {
+            let place = self.place(sector, 1);
+            let bus = match page {
+                Some(page) if !page.meets(place) => self.cross_the_bus(page)?,
+                _ => Vec::new(),
+            };
             all += 1;
-            same += usize::from(self.reads_as_saved(self.place(sector, 1))?);
+            same += usize::from(self.reads_as_saved(place, &bus)?);
         }
         Ok(same * FEW >= all)
     }
