@@ -250,6 +250,7 @@ mod tests {
     use assay_core::verification::SectorClass;
 
     use super::super::content::{Content, Format};
+    use super::super::regions::Map;
     use super::super::scope::Rewritten;
     use super::super::tally::Found;
     use super::*;
