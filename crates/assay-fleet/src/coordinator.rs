@@ -10,6 +10,7 @@ use std::time::Duration;
 use assay_engine::monotonic;
 use assay_runner::Step;
 
+use crate::ansible::PrivateDirectory;
 use crate::event_queue::{CoordinatorEvent, CoordinatorEvents, EventSender, event_queue};
 use crate::join::connect;
 use crate::key::{Greeting, Purpose, RunKey, nonce};
@@ -115,7 +116,7 @@ impl Coordinator {
     /// # Errors
     /// Where there is no such address either, or no thread.
     pub fn listen_here(expected: Expected, keep: Keep) -> std::io::Result<(Self, CoordinatorEvents)> {
-        match system::listen_privately() {
+        match system::listen_privately(PrivateDirectory::bare) {
             Ok(listener) => Self::begin(listener, expected, keep),
             Err(_) => Self::listen((std::net::Ipv4Addr::LOCALHOST, 0), expected, keep),
         }

@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_device::Sysroot;
 use assay_device::guard::HeldDevice;
+use assay_device::{Sysroot, look};
 use assay_verify::probe::{Identity, Pending, ReadDevice, Restoration, Stands, Traces};
 use serde_json::{Value, json};
 
@@ -108,7 +108,8 @@ fn confirm(journals: &[PathBuf], devices: &mut [(PathBuf, ReadDevice)]) {
     for (device, open) in devices {
         let Ok(held) = HeldDevice::to_read(&Sysroot::real(), device) else { continue };
         let (bytes, name) = (held.bytes(), device.to_string_lossy().into_owned());
-        let identity = Identity { bytes, name, serial: None, attachment: held.attachment() };
+        let serial = look(&Sysroot::real(), device).ok().and_then(|target| target.medium.unit);
+        let identity = Identity { bytes, name, serial, attachment: held.attachment() };
         for journal in journals {
             if Restoration::new(journal, &identity).confirm(open).unwrap_or(false) {
                 forget(journal);

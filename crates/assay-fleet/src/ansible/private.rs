@@ -119,6 +119,12 @@ fn is_forgotten(path: &Path, age: Duration) -> std::io::Result<bool> {
     Ok(OpenOptions::new().write(true).open(lock)?.try_lock().is_ok())
 }
 
+impl AsRef<Path> for PrivateDirectory {
+    fn as_ref(&self) -> &Path {
+        &self.path
+    }
+}
+
 impl Drop for PrivateDirectory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.path);

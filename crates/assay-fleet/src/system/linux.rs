@@ -1,5 +1,6 @@
 //! What a run on many nodes asks of the system here, on Linux.
 
+use std::fmt::Debug;
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +12,6 @@ use std::time::Duration;
 use assay_engine::Signal;
 use rustix::process::{Pid, geteuid, kill_process, kill_process_group};
 
-use crate::ansible::PrivateDirectory;
 use crate::transport::{Closing, Connection, Endpoint, Listener, Origin};
 
 /// Longest path of a socket that every system takes, in bytes: `sun_path` of unix(7) has 108, of macOS 104.
@@ -49,14 +49,14 @@ impl Connection for UnixStream {
 
 /// A socket in a directory of this user alone, both gone with this value.
 #[derive(Debug)]
-struct PrivateListener {
+struct PrivateListener<D> {
     listener: UnixListener,
     path: PathBuf,
     /// Removed with this value.
-    _directory: PrivateDirectory,
+    _directory: D,
 }
 
-impl Listener for PrivateListener {
+impl<D: Debug + Send> Listener for PrivateListener<D> {
     fn accept(&self) -> io::Result<(Box<dyn Connection>, Origin)> {
         let (stream, _) = self.listener.accept()?;
         Ok((Box::new(stream), Origin::Private))
@@ -68,13 +68,17 @@ impl Listener for PrivateListener {
 }
 
 /// Listens where no other user comes: on the way to a socket all directories are asked for the right to search (unix(7)).
-pub(crate) fn listen_privately() -> io::Result<Box<dyn Listener>> {
+/// `make` makes a directory of this user alone below another one; it is removed with its value.
+pub(crate) fn listen_privately<D>(make: impl Fn(&Path) -> io::Result<D>) -> io::Result<Box<dyn Listener>>
+where
+    D: AsRef<Path> + Debug + Send + 'static,
+{
     let own = std::path::absolute(std::env::temp_dir())?;
     let parents = [own.as_path(), Path::new("/tmp")];
     let mut refused = io::Error::other("no temporary directory has a short and plain path");
     for parent in parents.into_iter().filter(|parent| is_plain(parent)) {
-        let listening = PrivateDirectory::bare(parent).and_then(|directory| {
-            let path = directory.path().join("meet");
+        let listening = make(parent).and_then(|directory| {
+            let path = directory.as_ref().join("meet");
             if path.as_os_str().len() > LONGEST_PATH {
                 return Err(io::Error::other("the path of the temporary directory is too long for a socket"));
             }

@@ -18,7 +18,7 @@ pub(crate) fn is_private(directory: &Metadata) -> bool {
 pub(crate) fn end(_child: &Child, _whole_group: bool, _signal: Signal) {}
 
 /// There are no such sockets in the standard library.
-pub(crate) fn listen_privately() -> io::Result<Box<dyn Listener>> {
+pub(crate) fn listen_privately<D>(_make: impl Fn(&Path) -> io::Result<D>) -> io::Result<Box<dyn Listener>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

@@ -6,9 +6,9 @@
 
 use super::caches::{Cache, CacheSpec};
 use super::content::{Content, Store, Void};
+use super::error::Error;
 use super::faults::{Bites, Fault, Faults, Front, Stored, flip};
 use super::maps::{Map, Op, Side};
-use super::medium::Error;
 use super::numbers::{SECTOR, Sector, Set64, hash};
 use super::pools::{Given, Pool, PoolRule};
 

@@ -6,9 +6,9 @@
 //! written before. A fault without a bite is none that a probe can be asked about. What changed only the reading of
 //! sectors that the host had not written, or a write that puts back, is a *nip*: who looks twice may notice.
 
+use super::error::Error;
 use super::maps::Op;
 use super::maps::Side;
-use super::medium::Error;
 use super::numbers::{Map64, Rng, SECTOR, Sector, fill, hash, variant};
 use super::truths::Word;
 

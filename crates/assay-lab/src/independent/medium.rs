@@ -9,34 +9,7 @@ use super::maps::{Op, Side};
 use super::numbers::{SECTOR, hash};
 use std::time::Duration;
 
-/// Why an operation failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Error {
-    /// The medium errs at this place (EIO).
-    Medium,
-    /// There is no medium (ENODEV, ENXIO).
-    Gone,
-    /// It is read-only (EROFS, EPERM).
-    ReadOnly,
-    /// There was no answer for longer than a host waits.
-    Hung,
-    /// The operation is beyond the end, or not of whole blocks. A program that gets this has a mistake.
-    Bounds,
-}
-
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Medium => "input/output error",
-            Self::Gone => "no such device",
-            Self::ReadOnly => "read-only",
-            Self::Hung => "no answer",
-            Self::Bounds => "beyond the end, or not whole blocks",
-        })
-    }
-}
-
-impl std::error::Error for Error {}
+pub use super::error::Error;
 
 /// How long operations take.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -29,6 +29,7 @@ pub mod caches;
 pub mod campaign;
 pub mod card;
 pub mod content;
+pub mod error;
 pub mod faults;
 pub mod judge;
 pub mod maps;

@@ -31,6 +31,7 @@ mod raw;
 mod regions;
 mod salted;
 mod salvage;
+mod scope;
 mod size;
 mod state;
 mod survey;

@@ -24,9 +24,10 @@ use super::medium::{Medium, Piece};
 use super::pass;
 use super::plan::{CheckPlan, Settings, files_of};
 use super::pool::Pool;
+use super::scope::Scope;
 use super::state::State;
 use super::tally::Tally;
-use super::verdict::{Judged, Scope, judge};
+use super::verdict::{Judged, judge};
 use super::work::Work;
 use crate::probe::Salt;
 

@@ -152,6 +152,13 @@ impl Tally {
         }
     }
 
+    /// Whether data stand in other places than they were written to, and none are overwritten by others: what a
+    /// place holds is not at its own place too.
+    pub(super) fn is_misaddressed(&self) -> bool {
+        let moved = self.aliases.iter().filter(|alias| self.lost.contains(alias.holds)).count();
+        self.counts.overwritten > 0 && moved * 2 > self.aliases.len()
+    }
+
     /// Whether it can have been found on a medium of `whole_bytes`.
     pub(crate) fn is_sound(&self, whole_bytes: u64) -> bool {
         let sectors = |counts: &SectorCounts| {

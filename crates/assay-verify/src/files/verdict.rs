@@ -2,9 +2,10 @@
 
 use assay_core::verification::{Extent, FakeKind, Reach, Remark, SECTOR_BYTES, Verdict, Verification};
 
-use super::regions::{Map, Region, missing_from, regions, silent_from};
+use super::regions::{Region, missing_from, regions, silent_from};
+use super::scope::{Retried, Scope};
 use super::size::{self, Size};
-use super::survey::{LEAST_PERIOD, Repeats};
+use super::survey::LEAST_PERIOD;
 use super::tally::Tally;
 use super::words::Words;
 
@@ -29,66 +30,6 @@ const OVERWRITTEN: f64 = 0.05;
 const WRAPAROUND: f64 = 0.99;
 /// Parts that hold data are listed up to so many.
 const MOST_HOLDS: usize = 1024;
-
-/// What came of writing again, to drive out caches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rewritten {
-    /// Bytes written.
-    pub(crate) bytes: u64,
-    /// Sectors that were read afterwards.
-    pub(crate) sectors: u64,
-    /// Those that still held what stood there before.
-    pub(crate) stale: u64,
-}
-
-/// What became of places that had lost what was written, and were written again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Retried {
-    /// They lose it again.
-    Lost,
-    /// They hold it, and all that held before does too.
-    Hold,
-    /// They hold it, and as much that held before is lost: each write takes the place of the oldest.
-    Displace {
-        /// Bytes that were found to hold at one moment.
-        held_bytes: u64,
-    },
-}
-
-/// How much was checked, and how.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Scope {
-    /// What could have been checked, in bytes.
-    pub(crate) whole_bytes: u64,
-    /// Whether all of it was.
-    pub(crate) complete: bool,
-    /// Size of the device in bytes, where that is known; else of the file system.
-    pub(crate) medium_bytes: Option<u64>,
-    /// Whether the first is it.
-    pub(crate) device_is_known: bool,
-    /// Where it lies on the device, where that is known.
-    pub(crate) map: Option<Map>,
-    /// How the device's addresses start again, where that was looked for and found.
-    pub(crate) repeats: Option<Repeats>,
-    /// What was written again; `None` where nothing was.
-    pub(crate) rewritten: Option<Rewritten>,
-    /// What became of places that were lost and written again; `None` where none were.
-    pub(crate) retried: Option<Retried>,
-    /// Whether errors may be the file system's: it compares checksums, or errs where its device does not.
-    pub(crate) file_system_errs: bool,
-    /// Whether nothing was written: the files were there.
-    pub(crate) only_read: bool,
-    /// Whether compression and deduplication gain nothing on what was written.
-    pub(crate) unique: bool,
-    /// Bytes that the medium refused to write.
-    pub(crate) refused_bytes: u64,
-    /// Why the medium failed on the way, as a clause.
-    pub(crate) failed: Option<String>,
-    /// Why the check ended early though the medium did not fail, as a clause.
-    pub(crate) ended: Option<String>,
-    /// Why what was read need not come from the medium, as a clause.
-    pub(crate) doubt: Option<String>,
-}
 
 /// What it came to.
 pub(crate) struct Judged {
@@ -257,7 +198,7 @@ fn takes_nothing(tally: &Tally, scope: &Scope) -> bool {
     let counts = &tally.counts;
     let nothing = counts.total() > 0 && counts.good == 0 && counts.corrupted == counts.total();
     let answers = counts.good + counts.corrupted + counts.overwritten;
-    let left_over = !scope.unique && counts.good < answers / 10 && is_misaddressed(tally);
+    let left_over = !scope.unique && counts.good < answers / 10 && tally.is_misaddressed();
     nothing || left_over
 }
 
@@ -265,10 +206,10 @@ fn fake(tally: &Tally, scope: &Scope, by_address: &[Region]) -> Option<FakeKind>
     let counts = &tally.counts;
     let of_lost = counts.overwritten as f64 / counts.lost() as f64;
     let wrapped = counts.overwritten >= SURELY_WRAPPED || (counts.overwritten >= WRAPPED && of_lost >= OVERWRITTEN);
-    if wrapped && !is_misaddressed(tally) && !is_echo(tally) {
+    if wrapped && !tally.is_misaddressed() && !is_echo(tally) {
         return Some(if of_lost >= WRAPAROUND { FakeKind::Wraparound } else { FakeKind::Chain });
     }
-    if is_misaddressed(tally) {
+    if tally.is_misaddressed() {
         return None;
     }
     // A region that errs is a broken medium; a fake answers, with something else.
@@ -294,13 +235,6 @@ fn missing(regions: &[Region]) -> bool {
     missing_from(regions, WEIGHT).is_some_and(|from| silent_from(regions, from) >= LEAST_MISSING)
 }
 
-/// Whether data stand in other places than they were written to, and none are overwritten by others: what a
-/// place holds is not at its own place too.
-pub(super) fn is_misaddressed(tally: &Tally) -> bool {
-    let moved = tally.aliases.iter().filter(|alias| tally.lost.contains(alias.holds)).count();
-    tally.counts.overwritten > 0 && moved * 2 > tally.aliases.len()
-}
-
 /// Whether what is dropped is answered with what went over the bus last: the same for many places, at any
 /// distance.
 fn is_echo(tally: &Tally) -> bool {
@@ -316,6 +250,8 @@ mod tests {
     use assay_core::verification::SectorClass;
 
     use super::super::content::{Content, Format};
+    use super::super::regions::Map;
+    use super::super::scope::Rewritten;
     use super::super::tally::Found;
     use super::*;
     use crate::probe::Salt;

@@ -3,9 +3,9 @@
 use assay_core::units::Bytes;
 use assay_core::verification::{FakeKind, Reach, Remark, SECTOR_BYTES, SectorCounts, Verdict};
 
+use super::scope::{Retried, Scope};
 use super::size::Size;
 use super::tally::Tally;
-use super::verdict::{Retried, Scope, is_misaddressed};
 
 /// What the sentence is made of.
 pub(super) struct Words<'a> {
@@ -74,7 +74,7 @@ impl Words<'_> {
                 let (place, announced) = if by_address { ("of the device's", *announced) } else { ("of", checked) };
                 format!("fake: {place} {} only {} hold data, {}", Bytes(announced), size.words(), self.how())
             }
-            Verdict::Damaged if is_misaddressed(tally) => {
+            Verdict::Damaged if tally.is_misaddressed() => {
                 format!("damaged: of {} {} were found in other places", Bytes(checked), Bytes(counts.overwritten * 512))
             }
             Verdict::Damaged if scope.retried == Some(Retried::Hold) => {

@@ -24,9 +24,9 @@ use super::plan::{CheckPlan, Settings};
 use super::pool::{Pool, Task};
 use super::progress::{Progress, Timed};
 use super::regions::{Map, Region, missing_upto, regions};
+use super::scope::{Retried, Rewritten};
 use super::state::State;
 use super::tally::Tally;
-use super::verdict::{Retried, Rewritten};
 
 const MIB: u64 = 1 << 20;
 /// Writing is timed over this long, or this part of the area, before anything is said of the time it takes.

@@ -49,7 +49,7 @@ pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> ProbePlan {
     // A few of the samples are looked at each time what was written has doubled.
     let looks = 16 * u64::from((run / MIB).max(1).ilog2() + 1);
     let pages = READINGS as u64 - 2;
-    let verified = run / (run / (LEAST_VERIFIED * 512)).max(1);
+    let verified = run.min(LEAST_VERIFIED * 512);
     let places = PARTS + singles;
     let pieces = run.div_ceil(MIB);
     // A small place costs its own record and its part of a commit mark.

@@ -152,6 +152,6 @@ fn words(standing: Standing) -> &'static str {
         Standing::Refused => "could not be written: the device refused",
         Standing::Blocks => "did not keep what was put back, as where a fake has no memory",
         Standing::Unreadable => "cannot be read",
-        Standing::Other => "changed in another way and was left alone",
+        Standing::Other => "changed in another way and stayed untouched",
     }
 }

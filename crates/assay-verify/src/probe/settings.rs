@@ -11,7 +11,7 @@ pub(super) const WIDE: u64 = 64;
 pub(super) const TEETH: u64 = 16_384;
 /// A place is read so many times: cells that do not last lose within a few readings.
 pub(super) const READINGS: usize = 6;
-/// Sectors of a run that are read back at least: 16 MiB.
+/// Sectors of a run that are read back, where it is no shorter: 16 MiB.
 pub(super) const LEAST_VERIFIED: u64 = (16 << 20) / 512;
 /// One in so many parts of a run is as long as the start of the device that is saved before anything is written.
 pub(super) const CAREFUL: u64 = 8;
@@ -37,10 +37,10 @@ impl Default for Settings {
 
 impl Settings {
     /// What is usual for a device of `bytes`: 64 MiB, and from 1 TiB on, where the comb costs more,
-    /// 32 MiB, so that a genuine one of 2 TiB in blocks of 512 bytes costs at most 400 MB.
+    /// 30 MiB, so that a genuine one of 2 TiB in blocks of 512 bytes costs at most 400 MB.
     #[must_use]
     pub fn usual(bytes: u64) -> Self {
-        Self { cache_limit_bytes: if bytes < 1 << 40 { 64 * MIB } else { 32 * MIB } }
+        Self { cache_limit_bytes: if bytes < 1 << 40 { 64 * MIB } else { 30 * MIB } }
     }
 
     /// Largest cache that is seen through on a device of `bytes` once a loss is known, in bytes.

@@ -619,8 +619,10 @@ fn suites_are_listed_shown_and_exported() {
 #[test]
 fn the_command_line_changes_what_the_suite_says() {
     let place = Place::new();
-    let record = place.measured_with(&["--repeats", "2", "--budget", "3s", "--max-write", "20MiB", "--engine", "sync"]);
-    assert_eq!((record.settings.repeats, record.settings.budget_ns), (2, 3_000_000_000));
+    // A busy machine gets all repeats into a minute.
+    let record =
+        place.measured_with(&["--repeats", "2", "--budget", "61s", "--max-write", "20MiB", "--engine", "sync"]);
+    assert_eq!((record.settings.repeats, record.settings.budget_ns), (2, 61_000_000_000));
     assert_eq!(record.settings.max_write_bytes, 20 << 20);
     assert!(record.settings.written_bytes <= 20 << 20);
     assert!(record.measurements.iter().all(|m| m.engine == "sync" && m.repeats.len() == 2));

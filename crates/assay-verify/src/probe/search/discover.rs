@@ -137,10 +137,16 @@ impl<D: Device> Search<'_, '_, D> {
             .collect()
     }
 
-    /// The parts of the run that are read back.
+    /// The parts of the run that are read back: all of a short one, else [`LEAST_VERIFIED`] all over it.
     fn verified(&self, samples: &[SectorRange]) -> Vec<SectorRange> {
-        let every = (self.run.sectors / LEAST_VERIFIED).max(1) as usize;
-        self.clear_run(samples).into_iter().step_by(every).collect()
+        let (mut passed, mut taken) = (0, 0);
+        let is_due = |part: &SectorRange| {
+            passed += part.sectors;
+            let due = taken * self.run.sectors < passed * LEAST_VERIFIED;
+            taken += if due { part.sectors } else { 0 };
+            due
+        };
+        self.clear_run(samples).into_iter().filter(is_due).collect()
     }
 
     /// Single reads below the run, closer than it is long: one of them meets it wherever addresses

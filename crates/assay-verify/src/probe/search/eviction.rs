@@ -3,7 +3,7 @@
 use super::super::contract::Device;
 use super::super::settings::LOSSY;
 use super::super::stamp::Seen;
-use super::stamped::{End, SectorRange, StampedDevice};
+use super::stamped::{End, PAGE_OF_CACHE, SectorRange, StampedDevice};
 
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
@@ -322,7 +322,24 @@ impl Eviction {
         Ok(())
     }
 
+    /// Takes the next canaries in turn. What lies where is written against them shares pages of a cache with that, and
+    /// stays there: none of those, where there are enough others.
     fn choose<D: Device>(&mut self, device: &StampedDevice<'_, D>, tests: &[SectorRange]) -> Vec<LosingSector> {
+        let away = |losing: &LosingSector, rings: &[Ring]| {
+            [Some(losing.at), losing.by].into_iter().flatten().all(|at| {
+                rings.iter().all(|ring| at + PAGE_OF_CACHE <= ring.area.at || at >= ring.area.end() + PAGE_OF_CACHE)
+            })
+        };
+        let chosen = self.choose_from(device, tests, away);
+        if chosen.len() == CANARIES { chosen } else { self.choose_from(device, tests, |_, _| true) }
+    }
+
+    fn choose_from<D: Device>(
+        &mut self,
+        device: &StampedDevice<'_, D>,
+        tests: &[SectorRange],
+        suits: impl Fn(&LosingSector, &[Ring]) -> bool,
+    ) -> Vec<LosingSector> {
         let mut chosen: Vec<LosingSector> = Vec::new();
         for _ in 0..self.losing_sectors.len() {
             let losing = self.losing_sectors[self.next_losing_sector % self.losing_sectors.len()];
@@ -330,7 +347,7 @@ impl Eviction {
             let places = [Some(losing.at), losing.by].into_iter().flatten().map(|at| device.place(at, 1));
             let free = places.clone().all(|place| !tests.iter().any(|test| test.meets(place)));
             let other = chosen.iter().all(|one| device.place(one.at, 1) != device.place(losing.at, 1));
-            if free && other && !device.is_bad(losing.at) {
+            if free && other && !device.is_bad(losing.at) && suits(&losing, &self.rings) {
                 chosen.push(losing);
             }
             if chosen.len() == CANARIES {

@@ -130,7 +130,7 @@ pub(crate) enum BusFlush {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     AsSaved,
-    /// It errs, or shows a stamp or what was read just before.
+    /// It errs, reads differently each time, or shows a stamp or what was read just before.
     TellsNothing,
     Changed,
 }
@@ -430,11 +430,11 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         self.salt.stamp(place.at, self.generation, &mut buffer);
         self.touch(place);
         for _ in 0..2 {
-            self.tell()?;
             if !self.is_still_ours(place)? {
                 self.trouble(place);
                 return Ok(());
             }
+            self.tell()?;
             self.moved.written_bytes += place.bytes();
             if self.moved.written_bytes > self.most_written_bytes {
                 return Err(End::Spent);
@@ -496,7 +496,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         if self.bears_a_stamp()? {
             // What was saved may be of another medium than what bears the stamp now.
             let first = SectorRange { sectors: self.unit(), ..place };
-            return Ok(self.written.contains_key(&place.at) || self.reads_as_saved(first)?);
+            return Ok(self.written.contains_key(&place.at) || self.standing(first)? != Standing::Changed);
         }
         if !self.some_read_as_saved()? {
             return Err(End::Fault(Fault::Exchanged));
@@ -555,6 +555,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     /// one on any medium. An error is none, and is left in `errs` where all there was are errors.
     fn shows_stamp(&mut self, block: SectorRange, errs: &mut Option<Fault>) -> Result<bool, End> {
         let mut buffer = vec![0; block.bytes() as usize];
+        self.tell()?;
         self.moved.read_bytes += block.bytes();
         match self.device.read_at(block.offset(), &mut buffer) {
             Ok(()) => *errs = None,
@@ -578,18 +579,6 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(shows)
     }
 
-    /// Whether all of a place reads as it was saved, or shows stamps, or differs from reading to reading, or errs.
-    fn reads_as_saved(&mut self, place: SectorRange) -> Result<bool, End> {
-        let Some(one) = self.look(place)? else { return Ok(true) };
-        let known = |(sector, content): (u64, &[u8])| {
-            self.saved.get(&sector) == Some(&digest(content)) || self.salt.origin(content).is_some()
-        };
-        if place.numbers().zip(one.chunks_exact(SECTOR_LEN)).all(known) {
-            return Ok(true);
-        }
-        Ok(self.look(place)?.is_none_or(|other| other != one))
-    }
-
     /// What a place reads as, where it does not err. What such a look reads is told by itself.
     fn look(&mut self, place: SectorRange) -> Result<Option<Vec<u8>>, End> {
         self.tell()?;
@@ -601,7 +590,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     /// What became of a place that was saved. Wrong bits of single readings count for nothing.
     fn standing(&mut self, place: SectorRange) -> Result<Standing, End> {
         let mut missing: BTreeSet<u64> = place.numbers().collect();
-        let mut stamped = false;
+        let (mut stamped, mut first) = (false, None);
         for _ in 0..LOOKS {
             let Some(content) = self.look(place)? else { return Ok(Standing::TellsNothing) };
             for (sector, content) in place.numbers().zip(content.chunks_exact(SECTOR_LEN)) {
@@ -613,6 +602,9 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             }
             if missing.is_empty() {
                 return Ok(if stamped { Standing::TellsNothing } else { Standing::AsSaved });
+            }
+            if first.get_or_insert_with(|| content.clone()) != &content {
+                return Ok(Standing::TellsNothing);
             }
         }
         Ok(if self.shows_what_crossed(place)? { Standing::TellsNothing } else { Standing::Changed })
