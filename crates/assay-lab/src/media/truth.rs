@@ -224,11 +224,12 @@ fn faults(spec: &MediumSpec) -> Vec<Fault> {
         };
         let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
         // It may be worn out, or a fake whose cache holds data for a time.
-        faults.push(Fault {
-            kinds,
-            restorable: false,
-            ..Fault::new(Class::Decaying, [Found::Fake, Found::Damaged], need)
-        });
+        let mut right = vec![Found::Fake, Found::Damaged];
+        if matches!(decay.retention, Retention::Reads(..=2)) {
+            // Two looks wear everything: no stamp stands, and nothing reads as it was saved. So does another card.
+            right.push(Found::Undecided);
+        }
+        faults.push(Fault { kinds, restorable: false, ..Fault::new(Class::Decaying, right, need) });
     }
     faults.extend(flips_faults(spec, silent));
     if spec.slips.is_some() {

@@ -15,8 +15,13 @@ use assay_verify::probe::{
 };
 use tempfile::TempDir;
 
-/// Less than the default, so that hundreds of media take seconds; the verdict states it, and the judge reads that.
-const SETTINGS: Settings = Settings { cache_limit_bytes: 8 << 20 };
+/// Less than the default, so that hundreds of media take seconds; the verdict states it, and the judge reads that. On a large
+/// device as much as makes the single reads below the run as few as they are there by default.
+fn settings(bytes: u64) -> Settings {
+    let least = (bytes >> 30).div_ceil(12) << 20;
+    Settings { cache_limit_bytes: least.max(8 << 20).min(Settings::usual(bytes).cache_limit_bytes) }
+}
+
 /// Operations after which a call of the program counts as one that does not end.
 const ENDLESS: u64 = 20_000_000;
 
@@ -77,7 +82,7 @@ impl Program for Probe {
         let path = self.directory.path().join(format!("{}.journal", self.journals.len()));
         self.journals.push(path.clone());
         let journal = Journal::create(&path, &identity, Salt::known(seed)).unwrap();
-        let probed = run(&mut device, journal, &SETTINGS, &control, &mut |_| {}).unwrap();
+        let probed = run(&mut device, journal, &settings(identity.bytes), &control, &mut |_| {}).unwrap();
         let all_back =
             probed.restored.as_ref().is_ok_and(Restored::is_complete) && probed.journal != JournalLeft::Needed;
         if is_told() {
