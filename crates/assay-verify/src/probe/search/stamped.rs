@@ -195,6 +195,8 @@ pub(crate) struct StampedDevice<'a, D> {
     sent: bool,
     /// Sectors that were asked whether they read as they were saved.
     asked: HashSet<u64, FixedState>,
+    /// Sectors of a block that is not written, and tells nothing.
+    left: BTreeSet<u64>,
 }
 
 impl<'a, D: Device> StampedDevice<'a, D> {
@@ -230,6 +232,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             seen_stamp: false,
             sent: false,
             asked: HashSet::default(),
+            left: BTreeSet::new(),
         }
     }
 
@@ -315,6 +318,16 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         self.bad.extend(place.numbers());
         for sector in place.numbers() {
             self.findings.insert(sector, Seen::Unreadable);
+        }
+    }
+
+    /// A place that no longer reads as it was saved is not written. A few of them tell nothing: a place without memory reads as
+    /// what crossed the bus, which was nothing when the first one was saved. More of them are bad.
+    fn leave(&mut self, place: SectorRange) {
+        if self.left.is_empty() && place.sectors <= self.unit() {
+            self.left.extend(place.numbers());
+        } else {
+            self.trouble(place);
         }
     }
 
@@ -431,7 +444,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         self.touch(place);
         for _ in 0..2 {
             if !self.is_still_ours(place)? {
-                self.trouble(place);
+                self.leave(place);
                 return Ok(());
             }
             self.tell()?;
@@ -613,7 +626,10 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     /// Whether a place shows what was read just before, whatever that was.
     fn shows_what_crossed(&mut self, place: SectorRange) -> Result<bool, End> {
         let block = SectorRange { sectors: self.unit(), ..place };
-        let others: Vec<u64> = self.lowest_saved().into_iter().filter(|at| !self.place(*at, 1).meets(block)).collect();
+        // A stamp is like nothing else; where none stands, blocks at the start of the device may differ from each other.
+        let stamps = self.took.map(|took| took.at).into_iter().chain(self.shown.iter().rev().take(LOWEST).copied());
+        let others: Vec<u64> =
+            stamps.chain(self.lowest_saved()).filter(|at| !self.place(*at, 1).meets(block)).collect();
         let mut crossed: Vec<Vec<u8>> = Vec::new();
         for at in others {
             let Some(content) = self.look(self.place(at, 1))? else { continue };
@@ -623,8 +639,9 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             if self.look(block)?.as_ref() != Some(&content) {
                 return Ok(false);
             }
+            let is_stamp = content.chunks_exact(SECTOR_LEN).any(|sector| self.salt.origin(sector).is_some());
             crossed.push(content);
-            if crossed.len() == 2 {
+            if is_stamp || crossed.len() == 2 {
                 return Ok(true);
             }
         }
@@ -686,6 +703,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             let before = self.saved.get(&sector).copied();
             let seen = match self.written.get(&sector) {
                 _ if self.bad.contains(&sector) => Seen::Unreadable,
+                _ if self.left.contains(&sector) => Seen::Holds,
                 Some(generation) => {
                     let seen = match compare(self.salt, sector, *generation, before, content) {
                         Seen::Foreign(origin) if self.is_of_flush(origin.sector) => Seen::Lost,
