@@ -56,7 +56,7 @@ pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> ProbePlan {
     let records = (places * 128).min(bytes / 512 * 128) + 4096;
     let (share, of) = MET;
     let most_journal_bytes = (5 * run + low + 64 * MIB).min(bytes) / 64 * 65 + records;
-    let most_search_bytes = 40 * run + 1024 * MIB;
+    let most_search_bytes = 40 * run + 1536 * MIB;
     ProbePlan {
         // Most of the run twice. All is put back in two rounds.
         written_bytes: 3 * saved + run / of * share,

@@ -195,6 +195,8 @@ pub(crate) struct StampedDevice<'a, D> {
     sent: bool,
     /// Sectors that were asked whether they read as they were saved.
     asked: HashSet<u64, FixedState>,
+    /// The first sector that was saved.
+    first_saved: Option<u64>,
     /// Sectors of a block that is not written, and tells nothing.
     left: BTreeSet<u64>,
 }
@@ -232,6 +234,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             seen_stamp: false,
             sent: false,
             asked: HashSet::default(),
+            first_saved: None,
             left: BTreeSet::new(),
         }
     }
@@ -321,10 +324,10 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
     }
 
-    /// A place that no longer reads as it was saved is not written. A few of them tell nothing: a place without memory reads as
-    /// what crossed the bus, which was nothing when the first one was saved. More of them are bad.
+    /// A place that no longer reads as it was saved is not written, and is bad. Only the first one that was saved tells nothing:
+    /// a place without memory reads as what crossed the bus before, and nothing had crossed it then.
     fn leave(&mut self, place: SectorRange) {
-        if self.left.is_empty() && place.sectors <= self.unit() {
+        if self.first_saved == Some(place.at) && place.sectors <= self.unit() {
             self.left.extend(place.numbers());
         } else {
             self.trouble(place);
@@ -407,6 +410,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     fn save_part(&mut self, part: SectorRange) -> Result<(), End> {
         let missing: Vec<u64> =
             part.numbers().filter(|sector| !self.saved.contains_key(sector) && !self.bad.contains(sector)).collect();
+        self.first_saved = self.first_saved.or(missing.first().copied());
         for row in missing.chunk_by(|a, b| a + 1 == *b) {
             let place = SectorRange { at: row[0], sectors: row.len() as u64 };
             let mut buffer = vec![0; place.bytes() as usize];
