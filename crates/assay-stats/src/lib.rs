@@ -1,6 +1,7 @@
 //! Pure mathematics: from repeated values to estimates, and from series to what happened in them.
 //! No I/O, no clock, no randomness but from a seed.
 
+pub mod days;
 pub mod decide;
 mod ess;
 mod interval;
@@ -16,6 +17,7 @@ pub mod soak;
 pub mod steady;
 #[cfg(test)]
 mod testing;
+mod two_units;
 pub mod variation;
 
 pub use ess::{Correlation, correlation};
@@ -24,3 +26,4 @@ pub use logs::log_mean;
 pub use order::{Middle, middle};
 pub use over_days::OverDays;
 pub use shape::{TwoSpeeds, drift, drift_along, two_speeds, uneven};
+pub use two_units::half_between;

@@ -4,7 +4,7 @@ use assay_core::record::Record;
 
 use super::report::Run;
 use crate::exclusion::excluded_whole;
-use crate::identity::{day, identity};
+use crate::identity::{host_day, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::{Reason, excluded};
@@ -19,6 +19,6 @@ pub(super) fn run(record: &Record, load: &Load, quantity: Quantity) -> (Option<(
     let of = identity(record);
     let until_narrow = record.settings.until_known();
     let (points, marks) = (reading.values, reading.marks);
-    let (record, day) = (record.id.clone(), day(record));
+    let (record, day) = (record.id.clone(), host_day(record));
     (Some((Run { record, unit: (of.model, of.unit), day, points, until_narrow, marks }, unsound)), reasons)
 }

@@ -113,7 +113,8 @@ fn asks_what_would_tell(sides: usize, first: usize) -> bool {
 fn of_values(basis: Basis) -> &'static str {
     match basis {
         Basis::Repeats => "repeats of one run",
-        Basis::Runs => "runs of one unit",
+        Basis::Runs => "runs of one unit on one day",
+        Basis::Days => "days of one unit",
         Basis::Units => "units",
     }
 }
@@ -125,7 +126,7 @@ pub(super) fn estimate(values: &[f64], level: f64, basis: Basis, until_narrow: b
     let condition = match (basis, until_narrow) {
         (Basis::Repeats, true) => ", wider for being looked at after each repeat",
         (Basis::Repeats, false) => ", repeats taken as independent",
-        (Basis::Runs | Basis::Units, _) => "",
+        (Basis::Runs | Basis::Days | Basis::Units, _) => "",
     };
     let of = of_values(basis);
     estimate.method = format!("geometric mean of {of}, t interval on logarithms{condition}");

@@ -2,11 +2,11 @@
 
 use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal};
 use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEVIATION, specimens};
-use assay_stats::{log_mean, student_t};
+use assay_stats::{days, half_between, log_mean, student_t};
 
-use super::question::{question, units};
+use super::question::{days as days_of, days_of_each, question, runs, units};
 use super::report::{Days, Question, Runs, Side};
-use super::scatter::{days, differences, squared_error};
+use super::scatter::{days as scatter_of_days, differences, squared_error};
 use super::telling;
 use crate::needed::Needed;
 
@@ -71,24 +71,31 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
         }
         Question::Runs | Question::Units if bare => numbers(question, &welch),
         Question::Runs | Question::Units => {
-            let days = days(first, second);
-            let weights = 1.0 / first.runs.len() as f64 + 1.0 / second.runs.len() as f64;
-            let half = days.half(1.0 - options.alpha, weights).unwrap_or(f64::INFINITY);
+            let days = scatter_of_days(first, second);
+            let weights = 1.0 / days_of(first) as f64 + 1.0 / days_of(second) as f64;
+            let level = 1.0 - options.alpha;
+            let pooled = || days.half(level, weights).map(|half| (half, days.assumed()));
+            // Days of one unit are of one kind; two units may have days of their own.
+            let found = if question == Question::Units { two_units(first, second, level) } else { pooled() };
+            let (half, assumed) = found.unwrap_or((f64::INFINITY, days.assumed()));
             let as_they_were = welch.low.zip(welch.high).filter(|_| one_each);
             // What single runs did by themselves is never told more narrowly than their repeats allow.
             let half = as_they_were.map_or(half, |(low, high)| half.max((high / low).ln() / 2.0));
             let runs = as_they_were.map(|(low, high)| Runs { low, high, differ: differ(welch.answer) });
-            let across_days = Days {
-                deviation: days.deviation(),
-                measured: days.measured(),
-                prior: (PRIOR_DEVIATION, days.assumed()),
-            };
+            let across_days =
+                Days { deviation: days.deviation(), measured: days.measured(), prior: (PRIOR_DEVIATION, assumed) };
             let wide = Comparison::of(welch.ratio.ln(), half, welch.n, options.delta);
             Numbers { days: Some(across_days), runs, ..numbers(question, &wide) }
         }
     };
     let needed = if bare { None } else { telling::needed(question, (first, second), found.ratio, options) };
     Ok(Numbers { needed, ..found })
+}
+
+/// Two units, each over its days.
+fn two_units(first: &Side, second: &Side, level: f64) -> Option<(f64, f64)> {
+    let [first, second] = [first, second].map(|side| runs(side).flat_map(days::days).collect::<Vec<_>>());
+    half_between(&first, &second, level)
 }
 
 fn differ(answer: Answer) -> Option<bool> {
@@ -104,10 +111,10 @@ fn each_with_itself(first: &Side, second: &Side, n: (usize, usize), options: &Op
     let differences = differences(first, second);
     let count = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / count;
-    // Means of several runs vary by less than a run. Enough pairs show that themselves.
-    let runs = |side: &Side| count / side.runs.len() as f64;
-    let weights = if differences.len() < ENOUGH_PAIRS { (runs(first) + runs(second)) / 2.0 } else { 1.0 };
-    let paired = days(first, second).paired(&differences);
+    // Means of several days vary by less than a day. Enough pairs show that themselves.
+    let of_a_day = |side: &Side| days_of_each(side).iter().map(|days| 1.0 / *days as f64).sum::<f64>() / count;
+    let weights = if differences.len() < ENOUGH_PAIRS { (of_a_day(first) + of_a_day(second)) / 2.0 } else { 1.0 };
+    let paired = scatter_of_days(first, second).paired(&differences);
     let half = paired.half(1.0 - options.alpha, weights / count).unwrap_or(f64::INFINITY);
     Comparison::of(mean, half, n, options.delta)
 }

@@ -125,8 +125,10 @@ pub enum Method {
 pub enum Basis {
     /// Repeats of one run: the statement is about this unit in this run.
     Repeats,
-    /// Geometric means of the runs of one unit: the statement is about this unit.
+    /// Geometric means of the runs of one unit on one day: the statement is about this unit on that day.
     Runs,
+    /// Geometric means of the days of one unit: the statement is about this unit.
+    Days,
     /// Geometric means of units: the statement is about the model.
     Units,
 }
@@ -171,7 +173,7 @@ pub struct Run {
     pub record: String,
     /// Its unit: model and name.
     pub unit: (String, String),
-    /// The day it was made on, in UTC.
+    /// The day it was made on, in UTC, and the host.
     #[serde(skip)]
     pub day: Option<String>,
     /// The values of its repeats.
@@ -218,7 +220,7 @@ pub struct Pair {
 pub struct Days {
     /// Deviation of logarithms of a run's mean; 0.03 is 3 %.
     pub deviation: f64,
-    /// Degrees of freedom that were measured: runs of units less one each.
+    /// Degrees of freedom that were measured: days of units less one each.
     pub measured: u32,
     /// Deviation that is assumed beside them, and what it counts for: nothing where enough days were measured.
     pub prior: (f64, f64),

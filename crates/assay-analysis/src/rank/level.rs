@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
-use assay_stats::log_mean;
+use assay_stats::days::{Run, log_mean_over_days};
 use assay_stats::rank::{self as stats, Fit, Observation, Options, Precision, Ranking, Refusal, Sense};
 
 use super::collect::Session;
@@ -101,10 +101,16 @@ pub(super) fn observation<'a>(session: &'a Session<'_>, value: f64, weight: f64)
     }
 }
 
-/// Each session counts for as much, however many repeats it has: so do comparison, race and advice.
+/// Each day of a unit counts for as much, however many sessions it has, and each session of it, however many repeats: so do
+/// comparison, race and advice.
 pub(super) fn observations<'a>(sessions: &'a [Session<'_>]) -> Vec<Observation<'a>> {
+    let mut of_day: BTreeMap<(&str, &str, Option<&str>), usize> = BTreeMap::new();
+    let day = |session: &'a Session<'_>| {
+        (session.identity.model.as_str(), session.identity.unit.as_str(), session.day.as_deref())
+    };
+    sessions.iter().for_each(|session| *of_day.entry(day(session)).or_default() += 1);
     let of = |session: &'a Session<'_>| {
-        let weight = 1.0 / session.values.len() as f64;
+        let weight = 1.0 / (session.values.len() * of_day[&day(session)]) as f64;
         session.values.iter().map(move |value| observation(session, *value, weight))
     };
     sessions.iter().flat_map(of).collect()
@@ -132,16 +138,17 @@ impl Levels {
         if level.fit.slots.is_empty() && level.fit.waves.is_empty() {
             return Self { added: BTreeMap::new(), held, precisions };
         }
-        let mut runs: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
+        let mut runs: BTreeMap<(&str, &str), Vec<Run<'_>>> = BTreeMap::new();
         for session in &level.sessions {
-            let mean = log_mean(&session.values);
-            runs.entry((&session.identity.model, &session.identity.unit)).or_default().push(mean);
+            let run = Run { values: &session.values, day: session.day.as_deref() };
+            runs.entry((&session.identity.model, &session.identity.unit)).or_default().push(run);
         }
         let units =
             level.fit.models.iter().flat_map(|model| model.units.iter().map(|unit| (model.name.as_str(), unit)));
         let added = units.filter_map(|(model, unit)| {
             let runs = runs.get(&(model, unit.name.as_str()))?;
-            Some(((model.to_owned(), unit.name.clone()), runs.iter().sum::<f64>() / runs.len() as f64 - unit.ln))
+            let mean = log_mean_over_days(runs.iter().copied())?;
+            Some(((model.to_owned(), unit.name.clone()), mean - unit.ln))
         });
         Self { added: added.collect(), held, precisions }
     }

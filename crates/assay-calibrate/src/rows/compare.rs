@@ -26,7 +26,7 @@ fn groups(truth: &Truth, design: &Design, second: Second, seed: u64) -> Result<C
 }
 
 /// Nothing differs: to say that it does is wrong.
-fn equals(said: &Compared) -> Found {
+pub(super) fn equals(said: &Compared) -> Found {
     match said.word {
         Word::Same => Found::Right,
         Word::CannotTell => Found::Undecided,
@@ -34,7 +34,7 @@ fn equals(said: &Compared) -> Found {
     }
 }
 
-fn null(name: String, truth: Truth, design: Design, second: Second) -> Row {
+pub(super) fn null(name: String, truth: Truth, design: Design, second: Second) -> Row {
     Row::new(name, ERROR, move |seed| Ok(equals(&groups(&truth, &design, second, seed)?)))
 }
 
