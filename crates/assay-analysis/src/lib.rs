@@ -7,6 +7,9 @@ pub mod aggregate;
 pub mod at_once;
 mod bus;
 pub mod compare;
+mod connected;
+#[cfg(test)]
+mod connected_tests;
 #[cfg(test)]
 mod consistency_tests;
 mod deciding_load;

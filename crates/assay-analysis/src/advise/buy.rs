@@ -200,6 +200,10 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     let (mut options, candidates): (Vec<BuyOffer>, Vec<Candidate>) = options.into_iter().unzip();
     let worth = worth(&options, question);
     let orders = orders(records, &load, &options);
+    let all: Vec<&str> = options.iter().map(|option| option.model.as_str()).collect();
+    if let Some((model, other)) = orders.apart(&all) {
+        return Err(AdviseError::OtherComputer { model, other });
+    }
     let choice = choose(&mut options, &candidates, &fleet, question, &orders)?;
     let affordable = options.iter().filter(|o| o.standing != Standing::OverBudget).map(|o| o.model.as_str());
     let not_separated = match choice {

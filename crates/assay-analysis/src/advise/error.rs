@@ -34,6 +34,14 @@ pub enum AdviseError {
         /// The models.
         models: String,
     },
+    /// Two models were measured with computers of different kinds, and no unit was on both.
+    #[error("{model} was measured on another computer than {other}; measure one unit on both")]
+    OtherComputer {
+        /// One of them.
+        model: String,
+        /// The other.
+        other: String,
+    },
     /// A price or a power is missing, or two differ.
     #[error("{model}: {problem}")]
     Label {

@@ -12,6 +12,7 @@ use super::numbers::{options, pairs};
 use super::pair::Numbers;
 use super::report::{Comparison, GroupInfo, LoadComparison, Side};
 use crate::Excluded;
+use crate::connected::{self, Seen};
 use crate::deciding_load::deciding_load;
 use crate::identity::identity;
 use crate::load::Load;
@@ -88,11 +89,12 @@ impl Gathered {
         }
         let (method, numbers, widened) = pairs(&self.sides, decided.as_ref(), request.runs, &options)?;
         let Self { load, quantity, sides } = self;
+        let apart = apart(&sides);
         let judge = |(a, b, numbers): (usize, usize, Numbers)| {
             let bus = decided.as_ref().map_or([a, b].map(|at| sides[at].has(Mark::BusLimited)), |decided| {
                 [a, b].map(|at| decided.at_ceiling(&sides[at]))
             });
-            judge(&sides[a], &sides[b], numbers, bus, more_is_better)
+            judge(&sides[a], &sides[b], numbers, (bus, apart.contains(&(a, b)) && !request.runs), more_is_better)
         };
         let pairs = numbers.into_iter().map(judge).collect();
         Ok(LoadComparison {
@@ -108,6 +110,15 @@ impl Gathered {
             pairs,
         })
     }
+}
+
+/// Pairs of sides that were measured with computers that no unit connects.
+fn apart(sides: &[Side]) -> BTreeSet<(usize, usize)> {
+    let runs = sides.iter().enumerate().flat_map(|(group, side)| side.runs.iter().map(move |run| (group, run)));
+    let all: Vec<Seen<'_, usize>> = runs
+        .map(|(group, run)| Seen { group, unit: (&run.unit.0, &run.unit.1), computer: run.computer.as_deref() })
+        .collect();
+    connected::apart(&all)
 }
 
 fn info(at: usize, group: &Group<'_>) -> GroupInfo {

@@ -3,6 +3,7 @@
 use assay_core::record::Record;
 
 use super::report::Run;
+use crate::connected::computer;
 use crate::exclusion::excluded_whole;
 use crate::identity::{host_day, identity};
 use crate::load::Load;
@@ -19,6 +20,9 @@ pub(super) fn run(record: &Record, load: &Load, quantity: Quantity) -> (Option<(
     let of = identity(record);
     let until_narrow = record.settings.until_known();
     let (points, marks) = (reading.values, reading.marks);
-    let (record, day) = (record.id.clone(), host_day(record));
-    (Some((Run { record, unit: (of.model, of.unit), day, points, until_narrow, marks }, unsound)), reasons)
+    let (id, day, computer) = (record.id.clone(), host_day(record), computer(record));
+    (
+        Some((Run { record: id, unit: (of.model, of.unit), day, computer, points, until_narrow, marks }, unsound)),
+        reasons,
+    )
 }

@@ -1,12 +1,12 @@
 //! Two groups against each other, by what they can be asked.
 
 use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal};
-use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEVIATION, specimens};
+use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
 use assay_stats::{days, half_between, log_mean, student_t};
 
 use super::question::{days as days_of, days_of_each, question, runs, units};
 use super::report::{Days, Question, Runs, Side};
-use super::scatter::{days as scatter_of_days, differences, squared_error};
+use super::scatter::{days as scatter_of_days, differences, squared_error, unshared_days, unshared_days_of_same};
 use super::telling;
 use crate::needed::Needed;
 
@@ -22,6 +22,8 @@ pub(super) struct Numbers {
     pub(super) significant: bool,
     pub(super) days: Option<Days>,
     pub(super) runs: Option<Runs>,
+    /// Whether it is undecided as each side was measured on days of its own, which takes from all of its units.
+    pub(super) own_days: bool,
     /// What would tell, whatever was answered.
     pub(super) needed: Option<Needed>,
 }
@@ -42,6 +44,7 @@ pub(super) fn numbers(question: Question, c: &Comparison) -> Numbers {
         significant: c.significant,
         days: None,
         runs: None,
+        own_days: false,
         needed: None,
     }
 }
@@ -55,13 +58,20 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
     let one_each = first.runs.len() == 1 && second.runs.len() == 1;
     let found = match question {
         _ if as_runs && one_each => return Ok(numbers(question, &welch)),
-        Question::Models => numbers(question, &welch),
+        Question::Models => with_days((question, welch), unshared_days(first, second), options),
         Question::UnitAgainstOthers if units(first).len() == 1 => {
             let c = against_others(second, first, options);
-            numbers(question, &Comparison { n: (c.n.1, c.n.0), ..inverted(&c) })
+            let c = Comparison { n: (c.n.1, c.n.0), ..inverted(&c) };
+            with_days((question, c), unshared_days(first, second), options)
         }
-        Question::UnitAgainstOthers => numbers(question, &against_others(first, second, options)),
-        Question::SameUnits => numbers(question, &each_with_itself(first, second, welch.n, options)),
+        Question::UnitAgainstOthers => {
+            let c = against_others(first, second, options);
+            with_days((question, c), unshared_days(first, second), options)
+        }
+        Question::SameUnits => {
+            let c = each_with_itself(first, second, welch.n, options);
+            with_days((question, c), unshared_days_of_same(first, second), options)
+        }
         Question::Specimens => {
             // Of several units, their own spread; of one, the prior of units, which holds days and repeats.
             let known = |side: &Side| if units(side).len() > 1 { squared_error(&side.values) } else { 0.0 };
@@ -88,7 +98,8 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
             Numbers { days: Some(across_days), runs, ..numbers(question, &wide) }
         }
     };
-    let needed = if bare { None } else { telling::needed(question, (first, second), found.ratio, options) };
+    let needed =
+        if bare || found.own_days { None } else { telling::needed(question, (first, second), found.ratio, options) };
     Ok(Numbers { needed, ..found })
 }
 
@@ -96,6 +107,17 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
 fn two_units(first: &Side, second: &Side, level: f64) -> Option<(f64, f64)> {
     let [first, second] = [first, second].map(|side| runs(side).flat_map(days::days).collect::<Vec<_>>());
     half_between(&first, &second, level)
+}
+
+/// With what days take from all units of a side, where the sides were measured on different ones: so many variances of a day,
+/// of which nothing is known.
+fn with_days((question, c): (Question, Comparison), common: f64, options: &Options) -> Numbers {
+    let Some((low, high)) = c.low.zip(c.high).filter(|_| common > 0.0) else { return numbers(question, &c) };
+    let assumed = student_t(1.0 - options.alpha, PRIOR_DEGREES as u32).unwrap_or(f64::INFINITY) * PRIOR_DEVIATION;
+    let half = ((high / low).ln() / 2.0).hypot(assumed * common.sqrt());
+    let wide = Comparison::of(c.ratio.ln(), half, c.n, options.delta);
+    let own_days = wide.answer == Answer::CannotTell(Doubt::Wide) && wide.answer != c.answer;
+    Numbers { own_days, ..numbers(question, &wide) }
 }
 
 fn differ(answer: Answer) -> Option<bool> {

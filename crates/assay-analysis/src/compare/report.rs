@@ -176,6 +176,9 @@ pub struct Run {
     /// The day it was made on, in UTC, and the host.
     #[serde(skip)]
     pub day: Option<String>,
+    /// The kind of computer it was made with.
+    #[serde(skip)]
+    pub computer: Option<String>,
     /// The values of its repeats.
     pub points: Vec<f64>,
     /// Whether their number was decided by how narrow their interval was (`--confidence`).
@@ -269,6 +272,10 @@ pub enum Why {
     OneUnit,
     /// The slower one, or the equal one, is held by its bus: its medium may be faster.
     BusHides,
+    /// Each group was measured on days of its own, and such a day may change all of its units by as much.
+    OwnDays,
+    /// The groups were measured with computers of different kinds, and no unit with both.
+    OtherComputer,
     /// The better one, or one of two equal ones, is the best of several runs, and the other is none.
     BestOf,
     /// A figure is not what it says.

@@ -12,9 +12,11 @@ use super::options::RankOptions;
 use super::rows::{estimate, unordered};
 use super::setting::{Held, Setting};
 use crate::admission::named;
+use crate::connected::{Seen, apart};
 use crate::exclusion::Excluded;
 use crate::load::Load;
 use crate::quantity::Quantity;
+use crate::reading::Mark;
 
 /// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
 const DRAWS: usize = 19_999;
@@ -35,7 +37,7 @@ impl Setting<'_> {
     pub(super) fn level(&self, load: &Load, quantity: Quantity) -> Option<Level<'_>> {
         let (sessions, excluded) = self.catalogue.gather(load, quantity);
         // Values have been looked at: the only error left is that there are none.
-        let fit = stats::fit(&observations(&sessions)).ok()?;
+        let fit = fit(&sessions, &observations(&sessions))?;
         let held = self.held(&sessions, load);
         Some(Level { sessions, excluded, fit, held })
     }
@@ -77,7 +79,11 @@ impl Setting<'_> {
             *held += usize::from(self.ceilings.holds(session, load.op()));
             *of += 1;
         }
-        Held(records.into_iter().map(|(key, (held, of))| (key, 2 * held >= of)).collect())
+        let best_of = sessions.iter().filter(|session| session.marks.contains(&Mark::BestOf));
+        Held {
+            units: records.into_iter().map(|(key, (held, of))| (key, 2 * held >= of)).collect(),
+            flattered: best_of.map(|session| session.identity.model.clone()).collect(),
+        }
     }
 
     pub(super) fn entrants(&self, fit: &Fit, held: &Held) -> Vec<stats::Entrant> {
@@ -85,7 +91,7 @@ impl Setting<'_> {
         for entrant in &mut entrants {
             entrant.class = self.records.class(&entrant.name);
         }
-        entrants.into_iter().map(|entrant| held.censored(entrant)).collect()
+        entrants.into_iter().map(|entrant| held.bounded(entrant)).collect()
     }
 }
 
@@ -95,10 +101,29 @@ pub(super) fn observation<'a>(session: &'a Session<'_>, value: f64, weight: f64)
         unit: session.identity.unit.as_str().into(),
         slot: session.identity.slot.as_deref().map(Into::into),
         wave: session.wave,
+        day: None,
         order: None,
         weight,
         value,
     }
+}
+
+/// The models of these sessions, by some of their observations.
+pub(super) fn fit(sessions: &[Session<'_>], observations: &[Observation<'_>]) -> Option<Fit> {
+    let mut fit = stats::fit(observations).ok()?;
+    let seen = |session: &'_ Session<'_>| (session.identity.model.clone(), session.identity.unit.clone());
+    let whose: Vec<(String, String)> = sessions.iter().map(seen).collect();
+    let all: Vec<Seen<'_, &str>> = sessions
+        .iter()
+        .zip(&whose)
+        .map(|(session, (model, unit))| Seen {
+            group: model.as_str(),
+            unit: (model, unit),
+            computer: session.computer.as_deref(),
+        })
+        .collect();
+    apart(&all).into_iter().for_each(|(a, b)| fit.shared.set_apart(a, b));
+    Some(fit)
 }
 
 /// Each day of a unit counts for as much, however many sessions it has, and each session of it, however many repeats: so do
@@ -109,9 +134,12 @@ pub(super) fn observations<'a>(sessions: &'a [Session<'_>]) -> Vec<Observation<'
         (session.identity.model.as_str(), session.identity.unit.as_str(), session.day.as_deref())
     };
     sessions.iter().for_each(|session| *of_day.entry(day(session)).or_default() += 1);
+    let rounds = sessions.iter().any(|session| session.wave.is_some());
     let of = |session: &'a Session<'_>| {
         let weight = 1.0 / (session.values.len() * of_day[&day(session)]) as f64;
-        session.values.iter().map(move |value| observation(session, *value, weight))
+        // Rounds are the days of a plan.
+        let day = session.day.as_deref().filter(|_| !rounds).map(Into::into);
+        session.values.iter().map(move |value| Observation { day: day.clone(), ..observation(session, *value, weight) })
     };
     sessions.iter().flat_map(of).collect()
 }

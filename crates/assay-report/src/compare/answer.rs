@@ -78,6 +78,13 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
             Why::BusHides => {
                 format!("{is}, but {} limited by the bus, and the medium may be faster", marked(Mark::BusLimited))
             }
+            Why::OwnDays => format!(
+                "{is}; each was measured on days of its own, which may change all of its units as much: measure both on \
+                 the same days, or each unit on another"
+            ),
+            Why::OtherComputer => {
+                format!("{is}, but {first} was measured on another computer: measure one unit on both")
+            }
             Why::BestOf => format!(
                 "{is}, but {} the best of several runs and the other is not: figures made in the same way would decide",
                 marked(Mark::BestOf)

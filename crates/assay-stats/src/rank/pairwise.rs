@@ -159,6 +159,7 @@ pub fn compare_all(groups: &[&[f64]], options: &Options) -> Result<Vec<(usize, u
             units: u32::try_from(m.n).unwrap_or(u32::MAX),
             class: Class::Sound,
             censored: false,
+            flattered: false,
         })
         .collect();
     let ranking = match rank(&entrants, &options) {

@@ -73,7 +73,7 @@ mod tests {
         let mean = values.iter().sum::<f64>() / n;
         let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
         let units = u32::try_from(values.len()).unwrap();
-        Entrant { name: name.to_owned(), mean, variance, units, class: Class::Sound, censored: false }
+        Entrant { name: name.to_owned(), mean, variance, units, class: Class::Sound, censored: false, flattered: false }
     }
 
     #[test]

@@ -150,9 +150,12 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
     let pool = pooled(&spreads);
     let degrees = pool.map_or(0, |(_, degrees)| degrees);
 
-    let mut pairs = all_pairs(&models);
+    let mut pairs = all_pairs(&models, shared);
     // Of models of different failure classes speed orders nothing, and is told all the same.
-    let untold = |pair: &Pair| models[pair.first].censored && models[pair.second].censored;
+    let untold = |pair: &Pair| {
+        let (a, b) = (models[pair.first], models[pair.second]);
+        a.censored && b.censored || shared.apart(&a.name, &b.name)
+    };
     let tested: Vec<usize> = (0..pairs.len()).filter(|&at| !untold(&pairs[at])).collect();
     let mut own = vec![None; models.len()];
     let mut critical = None;
@@ -184,13 +187,15 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
 }
 
 /// All pairs with what is known before any test; those to be tested are unresolved.
-fn all_pairs(models: &[&Entrant]) -> Vec<Pair> {
+fn all_pairs(models: &[&Entrant], shared: &Shared) -> Vec<Pair> {
     let mut pairs = Vec::with_capacity(models.len() * models.len() / 2);
     for first in 0..models.len() {
         for second in first + 1..models.len() {
             let (a, b) = (models[first], models[second]);
             let verdict = if a.class != b.class {
                 Better::FirstFailsLess
+            } else if shared.apart(&a.name, &b.name) {
+                Better::OtherComputer
             } else if a.censored && b.censored {
                 Better::Ceiling
             } else {
@@ -256,10 +261,14 @@ fn test(
         if pair.verdict == Better::FirstFailsLess {
             continue;
         }
-        pair.verdict = if differ && !second {
+        // The best of several runs is above what its medium does on average, by nobody knows how much.
+        let flattered = (models[pair.first].flattered, models[pair.second].flattered);
+        pair.verdict = if differ && !second && flattered == (true, false) {
+            Better::BestOf
+        } else if differ && !second {
             let nearest = low.abs().min(high.abs());
             if crosses || nearest < options.delta { Better::FirstPerhapsSlightly } else { Better::First }
-        } else if !first && !second && low >= -options.delta && high <= options.delta {
+        } else if !first && !second && flattered.0 == flattered.1 && low >= -options.delta && high <= options.delta {
             Better::Equivalent
         } else {
             Better::Unresolved
