@@ -13,6 +13,7 @@ mod connected_tests;
 #[cfg(test)]
 mod consistency_tests;
 mod deciding_load;
+mod deciding_quantity;
 mod exclusion;
 pub mod fleet;
 mod identity;
@@ -36,6 +37,7 @@ mod samples;
 pub use admission::{admit, examine, excluded, share_verdicts};
 pub use bus::held_by_bus;
 pub use deciding_load::{LoadError, by_model, deciding_load, loads_named};
+pub use deciding_quantity::{Decides, deciding_quantity};
 pub use exclusion::{Excluded, Reason};
 pub use identity::{Identity, identity, names_model, short_name};
 pub use load::Load;

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::error::AdviseError;
 use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
-use super::figure::{Basis, Figure, figure, rate};
+use super::figure::{Basis, Figure, figure};
 use super::price::{Price, price_of, watts_of};
 use super::purchase::{Candidate, ENOUGH, Fleet, Purchase, Standing, purchase};
 use crate::compare::Orders;
-use crate::{Excluded, Load, Quantity, Reason, by_model, deciding_load, loads};
+use crate::{Excluded, Load, Reason, by_model, deciding_load, deciding_quantity, loads};
 
 const SEED: u64 = 25;
 
@@ -144,12 +144,11 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     let mut excluded = Vec::new();
     let subjects = some_subjects(records, "media", &mut excluded)?;
     let load = deciding_load(&by_model(records), question.load.as_deref(), None)?;
+    let quantity =
+        deciding_quantity(subjects.iter().flat_map(|subject| subject.records.iter().copied()), &load).quantity;
     let mut offers = Vec::new();
     for subject in subjects {
-        let found = match Quantity::usual(&load) {
-            Quantity::Iops => figure(&subject, &load, Quantity::Iops, &mut excluded)?,
-            _ => rate(&subject, &load, &mut excluded)?,
-        };
+        let found = figure(&subject, &load, quantity, &mut excluded)?;
         name_missing(&subject, |r| loads([r]).contains(&load), Some(&load), &mut excluded);
         if let Some(performance) = found {
             offers.push((subject, performance));
@@ -200,10 +199,7 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     let (mut options, candidates): (Vec<BuyOffer>, Vec<Candidate>) = options.into_iter().unzip();
     let worth = worth(&options, question);
     let orders = orders(records, &load, &options);
-    let all: Vec<&str> = options.iter().map(|option| option.model.as_str()).collect();
-    if let Some((model, other)) = orders.apart(&all) {
-        return Err(AdviseError::OtherComputer { model, other });
-    }
+    refuse_apart(&orders, &options)?;
     let choice = choose(&mut options, &candidates, &fleet, question, &orders)?;
     let affordable = options.iter().filter(|o| o.standing != Standing::OverBudget).map(|o| o.model.as_str());
     let not_separated = match choice {
@@ -238,6 +234,15 @@ fn worth(options: &[BuyOffer], question: &BuyQuestion) -> Option<(f64, bool)> {
 }
 
 /// What the comparison tells apart, where all figures are of one kind.
+/// Models that were measured with computers which nothing connects are not weighed against each other.
+fn refuse_apart(orders: &Orders, options: &[BuyOffer]) -> Result<(), AdviseError> {
+    let all: Vec<&str> = options.iter().map(|option| option.model.as_str()).collect();
+    match orders.apart(&all) {
+        Some((model, other)) => Err(AdviseError::OtherComputer { model, other }),
+        None => Ok(()),
+    }
+}
+
 fn orders(records: &[Record], load: &Load, options: &[BuyOffer]) -> Orders {
     let mut kinds = options.iter().map(|option| option.performance.quantity);
     match kinds.next() {

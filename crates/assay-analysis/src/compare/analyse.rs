@@ -14,6 +14,7 @@ use super::report::{Comparison, GroupInfo, LoadComparison, Side};
 use crate::Excluded;
 use crate::connected::{self, Seen};
 use crate::deciding_load::deciding_load;
+use crate::deciding_quantity::deciding_quantity;
 use crate::identity::identity;
 use crate::load::Load;
 use crate::quantity::Quantity;
@@ -45,7 +46,7 @@ pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison
         load.judged(models.as_ref(), request, primary)
     };
     let compared = found.into_iter().map(judged).collect::<Result<Vec<LoadComparison>, CompareError>>()?;
-    let notes = notes(groups, &compared);
+    let notes = notes(groups, &compared, request.quantity.is_none());
     let infos = groups.iter().enumerate().map(|(at, group)| info(at, group)).collect();
     Ok(Comparison { level: request.level, margin: request.margin, groups: infos, loads: compared, excluded, notes })
 }
@@ -64,7 +65,8 @@ struct Gathered {
 }
 
 fn gathered(groups: &[Group<'_>], load: Load, request: &Request, excluded: &mut Vec<Excluded>) -> Option<Gathered> {
-    let quantity = request.quantity.unwrap_or_else(|| Quantity::usual(&load));
+    let of_all = groups.iter().flat_map(|group| group.records.iter().copied());
+    let quantity = request.quantity.unwrap_or_else(|| deciding_quantity(of_all, &load).quantity);
     let mut sides = Vec::with_capacity(groups.len());
     for (at, group) in groups.iter().enumerate() {
         let (side, left_out) = gather(at, group, &load, quantity, request.level);

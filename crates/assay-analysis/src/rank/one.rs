@@ -12,6 +12,7 @@ use super::level::{Level, fit, observation, observations};
 use super::odd::{alpha, odd};
 use super::rows::{pairs, rows};
 use super::setting::Setting;
+use crate::deciding_quantity::deciding_quantity;
 use crate::identity::suite;
 use crate::load::Load;
 use crate::manner::manner;
@@ -62,10 +63,20 @@ impl Setting<'_> {
             odd,
             odd_tested,
             slots,
-            remarks: remarks(&all, &sessions),
+            remarks: self.acknowledged(load).into_iter().chain(remarks(&all, &sessions)).collect(),
             excluded,
             basis: basis(&sessions),
         })
+    }
+}
+
+impl Setting<'_> {
+    /// That some figures of a write keep the durable rate from deciding, unless a figure was asked for.
+    fn acknowledged(&self, load: &Load) -> Option<Remark> {
+        let records = self.catalogue.entries.iter().map(|entry| entry.record);
+        let decides = deciding_quantity(records, load);
+        (self.ask.quantity.is_none() && decides.lacking > 0)
+            .then_some(Remark::Acknowledged { lacking: decides.lacking })
     }
 }
 

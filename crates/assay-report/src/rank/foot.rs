@@ -138,6 +138,10 @@ fn remark(remark: &Remark) -> String {
                 clean(model)
             )
         }
+        Remark::Acknowledged { lacking } => format!(
+            "by the acknowledged rate, as {} no durable rate",
+            if *lacking == 1 { "1 record has".to_owned() } else { format!("{lacking} records have") }
+        ),
         Remark::NotTold { what } => {
             let each =
                 what.iter().map(|(what, records)| format!("{} ({})", clean(what), words::count(*records, "record")));
