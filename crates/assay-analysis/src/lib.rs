@@ -5,6 +5,8 @@ mod admission;
 pub mod advise;
 pub mod aggregate;
 pub mod at_once;
+#[cfg(test)]
+mod best_of_tests;
 mod bus;
 pub mod compare;
 mod connected;

@@ -10,7 +10,7 @@ use super::figure::{Basis, Figure, figure};
 use super::price::{Price, price_of, watts_of};
 use super::purchase::{Candidate, ENOUGH, Fleet, Purchase, Standing, purchase};
 use crate::compare::Orders;
-use crate::{Excluded, Load, Reason, by_model, deciding_load, deciding_quantity, loads};
+use crate::{Excluded, Load, Mark, Reason, by_model, deciding_load, deciding_quantity, loads};
 
 const SEED: u64 = 25;
 
@@ -201,6 +201,7 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     let orders = orders(records, &load, &options);
     refuse_apart(&orders, &options)?;
     let choice = choose(&mut options, &candidates, &fleet, question, &orders)?;
+    refuse_flattered(&options, &choice)?;
     let affordable = options.iter().filter(|o| o.standing != Standing::OverBudget).map(|o| o.model.as_str());
     let not_separated = match choice {
         Choice::Buy { index, .. } => orders.not_separated(&options[index].model, affordable),
@@ -233,7 +234,20 @@ fn worth(options: &[BuyOffer], question: &BuyQuestion) -> Option<(f64, bool)> {
     within.map(|o| o.cost / 100.0).min_by(f64::total_cmp).map(|percent| (percent, true))
 }
 
-/// What the comparison tells apart, where all figures are of one kind.
+/// The best of several runs may lose against a mean, and not win: on average its medium does less.
+fn refuse_flattered(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseError> {
+    let flattered = |option: &&BuyOffer| option.performance.marks.contains(&Mark::BestOf);
+    let Choice::Buy { index, .. } = *choice else { return Ok(()) };
+    let other = options.iter().find(|other| other.standing != Standing::OverBudget && !flattered(other));
+    match other.filter(|_| flattered(&&options[index])) {
+        Some(other) => {
+            let (model, other) = (options[index].model.clone(), other.model.clone());
+            Err(AdviseError::BestOf { model, other })
+        }
+        None => Ok(()),
+    }
+}
+
 /// Models that were measured with computers which nothing connects are not weighed against each other.
 fn refuse_apart(orders: &Orders, options: &[BuyOffer]) -> Result<(), AdviseError> {
     let all: Vec<&str> = options.iter().map(|option| option.model.as_str()).collect();
@@ -243,6 +257,7 @@ fn refuse_apart(orders: &Orders, options: &[BuyOffer]) -> Result<(), AdviseError
     }
 }
 
+/// What the comparison tells apart, where all figures are of one kind.
 fn orders(records: &[Record], load: &Load, options: &[BuyOffer]) -> Orders {
     let mut kinds = options.iter().map(|option| option.performance.quantity);
     match kinds.next() {

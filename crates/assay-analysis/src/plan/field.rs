@@ -13,7 +13,7 @@ use crate::identity::{Identity, host_day, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::rank::Levels;
-use crate::reading::Reading;
+use crate::reading::{Mark, Reading};
 
 /// Records of a model, by unit.
 pub(super) struct Model {
@@ -24,6 +24,8 @@ pub(super) struct Model {
     failed: bool,
     wrong_data: bool,
     pub(super) dropped: bool,
+    /// Whether figures of it are the best of several runs.
+    pub(super) flattered: bool,
     at_ceiling: bool,
 }
 
@@ -82,7 +84,7 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
             let (units, name) = (Vec::new(), model);
             let (measured, failed, wrong_data, dropped) = (false, false, false, false);
             let at_ceiling = levels.at_ceiling(&name);
-            field.push(Model { name, units, measured, failed, wrong_data, dropped, at_ceiling });
+            field.push(Model { name, units, measured, failed, wrong_data, dropped, flattered: false, at_ceiling });
             field.len() - 1
         });
         let model = &mut field[index];
@@ -93,6 +95,7 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
         let (reading, reasons) = admit(record, load, quantity);
         excluded.extend(reasons.into_iter().map(|reason| Excluded::new(record, Some(load), reason)));
         let factor = levels.factor(&model.name, &unit);
+        model.flattered |= reading.iter().any(|reading| reading.marks.contains(&Mark::BestOf));
         reading.iter().for_each(|reading| model.add(&unit, reading, factor));
     }
     // A check that found nothing says nothing of speed; one that found a fake or saw it fail does of the model.

@@ -60,6 +60,9 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
     };
     refuse_apart(&orders(), &field, &contenders)?;
     let mut action = step.action;
+    if let Some(leader) = step.chances.as_ref().map(|chances| chances.leader) {
+        refuse_flattered(leader, &field, &contenders)?;
+    }
     match &mut action {
         NextAction::PracticallyTied { models, loss } => {
             keep_unbeaten(models);
@@ -125,6 +128,22 @@ fn refuse_apart(orders: &Orders, field: &[Model], contenders: &[Contender]) -> R
     match orders.apart(&left) {
         Some((a, b)) => {
             let message = format!("{a} was measured on another computer than {b}; measure one unit on both");
+            Err(PlanError::new("race", message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The best of several runs may trail a mean, and not lead it: on average its medium does less.
+fn refuse_flattered(leader: usize, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
+    let others =
+        |at: &usize| assay_stats::plan::in_race(contenders, *at) && !field[*at].dropped && !field[*at].flattered;
+    match (0..field.len()).find(others).filter(|_| field[leader].flattered) {
+        Some(other) => {
+            let (leader, other) = (&field[leader].name, &field[other].name);
+            let message = format!(
+                "{leader} leads, as the best of several runs, and {other} is none; measure both in the same way"
+            );
             Err(PlanError::new("race", message))
         }
         None => Ok(()),

@@ -1,7 +1,8 @@
 //! `assay rank`: equal models, each in a slot, on a day or at a host of its own.
 
 use assay_analysis::rank::RankOptions;
-use assay_lab::fleet::{Design, Fleet, Part, Run, Units};
+use assay_core::finding::Finding;
+use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Units};
 
 use super::names::percent;
 use super::rank::null;
@@ -18,6 +19,26 @@ fn computers(units: usize) -> Row {
     Row::new(name, ERROR, move |seed| {
         let mut records = stored(&Fleet { truth: truth.clone(), design: design.clone(), seed })?;
         records.iter_mut().for_each(|record| record.host.cpu.clone_from(&record.host.hostname));
+        let said = orders(&rank(&records, &RankOptions::default())?);
+        Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
+    })
+}
+
+/// Equal models, of which the first was imported as the best of five runs that vary by 6 %.
+fn flattered(units: usize) -> Row {
+    let name = format!("rank 2 equal models of {units} units, one as the best of 5 runs of sd 6 %");
+    let mut truth = equal(2, Units::Normal(0.03), 0.02);
+    truth.spread.repeat = 0.06;
+    let design = Design::units(&[units, units]).with_repeats(Repeats::Fixed(5));
+    Row::new(name, ERROR, move |seed| {
+        let mut records = stored(&Fleet { truth: truth.clone(), design: design.clone(), seed })?;
+        for record in records.iter_mut().filter(|record| record.labels.get("model") == Some(&truth.models[0].name)) {
+            for measurement in &mut record.measurements {
+                measurement.repeats.sort_by(|a, b| b.iops.total_cmp(&a.iops));
+                measurement.repeats.truncate(1);
+                measurement.warn(Finding::BestOf { runs: Some(5) });
+            }
+        }
         let said = orders(&rank(&records, &RankOptions::default())?);
         Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
     })
@@ -73,6 +94,8 @@ pub(super) fn rows() -> Vec<Row> {
         days(5, 3, 0.01),
         days(5, 6, 0.01),
         days(5, 3, 0.03),
+        flattered(4),
+        flattered(6),
         computers(3),
         computers(6),
         slots(3).short(),
