@@ -58,11 +58,8 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         let all = models.clone();
         models.retain(|model| !orders.beaten(model, all.iter().map(String::as_str)));
     };
-    refuse_apart(&orders(), &field, &contenders)?;
+    refuse(&orders(), step.chances.as_ref().map(|chances| chances.leader), &field, &contenders)?;
     let mut action = step.action;
-    if let Some(leader) = step.chances.as_ref().map(|chances| chances.leader) {
-        refuse_flattered(leader, &field, &contenders)?;
-    }
     match &mut action {
         NextAction::PracticallyTied { models, loss } => {
             keep_unbeaten(models);
@@ -121,6 +118,12 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
     })
 }
 
+/// Models of which figures cannot be weighed against each other are in no race.
+fn refuse(orders: &Orders, leader: Option<usize>, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
+    refuse_apart(orders, field, contenders)?;
+    refuse_flattered(leader, field, contenders)
+}
+
 /// Models that were measured with computers which nothing connects are in no race with each other.
 fn refuse_apart(orders: &Orders, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
     let is_in = |at: &usize| assay_stats::plan::in_race(contenders, *at) && !field[*at].dropped;
@@ -135,11 +138,12 @@ fn refuse_apart(orders: &Orders, field: &[Model], contenders: &[Contender]) -> R
 }
 
 /// The best of several runs may trail a mean, and not lead it: on average its medium does less.
-fn refuse_flattered(leader: usize, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
+fn refuse_flattered(leader: Option<usize>, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
     let others =
         |at: &usize| assay_stats::plan::in_race(contenders, *at) && !field[*at].dropped && !field[*at].flattered;
-    match (0..field.len()).find(others).filter(|_| field[leader].flattered) {
-        Some(other) => {
+    let leads = leader.filter(|leader| field[*leader].flattered);
+    match leads.zip((0..field.len()).find(others)) {
+        Some((leader, other)) => {
             let (leader, other) = (&field[leader].name, &field[other].name);
             let message = format!(
                 "{leader} leads, as the best of several runs, and {other} is none; measure both in the same way"

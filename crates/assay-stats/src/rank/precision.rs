@@ -1,6 +1,6 @@
 //! How well the units of a model tell its mean: the interval beside its figure, in every answer.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use super::entry::Entrant;
 use super::moderate::{Spread, moderated, pooled};
@@ -51,6 +51,7 @@ pub fn precisions<'a>(
         let own = entrant.spread();
         let free = f64::from(own.degrees);
         let (variance, degrees) = match pool {
+            Some((pool, all)) if own.shared && exceeds(own, (pool, all)) => (own.variance, free),
             Some((pool, all)) => (moderated(own, pool, prior), (prior + free).min(f64::from(all))),
             // At the ceiling models say nothing of each other.
             None => (own.variance, free),
@@ -59,6 +60,22 @@ pub fn precisions<'a>(
         known.then_some(Precision { variance, degrees, units: entrant.units })
     };
     entrants.iter().map(of).collect()
+}
+
+/// Chance with which the variance of a model exceeds that of the others where all vary alike, from which on it is taken for
+/// the model's own.
+const CLEARLY: f64 = 0.9;
+
+/// Whether a model varies clearly more than the others of the pool: drawn to that, its interval of 95 % held the mean in 71 to
+/// 79 of 100 models of two units that vary eight times as much, and in 83 to 87 of three.
+fn exceeds(own: Spread, (pool, all): (f64, u32)) -> bool {
+    let (free, rest) = (f64::from(own.degrees), f64::from(all) - f64::from(own.degrees));
+    let others = pool * f64::from(all) - own.variance * free;
+    if own.degrees == 0 || rest < 1.0 || others <= 0.0 {
+        return false;
+    }
+    let quantile = FisherSnedecor::new(free, rest).map(|f| f.inverse_cdf(CLEARLY)).unwrap_or(f64::INFINITY);
+    own.variance > quantile * others / rest
 }
 
 #[cfg(test)]
