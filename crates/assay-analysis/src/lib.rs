@@ -35,6 +35,8 @@ pub mod rank;
 mod reading;
 #[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod scale_tests;
 
 pub use admission::{admit, examine, excluded, share_verdicts};
 pub use bus::held_by_bus;

@@ -22,7 +22,7 @@ pub mod variation;
 
 pub use ess::{Correlation, correlation};
 pub use interval::{LEVEL, change, geometric, geometric_like, geometric_of_looks, geometric_until_known, student_t};
-pub use logs::log_mean;
+pub use logs::{log_mean, log_squares};
 pub use order::{Middle, middle};
 pub use over_days::OverDays;
 pub use shape::{TwoSpeeds, drift, drift_along, two_speeds, uneven};

@@ -3,6 +3,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::days::Day;
+use crate::logs::log_squares;
 use crate::rank::pair_degrees;
 use crate::variation::RunVariance;
 
@@ -52,8 +53,7 @@ fn own(days: &[Day<'_>]) -> Option<f64> {
         return None;
     }
     let n = days.len() as f64;
-    let mean = days.iter().map(Day::log_mean).sum::<f64>() / n;
-    let squares = days.iter().map(|day| (day.log_mean() - mean).powi(2)).sum::<f64>();
+    let squares = log_squares(&days.iter().map(Day::log_mean).collect::<Vec<f64>>());
     Some(squares / (n - 1.0)).filter(|variance| *variance > 0.0)
 }
 

@@ -9,7 +9,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 pub use crate::days::Run;
 use crate::days::{Day, days};
-use crate::logs::log_mean;
+use crate::logs::{log_mean, log_squares};
 
 /// Deviation of logarithms between the runs of a unit that is assumed where nothing is known of it.
 ///
@@ -96,8 +96,7 @@ impl RunVariance {
             apart += between_days(&unit);
             let means: Vec<f64> = unit.iter().map(|day| repeats.add(day)).collect();
             if let Some(free) = means.len().checked_sub(1).filter(|free| *free > 0) {
-                let mean = means.iter().sum::<f64>() / means.len() as f64;
-                squares += means.iter().map(|m| (m - mean).powi(2)).sum::<f64>();
+                squares += log_squares(&means);
                 degrees += u32::try_from(free).unwrap_or(u32::MAX);
             }
         }
@@ -158,8 +157,7 @@ impl RunVariance {
     #[must_use]
     pub fn paired(&self, differences: &[f64]) -> Self {
         let n = differences.len() as f64;
-        let mean = differences.iter().sum::<f64>() / n.max(1.0);
-        let squares = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>();
+        let squares = log_squares(differences);
         let free = (n - 1.0).max(0.0);
         if differences.len() >= ENOUGH_PAIRS && squares > 0.0 {
             return Self { variance: squares / free, degrees: free, assumed: 0.0, ..*self };

@@ -10,7 +10,7 @@ use super::note::letter;
 use super::notes::notes;
 use super::numbers::{options, pairs};
 use super::pair::Numbers;
-use super::report::{Comparison, GroupInfo, LoadComparison, Side};
+use super::report::{Comparison, GroupInfo, LoadComparison, Side, Why};
 use crate::Excluded;
 use crate::connected::{self, Seen};
 use crate::deciding_load::deciding_load;
@@ -92,11 +92,18 @@ impl Gathered {
         let (method, numbers, widened) = pairs(&self.sides, decided.as_ref(), request.runs, &options)?;
         let Self { load, quantity, sides } = self;
         let apart = apart(&sides);
+        let refused = |a: usize, b: usize| {
+            let unknown = |at: usize| sides[at].runs.iter().filter(|run| run.nameless).count() > 1;
+            if apart.contains(&(a, b)) && !request.runs {
+                return Some(Why::OtherComputer);
+            }
+            (unknown(a) || unknown(b)).then_some(Why::UnknownMedia)
+        };
         let judge = |(a, b, numbers): (usize, usize, Numbers)| {
             let bus = decided.as_ref().map_or([a, b].map(|at| sides[at].has(Mark::BusLimited)), |decided| {
                 [a, b].map(|at| decided.at_ceiling(&sides[at]))
             });
-            judge(&sides[a], &sides[b], numbers, (bus, apart.contains(&(a, b)) && !request.runs), more_is_better)
+            judge(&sides[a], &sides[b], numbers, (bus, refused(a, b)), more_is_better)
         };
         let pairs = numbers.into_iter().map(judge).collect();
         Ok(LoadComparison {

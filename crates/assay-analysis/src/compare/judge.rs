@@ -8,13 +8,13 @@ use crate::reading::Mark;
 
 /// The rules of honest comparison. A figure at the ceiling of its bus bounds the medium from below: that it is
 /// better can be said, that it is worse or equal cannot. What is invalid is compared with nothing, and what is not
-/// genuine wins nothing. Groups that were measured `apart`, with computers of different kinds that no unit connects, are not
-/// told apart.
+/// genuine wins nothing. What the records of the groups keep from an answer is `refused`: groups that were measured with computers
+/// of different kinds that no unit connects, or of media that nobody knows.
 pub(super) fn judge(
     first: &Side,
     second: &Side,
     numbers: Numbers,
-    (bus, apart): ([bool; 2], bool),
+    (bus, refused): ([bool; 2], Option<Why>),
     more_is_better: bool,
 ) -> Pair {
     let second_leads = (numbers.ratio > 1.0) == more_is_better;
@@ -66,8 +66,8 @@ pub(super) fn judge(
         PairVerdict::BusTie
     } else if winner.is_some_and(|side| side.has(Mark::Fake)) {
         PairVerdict::CannotTell(Why::Fake)
-    } else if apart {
-        PairVerdict::CannotTell(Why::OtherComputer)
+    } else if let Some(why) = refused {
+        PairVerdict::CannotTell(why)
     } else if hidden {
         PairVerdict::CannotTell(Why::BusHides)
     } else if flattered {

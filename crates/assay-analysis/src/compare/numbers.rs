@@ -52,7 +52,8 @@ pub(super) fn pairs(
     let single = as_runs && sides.iter().all(|side| side.runs.len() == 1);
     let several: Vec<&Side> = sides.iter().filter(|side| side.basis == Basis::Units).collect();
     let together = |(a, b): (usize, usize), c: &Comparison, alpha: f64| {
-        let found = numbers(question(&sides[a], &sides[b]), c);
+        let asked = if single { Question::Runs } else { question(&sides[a], &sides[b]) };
+        let found = numbers(asked, c);
         let wanted = found.question == Question::Models && asks_what_would_tell(sides.len(), a);
         let needed = if wanted {
             of_models(&several, (&sides[a], &sides[b]), (c.ratio.ln(), options.delta), alpha)

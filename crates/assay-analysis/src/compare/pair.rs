@@ -57,7 +57,8 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
     let bare = matches!(welch.answer, Answer::CannotTell(Doubt::NoSpread | Doubt::SingleValue));
     let one_each = first.runs.len() == 1 && second.runs.len() == 1;
     let found = match question {
-        _ if as_runs && one_each => return Ok(numbers(question, &welch)),
+        // Asked is about the runs as they were, whatever they are of.
+        _ if as_runs && one_each => return Ok(numbers(Question::Runs, &welch)),
         Question::Models => with_days((question, welch), unshared_days(first, second), options),
         Question::UnitAgainstOthers if units(first).len() == 1 => {
             let c = against_others(second, first, options);

@@ -179,6 +179,9 @@ pub struct Run {
     /// The kind of computer it was made with.
     #[serde(skip)]
     pub computer: Option<String>,
+    /// Whether it names neither model nor unit: nobody knows whether two such are of one medium.
+    #[serde(skip)]
+    pub nameless: bool,
     /// The values of its repeats.
     pub points: Vec<f64>,
     /// Whether their number was decided by how narrow their interval was (`--confidence`).
@@ -276,6 +279,8 @@ pub enum Why {
     OwnDays,
     /// The groups were measured with computers of different kinds, and no unit with both.
     OtherComputer,
+    /// Several records of a group name neither model nor unit: they may be several media, or one again and again.
+    UnknownMedia,
     /// The better one, or one of two equal ones, is the best of several runs, and the other is none.
     BestOf,
     /// A figure is not what it says.

@@ -1,6 +1,7 @@
 //! By how much the values of two sides scatter: from day to day, from unit to unit, about their mean.
 
 use assay_stats::days::GroupDays;
+use assay_stats::log_squares;
 use assay_stats::variation::RunVariance;
 
 use super::question::{log_mean, runs, units};
@@ -19,8 +20,7 @@ pub(super) fn differences(first: &Side, second: &Side) -> Vec<f64> {
 /// Squared error of the mean of logarithms.
 pub(super) fn squared_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
-    let mean = values.iter().map(|v| v.ln()).sum::<f64>() / n;
-    values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (n - 1.0) / n
+    log_squares(&values.iter().map(|v| v.ln()).collect::<Vec<f64>>()) / (n - 1.0) / n
 }
 
 /// What days took from all units of a side and not of the other, in variances of a day; 0 where the sides were measured on

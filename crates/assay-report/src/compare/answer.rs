@@ -82,6 +82,10 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 "{is}; each was measured on days of its own, which may change all of its units as much: measure both on \
                  the same days, or each unit on another"
             ),
+            Why::UnknownMedia => format!(
+                "{is}, but nobody knows whether the records of a group are of several media or of one: import them with \
+                 --label model=… --label unit=…"
+            ),
             Why::OtherComputer => {
                 format!("{is}, but {first} was measured on another computer: measure one unit on both")
             }

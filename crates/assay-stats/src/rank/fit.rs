@@ -16,6 +16,7 @@ use super::observation::Observation;
 use super::shared::Shared;
 use super::sweep::Effects;
 use super::table::Table;
+use crate::logs::log_squares;
 
 /// A unit after slots, waves and order were taken out.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +48,7 @@ impl ModelFit {
     pub fn new(name: String, units: Vec<UnitFit>) -> Self {
         let n = units.len() as f64;
         let mean = units.iter().map(|u| u.ln).sum::<f64>() / n;
-        let squares = units.iter().map(|u| (u.ln - mean).powi(2)).sum::<f64>();
+        let squares = log_squares(&units.iter().map(|u| u.ln).collect::<Vec<f64>>());
         let variance = (units.len() > 1).then(|| squares / (n - 1.0));
         Self { name, units, mean, variance }
     }

@@ -150,7 +150,7 @@ fn by_themselves(model: &ModelFit, each: f64) -> Vec<OddUnit> {
     let chance = each * left.len() as f64;
     let (mut out, mut odd) = (Vec::new(), 0);
     let steps = (left.len() / ODD_OF).max(1);
-    let further = if left.len() < MANY { chance / (4.0 * steps as f64) } else { chance / 2.0 };
+    let further = if left.len() < MANY { chance / (4.0 * steps as f64) } else { chance / 4.0 };
     for step in 0..steps {
         let chance = if step == 0 { chance } else { further };
         let m = left.len() as f64;

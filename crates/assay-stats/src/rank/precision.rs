@@ -4,6 +4,7 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use super::entry::Entrant;
 use super::moderate::{Spread, moderated, pooled};
+use crate::variation::between_units;
 
 /// What the units of a model say of its mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,7 +52,12 @@ pub fn precisions<'a>(
         let own = entrant.spread();
         let free = f64::from(own.degrees);
         let (variance, degrees) = match pool {
-            Some((pool, all)) if own.shared && exceeds(own, (pool, all)) => (own.variance, free),
+            // By one degree of freedom the interval of two units is twelve times as wide as they differ: what is assumed of two
+            // units stands beside it.
+            Some((pool, all)) if own.shared && exceeds(own, (pool, all)) => match entrant.units {
+                2 => between_units(2, Some(own.variance)),
+                _ => (own.variance, free),
+            },
             Some((pool, all)) => (moderated(own, pool, prior), (prior + free).min(f64::from(all))),
             // At the ceiling models say nothing of each other.
             None => (own.variance, free),
