@@ -13,7 +13,7 @@ use crate::advise::{self, BuyQuestion, Choice, ClassAnswer};
 use crate::compare::{By, Orders, PairVerdict, Question, Request, compare, split};
 use crate::plan::{NextAction, RaceOptions, race};
 use crate::rank::{self, PairRow, RankOptions, rank};
-use crate::{Excluded, Load, Quantity, share_verdicts};
+use crate::{Excluded, Load, deciding_quantity, share_verdicts};
 
 /// Stores drawn, unless `ASSAY_CAMPAIGN_SEEDS` says how many: a ranking draws much.
 const STORES: u64 = 5;
@@ -134,7 +134,7 @@ fn by_comparison(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)>
 
 fn by_race(records: &[Record], load: &Load) -> Option<(Figures, LeftOut)> {
     let options = RaceOptions { threshold: 0.95, cap: 6, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
-    let step = race(records, load, Quantity::usual(load), &options).ok()?;
+    let step = race(records, load, deciding_quantity(records, load).quantity, &options).ok()?;
     let row = |c: &crate::plan::Chance| Some((c.model.clone(), (c.mean?, c.units as usize)));
     Some((step.chances.iter().filter_map(row).collect(), left_out(&step.excluded, load)))
 }

@@ -5,11 +5,17 @@ mod admission;
 pub mod advise;
 pub mod aggregate;
 pub mod at_once;
+#[cfg(test)]
+mod best_of_tests;
 mod bus;
 pub mod compare;
+mod connected;
+#[cfg(test)]
+mod connected_tests;
 #[cfg(test)]
 mod consistency_tests;
 mod deciding_load;
+mod deciding_quantity;
 mod exclusion;
 pub mod fleet;
 mod identity;
@@ -29,10 +35,13 @@ pub mod rank;
 mod reading;
 #[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod scale_tests;
 
 pub use admission::{admit, examine, excluded, share_verdicts};
 pub use bus::held_by_bus;
 pub use deciding_load::{LoadError, by_model, deciding_load, loads_named};
+pub use deciding_quantity::{Decides, deciding_quantity};
 pub use exclusion::{Excluded, Reason};
 pub use identity::{Identity, identity, names_model, short_name};
 pub use load::Load;

@@ -24,6 +24,9 @@ impl Shown {
 /// Ends of an interval count as symmetric where they differ by less than this share of its half.
 const SYMMETRIC: f64 = 0.3;
 
+/// An interval wider than this factor says nothing to anybody, and breaks tables.
+const USELESS: f64 = 100.0;
+
 /// `estimate` in units of `unit`.
 pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     let point = estimate.point / unit;
@@ -31,6 +34,9 @@ pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     let (Some(low), Some(high)) = (estimate.low, estimate.high) else {
         return Shown { value, spread: format!("n={}", estimate.n) };
     };
+    if high / low > USELESS {
+        return Shown { value, spread: "(no useful interval)".to_owned() };
+    }
     let (low, high) = (low / unit, high / unit);
     let half = (high - low) / 2.0;
     if ((high - point) - (point - low)).abs() > SYMMETRIC * half.abs() {

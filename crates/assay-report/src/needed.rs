@@ -1,10 +1,21 @@
 //! What would change an answer that cannot be told, in words.
 
 use assay_analysis::{Needed, Values};
-use assay_core::units::{figures, fixed};
+use assay_core::units::{figures, fixed, grouped};
 
 /// `12 units of each would find a difference of 24 % in 80 of 100 cases`.
 pub(crate) fn needed(needed: &Needed) -> String {
+    if needed.number > ANYBODY {
+        let what = match needed.of {
+            Values::Units | Values::Pairs | Values::Others => "units",
+            Values::Runs => "days",
+        };
+        let difference = difference(needed.ratio);
+        return format!(
+            "{difference} would take more {what} than anyone would measure ({})",
+            grouped(needed.number.into())
+        );
+    }
     let of = match needed.of {
         Values::Units => "units of each",
         Values::Pairs => "units in both",
@@ -19,6 +30,9 @@ pub(crate) fn needed(needed: &Needed) -> String {
         needed.power * 100.0
     )
 }
+
+/// More than so many is no advice.
+const ANYBODY: u32 = 20;
 
 fn difference(ratio: f64) -> String {
     match (ratio - 1.0) * 100.0 {
@@ -40,6 +54,10 @@ mod tests {
         assert_eq!(
             say(4, Values::Runs, 1.055),
             "4 runs of each on as many days would find a difference of 5.5 % in 80 of 100 cases"
+        );
+        assert_eq!(
+            say(738, Values::Units, 1.03),
+            "a difference of 3.0 % would take more units than anyone would measure (738)"
         );
         assert!(say(3, Values::Pairs, 2.5).contains("3 units in both would find a factor of 2.5"));
     }

@@ -2,14 +2,14 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::days::{Day, Run, days};
 use crate::interval::{LEVEL, geometric_until_known};
-use crate::logs::log_mean;
-use crate::variation::{Run, RunVariance};
+use crate::variation::RunVariance;
 
 /// A unit over many days, by its runs: their mean, and how far it may be from the mean of many days.
 ///
 /// The repeats of a run share what the day made of the unit, so their spread is no measure of it: that comes from runs
-/// on several days, and from the prior of [`RunVariance`].
+/// on several days, and from the prior of [`RunVariance`]. Runs of one day count as one ([`crate::days`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OverDays {
     log_mean: f64,
@@ -26,7 +26,8 @@ impl OverDays {
         if runs.is_empty() || runs.iter().any(|run| run.values.iter().any(|v| !v.is_finite() || *v <= 0.0)) {
             return None;
         }
-        let log_mean = runs.iter().map(|run| log_mean(run.values)).sum::<f64>() / runs.len() as f64;
+        let days = days(runs.iter().copied());
+        let log_mean = days.iter().map(Day::log_mean).sum::<f64>() / days.len() as f64;
         let values: usize = runs.iter().map(|run| run.values.len()).sum();
         // Half the interval of the one run there is, of logarithms, as wide as it is where its repeats ended by what they showed.
         let of_run = match runs.as_slice() {
@@ -34,7 +35,7 @@ impl OverDays {
             _ => None,
         };
         let of_run = of_run.map_or(0.0, |(low, high)| (high / low).ln() / 2.0);
-        let (count, days) = (runs.len() as f64, RunVariance::of([runs]));
+        let (count, days) = (days.len() as f64, RunVariance::of_days([days]));
         let error = days.deviation().powi(2) / count;
         // Many days are not known better than the one that was measured: where its repeats differ more than what is
         // assumed of days, they say what the error is.
@@ -43,7 +44,7 @@ impl OverDays {
         Some(Self { log_mean, error: (values > 1).then_some(error) })
     }
 
-    /// Geometric mean of the runs.
+    /// Geometric mean of the days.
     #[must_use]
     pub fn value(&self) -> f64 {
         self.log_mean.exp()
@@ -114,13 +115,28 @@ mod tests {
     #[test]
     fn runs_count_and_not_their_repeats() {
         let (a, b) = ([90.0, 90.0], [110.0, 110.0, 110.0]);
-        let over = OverDays::of(&[&a[..], &[], &b].map(Run::undated)).unwrap();
+        let dated = [(&a[..], "1"), (&[], "2"), (&b, "3")];
+        let over = OverDays::of(&dated.map(|(values, day)| Run { values, day: Some(day) })).unwrap();
         assert!((over.value() - (90.0f64 * 110.0).sqrt()).abs() < 1e-9);
         // Two runs: one degree of freedom beside the three of the prior.
         let squares = (110.0f64 / 90.0).ln().powi(2) / 2.0;
         let (error, degrees) = over.error().unwrap();
         assert_eq!(degrees, 4.0);
         assert!((error - (3.0 * PRIOR_DEVIATION.powi(2) + squares) / 4.0 / 2.0).abs() < 1e-12);
+    }
+
+    /// Ten runs of an afternoon narrow nothing: they were told as ten days.
+    #[test]
+    fn runs_of_one_day_say_no_more_than_one() {
+        let runs: Vec<[f64; 2]> = (0..10).map(|at| [1000.0 + f64::from(at), 1001.0 + f64::from(at)]).collect();
+        let of = |n: usize, day: Option<&'static str>| {
+            let runs: Vec<Run<'_>> = runs[..n].iter().map(|values| Run { values, day }).collect();
+            let (low, high) = OverDays::of(&runs).unwrap().interval(0.95).unwrap();
+            high / low
+        };
+        for day in [Some("2026-01-01"), None] {
+            assert!((of(10, day) / of(1, day) - 1.0).abs() < 1e-3, "{} {}", of(10, day), of(1, day));
+        }
     }
 
     #[test]

@@ -5,11 +5,11 @@
 //! calls more than half different (simulated, `make calibrate`). What units did on several days is used where there is
 //! any, beside a prior that counts as much as three further days; enough days are used alone.
 
-use std::collections::BTreeSet;
-
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::logs::log_mean;
+pub use crate::days::Run;
+use crate::days::{Day, days};
+use crate::logs::{log_mean, log_squares};
 
 /// Deviation of logarithms between the runs of a unit that is assumed where nothing is known of it.
 ///
@@ -77,40 +77,26 @@ pub fn further_unit(level: f64, units: usize, log_mean: f64, own: Option<f64>) -
 /// the prior.
 const ENOUGH_DAYS: u32 = 4;
 
-/// A run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Run<'a> {
-    /// The values of its repeats, each positive and finite.
-    pub values: &'a [f64],
-    /// The day it was made on, by any name; `None` where it is not known, or does not matter. Runs of one day do not say
-    /// what another day does, however many there are.
-    pub day: Option<&'a str>,
-}
-
-impl<'a> Run<'a> {
-    /// A run on a day that is not known.
-    #[must_use]
-    pub fn undated(values: &'a [f64]) -> Self {
-        Self { values, day: None }
-    }
-}
-
 impl RunVariance {
     /// From units with the runs of each. Runs without values, and units without runs, say nothing.
     ///
-    /// A unit with `n` runs gives `n - 1` degrees of freedom. The prior holds the mean error that repeats leave in a run,
-    /// as the means of runs do; it is left out where enough of the runs are known to be of different days.
+    /// A unit with runs on `n` days gives `n - 1` degrees of freedom ([`crate::days`]). The prior holds the mean error that
+    /// repeats leave in a day, as the means of days do; it is left out where enough of the days are known to be different.
     #[must_use]
     pub fn of<'a>(units: impl IntoIterator<Item = Vec<Run<'a>>>) -> Self {
+        Self::of_days(units.into_iter().map(days))
+    }
+
+    /// The same of days that are known already.
+    #[must_use]
+    pub fn of_days<'a>(units: impl IntoIterator<Item = Vec<Day<'a>>>) -> Self {
         let (mut squares, mut degrees, mut apart) = (0.0, 0, 0);
         let mut repeats = Repeats::default();
-        for mut runs in units {
-            runs.retain(|run| !run.values.is_empty());
-            apart += between_days(&runs);
-            let means: Vec<f64> = runs.iter().map(|run| repeats.add(run.values)).collect();
+        for unit in units {
+            apart += between_days(&unit);
+            let means: Vec<f64> = unit.iter().map(|day| repeats.add(day)).collect();
             if let Some(free) = means.len().checked_sub(1).filter(|free| *free > 0) {
-                let mean = means.iter().sum::<f64>() / means.len() as f64;
-                squares += means.iter().map(|m| (m - mean).powi(2)).sum::<f64>();
+                squares += log_squares(&means);
                 degrees += u32::try_from(free).unwrap_or(u32::MAX);
             }
         }
@@ -171,8 +157,7 @@ impl RunVariance {
     #[must_use]
     pub fn paired(&self, differences: &[f64]) -> Self {
         let n = differences.len() as f64;
-        let mean = differences.iter().sum::<f64>() / n.max(1.0);
-        let squares = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>();
+        let squares = log_squares(differences);
         let free = (n - 1.0).max(0.0);
         if differences.len() >= ENOUGH_PAIRS && squares > 0.0 {
             return Self { variance: squares / free, degrees: free, assumed: 0.0, ..*self };
@@ -182,10 +167,10 @@ impl RunVariance {
     }
 }
 
-/// Degrees of freedom between the known days of a unit's runs.
-fn between_days(runs: &[Run<'_>]) -> u32 {
-    let days: BTreeSet<&str> = runs.iter().filter_map(|run| run.day).collect();
-    u32::try_from(days.len().saturating_sub(1)).unwrap_or(u32::MAX)
+/// Degrees of freedom between the known days of a unit.
+fn between_days(days: &[Day<'_>]) -> u32 {
+    let known = days.iter().filter(|day| day.name.is_some()).count();
+    u32::try_from(known.saturating_sub(1)).unwrap_or(u32::MAX)
 }
 
 /// So many pairs need no prior.
@@ -196,26 +181,28 @@ pub const ENOUGH_PAIRS: usize = 4;
 struct Repeats {
     squares: f64,
     degrees: f64,
-    /// One over the number of repeats, of all runs.
+    /// Squared error of the mean of a day in variances of a repeat, over all days.
     inverse: f64,
-    runs: f64,
+    days: f64,
 }
 
 impl Repeats {
-    /// The mean of the logarithms of a run.
-    fn add(&mut self, run: &[f64]) -> f64 {
-        let n = run.len() as f64;
-        let mean = log_mean(run);
-        self.squares += run.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>();
-        self.degrees += n - 1.0;
-        self.inverse += 1.0 / n;
-        self.runs += 1.0;
-        mean
+    /// The mean of the logarithms of a day.
+    fn add(&mut self, day: &Day<'_>) -> f64 {
+        let runs = day.runs.len() as f64;
+        for run in &day.runs {
+            let (n, mean) = (run.values.len() as f64, log_mean(run.values));
+            self.squares += run.values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>();
+            self.degrees += n - 1.0;
+            self.inverse += 1.0 / n / runs.powi(2);
+        }
+        self.days += 1.0;
+        day.log_mean()
     }
 
-    /// Squared error that repeats leave in the mean of a run; 0 where no run has two.
+    /// Squared error that repeats leave in the mean of a day; 0 where no run has two.
     fn error(&self) -> f64 {
-        if self.degrees > 0.0 { self.squares / self.degrees * (self.inverse / self.runs) } else { 0.0 }
+        if self.degrees > 0.0 { self.squares / self.degrees * (self.inverse / self.days) } else { 0.0 }
     }
 }
 
@@ -243,7 +230,9 @@ mod tests {
     fn days_that_were_measured_take_the_place_of_the_prior() {
         // Four runs of one value each, logarithms 0, 0, 0.2, 0.2: sum of squares 0.04, three degrees of freedom.
         let runs: Vec<[f64; 1]> = [0.0f64, 0.0, 0.2, 0.2].iter().map(|y| [y.exp()]).collect();
-        let days = RunVariance::of([runs.iter().map(|r| Run::undated(r)).collect()]);
+        let names = ["1", "2", "3", "3 "];
+        let dated = runs.iter().zip(names).map(|(values, day)| Run { values, day: Some(day) });
+        let days = RunVariance::of([dated.collect()]);
         assert_eq!((days.measured(), days.degrees()), (3, 6.0));
         assert!((days.deviation().powi(2) - (3.0 * PRIOR_DEVIATION.powi(2) + 0.04) / 6.0).abs() < 1e-12);
         // Two pairs that differ by 0.1 and 0.3 add one degree and 0.02; four speak for themselves.
@@ -335,6 +324,8 @@ mod tests {
         assert_eq!(assumed(|at| Some(["1", "2", "3", "4", "4", "4"][at]), &values), PRIOR_DEGREES);
         assert_eq!(assumed(|_| Some("1"), &values), PRIOR_DEGREES);
         assert_eq!(assumed(|_| None, &values), PRIOR_DEGREES);
+        let one_day = values.iter().map(|values| Run { values, day: Some("1") }).collect();
+        assert_eq!(RunVariance::of([one_day]).measured(), 0, "six runs of a day are one value");
         assert_eq!(assumed(|at| Some(["1", "2", "3", "4", "5", "6"][at]), &[[7.0]; 6]), PRIOR_DEGREES);
         assert_eq!([1, 2, 3, 6].map(RunVariance::assumed_beside), [PRIOR_DEGREES, PRIOR_DEGREES, 0.0, 0.0]);
     }

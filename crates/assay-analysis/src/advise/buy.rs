@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::error::AdviseError;
 use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
-use super::figure::{Basis, Figure, figure, rate};
+use super::figure::{Basis, Figure, figure};
 use super::price::{Price, price_of, watts_of};
 use super::purchase::{Candidate, ENOUGH, Fleet, Purchase, Standing, purchase};
 use crate::compare::Orders;
-use crate::{Excluded, Load, Quantity, Reason, by_model, deciding_load, loads};
+use crate::{Excluded, Load, Mark, Reason, by_model, deciding_load, deciding_quantity, loads};
 
 const SEED: u64 = 25;
 
@@ -144,12 +144,11 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     let mut excluded = Vec::new();
     let subjects = some_subjects(records, "media", &mut excluded)?;
     let load = deciding_load(&by_model(records), question.load.as_deref(), None)?;
+    let quantity =
+        deciding_quantity(subjects.iter().flat_map(|subject| subject.records.iter().copied()), &load).quantity;
     let mut offers = Vec::new();
     for subject in subjects {
-        let found = match Quantity::usual(&load) {
-            Quantity::Iops => figure(&subject, &load, Quantity::Iops, &mut excluded)?,
-            _ => rate(&subject, &load, &mut excluded)?,
-        };
+        let found = figure(&subject, &load, quantity, &mut excluded)?;
         name_missing(&subject, |r| loads([r]).contains(&load), Some(&load), &mut excluded);
         if let Some(performance) = found {
             offers.push((subject, performance));
@@ -200,7 +199,9 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     let (mut options, candidates): (Vec<BuyOffer>, Vec<Candidate>) = options.into_iter().unzip();
     let worth = worth(&options, question);
     let orders = orders(records, &load, &options);
+    refuse_apart(&orders, &options)?;
     let choice = choose(&mut options, &candidates, &fleet, question, &orders)?;
+    refuse_flattered(&options, &choice)?;
     let affordable = options.iter().filter(|o| o.standing != Standing::OverBudget).map(|o| o.model.as_str());
     let not_separated = match choice {
         Choice::Buy { index, .. } => orders.not_separated(&options[index].model, affordable),
@@ -231,6 +232,29 @@ fn worth(options: &[BuyOffer], question: &BuyQuestion) -> Option<(f64, bool)> {
     // One value is judged by nobody: its price says nothing of the others.
     let within = options.iter().filter(|o| o.standing != Standing::OverBudget && o.performance.n > 1);
     within.map(|o| o.cost / 100.0).min_by(f64::total_cmp).map(|percent| (percent, true))
+}
+
+/// The best of several runs may lose against a mean, and not win: on average its medium does less.
+fn refuse_flattered(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseError> {
+    let flattered = |option: &&BuyOffer| option.performance.marks.contains(&Mark::BestOf);
+    let Choice::Buy { index, .. } = *choice else { return Ok(()) };
+    let other = options.iter().find(|other| other.standing != Standing::OverBudget && !flattered(other));
+    match other.filter(|_| flattered(&&options[index])) {
+        Some(other) => {
+            let (model, other) = (options[index].model.clone(), other.model.clone());
+            Err(AdviseError::BestOf { model, other })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Models that were measured with computers which nothing connects are not weighed against each other.
+fn refuse_apart(orders: &Orders, options: &[BuyOffer]) -> Result<(), AdviseError> {
+    let all: Vec<&str> = options.iter().map(|option| option.model.as_str()).collect();
+    match orders.apart(&all) {
+        Some((model, other)) => Err(AdviseError::OtherComputer { model, other }),
+        None => Ok(()),
+    }
 }
 
 /// What the comparison tells apart, where all figures are of one kind.

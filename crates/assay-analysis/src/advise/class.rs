@@ -9,6 +9,7 @@ use assay_core::classes::{CLASSES, Class};
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 use assay_stats::decide;
+use assay_stats::variation::RunVariance;
 
 use super::class_model::{Measured, model_classes};
 use super::class_types::{
@@ -105,6 +106,8 @@ struct Unit<'a> {
 /// One quantity of a unit.
 struct Judged {
     figure: ClassPart,
+    /// Its upper bound by itself.
+    high: Option<f64>,
     /// Its upper bound where three quantities are judged together: that all are met needs no correction, that any of
     /// them is missed does (Bonferroni).
     high_of_three: Option<f64>,
@@ -138,13 +141,19 @@ fn judged(kind: Kind, load: &Load, unit: &UnitValues) -> Result<Judged, AdviseEr
     let mean = over.map_or(bounds.point, |over| over.value());
     let at = |confidence| bounds.interval.and(over?.bounds(confidence));
     let interval = at(decide::CONFIDENCE);
-    let of_three = at(1.0 - (1.0 - decide::CONFIDENCE) / 3.0).map(|(_, high)| high);
+    let strict = 1.0 - (1.0 - decide::CONFIDENCE) / 3.0;
+    // The best of several runs is above what the unit does by itself: of its days alone nothing is known, and that the unit
+    // misses what lies far above needs no repeats.
+    let best_of = unit.marks.contains(&Mark::BestOf);
+    let at_most = |confidence| RunVariance::of([]).bound(confidence, 1.0).map(|half| mean * half.exp());
+    let high_of = |confidence| at(confidence).map(|(_, high)| high).or_else(|| at_most(confidence).filter(|_| best_of));
+    let (high, of_three) = (high_of(decide::CONFIDENCE), high_of(strict));
     let mut marks = unit.marks.clone();
     marks.sort();
     marks.dedup();
     let (title, load) = (load.title(), load.clone());
     let figure = ClassPart { kind, load, title, value: mean, bounds: interval, n: bounds.n, marks };
-    Ok(Judged { figure, high_of_three: of_three })
+    Ok(Judged { figure, high, high_of_three: of_three })
 }
 
 fn answer(class: &Class, unit: &Unit<'_>, claimed: bool) -> ClassAnswer {
@@ -171,12 +180,14 @@ fn obstacle(class: &Class, unit: &Unit<'_>) -> Option<Obstacle> {
 
 /// One quantity of a class, the only one or one of three.
 fn test((kind, threshold): (Kind, f64), of_three: bool, unit: &Unit<'_>) -> ClassTest {
-    let Some(Judged { figure, high_of_three }) = unit.figures.iter().find(|j| j.figure.kind == kind) else {
+    let Some(Judged { figure, high, high_of_three }) = unit.figures.iter().find(|j| j.figure.kind == kind) else {
         return ClassTest { kind, threshold, status: Status::NotMeasured, below: None };
     };
     let low = figure.bounds.map(|(low, _)| low);
-    let high = if of_three { *high_of_three } else { figure.bounds.map(|(_, high)| high) };
+    let high = if of_three { *high_of_three } else { *high };
     let status = match (low, high) {
+        // The best of several runs bounds the unit from above, as the bus does from below.
+        (Some(low), _) if low >= threshold && figure.marks.contains(&Mark::BestOf) => Status::Indeterminate,
         (Some(low), _) if low >= threshold => Status::Pass,
         (_, Some(high)) if high < threshold && figure.marks.contains(&Mark::BusLimited) => Status::BusLimited,
         (_, Some(high)) if high < threshold => Status::Fail,

@@ -34,6 +34,22 @@ pub enum AdviseError {
         /// The models.
         models: String,
     },
+    /// The model that would be bought is the best of several runs, and another is none.
+    #[error("{model} is the best of several runs and {other} is not; figures made in the same way would tell")]
+    BestOf {
+        /// The model that leads.
+        model: String,
+        /// One that may be better.
+        other: String,
+    },
+    /// Two models were measured with computers of different kinds, and no unit was on both.
+    #[error("{model} was measured on another computer than {other}; measure one unit on both")]
+    OtherComputer {
+        /// One of them.
+        model: String,
+        /// The other.
+        other: String,
+    },
     /// A price or a power is missing, or two differ.
     #[error("{model}: {problem}")]
     Label {

@@ -2,17 +2,18 @@
 
 use assay_core::record::Record;
 use assay_core::workload::Op;
+use assay_stats::days::{Run, days, log_mean_over_days};
 use assay_stats::decide::{About, Posterior};
 use assay_stats::rank::Precision;
-use assay_stats::variation::{Run, between_units};
-use assay_stats::{LEVEL, OverDays, geometric};
+use assay_stats::variation::between_units;
+use assay_stats::{LEVEL, OverDays};
 use serde::Serialize;
 
 use super::error::AdviseError;
 use super::evidence::Subject;
 use crate::admission::admit;
 use crate::exclusion::Excluded;
-use crate::identity::day;
+use crate::identity::host_day;
 use crate::{Load, Mark, Quantity, identity, reading};
 
 /// What the interval of a figure is over.
@@ -21,7 +22,9 @@ use crate::{Load, Mark, Quantity, identity, reading};
 pub enum Basis {
     /// The means of several units: it speaks for the model.
     Units,
-    /// The means of several runs of one unit: it speaks for that unit.
+    /// The means of several days of one unit: it speaks for that unit.
+    Days,
+    /// The means of several runs of one unit on one day: it speaks for that unit.
     Runs,
     /// The repeats of one run: it speaks for that unit in that run.
     Repeats,
@@ -96,7 +99,7 @@ impl Figure {
             _ if self.n == 1 => Ok(self.posterior),
             Basis::Units if self.n > 2 => Ok(self.posterior),
             Basis::Units => self.by_own_units(self.n),
-            Basis::Runs | Basis::Repeats => self.by_own_units(1),
+            Basis::Days | Basis::Runs | Basis::Repeats => self.by_own_units(1),
         }
     }
 
@@ -121,7 +124,7 @@ pub(super) struct UnitValues {
     pub(super) unit: String,
     /// The repeats of each run.
     pub(super) runs: Vec<Vec<f64>>,
-    /// The day of each run.
+    /// The day and the host of each run.
     pub(super) days: Vec<Option<String>>,
     pub(super) marks: Vec<Mark>,
 }
@@ -132,15 +135,9 @@ impl UnitValues {
         self.runs.concat()
     }
 
-    /// The geometric mean of each run: its repeats share what the run has in common.
-    fn means(&self) -> Vec<f64> {
-        self.runs.iter().filter_map(|run| geometric(run)).map(|e| e.point).collect()
-    }
-
     /// What its runs say of it over many days.
     pub(super) fn over_days(&self) -> Option<OverDays> {
-        let runs = self.runs.iter().zip(&self.days).map(|(values, day)| Run { values, day: day.as_deref() });
-        OverDays::of(&runs.collect::<Vec<_>>())
+        OverDays::of(&self.dated())
     }
 
     /// The geometric mean of its runs on any day; a point where there is one value.
@@ -152,9 +149,13 @@ impl UnitValues {
         })
     }
 
-    /// The geometric mean over the runs, as the ranking and the comparison have it.
+    fn dated(&self) -> Vec<Run<'_>> {
+        self.runs.iter().zip(&self.days).map(|(values, day)| Run { values, day: day.as_deref() }).collect()
+    }
+
+    /// The geometric mean over its days, as the ranking and the comparison have it.
     pub(super) fn mean(&self) -> Option<f64> {
-        geometric(&self.means()).map(|e| e.point)
+        log_mean_over_days(self.dated()).map(f64::exp)
     }
 }
 
@@ -179,11 +180,11 @@ pub(super) fn units(
         match found.iter_mut().find(|u| u.unit == unit) {
             Some(known) => {
                 known.runs.push(reading.values);
-                known.days.push(day(record));
+                known.days.push(host_day(record));
                 known.marks.extend(reading.marks);
             }
             None => {
-                let (runs, days) = (vec![reading.values], vec![day(record)]);
+                let (runs, days) = (vec![reading.values], vec![host_day(record)]);
                 found.push(UnitValues { unit, runs, days, marks: reading.marks });
             }
         }
@@ -213,23 +214,28 @@ pub(super) fn figure(
 
 /// The figure of one unit, over its runs or over the repeats of the one there is.
 pub(super) fn of_one(unit: &UnitValues, load: &Load, quantity: Quantity) -> Result<Figure, AdviseError> {
-    let (values, basis) = match &unit.runs[..] {
-        [run] => (run.clone(), Basis::Repeats),
-        _ => (unit.means(), Basis::Runs),
+    let days = days(unit.dated()).len();
+    let (n, basis) = match &unit.runs[..] {
+        [run] => (run.len(), Basis::Repeats),
+        runs if days == 1 => (runs.len(), Basis::Runs),
+        _ => (days, Basis::Days),
     };
     let posterior = unit.on_any_day()?;
     let interval = unit.over_days().and_then(|over| over.interval(LEVEL));
-    let method = match (values.len(), basis) {
+    let method = match (n, basis) {
         (1, _) => "one value, no interval",
+        (_, Basis::Days) => {
+            "geometric mean of days of one unit, t interval on logarithms with an assumed spread of days"
+        }
         (_, Basis::Runs) => {
-            "geometric mean of runs of one unit, t interval on logarithms with an assumed spread of days"
+            "geometric mean of runs of one unit on one day, t interval on logarithms with an assumed spread of days"
         }
         _ => {
             "geometric mean of repeats of one run of one unit, t interval on logarithms with an assumed spread of days"
         }
     };
     let marks = unit.marks.clone();
-    Ok(Figure { n: values.len(), basis, method, ..Figure::new(load, quantity, posterior, interval, marks) })
+    Ok(Figure { n, basis, method, ..Figure::new(load, quantity, posterior, interval, marks) })
 }
 
 fn of_several(

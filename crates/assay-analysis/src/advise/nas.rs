@@ -145,6 +145,10 @@ fn row(
             found.verdict = if decided { NasVerdict::CannotTell(Need::Volume) } else { found.verdict };
         }
     }
+    // The best of several runs is at most what the medium does: it can lose against a share, and not win.
+    if local.marks.contains(&Mark::BestOf) && found.verdict == NasVerdict::Local {
+        found.verdict = NasVerdict::CannotTell(Need::MoreMeasurements);
+    }
     let terms = found.share.terms.iter();
     let terms = terms.map(|(l, rate)| Terms { term: limits.term(*l), bytes_per_second: *rate }).collect();
     let break_even = found.break_even;

@@ -133,7 +133,7 @@ impl<'a> AtOnce<'a> {
             };
             let at = runs.iter().position(|run| run.run == part.run).unwrap_or_else(|| {
                 let (each, marks, records) = (Vec::new(), Vec::new(), Vec::new());
-                runs.push(Self { run: &part.run, day: day(record), each, marks, records });
+                runs.push(Self { run: &part.run, day: day(record).map(str::to_owned), each, marks, records });
                 runs.len() - 1
             });
             runs[at].each.push(reading.measurement);

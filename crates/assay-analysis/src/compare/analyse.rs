@@ -10,9 +10,11 @@ use super::note::letter;
 use super::notes::notes;
 use super::numbers::{options, pairs};
 use super::pair::Numbers;
-use super::report::{Comparison, GroupInfo, LoadComparison, Side};
+use super::report::{Comparison, GroupInfo, LoadComparison, Side, Why};
 use crate::Excluded;
+use crate::connected::{self, Seen};
 use crate::deciding_load::deciding_load;
+use crate::deciding_quantity::deciding_quantity;
 use crate::identity::identity;
 use crate::load::Load;
 use crate::quantity::Quantity;
@@ -44,7 +46,7 @@ pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison
         load.judged(models.as_ref(), request, primary)
     };
     let compared = found.into_iter().map(judged).collect::<Result<Vec<LoadComparison>, CompareError>>()?;
-    let notes = notes(groups, &compared);
+    let notes = notes(groups, &compared, request.quantity.is_none());
     let infos = groups.iter().enumerate().map(|(at, group)| info(at, group)).collect();
     Ok(Comparison { level: request.level, margin: request.margin, groups: infos, loads: compared, excluded, notes })
 }
@@ -63,7 +65,8 @@ struct Gathered {
 }
 
 fn gathered(groups: &[Group<'_>], load: Load, request: &Request, excluded: &mut Vec<Excluded>) -> Option<Gathered> {
-    let quantity = request.quantity.unwrap_or_else(|| Quantity::usual(&load));
+    let of_all = groups.iter().flat_map(|group| group.records.iter().copied());
+    let quantity = request.quantity.unwrap_or_else(|| deciding_quantity(of_all, &load).quantity);
     let mut sides = Vec::with_capacity(groups.len());
     for (at, group) in groups.iter().enumerate() {
         let (side, left_out) = gather(at, group, &load, quantity, request.level);
@@ -88,11 +91,19 @@ impl Gathered {
         }
         let (method, numbers, widened) = pairs(&self.sides, decided.as_ref(), request.runs, &options)?;
         let Self { load, quantity, sides } = self;
+        let apart = apart(&sides);
+        let refused = |a: usize, b: usize| {
+            let unknown = |at: usize| sides[at].runs.iter().filter(|run| run.nameless).count() > 1;
+            if apart.contains(&(a, b)) && !request.runs {
+                return Some(Why::OtherComputer);
+            }
+            (unknown(a) || unknown(b)).then_some(Why::UnknownMedia)
+        };
         let judge = |(a, b, numbers): (usize, usize, Numbers)| {
             let bus = decided.as_ref().map_or([a, b].map(|at| sides[at].has(Mark::BusLimited)), |decided| {
                 [a, b].map(|at| decided.at_ceiling(&sides[at]))
             });
-            judge(&sides[a], &sides[b], numbers, bus, more_is_better)
+            judge(&sides[a], &sides[b], numbers, (bus, refused(a, b)), more_is_better)
         };
         let pairs = numbers.into_iter().map(judge).collect();
         Ok(LoadComparison {
@@ -108,6 +119,15 @@ impl Gathered {
             pairs,
         })
     }
+}
+
+/// Pairs of sides that were measured with computers that no unit connects.
+fn apart(sides: &[Side]) -> BTreeSet<(usize, usize)> {
+    let runs = sides.iter().enumerate().flat_map(|(group, side)| side.runs.iter().map(move |run| (group, run)));
+    let all: Vec<Seen<'_, usize>> = runs
+        .map(|(group, run)| Seen { group, unit: (&run.unit.0, &run.unit.1), computer: run.computer.as_deref() })
+        .collect();
+    connected::apart(&all)
 }
 
 fn info(at: usize, group: &Group<'_>) -> GroupInfo {

@@ -3,8 +3,9 @@
 use assay_core::record::Record;
 
 use super::report::Run;
+use crate::connected::computer;
 use crate::exclusion::excluded_whole;
-use crate::identity::{day, identity};
+use crate::identity::{host_day, identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::{Reason, excluded};
@@ -17,8 +18,15 @@ pub(super) fn run(record: &Record, load: &Load, quantity: Quantity) -> (Option<(
     };
     let unsound = excluded(&reading);
     let of = identity(record);
+    let nameless = of.unit.is_empty() && !names_model(record);
     let until_narrow = record.settings.until_known();
     let (points, marks) = (reading.values, reading.marks);
-    let (record, day) = (record.id.clone(), day(record));
-    (Some((Run { record, unit: (of.model, of.unit), day, points, until_narrow, marks }, unsound)), reasons)
+    let (id, day, computer) = (record.id.clone(), host_day(record), computer(record));
+    (
+        Some((
+            Run { record: id, unit: (of.model, of.unit), day, computer, nameless, points, until_narrow, marks },
+            unsound,
+        )),
+        reasons,
+    )
 }

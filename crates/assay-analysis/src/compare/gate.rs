@@ -93,6 +93,10 @@ pub enum Doubt {
     NoInterval,
     /// A figure is held by its bus, and the medium may be faster.
     BusHides,
+    /// The groups were measured with computers of different kinds, and no unit with both.
+    OtherComputer,
+    /// Several records of a group name neither model nor unit.
+    UnknownMedia,
     /// A figure is the best of several runs, and the other is none.
     BestOf,
     /// A figure is not what it says.
@@ -246,6 +250,12 @@ fn judge(limit: &Limit, load: &LoadComparison, pair: &Pair) -> Answer {
     }
     if pair.verdict == PairVerdict::CannotTell(Why::Incomplete) {
         return Answer::CannotTell(Doubt::Incomplete);
+    }
+    if pair.verdict == PairVerdict::CannotTell(Why::OtherComputer) {
+        return Answer::CannotTell(Doubt::OtherComputer);
+    }
+    if pair.verdict == PairVerdict::CannotTell(Why::UnknownMedia) {
+        return Answer::CannotTell(Doubt::UnknownMedia);
     }
     if pair.verdict == PairVerdict::CannotTell(Why::OneUnit) {
         return Answer::CannotTell(Doubt::OneUnit);

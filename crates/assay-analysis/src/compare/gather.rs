@@ -1,5 +1,6 @@
 //! A group under a load: what its values are.
 
+use assay_stats::days::{Run as DatedRun, days, log_mean_over_days};
 use assay_stats::log_mean;
 
 use super::examine::run;
@@ -59,8 +60,9 @@ impl Side {
     }
 }
 
-/// What is independent of each other in runs: of one unit its runs, of several the units. Repeats of a run share what
-/// the run has in common, and runs of a unit what the unit has (Kalibera and Jones 2013, "Rigorous benchmarking").
+/// What is independent of each other in runs: of one unit its days, of several the units. Repeats of a run share what
+/// the run has in common, runs of a day the day, and days of a unit what the unit has (Kalibera and Jones 2013,
+/// "Rigorous benchmarking").
 fn values(runs: &[Run], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>)> {
     let mut units: Vec<&(String, String)> = Vec::new();
     for run in runs {
@@ -69,17 +71,19 @@ fn values(runs: &[Run], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>
         }
     }
     let scaled = |run: &Run| run.points.iter().map(|point| point * factor(&run.unit.1)).collect::<Vec<f64>>();
-    Some(match (runs, units.len()) {
+    let points: Vec<(&Run, Vec<f64>)> = runs.iter().map(|run| (run, scaled(run))).collect();
+    let dated = |unit: &(String, String)| {
+        let own = points.iter().filter(|(run, _)| run.unit == *unit);
+        own.map(|(run, values)| DatedRun { values, day: run.day.as_deref() }).collect::<Vec<_>>()
+    };
+    Some(match (&points[..], &units[..]) {
         ([], _) => return None,
-        ([one], _) => (Basis::Repeats, scaled(one)),
-        (_, 1) => (Basis::Runs, runs.iter().map(|run| mean(&scaled(run))).collect()),
-        _ => {
-            let of_unit = |unit: &(String, String)| {
-                let own = runs.iter().filter(|r| r.unit == *unit);
-                mean(&own.map(|run| mean(&scaled(run))).collect::<Vec<f64>>())
-            };
-            (Basis::Units, units.iter().map(|unit| of_unit(unit)).collect())
-        }
+        ([(_, values)], _) => (Basis::Repeats, values.clone()),
+        (_, [unit]) => match &days(dated(unit))[..] {
+            [_] => (Basis::Runs, points.iter().map(|(_, values)| mean(values)).collect()),
+            days => (Basis::Days, days.iter().map(|day| day.log_mean().exp()).collect()),
+        },
+        _ => (Basis::Units, units.iter().filter_map(|unit| log_mean_over_days(dated(unit))).map(f64::exp).collect()),
     })
 }
 

@@ -8,8 +8,15 @@ use crate::reading::Mark;
 
 /// The rules of honest comparison. A figure at the ceiling of its bus bounds the medium from below: that it is
 /// better can be said, that it is worse or equal cannot. What is invalid is compared with nothing, and what is not
-/// genuine wins nothing.
-pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, bus: [bool; 2], more_is_better: bool) -> Pair {
+/// genuine wins nothing. What the records of the groups keep from an answer is `refused`: groups that were measured with computers
+/// of different kinds that no unit connects, or of media that nobody knows.
+pub(super) fn judge(
+    first: &Side,
+    second: &Side,
+    numbers: Numbers,
+    (bus, refused): ([bool; 2], Option<Why>),
+    more_is_better: bool,
+) -> Pair {
     let second_leads = (numbers.ratio > 1.0) == more_is_better;
     let bus = (bus[0], bus[1]);
     let measured = match numbers.answer {
@@ -21,6 +28,7 @@ pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, bus: [bool; 2
         Answer::CannotTell(Doubt::Wide) if numbers.runs.is_some_and(|runs| runs.differ.is_some()) => {
             PairVerdict::CannotTell(Why::Days)
         }
+        Answer::CannotTell(Doubt::Wide) if numbers.own_days => PairVerdict::CannotTell(Why::OwnDays),
         Answer::CannotTell(Doubt::Wide) => PairVerdict::CannotTell(Why::Wide),
     };
     // How units of a model differ is assumed where one was measured: enough to tell models apart, not to call them equal.
@@ -58,6 +66,8 @@ pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, bus: [bool; 2
         PairVerdict::BusTie
     } else if winner.is_some_and(|side| side.has(Mark::Fake)) {
         PairVerdict::CannotTell(Why::Fake)
+    } else if let Some(why) = refused {
+        PairVerdict::CannotTell(why)
     } else if hidden {
         PairVerdict::CannotTell(Why::BusHides)
     } else if flattered {

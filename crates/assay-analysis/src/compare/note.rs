@@ -30,6 +30,11 @@ pub enum Note {
         /// Of each group, in order.
         of: Vec<String>,
     },
+    /// Writes are compared by the rate at which they were acknowledged, as some figures have no durable rate.
+    Acknowledged {
+        /// Titles of the loads.
+        loads: Vec<String>,
+    },
     /// Sources do not tell everything of the loads that are compared.
     NotTold {
         /// Of each group, in order; empty where all is told.
@@ -132,6 +137,9 @@ impl fmt::Display for Note {
             }
             Self::Tools { of } => {
                 write!(f, "different programs or engines: {}", each(of))
+            }
+            Self::Acknowledged { loads } => {
+                write!(f, "judged by the acknowledged rate, as some records have no durable rate: {}", loads.join("; "))
             }
             Self::NotTold { of } => {
                 write!(f, "not recorded for the loads compared, and possibly different: {}", each(of))

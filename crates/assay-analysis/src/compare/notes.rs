@@ -9,13 +9,20 @@ use assay_core::record::Record;
 use super::group::Group;
 use super::note::Note;
 use super::report::{Basis, LoadComparison, Pair};
+use crate::deciding_quantity::deciding_quantity;
 use crate::identity::{identity, names_model, short_name, suite};
 use crate::manner::manner;
 use crate::reading::{Mark, lacking, measurement};
 
-/// Everything that has to be known with these groups.
-pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<Note> {
+/// Everything that has to be known with these groups; `usual` where no figure was asked for.
+pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison], usual: bool) -> Vec<Note> {
     let mut notes = Vec::new();
+    let of_all = || groups.iter().flat_map(|group| group.records.iter().copied());
+    let lacks = |load: &&LoadComparison| usual && deciding_quantity(of_all(), &load.load).lacking > 0;
+    let acknowledged: Vec<String> = loads.iter().filter(lacks).map(|load| load.title.clone()).collect();
+    if !acknowledged.is_empty() {
+        notes.push(Note::Acknowledged { loads: acknowledged });
+    }
     notes.extend(
         differ(groups, |r| r.host.hostname.clone().or_else(|| r.host.board.clone())).map(|of| Note::Hosts { of }),
     );

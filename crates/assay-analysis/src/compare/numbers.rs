@@ -52,7 +52,8 @@ pub(super) fn pairs(
     let single = as_runs && sides.iter().all(|side| side.runs.len() == 1);
     let several: Vec<&Side> = sides.iter().filter(|side| side.basis == Basis::Units).collect();
     let together = |(a, b): (usize, usize), c: &Comparison, alpha: f64| {
-        let found = numbers(question(&sides[a], &sides[b]), c);
+        let asked = if single { Question::Runs } else { question(&sides[a], &sides[b]) };
+        let found = numbers(asked, c);
         let wanted = found.question == Question::Models && asks_what_would_tell(sides.len(), a);
         let needed = if wanted {
             of_models(&several, (&sides[a], &sides[b]), (c.ratio.ln(), options.delta), alpha)
@@ -113,7 +114,8 @@ fn asks_what_would_tell(sides: usize, first: usize) -> bool {
 fn of_values(basis: Basis) -> &'static str {
     match basis {
         Basis::Repeats => "repeats of one run",
-        Basis::Runs => "runs of one unit",
+        Basis::Runs => "runs of one unit on one day",
+        Basis::Days => "days of one unit",
         Basis::Units => "units",
     }
 }
@@ -125,7 +127,7 @@ pub(super) fn estimate(values: &[f64], level: f64, basis: Basis, until_narrow: b
     let condition = match (basis, until_narrow) {
         (Basis::Repeats, true) => ", wider for being looked at after each repeat",
         (Basis::Repeats, false) => ", repeats taken as independent",
-        (Basis::Runs | Basis::Units, _) => "",
+        (Basis::Runs | Basis::Days | Basis::Units, _) => "",
     };
     let of = of_values(basis);
     estimate.method = format!("geometric mean of {of}, t interval on logarithms{condition}");

@@ -6,7 +6,7 @@ use assay_core::record::Record;
 
 use super::analyse::under;
 use super::group::{By, Request, split};
-use super::report::PairVerdict;
+use super::report::{PairVerdict, Why};
 use crate::load::Load;
 use crate::quantity::Quantity;
 
@@ -17,6 +17,8 @@ pub(crate) struct Orders {
     better: BTreeSet<(String, String)>,
     /// Pairs of which it cannot tell, each in both orders.
     open: BTreeSet<(String, String)>,
+    /// Pairs of which it cannot tell as nothing connects their computers, each in both orders.
+    apart: BTreeSet<(String, String)>,
 }
 
 impl Orders {
@@ -32,6 +34,9 @@ impl Orders {
             match pair.verdict {
                 PairVerdict::Better => drop(orders.better.insert((second, first))),
                 PairVerdict::Worse => drop(orders.better.insert((first, second))),
+                PairVerdict::CannotTell(Why::OtherComputer) => {
+                    orders.apart.extend([(first.clone(), second.clone()), (second, first)]);
+                }
                 PairVerdict::CannotTell(_) => orders.open.extend([(first.clone(), second.clone()), (second, first)]),
                 PairVerdict::Same | PairVerdict::BusTie => {}
             }
@@ -42,6 +47,12 @@ impl Orders {
     /// Whether one of `others` is better than `model`.
     pub(crate) fn beaten<'a>(&self, model: &str, others: impl IntoIterator<Item = &'a str>) -> bool {
         others.into_iter().any(|other| self.better.contains(&(other.to_owned(), model.to_owned())))
+    }
+
+    /// Two of these models that were measured with computers which nothing connects.
+    pub(crate) fn apart(&self, models: &[&str]) -> Option<(String, String)> {
+        let among = |(a, b): &&(String, String)| models.contains(&a.as_str()) && models.contains(&b.as_str());
+        self.apart.iter().find(among).cloned()
     }
 
     /// Those of `others` that the comparison does not separate from `model`: it cannot tell which is better.

@@ -1,12 +1,12 @@
 //! Two groups against each other, by what they can be asked.
 
 use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal};
-use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEVIATION, specimens};
-use assay_stats::{log_mean, student_t};
+use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
+use assay_stats::{days, half_between, log_mean, student_t};
 
-use super::question::{question, units};
+use super::question::{days as days_of, days_of_each, question, runs, units};
 use super::report::{Days, Question, Runs, Side};
-use super::scatter::{days, differences, squared_error};
+use super::scatter::{days as scatter_of_days, differences, squared_error, unshared_days, unshared_days_of_same};
 use super::telling;
 use crate::needed::Needed;
 
@@ -22,6 +22,8 @@ pub(super) struct Numbers {
     pub(super) significant: bool,
     pub(super) days: Option<Days>,
     pub(super) runs: Option<Runs>,
+    /// Whether it is undecided as each side was measured on days of its own, which takes from all of its units.
+    pub(super) own_days: bool,
     /// What would tell, whatever was answered.
     pub(super) needed: Option<Needed>,
 }
@@ -42,6 +44,7 @@ pub(super) fn numbers(question: Question, c: &Comparison) -> Numbers {
         significant: c.significant,
         days: None,
         runs: None,
+        own_days: false,
         needed: None,
     }
 }
@@ -54,14 +57,22 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
     let bare = matches!(welch.answer, Answer::CannotTell(Doubt::NoSpread | Doubt::SingleValue));
     let one_each = first.runs.len() == 1 && second.runs.len() == 1;
     let found = match question {
-        _ if as_runs && one_each => return Ok(numbers(question, &welch)),
-        Question::Models => numbers(question, &welch),
+        // Asked is about the runs as they were, whatever they are of.
+        _ if as_runs && one_each => return Ok(numbers(Question::Runs, &welch)),
+        Question::Models => with_days((question, welch), unshared_days(first, second), options),
         Question::UnitAgainstOthers if units(first).len() == 1 => {
             let c = against_others(second, first, options);
-            numbers(question, &Comparison { n: (c.n.1, c.n.0), ..inverted(&c) })
+            let c = Comparison { n: (c.n.1, c.n.0), ..inverted(&c) };
+            with_days((question, c), unshared_days(first, second), options)
         }
-        Question::UnitAgainstOthers => numbers(question, &against_others(first, second, options)),
-        Question::SameUnits => numbers(question, &each_with_itself(first, second, welch.n, options)),
+        Question::UnitAgainstOthers => {
+            let c = against_others(first, second, options);
+            with_days((question, c), unshared_days(first, second), options)
+        }
+        Question::SameUnits => {
+            let c = each_with_itself(first, second, welch.n, options);
+            with_days((question, c), unshared_days_of_same(first, second), options)
+        }
         Question::Specimens => {
             // Of several units, their own spread; of one, the prior of units, which holds days and repeats.
             let known = |side: &Side| if units(side).len() > 1 { squared_error(&side.values) } else { 0.0 };
@@ -71,24 +82,43 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
         }
         Question::Runs | Question::Units if bare => numbers(question, &welch),
         Question::Runs | Question::Units => {
-            let days = days(first, second);
-            let weights = 1.0 / first.runs.len() as f64 + 1.0 / second.runs.len() as f64;
-            let half = days.half(1.0 - options.alpha, weights).unwrap_or(f64::INFINITY);
+            let days = scatter_of_days(first, second);
+            let weights = 1.0 / days_of(first) as f64 + 1.0 / days_of(second) as f64;
+            let level = 1.0 - options.alpha;
+            let pooled = || days.half(level, weights).map(|half| (half, days.assumed()));
+            // Days of one unit are of one kind; two units may have days of their own.
+            let found = if question == Question::Units { two_units(first, second, level) } else { pooled() };
+            let (half, assumed) = found.unwrap_or((f64::INFINITY, days.assumed()));
             let as_they_were = welch.low.zip(welch.high).filter(|_| one_each);
             // What single runs did by themselves is never told more narrowly than their repeats allow.
             let half = as_they_were.map_or(half, |(low, high)| half.max((high / low).ln() / 2.0));
             let runs = as_they_were.map(|(low, high)| Runs { low, high, differ: differ(welch.answer) });
-            let across_days = Days {
-                deviation: days.deviation(),
-                measured: days.measured(),
-                prior: (PRIOR_DEVIATION, days.assumed()),
-            };
+            let across_days =
+                Days { deviation: days.deviation(), measured: days.measured(), prior: (PRIOR_DEVIATION, assumed) };
             let wide = Comparison::of(welch.ratio.ln(), half, welch.n, options.delta);
             Numbers { days: Some(across_days), runs, ..numbers(question, &wide) }
         }
     };
-    let needed = if bare { None } else { telling::needed(question, (first, second), found.ratio, options) };
+    let needed =
+        if bare || found.own_days { None } else { telling::needed(question, (first, second), found.ratio, options) };
     Ok(Numbers { needed, ..found })
+}
+
+/// Two units, each over its days.
+fn two_units(first: &Side, second: &Side, level: f64) -> Option<(f64, f64)> {
+    let [first, second] = [first, second].map(|side| runs(side).flat_map(days::days).collect::<Vec<_>>());
+    half_between(&first, &second, level)
+}
+
+/// With what days take from all units of a side, where the sides were measured on different ones: so many variances of a day,
+/// of which nothing is known.
+fn with_days((question, c): (Question, Comparison), common: f64, options: &Options) -> Numbers {
+    let Some((low, high)) = c.low.zip(c.high).filter(|_| common > 0.0) else { return numbers(question, &c) };
+    let assumed = student_t(1.0 - options.alpha, PRIOR_DEGREES as u32).unwrap_or(f64::INFINITY) * PRIOR_DEVIATION;
+    let half = ((high / low).ln() / 2.0).hypot(assumed * common.sqrt());
+    let wide = Comparison::of(c.ratio.ln(), half, c.n, options.delta);
+    let own_days = wide.answer == Answer::CannotTell(Doubt::Wide) && wide.answer != c.answer;
+    Numbers { own_days, ..numbers(question, &wide) }
 }
 
 fn differ(answer: Answer) -> Option<bool> {
@@ -104,10 +134,10 @@ fn each_with_itself(first: &Side, second: &Side, n: (usize, usize), options: &Op
     let differences = differences(first, second);
     let count = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / count;
-    // Means of several runs vary by less than a run. Enough pairs show that themselves.
-    let runs = |side: &Side| count / side.runs.len() as f64;
-    let weights = if differences.len() < ENOUGH_PAIRS { (runs(first) + runs(second)) / 2.0 } else { 1.0 };
-    let paired = days(first, second).paired(&differences);
+    // Means of several days vary by less than a day. Enough pairs show that themselves.
+    let of_a_day = |side: &Side| days_of_each(side).iter().map(|days| 1.0 / *days as f64).sum::<f64>() / count;
+    let weights = if differences.len() < ENOUGH_PAIRS { (of_a_day(first) + of_a_day(second)) / 2.0 } else { 1.0 };
+    let paired = scatter_of_days(first, second).paired(&differences);
     let half = paired.half(1.0 - options.alpha, weights / count).unwrap_or(f64::INFINITY);
     Comparison::of(mean, half, n, options.delta)
 }

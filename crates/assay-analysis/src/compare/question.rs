@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_stats::variation::Run;
+use assay_stats::days::{self, Run};
 
 use super::report::{Question, Side};
 
@@ -38,9 +38,17 @@ fn dated(run: &super::report::Run) -> Run<'_> {
     Run { values: &run.points, day: run.day.as_deref() }
 }
 
-/// The mean of logarithms of a unit over its runs on a side.
+/// The mean of logarithms of a unit over its days on a side.
 pub(super) fn log_mean(side: &Side, unit: &Unit) -> f64 {
-    let runs: Vec<f64> =
-        side.runs.iter().filter(|run| run.unit == *unit).map(|run| assay_stats::log_mean(&run.points)).collect();
-    runs.iter().sum::<f64>() / runs.len() as f64
+    days::log_mean_over_days(side.runs.iter().filter(|run| run.unit == *unit).map(dated)).unwrap_or(f64::NAN)
+}
+
+/// The number of days of each unit of a side.
+pub(super) fn days_of_each(side: &Side) -> Vec<usize> {
+    runs(side).map(|runs| days::days(runs).len()).collect()
+}
+
+/// Days of all units of a side.
+pub(super) fn days(side: &Side) -> usize {
+    days_of_each(side).into_iter().sum()
 }

@@ -125,8 +125,10 @@ pub enum Method {
 pub enum Basis {
     /// Repeats of one run: the statement is about this unit in this run.
     Repeats,
-    /// Geometric means of the runs of one unit: the statement is about this unit.
+    /// Geometric means of the runs of one unit on one day: the statement is about this unit on that day.
     Runs,
+    /// Geometric means of the days of one unit: the statement is about this unit.
+    Days,
     /// Geometric means of units: the statement is about the model.
     Units,
 }
@@ -171,9 +173,15 @@ pub struct Run {
     pub record: String,
     /// Its unit: model and name.
     pub unit: (String, String),
-    /// The day it was made on, in UTC.
+    /// The day it was made on, in UTC, and the host.
     #[serde(skip)]
     pub day: Option<String>,
+    /// The kind of computer it was made with.
+    #[serde(skip)]
+    pub computer: Option<String>,
+    /// Whether it names neither model nor unit: nobody knows whether two such are of one medium.
+    #[serde(skip)]
+    pub nameless: bool,
     /// The values of its repeats.
     pub points: Vec<f64>,
     /// Whether their number was decided by how narrow their interval was (`--confidence`).
@@ -218,7 +226,7 @@ pub struct Pair {
 pub struct Days {
     /// Deviation of logarithms of a run's mean; 0.03 is 3 %.
     pub deviation: f64,
-    /// Degrees of freedom that were measured: runs of units less one each.
+    /// Degrees of freedom that were measured: days of units less one each.
     pub measured: u32,
     /// Deviation that is assumed beside them, and what it counts for: nothing where enough days were measured.
     pub prior: (f64, f64),
@@ -267,6 +275,12 @@ pub enum Why {
     OneUnit,
     /// The slower one, or the equal one, is held by its bus: its medium may be faster.
     BusHides,
+    /// Each group was measured on days of its own, and such a day may change all of its units by as much.
+    OwnDays,
+    /// The groups were measured with computers of different kinds, and no unit with both.
+    OtherComputer,
+    /// Several records of a group name neither model nor unit: they may be several media, or one again and again.
+    UnknownMedia,
     /// The better one, or one of two equal ones, is the best of several runs, and the other is none.
     BestOf,
     /// A figure is not what it says.

@@ -488,19 +488,27 @@ fn a_unit_stands_against_others_of_its_model_by_how_they_differ() {
 
 #[test]
 fn the_same_units_on_two_hosts_are_compared_each_with_itself() {
-    let on = |host: &str, factor: f64| -> Vec<Record> {
+    let on = |host: &str, factor: f64, sitting: bool| -> Vec<Record> {
         // Units that differ by a factor of five.
         let one = |unit: usize| {
             let value = 1000.0 * (1 + unit) as f64 * factor * (1.0 + 0.002 * unit as f64);
             let mut record = card(&format!("{host}{unit}"), &unit.to_string(), &[value, value * 1.001]);
             record.host.hostname = Some(host.to_owned());
+            record.created = format!("2026-01-{:02}T03:04:05Z", if sitting { 1 } else { unit + 1 });
             record
         };
         (0..5).map(one).collect()
     };
-    let (a, b) = (on("node1", 1.0), on("node2", 1.05));
+    // All cards at each host in one sitting: what that day takes from all of them is in the difference.
+    let (a, b) = (on("node1", 1.0, true), on("node2", 1.05, true));
+    let (a, b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
+    let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
+    let pair = c.primary().unwrap().pairs[0];
+    assert_eq!((pair.verdict, pair.needed), (PairVerdict::CannotTell(Why::OwnDays), None), "{pair:?}");
+    let (a, b) = (on("node1", 1.0, false), on("node2", 1.05, false));
     let (a, mut b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
-    let noisy = card("n", "2", &[3200.0, 3201.0]);
+    let mut noisy = card("n", "2", &[3200.0, 3201.0]);
+    (noisy.host.hostname, noisy.created) = (Some("node2".to_owned()), "2026-01-03T03:04:05Z".to_owned());
     b[2] = &noisy;
     let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
     let pair = c.primary().unwrap().pairs[0];
@@ -520,4 +528,27 @@ fn models_of_one_unit_differ_only_where_units_hardly_can() {
     assert_eq!((of(1500.0).question, of(1500.0).verdict), (Question::Specimens, PairVerdict::CannotTell(Why::OneUnit)));
     assert_eq!(of(1000.0).verdict, PairVerdict::CannotTell(Why::OneUnit), "nor are they the same");
     assert_eq!(of(5000.0).verdict, PairVerdict::Better);
+}
+
+/// Five logs of one disk are not five media: 64 of 100 such pairs were called different.
+#[test]
+fn logs_without_a_name_are_of_media_that_nobody_knows() {
+    let log = |id: &str, iops: f64| {
+        let mut record = record(id, "", "", vec![measured(random_read(), &[iops, iops * 1.001])]);
+        record.labels.clear();
+        record.source = crate::published("sandisk-extreme-a2").unwrap()[0].source.clone();
+        record.source.iter_mut().for_each(|source| source.format = "dd".to_owned());
+        record
+    };
+    let of = |prefix: &str, level: f64, n: usize| -> Vec<Record> {
+        (0..n).map(|at| log(&format!("{prefix}{at}"), level * (1.0 + 0.001 * at as f64))).collect()
+    };
+    let verdict = |a: &[Record], b: &[Record]| {
+        let (a, b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
+        let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
+        c.primary().unwrap().pairs[0].verdict
+    };
+    let unknown = PairVerdict::CannotTell(Why::UnknownMedia);
+    assert_eq!(verdict(&of("a", 1000.0, 5), &of("b", 1050.0, 5)), unknown);
+    assert_ne!(verdict(&of("a", 1000.0, 1), &of("b", 1050.0, 1)), unknown, "one record is one medium");
 }

@@ -4,7 +4,7 @@ use assay_stats::power::{Deviation, Test};
 use assay_stats::rank::{self, Options, Spread};
 use assay_stats::variation::{PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION, RunVariance};
 
-use super::question::units;
+use super::question::{days as days_of, units};
 use super::report::{Question, Side};
 use super::scatter::{days, differences, squared_error};
 use crate::needed::{Needed, Values};
@@ -47,7 +47,7 @@ pub(super) fn needed(
                 let prior = Some(assumed).filter(|assumed| assumed.degrees > 0.0);
                 Test { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior }
             };
-            Needed::of(Values::Runs, difference, seen, first.runs.len().min(second.runs.len()), |n| vec![test(n)])
+            Needed::of(Values::Runs, difference, seen, days_of(first).min(days_of(second)), |n| vec![test(n)])
         }
     }
 }

@@ -9,6 +9,7 @@ use super::sums::{sum_of_separate, together};
 use crate::admission::admit;
 use crate::at_once::factor;
 use crate::compare::{Group, Pair, Question, Request, under};
+use crate::deciding_quantity::deciding_quantity;
 use crate::identity::{identity, suite};
 use crate::load::Load;
 use crate::quantity::Quantity;
@@ -129,7 +130,8 @@ pub(super) fn against(run: &Run, other: &Run, loads: &[Load]) -> Against {
 }
 
 fn loss(run: &Run, other: &Run, same: &[Places], load: &Load) -> Option<Loss> {
-    let quantity = Quantity::usual(load);
+    let records = run.records().chain(other.records()).map(|(_, record)| record);
+    let quantity = deciding_quantity(records, load).quantity;
     // A unit that has no figure on one side has none to be paired with.
     let both: Vec<(Places, &Record, &Record)> = same
         .iter()

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::run::Run;
 use super::sums::{Together, together};
 use crate::admission::admit;
+use crate::deciding_quantity::deciding_quantity;
 use crate::exclusion::Excluded;
 use crate::load::Load;
 use crate::quantity::{Quantity, estimate};
@@ -52,7 +53,7 @@ pub struct Figure {
 
 /// The nodes under a load, and what of them is left out; `None` where nobody has a figure.
 pub(super) fn row(run: &Run, load: &Load) -> (Option<LoadRow>, Vec<Excluded>) {
-    let quantity = Quantity::usual(load);
+    let quantity = deciding_quantity(run.records().map(|(_, record)| record), load).quantity;
     let mut figures: Vec<Option<Figure>> = vec![None; run.nodes.len()];
     let mut excluded = Vec::new();
     for (at, record) in run.records() {

@@ -2,17 +2,18 @@
 
 use assay_core::record::Record;
 use assay_core::verification::Verdict;
+use assay_stats::days::{Run, log_mean_over_days};
 use assay_stats::log_mean;
 use assay_stats::plan::{Contender, Outcome};
 
 use super::race_types::Chance;
 use crate::admission::admit;
 use crate::exclusion::Excluded;
-use crate::identity::{Identity, identity};
+use crate::identity::{Identity, host_day, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::rank::Levels;
-use crate::reading::Reading;
+use crate::reading::{Mark, Reading};
 
 /// Records of a model, by unit.
 pub(super) struct Model {
@@ -23,18 +24,22 @@ pub(super) struct Model {
     failed: bool,
     wrong_data: bool,
     pub(super) dropped: bool,
+    /// Whether figures of it are the best of several runs.
+    pub(super) flattered: bool,
     at_ceiling: bool,
 }
 
 pub(super) struct Unit {
     pub(super) name: String,
-    /// Logarithms of the records' geometric means.
-    logs: Vec<f64>,
+    /// The values of its records, each with its day and host.
+    runs: Vec<(Vec<f64>, Option<String>)>,
 }
 
 impl Model {
-    fn means(&self) -> Vec<f64> {
-        self.units.iter().map(|unit| (unit.logs.iter().sum::<f64>() / unit.logs.len() as f64).exp()).collect()
+    fn means<'a>(&'a self) -> Vec<f64> {
+        let dated = |(values, day): &'a (Vec<f64>, Option<String>)| Run { values, day: day.as_deref() };
+        let mean = |unit: &'a Unit| log_mean_over_days(unit.runs.iter().map(dated)).map(f64::exp);
+        self.units.iter().filter_map(mean).collect()
     }
 
     pub(super) fn contender(&self, better: &dyn Fn(f64) -> f64) -> Contender {
@@ -79,7 +84,7 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
             let (units, name) = (Vec::new(), model);
             let (measured, failed, wrong_data, dropped) = (false, false, false, false);
             let at_ceiling = levels.at_ceiling(&name);
-            field.push(Model { name, units, measured, failed, wrong_data, dropped, at_ceiling });
+            field.push(Model { name, units, measured, failed, wrong_data, dropped, flattered: false, at_ceiling });
             field.len() - 1
         });
         let model = &mut field[index];
@@ -89,8 +94,9 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
         model.measured |= verdict.is_none() || !record.measurements.is_empty();
         let (reading, reasons) = admit(record, load, quantity);
         excluded.extend(reasons.into_iter().map(|reason| Excluded::new(record, Some(load), reason)));
-        let added = levels.factor(&model.name, &unit).ln();
-        reading.iter().for_each(|reading| model.add(&unit, reading, added));
+        let factor = levels.factor(&model.name, &unit);
+        model.flattered |= reading.iter().any(|reading| reading.marks.contains(&Mark::BestOf));
+        reading.iter().for_each(|reading| model.add(&unit, reading, factor));
     }
     // A check that found nothing says nothing of speed; one that found a fake or saw it fail does of the model.
     field.retain(|model| model.measured || model.failed || model.wrong_data);
@@ -98,11 +104,11 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
 }
 
 impl Model {
-    fn add(&mut self, unit: &str, reading: &Reading<'_>, added: f64) {
-        let log = log_mean(&reading.values) + added;
+    fn add(&mut self, unit: &str, reading: &Reading<'_>, factor: f64) {
+        let run = (reading.values.iter().map(|value| value * factor).collect(), host_day(reading.record));
         match self.units.iter_mut().find(|known| known.name == unit) {
-            Some(known) => known.logs.push(log),
-            None => self.units.push(Unit { name: unit.to_owned(), logs: vec![log] }),
+            Some(known) => known.runs.push(run),
+            None => self.units.push(Unit { name: unit.to_owned(), runs: vec![run] }),
         }
     }
 }

@@ -50,13 +50,15 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         .map_err(|fault| PlanError::new("race", format!("{fault}; measure units of two models or more")))?;
     let name = |index: &usize| field[*index].name.clone();
     let names = |indexes: &[usize]| indexes.iter().map(name).collect::<Vec<_>>();
-    let orders = || Orders::of(records, load, quantity);
+    let known = std::cell::OnceCell::new();
+    let orders = || known.get_or_init(|| Orders::of(records, load, quantity)).clone();
     // Chances take all units to vary alike; who is worse by its own units is not as good as another.
     let keep_unbeaten = |models: &mut Vec<String>| {
         let orders = orders();
         let all = models.clone();
         models.retain(|model| !orders.beaten(model, all.iter().map(String::as_str)));
     };
+    refuse(&orders(), step.chances.as_ref().map(|chances| chances.leader), &field, &contenders)?;
     let mut action = step.action;
     match &mut action {
         NextAction::PracticallyTied { models, loss } => {
@@ -114,6 +116,42 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
             .collect(),
         excluded,
     })
+}
+
+/// Models of which figures cannot be weighed against each other are in no race.
+fn refuse(orders: &Orders, leader: Option<usize>, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
+    refuse_apart(orders, field, contenders)?;
+    refuse_flattered(leader, field, contenders)
+}
+
+/// Models that were measured with computers which nothing connects are in no race with each other.
+fn refuse_apart(orders: &Orders, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
+    let is_in = |at: &usize| assay_stats::plan::in_race(contenders, *at) && !field[*at].dropped;
+    let left: Vec<&str> = (0..field.len()).filter(is_in).map(|at| field[at].name.as_str()).collect();
+    match orders.apart(&left) {
+        Some((a, b)) => {
+            let message = format!("{a} was measured on another computer than {b}; measure one unit on both");
+            Err(PlanError::new("race", message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The best of several runs may trail a mean, and not lead it: on average its medium does less.
+fn refuse_flattered(leader: Option<usize>, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
+    let others =
+        |at: &usize| assay_stats::plan::in_race(contenders, *at) && !field[*at].dropped && !field[*at].flattered;
+    let leads = leader.filter(|leader| field[*leader].flattered);
+    match leads.zip((0..field.len()).find(others)) {
+        Some((leader, other)) => {
+            let (leader, other) = (&field[leader].name, &field[other].name);
+            let message = format!(
+                "{leader} leads, as the best of several runs, and {other} is none; measure both in the same way"
+            );
+            Err(PlanError::new("race", message))
+        }
+        None => Ok(()),
+    }
 }
 
 fn in_range(options: &RaceOptions) -> Result<(), PlanError> {

@@ -302,6 +302,11 @@ pub enum Remark {
         /// How many records.
         records: usize,
     },
+    /// Writes are ranked by the rate at which they were acknowledged, as some figures have no durable rate.
+    Acknowledged {
+        /// How many.
+        lacking: usize,
+    },
     /// Sources do not tell everything of the load.
     NotTold {
         /// What, in words, and of how many records.

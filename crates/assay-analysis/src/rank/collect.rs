@@ -7,8 +7,9 @@ use assay_core::record::{Measurement, Record};
 
 use crate::admission::admit;
 use crate::bus::rates;
+use crate::connected::computer;
 use crate::exclusion::Excluded;
-use crate::identity::{Identity, identity};
+use crate::identity::{Identity, host_day, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, loads, reading};
@@ -43,6 +44,10 @@ pub(super) struct Session<'a> {
     pub(super) measurement: &'a Measurement,
     pub(super) identity: &'a Identity,
     pub(super) wave: Option<u32>,
+    /// Its day and host.
+    pub(super) day: Option<String>,
+    /// The kind of its computer.
+    pub(super) computer: Option<String>,
     /// The figures, each positive and finite.
     pub(super) values: Vec<f64>,
     /// Bytes per second of the same repeats: what a ceiling is compared with.
@@ -92,6 +97,8 @@ impl<'a> Catalogue<'a> {
                 measurement,
                 identity: &entry.identity,
                 wave: entry.wave,
+                day: host_day(entry.record),
+                computer: computer(entry.record),
                 values: reading.values,
                 rates: rates(measurement),
                 marks: reading.marks,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
-use assay_stats::log_mean;
+use assay_stats::days::{Run, log_mean_over_days};
 use assay_stats::rank::{self as stats, Fit, Observation, Options, Precision, Ranking, Refusal, Sense};
 
 use super::collect::Session;
@@ -12,9 +12,11 @@ use super::options::RankOptions;
 use super::rows::{estimate, unordered};
 use super::setting::{Held, Setting};
 use crate::admission::named;
+use crate::connected::{Seen, apart};
 use crate::exclusion::Excluded;
 use crate::load::Load;
 use crate::quantity::Quantity;
+use crate::reading::Mark;
 
 /// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
 const DRAWS: usize = 19_999;
@@ -35,7 +37,7 @@ impl Setting<'_> {
     pub(super) fn level(&self, load: &Load, quantity: Quantity) -> Option<Level<'_>> {
         let (sessions, excluded) = self.catalogue.gather(load, quantity);
         // Values have been looked at: the only error left is that there are none.
-        let fit = stats::fit(&observations(&sessions)).ok()?;
+        let fit = fit(&sessions, &observations(&sessions))?;
         let held = self.held(&sessions, load);
         Some(Level { sessions, excluded, fit, held })
     }
@@ -77,7 +79,11 @@ impl Setting<'_> {
             *held += usize::from(self.ceilings.holds(session, load.op()));
             *of += 1;
         }
-        Held(records.into_iter().map(|(key, (held, of))| (key, 2 * held >= of)).collect())
+        let best_of = sessions.iter().filter(|session| session.marks.contains(&Mark::BestOf));
+        Held {
+            units: records.into_iter().map(|(key, (held, of))| (key, 2 * held >= of)).collect(),
+            flattered: best_of.map(|session| session.identity.model.clone()).collect(),
+        }
     }
 
     pub(super) fn entrants(&self, fit: &Fit, held: &Held) -> Vec<stats::Entrant> {
@@ -85,7 +91,7 @@ impl Setting<'_> {
         for entrant in &mut entrants {
             entrant.class = self.records.class(&entrant.name);
         }
-        entrants.into_iter().map(|entrant| held.censored(entrant)).collect()
+        entrants.into_iter().map(|entrant| held.bounded(entrant)).collect()
     }
 }
 
@@ -95,17 +101,45 @@ pub(super) fn observation<'a>(session: &'a Session<'_>, value: f64, weight: f64)
         unit: session.identity.unit.as_str().into(),
         slot: session.identity.slot.as_deref().map(Into::into),
         wave: session.wave,
+        day: None,
         order: None,
         weight,
         value,
     }
 }
 
-/// Each session counts for as much, however many repeats it has: so do comparison, race and advice.
+/// The models of these sessions, by some of their observations.
+pub(super) fn fit(sessions: &[Session<'_>], observations: &[Observation<'_>]) -> Option<Fit> {
+    let mut fit = stats::fit(observations).ok()?;
+    let seen = |session: &'_ Session<'_>| (session.identity.model.clone(), session.identity.unit.clone());
+    let whose: Vec<(String, String)> = sessions.iter().map(seen).collect();
+    let all: Vec<Seen<'_, &str>> = sessions
+        .iter()
+        .zip(&whose)
+        .map(|(session, (model, unit))| Seen {
+            group: model.as_str(),
+            unit: (model, unit),
+            computer: session.computer.as_deref(),
+        })
+        .collect();
+    apart(&all).into_iter().for_each(|(a, b)| fit.shared.set_apart(a, b));
+    Some(fit)
+}
+
+/// Each day of a unit counts for as much, however many sessions it has, and each session of it, however many repeats: so do
+/// comparison, race and advice.
 pub(super) fn observations<'a>(sessions: &'a [Session<'_>]) -> Vec<Observation<'a>> {
+    let mut of_day: BTreeMap<(&str, &str, Option<&str>), usize> = BTreeMap::new();
+    let day = |session: &'a Session<'_>| {
+        (session.identity.model.as_str(), session.identity.unit.as_str(), session.day.as_deref())
+    };
+    sessions.iter().for_each(|session| *of_day.entry(day(session)).or_default() += 1);
+    let rounds = sessions.iter().any(|session| session.wave.is_some());
     let of = |session: &'a Session<'_>| {
-        let weight = 1.0 / session.values.len() as f64;
-        session.values.iter().map(move |value| observation(session, *value, weight))
+        let weight = 1.0 / (session.values.len() * of_day[&day(session)]) as f64;
+        // Rounds are the days of a plan.
+        let day = session.day.as_deref().filter(|_| !rounds).map(Into::into);
+        session.values.iter().map(move |value| Observation { day: day.clone(), ..observation(session, *value, weight) })
     };
     sessions.iter().flat_map(of).collect()
 }
@@ -132,16 +166,17 @@ impl Levels {
         if level.fit.slots.is_empty() && level.fit.waves.is_empty() {
             return Self { added: BTreeMap::new(), held, precisions };
         }
-        let mut runs: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
+        let mut runs: BTreeMap<(&str, &str), Vec<Run<'_>>> = BTreeMap::new();
         for session in &level.sessions {
-            let mean = log_mean(&session.values);
-            runs.entry((&session.identity.model, &session.identity.unit)).or_default().push(mean);
+            let run = Run { values: &session.values, day: session.day.as_deref() };
+            runs.entry((&session.identity.model, &session.identity.unit)).or_default().push(run);
         }
         let units =
             level.fit.models.iter().flat_map(|model| model.units.iter().map(|unit| (model.name.as_str(), unit)));
         let added = units.filter_map(|(model, unit)| {
             let runs = runs.get(&(model, unit.name.as_str()))?;
-            Some(((model.to_owned(), unit.name.clone()), runs.iter().sum::<f64>() / runs.len() as f64 - unit.ln))
+            let mean = log_mean_over_days(runs.iter().copied())?;
+            Some(((model.to_owned(), unit.name.clone()), mean - unit.ln))
         });
         Self { added: added.collect(), held, precisions }
     }

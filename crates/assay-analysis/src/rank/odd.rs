@@ -11,6 +11,9 @@ use super::answer::{Deviation, LoadRanking, Unresolved};
 /// ratio of the test itself.
 const AGREE: f64 = 1.15;
 
+/// Units from which on a model is its own reference.
+const OWN_REFERENCE: usize = 6;
+
 /// A ranking without a unit.
 pub(super) type Without<'a> = &'a dyn Fn(&str, &str) -> Option<Ranking>;
 
@@ -53,7 +56,8 @@ pub(super) fn odd(
         found.odd.iter().map(|o| new(&o.model, Some(o.unit.clone()), o.ratio, true)).collect();
     all.extend(found.disagree.iter().map(|d| new(&d.model, None, d.ratio, true)));
     for d in &found.untested {
-        all.push(match of(&d.model).and_then(lone) {
+        // A model that was its own reference was tested, and nobody was named.
+        all.push(match of(&d.model).filter(|model| model.units.len() < OWN_REFERENCE).and_then(lone) {
             Some((unit, ratio)) => new(&d.model, Some(unit), ratio, false),
             None => new(&d.model, None, d.ratio, false),
         });

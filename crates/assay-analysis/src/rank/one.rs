@@ -8,10 +8,11 @@ use assay_stats::rank::{self as stats, Better, CampaignSize, Fit, Observation, O
 
 use super::answer::{Basis, LoadRanking, Remark, Shares, SlotWarning};
 use super::collect::Session;
-use super::level::{Level, observation, observations};
+use super::level::{Level, fit, observation, observations};
 use super::odd::{alpha, odd};
 use super::rows::{pairs, rows};
 use super::setting::Setting;
+use crate::deciding_quantity::deciding_quantity;
 use crate::identity::suite;
 use crate::load::Load;
 use crate::manner::manner;
@@ -21,17 +22,17 @@ use crate::quantity::Quantity;
 impl Setting<'_> {
     /// Ranks the models under a load; `None` where nobody has a figure.
     pub(super) fn rank(&self, load: &Load, quantity: Quantity, exploratory: bool) -> Option<LoadRanking> {
-        let Level { sessions, excluded, fit, held } = self.level(load, quantity)?;
+        let Level { sessions, excluded, fit: all, held } = self.level(load, quantity)?;
         let options = self.options(quantity, exploratory);
-        let ranked = self.order(&fit, &held, quantity, exploratory);
+        let ranked = self.order(&all, &held, quantity, exploratory);
         let without = |model: &str, unit: &str| {
             let rest: Vec<Observation<'_>> =
                 observations(&sessions).into_iter().filter(|o| o.model != model || o.unit != unit).collect();
-            let fit = stats::fit(&rest).ok()?;
+            let fit = fit(&sessions, &rest)?;
             stats::rank_sharing(&self.entrants(&fit, &held), &fit.shared, &options).ok()
         };
         let alpha = alpha(exploratory, self.catalogue.loads.len());
-        let (odd, odd_tested) = odd(&fit, ranked.as_ref().ok(), alpha, if exploratory { None } else { Some(&without) });
+        let (odd, odd_tested) = odd(&all, ranked.as_ref().ok(), alpha, if exploratory { None } else { Some(&without) });
         let slots = if exploratory { Vec::new() } else { slots(&sessions, self.ask.seed) };
         let (ranking, refusal) = match ranked {
             Ok(ranking) => (Some(ranking), None),
@@ -44,11 +45,11 @@ impl Setting<'_> {
             quantity,
             exploratory,
             refusal,
-            models: rows(self, &fit, ranking.as_ref(), &sessions, &held),
+            models: rows(self, &all, ranking.as_ref(), &sessions, &held),
             pairs: ranking.as_ref().map_or_else(Vec::new, pairs),
             degrees: ranking
                 .as_ref()
-                .map_or_else(|| fit.models.iter().map(stats::ModelFit::degrees).sum(), |r| r.degrees),
+                .map_or_else(|| all.models.iter().map(stats::ModelFit::degrees).sum(), |r| r.degrees),
             unit_deviation: ranking.as_ref().and_then(|r| r.deviation),
             critical: ranking.as_ref().and_then(|r| r.critical),
             draws: options.draws,
@@ -56,16 +57,26 @@ impl Setting<'_> {
             smallest_ratio,
             least_units,
             needed: ranking.as_ref().and_then(|ranking| needed(ranking, &options)),
-            shares: shares(&fit),
-            run_deviation: fit.components.run,
+            shares: shares(&all),
+            run_deviation: all.components.run,
             ceiling: self.ceilings.used(&sessions, load.op()),
             odd,
             odd_tested,
             slots,
-            remarks: remarks(&fit, &sessions),
+            remarks: self.acknowledged(load).into_iter().chain(remarks(&all, &sessions)).collect(),
             excluded,
             basis: basis(&sessions),
         })
+    }
+}
+
+impl Setting<'_> {
+    /// That some figures of a write keep the durable rate from deciding, unless a figure was asked for.
+    fn acknowledged(&self, load: &Load) -> Option<Remark> {
+        let records = self.catalogue.entries.iter().map(|entry| entry.record);
+        let decides = deciding_quantity(records, load);
+        (self.ask.quantity.is_none() && decides.lacking > 0)
+            .then_some(Remark::Acknowledged { lacking: decides.lacking })
     }
 }
 

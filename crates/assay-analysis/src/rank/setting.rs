@@ -29,30 +29,35 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// Which units are at the ceiling.
+/// Whose figures are bounds.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Held(pub(super) BTreeMap<(String, String), bool>);
+pub(super) struct Held {
+    /// By model and unit, whether it is at the ceiling: it may do more.
+    pub(super) units: BTreeMap<(String, String), bool>,
+    /// Models of which figures are the best of several runs: on average they do less.
+    pub(super) flattered: BTreeSet<String>,
+}
 
 impl Held {
     pub(super) fn unit(&self, model: &str, unit: &str) -> bool {
-        self.0.get(&(model.to_owned(), unit.to_owned())).copied().unwrap_or(false)
+        self.units.get(&(model.to_owned(), unit.to_owned())).copied().unwrap_or(false)
     }
 
     /// Half of the units are, or more.
     pub(super) fn model(&self, model: &str) -> bool {
-        let units = self.0.iter().filter(|((of, _), _)| of == model);
+        let units = self.units.iter().filter(|((of, _), _)| of == model);
         let (held, of) = units.fold((0, 0), |(held, of), (_, is)| (held + usize::from(*is), of + 1));
         of > 0 && 2 * held >= of
     }
 
-    /// A model as it enters a ranking, with whether it is at the ceiling.
-    pub(super) fn censored(&self, entrant: Entrant) -> Entrant {
-        Entrant { censored: self.model(&entrant.name), ..entrant }
+    /// A model as it enters a ranking, with whether its figures are bounds.
+    pub(super) fn bounded(&self, entrant: Entrant) -> Entrant {
+        Entrant { censored: self.model(&entrant.name), flattered: self.flattered.contains(&entrant.name), ..entrant }
     }
 
     /// How well the units of each model tell its mean; models of which nothing tells that are not there.
     pub(super) fn precisions(&self, fit: &Fit) -> BTreeMap<String, Precision> {
-        let entrants: Vec<Entrant> = fit.entrants().into_iter().map(|entrant| self.censored(entrant)).collect();
+        let entrants: Vec<Entrant> = fit.entrants().into_iter().map(|entrant| self.bounded(entrant)).collect();
         let all = stats::precisions(&entrants, stats::PRIOR_DEGREES, false);
         entrants.into_iter().zip(all).filter_map(|(entrant, known)| Some((entrant.name, known?))).collect()
     }

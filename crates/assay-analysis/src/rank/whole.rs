@@ -15,6 +15,7 @@ use super::refusal::RankError;
 use super::setting::Setting;
 use crate::admission::named;
 use crate::deciding_load::{by_model, deciding_load};
+use crate::deciding_quantity::deciding_quantity;
 use crate::load::Load;
 use crate::quantity::Quantity;
 
@@ -36,10 +37,11 @@ pub fn rank(records: &[&Record], ask: &RankOptions) -> Result<RankReport, RankEr
     let primary = deciding_load(&by_model(named.iter().copied()), ask.primary.as_deref(), None)?;
     let setting = Setting::new(&named, ask);
     let catalogue = &setting.catalogue;
-    let quantity = ask.quantity.unwrap_or_else(|| Quantity::usual(&primary));
+    let usual = |load: &Load| deciding_quantity(named.iter().copied(), load).quantity;
+    let quantity = ask.quantity.unwrap_or_else(|| usual(&primary));
     let mut jobs = vec![(primary.clone(), quantity, false)];
     for load in catalogue.loads.keys().filter(|load| **load != primary) {
-        jobs.push((load.clone(), ask.quantity.unwrap_or_else(|| Quantity::usual(load)), true));
+        jobs.push((load.clone(), ask.quantity.unwrap_or_else(|| usual(load)), true));
     }
     let mut rankings = all(&setting, &jobs).into_iter();
     let Some(mut decides) = rankings.next().flatten() else {

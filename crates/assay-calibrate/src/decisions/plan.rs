@@ -1,7 +1,7 @@
 //! `assay plan race` and `assay plan swap`.
 
 use assay_analysis::plan::{self, NextAction, Place, RaceOptions, SwapOptions};
-use assay_analysis::{Load, Quantity};
+use assay_analysis::{Load, deciding_quantity};
 use assay_core::record::Record;
 
 use crate::found::Failure;
@@ -39,7 +39,7 @@ pub enum Ended {
 pub fn race(records: &[Record], dropped: &[String], seed: u64) -> Result<Raced, Failure> {
     let load = load(records)?;
     let options = RaceOptions { threshold: 0.95, cap: 12, left: None, slots: 1, dropped: dropped.to_vec(), seed };
-    let step = plan::race(records, &load, Quantity::usual(&load), &options)?;
+    let step = plan::race(records, &load, deciding_quantity(records, &load).quantity, &options)?;
     let (mut orders, mut ended) = (Vec::new(), None);
     match &step.action {
         NextAction::Measure { orders: all } => orders.extend(all.iter().map(|o| (o.model.clone(), o.units as usize))),
@@ -66,7 +66,7 @@ pub fn race(records: &[Record], dropped: &[String], seed: u64) -> Result<Raced, 
 pub fn blamed(records: &[Record], suspect: Place, other: Place) -> Result<Option<(bool, bool)>, Failure> {
     let load = load(records)?;
     let options = SwapOptions { suspect, other };
-    let found = plan::swap_test(records, Some((&load, Quantity::usual(&load))), &options)?;
+    let found = plan::swap_test(records, Some((&load, deciding_quantity(records, &load).quantity)), &options)?;
     Ok(found.unit.zip(found.slot).map(|(unit, slot)| (unit.real, slot.real)))
 }
 

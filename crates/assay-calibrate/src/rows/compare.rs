@@ -26,7 +26,7 @@ fn groups(truth: &Truth, design: &Design, second: Second, seed: u64) -> Result<C
 }
 
 /// Nothing differs: to say that it does is wrong.
-fn equals(said: &Compared) -> Found {
+pub(super) fn equals(said: &Compared) -> Found {
     match said.word {
         Word::Same => Found::Right,
         Word::CannotTell => Found::Undecided,
@@ -34,7 +34,7 @@ fn equals(said: &Compared) -> Found {
     }
 }
 
-fn null(name: String, truth: Truth, design: Design, second: Second) -> Row {
+pub(super) fn null(name: String, truth: Truth, design: Design, second: Second) -> Row {
     Row::new(name, ERROR, move |seed| Ok(equals(&groups(&truth, &design, second, seed)?)))
 }
 
@@ -193,10 +193,10 @@ fn unequal(of_each: [usize; 2]) -> Row {
     })
 }
 
-/// The same five cards at two hosts.
+/// The same five cards at two hosts, each card on a day of its own.
 fn hosts() -> Vec<Row> {
     let both = |cards: usize| {
-        let design = Design::units(&[cards]);
+        let design = Design::units(&[cards]).changed(|at, run| run.day = at as u32);
         design.clone().and(design.changed(|_, run| run.host = 1))
     };
     let truth = || equal(1, Units::Normal(0.1), 0.02);
@@ -217,6 +217,7 @@ fn hosts() -> Vec<Row> {
     let (slower, five) = (slower(), both(5));
     vec![
         null("compare two equal hosts, the same 5 cards".to_owned(), truth(), both(5), |run| run.host == 1),
+        one_sitting(),
         apart(5),
         apart(6),
         Row::new(name, Bound::Power(0.9), move |seed| {
@@ -228,6 +229,15 @@ fn hosts() -> Vec<Row> {
             Ok(Found::Power { found, exact: above_zero(&differences)? })
         }),
     ]
+}
+
+/// All cards at each host in one sitting, of which the day takes 2 % from all.
+fn one_sitting() -> Row {
+    let name = "compare two equal hosts, the same 5 cards in one sitting each, day sd 2 %".to_owned();
+    let mut truth = equal(1, Units::Normal(0.1), 0.01);
+    truth.spread.day = 0.02;
+    let design = Design::units(&[5]);
+    null(name, truth, design.clone().and(design.changed(|_, run| run.host = 1)), |run| run.host == 1)
 }
 
 /// What is there is found as often as it can be: the ratios are such that the exact test finds some three quarters.

@@ -1,10 +1,48 @@
 //! `assay rank`: equal models, each in a slot, on a day or at a host of its own.
 
-use assay_lab::fleet::{Design, Run, Units};
+use assay_analysis::rank::RankOptions;
+use assay_core::finding::Finding;
+use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Units};
 
+use super::names::percent;
 use super::rank::null;
 use super::truths::equal;
-use crate::row::Row;
+use crate::decisions::{orders, rank, stored};
+use crate::found::Found;
+use crate::row::{ERROR, Row};
+
+/// Each model with a computer of its own, of which one is 20 % slower: there is no answer.
+fn computers(units: usize) -> Row {
+    let name = format!("rank 2 equal models of {units} units, with computers of their own that are 20 % apart");
+    let truth = equal(2, Units::Normal(0.03), 0.01).with_off(Part::Host(1), 0.8);
+    let design = Design::units(&[units, units]).changed(|_, run| run.host = run.model);
+    Row::new(name, ERROR, move |seed| {
+        let mut records = stored(&Fleet { truth: truth.clone(), design: design.clone(), seed })?;
+        records.iter_mut().for_each(|record| record.host.cpu.clone_from(&record.host.hostname));
+        let said = orders(&rank(&records, &RankOptions::default())?);
+        Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
+    })
+}
+
+/// Equal models, of which the first was imported as the best of five runs that vary by 6 %.
+fn flattered(units: usize) -> Row {
+    let name = format!("rank 2 equal models of {units} units, one as the best of 5 runs of sd 6 %");
+    let mut truth = equal(2, Units::Normal(0.03), 0.02);
+    truth.spread.repeat = 0.06;
+    let design = Design::units(&[units, units]).with_repeats(Repeats::Fixed(5));
+    Row::new(name, ERROR, move |seed| {
+        let mut records = stored(&Fleet { truth: truth.clone(), design: design.clone(), seed })?;
+        for record in records.iter_mut().filter(|record| record.labels.get("model") == Some(&truth.models[0].name)) {
+            for measurement in &mut record.measurements {
+                measurement.repeats.sort_by(|a, b| b.iops.total_cmp(&a.iops));
+                measurement.repeats.truncate(1);
+                measurement.warn(Finding::BestOf { runs: Some(5) });
+            }
+        }
+        let said = orders(&rank(&records, &RankOptions::default())?);
+        Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
+    })
+}
 
 /// One card was in both, or none.
 pub(super) fn rows() -> Vec<Row> {
@@ -41,7 +79,25 @@ pub(super) fn rows() -> Vec<Row> {
             design.and(Design::units(&[usize::from(bridge)]).changed(|_, run| at(run, 1)))
         })
     };
+    // No label tells it: Monday was the day of one model, Tuesday that of another.
+    let days = |models: usize, units: usize, deviation: f64| {
+        let name = format!(
+            "rank {models} equal models of {units} units, on days of their own of sd 3 %, unit sd {}",
+            percent(deviation)
+        );
+        let mut truth = equal(models, Units::Normal(deviation), 0.005);
+        truth.spread.day = 0.03;
+        null(name, truth, move |_| Design::units(&vec![units; models]).changed(|_, run| run.day = run.model as u32))
+    };
     vec![
+        days(2, 3, 0.01).short(),
+        days(5, 3, 0.01),
+        days(5, 6, 0.01),
+        days(5, 3, 0.03),
+        flattered(4),
+        flattered(6),
+        computers(3),
+        computers(6),
         slots(3).short(),
         slots(6),
         rounds(3, true),

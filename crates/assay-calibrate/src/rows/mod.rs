@@ -12,6 +12,7 @@ mod names;
 mod nas;
 mod needed;
 mod odd;
+mod one_day;
 mod plan;
 mod rank;
 mod truths;
@@ -28,6 +29,7 @@ pub use missed::MISSED;
 pub fn all() -> Vec<Row> {
     let each = [
         compare::rows(),
+        one_day::rows(),
         interval::rows(),
         rank::rows(),
         confounded::rows(),

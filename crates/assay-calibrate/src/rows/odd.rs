@@ -43,7 +43,28 @@ fn clean() -> Vec<Row> {
             Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
         })
     };
+    let erratic = |models: usize, units: usize, deviation: f64| {
+        let name = format!("odd units, none named in {models} × {units} cards, one model with {}", percent(deviation));
+        let truth = equal(models, Units::Normal(0.03), 0.01).with_units(0, Units::Normal(deviation));
+        Row::new(name, ERROR, move |seed| {
+            let said = odd(&report(&truth, &vec![units; models], seed)?);
+            Ok(if said.iter().all(|(_, unit)| unit.is_none()) { Found::Undecided } else { Found::Wrong })
+        })
+    };
+    let heavy = |models: usize, units: usize, of: Units, how: &str| {
+        let name = format!("odd units, none named in {models} × {units} cards, {how}");
+        let truth = equal(models, of, 0.02);
+        Row::new(name, ERROR, move |seed| {
+            let said = odd(&report(&truth, &vec![units; models], seed)?);
+            Ok(if said.iter().all(|(_, unit)| unit.is_none()) { Found::Undecided } else { Found::Wrong })
+        })
+    };
     vec![
+        erratic(4, 3, 0.25),
+        erratic(2, 5, 0.15),
+        heavy(4, 3, Units::Heavy(0.1), "heavy tails of sd 10 %"),
+        heavy(3, 4, Units::Kinds { share: 0.3, ratio: 0.7, deviation: 0.03 }, "two kinds of units"),
+        heavy(1, 28, Units::Heavy(0.05), "heavy tails of sd 5 %"),
         row(2, 14, 0.05),
         row(4, 7, 0.05).short(),
         row(7, 4, 0.1),
@@ -85,7 +106,27 @@ fn named() -> Vec<Row> {
             Ok(if said.iter().all(is_slow) { Found::Right } else { Found::Wrong })
         })
     };
+    let two = |units: usize, bad: usize| {
+        let name = format!("odd units, {bad} of {units} at half speed, all of them, unit sd 3 %");
+        let truth =
+            (0..bad).fold(equal(1, Units::Normal(0.03), 0.02), |truth, at| truth.with_off(Part::Unit(0, at), 0.5));
+        Row::new(name, Bound::Right(0.8), move |seed| {
+            let said = odd(&report(&truth, &[units], seed)?);
+            let is_bad = |(_, unit): &Named| {
+                unit.as_ref().and_then(|unit| unit.parse().ok()).is_some_and(|unit: usize| unit <= bad)
+            };
+            Ok(match said.iter().filter(|named| is_bad(named)).count() == bad {
+                true => Found::Right,
+                false if said.is_empty() => Found::Undecided,
+                false => Found::Wrong,
+            })
+        })
+    };
     vec![
+        two(6, 2),
+        two(8, 2),
+        two(12, 2),
+        two(12, 4),
         row(0.8, 0.03, 0.95).short(),
         row(0.8, 0.05, 0.7),
         row(0.5, 0.05, 0.99),

@@ -101,6 +101,11 @@ fn unequal() -> Vec<Row> {
     vec![
         row("rank 5 equal models of 3 units, one with 4 times the sd", &[3; 5], 0.05, 0.2),
         row("rank 5 equal models of 6 units, one with 4 times the sd", &[6; 5], 0.05, 0.2),
+        row("rank 3 equal models of 2 units, one with 4 times the sd", &[2; 3], 0.03, 0.12),
+        row("rank 3 equal models of 2 units, one with 8 times the sd", &[2; 3], 0.03, 0.24),
+        row("rank 5 equal models of 2 units, one with 8 times the sd", &[2; 5], 0.03, 0.24),
+        row("rank 8 equal models of 2 units, one with 8 times the sd", &[2; 8], 0.03, 0.24),
+        row("rank 3 equal models of 3 units, one with 8 times the sd", &[3; 3], 0.03, 0.24),
         row("rank 2 equal models of 5 and 2 units, sd 3 % and 10 %", &[5, 2], 0.03, 0.1).short(),
         row("rank 5 equal models of 6, 6, 6, 6 and 2 units, the last with 4 times the sd", &[6, 6, 6, 6, 2], 0.05, 0.2),
         row("rank 2 equal models of 2 and 6 units, sd 3 % and 10 %", &[2, 6], 0.03, 0.1),
@@ -151,5 +156,17 @@ fn coverage() -> Vec<Row> {
             Ok(interval.map_or(Found::Undecided, |(low, high)| Found::of(low <= level && level <= high)))
         })
     };
-    vec![row(3, 3), row(3, 6)]
+    let erratic = |models: usize, units: usize| {
+        let name = format!("rank covers the figure of an erratic model, {models} models of {units} units");
+        let truth = equal(models, Units::Normal(0.03), 0.01).with_units(0, Units::Normal(0.25));
+        Row::new(name, COVERAGE, move |seed| {
+            let fleet = Fleet { truth: truth.clone(), design: Design::units(&vec![units; models]), seed };
+            let report = rank(&stored(&fleet)?, &RankOptions::default())?;
+            let first = report.primary.models.iter().find(|m| m.model == truth.models[0].name);
+            let interval = first.and_then(|m| m.estimate.as_ref()).and_then(|e| e.low.zip(e.high));
+            let level = fleet.model(0, 0);
+            Ok(interval.map_or(Found::Undecided, |(low, high)| Found::of(low <= level && level <= high)))
+        })
+    };
+    vec![row(3, 3), row(3, 6), erratic(3, 2), erratic(3, 3), erratic(5, 3), erratic(3, 6)]
 }

@@ -1,6 +1,6 @@
 //! Every unit as a row, every repeat as a dot: what lies between units and what between models.
 
-use assay_analysis::Quantity;
+use assay_analysis::{Quantity, deciding_quantity};
 use assay_core::record::Record;
 use assay_core::text::capitalised;
 
@@ -50,7 +50,7 @@ impl Dots {
     #[must_use]
     pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
         let Decided { load, title } = wanted.one(records)?;
-        let quantity = Quantity::usual(&load);
+        let quantity = deciding_quantity(records, &load).quantity;
         let mut shown: Vec<&Record> = Vec::new();
         let mut rows: Vec<DotRow> = Vec::new();
         for subject in subjects(records) {
@@ -77,7 +77,11 @@ impl Dots {
         let missing = records.len() - rows.len();
         let missing =
             (missing > 0).then(|| format!("{missing} of {} records have no figure of this load.", records.len()));
-        let ceilings = if quantity == Quantity::BytesPerSecond { ceilings(shown) } else { Vec::new() };
+        let ceilings = if matches!(quantity, Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond) {
+            ceilings(shown)
+        } else {
+            Vec::new()
+        };
         Some(Self {
             title,
             load: load.title(),

@@ -1,6 +1,6 @@
 //! Units by workloads.
 
-use assay_analysis::{Load, Quantity};
+use assay_analysis::{Load, deciding_quantity};
 use assay_core::record::Record;
 use assay_core::units::{figures, fixed};
 
@@ -49,7 +49,7 @@ impl Heat {
     pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
         let all = subjects(records);
         let column = |load: &Load| {
-            let quantity = Quantity::usual(load);
+            let quantity = deciding_quantity(records, load).quantity;
             let cells = all.iter().map(|s| value(s.record, load, quantity)).collect();
             Column { load: load.title(), unit: unit(quantity).to_owned(), cells }
         };

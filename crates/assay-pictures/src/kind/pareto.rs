@@ -1,6 +1,6 @@
 //! Two loads at once: whose figures are exceeded in both, and whose are not.
 
-use assay_analysis::{Load, Quantity};
+use assay_analysis::{Load, deciding_quantity};
 use assay_core::record::Record;
 use assay_core::text::capitalised;
 use assay_core::workload::{Op, Pattern};
@@ -58,7 +58,8 @@ impl Pareto {
         let mut loads = wanted.of(records);
         loads.retain(Load::is_plain);
         let all = subjects(records);
-        let usual = |record: &Record, load: &Load| value(record, load, Quantity::usual(load));
+        let decides = |load: &Load| deciding_quantity(records, load).quantity;
+        let usual = |record: &Record, load: &Load| value(record, load, decides(load));
         let both = |(a, b): &(&Load, &Load)| {
             all.iter().filter(|s| usual(s.record, a).is_some() && usual(s.record, b).is_some()).count()
         };
@@ -81,7 +82,7 @@ impl Pareto {
         let missing = records.len() - points.len();
         let missing =
             (missing > 0).then(|| format!("{missing} of {} records lack one of the two loads.", records.len()));
-        let axis = |load: &Load| (load.title(), unit(Quantity::usual(load)).to_owned());
+        let axis = |load: &Load| (load.title(), unit(decides(load)).to_owned());
         Some(Self { x: axis(read), y: axis(write), points, notes: missing.into_iter().collect() })
     }
 

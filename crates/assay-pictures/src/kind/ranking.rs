@@ -1,6 +1,6 @@
 //! A ranking: who is where, with intervals.
 
-use assay_analysis::Quantity;
+use assay_analysis::{Quantity, deciding_quantity};
 use assay_core::record::Record;
 use assay_core::text::capitalised;
 
@@ -46,7 +46,7 @@ impl Ranking {
     #[must_use]
     pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
         let Decided { load, title } = wanted.one(records)?;
-        let quantity = Quantity::usual(&load);
+        let quantity = deciding_quantity(records, &load).quantity;
         let mut rows: Vec<RankRow> = Vec::new();
         let mut shown: Vec<&Record> = Vec::new();
         for subject in subjects(records) {
@@ -64,7 +64,11 @@ impl Ranking {
         if missing > 0 {
             notes.push(format!("{missing} of {} records have no figure of this load.", records.len()));
         }
-        let ceilings = if quantity == Quantity::BytesPerSecond { ceilings(shown) } else { Vec::new() };
+        let ceilings = if matches!(quantity, Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond) {
+            ceilings(shown)
+        } else {
+            Vec::new()
+        };
         Some(Self { title, load: load.title(), unit: unit(quantity).to_owned(), rows, ceilings, notes })
     }
 

@@ -18,6 +18,7 @@ pub(super) const ONE_VALUE: &str = "one value without an interval; measure with 
 pub(super) fn count(n: usize, basis: Basis) -> String {
     let (one, many) = match basis {
         Basis::Units => ("unit", "units"),
+        Basis::Days => ("day", "days"),
         Basis::Runs => ("run", "runs"),
         Basis::Repeats => ("repeat", "repeats"),
     };
@@ -37,6 +38,7 @@ pub(super) fn exact(figure: &Figure) -> [String; 6] {
         figure.n.to_string(),
         match figure.basis {
             Basis::Units => "units",
+            Basis::Days => "days",
             Basis::Runs => "runs",
             Basis::Repeats => "repeats",
         }

@@ -78,6 +78,17 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
             Why::BusHides => {
                 format!("{is}, but {} limited by the bus, and the medium may be faster", marked(Mark::BusLimited))
             }
+            Why::OwnDays => format!(
+                "{is}; each was measured on days of its own, which may change all of its units as much: measure both on \
+                 the same days, or each unit on another"
+            ),
+            Why::UnknownMedia => format!(
+                "{is}, but nobody knows whether the records of a group are of several media or of one: import them with \
+                 --label model=… --label unit=…"
+            ),
+            Why::OtherComputer => {
+                format!("{is}, but {first} was measured on another computer: measure one unit on both")
+            }
             Why::BestOf => format!(
                 "{is}, but {} the best of several runs and the other is not: figures made in the same way would decide",
                 marked(Mark::BestOf)

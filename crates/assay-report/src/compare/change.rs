@@ -12,30 +12,48 @@ fn words(quantity: Quantity) -> [&'static str; 3] {
     if quantity.more_is_better() { ["faster", "slower", "as fast"] } else { ["higher", "lower", "as high"] }
 }
 
+/// An interval wider than this factor says nothing to anybody.
+const USELESS: f64 = 100.0;
+
+/// Whether an interval is so wide that its ends say nothing.
+pub(crate) fn is_useless(low: f64, high: f64) -> bool {
+    high / low > USELESS
+}
+
 /// `5.1 % faster than A (4.2 … 6.0 %)`; without interval where there is none.
 pub(super) fn change(pair: &Pair, quantity: Quantity, than: &str) -> String {
     let [more, less, as_much] = words(quantity);
     let interval = pair.low.zip(pair.high);
-    let ends = interval.map_or([pair.ratio; 2], |(low, high)| [low, high]);
+    let useless = interval.is_some_and(|(low, high)| is_useless(low, high));
+    let ends = interval.filter(|_| !useless).map_or([pair.ratio; 2], |(low, high)| [low, high]);
+    let interval = interval.filter(|_| !useless);
     let least = if pair.at_least { "at least " } else { "" };
     if !ends.iter().chain([&pair.ratio]).all(|r| PERCENT.contains(r)) {
-        let ends = interval.map_or_else(String::new, |(l, h)| format!(" ({})", multiples(l, h)));
+        let ends = interval.map_or_else(|| none(useless), |(l, h)| format!(" ({})", multiples(l, h)));
         return format!("{least}{} {as_much} as {than}{ends}", times(pair.ratio));
     }
     let sign = if pair.ratio < 1.0 { -1.0 } else { 1.0 };
     let word = if pair.ratio < 1.0 { less } else { more };
     let size = |ratio: f64| sign * (ratio - 1.0);
-    let ends = interval.map_or_else(String::new, |(low, high)| {
-        let (low, high) = if sign < 0.0 { (size(high), size(low)) } else { (size(low), size(high)) };
-        if low < 0.0 {
-            // On both sides of equality: each end says its direction.
-            let other = if pair.ratio < 1.0 { more } else { less };
-            format!(" ({} % {other} … {} % {word})", percent(-low), percent(high))
-        } else {
-            format!(" ({} … {} %)", percent(low), percent(high))
-        }
-    });
+    let ends = interval.map_or_else(
+        || none(useless),
+        |(low, high)| {
+            let (low, high) = if sign < 0.0 { (size(high), size(low)) } else { (size(low), size(high)) };
+            if low < 0.0 {
+                // On both sides of equality: each end says its direction.
+                let other = if pair.ratio < 1.0 { more } else { less };
+                format!(" ({} % {other} … {} % {word})", percent(-low), percent(high))
+            } else {
+                format!(" ({} … {} %)", percent(low), percent(high))
+            }
+        },
+    );
     format!("{least}{} % {word} than {than}{ends}", percent(size(pair.ratio)))
+}
+
+/// What stands in place of an interval.
+fn none(useless: bool) -> String {
+    if useless { " (no useful interval)".to_owned() } else { String::new() }
 }
 
 /// How far a medium may change from day to day, and what two runs did, as an interval: `3.4 … 14.2 %`.

@@ -46,6 +46,7 @@ pub(super) fn of(basis: Basis) -> &'static str {
     match basis {
         Basis::Repeats => "repeats",
         Basis::Runs => "runs",
+        Basis::Days => "days",
         Basis::Units => "units",
     }
 }
@@ -55,7 +56,9 @@ pub(super) fn judged(basis: Basis, any_day: bool) -> [&'static str; 2] {
     match basis {
         Basis::Repeats if any_day => ["as a unit on any day, from one run", "as units on any day, from one run each"],
         Basis::Repeats => ["as a unit in this run", "as units in these runs"],
-        Basis::Runs => ["as a unit", "as units"],
+        Basis::Runs if any_day => ["as a unit on any day, from one day", "as units on any day, from one day each"],
+        Basis::Runs => ["as a unit on that day", "as units on those days"],
+        Basis::Days => ["as a unit", "as units"],
         Basis::Units => ["as a model", "as models"],
     }
 }
@@ -148,13 +151,13 @@ pub(super) fn method(comparison: &Comparison) -> String {
         let (assumed, counts) = days.prior;
         let assumed = trimmed(assumed * 100.0, 1);
         text.push_str(&match days.measured {
-            0 => format!("; runs of a unit on other days: {assumed} % deviation assumed, as no unit has a second run"),
+            0 => format!("; runs of a unit on other days: {assumed} % deviation assumed, as no unit has a second day"),
             n if counts == 0.0 => format!(
-                "; runs of a unit on other days: {} % deviation, from {n} further runs",
+                "; runs of a unit on other days: {} % deviation, from {n} further days",
                 trimmed(days.deviation * 100.0, 1)
             ),
             n => format!(
-                "; runs of a unit on other days: {} % deviation, from {n} further runs and {assumed} % assumed, which counts as \
+                "; runs of a unit on other days: {} % deviation, from {n} further days and {assumed} % assumed, which counts as \
                  {} more",
                 trimmed(days.deviation * 100.0, 1),
                 trimmed(counts, 0)

@@ -120,6 +120,10 @@ fn design(notice: Notice) -> String {
         Notice::NoRepeats => {
             "no unit has a second repeat: the variation between units includes that between repeats".to_owned()
         }
+        Notice::OtherDays { pairs } => format!(
+            "{} measured on different days, which are assumed to differ by 3.7 %: measure a unit of each on the same day",
+            words::count(pairs, "pair of models").replace("pair of modelss", "pairs of models")
+        ),
         Notice::NotSettled => "effects of slots and rounds are rough estimates".to_owned(),
     }
 }
@@ -134,6 +138,10 @@ fn remark(remark: &Remark) -> String {
                 clean(model)
             )
         }
+        Remark::Acknowledged { lacking } => format!(
+            "by the acknowledged rate, as {} no durable rate",
+            if *lacking == 1 { "1 record has".to_owned() } else { format!("{lacking} records have") }
+        ),
         Remark::NotTold { what } => {
             let each =
                 what.iter().map(|(what, records)| format!("{} ({})", clean(what), words::count(*records, "record")));

@@ -92,6 +92,13 @@ fn held(ceiling: &UsedCeiling) -> String {
     format!("at least {} of {}", rate(ceiling.held_from()), figures(ceiling.bytes_per_second / MB))
 }
 
+/// Whether two of these models were measured with computers that nothing connects.
+fn apart(ranking: &LoadRanking, models: &[&ModelRow]) -> bool {
+    let is_of = |name: &str| models.iter().any(|m| m.model == name);
+    let mut apart = ranking.pairs.iter().filter(|pair| pair.verdict == Better::OtherComputer);
+    apart.any(|pair| is_of(&pair.first) && is_of(&pair.second))
+}
+
 /// The best layer in a few words.
 pub(super) fn verdict(ranking: &LoadRanking) -> String {
     match found_and_mend(ranking) {
@@ -123,6 +130,10 @@ fn found_and_mend(ranking: &LoadRanking) -> (String, Option<&'static str>) {
         },
         several if several.iter().any(|m| m.class != Class::Sound) => {
             format!("Cannot separate {}, and units of some failed", set(several))
+        }
+        several if apart(ranking, several) => {
+            let found = format!("Cannot tell: {} were measured on different computers", set(several));
+            return (found, Some("measure one unit on each of them"));
         }
         several => return (format!("Cannot separate {}", set(several)), Some("measure more units")),
     };
@@ -187,6 +198,10 @@ pub(super) fn pair(pair: &PairRow, alpha: f64) -> String {
         Better::FirstFailsLess => format!("{a} ranks before {b}, as fewer of its units failed; speed {ratio}"),
         Better::Equivalent => format!("{a} and {b} are equivalent within the margin: {ratio}"),
         Better::Ceiling => format!("{a} and {b} are both at the ceiling: {ratio}"),
+        Better::OtherComputer => {
+            format!("{a} and {b} were measured on different computers: measure one unit on both")
+        }
+        Better::BestOf => format!("{a} is the best of several runs and {b} is not, so it is not told apart: {ratio}"),
         Better::Unresolved => format!("{a} and {b} cannot be separated: {ratio}"),
     }
 }

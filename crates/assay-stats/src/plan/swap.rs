@@ -1,9 +1,10 @@
 //! Whether a unit or its slot is to blame: it changes places with a good one.
 
 use super::fault::Fault;
+use crate::days::{Day, Run};
 use crate::decide::refusal::{at_least, positive};
 use crate::interval::{LEVEL, student_t};
-use crate::variation::{Run, RunVariance};
+use crate::variation::RunVariance;
 
 /// An effect counts from this ratio on.
 const LEAST_EFFECT: f64 = 1.15;
@@ -65,7 +66,9 @@ pub fn swap(cells: &Swap<'_>) -> Result<Culprit, Fault> {
         }
         weights += 0.25 / sessions.len() as f64;
     }
-    let days = RunVariance::of(all.map(|sessions| sessions.iter().map(|session| Run::undated(session)).collect()));
+    // Between two sessions in a place units were moved, whatever the day: each counts by itself.
+    let alone = |session| Day { name: None, runs: vec![Run::undated(session)] };
+    let days = RunVariance::of_days(all.map(|sessions| sessions.iter().map(|session| alone(session)).collect()));
     let [home, away, other_away, other_home] = means;
     let idle = ((home + other_home) - (away + other_away)) / 2.0;
     let alone = if days.measured() == 0 { student_t(LEVEL, 1).unwrap_or(f64::INFINITY) * idle.abs() } else { 0.0 };

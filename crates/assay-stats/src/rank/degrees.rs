@@ -26,7 +26,7 @@ pub(super) fn cautious_degrees((x, n): (f64, u32), (y, m): (f64, u32)) -> f64 {
 const OF_THREE: f64 = 0.6;
 
 /// Degrees of freedom of two groups alone: [`cautious_degrees`], and more of them for three values against three.
-pub(super) fn pair_degrees(a: (f64, u32), b: (f64, u32)) -> f64 {
+pub(crate) fn pair_degrees(a: (f64, u32), b: (f64, u32)) -> f64 {
     let cautious = cautious_degrees(a, b);
     if (a.1, b.1) == (3, 3) { 2.0 + 2.0 * ((cautious - 2.0) / 2.0).max(0.0).powf(OF_THREE) } else { cautious }
 }

@@ -24,6 +24,8 @@ pub struct Entrant {
     pub class: Class,
     /// Whether it is held by the bus: its values are lower bounds (see [`super::Ceiling`]).
     pub censored: bool,
+    /// Whether its values are the best of several runs, which on average does less.
+    pub flattered: bool,
 }
 
 impl Entrant {

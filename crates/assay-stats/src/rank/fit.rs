@@ -16,6 +16,7 @@ use super::observation::Observation;
 use super::shared::Shared;
 use super::sweep::Effects;
 use super::table::Table;
+use crate::logs::log_squares;
 
 /// A unit after slots, waves and order were taken out.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +48,7 @@ impl ModelFit {
     pub fn new(name: String, units: Vec<UnitFit>) -> Self {
         let n = units.len() as f64;
         let mean = units.iter().map(|u| u.ln).sum::<f64>() / n;
-        let squares = units.iter().map(|u| (u.ln - mean).powi(2)).sum::<f64>();
+        let squares = log_squares(&units.iter().map(|u| u.ln).collect::<Vec<f64>>());
         let variance = (units.len() > 1).then(|| squares / (n - 1.0));
         Self { name, units, mean, variance }
     }
@@ -67,7 +68,15 @@ impl ModelFit {
     pub fn entrant(&self) -> Entrant {
         let variance = self.variance.unwrap_or(0.0);
         let units = self.degrees() + 1;
-        Entrant { name: self.name.clone(), mean: self.mean, variance, units, class: Class::Sound, censored: false }
+        Entrant {
+            name: self.name.clone(),
+            mean: self.mean,
+            variance,
+            units,
+            class: Class::Sound,
+            censored: false,
+            flattered: false,
+        }
     }
 }
 
@@ -156,7 +165,12 @@ pub fn fit(observations: &[Observation<'_>]) -> Result<Fit, FitError> {
     }
     let models = models(&table, &effects);
     let run = (degrees > 0).then(|| effects.squares() / degrees as f64);
-    let shared = Shared::of(&table, &effects.residuals);
+    let mut shared = Shared::of(&table, &effects.residuals);
+    // Where units carried slots or rounds to others, the days are in their effects.
+    if table.swept == [false, false] {
+        let pairs = shared.add_days(observations);
+        notices.extend((pairs > 0).then_some(Notice::OtherDays { pairs }));
+    }
     let (components, shares) = components(&table, &effects, &models, (run, degrees));
     let mut factors = effects.factors.into_iter();
     let slots = if table.slotted { factors.next().unwrap_or_default() } else { Vec::new() };

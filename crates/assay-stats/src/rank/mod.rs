@@ -30,6 +30,7 @@ mod verdict;
 pub use aggregate::{Aggregate, Groups, Rule, aggregate};
 pub use ceiling::{Ceiling, compressed, measured_ceiling};
 pub use checks::{OrderEffect, OutstandingSlot, SlotCheck, slot_check};
+pub(crate) use degrees::pair_degrees;
 pub use dnf::{Class, Ending, Share, jeffreys};
 pub use entry::{Entrant, Options, Refusal, Sense};
 pub use fit::{Components, Fit, ModelFit, Shares, UnitFit, fit};

@@ -26,6 +26,11 @@ pub enum Notice {
     SlotsConfounded,
     /// No unit has a second repeat: the variance between units holds that between repeats.
     NoRepeats,
+    /// Models were measured on different days, so that what a day takes from all units is part of the difference.
+    OtherDays {
+        /// Pairs of models.
+        pairs: usize,
+    },
     /// The sweep did not settle; effects of slots and rounds are rough.
     NotSettled,
 }

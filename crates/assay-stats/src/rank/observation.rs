@@ -14,6 +14,8 @@ pub struct Observation<'a> {
     pub slot: Option<Cow<'a, str>>,
     /// The wave: what was measured at the same time.
     pub wave: Option<u32>,
+    /// The day and the host, by any name.
+    pub day: Option<Cow<'a, str>>,
     /// Position within the session, in any unit.
     pub order: Option<f64>,
     /// What it counts for: of the repeats of one session, one by their number, so that each session counts for as much.
@@ -25,7 +27,16 @@ pub struct Observation<'a> {
 impl<'a> Observation<'a> {
     /// A repeat of which nothing but the unit is known.
     pub fn new(model: impl Into<Cow<'a, str>>, unit: impl Into<Cow<'a, str>>, value: f64) -> Self {
-        Self { model: model.into(), unit: unit.into(), slot: None, wave: None, order: None, weight: 1.0, value }
+        Self {
+            model: model.into(),
+            unit: unit.into(),
+            slot: None,
+            wave: None,
+            day: None,
+            order: None,
+            weight: 1.0,
+            value,
+        }
     }
 
     /// The natural logarithm of the value.

@@ -12,7 +12,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::fit::ModelFit;
 use super::moderate::{Spread, pooled};
 use crate::power::{self, Deviation, Test};
-use crate::variation::{PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION};
+use crate::variation::{PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION, further_unit};
 
 /// Smaller deviations are left alone, significant or not: units of one model do differ.
 const LEAST_RATIO: f64 = 1.15;
@@ -23,7 +23,12 @@ const LEAST_DEGREES: u32 = 3;
 /// Units from which on a model is its own reference, and the fewest with which it may be where others cannot.
 const OWN_REFERENCE: (usize, usize) = (6, 4);
 /// One in so many units may be found odd, and one at least.
-const ODD_OF: usize = 7;
+const ODD_OF: usize = 3;
+/// Rosner's critical values hold their error for so many units and more. Of fewer, each further step may take a quarter of the
+/// chance over all steps: with all of it, two steps alarmed in 8.7 of 100 models of six equal units (simulated).
+const MANY: usize = 20;
+/// A model that is its own reference is told to differ from here on, where none of its units is named.
+const DIFFER: f64 = LEAST_RATIO * LEAST_RATIO;
 
 /// A unit that deviates from the others of its model.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,8 +80,9 @@ pub fn odd_units(models: &[ModelFit], alpha: f64) -> Oddities {
         let each = alpha / all.max(1) as f64;
         if n >= OWN_REFERENCE.0 || others.is_none() && n >= OWN_REFERENCE.1 {
             let odd = by_themselves(model, each);
-            if odd.is_empty() && others.is_none() && n < OWN_REFERENCE.0 {
-                found.untested.extend(disagreement(model));
+            if odd.is_empty() {
+                let least = if n < OWN_REFERENCE.0 { LEAST_RATIO } else { DIFFER };
+                found.untested.extend(disagreement(model).filter(|differ| differ.ratio > least));
             }
             found.odd.extend(odd);
             found.tested += n;
@@ -113,7 +119,13 @@ pub fn units_to_name(models: &[ModelFit], name: &str, ratio: f64, alpha: f64) ->
         // By its own units the deviation is measured anew; by the others it is what it is.
         let degrees = if own { units - 2.0 } else { 0.0 };
         let prior = if own { None } else { Some(seen) };
-        vec![Test { error: 1.0 + 1.0 / (units - 1.0), degrees, alpha: alpha / (rest as f64 + units), prior }]
+        let error = 1.0 + 1.0 / (units - 1.0);
+        let test = Test { error, degrees, alpha: alpha / (rest as f64 + units), prior };
+        if own {
+            return vec![test];
+        }
+        // And the others of its own model have to agree ([`alone_by_itself`]).
+        vec![test, Test { error, degrees: units - 2.0, alpha: ODD_ALPHA / units, prior: None }]
     };
     power::needed(least, ratio.ln(), seen, test).filter(|_| ratio.ln().abs() > LEAST_RATIO.ln())
 }
@@ -137,7 +149,10 @@ fn by_themselves(model: &ModelFit, each: f64) -> Vec<OddUnit> {
     let mut left: Vec<(&str, f64)> = model.units.iter().map(|u| (u.name.as_str(), u.ln)).collect();
     let chance = each * left.len() as f64;
     let (mut out, mut odd) = (Vec::new(), 0);
-    for _ in 0..(left.len() / ODD_OF).max(1) {
+    let steps = (left.len() / ODD_OF).max(1);
+    let further = if left.len() < MANY { chance / (4.0 * steps as f64) } else { chance / 4.0 };
+    for step in 0..steps {
+        let chance = if step == 0 { chance } else { further };
         let m = left.len() as f64;
         let mean = left.iter().map(|u| u.1).sum::<f64>() / m;
         let furthest = left.iter().enumerate().max_by(|a, b| (a.1.1 - mean).abs().total_cmp(&(b.1.1 - mean).abs()));
@@ -168,6 +183,10 @@ fn by_themselves(model: &ModelFit, each: f64) -> Vec<OddUnit> {
 
 /// Units that deviate from the others of their model by what units of other models do. The deviating unit of the
 /// largest t is taken out before the rest of its model is looked at, as it makes the others look odd too.
+///
+/// What units of other models do is true of these only where they vary alike: in a model that varies by 25 % beside others of
+/// 3 %, an innocent unit was named in 79 of 100 fleets. So a unit is named where the others of its own model agree so well
+/// that one is that far off in 5 of 100 models of any variation ([`alone_by_itself`]); else its units differ, and nobody is named.
 fn by_others(model: &ModelFit, (pool, degrees): (f64, u32), each: f64, found: &mut Oddities) {
     let Ok(t) = StudentsT::new(0.0, 1.0, f64::from(degrees)) else { return };
     let critical = t.inverse_cdf(1.0 - each / 2.0);
@@ -180,11 +199,37 @@ fn by_others(model: &ModelFit, (pool, degrees): (f64, u32), each: f64, found: &m
             found.disagree.push(Disagreement { model: model.name.clone(), ratio: deviation.abs().exp() });
             break;
         }
+        if !alone_by_itself(&left, place) {
+            found.disagree.push(Disagreement { model: model.name.clone(), ratio: spread(&left) });
+            break;
+        }
         let (unit, _) = left.remove(place);
         let (model, unit) = (model.name.clone(), unit.to_owned());
         found.odd.push(OddUnit { model, unit, ratio: deviation.exp(), t });
     }
 }
+
+/// Whether a unit is further from the others than the furthest of as many units of one kind is in 5 of 100 models, however
+/// much they vary: the extreme studentized deviate by Student's t and Bonferroni's inequality (Grubbs 1950), which of three
+/// units takes two that agree within a 33rd of the distance. Where it is further off than a unit is assumed to be of its model,
+/// half as much or less of three, it is so far off that an eighth of the distance will do: both together name an innocent one in 5 of 100 models
+/// of 25 %, and one at half speed in nine of ten (simulated below).
+fn alone_by_itself(units: &[(&str, f64)], place: usize) -> bool {
+    let n = units.len() as f64;
+    let rest: Vec<f64> = units.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, unit)| unit.1).collect();
+    let mean = rest.iter().sum::<f64>() / rest.len() as f64;
+    let variance = rest.iter().map(|ln| (ln - mean).powi(2)).sum::<f64>() / (n - 2.0);
+    let Ok(t) = StudentsT::new(0.0, 1.0, n - 2.0) else { return false };
+    let distance = (units[place].1 - mean).abs();
+    let beyond = |alpha: f64| distance > t.inverse_cdf(1.0 - alpha / (2.0 * n)) * (variance * n / (n - 1.0)).sqrt();
+    let assumed = further_unit(1.0 - ODD_ALPHA, 1, 0.0, None).map_or(f64::INFINITY, |(_, high)| high.ln());
+    // Of one unit that bound is by two errors; the mean of the rest has less.
+    let assumed = assumed * (n / (n - 1.0) / 2.0).sqrt();
+    beyond(ODD_ALPHA) || rest.len() == 2 && distance > assumed && beyond(FAR_OFF)
+}
+
+/// The chance by its own units of one of three that is further off than is assumed.
+const FAR_OFF: f64 = 0.18;
 
 fn spread(units: &[(&str, f64)]) -> f64 {
     let (low, high) = units.iter().fold((f64::MAX, f64::MIN), |(low, high), u| (low.min(u.1), high.max(u.1)));
@@ -256,7 +301,7 @@ mod tests {
             let mut values = fleet(&mut random, 28, deviation);
             values[9] *= ratio;
             let found = odd_units(&[model("a", &values)], alpha);
-            assert!(found.untested.is_empty() && found.disagree.is_empty(), "{found:?}");
+            assert!(found.disagree.is_empty(), "{found:?}");
             right += usize::from(found.odd.iter().any(|o| o.unit == "9"));
             wrong += usize::from(found.odd.iter().any(|o| o.unit != "9"));
         }
@@ -295,5 +340,49 @@ mod tests {
         assert_eq!(found.odd.iter().map(|o| o.unit.as_str()).collect::<Vec<_>>(), ["3"], "{found:?}");
         let found = odd_units(&[model("a", &[100.0, 130.0, 80.0, 60.0])], ODD_ALPHA);
         assert!(found.odd.is_empty() && found.untested.len() == 1, "{found:?}");
+    }
+
+    /// Two bad cards hid each other: one in seven could be named, so one up to 13 units.
+    #[test]
+    fn a_third_of_the_units_may_be_odd() {
+        let mut random = Lehmer::new(8);
+        for (units, bad) in [(6, 2), (8, 2), (12, 2), (12, 4), (9, 3)] {
+            let mut both = 0;
+            for _ in 0..500 {
+                let mut values = fleet(&mut random, units, 0.03);
+                values[..bad].iter_mut().for_each(|value| *value *= 0.5);
+                let found = odd_units(&[model("a", &values), model("b", &[10.0, 10.1, 9.9, 10.0])], ODD_ALPHA);
+                both += usize::from(
+                    found.odd.len() == bad && found.odd.iter().all(|odd| odd.unit.parse::<usize>().unwrap() < bad),
+                );
+            }
+            println!("{units} {bad}: {both} of 500");
+            assert!(both >= 350, "{units} {bad}: {both}");
+        }
+    }
+
+    /// One error of 2,000 at 5 % is 0.005.
+    #[test]
+    fn innocent_units_are_named_in_five_of_a_hundred_models() {
+        let mut random = Lehmer::new(9);
+        // Own references of so many units, alone.
+        for units in [6, 8, 9, 12, 15, 28] {
+            let wrong = (0..2000)
+                .filter(|_| !odd_units(&[model("a", &fleet(&mut random, units, 0.15))], ODD_ALPHA).odd.is_empty());
+            let share = wrong.count() as f64 / 2000.0;
+            println!("{units}: {share}");
+            assert!(share <= 0.065, "{units}: {share}");
+        }
+        // An erratic model beside steady ones.
+        for (units, erratic, steady) in [(3, 0.25, 3), (5, 0.15, 1), (4, 0.25, 3)] {
+            let wrong = (0..2000).filter(|_| {
+                let mut all = vec![model("a", &fleet(&mut random, units, erratic))];
+                all.extend((0..steady).map(|at| model(["b", "c", "d"][at], &fleet(&mut random, units, 0.03))));
+                !odd_units(&all, ODD_ALPHA).odd.is_empty()
+            });
+            let share = wrong.count() as f64 / 2000.0;
+            println!("erratic {units}: {share}");
+            assert!(share <= 0.065, "erratic {units}: {share}");
+        }
     }
 }

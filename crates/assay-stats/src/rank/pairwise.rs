@@ -7,6 +7,7 @@ use super::dnf::Class;
 use super::entry::{Entrant, Options, Refusal, check_options};
 use super::observation::Invalid;
 use super::ranking::rank;
+use crate::logs::log_squares;
 
 /// What the values say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,10 +96,8 @@ impl Moments {
         let mut logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
         logs.sort_by(f64::total_cmp);
         let mean = logs.iter().sum::<f64>() / count;
-        let squares = logs.iter().map(|ln| (ln - mean).powi(2)).sum::<f64>();
-        // The sum of equal logarithms need not be their multiple: that is no spread.
-        let spread = logs.first() != logs.last();
-        Ok(Self { mean, variance: if spread { squares / (count - 1.0) } else { 0.0 }, n })
+        let squares = log_squares(&logs);
+        Ok(Self { mean, variance: if squares > 0.0 { squares / (count - 1.0) } else { 0.0 }, n })
     }
 }
 
@@ -159,6 +158,7 @@ pub fn compare_all(groups: &[&[f64]], options: &Options) -> Result<Vec<(usize, u
             units: u32::try_from(m.n).unwrap_or(u32::MAX),
             class: Class::Sound,
             censored: false,
+            flattered: false,
         })
         .collect();
     let ranking = match rank(&entrants, &options) {

@@ -1,9 +1,10 @@
 //! How well the units of a model tell its mean: the interval beside its figure, in every answer.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use super::entry::Entrant;
 use super::moderate::{Spread, moderated, pooled};
+use crate::variation::between_units;
 
 /// What the units of a model say of its mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,6 +52,12 @@ pub fn precisions<'a>(
         let own = entrant.spread();
         let free = f64::from(own.degrees);
         let (variance, degrees) = match pool {
+            // By one degree of freedom the interval of two units is twelve times as wide as they differ: what is assumed of two
+            // units stands beside it.
+            Some((pool, all)) if own.shared && exceeds(own, (pool, all)) => match entrant.units {
+                2 => between_units(2, Some(own.variance)),
+                _ => (own.variance, free),
+            },
             Some((pool, all)) => (moderated(own, pool, prior), (prior + free).min(f64::from(all))),
             // At the ceiling models say nothing of each other.
             None => (own.variance, free),
@@ -59,6 +66,22 @@ pub fn precisions<'a>(
         known.then_some(Precision { variance, degrees, units: entrant.units })
     };
     entrants.iter().map(of).collect()
+}
+
+/// Chance with which the variance of a model exceeds that of the others where all vary alike, from which on it is taken for
+/// the model's own.
+const CLEARLY: f64 = 0.9;
+
+/// Whether a model varies clearly more than the others of the pool: drawn to that, its interval of 95 % held the mean in 71 to
+/// 79 of 100 models of two units that vary eight times as much, and in 83 to 87 of three.
+fn exceeds(own: Spread, (pool, all): (f64, u32)) -> bool {
+    let (free, rest) = (f64::from(own.degrees), f64::from(all) - f64::from(own.degrees));
+    let others = pool * f64::from(all) - own.variance * free;
+    if own.degrees == 0 || rest < 1.0 || others <= 0.0 {
+        return false;
+    }
+    let quantile = FisherSnedecor::new(free, rest).map(|f| f.inverse_cdf(CLEARLY)).unwrap_or(f64::INFINITY);
+    own.variance > quantile * others / rest
 }
 
 #[cfg(test)]
@@ -73,7 +96,7 @@ mod tests {
         let mean = values.iter().sum::<f64>() / n;
         let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
         let units = u32::try_from(values.len()).unwrap();
-        Entrant { name: name.to_owned(), mean, variance, units, class: Class::Sound, censored: false }
+        Entrant { name: name.to_owned(), mean, variance, units, class: Class::Sound, censored: false, flattered: false }
     }
 
     #[test]

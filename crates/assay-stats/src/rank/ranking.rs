@@ -16,7 +16,7 @@ use super::precision::{Precision, precisions};
 use super::shared::Shared;
 use super::verdict::{Better, Pair};
 use crate::power::Test;
-use crate::variation::specimens;
+use crate::variation::{between_units, specimens};
 
 /// Fewer degrees of freedom over all models make no ranking.
 const LEAST_DEGREES: u32 = 2;
@@ -150,9 +150,12 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
     let pool = pooled(&spreads);
     let degrees = pool.map_or(0, |(_, degrees)| degrees);
 
-    let mut pairs = all_pairs(&models);
+    let mut pairs = all_pairs(&models, shared);
     // Of models of different failure classes speed orders nothing, and is told all the same.
-    let untold = |pair: &Pair| models[pair.first].censored && models[pair.second].censored;
+    let untold = |pair: &Pair| {
+        let (a, b) = (models[pair.first], models[pair.second]);
+        a.censored && b.censored || shared.apart(&a.name, &b.name)
+    };
     let tested: Vec<usize> = (0..pairs.len()).filter(|&at| !untold(&pairs[at])).collect();
     let mut own = vec![None; models.len()];
     let mut critical = None;
@@ -184,13 +187,15 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
 }
 
 /// All pairs with what is known before any test; those to be tested are unresolved.
-fn all_pairs(models: &[&Entrant]) -> Vec<Pair> {
+fn all_pairs(models: &[&Entrant], shared: &Shared) -> Vec<Pair> {
     let mut pairs = Vec::with_capacity(models.len() * models.len() / 2);
     for first in 0..models.len() {
         for second in first + 1..models.len() {
             let (a, b) = (models[first], models[second]);
             let verdict = if a.class != b.class {
                 Better::FirstFailsLess
+            } else if shared.apart(&a.name, &b.name) {
+                Better::OtherComputer
             } else if a.censored && b.censored {
                 Better::Ceiling
             } else {
@@ -256,10 +261,14 @@ fn test(
         if pair.verdict == Better::FirstFailsLess {
             continue;
         }
-        pair.verdict = if differ && !second {
+        // The best of several runs is above what its medium does on average, by nobody knows how much.
+        let flattered = (models[pair.first].flattered, models[pair.second].flattered);
+        pair.verdict = if differ && !second && flattered == (true, false) {
+            Better::BestOf
+        } else if differ && !second {
             let nearest = low.abs().min(high.abs());
             if crosses || nearest < options.delta { Better::FirstPerhapsSlightly } else { Better::First }
-        } else if !first && !second && low >= -options.delta && high <= options.delta {
+        } else if !first && !second && flattered.0 == flattered.1 && low >= -options.delta && high <= options.delta {
             Better::Equivalent
         } else {
             Better::Unresolved
@@ -269,12 +278,17 @@ fn test(
 }
 
 /// Half the width of the interval of two models by their own units alone, by Welch's test as [`super::compare`] makes it:
-/// what the other models say of these holds only if they vary alike, and one may be the erratic one. Of two units each,
-/// which know next to nothing of how they vary, the others have to speak where there are some: 0. Of one unit, what units may differ by is
+/// what the other models say of these holds only if they vary alike, and one may be the erratic one. Two units each
+/// know next to nothing of how they vary: beside others that vary alike, one that varies eight times as much made a false order in
+/// 14 to 20 of 100 rankings, so that what is assumed of two units is asked of the more erratic one. Of one unit, what units may differ by is
 /// assumed beside what it borrows. Where there are no others, it is the comparison's own test.
 fn alone(a: &Entrant, b: &Entrant, common: f64, (alpha, two): (f64, bool)) -> f64 {
     if !two && (a.units, b.units) == (2, 2) {
-        return 0.0;
+        // The more erratic of them by what is assumed of two units: what it shows by itself is one degree of freedom.
+        let (variance, degrees) = between_units(2, Some(a.variance.max(b.variance)));
+        let Ok(t) = StudentsT::new(0.0, 1.0, degrees) else { return f64::INFINITY };
+        let error = (variance + a.variance.min(b.variance)) / 2.0 + common;
+        return t.inverse_cdf(1.0 - alpha / 2.0) * error.sqrt();
     }
     let known = |e: &Entrant| if e.units > 1 { e.variance / f64::from(e.units) } else { 0.0 };
     let (x, y) = (known(a), known(b));

@@ -5,8 +5,12 @@
 //! different slots, and the spread between units shows nothing of it. An effect that nobody carried from one place to
 //! the other is not estimated at all, and its size is assumed.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::super::variation::{PRIOR_DEGREES, PRIOR_DEVIATION};
+use super::observation::Observation;
 use super::table::Table;
+use crate::days::GroupDays;
 
 /// Deviation of logarithms between slots or rounds whose effects cannot be told from the models: that of days.
 const ASSUMED: f64 = PRIOR_DEVIATION;
@@ -22,9 +26,48 @@ pub struct Shared {
     models: Vec<String>,
     /// Of each pair, row by row.
     variance: Vec<f64>,
+    /// Pairs that nothing connects: what they were measured with may differ by any factor.
+    apart: BTreeSet<(String, String)>,
 }
 
 impl Shared {
+    /// Names two models that were measured on computers of different kinds, with no unit on both.
+    pub fn set_apart(&mut self, a: &str, b: &str) {
+        self.apart.insert((a.min(b).to_owned(), a.max(b).to_owned()));
+    }
+
+    /// Whether nothing connects two models.
+    #[must_use]
+    pub fn apart(&self, a: &str, b: &str) -> bool {
+        self.apart.contains(&(a.min(b).to_owned(), a.max(b).to_owned()))
+    }
+
+    /// Adds what days took from all units of a model, where models were measured on different ones. How many pairs of models
+    /// that concerns.
+    pub(super) fn add_days(&mut self, observations: &[Observation<'_>]) -> usize {
+        let mut units: BTreeMap<&str, BTreeMap<&str, BTreeSet<Option<&str>>>> = BTreeMap::new();
+        for seen in observations {
+            let of = units.entry(&seen.model).or_default().entry(&seen.unit).or_default();
+            of.insert(seen.day.as_deref());
+        }
+        let names: Vec<String> = units.keys().map(|name| (*name).to_owned()).collect();
+        let days: Vec<Vec<Vec<Option<&str>>>> =
+            units.values().map(|units| units.values().map(|days| days.iter().copied().collect()).collect()).collect();
+        let days = GroupDays::of(&days);
+        let n = names.len();
+        let mut unlike = 0;
+        let mut variance = vec![0.0; n * n];
+        for (a, first) in names.iter().enumerate() {
+            for (b, second) in names.iter().enumerate().filter(|(b, _)| *b != a) {
+                let common = days.between(a, b);
+                unlike += usize::from(a < b && common >= 1.0);
+                variance[a * n + b] = self.between(first, second) + ASSUMED.powi(2) * common;
+            }
+        }
+        (self.models, self.variance) = (names, variance);
+        unlike
+    }
+
     /// Squared error of the difference between the logarithms of two models; 0 for names that are not there.
     #[must_use]
     pub fn between(&self, a: &str, b: &str) -> f64 {
@@ -51,7 +94,7 @@ impl Shared {
         }
         let models: Vec<(String, Model)> = models.into_iter().map(|(name, units)| (name, Model::of(&units))).collect();
         let variance = models.iter().flat_map(|(_, a)| models.iter().map(|(_, b)| equations.error(a, b))).collect();
-        Self { models: models.into_iter().map(|(name, _)| name).collect(), variance }
+        Self { models: models.into_iter().map(|(name, _)| name).collect(), variance, apart: BTreeSet::new() }
     }
 }
 
@@ -210,7 +253,6 @@ fn cholesky(matrix: &[Vec<f64>], ridge: f64) -> Option<Vec<Vec<f64>>> {
 #[cfg(test)]
 mod tests {
     use super::super::fit::fit;
-    use super::super::observation::Observation;
     use super::*;
 
     fn seen(model: &str, unit: &str, slot: &str) -> Observation<'static> {

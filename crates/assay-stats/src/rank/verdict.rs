@@ -16,6 +16,10 @@ pub enum Better {
     Equivalent,
     /// Both are at the ceiling of the bus: nothing is said about the media.
     Ceiling,
+    /// They were measured on computers of different kinds, and no unit was on both: nothing connects them.
+    OtherComputer,
+    /// One is the best of several runs, and the other is none: that it is better cannot be told.
+    BestOf,
     /// It cannot be told: more units would tell.
     Unresolved,
 }

@@ -44,7 +44,7 @@ fn borrowed(row: &Row, ceiling: Option<f64>) -> Ranking {
 }
 
 fn entrant(name: &str, mean: f64, variance: f64, units: u32) -> Entrant {
-    Entrant { name: name.to_owned(), mean, variance, units, class: Class::Sound, censored: false }
+    Entrant { name: name.to_owned(), mean, variance, units, class: Class::Sound, censored: false, flattered: false }
 }
 
 #[test]

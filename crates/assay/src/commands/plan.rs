@@ -7,7 +7,7 @@ use assay_analysis::plan::{
     Cell, ExperimentPlan, Moves, Outlook, Place, PlanError, RaceOptions, Request, Roster, Slots, SwapOptions,
     arguments, outlook, race, read_plan, status, swap_test,
 };
-use assay_analysis::{Load, Quantity, by_model, deciding_load};
+use assay_analysis::{Load, Quantity, by_model, deciding_load, deciding_quantity};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
@@ -170,7 +170,7 @@ fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
 
 fn deciding(records: &[Record], load: Option<&str>, metric: Option<Quantity>) -> Result<(Load, Quantity), Failure> {
     let load = deciding_load(&by_model(records), load, None).map_err(|e| Failure::usage(e.to_string()))?;
-    let quantity = metric.unwrap_or_else(|| Quantity::usual(&load));
+    let quantity = metric.unwrap_or_else(|| deciding_quantity(records, &load).quantity);
     Ok((load, quantity))
 }
 

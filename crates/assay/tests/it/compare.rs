@@ -65,7 +65,7 @@ fn records_units_and_models_are_groups() {
     for part in [
         "cannot tell – B (Card 2) is 5.0 % faster than A (Card 1) (11.1 % slower … 24.0 % faster)",
         "these runs differ (4.8 … 5.2 % faster)",
-        "3.7 % deviation assumed, as no unit has a second run",
+        "3.7 % deviation assumed, as no unit has a second day",
     ] {
         assert!(words.contains(part), "{part}: {words}");
     }
