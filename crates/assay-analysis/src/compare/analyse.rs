@@ -89,7 +89,7 @@ impl Gathered {
         if let Some(decided) = &decided {
             self.sides.iter_mut().for_each(|side| decided.adjust(side, request.level));
         }
-        let (method, numbers, widened) = pairs(&self.sides, decided.as_ref(), request.runs, &options)?;
+        let (method, numbers, widened) = pairs(&self.sides, decided.as_ref(), (request.runs, request.units), &options)?;
         let Self { load, quantity, sides } = self;
         let apart = apart(&sides);
         let refused = |a: usize, b: usize| {

@@ -44,12 +44,15 @@ pub struct Request {
     pub level: f64,
     /// Whether the answer is about the runs as they were, where there is one of each, and not about the media on any day.
     pub runs: bool,
+    /// Whether two groups of one unit each are compared as units, whatever their models: whoever names two cards asks which of
+    /// them is better. Else the answer is about their models.
+    pub units: bool,
 }
 
 impl Default for Request {
     /// A margin of 3 % at 95 %.
     fn default() -> Self {
-        Self { quantity: None, primary: None, margin: 0.03, level: assay_stats::LEVEL, runs: false }
+        Self { quantity: None, primary: None, margin: 0.03, level: assay_stats::LEVEL, runs: false, units: false }
     }
 }
 

@@ -84,6 +84,7 @@ pub(super) fn judge(
         high: numbers.high,
         days: numbers.days,
         runs: numbers.runs,
+        models: numbers.models,
         n: numbers.n,
         verdict,
         significant: numbers.significant,

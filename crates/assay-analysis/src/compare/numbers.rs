@@ -42,17 +42,17 @@ fn widen(options: Options) -> Options {
 pub(super) fn pairs(
     sides: &[Side],
     decided: Option<&GroupsUnderLoad<'_>>,
-    as_runs: bool,
+    (as_runs, as_units): (bool, bool),
     options: &Options,
 ) -> Result<(Method, Vec<Indexed>, bool), CompareError> {
     let refused = |refusal: Refusal| CompareError::Options(refusal.to_string());
     let places: Vec<(usize, usize)> =
         (0..sides.len()).flat_map(|a| (a + 1..sides.len()).map(move |b| (a, b))).collect();
-    let models = places.iter().all(|(a, b)| question(&sides[*a], &sides[*b]) == Question::Models);
+    let models = places.iter().all(|(a, b)| question(&sides[*a], &sides[*b], as_units) == Question::Models);
     let single = as_runs && sides.iter().all(|side| side.runs.len() == 1);
     let several: Vec<&Side> = sides.iter().filter(|side| side.basis == Basis::Units).collect();
     let together = |(a, b): (usize, usize), c: &Comparison, alpha: f64| {
-        let asked = if single { Question::Runs } else { question(&sides[a], &sides[b]) };
+        let asked = if single { Question::Runs } else { question(&sides[a], &sides[b], as_units) };
         let found = numbers(asked, c);
         let wanted = found.question == Question::Models && asks_what_would_tell(sides.len(), a);
         let needed = if wanted {
@@ -94,7 +94,7 @@ pub(super) fn pairs(
         let narrow = narrow(a) || narrow(b);
         widened |= narrow;
         let options = if narrow { widen(alone) } else { alone };
-        let found = pair(&sides[a], &sides[b], as_runs, &options)?;
+        let found = pair(&sides[a], &sides[b], (as_runs, as_units), &options)?;
         let needed = found.needed.filter(|_| asks_what_would_tell(sides.len(), a));
         Ok((a, b, Numbers { needed, ..found }))
     });

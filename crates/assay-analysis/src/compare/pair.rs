@@ -24,6 +24,8 @@ pub(super) struct Numbers {
     pub(super) runs: Option<Runs>,
     /// Whether it is undecided as each side was measured on days of its own, which takes from all of its units.
     pub(super) own_days: bool,
+    /// What the ratio of the models may be, where two units of different ones were compared as units.
+    pub(super) models: Option<(f64, f64)>,
     /// What would tell, whatever was answered.
     pub(super) needed: Option<Needed>,
 }
@@ -45,13 +47,19 @@ pub(super) fn numbers(question: Question, c: &Comparison) -> Numbers {
         days: None,
         runs: None,
         own_days: false,
+        models: None,
         needed: None,
     }
 }
 
 /// Two sides. With `as_runs` two single runs are compared as they were.
-pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options) -> Result<Numbers, Refusal> {
-    let question = question(first, second);
+pub(super) fn pair(
+    first: &Side,
+    second: &Side,
+    (as_runs, as_units): (bool, bool),
+    options: &Options,
+) -> Result<Numbers, Refusal> {
+    let question = question(first, second, as_units);
     let welch = inverted(&rank::compare(&first.values, &second.values, options)?);
     // Copies of a value are no repeats, whatever days do; one value without repeats has no interval of its own.
     let bare = matches!(welch.answer, Answer::CannotTell(Doubt::NoSpread | Doubt::SingleValue));
@@ -99,6 +107,8 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
             Numbers { days: Some(across_days), runs, ..numbers(question, &wide) }
         }
     };
+    let asks = question == Question::Units && of_two_models(first, second);
+    let found = Numbers { models: if asks { of_models(found.ratio, options) } else { None }, ..found };
     let needed =
         if bare || found.own_days { None } else { telling::needed(question, (first, second), found.ratio, options) };
     Ok(Numbers { needed, ..found })
@@ -119,6 +129,18 @@ fn with_days((question, c): (Question, Comparison), common: f64, options: &Optio
     let wide = Comparison::of(c.ratio.ln(), half, c.n, options.delta);
     let own_days = wide.answer == Answer::CannotTell(Doubt::Wide) && wide.answer != c.answer;
     Numbers { own_days, ..numbers(question, &wide) }
+}
+
+/// Whether two units are of different models.
+fn of_two_models(first: &Side, second: &Side) -> bool {
+    let model = |side: &Side| side.runs.first().map(|run| run.unit.0.clone());
+    model(first) != model(second)
+}
+
+/// The interval of the ratio of two models, by one unit of each: units are assumed to differ.
+fn of_models(ratio: f64, options: &Options) -> Option<(f64, f64)> {
+    let half = specimens(1.0 - options.alpha, 2, 0.0)?;
+    Some((ratio * (-half).exp(), ratio * half.exp()))
 }
 
 fn differ(answer: Answer) -> Option<bool> {

@@ -209,6 +209,9 @@ pub struct Pair {
     pub days: Option<Days>,
     /// The two runs as they were, where there is one of each: their repeats say nothing of another day.
     pub runs: Option<Runs>,
+    /// Where two units of different models were compared as units: the interval of the ratio of their models, of which one unit
+    /// each says little. Units of a model are assumed to differ by 15 %.
+    pub models: Option<(f64, f64)>,
     /// Values in the first and in the second.
     pub n: (usize, usize),
     /// What is said.

@@ -552,3 +552,32 @@ fn logs_without_a_name_are_of_media_that_nobody_knows() {
     assert_eq!(verdict(&of("a", 1000.0, 5), &of("b", 1050.0, 5)), unknown);
     assert_ne!(verdict(&of("a", 1000.0, 1), &of("b", 1050.0, 1)), unknown, "one record is one medium");
 }
+
+/// Which of my two cards is better? The question is about the cards, and not about their models.
+#[test]
+fn two_cards_of_different_models_are_compared_as_cards() {
+    let mine = card("a", "1", &[459.0, 460.0, 461.0]);
+    let of = |v: f64, units: bool, runs: bool| {
+        let other = record("o", "Other", "1", vec![measured(random_read(), &[v * 0.999, v, v * 1.001])]);
+        let request = Request { units, runs, ..Request::default() };
+        compare(&[group("a", &[&mine]), group("b", &[&other])], &request).unwrap().primary().unwrap().pairs[0]
+    };
+    let pair = of(300.0, true, false);
+    assert_eq!((pair.question, pair.verdict), (Question::Units, PairVerdict::Worse), "{pair:?}");
+    let (low, high) = pair.models.unwrap();
+    assert!(low < 1.0 && high > 1.0, "their models are another question: {pair:?}");
+    assert!(of(100.0, true, false).models.unwrap().1 < 1.0);
+    assert_eq!(of(300.0, false, false).question, Question::Specimens, "--by model");
+    let one = record("p", "Third", "1", vec![measured(random_read(), &[4600.0])]);
+    let request = Request { units: true, ..Request::default() };
+    let c = compare(&[group("a", &[&mine]), group("p", &[&one])], &request).unwrap();
+    let pair = c.primary().unwrap().pairs[0];
+    assert_eq!(
+        (pair.question, pair.verdict),
+        (Question::Specimens, PairVerdict::Better),
+        "one value is judged as before"
+    );
+    // As they were, whatever they are of: same can be said.
+    let runs = of(460.0, false, true);
+    assert_eq!((runs.question, runs.verdict, runs.models), (Question::Runs, PairVerdict::Same, None));
+}

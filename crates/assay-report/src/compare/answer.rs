@@ -47,10 +47,10 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
     };
     let marked = |mark: Mark| those(&|side: &Side| side.marks.contains(&mark));
     match pair.verdict {
-        PairVerdict::Better | PairVerdict::Worse => is,
+        PairVerdict::Better | PairVerdict::Worse => format!("{is}{}", models(pair)),
         PairVerdict::Same => {
             let real = if pair.significant { "; the difference is real but within the margin" } else { "" };
-            format!("{is}, within ±{} %{real}", trimmed(c.margin * 100.0, 2))
+            format!("{is}, within ±{} %{real}{}", trimmed(c.margin * 100.0, 2), models(pair))
         }
         PairVerdict::BusTie => format!("{is}; both are limited by the bus, so the media are not compared"),
         PairVerdict::CannotTell(why) => match why {
@@ -100,6 +100,15 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
             }
             Why::Fake => format!("{is}, but {} not genuine and cannot win", marked(Mark::Fake)),
         },
+    }
+}
+
+/// What two units say of their models, beside what they say of themselves.
+fn models(pair: &Pair) -> &'static str {
+    match pair.models {
+        None => "",
+        Some((low, high)) if low > 1.0 || high < 1.0 => "; so do their models, as units hardly differ by as much",
+        Some(_) => "; whether their models differ, one unit of each cannot tell",
     }
 }
 

@@ -1,7 +1,7 @@
 //! `assay compare`
 
 use assay_analysis::compare::{
-    CompareError, Comparison, Gate, Group, Request, compare as analyse, gate, nameless, split,
+    By, CompareError, Comparison, Gate, Group, Request, compare as analyse, gate, nameless, split,
 };
 use assay_core::exit::Exit;
 use assay_core::record::Record;
@@ -29,6 +29,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         margin: args.margin,
         level: args.level,
         runs: args.runs,
+        units: !matches!(args.grouping(), Some(By::Model)),
     };
     let nameless = args.grouping().and_then(|by| nameless(&named, by));
     let refused = |error: CompareError| {
