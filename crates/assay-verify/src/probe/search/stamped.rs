@@ -532,8 +532,11 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
         // The lowest addresses first, which most fakes keep; then what was never read, which a medium keeps that loses what
         // is read.
-        for candidates in [self.lowest(), self.spread_held(), self.spread_shown(), self.spread_unread()] {
-            for sector in candidates {
+        // Each is asked for only where the one before showed none: they go through all that was found.
+        let groups: [fn(&Self) -> Vec<u64>; 4] =
+            [Self::lowest, Self::spread_held, Self::spread_shown, Self::spread_unread];
+        for group in groups {
+            for sector in group(self) {
                 let block = self.place(sector, 1);
                 if !block.meets(self.last) && self.shows_stamp(block, &mut errs)? {
                     return Ok(true);
@@ -661,15 +664,17 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     /// Whether more than a few of the places that were saved and not written still read as they were saved, or there are none
     /// that have a memory. Cards with the same partition table have few places in common.
     fn some_read_as_saved(&mut self) -> Result<bool, End> {
-        let mut saved: Vec<u64> =
-            self.saved.keys().filter(|sector| !self.written.contains_key(sector)).copied().collect();
-        saved.sort_unstable();
-        // Others each time, as long as there are any: a medium may lose what is read.
-        let fresh: Vec<u64> = saved.iter().filter(|sector| !self.asked.contains(sector)).copied().collect();
-        let all_over = spread(if fresh.len() < ANCHORS { &saved } else { &fresh }, ANCHORS);
+        let unwritten = |sector: &u64| !self.written.contains_key(sector);
+        // The order of a hash is one all over. Others each time, as long as there are any: a medium may lose what is read.
+        let fresh = self.saved.keys().copied().filter(|sector| unwritten(sector) && !self.asked.contains(sector));
+        let mut all_over: Vec<u64> = fresh.take(ANCHORS).collect();
+        if all_over.len() < ANCHORS {
+            all_over = self.saved.keys().copied().filter(unwritten).take(ANCHORS).collect();
+        }
+        let lowest: Vec<u64> = self.lowest_saved().into_iter().filter(unwritten).collect();
         self.asked.extend(&all_over);
         // The lowest addresses, which another card may share, count where the others have no memory.
-        for anchors in [all_over, saved.into_iter().take(LOWEST).collect()] {
+        for anchors in [all_over, lowest] {
             let (mut same, mut all) = (0, 0);
             for sector in anchors {
                 match self.standing(self.place(sector, 1))? {
