@@ -34,10 +34,9 @@ const SEEN: &[(&str, State, &[u64])] = &[
     ("attacks on failing", State::Mended, &[22, 28, 197]),
     // The card was exchanged before the first stamp was seen, for one with the same first MiB.
     ("attacks on failing", State::Mended, &[18]),
-    // The card was exchanged between the look and the write.
-    ("attacks on genuine", State::Mended, &[470]),
-    // A fake that shows what crossed the bus was exchanged, and was back before the probe ended: what was saved meanwhile is
-    // of the other card.
+    // The card was exchanged, and was back before the probe ended: what was saved meanwhile is of the other card, and may look
+    // like that of the first one where the probe looks before it writes.
+    ("attacks on genuine", State::Open, &[470]),
     ("attacks on fakes", State::Open, &[126]),
     // Every write errs, and a part of each is stored.
     ("faults", State::Mended, &[33]),
