@@ -195,6 +195,8 @@ pub(crate) struct StampedDevice<'a, D> {
     sent: bool,
     /// Sectors that were asked whether they read as they were saved.
     asked: HashSet<u64, FixedState>,
+    /// Digests of what was saved anywhere, but for sectors of one byte all over.
+    contents: HashSet<u64, FixedState>,
     /// The first sector that was saved.
     first_saved: Option<u64>,
     /// Sectors of a block that is not written, and tells nothing.
@@ -234,6 +236,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             seen_stamp: false,
             sent: false,
             asked: HashSet::default(),
+            contents: HashSet::default(),
             first_saved: None,
             left: BTreeSet::new(),
         }
@@ -422,6 +425,9 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                 self.journal.save(run[0] * SECTOR_BYTES, content)?;
                 for (sector, content) in run.iter().zip(content.chunks_exact(SECTOR_LEN)) {
                     self.saved.insert(*sector, digest(content));
+                    if content.iter().any(|byte| *byte != content[0]) {
+                        self.contents.insert(digest(content));
+                    }
                     if let Some((offset, generation)) = self.salt.origin(content) {
                         self.foreign_stamps.push((*sector, Origin { sector: offset / SECTOR_BYTES, generation }));
                     }
@@ -611,6 +617,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     fn standing(&mut self, place: SectorRange) -> Result<Standing, End> {
         let mut missing: BTreeSet<u64> = place.numbers().collect();
         let (mut stamped, mut first) = (false, None);
+        let mut from_elsewhere = false;
         for _ in 0..LOOKS {
             let Some(content) = self.look(place)? else { return Ok(Standing::TellsNothing) };
             for (sector, content) in place.numbers().zip(content.chunks_exact(SECTOR_LEN)) {
@@ -620,6 +627,12 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                     missing.remove(&sector);
                 }
             }
+            // Behind a cache a place without memory shows what was read long before.
+            let known = |at: &u64| {
+                let from = ((at - place.at) * SECTOR_BYTES) as usize;
+                self.contents.contains(&digest(&content[from..from + SECTOR_LEN]))
+            };
+            from_elsewhere = missing.iter().all(known);
             if missing.is_empty() {
                 return Ok(if stamped { Standing::TellsNothing } else { Standing::AsSaved });
             }
@@ -627,7 +640,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                 return Ok(Standing::TellsNothing);
             }
         }
-        Ok(if self.shows_what_crossed(place)? { Standing::TellsNothing } else { Standing::Changed })
+        Ok(if from_elsewhere || self.shows_what_crossed(place)? { Standing::TellsNothing } else { Standing::Changed })
     }
 
     /// Whether a place shows what was read just before, whatever that was.
@@ -664,17 +677,15 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     /// Whether more than a few of the places that were saved and not written still read as they were saved, or there are none
     /// that have a memory. Cards with the same partition table have few places in common.
     fn some_read_as_saved(&mut self) -> Result<bool, End> {
-        let unwritten = |sector: &u64| !self.written.contains_key(sector);
-        // The order of a hash is one all over. Others each time, as long as there are any: a medium may lose what is read.
-        let fresh = self.saved.keys().copied().filter(|sector| unwritten(sector) && !self.asked.contains(sector));
-        let mut all_over: Vec<u64> = fresh.take(ANCHORS).collect();
-        if all_over.len() < ANCHORS {
-            all_over = self.saved.keys().copied().filter(unwritten).take(ANCHORS).collect();
-        }
-        let lowest: Vec<u64> = self.lowest_saved().into_iter().filter(unwritten).collect();
+        let mut saved: Vec<u64> =
+            self.saved.keys().filter(|sector| !self.written.contains_key(sector)).copied().collect();
+        saved.sort_unstable();
+        // Others each time, as long as there are any: a medium may lose what is read.
+        let fresh: Vec<u64> = saved.iter().filter(|sector| !self.asked.contains(sector)).copied().collect();
+        let all_over = spread(if fresh.len() < ANCHORS { &saved } else { &fresh }, ANCHORS);
         self.asked.extend(&all_over);
         // The lowest addresses, which another card may share, count where the others have no memory.
-        for anchors in [all_over, lowest] {
+        for anchors in [all_over, saved.into_iter().take(LOWEST).collect()] {
             let (mut same, mut all) = (0, 0);
             for sector in anchors {
                 match self.standing(self.place(sector, 1))? {
