@@ -47,7 +47,9 @@ fn estimate(values: &[f64]) -> String {
     let count = values.len();
     let mean = values.iter().sum::<f64>() / count as f64;
     if count < 2 {
-        return format!("{{\"point\":{mean},\"low\":null,\"high\":null,\"level\":null,\"n\":1,\"method\":\"single repeat\"}}");
+        return format!(
+            "{{\"point\":{mean},\"low\":null,\"high\":null,\"level\":null,\"n\":1,\"method\":\"single repeat\"}}"
+        );
     }
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
     let half = T[(count - 2).min(3)] * (variance / count as f64).sqrt();
@@ -74,7 +76,11 @@ const WRITTEN: [Load; 4] = [
 /// Operations per second and bytes per second of a figure of a load.
 fn rates(load: &Load, figure: f64) -> (f64, f64) {
     let block = load.block as f64;
-    if load.figure == RANDOM_READ || load.figure == RANDOM_WRITE { (figure, figure * block) } else { (figure / block, figure) }
+    if load.figure == RANDOM_READ || load.figure == RANDOM_WRITE {
+        (figure, figure * block)
+    } else {
+        (figure / block, figure)
+    }
 }
 
 /// All operations of a repeat with one latency in nanoseconds, of at least 256, in buckets as docs/record.md has them: 128

@@ -1,8 +1,8 @@
 //! A store: files as they are imported, what they are called, what may be asked of them, and what is true.
 
 use super::paper::{Mark, Naming, crystaldiskmark, id, record};
-use super::world::{DURABLE, LOADS, Model, RANDOM_READ, RANDOM_WRITE, Run, Unit, WRITE, World};
-use super::{behaviour, hosts, imports, names, schedules};
+use super::world::{DURABLE, LOADS, Model, RANDOM_READ, RANDOM_WRITE, Run, Unit, WRITE, World, spread};
+use super::{behaviour, imports, schedules};
 use crate::Dice;
 
 /// A file to import, with the options that people give.
@@ -25,6 +25,10 @@ pub struct Pair {
     pub second: String,
     /// Logarithm of the second by the first, of each figure: of the media, whatever day and computer it was.
     pub truth: [f64; LOADS],
+    /// Single runs are compared as they were (`--runs`), and the truth is that of these runs.
+    pub runs: bool,
+    /// They were measured on different computers, and no unit on both.
+    pub apart: bool,
 }
 
 /// How the program may be judged by a store. Which claims a document takes back stands beside the kind.
@@ -56,8 +60,13 @@ pub struct Store {
     pub models: Vec<Model>,
     /// The units.
     pub units: Vec<Unit>,
-    /// A further unit of each model, drawn as the others were, and measured on a day of its own.
+    /// A further unit of each model, drawn and measured as the others were.
     pub next: Vec<[f64; LOADS]>,
+    /// What the days of each model took from all of its units: an interval is right that holds what the model did on these
+    /// days.
+    pub days: Vec<[f64; LOADS]>,
+    /// The models were measured on different computers, and no unit on two of them.
+    pub apart: bool,
     /// What may be judged.
     pub judged: Drawn,
     /// Operations of a central volume for `advise nas`, by the number of its nodes.
@@ -77,17 +86,17 @@ const TOLD: [Kind; 24] = [
     ("one run a day", schedules::one_run_a_day),
     ("working days with gaps", schedules::working_days),
     ("days alike, autocorrelated", schedules::days_alike),
-    ("a model a computer", hosts::model_a_computer),
-    ("a model a computer, one unit on both", hosts::bridged),
-    ("shared computers", hosts::shared),
-    ("the same units at two computers", hosts::same_units),
+    ("a model a computer", schedules::model_a_computer),
+    ("a model a computer, one unit on both", schedules::bridged),
+    ("shared computers", schedules::shared),
+    ("the same units at two computers", schedules::same_units),
     ("best of five beside runs", imports::best_beside_runs),
     ("best of five, all", imports::best_of_all),
     ("single figures", imports::single_figures),
     ("no model named", imports::nameless),
     ("whole MB/s", imports::whole),
-    ("labels against serial numbers", names::labels_and_serials),
-    ("copies", names::copies),
+    ("labels against serial numbers", imports::labels_and_serials),
+    ("copies", imports::copies),
     ("drift and warm-up", behaviour::drift),
     ("erratic models", behaviour::erratic),
     ("odd units", behaviour::odd),
@@ -114,6 +123,9 @@ pub(super) struct Plot {
     pub(super) pairs: Vec<Pair>,
     pub(super) judged: Drawn,
     pub(super) is_counted: bool,
+    pub(super) apart: bool,
+    /// A closer name of the kind.
+    pub(super) kind: Option<&'static str>,
     seed: u64,
     files: Vec<File>,
     number: usize,
@@ -130,6 +142,8 @@ impl Plot {
             pairs: Vec::new(),
             judged: Drawn { figures: true, odd: true, ratios: true },
             is_counted: true,
+            apart: false,
+            kind: None,
             seed,
             files: Vec::new(),
             number: 0,
@@ -161,18 +175,19 @@ impl Plot {
         format!("unit={}", if self.labelled { self.label(unit) } else { unit.serial.clone() })
     }
 
-    /// Measures a unit and keeps the record, named as the store does.
-    pub(super) fn record(&mut self, unit: usize, host: usize, day: i64, hour: f64) {
+    /// Measures a unit and keeps the record, named as the store does. Gives its id, and what the unit did in this run.
+    pub(super) fn record(&mut self, unit: usize, host: usize, day: i64, hour: f64) -> (String, [f64; LOADS]) {
         let run = self.world.run(unit, host, day, hour);
         let naming = self.naming(unit);
-        self.keep(&run, &naming);
+        (self.keep(&run, &naming), run.truth)
     }
 
-    /// Keeps a run as a record with these names.
-    pub(super) fn keep(&mut self, run: &Run, naming: &Naming) {
+    /// Keeps a run as a record with these names, and gives its id.
+    pub(super) fn keep(&mut self, run: &Run, naming: &Naming) -> String {
         let id = id(self.seed, self.number);
         let text = record(&id, run, &self.world.hosts[run.host], naming);
         self.file(format!("run{}.json", self.number), text, Vec::new());
+        id
     }
 
     /// Keeps a run as the text of CrystalDiskMark with these labels.
@@ -201,7 +216,26 @@ impl Plot {
     /// Compares two units.
     pub(super) fn compare_units(&mut self, first: usize, second: usize) {
         let truth = self.ratio(first, second);
-        self.pairs.push(Pair { first: self.query(first), second: self.query(second), truth });
+        self.pairs.push(Pair {
+            first: self.query(first),
+            second: self.query(second),
+            truth,
+            runs: false,
+            apart: false,
+        });
+    }
+
+    /// Compares two runs, given by id and what the unit did in each, as they were.
+    pub(super) fn compare_runs(&mut self, first: &(String, [f64; LOADS]), second: &(String, [f64; LOADS])) {
+        let truth = std::array::from_fn(|load| second.1[load] - first.1[load]);
+        self.pairs.push(Pair { first: first.0.clone(), second: second.0.clone(), truth, runs: true, apart: false });
+    }
+
+    /// Says of the last pair that its groups were measured on different computers, with nothing between them.
+    pub(super) fn pair_is_apart(&mut self) {
+        if let Some(pair) = self.pairs.last_mut() {
+            pair.apart = true;
+        }
     }
 
     /// Logarithm of the second unit by the first.
@@ -211,22 +245,27 @@ impl Plot {
     }
 
     fn close(mut self, kind: &'static str) -> Store {
+        let of_days: Vec<([f64; LOADS], f64)> =
+            (0..self.world.models.len()).map(|model| self.world.days_of(model)).collect();
         let next = (0..self.world.models.len())
             .map(|model| {
                 let unit = self.world.unit(model);
                 let mean = self.world.units[unit].mean;
                 self.world.units.pop();
-                mean
+                let (shift, days) = of_days[model];
+                let own = spread(&mut self.world.dice, self.world.noise.day / days.sqrt());
+                std::array::from_fn(|load| mean[load] + shift[load] + own[load])
             })
             .collect();
+        let days = of_days.into_iter().map(|(shift, _)| shift).collect();
         let speed = self.world.models.first().map_or(7.0, |model| model.mean[RANDOM_READ]);
         let volume_iops = (speed + self.world.dice.unit() - 0.5).exp();
         debug_assert!(self.world.units.iter().all(|unit| unit.mean[RANDOM_WRITE].is_finite()));
-        debug_assert!(self.world.units.iter().all(|unit| unit.mean[DURABLE] < unit.mean[WRITE] + 0.5));
+        debug_assert!(self.world.units.iter().all(|unit| unit.mean[DURABLE] < unit.mean[WRITE]));
         let records = self.is_counted.then_some(self.number);
         let World { models, units, .. } = self.world;
         Store {
-            kind,
+            kind: self.kind.unwrap_or(kind),
             seed: self.seed,
             files: self.files,
             records,
@@ -234,6 +273,8 @@ impl Plot {
             models,
             units,
             next,
+            days,
+            apart: self.apart,
             judged: self.judged,
             volume_iops,
         }

@@ -87,6 +87,8 @@ pub(super) struct Run {
     pub(super) host: usize,
     /// Seconds since 1970.
     pub(super) began: i64,
+    /// What the unit did in this run, but for the repeats: logarithms.
+    pub(super) truth: [f64; LOADS],
     /// Figures of each repeat: operations or bytes per second.
     pub(super) repeats: Vec<[f64; LOADS]>,
 }
@@ -111,7 +113,9 @@ pub(super) struct World {
 impl World {
     /// A world with one computer and nothing to measure; the noise is drawn within what the documents speak of.
     pub(super) fn new(mut dice: Dice) -> Self {
-        let base = std::array::from_fn(|load| A1[load].ln() + 0.15 * dice.normal());
+        let mut base: [f64; LOADS] = std::array::from_fn(|load| A1[load].ln() + 0.15 * dice.normal());
+        // What is on the medium was acknowledged before.
+        base[WRITE] = base[DURABLE] + 0.02 + (base[WRITE] - A1[WRITE].ln()).abs();
         let noise = Noise {
             day: 0.005 + 0.035 * dice.unit(),
             common_day: 0.03 * dice.unit(),
@@ -190,6 +194,9 @@ impl World {
         let of_unit = self.day_of_unit(unit, host, day);
         let run = spread(&mut self.dice, self.noise.run);
         let mut before = spread(&mut self.dice, self.noise.repeat);
+        let (mean, at) = (self.units[unit].mean, self.hosts[host].effect);
+        let truth: [f64; LOADS] =
+            std::array::from_fn(|load| mean[load] + at[load] + of_all[load] + of_unit[load] + run[load]);
         let repeats = (0..self.repeats)
             .map(|repeat| {
                 let memory = self.noise.repeat_memory;
@@ -199,16 +206,32 @@ impl World {
                 }
                 let share = (repeat as f64 + 0.5) / self.repeats as f64 - 0.5;
                 let cold = if repeat == 0 && first_of_day { self.noise.cold } else { 0.0 };
-                std::array::from_fn(|load| {
-                    (self.units[unit].mean[load] + self.hosts[host].effect[load] + of_all[load] + of_unit[load] + run[load]
-                        + before[load]
-                        + self.noise.drift * share
-                        - cold)
-                        .exp()
-                })
+                std::array::from_fn(|load| (truth[load] + before[load] + self.noise.drift * share - cold).exp())
             })
             .collect();
-        Run { host, began, repeats }
+        Run { host, began, truth, repeats }
+    }
+
+    /// What the days on which the units of a model were measured took from all of them, and on how many days a unit was.
+    pub(super) fn days_of(&self, model: usize) -> ([f64; LOADS], f64) {
+        let (mut sum, mut units, mut days) = ([0.0; LOADS], 0.0, 0.0);
+        for unit in (0..self.units.len()).filter(|unit| self.units[*unit].model == model) {
+            let of_unit: Vec<[f64; LOADS]> = self
+                .days_of_units
+                .keys()
+                .filter(|key| key.0 == unit)
+                .filter_map(|(_, host, day)| self.days_of_all.get(&(*host, *day)).copied())
+                .collect();
+            if of_unit.is_empty() {
+                continue;
+            }
+            units += 1.0;
+            days += of_unit.len() as f64;
+            for day in &of_unit {
+                (0..LOADS).for_each(|load| sum[load] += day[load] / of_unit.len() as f64);
+            }
+        }
+        (sum.map(|sum| sum / f64::max(units, 1.0)), f64::max(days / f64::max(units, 1.0), 1.0))
     }
 
     fn day_of_all(&mut self, host: usize, day: i64) -> [f64; LOADS] {
@@ -253,8 +276,7 @@ mod tests {
         let mut world = World::new(Dice::new(4));
         let units = world.models(1, 1, 0.1);
         let unit = units[0][0];
-        let logs: Vec<f64> =
-            (0..400).map(|day| world.run(unit, 0, day, 12.0).repeats[0][RANDOM_READ].ln()).collect();
+        let logs: Vec<f64> = (0..400).map(|day| world.run(unit, 0, day, 12.0).repeats[0][RANDOM_READ].ln()).collect();
         let mean = logs.iter().sum::<f64>() / logs.len() as f64;
         assert!((mean - world.units[unit].mean[RANDOM_READ]).abs() < 0.02);
     }

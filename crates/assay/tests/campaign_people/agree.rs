@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_lab::people::Store;
 
+use crate::ask::Answer;
 use crate::judge::{Answers, list, model_of, separated, words};
 use crate::table::Table;
 
@@ -36,7 +37,13 @@ pub fn agree(store: &Store, answers: &Answers, refused: &[String], table: &mut T
         }
     }
     let compared = by_compare(store, answers);
-    let ranked = by_rank(store, answers);
+    let ranked = by_rank(store, &answers.rank);
+    if let Some(of_files) = &answers.of_files {
+        let of_files = by_rank(store, of_files);
+        if of_files != ranked {
+            fault(format!("rank of the files says {of_files:?}, of the store {ranked:?}"));
+        }
+    }
     for (pair, order) in &compared {
         let other = ranked.get(pair);
         let name = |at: usize| &store.models[at].name;
@@ -84,9 +91,9 @@ fn by_compare(store: &Store, answers: &Answers) -> Orders {
     orders
 }
 
-fn by_rank(store: &Store, answers: &Answers) -> Orders {
+fn by_rank(store: &Store, rank: &Answer) -> Orders {
     let mut orders = Orders::new();
-    for pair in list(&answers.rank.document["primary"]["pairs"]) {
+    for pair in list(&rank.document["primary"]["pairs"]) {
         let name = |side: &str| model_of(store, words(&pair[side]));
         if let (Some(first), Some(second)) = (name("first"), name("second")) {
             keep(&mut orders, first, second, separated(pair));

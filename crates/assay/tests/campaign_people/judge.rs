@@ -17,6 +17,8 @@ pub const RANK_WRITES: Claim = Claim { name: "rank of durable writes: any false 
 pub const RANK_FIGURE: Claim = Claim { name: "rank: interval of a model without truth", allowed: 5 };
 pub const RANK_NEXT: Claim = Claim { name: "rank: next unit outside", allowed: 5 };
 pub const ODD: Claim = Claim { name: "rank: an innocent unit named", allowed: 5 };
+/// The same where the program says that nothing was tested (`tested` in the JSON document).
+pub const ODD_UNTESTED: Claim = Claim { name: "rank: an innocent unit named, untested", allowed: 5 };
 pub const RACE: Claim = Claim { name: "race: bought or tied is worse than said", allowed: 5 };
 pub const BUY: Claim = Claim { name: "buy: sure of what is no trade-off", allowed: 5 };
 pub const CLASS_MET: Claim = Claim { name: "class: unit met falsely", allowed: 5 };
@@ -25,12 +27,22 @@ pub const CLASS_MODEL: Claim = Claim { name: "class: model met falsely", allowed
 pub const NAS: Claim = Claim { name: "nas: local falsely", allowed: 5 };
 pub const NAS_NOT: Claim = Claim { name: "nas: NAS falsely", allowed: 5 };
 
+/// docs/compare.md, Limits: a limit that holds fails in at most 5 of 100.
+pub const LIMIT: Claim = Claim { name: "compare --fail-if: failed falsely", allowed: 5 };
+/// docs/statistics.md: the interval of `--runs` holds 95 % for independent repeats.
+pub const RUNS: Claim = Claim { name: "compare --runs: a false verdict", allowed: 5 };
+pub const RUNS_INTERVAL: Claim = Claim { name: "compare --runs: interval without truth", allowed: 5 };
+/// docs/compare.md: a group on another computer is told apart from nothing.
+pub const APART: Claim = Claim { name: "compare of computers with nothing between", allowed: 0 };
+pub const APART_RANK: Claim = Claim { name: "rank of computers with nothing between", allowed: 0 };
+
 /// Differences up to this are the same (docs/compare.md: `--margin`, 3 %).
 const MARGIN: f64 = 0.03;
 
 /// Everything that is asked about a store.
 pub struct Answers {
     pub pairs: Vec<Answer>,
+    pub limits: Vec<Answer>,
     pub models: Answer,
     pub rank: Answer,
     pub race: Answer,
@@ -39,6 +51,8 @@ pub struct Answers {
     pub nas: Answer,
     pub list: Answer,
     pub durable: Answer,
+    /// The same question about the files, where no option was needed to import them.
+    pub of_files: Option<Answer>,
 }
 
 /// Asks all of it.
@@ -51,7 +65,12 @@ pub fn answers(store: &Store, asked: &Asked) -> Answers {
     }
     let iops = store.volume_iops.to_string();
     Answers {
-        pairs: store.pairs.iter().map(|pair| asked.ask(&["compare", &pair.first, &pair.second])).collect(),
+        pairs: store.pairs.iter().map(|pair| asked.ask(&compared(pair))).collect(),
+        limits: store
+            .pairs
+            .iter()
+            .map(|pair| asked.ask(&[&compared(pair)[..], &["--fail-if", LIMITED]].concat()))
+            .collect(),
         models: ask("compare all --by model"),
         rank: ask("rank all"),
         race: ask("plan race all"),
@@ -59,8 +78,17 @@ pub fn answers(store: &Store, asked: &Asked) -> Answers {
         class: ask("advise class all --class A1"),
         nas: asked.ask(&["advise", "nas", "all", "--nodes", "1", "--link", "10Gbit", "--nas-iops", &iops]),
         list: ask("list all"),
+        of_files: store.files.iter().all(|file| file.options.is_empty()).then(|| ask("rank files/")),
         durable: asked.ask(&["rank", "all", "--load", LOAD_TITLES[2]]),
     }
+}
+
+const LIMITED: &str = "slower than 5%";
+
+fn compared(pair: &Pair) -> Vec<&str> {
+    let mut words = vec!["compare", &pair.first, &pair.second];
+    words.extend(pair.runs.then_some("--runs"));
+    words
 }
 
 /// The numbers of an array.
@@ -107,8 +135,10 @@ pub fn figure(load: &Value) -> Option<usize> {
 
 /// Judges all answers about a store.
 pub fn judge(store: &Store, answers: &Answers, table: &mut Table) {
-    for (pair, answer) in store.pairs.iter().zip(&answers.pairs) {
+    for ((pair, answer), limit) in store.pairs.iter().zip(&answers.pairs).zip(&answers.limits) {
         judge_pair(store, pair, answer, table);
+        let slower = pair.truth.iter().any(|truth| *truth < (1.0f64 - 0.05).ln() + 1e-9);
+        table.count(store.kind, LIMIT, store.seed, (limit.code == Some(7)).then_some(slower));
     }
     judge_models(store, &answers.models, table);
     judge_rank(store, &answers.rank.document["primary"], RANK, table);
@@ -126,10 +156,19 @@ fn judge_pair(store: &Store, pair: &Pair, answer: &Answer, table: &mut Table) {
         let truth = pair.truth[figure];
         let primary = load["primary"] == true;
         let right = verdict(said, truth, true);
-        table.count(store.kind, if primary { PAIR } else { PAIR_OTHER }, store.seed, right);
-        if primary && store.judged.ratios {
+        let claim = match (pair.runs, primary) {
+            (true, _) => RUNS,
+            (false, true) => PAIR,
+            (false, false) => PAIR_OTHER,
+        };
+        table.count(store.kind, claim, store.seed, right);
+        if pair.apart {
+            table.count(store.kind, APART, store.seed, right.map(|_| false));
+        }
+        if (primary || pair.runs) && store.judged.ratios {
             let interval = (said["low"].as_f64(), said["high"].as_f64());
-            table.count(store.kind, PAIR_INTERVAL, store.seed, holds(interval, truth));
+            let claim = if pair.runs { RUNS_INTERVAL } else { PAIR_INTERVAL };
+            table.count(store.kind, claim, store.seed, holds(interval, truth));
         }
     }
 }
@@ -154,6 +193,9 @@ fn judge_models(store: &Store, answer: &Answer, table: &mut Table) {
             }
         }
         table.count(store.kind, MODELS, store.seed, right);
+        if store.apart {
+            table.count(store.kind, APART, store.seed, right.map(|_| false));
+        }
     }
 }
 
@@ -172,9 +214,15 @@ fn judge_rank(store: &Store, ranking: &Value, claim: Claim, table: &mut Table) {
         let name = |side: &str| model_of(store, words(&pair[side]));
         let (Some(first), Some(second)) = (name("first"), name("second")) else { continue };
         let truth = store.models[first].mean[figure] - store.models[second].mean[figure];
-        right = all(right, separated(pair).map(|first_is_better| if first_is_better { truth > 1e-9 } else { truth < -1e-9 }));
+        right = all(
+            right,
+            separated(pair).map(|first_is_better| if first_is_better { truth > 1e-9 } else { truth < -1e-9 }),
+        );
     }
     table.count(store.kind, claim, store.seed, right);
+    if store.apart {
+        table.count(store.kind, APART_RANK, store.seed, right.map(|_| false));
+    }
     if claim.name != RANK.name || !store.judged.figures {
         return;
     }
@@ -184,7 +232,12 @@ fn judge_rank(store: &Store, ranking: &Value, claim: Claim, table: &mut Table) {
             continue;
         }
         let interval = (model["estimate"]["low"].as_f64(), model["estimate"]["high"].as_f64());
-        table.count(store.kind, RANK_FIGURE, store.seed, holds(interval, store.models[at].mean[figure]));
+        table.count(
+            store.kind,
+            RANK_FIGURE,
+            store.seed,
+            holds(interval, store.models[at].mean[figure] + store.days[at][figure]),
+        );
         if let [low, high] = numbers(&model["further_unit"])[..] {
             let right = holds((Some(low), Some(high)), store.next[at][figure]);
             table.count(store.kind, RANK_NEXT, store.seed, right);
@@ -205,14 +258,18 @@ fn judge_odd(store: &Store, document: &Value, table: &mut Table) {
     if !store.judged.odd || document["primary"].is_null() {
         return;
     }
-    let loads = std::iter::once(&document["primary"]).chain(list(&document["exploratory"]));
-    let named: Vec<&str> = loads.flat_map(|load| list(&load["odd"])).filter_map(|odd| odd["unit"].as_str()).collect();
     let innocent = |name: &&str| {
-        let made_odd = |(number, unit): (usize, &Unit)| unit.odd && (unit.serial == **name || format!("card{number}") == **name);
+        let made_odd =
+            |(number, unit): (usize, &Unit)| unit.odd && (unit.serial == **name || format!("card{number}") == **name);
         !store.units.iter().enumerate().any(made_odd)
     };
-    let right = (!named.is_empty()).then(|| !named.iter().any(innocent));
-    table.count(store.kind, ODD, store.seed, right);
+    for (claim, tested) in [(ODD, true), (ODD_UNTESTED, false)] {
+        let loads = std::iter::once(&document["primary"]).chain(list(&document["exploratory"]));
+        let all = loads.flat_map(|load| list(&load["odd"])).filter(|odd| odd["tested"] == tested);
+        let named: Vec<&str> = all.filter_map(|odd| odd["unit"].as_str()).collect();
+        let right = (!named.is_empty()).then(|| !named.iter().any(innocent));
+        table.count(store.kind, claim, store.seed, right);
+    }
 }
 
 /// Logarithm by which a model is below the best.
@@ -238,7 +295,8 @@ fn judge_race(store: &Store, race: &Value, table: &mut Table) {
 
 fn judge_buy(store: &Store, buy: &Value, table: &mut Table) {
     let Some(figure) = figure(buy).or_else(|| (!buy["title"].is_null()).then_some(0)) else { return };
-    let sure: Vec<&Value> = list(&buy["options"]).iter().filter(|option| option["on_front"].as_f64() >= Some(0.95)).collect();
+    let sure: Vec<&Value> =
+        list(&buy["options"]).iter().filter(|option| option["on_front"].as_f64() >= Some(0.95)).collect();
     let right = (!sure.is_empty()).then(|| {
         sure.iter().all(|option| {
             let at = model_of(store, words(&option["model"]));
@@ -269,7 +327,9 @@ fn judge_class(store: &Store, class: &Value, table: &mut Table) {
         table.count(store.kind, CLASS_NOT, store.seed, not);
     }
     for said in list(&class["models"]) {
-        let (Some(at), Some(status)) = (model_of(store, words(&said["model"])), list(&said["classes"]).first()) else { continue };
+        let (Some(at), Some(status)) = (model_of(store, words(&said["model"])), list(&said["classes"]).first()) else {
+            continue;
+        };
         // 90 % of the units of a normal distribution are above the mean less 1.2816 deviations.
         let model = &store.models[at];
         let meets = A1.iter().all(|(figure, threshold)| model.mean[*figure] - 1.2816 * model.unit_sd >= threshold.ln());

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter, Result};
 
+/// So many faults of a kind are shown.
+const SHOWN: u64 = 3;
+
 /// A claim with the share of false ones that the documents allow, in hundredths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Claim {
@@ -118,8 +121,16 @@ impl Display for Table {
                 seeds.join(" ")
             )?;
         }
+        let mut shown = BTreeMap::new();
         for (kind, seed, words) in &self.faults {
-            writeln!(out, "FAULT {kind}, seed {seed}: {words}")?;
+            let count = shown.entry(*kind).or_insert(0u64);
+            *count += 1;
+            if *count <= SHOWN {
+                writeln!(out, "FAULT {kind}, seed {seed}: {words}")?;
+            }
+        }
+        for (kind, count) in shown {
+            writeln!(out, "{count} faults in {kind}")?;
         }
         Ok(())
     }
