@@ -13,6 +13,7 @@
 //! - [`Cluster`]: nodes with an sshd and a medium each, on a network of their own; [`Slurm`]: daemons of Slurm on one;
 //!   [`Volume`]: a volume behind a narrow link that all of them share.
 //! - [`fleet`]: records of cards that were never made, of which the truth is known.
+//! - [`people`]: stores as people make them, with their truth, written from the documents alone.
 //! - [`hostile`]: trees of files that somebody prepared to do harm.
 //! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
 //!   compare instruments.
@@ -41,6 +42,7 @@ pub mod media;
 mod memory_disk;
 mod mount;
 mod nbdfuse;
+pub mod people;
 mod processors;
 mod removable;
 mod turn;

@@ -1,0 +1,247 @@
+//! When and where people measure: an afternoon, a model a day, every evening, working days; a computer a model, several that
+//! share units, one unit on all of them.
+
+use super::store::{Pair, Plot};
+use super::world::World;
+
+/// So many units of one model, of which in seven of ten stores all are truly equal.
+fn one_model(world: &mut World, units: usize) -> Vec<usize> {
+    let sd = if world.dice.chance(0.7) { 0.0 } else { 0.03 + 0.12 * world.dice.unit() };
+    let model = world.model(0.0, sd);
+    (0..units).map(|_| world.unit(model)).collect()
+}
+
+/// Variation of the units of a model that people meet.
+pub(super) fn unit_sd(world: &mut World) -> f64 {
+    [0.03, 0.05, 0.1, 0.15][world.dice.below(4) as usize]
+}
+
+/// Two units, five runs each, one after the other in one afternoon, or in turns.
+pub(super) fn afternoon_of_two_units(plot: &mut Plot) {
+    let units = one_model(&mut plot.world, 2);
+    let in_turns = plot.world.dice.chance(0.5);
+    let mut runs = Vec::new();
+    for run in 0..10 {
+        let unit = units[if in_turns { run % 2 } else { run / 5 }];
+        runs.push(plot.record(unit, 0, 0, 13.0 + 0.2 * run as f64));
+    }
+    plot.compare_units(units[0], units[1]);
+    plot.compare_runs(&runs[0], &runs[1]);
+}
+
+/// Two to five models of two to four units, five runs each, all in one afternoon.
+pub(super) fn afternoon_of_models(plot: &mut Plot) {
+    let count = 2 + plot.world.dice.below(4) as usize;
+    let each = 2 + plot.world.dice.below(3) as usize;
+    let sd = unit_sd(&mut plot.world);
+    let models = plot.world.models(count, each, sd);
+    let mut hour = 12.0;
+    for unit in models.iter().flatten() {
+        for _ in 0..5 {
+            plot.record(*unit, 0, 0, hour);
+            hour += 0.05;
+        }
+    }
+    plot.compare_units(models[0][0], models[0][1]);
+}
+
+/// Somebody west of Greenwich measures two units in an evening that ends after midnight UTC.
+pub(super) fn across_midnight(plot: &mut Plot) {
+    let units = one_model(&mut plot.world, 2);
+    let evenings = 1 + plot.world.dice.below(3) as i64;
+    for evening in 0..evenings {
+        for run in 0..6 {
+            for unit in &units {
+                plot.record(*unit, 0, evening, 22.6 + 0.5 * f64::from(run));
+            }
+        }
+    }
+    plot.compare_units(units[0], units[1]);
+}
+
+/// All cards of the first model on Monday, of the second on Tuesday, and so on.
+pub(super) fn model_a_day(plot: &mut Plot) {
+    let count = 2 + plot.world.dice.below(3) as usize;
+    let each = 2 + plot.world.dice.below(5) as usize;
+    let sd = unit_sd(&mut plot.world);
+    let models = plot.world.models(count, each, sd);
+    let runs = 1 + plot.world.dice.below(3) as usize;
+    for (day, units) in models.iter().enumerate() {
+        for (place, unit) in units.iter().enumerate() {
+            for run in 0..runs {
+                plot.record(*unit, 0, day as i64, 9.0 + 0.5 * place as f64 + 0.1 * run as f64);
+            }
+        }
+    }
+    plot.compare_units(models[0][0], models[0][1]);
+}
+
+/// Each unit on a day of its own, in the order in which they came.
+pub(super) fn unit_a_day(plot: &mut Plot) {
+    let count = 2 + plot.world.dice.below(2) as usize;
+    let each = 2 + plot.world.dice.below(4) as usize;
+    let sd = unit_sd(&mut plot.world);
+    let models = plot.world.models(count, each, sd);
+    let runs = 1 + plot.world.dice.below(4) as usize;
+    let mut day = 0;
+    for place in 0..each {
+        for units in &models {
+            for run in 0..runs {
+                plot.record(units[place], 0, day, 18.0 + 0.2 * run as f64);
+            }
+            day += 1;
+        }
+    }
+    plot.compare_units(models[0][0], models[0][1]);
+}
+
+/// Two units of a model and one each day for one to nine days, both each day or in turns.
+pub(super) fn one_run_a_day(plot: &mut Plot) {
+    let units = one_model(&mut plot.world, 2);
+    let days = 1 + plot.world.dice.below(9) as i64;
+    let in_turns = plot.world.dice.chance(0.4);
+    for day in 0..days {
+        for (place, unit) in units.iter().enumerate() {
+            let day = if in_turns { 2 * day + place as i64 } else { day };
+            plot.record(*unit, 0, day, 19.0 + place as f64);
+        }
+    }
+    plot.compare_units(units[0], units[1]);
+}
+
+/// Models over one to three weeks: working days only, of which some are left out, and one or more units on each.
+pub(super) fn working_days(plot: &mut Plot) {
+    let count = 2 + plot.world.dice.below(3) as usize;
+    let each = 1 + plot.world.dice.below(4) as usize;
+    let sd = unit_sd(&mut plot.world);
+    let models = plot.world.models(count, each, sd);
+    let all: Vec<usize> = models.iter().flatten().copied().collect();
+    let weeks = 1 + plot.world.dice.below(3) as i64;
+    let mut seen = vec![0; plot.world.units.len()];
+    for day in (0..7 * weeks).filter(|day| day % 7 < 5) {
+        if plot.world.dice.chance(0.3) {
+            continue;
+        }
+        for _ in 0..1 + plot.world.dice.below(4) {
+            let unit = all[plot.world.dice.below(all.len() as u64) as usize];
+            let hour = 8.0 + 8.0 * plot.world.dice.unit();
+            seen[unit] += 1;
+            plot.record(unit, 0, day, hour);
+        }
+    }
+    for unit in all.iter().copied().filter(|unit| seen[*unit] == 0) {
+        plot.record(unit, 0, 7 * weeks, 9.0);
+    }
+    if let [first, second, ..] = models[0][..] {
+        plot.compare_units(first, second);
+    }
+}
+
+/// Two units over days each of which is like the one before it. The documents (compare.md) say that these are told apart
+/// falsely, so intervals and verdicts on them are counted and not held against the program.
+pub(super) fn days_alike(plot: &mut Plot) {
+    let units = one_model(&mut plot.world, 2);
+    plot.world.noise.day_memory = 0.5 + 0.3 * plot.world.dice.unit();
+    let days = 2 + plot.world.dice.below(6) as i64;
+    for day in 0..days {
+        for unit in &units {
+            plot.record(*unit, 0, day, 20.0);
+        }
+    }
+    plot.judged.figures = false;
+    plot.compare_units(units[0], units[1]);
+}
+
+/// How far computers lie from each other: 20 to 200 % at small blocks (docs/compare.md).
+const HOST_SD: f64 = 0.4;
+
+/// Each model in a computer of its own, on days of its own or of all; nothing connects them.
+pub(super) fn model_a_computer(plot: &mut Plot) {
+    apart(plot, false);
+}
+
+/// The same, but one unit of the first model was measured on all computers.
+pub(super) fn bridged(plot: &mut Plot) {
+    apart(plot, true);
+}
+
+fn apart(plot: &mut Plot, is_bridged: bool) {
+    let count = 2 + plot.world.dice.below(2) as usize;
+    let each = 1 + plot.world.dice.below(5) as usize;
+    let sd = unit_sd(&mut plot.world);
+    let models = plot.world.models(count, each, sd);
+    for _ in 1..count {
+        let sd = if plot.world.dice.chance(0.3) { 0.05 } else { HOST_SD };
+        plot.world.host(sd);
+    }
+    let runs = 1 + plot.world.dice.below(3) as usize;
+    let another_day = i64::from(plot.world.dice.chance(0.5));
+    for (host, units) in models.iter().enumerate() {
+        for (place, unit) in units.iter().enumerate() {
+            for run in 0..runs {
+                let hour = 9.0 + 0.4 * place as f64 + 0.1 * run as f64;
+                plot.record(*unit, host, another_day * host as i64, hour);
+            }
+        }
+    }
+    if is_bridged {
+        for host in 1..count {
+            plot.record(models[0][0], host, another_day * host as i64, 17.0);
+        }
+    }
+    plot.judged.figures = false;
+    plot.judged.ratios = false;
+    plot.compare_units(models[0][0], models[1][0]);
+    if !is_bridged {
+        plot.apart = true;
+        plot.pair_is_apart();
+    }
+}
+
+/// Several computers, each of which measured units of all models, every unit in one of them.
+pub(super) fn shared(plot: &mut Plot) {
+    let count = 2 + plot.world.dice.below(2) as usize;
+    let sd = unit_sd(&mut plot.world);
+    let each = 2 * (1 + plot.world.dice.below(3) as usize);
+    let models = plot.world.models(count, each, sd);
+    let sd = if plot.world.dice.chance(0.5) { 0.1 } else { HOST_SD };
+    plot.world.host(sd);
+    for units in &models {
+        for (place, unit) in units.iter().enumerate() {
+            plot.record(*unit, place % 2, place as i64 / 2, 10.0);
+        }
+    }
+    plot.judged.figures = false;
+    plot.judged.odd = false;
+    plot.judged.ratios = false;
+    plot.compare_units(models[0][0], models[0][1]);
+    plot.pair_is_apart();
+}
+
+/// Cards that were measured at one computer and then at another, which is equal or slower: `compare` of the hosts.
+pub(super) fn same_units(plot: &mut Plot) {
+    let each = 2 + plot.world.dice.below(5) as usize;
+    let sd = unit_sd(&mut plot.world);
+    let units = plot.world.models(1, each, sd).remove(0);
+    let sd = if plot.world.dice.chance(0.6) { 0.0 } else { 0.3 };
+    plot.world.host(sd);
+    for host in 0..2 {
+        let site = ["home", "work"][host];
+        for (place, unit) in units.iter().enumerate() {
+            let run = plot.world.run(*unit, host, host as i64, 9.0 + 0.3 * place as f64);
+            let mut naming = plot.naming(*unit);
+            naming.labels.push(("site".to_owned(), site.to_owned()));
+            plot.keep(&run, &naming);
+        }
+    }
+    let truth = plot.world.hosts[1].effect;
+    plot.judged.figures = false;
+    plot.judged.odd = false;
+    plot.pairs.push(Pair {
+        first: "site=home".to_owned(),
+        second: "site=work".to_owned(),
+        truth,
+        runs: false,
+        apart: false,
+    });
+}
