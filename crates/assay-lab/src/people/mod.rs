@@ -6,16 +6,19 @@
 //! - `world`: models, units, hosts and days with their true speeds, and what a visit to a unit measures.
 //! - `paper`: a run as a record of assay, or as the text that somebody copied out of CrystalDiskMark.
 //! - `store`: the files, names and questions of one store.
-//! - `schedules`, `imports`, `behaviour`: the kinds of stores, one subject each.
+//! - `schedules`, `imports`, `behaviour`: how stores of a kind are made, one subject each.
+//! - `kinds`: the kinds, and the store of a seed.
 //!
 //! All speeds are logarithms until they are written; all times are UTC.
 
 mod behaviour;
 mod imports;
+mod kinds;
 mod paper;
 mod schedules;
 mod store;
 mod world;
 
-pub use store::{Drawn, File, KINDS, Pair, Store, draw};
+pub use kinds::{KINDS, draw};
+pub use store::{Drawn, File, Pair, Store};
 pub use world::{LOAD_TITLES, LOADS, Model, Unit};

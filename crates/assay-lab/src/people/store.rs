@@ -2,7 +2,6 @@
 
 use super::paper::{Mark, Naming, crystaldiskmark, id, record};
 use super::world::{DURABLE, LOADS, Model, RANDOM_READ, RANDOM_WRITE, Run, Unit, WRITE, World, spread};
-use super::{behaviour, imports, schedules};
 use crate::Dice;
 
 /// A file to import, with the options that people give.
@@ -73,49 +72,6 @@ pub struct Store {
     pub volume_iops: f64,
 }
 
-/// What a kind makes of an empty store.
-type Kind = (&'static str, fn(&mut Plot));
-
-/// The kinds of stores, each with what makes one.
-const TOLD: [Kind; 24] = [
-    ("five runs of an afternoon, units", schedules::afternoon_of_two_units),
-    ("five runs of an afternoon, models", schedules::afternoon_of_models),
-    ("an evening across midnight", schedules::across_midnight),
-    ("a model a day", schedules::model_a_day),
-    ("a unit a day", schedules::unit_a_day),
-    ("one run a day", schedules::one_run_a_day),
-    ("working days with gaps", schedules::working_days),
-    ("days alike, autocorrelated", schedules::days_alike),
-    ("a model a computer", schedules::model_a_computer),
-    ("a model a computer, one unit on both", schedules::bridged),
-    ("shared computers", schedules::shared),
-    ("the same units at two computers", schedules::same_units),
-    ("best of five beside runs", imports::best_beside_runs),
-    ("best of five, all", imports::best_of_all),
-    ("single figures", imports::single_figures),
-    ("no model named", imports::nameless),
-    ("whole MB/s", imports::whole),
-    ("labels against serial numbers", imports::labels_and_serials),
-    ("copies", imports::copies),
-    ("drift and warm-up", behaviour::drift),
-    ("erratic models", behaviour::erratic),
-    ("odd units", behaviour::odd),
-    ("writes that order differently", behaviour::writes),
-    ("all at once", behaviour::all_at_once),
-];
-
-/// How many kinds of stores there are. The kinds follow the seeds: seed 0 is of the first, and so on, again and again.
-pub const KINDS: u64 = TOLD.len() as u64;
-
-/// The store of a seed.
-#[must_use]
-pub fn draw(seed: u64) -> Store {
-    let (kind, tell) = TOLD[(seed % KINDS) as usize];
-    let mut plot = Plot::new(seed);
-    tell(&mut plot);
-    plot.close(kind)
-}
-
 /// A store that is being made.
 #[derive(Debug)]
 pub(super) struct Plot {
@@ -134,7 +90,7 @@ pub(super) struct Plot {
 }
 
 impl Plot {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed ^ 0x70e0_91e5);
         let labelled = dice.chance(0.5);
         Self {
@@ -244,7 +200,7 @@ impl Plot {
         std::array::from_fn(|load| second.mean[load] - first.mean[load])
     }
 
-    fn close(mut self, kind: &'static str) -> Store {
+    pub(super) fn close(mut self, kind: &'static str) -> Store {
         let of_days: Vec<([f64; LOADS], f64)> =
             (0..self.world.models.len()).map(|model| self.world.days_of(model)).collect();
         let next = (0..self.world.models.len())
@@ -278,26 +234,5 @@ impl Plot {
             judged: self.judged,
             volume_iops,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_seed_gives_the_same_store_again() {
-        for seed in 0..2 * KINDS {
-            let (one, two) = (draw(seed), draw(seed));
-            assert!(!one.files.is_empty() && !one.models.is_empty(), "{}", one.kind);
-            assert!(one.files.iter().zip(&two.files).all(|(one, two)| one.text == two.text), "{}", one.kind);
-        }
-    }
-
-    #[test]
-    fn other_rounds_of_a_kind_are_other_stores() {
-        let (one, two) = (draw(1), draw(1 + KINDS));
-        assert_eq!(one.kind, two.kind);
-        assert_ne!(one.files[0].text, two.files[0].text);
     }
 }
