@@ -22,9 +22,10 @@ pub(super) fn run(record: &Record, load: &Load, quantity: Quantity) -> (Option<(
     let until_narrow = record.settings.until_known();
     let (points, marks) = (reading.values, reading.marks);
     let (id, day, computer) = (record.id.clone(), host_day(record), computer(record));
+    let host = record.host.hostname.clone();
     (
         Some((
-            Run { record: id, unit: (of.model, of.unit), day, computer, nameless, points, until_narrow, marks },
+            Run { record: id, unit: (of.model, of.unit), day, host, computer, nameless, points, until_narrow, marks },
             unsound,
         )),
         reasons,
