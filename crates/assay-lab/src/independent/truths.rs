@@ -111,6 +111,9 @@ pub struct Truth {
     pub keeps: Keeps,
 }
 
+/// Sectors of 768 GiB.
+const LARGE: u64 = 768 << 21;
+
 impl Truth {
     /// What the rule of a pool changes.
     fn of_pool(&mut self, rule: &PoolRule) {
@@ -200,10 +203,23 @@ impl Map {
         if truth.reach == Reach::Stated && lost > 0 && lost * 50 < n && !truth.at_end {
             truth.reach = Reach::Beyond;
         }
+        if self.is_hidden_by_its_order(n, lost) {
+            truth.reach = Reach::Beyond;
+        }
         if lost * 50 > n * 49 && truth.right.contains(&Word::Fake) {
             truth.right.push(Word::Failed);
         }
         truth
+    }
+
+    /// What the documents list as not seen: an end of less than 2 % that leads to places elsewhere, which no sample needs to
+    /// meet, and units that take turns on a device of more than 768 GiB, of which single reads cover one half.
+    fn is_hidden_by_its_order(&self, n: u64, lost: u64) -> bool {
+        match *self {
+            Map::WrapOffset { .. } => lost * 50 < n,
+            Map::Interleaved { wraps, .. } => wraps && n > LARGE,
+            _ => false,
+        }
     }
 
     /// What may be said instead of the real size, where a window or a page is not counted.

@@ -151,10 +151,17 @@ const FAKE_PIECES: usize = 4;
 const LITTLE: f64 = 0.05;
 /// Less than this missing at the end is damage: some USB bridges announce a sector too many.
 const LITTLE_AT_END: u64 = 128 << 10;
+/// And less than one part in so many of all: most of a small device may be less.
+const LITTLE_OF_ALL: u64 = 64;
 /// No controller of a device that drops every write is known to show so much of what was written last.
 const LARGE_CACHE: u64 = 8 << 20;
 /// Units of a pool that may be counted one by one.
 const MOST_UNITS: u64 = 1024;
+
+/// What may be missing at the end of a medium of so many bytes that is damaged and no fake.
+fn little_at_end(announced: u64) -> u64 {
+    LITTLE_AT_END.min(announced / LITTLE_OF_ALL)
+}
 
 impl Truth {
     /// The truth about a medium once all its faults have occurred.
@@ -256,7 +263,8 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
     }
     let fake = |class, need| Fault::new(class, [Found::Fake], need);
     let real = spec.layout.real_bytes(announced);
-    if announced - real < LITTLE_AT_END && matches!(&spec.layout, Layout::Holds(ranges) if is_first(ranges)) {
+    if announced - real < little_at_end(announced) && matches!(&spec.layout, Layout::Holds(ranges) if is_first(ranges))
+    {
         return Some(Fault { real_bytes: vec![real], ..Fault::new(Class::Limbo, [Found::Damaged], need) });
     }
     Some(match &spec.layout {
@@ -272,7 +280,7 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
                 kinds.push(FakeKind::Limbo);
                 sizes.insert(0, real.saturating_sub(PAGE as u64));
             }
-            if announced - real < LITTLE_AT_END {
+            if announced - real < little_at_end(announced) {
                 right.push(Found::Damaged);
             }
             Fault { kinds, real_bytes: sizes, ..Fault::new(Class::Wraparound, right, need) }
@@ -291,7 +299,7 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
             let least = if *protected_bytes == 0 { real } else { *protected_bytes };
             let sizes = if least == real { vec![real] } else { vec![least, real] };
             let mut fault = Fault { kinds, real_bytes: sizes, ..fake(class, need) };
-            if announced - real < LITTLE_AT_END {
+            if announced - real < little_at_end(announced) {
                 fault.right.push(Found::Damaged);
             }
             fault

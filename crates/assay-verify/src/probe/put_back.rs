@@ -35,6 +35,8 @@ pub(super) struct Thoroughness {
     pub(super) heal: bool,
     /// Whether what is neither original nor of the probe is newer data, which its owner wants to keep.
     pub(super) keep_newer: bool,
+    /// Places from this byte on have no memory: what is sent there is known to land on places below.
+    pub(super) ends_at: u64,
 }
 
 /// Learns what was done, in bytes written and read back, and answers whether to stop.
@@ -94,13 +96,14 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         if !settled {
             self.each_by_itself(&order)?;
         }
-        let all: Vec<usize> = (0..self.log.entries.len()).collect();
+        let mut all = order.clone();
+        all.sort_unstable();
         let mut differing = Vec::new();
         for _ in 0..self.how.readings {
             differing.extend(self.read_back(&all)?);
         }
         for _ in 0..RETRIES {
-            let again = self.worth_writing(&order, &differing)?;
+            let again = self.write_differing(&order, &differing)?;
             if again.is_empty() {
                 break;
             }
@@ -133,7 +136,8 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
     /// From the highest address to the lowest: where two addresses are one memory cell the lower one is the one that
     /// its owner uses.
     fn order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.log.entries.len()).collect();
+        let has_memory = |index: &usize| self.log.entries[*index].place.offset < self.how.ends_at;
+        let mut order: Vec<usize> = (0..self.log.entries.len()).filter(has_memory).collect();
         order.sort_unstable_by_key(|index| std::cmp::Reverse(self.log.entries[*index].place.offset));
         order
     }
@@ -289,23 +293,30 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         Ok(differing)
     }
 
-    /// Writes once more what this one wrote and what then turned into a block of the probe, or into original content that
-    /// was written for another place, as where a write lands beside its address. The lowest address is last. Which
-    /// entries were written.
-    fn worth_writing(&mut self, order: &[usize], differing: &[(usize, Standing)]) -> Result<Vec<usize>, SurveyError> {
-        let mut again = Vec::new();
+    /// Writes once more what turned into a block of the probe, or into original content that was just written for another
+    /// place, as where a write lands beside its address. The lowest address is last. Constant content is no trace of this one,
+    /// where it did not write before. What is written may land on any lower place, so all of these are looked at from then on. Which
+    /// entries were looked at, where one was written.
+    fn write_differing(&mut self, order: &[usize], differing: &[(usize, Standing)]) -> Result<Vec<usize>, SurveyError> {
+        let (mut again, mut wrote_one) = (Vec::new(), false);
         if differing.is_empty() {
             return Ok(again);
         }
         let mine = self.written_contents()?;
-        for index in order.iter().filter(|index| differing.iter().any(|(differs, _)| differs == *index)) {
+        let differs: HashSet<usize> = differing.iter().map(|(index, _)| *index).collect();
+        for index in order {
+            if !wrote_one && !differs.contains(index) {
+                continue;
+            }
+            again.push(*index);
             let (original, now, classes) = self.look(*index)?;
             let wrote = |sector: usize| self.wrote[*index].get(sector).copied().unwrap_or_default();
             let elsewhere = |sector: usize| now[sector].as_ref().is_some_and(|now| mine.contains(&digest(now)));
+            let varies = |sector: usize| now[sector].as_ref().is_some_and(|now| now.iter().any(|byte| *byte != now[0]));
             let ours: Vec<bool> = (0..classes.len())
                 .map(|sector| match classes[sector] {
                     Class::Stamped => true,
-                    Class::Other => wrote(sector) && elsewhere(sector),
+                    Class::Other => elsewhere(sector) && (wrote(sector) || varies(sector)),
                     _ => false,
                 })
                 .collect();
@@ -314,10 +325,10 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
                 self.refused[*index] |= !self.write(*index, &original, &now, &ours)?;
                 self.wrote[*index].resize(ours.len(), false);
                 self.wrote[*index].iter_mut().zip(ours).for_each(|(wrote, ours)| *wrote |= ours);
-                again.push(*index);
+                wrote_one = true;
             }
         }
-        Ok(again)
+        Ok(if wrote_one { again } else { Vec::new() })
     }
 
     /// Digests of the sectors that this one wrote.

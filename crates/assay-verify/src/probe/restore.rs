@@ -130,6 +130,8 @@ pub(super) struct OwnSession {
     pub(super) blocks: Blocks,
     /// Why what reads as before may not be so.
     pub(super) doubt: Option<&'static str>,
+    /// The byte from which on what is sent lands on places below, where writes start again and readings do not.
+    pub(super) ends_at: Option<u64>,
 }
 
 /// What a session knows of the blocks that it wrote.
@@ -239,7 +241,13 @@ impl<'a> Restoration<'a> {
             return Ok(());
         }
         self.missing(log, places, done)?;
-        let how = Thoroughness { rounds: ROUNDS, readings: own.readings, heal: true, keep_newer: false };
+        let how = Thoroughness {
+            rounds: ROUNDS,
+            readings: own.readings,
+            heal: true,
+            keep_newer: false,
+            ends_at: own.ends_at.unwrap_or(u64::MAX),
+        };
         let seen = self.write(log, places, how, done)?;
         if seen == 0 && own.blocks == Blocks::Seen {
             return Err(SurveyError::Fault(Fault::Exchanged).into());
@@ -276,7 +284,7 @@ impl<'a> Restoration<'a> {
         let newer: Vec<usize> = survey.with(Class::Other).collect();
         let rounds = if log.restored.is_some() { ROUNDS_AFTER_LOSS } else { ROUNDS };
         let heal = newer.is_empty() && stamped > 0;
-        let how = Thoroughness { rounds, readings: 1, heal, keep_newer: self.keep_newer };
+        let how = Thoroughness { rounds, readings: 1, heal, keep_newer: self.keep_newer, ends_at: u64::MAX };
         self.write(log, places, how, done)?;
         done.newer = newer.into_iter().map(|index| log.entries[index].place.offset).collect();
         done.newer.sort_unstable();

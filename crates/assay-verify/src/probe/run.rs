@@ -151,7 +151,7 @@ fn put_back<D: Device>(
     let mut counted = Counted::new(device);
     let restored = Restoration::new(journal.path(), journal.device())
         .on(journal.disk())
-        .of_own_session(OwnSession { readings, blocks, doubt: account.doubt() })
+        .of_own_session(OwnSession { readings, blocks, doubt: account.doubt(), ends_at: account.writes_end_at() })
         .telling(&mut tell)
         .run(&mut counted);
     account.moved.written_bytes += counted.written_bytes;

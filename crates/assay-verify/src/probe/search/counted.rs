@@ -11,24 +11,23 @@ use super::stamped::{End, SectorRange};
 pub(super) const COUNTED: u64 = (16 << 20) / 512;
 
 impl<D: Device> Search<'_, '_, D> {
-    /// The period, where addresses lead to so few cells that two stretches, wherever they lie, show all of them, in
-    /// whatever order they are dealt out: each cell bears the stamp of the place that was written there last, and none
-    /// bears that of another cell.
+    /// The period, where addresses lead to so few cells that stretches all over the device show all of them, in whatever
+    /// order they are dealt out: each cell bears the stamp of the place that was written there last, and none bears that of
+    /// another cell. So does the stretch that was written: addresses that have cells of their own still show these.
     pub(super) fn counted(&mut self) -> Result<Option<Repeat>, End> {
         let length = COUNTED.min(self.device.sectors() / 4);
         let written = self.device.place(0, length);
         self.write_backwards(written)?;
-        let parts = [1, 2].map(|part| self.device.place(self.device.sectors() / 4 * part, length));
-        let [one, other] = [self.stamps(parts[0])?, self.stamps(parts[1])?];
+        let parts = [1, 2, 3].map(|part| self.device.place(self.device.sectors() / 4 * part, length));
         let few = |cells: &BTreeSet<(u64, u32)>| cells.len() as u64 * 2 <= length;
-        let cells = one.filter(few).filter(|cells| other.as_ref() == Some(cells));
-        Ok(cells.map(|cells| cells.len() as u64).map(|real| Repeat {
-            protected: 0,
-            period: real,
-            real,
-            exact: true,
-            straight: false,
-        }))
+        let Some(cells) = self.stamps(parts[0])?.filter(few) else { return Ok(None) };
+        for place in [parts[1], parts[2], written] {
+            if self.stamps(place)?.as_ref() != Some(&cells) {
+                return Ok(None);
+            }
+        }
+        let real = cells.len() as u64;
+        Ok(Some(Repeat { protected: 0, period: real, real, exact: true, straight: false }))
     }
 
     /// The stamps that a place shows; `None` where a sector shows none.

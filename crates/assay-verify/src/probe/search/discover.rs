@@ -1,5 +1,7 @@
 //! Looks for any loss.
 
+use rand_core::Rng;
+
 use super::super::contract::Device;
 use super::super::settings::{LEAST_VERIFIED, MET, READINGS, TEETH};
 use super::super::stamp::Seen;
@@ -11,6 +13,8 @@ use super::stamped::{End, SectorRange};
 
 /// Windows that addresses lead to behind a protected part are met by a comb of this length.
 const NEAR: u64 = (64 << 20) / 512;
+/// A single read lies anywhere within one part in so many of the distance to the next.
+const SHIFTED: u64 = 8;
 
 impl<D: Device> Search<'_, '_, D> {
     /// Whether anything was lost.
@@ -161,7 +165,10 @@ impl<D: Device> Search<'_, '_, D> {
         // In the lower half there is an image of the run whatever the period.
         let from = if all <= TEETH { 1 } else { all / 2 };
         teeth.extend((1..=near).chain(from.max(near + 1)..=all).map(|index| below - index * step));
+        // Chips that take turns show the run in every other unit alone.
+        let shift = |random: u64| random % (step / SHIFTED).max(1);
         for at in teeth {
+            let at = at + shift(self.device.random.next_u64());
             if self.device.was_written(at) {
                 continue;
             }

@@ -46,12 +46,19 @@ pub(crate) struct Account {
 const LEAST_FAKE: f64 = 0.05;
 /// Less than this missing at the end is damage: some USB bridges announce a sector too many.
 const LITTLE_AT_END: u64 = 128 << 10;
+/// And less than one part in so many of a small device, most of which may be less than that.
+const LITTLE_OF_ALL: u64 = 64;
 /// Where single sectors are bad, so many in a row may be at the edge of a part that holds: 10^-8 at a density of a
 /// tenth.
 const PITS: u64 = 8;
 /// So many changes from parts that hold to parts that do not are told apart surely; between more of
 /// them further parts may lie that no sample met.
 const SURE_CHANGES: usize = 3;
+
+/// What may be missing at the end of a device of so many bytes that is damaged and no fake.
+fn little(announced: u64) -> u64 {
+    LITTLE_AT_END.min(announced / LITTLE_OF_ALL)
+}
 
 pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&End>) -> Account {
     let device = &mut *search.device;
@@ -145,7 +152,7 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
                 (true, None) => (real, real),
                 (false, _) => (search.shown_at_once().min(less), less),
             });
-            if repeat.exact && announced - real < LITTLE_AT_END && search.between.is_none() {
+            if repeat.exact && announced - real < little(announced) && search.between.is_none() {
                 account.verdict = Verdict::Damaged;
                 account.kind = None;
                 account.missing_at_end = Some(announced - real);
@@ -188,7 +195,7 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
     account.holds = extents(search);
     let parts = search.map.parts(sectors);
     if let [(_, end, State::Keeps), (_, _, State::Loses | State::Errs)] = parts[..]
-        && (sectors - end) * SECTOR_BYTES < LITTLE_AT_END
+        && (sectors - end) * SECTOR_BYTES < little(account.announced)
         && !account.hidden
     {
         account.verdict = Verdict::Damaged;
@@ -245,6 +252,14 @@ fn extents<D: Device>(search: &Search<'_, '_, D>) -> Vec<Extent> {
 }
 
 impl Account {
+    /// The byte from which on what is sent lands on places below, where readings do not.
+    pub(crate) fn writes_end_at(&self) -> Option<u64> {
+        match self.loss_kind {
+            LossKind::WritesRepeat { period, exact: true } => Some(period * SECTOR_BYTES),
+            _ => None,
+        }
+    }
+
     /// Why what was put back may not stand, though every place reads as before.
     pub(crate) fn doubt(&self) -> Option<&'static str> {
         // Where it is not known what holds, reading back proves as little as reading did before.

@@ -195,6 +195,9 @@ impl<D: Device> Search<'_, '_, D> {
             let beside = BESIDE.min(part.sectors);
             sectors.extend(part.at..part.at + beside);
             sectors.extend(part.end() - beside..part.end());
+            // Where all behind the end leads to one page or unit, what is said to hold may end one of these too far.
+            let units = (0..64).map(|power| 1 << power).take_while(|unit| *unit < part.sectors);
+            sectors.extend(units.flat_map(|unit| [part.at + unit, part.end() - unit]));
         }
         sectors.sort_unstable();
         sectors.dedup();
