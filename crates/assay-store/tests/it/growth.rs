@@ -243,7 +243,7 @@ fn soaked(seconds: u64, whole: bool) -> (u64, u64) {
     (wrote.parse().unwrap(), document.parse().unwrap())
 }
 
-/// Threat 21. `ASSAY_SOAK_SECONDS=604800` measures a soak of a week; see docs/benchmarks.md.
+/// Threat 21. `ASSAY_SOAK_SECONDS=604800` measures a soak of a week; see docs/results/2026-11-23-benchmarks.md.
 #[test]
 fn a_soak_writes_in_proportion_to_its_length() {
     let seconds = std::env::var("ASSAY_SOAK_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(16_000);

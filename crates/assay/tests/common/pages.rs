@@ -14,7 +14,7 @@ pub fn pages() -> Vec<(PathBuf, String)> {
         "fleet/ansible_collections/assay/fleet/README.md",
     ];
     let mut files: Vec<PathBuf> = single.iter().map(|file| root.join(file)).collect();
-    for directory in ["docs", "docs/decisions"] {
+    for directory in ["docs", "docs/decisions", "docs/results"] {
         let entries = std::fs::read_dir(root.join(directory)).unwrap();
         files.extend(
             entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "md")),
