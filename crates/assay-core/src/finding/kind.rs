@@ -135,6 +135,9 @@ pub enum Finding {
         asked: String,
         /// Workload as it ran.
         used: String,
+        /// So that all nodes of a run on a cluster could: this one may have been able to do more.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_all: bool,
     },
     /// Fewer repeats ran than were planned.
     FewerRepeats {
