@@ -37,6 +37,8 @@ const LEAVING: Duration = Duration::from_secs(2);
 const TICK: Duration = Duration::from_millis(50);
 /// Nodes that are far below the others are waited for a tenth of the time of the suite at most.
 const PATIENCE: u32 = 10;
+/// In a short suite so long all the same: a first look that was wrong must not cost a node its only repeat.
+const LEAST_PATIENCE: Duration = Duration::from_secs(10);
 /// What a thread of a connection needs.
 const STACK: usize = 256 * 1024;
 
@@ -282,7 +284,8 @@ impl Shared {
         let (settled, by) = earlier.map_or((now, SettledBy::Nodes), |known| (known, SettledBy::Earlier));
         let mut budgets: Vec<Duration> = own.iter().map(|able| able.budget).collect();
         budgets.sort_unstable();
-        let patience = budgets.get(budgets.len() / 2).map_or(Duration::ZERO, |budget| *budget / PATIENCE);
+        let patience =
+            budgets.get(budgets.len() / 2).map_or(Duration::ZERO, |budget| *budget / PATIENCE).max(LEAST_PATIENCE);
         let common: Vec<(usize, CommonLoads)> =
             abilities.iter().map(|(node, able)| (*node, settled.for_node(able, by))).collect();
         let mut below = Vec::new();
