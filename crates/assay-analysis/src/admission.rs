@@ -6,13 +6,15 @@ use assay_core::finding;
 use assay_core::record::{Measurement, Record};
 use assay_core::verification::Verification;
 
+use crate::area::full_areas;
 use crate::exclusion::{Excluded, Reason, excluded_whole, invalid};
 use crate::identity::{Identity, identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, Reading, measurement, reading_of};
 
-/// Records that may be put together by model, and those that may not. One alone is put together with nothing.
+/// Records that may be put together by model, and those that may not: whose model nobody knows, or that were measured on a
+/// part of what others were. One alone is put together with nothing.
 #[must_use]
 pub fn named<'a>(records: impl IntoIterator<Item = &'a Record>) -> (Vec<&'a Record>, Vec<Excluded>) {
     let all: Vec<&Record> = records.into_iter().collect();
@@ -20,7 +22,9 @@ pub fn named<'a>(records: impl IntoIterator<Item = &'a Record>) -> (Vec<&'a Reco
         return (all, Vec::new());
     }
     let (named, nameless): (Vec<&Record>, Vec<&Record>) = all.into_iter().partition(|record| names_model(record));
-    (named, nameless.into_iter().map(|record| Excluded::new(record, None, Reason::NoModel)).collect())
+    let (full, small) = full_areas(named);
+    let nameless = nameless.into_iter().map(|record| Excluded::new(record, None, Reason::NoModel));
+    (full, nameless.chain(small).collect())
 }
 
 /// Why a figure decides nothing; `None` where it may.

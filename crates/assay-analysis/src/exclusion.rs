@@ -3,6 +3,7 @@
 use std::fmt;
 
 use assay_core::finding::{self, Severity};
+use assay_core::medium::Mounted;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
 use assay_core::units::{Bytes, grouped};
@@ -141,6 +142,18 @@ pub enum Reason {
     NotAtOnce,
     /// Nodes took turns on the network volume, some at a time.
     InTurns,
+    /// The test area was less than a quarter of what the suite asks for, and that of others was not.
+    SmallArea {
+        /// What the suite asks for, in bytes.
+        asked_bytes: u64,
+        /// What was used, in bytes.
+        used_bytes: u64,
+    },
+    /// The target of the node was no mounted medium, and that of most others was.
+    NotMounted {
+        /// Where it was instead.
+        mounted: Mounted,
+    },
     /// It cannot be bought without a price.
     NoPrice,
     /// Nobody knows of which model it is.
@@ -193,6 +206,18 @@ impl fmt::Display for Reason {
             Self::Unfinished => f.write_str("the run is under way, or was killed"),
             Self::NoLoadAsked => f.write_str("not measured under a load that is judged"),
             Self::Mixed => f.write_str("a mixed load: it uses the wire in both directions"),
+            Self::SmallArea { asked_bytes, used_bytes } => write!(
+                f,
+                "measured on {} instead of {}: not compared with full test areas",
+                Bytes(*used_bytes),
+                Bytes(*asked_bytes)
+            ),
+            Self::NotMounted { mounted: Mounted::Memory } => {
+                f.write_str("memory was measured: not compared with media that are mounted")
+            }
+            Self::NotMounted { .. } => {
+                f.write_str("the root disk was measured: not compared with media that are mounted")
+            }
             Self::NoPrice => {
                 f.write_str("no label price; give --price 'MODEL=12.90USD', or measure with --label price=12.90USD")
             }

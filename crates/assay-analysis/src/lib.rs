@@ -4,6 +4,7 @@
 mod admission;
 pub mod advise;
 pub mod aggregate;
+mod area;
 pub mod at_once;
 #[cfg(test)]
 mod best_of_tests;
@@ -39,6 +40,7 @@ mod samples;
 mod scale_tests;
 
 pub use admission::{admit, examine, excluded, share_verdicts};
+pub use area::small_area;
 pub use bus::held_by_bus;
 pub use deciding_load::{LoadError, by_model, deciding_load, loads_named};
 pub use deciding_quantity::{Decides, deciding_quantity};

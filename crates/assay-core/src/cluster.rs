@@ -23,6 +23,60 @@ pub struct ClusterPart {
     /// Why the node went on without the coordinator, where it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
+    /// The loads that all nodes were to run; absent where none were settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settlement>,
+}
+
+/// A node that does less than this share of what the node does that a quarter of all do not reach is far below the others. Half,
+/// as depth and block are settled in steps of two: who has half the pace costs the others one step at most.
+pub const FAR_BELOW: f64 = 0.5;
+
+/// Who settled the loads of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SettledBy {
+    /// The coordinator, by what the nodes of this attempt said that they can do.
+    Nodes,
+    /// The coordinator, as an earlier attempt or round had them.
+    Earlier,
+}
+
+/// The loads that all nodes of a run were to run, settled before the first repeat by what each node had said that it can
+/// do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Settlement {
+    /// Who settled them.
+    pub by: SettledBy,
+    /// Nodes that had said what they can do.
+    pub nodes: u32,
+    /// Test area of all nodes in bytes. One that has less uses what it has.
+    pub area_bytes: u64,
+    /// Test area that this node had before, in bytes.
+    pub own_area_bytes: u64,
+    /// Each workload, in the order of the suite.
+    pub loads: Vec<SettledLoad>,
+}
+
+/// A workload as all nodes were to run it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SettledLoad {
+    /// Its name in the suite.
+    pub workload: String,
+    /// Block in bytes.
+    pub block_bytes: u64,
+    /// Queue depth of each job.
+    pub queue_depth: u32,
+    /// Jobs.
+    pub jobs: u32,
+    /// Operations of this node over those of the node that was decided by, in the same time, by a first look; null where
+    /// either is not known.
+    pub to_typical: Option<f64>,
+    /// Whether this node could do so much less than most others that it was not counted.
+    pub far_below: bool,
 }
 
 /// The monotonic clock of a node by that of the coordinator, from exchanges of four time stamps each (RFC 5905, section

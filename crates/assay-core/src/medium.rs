@@ -104,6 +104,45 @@ impl Medium {
     }
 }
 
+/// Where a path lies, by what is mounted there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mounted {
+    /// A file system is mounted at the path itself, or the path is a device.
+    There,
+    /// In a file system that is mounted above it, other than the root.
+    Above,
+    /// In the root file system, as nothing is mounted at the path.
+    Root,
+    /// In memory.
+    Memory,
+    /// Nobody knows.
+    Unknown,
+}
+
+impl Mounted {
+    /// Whether somebody who names a card most likely meant another medium.
+    #[must_use]
+    pub fn is_no_medium(self) -> bool {
+        matches!(self, Self::Root | Self::Memory)
+    }
+}
+
+impl Medium {
+    /// Where its path lies, by the mount that holds it.
+    #[must_use]
+    pub fn mounted(&self) -> Mounted {
+        match self.mount_point.as_deref() {
+            _ if self.kind.is_memory() => Mounted::Memory,
+            Some(point) if point == self.path => Mounted::There,
+            Some("/") => Mounted::Root,
+            Some(_) => Mounted::Above,
+            None if self.device.as_deref() == Some(self.path.as_str()) => Mounted::There,
+            None => Mounted::Unknown,
+        }
+    }
+}
+
 impl MediumKind {
     /// The kind as people say it.
     #[must_use]
@@ -272,6 +311,25 @@ mod tests {
         for kind in [MediumKind::Sd, MediumKind::Fuse, MediumKind::Tmpfs, MediumKind::Unknown] {
             assert!(!of(kind, "fuse.nbdfuse").is_remote(), "{kind:?}");
         }
+    }
+
+    #[test]
+    fn where_a_path_lies_is_known_by_the_mount_that_holds_it() {
+        let of = |path: &str, point: Option<&str>, kind| Medium {
+            path: path.to_owned(),
+            mount_point: point.map(str::to_owned),
+            kind,
+            ..Medium::default()
+        };
+        let card = |path, point| of(path, Some(point), MediumKind::Sd).mounted();
+        assert_eq!(card("/mnt/card", "/mnt/card"), Mounted::There);
+        assert_eq!(card("/mnt/card/sub", "/mnt/card"), Mounted::Above);
+        assert_eq!(card("/mnt/card", "/"), Mounted::Root);
+        assert_eq!(card("/", "/"), Mounted::There);
+        assert_eq!(of("/mnt/card", Some("/mnt"), MediumKind::Tmpfs).mounted(), Mounted::Memory);
+        assert_eq!(of("/mnt/card", None, MediumKind::Sd).mounted(), Mounted::Unknown);
+        let device = Medium { device: Some("/dev/sda".to_owned()), ..Medium::unknown("/dev/sda") };
+        assert_eq!(device.mounted(), Mounted::There);
     }
 
     #[test]

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use assay_core::cluster::SettledBy;
 use assay_engine::monotonic;
-use assay_runner::Step;
+use assay_runner::{Ability, AbleLoad, CommonLoads, Step};
 
 use crate::ansible::PrivateDirectory;
 use crate::event_queue::{CoordinatorEvent, CoordinatorEvents, EventSender, event_queue};
@@ -16,7 +17,9 @@ use crate::join::connect;
 use crate::key::{Greeting, Purpose, RunKey, nonce};
 use crate::meeting::{Decision, Meeting, Rules};
 use crate::message::{FromCoordinator, FromNode, PROTOCOL};
+use crate::offers::{Offers, said};
 use crate::seal::Seal;
+use crate::settle::{FarBelow, Settled};
 use crate::system;
 use crate::transport::{Connection, Endpoint, Listener};
 use crate::unauthenticated::Unauthenticated;
@@ -32,6 +35,10 @@ const SEND: Duration = Duration::from_secs(5);
 const LEAVING: Duration = Duration::from_secs(2);
 /// How often it is looked whether time alone decides something.
 const TICK: Duration = Duration::from_millis(50);
+/// Nodes that are far below the others are waited for a tenth of the time of the suite at most.
+const PATIENCE: u32 = 10;
+/// In a short suite so long all the same: a first look that was wrong must not cost a node its only repeat.
+const LEAST_PATIENCE: Duration = Duration::from_secs(10);
 /// What a thread of a connection needs.
 const STACK: usize = 256 * 1024;
 
@@ -48,6 +55,8 @@ pub struct Expected {
     pub nodes: Vec<(String, u32)>,
     /// How they meet.
     pub rules: Rules,
+    /// The loads, where an earlier attempt of the run settled them.
+    pub settled: Option<Settled>,
 }
 
 /// Why a record is not kept.
@@ -81,6 +90,8 @@ struct Shared {
     /// When the clock of the run read zero.
     epoch: u64,
     meeting: Mutex<Meeting>,
+    /// What each node said that it can do.
+    abilities: Vec<Mutex<Option<Ability>>>,
     senders: Vec<Mutex<Option<Arc<Mutex<Sender>>>>>,
     coordinator_events: EventSender,
     /// Connections that have not shown the key.
@@ -131,6 +142,7 @@ impl Coordinator {
         let (sender, coordinator_events) = event_queue();
         let shared = Arc::new(Shared {
             meeting: Mutex::new(Meeting::new(expected.rules.clone(), 0)),
+            abilities: expected.nodes.iter().map(|_| Mutex::default()).collect(),
             senders: expected.nodes.iter().map(|_| Mutex::default()).collect(),
             expected,
             keep,
@@ -174,7 +186,7 @@ impl Coordinator {
     /// Ends the run: nodes that wait or measure end as soon as they hear of it.
     pub fn end(&self, reason: &str) {
         for node in 0..self.shared.senders.len() {
-            self.shared.send(node, &FromCoordinator::Refused { reason: reason.to_owned() });
+            let _ = self.shared.send(node, &FromCoordinator::Refused { reason: reason.to_owned() });
             lock(&self.shared.meeting).over(node);
         }
     }
@@ -208,12 +220,10 @@ impl Shared {
         }
     }
 
-    fn send(&self, node: usize, message: &FromCoordinator) {
+    /// Whether it was sent: who cannot be told is noticed by the thread of its connection.
+    fn send(&self, node: usize, message: &FromCoordinator) -> bool {
         let sender = lock(&self.senders[node]).clone();
-        if let Some(sender) = sender {
-            // Who cannot be told is noticed by the thread of its connection.
-            let _ = lock(&sender).send(message);
-        }
+        sender.is_some_and(|sender| lock(&sender).send(message).is_ok())
     }
 
     /// The same unless another thread sends something to it; whether it was done.
@@ -231,6 +241,10 @@ impl Shared {
         let decisions = lock(&self.meeting).decide(self.now_ns());
         for decision in decisions {
             match decision {
+                Decision::Settle(nodes) => self.settle(&nodes),
+                Decision::Skip(node, Step { stage, round, workload }) => {
+                    let _ = self.send(node, &FromCoordinator::Skip { stage, round, workload });
+                }
                 Decision::Start(start) => {
                     let Step { stage, round, workload } = start.step;
                     let nodes = u32::try_from(start.nodes.len()).unwrap_or(u32::MAX);
@@ -238,23 +252,72 @@ impl Shared {
                     // Those to whom something is just being sent come last, so that none keeps the others waiting.
                     let later: Vec<usize> =
                         start.nodes.iter().copied().filter(|node| !self.send_at_once(*node, &word)).collect();
-                    later.into_iter().for_each(|node| self.send(node, &word));
+                    later.into_iter().for_each(|node| _ = self.send(node, &word));
                     self.tell(CoordinatorEvent::Goes(start.nodes, start.step, start.at_ns));
                 }
                 Decision::Late(node) => {
-                    self.send(node, &FromCoordinator::Refused { reason: "it was not ready in time".to_owned() });
+                    let _ =
+                        self.send(node, &FromCoordinator::Refused { reason: "it was not ready in time".to_owned() });
                     self.drop_sender(node);
                     self.tell(CoordinatorEvent::Late(node));
                 }
                 Decision::TooFew { ready } => {
                     let reason = format!("too few nodes were ready: {ready} of {}", self.expected.nodes.len());
                     (0..self.senders.len())
-                        .for_each(|node| self.send(node, &FromCoordinator::Refused { reason: reason.clone() }));
+                        .for_each(|node| _ = self.send(node, &FromCoordinator::Refused { reason: reason.clone() }));
                     (0..self.senders.len()).for_each(|node| self.drop_sender(node));
                     self.tell(CoordinatorEvent::TooFew(ready));
                 }
             }
         }
+    }
+}
+
+impl Shared {
+    /// Settles the loads of these nodes, and tells each.
+    fn settle(&self, nodes: &[usize]) {
+        let abilities: Vec<(usize, Ability)> =
+            nodes.iter().filter_map(|node| Some((*node, lock(&self.abilities[*node]).clone()?))).collect();
+        let own: Vec<&Ability> = abilities.iter().map(|(_, able)| able).collect();
+        let Some(now) = Settled::of(&own) else { return };
+        let earlier = self.expected.settled.clone().filter(|known| known.loads.len() == now.loads.len());
+        let (settled, by) = earlier.map_or((now, SettledBy::Nodes), |known| (known, SettledBy::Earlier));
+        let mut budgets: Vec<Duration> = own.iter().map(|able| able.budget).collect();
+        budgets.sort_unstable();
+        let patience =
+            budgets.get(budgets.len() / 2).map_or(Duration::ZERO, |budget| *budget / PATIENCE).max(LEAST_PATIENCE);
+        let common: Vec<(usize, CommonLoads)> =
+            abilities.iter().map(|(node, able)| (*node, settled.for_node(able, by))).collect();
+        let mut below = Vec::new();
+        for (node, common) in &common {
+            let loads = common.loads.iter().enumerate().filter(|(_, load)| load.far_below);
+            let loads: Vec<(usize, Option<f64>)> = loads.map(|(at, load)| (at, load.to_typical)).collect();
+            if !loads.is_empty() {
+                below.push(FarBelow { node: *node, loads });
+            }
+        }
+        {
+            let mut meeting = lock(&self.meeting);
+            meeting.be_patient(patience.min(self.expected.rules.patience));
+            below.iter().for_each(|one| meeting.lags(one.node));
+        }
+        self.tell(CoordinatorEvent::Settled(settled, below));
+        for (node, common) in common {
+            // Who takes nothing any more keeps the others waiting once.
+            let _ = said(by, &common).iter().all(|word| self.send(node, word));
+        }
+    }
+
+    /// Takes what a node says that it can do.
+    fn offered(&self, node: usize, able: Ability) -> Result<(), WireError> {
+        let mounted = able.mounted;
+        *lock(&self.abilities[node]) = Some(able);
+        if !lock(&self.meeting).offers(node) {
+            return Err(WireError::Malformed("a second offer, or one too late".to_owned()));
+        }
+        self.tell(CoordinatorEvent::Offered(node, mounted));
+        self.decide();
+        Ok(())
     }
 }
 
@@ -390,6 +453,7 @@ fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver, place: 
 /// Answers a node until its record is there.
 fn converse(shared: &Shared, node: usize, sender: &Mutex<Sender>, receiver: &mut Receiver) -> Result<(), WireError> {
     let mut measures = false;
+    let mut offers = Offers::default();
     loop {
         let message = receiver.receive(SILENCE);
         let received = shared.now_ns();
@@ -398,10 +462,18 @@ fn converse(shared: &Shared, node: usize, sender: &Mutex<Sender>, receiver: &mut
                 let mut sender = lock(sender);
                 sender.send(&FromCoordinator::Pong { sent, received, answered: shared.now_ns() })?;
             }
+            FromNode::Able { workload, block_bytes, queue_depth, jobs, seconds } => {
+                offers.add(workload, AbleLoad { block_bytes, queue_depth, jobs, seconds })?;
+            }
+            FromNode::Offer { loads, area_bytes, budget_ms, mounted } => {
+                shared.offered(node, offers.complete(loads, area_bytes, budget_ms, mounted)?)?;
+            }
             FromNode::Ready { stage, round, workload } => {
                 let step = Step { stage, round, workload };
                 if !lock(&shared.meeting).ready(node, step, shared.now_ns()) {
-                    return Err(WireError::Malformed("a repeat before the last one".to_owned()));
+                    return Err(WireError::Malformed(
+                        "a repeat before the last one, or before the loads were settled".to_owned(),
+                    ));
                 }
                 measures = true;
                 shared.tell(CoordinatorEvent::Ready(node, step));
@@ -460,6 +532,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use assay_core::medium::Mounted;
+
     use super::*;
     use crate::meeting::Mode;
     use crate::message::Live;
@@ -472,12 +546,16 @@ mod tests {
         let (run, version) = ("r".to_owned(), "1.0".to_owned());
         let rules = Rules::new(Mode::Simultaneous, 1);
         let nodes = vec![("n0".to_owned(), 1)];
-        let expected = Expected { run: run.clone(), key: key.clone(), version: version.clone(), nodes, rules };
+        let (key_of_run, of_run) = (key.clone(), run.clone());
+        let expected = Expected { run: of_run, key: key_of_run, version: version.clone(), nodes, rules, settled: None };
         let keep = Box::new(|_: usize, _: &[u8]| Ok("id0".to_owned()));
         let (coordinator, events) = Coordinator::listen("127.0.0.1:0", expected, keep).unwrap();
         let (address, node) = (coordinator.endpoint().to_string(), "n0".to_owned());
         let joining = Joining { address, run, node, key: key.of_node("n0"), version, clock: NodeClock::default() };
         let mut joined = crate::join::meet(&joining, &assay_engine::Control::default()).unwrap();
+        let offer = FromNode::Offer { loads: 0, area_bytes: 4096, budget_ms: 1, mounted: Mounted::There };
+        joined.sender.send(&offer).unwrap();
+        while !matches!(joined.receiver.receive(HANDSHAKE).unwrap(), FromCoordinator::Settled { .. }) {}
         for at in 0..5000u16 {
             let live = Live { done: f32::from(at), ..Live::default() };
             joined.sender.send(&FromNode::Live(live)).unwrap();

@@ -6,9 +6,11 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use assay_core::medium::Mounted;
 use assay_runner::Step;
 
 use crate::message::Live;
+use crate::settle::{FarBelow, Settled};
 
 /// Steps and strangers that wait to be told of; further ones are counted alone.
 const PASSING: usize = 1024;
@@ -18,6 +20,10 @@ const PASSING: usize = 1024;
 pub enum CoordinatorEvent {
     /// A node takes part.
     Joined(usize),
+    /// A node said what it can do, and where its target lies.
+    Offered(usize, Mounted),
+    /// The loads of all nodes are settled, and these were not counted.
+    Settled(Settled, Vec<FarBelow>),
     /// A node is ready for its first or its next repeat.
     Ready(usize, Step),
     /// Nodes begin a repeat at a time of the coordinator's clock, in nanoseconds.

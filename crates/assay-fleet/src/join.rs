@@ -150,7 +150,8 @@ fn try_to_meet(joining: &Joining) -> Result<JoinedConnection, Failed> {
     match answer {
         FromCoordinator::Welcome { attempt, nodes, mode, at_a_time } => {
             let (run, node) = (joining.run.clone(), joining.node.clone());
-            let part = ClusterPart { run, node, attempt, nodes, mode, at_a_time, clock: None, lost: None };
+            let part =
+                ClusterPart { run, node, attempt, nodes, mode, at_a_time, clock: None, lost: None, settled: None };
             Ok(JoinedConnection { sender, receiver, part })
         }
         FromCoordinator::Refused { reason } => Err(JoinError::Refused(reason).into()),

@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn what_a_holder_says_tells_parts_keys_and_purposes_apart() {
         let key = RunKey([7; 32]).of_node("n1");
-        let greeting = Greeting { protocol: 2, version: "1.0", run: "r", node: "n1", nonces: ["ab", "c"] };
+        let greeting = Greeting { protocol: 3, version: "1.0", run: "r", node: "n1", nonces: ["ab", "c"] };
         let said = key.says(Purpose::NodeProof, &greeting);
         assert_eq!(said, key.says(Purpose::NodeProof, &greeting));
         let moved = Greeting { nonces: ["a", "bc"], ..greeting };

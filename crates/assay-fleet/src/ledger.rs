@@ -6,6 +6,7 @@ use crate::cause::Cause;
 use crate::inventory::Inventory;
 use crate::launch::NodeEnd;
 use crate::rotation::{Cell, Rotation};
+use crate::settle::Settled;
 
 /// One run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,9 @@ pub struct Ledger {
     /// Of an experiment plan, which turn of it this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation: Option<Rotation>,
+    /// The loads that all nodes run; absent before they are settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settled>,
     /// Each node.
     pub nodes: Vec<Entry>,
 }

@@ -20,9 +20,11 @@ mod meeting;
 mod message;
 mod node;
 mod node_clock;
+mod offers;
 mod remote;
 mod rotation;
 mod seal;
+mod settle;
 #[cfg_attr(not(windows), path = "system/linux.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
@@ -48,5 +50,6 @@ pub use node::{LiveLine, Node};
 pub use node_clock::NodeClock;
 pub use remote::{CommandOutput, DayClock, NodeInfo, RemoteError, RemoteNode};
 pub use rotation::{Cell, Rotation, RotationPlace};
+pub use settle::{FarBelow, Settled, SettledShape};
 pub use transport::Endpoint;
 pub use wire::{MAX_RECORD, WireError};

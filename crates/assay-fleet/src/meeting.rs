@@ -51,6 +51,10 @@ pub struct Rules {
     pub first_lead: Duration,
     /// The same of further ones.
     pub lead: Duration,
+    /// How long a repeat of all waits for a node that is far below the others, or was left behind before.
+    pub laggard_within: Duration,
+    /// How long the run does so in total; the coordinator lowers it to a tenth of the time of the suite.
+    pub patience: Duration,
 }
 
 impl Rules {
@@ -65,6 +69,8 @@ impl Rules {
             step_within: Duration::from_secs(60),
             first_lead: Duration::from_millis(2000),
             lead: Duration::from_millis(1000),
+            laggard_within: Duration::from_secs(5),
+            patience: Duration::from_secs(60),
         }
     }
 }
@@ -76,6 +82,8 @@ enum Place {
     Expected,
     /// Makes ready, or measures.
     Works,
+    /// It said what it can do.
+    Offered,
     /// As before, but the others no longer wait for it.
     Behind,
     /// Ready for a repeat, since a moment.
@@ -98,6 +106,10 @@ pub struct GroupStart {
 /// What follows from what happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
+    /// The loads of these nodes are settled now.
+    Settle(Vec<usize>),
+    /// A node leaves this repeat out, as the others are past it.
+    Skip(usize, Step),
     /// Nodes begin.
     Start(GroupStart),
     /// A node came too late to begin with the others, and takes no part.
@@ -118,7 +130,12 @@ pub struct Meeting {
     admitted: Vec<bool>,
     /// The last repeat that each was ready for.
     last: Vec<Option<Step>>,
+    /// Those for which others do not wait as for all: far below the others, or left behind before.
+    lags: Vec<bool>,
+    /// How long others may yet wait for them, in nanoseconds.
+    patience_ns: i64,
     opened_ns: i64,
+    settled: bool,
     began: bool,
 }
 
@@ -127,8 +144,17 @@ impl Meeting {
     #[must_use]
     pub fn new(rules: Rules, now_ns: i64) -> Self {
         let nodes = rules.nodes as usize;
-        let (places, admitted) = (vec![Place::Expected; nodes], vec![false; nodes]);
-        Self { rules, places, admitted, last: vec![None; nodes], opened_ns: now_ns, began: false }
+        Self {
+            places: vec![Place::Expected; nodes],
+            admitted: vec![false; nodes],
+            last: vec![None; nodes],
+            lags: vec![false; nodes],
+            patience_ns: nanoseconds(rules.patience),
+            rules,
+            opened_ns: now_ns,
+            settled: false,
+            began: false,
+        }
     }
 
     /// A node came. `false` where it may not: it is here already, or it is over with it.
@@ -140,11 +166,31 @@ impl Meeting {
         expected
     }
 
-    /// A node is ready for a repeat. `false` where it had a later one already: others would wait for it for ever. The same
-    /// once more is what a node has that was stopped meanwhile.
+    /// A node said what it can do. `false` where it did so before.
+    #[must_use]
+    pub fn offers(&mut self, node: usize) -> bool {
+        let first = !self.settled && self.places[node] == Place::Works;
+        if first {
+            self.places[node] = Place::Offered;
+        }
+        first
+    }
+
+    /// How long others wait for nodes that are far below them, in the whole run.
+    pub fn be_patient(&mut self, patience: Duration) {
+        self.patience_ns = nanoseconds(patience);
+    }
+
+    /// A node is far below the others: they do not wait for it as for all.
+    pub fn lags(&mut self, node: usize) {
+        self.lags[node] = true;
+    }
+
+    /// A node is ready for a repeat. `false` where it had a later one already: others would wait for it for ever; and where
+    /// the loads are not settled. The same once more is what a node has that was stopped meanwhile.
     #[must_use]
     pub fn ready(&mut self, node: usize, step: Step, now_ns: i64) -> bool {
-        if self.last[node].is_some_and(|last| step < last) {
+        if !self.settled || self.last[node].is_some_and(|last| step < last) {
             return false;
         }
         self.last[node] = Some(step);
@@ -161,55 +207,98 @@ impl Meeting {
 
     /// What follows at `now_ns`. To be asked after each event, and now and then, as time alone decides too.
     pub fn decide(&mut self, now_ns: i64) -> Vec<Decision> {
-        let mut decisions = Vec::new();
-        if !self.began {
-            let all_ready = self.places.iter().all(|place| matches!(place, Place::Waits(..) | Place::Over));
-            if !all_ready && now_ns - self.opened_ns < nanoseconds(self.rules.ready_within) {
-                return decisions;
-            }
-            for (node, place) in self.places.iter_mut().enumerate() {
-                if matches!(place, Place::Expected | Place::Works) {
-                    *place = Place::Over;
-                    decisions.push(Decision::Late(node));
-                }
-            }
-            let ready = self.places.iter().filter(|place| matches!(place, Place::Waits(..))).count() as u32;
-            if ready == 0 || ready < self.rules.quorum {
-                self.places.fill(Place::Over);
-                if ready > 0 {
-                    decisions.push(Decision::TooFew { ready });
-                }
-                return decisions;
-            }
+        if !self.settled {
+            return self.settle(now_ns);
         }
-        let go = match self.rules.mode {
-            Mode::Simultaneous => self.all_together(now_ns).into_iter().collect(),
-            Mode::Staggered(most) => self.by_turns(now_ns, most.max(1)),
+        let decisions = match self.rules.mode {
+            Mode::Simultaneous => self.all_together(now_ns),
+            Mode::Staggered(most) => self.by_turns(now_ns, most.max(1)).into_iter().map(Decision::Start).collect(),
         };
-        self.began |= !go.is_empty();
-        decisions.extend(go.into_iter().map(Decision::Start));
+        self.began |= decisions.iter().any(|decision| matches!(decision, Decision::Start(_)));
         decisions
     }
 
-    /// The earliest repeat that somebody waits for, once all wait that are waited for.
-    fn all_together(&mut self, now_ns: i64) -> Option<GroupStart> {
+    /// Once all have said what they can do, or the time for it is over and enough have.
+    fn settle(&mut self, now_ns: i64) -> Vec<Decision> {
+        let mut decisions = Vec::new();
+        let all_ready = self.places.iter().all(|place| matches!(place, Place::Offered | Place::Over));
+        if !all_ready && now_ns - self.opened_ns < nanoseconds(self.rules.ready_within) {
+            return decisions;
+        }
+        for (node, place) in self.places.iter_mut().enumerate() {
+            if matches!(place, Place::Expected | Place::Works) {
+                *place = Place::Over;
+                decisions.push(Decision::Late(node));
+            }
+        }
+        let ready: Vec<usize> = (0..self.places.len()).filter(|node| self.places[*node] == Place::Offered).collect();
+        let count = ready.len() as u32;
+        if count == 0 || count < self.rules.quorum {
+            self.places.fill(Place::Over);
+            if count > 0 {
+                decisions.push(Decision::TooFew { ready: count });
+            }
+            return decisions;
+        }
+        self.settled = true;
+        ready.iter().for_each(|node| self.places[*node] = Place::Works);
+        decisions.push(Decision::Settle(ready));
+        decisions
+    }
+
+    /// The earliest repeat that somebody waits for, once all wait that are waited for. Who lags behind them begins with them
+    /// where it is there in time; otherwise it leaves out what they are past.
+    fn all_together(&mut self, now_ns: i64) -> Vec<Decision> {
         let waits = |place: &Place| match place {
             Place::Waits(step, since) => Some((*step, *since)),
             _ => None,
         };
-        let first_since = self.places.iter().filter_map(waits).map(|(_, since)| since).min()?;
+        let Some(first_since) = self.places.iter().filter_map(waits).map(|(_, since)| since).min() else {
+            return Vec::new();
+        };
         if now_ns - first_since >= nanoseconds(self.rules.step_within) {
-            self.places.iter_mut().filter(|place| **place == Place::Works).for_each(|place| *place = Place::Behind);
+            for (place, lags) in self.places.iter_mut().zip(&mut self.lags).filter(|(place, _)| **place == Place::Works)
+            {
+                (*place, *lags) = (Place::Behind, true);
+            }
         }
-        if self.places.contains(&Place::Works) {
-            return None;
+        let all = 0..self.places.len();
+        let here: Vec<usize> = all.filter(|node| !matches!(self.places[*node], Place::Over | Place::Behind)).collect();
+        let (slow, others): (Vec<usize>, Vec<usize>) = here.iter().partition(|node| self.lags[**node]);
+        // Where there are no others, they wait for each other.
+        let (slow, others) = if others.is_empty() { (others, slow) } else { (slow, others) };
+        let known: Vec<(Step, i64)> = others.iter().filter_map(|node| waits(&self.places[*node])).collect();
+        let Some(step) = known.iter().map(|(step, _)| *step).min().filter(|_| known.len() == others.len()) else {
+            return Vec::new();
+        };
+        let past: Vec<(usize, Step)> = slow
+            .iter()
+            .filter_map(|node| Some((*node, waits(&self.places[*node])?.0)))
+            .filter(|(_, at)| *at < step)
+            .collect();
+        if !past.is_empty() {
+            past.iter().for_each(|(node, _)| self.places[*node] = Place::Works);
+            return past.into_iter().map(|(node, at)| Decision::Skip(node, at)).collect();
         }
-        let step = self.places.iter().filter_map(waits).map(|(step, _)| step).min()?;
-        let here = |place: &Place| waits(place).is_some_and(|(at, _)| at == step);
-        let nodes: Vec<usize> = (0..self.places.len()).filter(|node| here(&self.places[*node])).collect();
+        let waited = now_ns - known.iter().map(|(_, since)| *since).max().unwrap_or(now_ns);
+        let absent: Vec<usize> = slow.iter().copied().filter(|node| self.places[*node] == Place::Works).collect();
+        if !absent.is_empty() && waited < nanoseconds(self.rules.laggard_within).min(self.patience_ns) {
+            return Vec::new();
+        }
+        absent.iter().for_each(|node| self.places[*node] = Place::Behind);
+        if !slow.is_empty() {
+            self.patience_ns = self.patience_ns.saturating_sub(waited).max(0);
+        }
+        vec![Decision::Start(self.start(step, now_ns))]
+    }
+
+    /// All that wait for this repeat begin it.
+    fn start(&mut self, step: Step, now_ns: i64) -> GroupStart {
+        let is_here = |place: &Place| matches!(place, Place::Waits(at, _) if *at == step);
+        let nodes: Vec<usize> = (0..self.places.len()).filter(|node| is_here(&self.places[*node])).collect();
         nodes.iter().for_each(|node| self.places[*node] = Place::Works);
         let lead = if self.began { self.rules.lead } else { self.rules.first_lead };
-        Some(GroupStart { nodes, step, at_ns: now_ns + nanoseconds(lead) })
+        GroupStart { nodes, step, at_ns: now_ns + nanoseconds(lead) }
     }
 
     /// Each that has its turn goes on by itself; others have theirs when one is over.

@@ -1,9 +1,11 @@
 //! What nodes and their coordinator say to each other, as JSON.
 
+use assay_core::cluster::SettledBy;
+use assay_core::medium::Mounted;
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol; both sides must speak the same.
-pub(crate) const PROTOCOL: u32 = 2;
+pub(crate) const PROTOCOL: u32 = 3;
 
 /// What a node says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +33,30 @@ pub enum FromNode {
     Ping {
         /// Sent, by the node's clock, in nanoseconds.
         sent: i64,
+    },
+    /// How it can run a workload, by a first look; one for each, in the order of the suite.
+    Able {
+        /// Number of the workload.
+        workload: u32,
+        /// Block in bytes.
+        block_bytes: u64,
+        /// Queue depth of each job.
+        queue_depth: u32,
+        /// Jobs.
+        jobs: u32,
+        /// Seconds that an operation takes; null where nothing is known.
+        seconds: Option<f64>,
+    },
+    /// All workloads are said; the loads of the run may be settled.
+    Offer {
+        /// How many those were.
+        loads: u32,
+        /// Test area in bytes.
+        area_bytes: u64,
+        /// Time of the suite, in milliseconds.
+        budget_ms: u64,
+        /// Where the target lies.
+        mounted: Mounted,
     },
     /// Ready for a repeat.
     Ready {
@@ -108,6 +134,41 @@ pub enum FromCoordinator {
         received: i64,
         /// Answered, by the coordinator's clock, in nanoseconds.
         answered: i64,
+    },
+    /// How all nodes run a workload; one for each, in the order of the suite.
+    Load {
+        /// Number of the workload.
+        workload: u32,
+        /// Block in bytes.
+        block_bytes: u64,
+        /// Queue depth of each job.
+        queue_depth: u32,
+        /// Jobs.
+        jobs: u32,
+        /// Operations of this node over those of the node that was decided by; null where either is not known.
+        to_typical: Option<f64>,
+        /// Whether this node was not counted.
+        far_below: bool,
+    },
+    /// All workloads are said.
+    Settled {
+        /// Who settled them.
+        by: SettledBy,
+        /// Nodes that had said what they can do.
+        nodes: u32,
+        /// Test area of all nodes in bytes.
+        area_bytes: u64,
+        /// Workloads that were said.
+        loads: u32,
+    },
+    /// Leave a repeat out: the others are past it.
+    Skip {
+        /// 0 of reads, 1 of writes.
+        stage: u32,
+        /// Number of the repeat.
+        round: u32,
+        /// Number of the workload.
+        workload: u32,
     },
     /// Begin a repeat.
     Go {

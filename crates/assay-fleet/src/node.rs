@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use assay_core::cluster::ClusterPart;
 use assay_engine::{Control, monotonic};
-use assay_runner::{Rendezvous, SET_UP, Start, Step};
+use assay_runner::{Ability, AbleLoad, CommonLoad, CommonLoads, Rendezvous, SET_UP, Start, Step, Word};
 
 use crate::clock::{Clocks, Exchange};
 use crate::coordinator::NotKept;
 use crate::join::{JOINING, JoinError, JoinedConnection, Joining, meet};
 use crate::message::{FromCoordinator, FromNode, Live};
 use crate::node_clock::NodeClock;
+use crate::settle::{MAX_LOADS, is_sound_area, is_sound_load};
 use crate::wire::{Receiver, Sender, WireError};
 
 /// How often it is looked for the end of the run while waiting.
@@ -194,13 +195,14 @@ impl Node {
         Ok(())
     }
 
-    /// The start of a repeat; `None` where the run ends meanwhile.
-    fn agree(&mut self, step: Step, control: &Control) -> Result<Option<Start>, WireError> {
-        self.live.set(|live| "wait".clone_into(&mut live.doing));
-        let Step { stage, round, workload } = step;
-        lock(&self.sender).send(&FromNode::Ready { stage, round, workload })?;
+    /// Waits for what `takes` of the coordinator's messages; `None` where the run ends meanwhile.
+    fn waits_for<T>(
+        &self,
+        control: &Control,
+        mut takes: impl FnMut(FromCoordinator) -> Result<Option<T>, WireError>,
+    ) -> Result<Option<T>, WireError> {
         let (mut heard, mut asked) = (Instant::now(), Instant::now());
-        let (at, nodes) = loop {
+        loop {
             if control.stopped() {
                 return Ok(None);
             }
@@ -216,16 +218,78 @@ impl Node {
                 heard = Instant::now();
             }
             match message {
-                Ok(FromCoordinator::Go { stage, round, workload, at, nodes })
-                    if step == (Step { stage, round, workload }) =>
-                {
-                    break (at, nodes);
-                }
                 Ok(FromCoordinator::Refused { reason }) => return Err(WireError::Refused(reason)),
-                Ok(_) | Err(WireError::Timeout) => {}
+                Ok(message) => {
+                    if let Some(taken) = takes(message)? {
+                        return Ok(Some(taken));
+                    }
+                }
+                Err(WireError::Timeout) => {}
                 Err(error) => return Err(error),
             }
-        };
+        }
+    }
+
+    /// Says what this node can do, and waits for what all are to run.
+    fn offer(&mut self, able: &Ability, control: &Control) -> Result<Option<CommonLoads>, WireError> {
+        self.live.set(|live| "wait".clone_into(&mut live.doing));
+        let count = able.loads.len().min(MAX_LOADS);
+        for (workload, load) in (0..).zip(&able.loads[..count]) {
+            let AbleLoad { block_bytes, queue_depth, jobs, seconds } = *load;
+            lock(&self.sender).send(&FromNode::Able { workload, block_bytes, queue_depth, jobs, seconds })?;
+        }
+        lock(&self.sender).send(&FromNode::Offer {
+            loads: u32::try_from(count).unwrap_or(u32::MAX),
+            area_bytes: able.area_bytes,
+            budget_ms: u64::try_from(able.budget.as_millis()).unwrap_or(u64::MAX),
+            mounted: able.mounted,
+        })?;
+        let mut said: Vec<CommonLoad> = Vec::new();
+        let wrong = |what: &str| WireError::Malformed(what.to_owned());
+        self.waits_for(control, |message| match message {
+            FromCoordinator::Load { workload, block_bytes, queue_depth, jobs, to_typical, far_below } => {
+                let sound = is_sound_load(&AbleLoad { block_bytes, queue_depth, jobs, seconds: None });
+                if !sound || said.len() >= count || usize::try_from(workload).ok() != Some(said.len()) {
+                    return Err(wrong("a load that no node can run"));
+                }
+                let to_typical = to_typical.filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+                said.push(CommonLoad { block_bytes, queue_depth, jobs, to_typical, far_below });
+                Ok(None)
+            }
+            FromCoordinator::Settled { by, nodes, area_bytes, loads } => {
+                let all = usize::try_from(loads).ok() == Some(said.len()) && said.len() == count;
+                if !all || !is_sound_area(area_bytes) {
+                    return Err(wrong("the nodes of this run have different suites"));
+                }
+                Ok(Some(CommonLoads { by, nodes, area_bytes, loads: std::mem::take(&mut said) }))
+            }
+            _ => Ok(None),
+        })
+    }
+
+    /// What to do with a repeat; `None` where the run ends meanwhile.
+    fn agree(&mut self, step: Step, control: &Control) -> Result<Option<Word>, WireError> {
+        self.live.set(|live| "wait".clone_into(&mut live.doing));
+        let Step { stage, round, workload } = step;
+        lock(&self.sender).send(&FromNode::Ready { stage, round, workload })?;
+        let word = self.waits_for(control, |message| match message {
+            FromCoordinator::Go { stage, round, workload, at, nodes } if step == (Step { stage, round, workload }) => {
+                Ok(Some(Some((at, nodes))))
+            }
+            FromCoordinator::Skip { stage, round, workload } if step == (Step { stage, round, workload }) => {
+                Ok(Some(None))
+            }
+            _ => Ok(None),
+        })?;
+        match word {
+            None => Ok(None),
+            Some(None) => Ok(Some(Word::Skip)),
+            Some(Some((at, nodes))) => self.begins(at, nodes).map(|start| start.map(Word::Begin)),
+        }
+    }
+
+    /// The start at the coordinator's time `at`, by this node's clock.
+    fn begins(&mut self, at: i64, nodes: u32) -> Result<Option<Start>, WireError> {
         let margin = (SET_UP + TICK).as_nanos() as i64;
         self.compare_clocks(|node, made| {
             made == 0 || node.here(at).is_none_or(|(here, _)| here.saturating_sub(node.clock.now()) > margin)
@@ -240,6 +304,13 @@ impl Node {
         Ok(Some(Start { at_ns, planned_ns: at, bound_ns: Some(bound_ns), nodes }))
     }
 
+    /// Ends the run here: it would disturb those that measure, and its figures would be out of step.
+    fn is_lost<T>(&mut self, error: &WireError, control: &Control) -> Option<T> {
+        control.stop();
+        self.part.lost = Some(error.to_string());
+        None
+    }
+
     /// The coordinator's time `at` by this node's clock, with its bound.
     fn here(&self, at: i64) -> Option<(i64, u64)> {
         let rough = self.clocks.at(self.clock.now())?;
@@ -249,20 +320,17 @@ impl Node {
 }
 
 impl Rendezvous for Node {
-    fn ready(&mut self, step: Step, control: &Control) -> Option<Start> {
+    fn settle(&mut self, able: &Ability, control: &Control) -> Option<CommonLoads> {
+        let settled = self.listening(|node| node.offer(able, control));
+        settled.unwrap_or_else(|error| self.is_lost(&error, control))
+    }
+
+    fn ready(&mut self, step: Step, control: &Control) -> Word {
         if self.part.lost.is_some() {
-            return None;
+            return Word::Alone;
         }
         let agreed = self.listening(|node| node.agree(step, control));
-        match agreed {
-            Ok(start) => start,
-            Err(error) => {
-                // It would disturb those that measure, and its figures would be out of step.
-                control.stop();
-                self.part.lost = Some(error.to_string());
-                None
-            }
-        }
+        agreed.unwrap_or_else(|error| self.is_lost(&error, control)).unwrap_or(Word::Alone)
     }
 
     fn part(&mut self) -> Option<ClusterPart> {

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use crate::key::RunKey;
 
-    const GREETING: Greeting<'_> = Greeting { protocol: 2, version: "1.0", run: "r", node: "n1", nonces: ["ab", "cd"] };
+    const GREETING: Greeting<'_> = Greeting { protocol: 3, version: "1.0", run: "r", node: "n1", nonces: ["ab", "cd"] };
 
     fn pair() -> (Seal, Seal) {
         let key = RunKey::new().unwrap().of_node("n1");

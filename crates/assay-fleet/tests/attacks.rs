@@ -7,9 +7,10 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+use assay_core::medium::Mounted;
 use assay_engine::Control;
 use assay_fleet::{Coordinator, CoordinatorEvents, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey};
-use assay_runner::{Rendezvous, Step};
+use assay_runner::{Ability, Rendezvous, Step, Word};
 
 const DOCUMENT: &[u8] = br#"{"hostname":"secret-host","serial":"0xdeadbeef"}"#;
 
@@ -31,7 +32,7 @@ fn run() -> Run {
     let rules = Rules::new(Mode::Simultaneous, 1);
     let nodes = vec![("n0".to_owned(), 1)];
     let key = RunKey::new().unwrap();
-    let expected = Expected { run: "run1".into(), key, version: "1.2.3".into(), nodes, rules };
+    let expected = Expected { run: "run1".into(), key, version: "1.2.3".into(), nodes, rules, settled: None };
     let kept = Arc::<Mutex<Vec<Vec<u8>>>>::default();
     let keep = Arc::clone(&kept);
     let keep = Box::new(move |_: usize, bytes: &[u8]| {
@@ -89,7 +90,12 @@ fn take_part(run: &Run, address: String) -> Result<(), String> {
     let joining = Joining { address, run: name, node, key, version, clock: NodeClock::default() };
     let control = Control::default();
     let mut node = Node::join(&joining, &control).map_err(|error| error.to_string())?;
-    node.ready(Step { stage: 0, round: 0, workload: 0 }, &control).ok_or("it was lost before it began")?;
+    let budget = std::time::Duration::from_secs(30);
+    let able = Ability { loads: Vec::new(), area_bytes: 1 << 20, budget, mounted: Mounted::There };
+    node.settle(&able, &control).ok_or("it was lost before loads were settled")?;
+    let Word::Begin(_) = node.ready(Step { stage: 0, round: 0, workload: 0 }, &control) else {
+        return Err("it was lost before it began".to_owned());
+    };
     node.deliver(DOCUMENT).map(drop).map_err(|why| why.to_string())
 }
 
@@ -303,7 +309,7 @@ fn frames_in_another_order_or_sent_back_are_not_taken() {
 fn the_proof_of_the_coordinator_is_no_proof_of_a_node() {
     let run = run();
     let mut stream = TcpStream::connect(run.coordinator.endpoint().to_string()).unwrap();
-    let hello = r#"{"says":"hello","protocol":2,"version":"1.2.3","run":"run1","node":"n0","nonce":"00"}"#;
+    let hello = r#"{"says":"hello","protocol":3,"version":"1.2.3","run":"run1","node":"n0","nonce":"00"}"#;
     writeln!(stream, "{hello}").unwrap();
     let mut challenge = Vec::new();
     while !challenge.ends_with(b"\n") {

@@ -7,19 +7,27 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use assay_core::medium::Mounted;
 use assay_engine::{Control, monotonic, sleep_until};
 use assay_fleet::{
     Coordinator, CoordinatorEvent, CoordinatorEvents, Endpoint, Expected, JoinError, Joining, Mode, Node, NodeClock,
     NotKept, Rules, RunKey,
 };
-use assay_runner::{Rendezvous, Start, Step};
+use assay_runner::{Ability, AbleLoad, Rendezvous, Start, Step, Word};
 
 const VERSION: &str = "1.2.3";
 
 fn expected(nodes: usize, mode: Mode) -> Expected {
     let names = (0..nodes).map(|n| (format!("n{n}"), 1)).collect();
     let rules = Rules::new(mode, nodes as u32);
-    Expected { run: "run1".into(), key: RunKey::new().unwrap(), version: VERSION.into(), nodes: names, rules }
+    Expected {
+        run: "run1".into(),
+        key: RunKey::new().unwrap(),
+        version: VERSION.into(),
+        nodes: names,
+        rules,
+        settled: None,
+    }
 }
 
 /// Records with the number of the node that each came from.
@@ -51,13 +59,26 @@ fn joining(coordinator: &Coordinator, expected: &Expected, node: &str) -> Joinin
     }
 }
 
+/// What a node says that it can do: so many workloads.
+fn able(loads: usize) -> Ability {
+    let load = AbleLoad { block_bytes: 1 << 20, queue_depth: 8, jobs: 1, seconds: Some(0.1) };
+    Ability { loads: vec![load; loads], area_bytes: 64 << 20, budget: Duration::from_secs(30), mounted: Mounted::There }
+}
+
+/// The start of a repeat; none where there is no such word.
+fn begins(node: &mut Node, step: Step, control: &Control) -> Option<Start> {
+    if let Word::Begin(start) = node.ready(step, control) { Some(start) } else { None }
+}
+
 /// Joins, begins `steps` repeats, and hands a record over; each start with the moment at which it woke.
 fn take_part(joining: &Joining, steps: u32) -> (Vec<(Start, u64)>, assay_core::cluster::ClusterPart) {
     let control = Control::default();
     let mut node = Node::join(joining, &control).unwrap();
     let mut starts = Vec::new();
+    let settled = node.settle(&able(3), &control).unwrap();
+    assert!(settled.loads.len() == 3 && settled.loads.iter().all(|load| load.queue_depth == 8 && !load.far_below));
     for workload in 0..steps {
-        let start = node.ready(Step { stage: 0, round: 0, workload }, &control).unwrap();
+        let start = begins(&mut node, Step { stage: 0, round: 0, workload }, &control).unwrap();
         sleep_until(start.at_ns);
         starts.push((start, monotonic()));
     }
@@ -130,7 +151,8 @@ fn who_measured_another_medium_before_measures_anew() {
     let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
     let misplaced = Err(NotKept::Misplaced("another card".to_owned()));
     assert_eq!(node.deliver_earlier(b"elsewhere"), misplaced);
-    assert!(node.ready(Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
+    node.settle(&able(1), &control).unwrap();
+    assert!(begins(&mut node, Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
     assert!(node.part().unwrap().lost.is_none());
     assert_eq!(node.deliver(b"{}").unwrap(), "id0");
     assert_eq!(kept.lock().unwrap().len(), 2);
@@ -145,7 +167,8 @@ fn a_record_of_another_medium_is_refused_in_a_word_of_its_own() {
     let (coordinator, coordinator_events, _) = listen(&expected);
     let control = Control::default();
     let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
-    node.ready(Step { stage: 0, round: 0, workload: 0 }, &control).unwrap();
+    node.settle(&able(1), &control).unwrap();
+    begins(&mut node, Step { stage: 0, round: 0, workload: 0 }, &control).unwrap();
     assert_eq!(node.deliver(b"elsewhere"), Err(NotKept::Misplaced("another card".to_owned())));
     assert!(coordinator_events.try_iter().any(|h| h == CoordinatorEvent::NotTaken(0, "another card".to_owned())));
 }
@@ -231,7 +254,8 @@ fn a_node_that_measures_hears_of_the_end() {
     let (coordinator, _happenings, _) = listen(&expected);
     let control = Control::default();
     let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
-    assert!(node.ready(Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
+    node.settle(&able(1), &control).unwrap();
+    assert!(begins(&mut node, Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
     coordinator.end("it was interrupted");
     let begun = monotonic();
     while !control.stopped() && monotonic() < begun + 20_000_000_000 {
@@ -246,9 +270,10 @@ fn a_node_that_loses_its_coordinator_ends() {
     let (coordinator, _happenings, _) = listen(&expected);
     let control = Control::default();
     let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
-    assert!(node.ready(Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
+    node.settle(&able(1), &control).unwrap();
+    assert!(begins(&mut node, Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
     drop(coordinator);
-    assert!(node.ready(Step { stage: 0, round: 0, workload: 1 }, &control).is_none());
+    assert!(begins(&mut node, Step { stage: 0, round: 0, workload: 1 }, &control).is_none());
     let part = node.part().unwrap();
     assert!(part.lost.is_some() && part.clock.is_some(), "{part:?}");
     assert!(control.stopped(), "it would be out of step, and might disturb others");

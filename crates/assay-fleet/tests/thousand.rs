@@ -4,10 +4,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use assay_core::medium::Mounted;
 use assay_core::units::latency;
 use assay_engine::{Control, monotonic, sleep_until};
 use assay_fleet::{Coordinator, CoordinatorEvent, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey};
-use assay_runner::{Rendezvous, Step};
+use assay_runner::{Ability, AbleLoad, Rendezvous, Step, Word};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// What a node hands over: as long as a short record.
@@ -37,7 +38,7 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
     let names = (0..count).map(|n| (format!("n{n}"), 1)).collect();
     let rules = Rules { ready_within: Duration::from_secs(120), ..Rules::new(Mode::Simultaneous, count as u32) };
     let (run, version) = ("run1".to_owned(), "1".to_owned());
-    let expected = Expected { run, key: RunKey::new().unwrap(), version, nodes: names, rules };
+    let expected = Expected { run, key: RunKey::new().unwrap(), version, nodes: names, rules, settled: None };
     let kept = Arc::new(Mutex::new(vec![0u32; count]));
     let keep = Arc::clone(&kept);
     let keep = Box::new(move |node: usize, bytes: &[u8]| {
@@ -61,10 +62,14 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
             let node = move || {
                 let control = Control::default();
                 let mut node = Node::join(&joining, &control).unwrap();
+                let load = AbleLoad { block_bytes: 1 << 20, queue_depth: 8, jobs: 1, seconds: Some(0.1) };
+                let budget = Duration::from_secs(30);
+                let able = Ability { loads: vec![load; 3], area_bytes: 1 << 20, budget, mounted: Mounted::There };
+                node.settle(&able, &control).unwrap_or_else(|| panic!("{:?}", node.part()));
                 let late: Vec<u64> = (0..STEPS)
                     .map(|workload| {
                         let step = Step { stage: 0, round: 0, workload };
-                        let start = node.ready(step, &control).unwrap_or_else(|| panic!("{:?}", node.part()));
+                        let Word::Begin(start) = node.ready(step, &control) else { panic!("{:?}", node.part()) };
                         sleep_until(start.at_ns);
                         let woke = monotonic();
                         std::thread::sleep(REPEAT);
@@ -82,9 +87,9 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
     late.sort_unstable();
     let coordinator_events: Vec<CoordinatorEvent> = coordinator_events.try_iter().collect();
     let lost: Vec<_> = lost.into_iter().flatten().collect();
-    let unusual = coordinator_events
-        .iter()
-        .filter(|h| !matches!(h, CoordinatorEvent::Recorded(..) | CoordinatorEvent::Joined(_)));
+    let unusual = coordinator_events.iter().filter(|h| {
+        !matches!(h, CoordinatorEvent::Recorded(..) | CoordinatorEvent::Joined(_) | CoordinatorEvent::Offered(..))
+    });
     assert!(lost.is_empty(), "{} were not taken: {lost:?}; {:?}", lost.len(), unusual.collect::<Vec<_>>());
     let p95 = late[late.len() * 95 / 100];
     let whole = begun.elapsed().as_secs_f64();

@@ -63,6 +63,14 @@ impl LimitedCard {
         self.group.change(&self.device.number()?, limits)
     }
 
+    /// Limits another card, too, for commands that are run through this one.
+    ///
+    /// # Errors
+    /// [`Missing`] where the kernel refuses.
+    pub fn limit_too(&self, other: &Self, limits: Limits) -> Result<(), Missing> {
+        self.group.change(&other.device.number()?, limits)
+    }
+
     /// A command that the limits apply to.
     #[must_use]
     pub fn command<A: AsRef<OsStr>>(&self, program: &Path, arguments: &[A]) -> Command {

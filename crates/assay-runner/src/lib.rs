@@ -60,4 +60,4 @@ pub use request::{RawMode, Request};
 pub use resume::Resumption;
 pub use scratch::{Leftovers, Removal, left_behind, remove_abandoned, remove_left};
 pub use timeout::HANG_AFTER;
-pub use together::{Rendezvous, SET_UP, Start, Step};
+pub use together::{Ability, AbleLoad, CommonLoad, CommonLoads, Rendezvous, SET_UP, Start, Step, Word};

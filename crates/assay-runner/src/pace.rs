@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 use assay_core::suite::SuiteWorkload;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern};
-use assay_engine::{AlignedBuffer, FileExt, Target};
+use assay_engine::{AlignedBuffer, FileExt, Target, fill_unique};
 
 /// A full queue may take this share of a repeat to drain; the rest measures.
 const DRAIN_SHARE: f64 = 0.34;
 /// No block is scaled below this (or the alignment, if that is larger).
 const LEAST_BLOCK: u64 = 4096;
+/// Single operations of a first look.
+const LOOKS: u64 = 8;
 
 /// What is known of the medium's speed.
 #[derive(Debug, Clone, Default)]
@@ -25,18 +27,44 @@ struct Known {
     block: u64,
     /// Seconds that one operation of this block takes at worst, at any depth.
     seconds_per_operation: f64,
+    /// The same of most operations: one that waited for something else does not count.
+    usual_seconds: f64,
     each_synced: bool,
 }
 
 impl Pace {
     /// Notes what a repeat or the layout came to.
     pub(crate) fn note(&mut self, op: Op, pattern: Pattern, block: u64, each_synced: bool, operations_per_second: f64) {
-        if !(operations_per_second.is_finite() && operations_per_second > 0.0) {
-            return;
+        if operations_per_second.is_finite() && operations_per_second > 0.0 {
+            let seconds = 1.0 / operations_per_second;
+            let known =
+                Known { op, pattern, block, seconds_per_operation: seconds, usual_seconds: seconds, each_synced };
+            self.know(known);
         }
-        self.known
-            .retain(|k| !(k.op == op && k.pattern == pattern && k.block == block && k.each_synced == each_synced));
-        self.known.push(Known { op, pattern, block, seconds_per_operation: 1.0 / operations_per_second, each_synced });
+    }
+
+    fn know(&mut self, new: Known) {
+        let same =
+            |k: &Known| (k.op, k.pattern, k.block, k.each_synced) == (new.op, new.pattern, new.block, new.each_synced);
+        self.known.retain(|k| !same(k));
+        self.known.push(new);
+    }
+
+    /// Notes how long each of some single operations took.
+    fn note_looks(&mut self, op: Op, pattern: Pattern, block: u64, mut looks: Vec<Duration>) {
+        looks.sort_unstable();
+        let Some(median) = looks.get(looks.len() / 2) else { return };
+        let seconds = |time: Duration| time.as_secs_f64().max(1e-9);
+        let mean = looks.iter().sum::<Duration>() / u32::try_from(looks.len()).unwrap_or(1);
+        let (seconds_per_operation, usual_seconds) = (seconds(mean), seconds(*median));
+        self.know(Known { op, pattern, block, seconds_per_operation, usual_seconds, each_synced: false });
+    }
+
+    /// By what most operations took, for hosts that compare themselves: of a few single ones the mean is that of the one that
+    /// waited for something else.
+    pub(crate) fn usual(&self) -> Self {
+        let usual = |known: &Known| Known { seconds_per_operation: known.usual_seconds, ..*known };
+        Self { known: self.known.iter().map(usual).collect() }
     }
 
     /// Seconds that `operations` of this kind would take; `None` where nothing is known.
@@ -68,7 +96,6 @@ impl Pace {
 
     /// Reads a little here and there, only to know whether the medium reads at a crawl.
     pub(crate) fn look_at_reads(&mut self, target: &Target, span: u64, seed: u64) {
-        const LOOKS: u64 = 4;
         const LARGE: u64 = 64 << 10;
         let Ok(mut buffer) = AlignedBuffer::new(LARGE as usize) else { return };
         for (pattern, block) in [(Pattern::Random, LEAST_BLOCK), (Pattern::Sequential, LARGE)] {
@@ -76,19 +103,43 @@ impl Pace {
             if blocks == 0 {
                 continue;
             }
-            let start = Instant::now();
-            let mut read = 0u64;
+            let (start, mut looks) = (Instant::now(), Vec::new());
             for look in 0..LOOKS {
                 let at = seed.wrapping_mul(look * 2 + 1) % blocks * block;
+                let before = Instant::now();
                 if target.file().read_exact_at(&mut buffer.as_mut_slice()[..block as usize], at).is_ok() {
-                    read += 1;
+                    looks.push(before.elapsed());
                 }
                 if start.elapsed() > Duration::from_secs(1) {
                     break;
                 }
             }
-            self.note(Op::Read, pattern, block, false, read as f64 / start.elapsed().as_secs_f64().max(1e-9));
+            self.note_looks(Op::Read, pattern, block, looks);
         }
+    }
+
+    /// Writes a few random blocks within the area, whose content counts for nothing; how many bytes that was.
+    pub(crate) fn look_at_writes(&mut self, target: &Target, span: u64, seed: u64) -> u64 {
+        let blocks = span / LEAST_BLOCK;
+        let Some(mut buffer) = AlignedBuffer::new(LEAST_BLOCK as usize).ok().filter(|_| blocks > 0) else { return 0 };
+        let (start, mut looks) = (Instant::now(), Vec::new());
+        for look in 0..LOOKS {
+            let block = seed.wrapping_mul(look * 2 + 1) % blocks;
+            fill_unique(buffer.as_mut_slice(), seed ^ look, block * LEAST_BLOCK);
+            let before = Instant::now();
+            let done = target.file().write_all_at(buffer.as_slice(), block * LEAST_BLOCK);
+            // A cached write is none of the medium's before it is synced.
+            if done.and_then(|()| if target.direct() { Ok(()) } else { target.sync() }).is_err() {
+                break;
+            }
+            looks.push(before.elapsed());
+            if start.elapsed() > Duration::from_secs(1) {
+                break;
+            }
+        }
+        let written = looks.len() as u64;
+        self.note_looks(Op::Write, Pattern::Random, LEAST_BLOCK, looks);
+        written * LEAST_BLOCK
     }
 
     /// Seconds that one operation of this workload takes, as far as is known.
@@ -185,6 +236,34 @@ mod tests {
                 let seconds = pace.expected(&asked(Op::Read, pattern, block, 1));
                 assert!(seconds.is_some_and(|seconds| seconds < 1.0), "{seed} {pattern:?}: {seconds:?}");
             }
+        }
+    }
+
+    /// One of eight reads waited for a neighbour: by itself a host counts it, beside others it does not.
+    #[test]
+    fn one_operation_that_waited_is_not_the_usual_one() {
+        let mut pace = Pace::default();
+        let mut looks = vec![Duration::from_millis(1); 8];
+        looks[2] = Duration::from_millis(793);
+        pace.note_looks(Op::Read, Pattern::Random, 4096, looks);
+        let read = asked(Op::Read, Pattern::Random, 4096, 32);
+        assert!((pace.expected(&read).unwrap() - 0.1).abs() < 1e-9);
+        assert!((pace.usual().expected(&read).unwrap() - 0.001).abs() < 1e-9);
+        assert_eq!(pace.fit(&read, SLOT, 1 << 28, 512).queue_depth, 8);
+        assert_eq!(pace.usual().fit(&read, SLOT, 1 << 28, 512).queue_depth, 32);
+    }
+
+    #[test]
+    fn a_first_look_writes_within_the_area() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 18).unwrap();
+        let target = Target::from_file(file, false);
+        for seed in [0, 1, 0x1234_5678_9abc_def1] {
+            let mut pace = Pace::default();
+            let written = pace.look_at_writes(&target, 1 << 18, seed);
+            assert!(written >= 4096 && target.file().metadata().unwrap().len() == 1 << 18, "{seed}: {written}");
+            assert!(pace.expected(&asked(Op::Write, Pattern::Random, 4096, 1)).is_some());
+            assert_eq!(pace.look_at_writes(&target, 4095, seed), 0, "no room for a block");
         }
     }
 

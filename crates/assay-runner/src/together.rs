@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use assay_core::cluster::{ClusterPart, CommonStart};
+use assay_core::cluster::{ClusterPart, CommonStart, SettledBy};
+use assay_core::medium::Mounted;
 use assay_engine::{Control, monotonic, sleep_until};
 
 /// How long before a common start the repeat is made ready: buffers, threads, the first look at counters and sensors.
@@ -42,11 +43,81 @@ impl Start {
     }
 }
 
-/// Where hosts agree when to begin.
+/// A workload as this host can run it, by a first look.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AbleLoad {
+    /// Block in bytes.
+    pub block_bytes: u64,
+    /// Queue depth of each job.
+    pub queue_depth: u32,
+    /// Jobs.
+    pub jobs: u32,
+    /// Seconds that one operation of the block that the suite asks for takes; `None` where nothing is known.
+    pub seconds: Option<f64>,
+}
+
+/// What a host can do, said before its first repeat.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ability {
+    /// Each workload, in the order of the suite.
+    pub loads: Vec<AbleLoad>,
+    /// Bytes of its test area.
+    pub area_bytes: u64,
+    /// Time of the suite.
+    pub budget: Duration,
+    /// Where the target lies.
+    pub mounted: Mounted,
+}
+
+/// A workload as all hosts run it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CommonLoad {
+    /// Block in bytes.
+    pub block_bytes: u64,
+    /// Queue depth of each job.
+    pub queue_depth: u32,
+    /// Jobs.
+    pub jobs: u32,
+    /// Operations of this host over those of the typical one in the same time; `None` where either is not known.
+    pub to_typical: Option<f64>,
+    /// Whether this host can do so much less than most others that it was not counted.
+    pub far_below: bool,
+}
+
+/// What all hosts run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommonLoads {
+    /// Who settled it.
+    pub by: SettledBy,
+    /// Hosts that had said what they can do.
+    pub nodes: u32,
+    /// Bytes of the test area.
+    pub area_bytes: u64,
+    /// Each workload, in the order of the suite.
+    pub loads: Vec<CommonLoad>,
+}
+
+/// What a host is to do that is ready for a repeat.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Word {
+    /// Begin it together with others.
+    Begin(Start),
+    /// Begin it by itself.
+    Alone,
+    /// Leave it out: the others are past it.
+    Skip,
+}
+
+/// Where hosts agree what to run, and when to begin.
 pub trait Rendezvous: fmt::Debug {
+    /// Says what this host can do before its first repeat, and waits for what all are to run, or for `control` to end the
+    /// run. `None` where each runs what it can.
+    fn settle(&mut self, _able: &Ability, _control: &Control) -> Option<CommonLoads> {
+        None
+    }
+
     /// Says that this host is ready for a repeat, and waits for the word to begin, or for `control` to end the run.
-    /// `None` where it is to begin by itself.
-    fn ready(&mut self, step: Step, control: &Control) -> Option<Start>;
+    fn ready(&mut self, step: Step, control: &Control) -> Word;
 
     /// The part that this host had, for its record; asked for when all repeats were made. `None` where there was no
     /// coordinator.

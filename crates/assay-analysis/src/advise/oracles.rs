@@ -73,7 +73,7 @@ fn a_measured_volume_limits_by_its_best_rate_and_its_operations() {
 fn of_node(record: Record, nodes: u32, at_a_time: u32) -> Record {
     let mode = if at_a_time < nodes { "staggered" } else { "simultaneous" }.to_owned();
     let (run, node) = ("r1".to_owned(), record.labels["unit"].clone());
-    let part = ClusterPart { run, node, attempt: 1, nodes, mode, at_a_time, clock: None, lost: None };
+    let part = ClusterPart { run, node, attempt: 1, nodes, mode, at_a_time, clock: None, lost: None, settled: None };
     let mut record = Record { cluster: Some(Box::new(part)), ..record };
     for (repeat, number) in record.measurements.iter_mut().flat_map(|m| &mut m.repeats).zip(1..) {
         let planned_ns = 60_000_000_000 * number;

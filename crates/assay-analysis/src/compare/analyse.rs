@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use assay_core::record::Record;
+
 use super::gather::gather;
 use super::group::{CompareError, Group, Request, check};
 use super::judge::judge;
@@ -12,6 +14,7 @@ use super::numbers::{options, pairs};
 use super::pair::Numbers;
 use super::report::{Comparison, GroupInfo, LoadComparison, Side, Why};
 use crate::Excluded;
+use crate::area::{full_areas, small_area};
 use crate::connected::{self, Seen};
 use crate::deciding_load::deciding_load;
 use crate::deciding_quantity::deciding_quantity;
@@ -28,7 +31,9 @@ use crate::reading::{Mark, loads};
 pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison, CompareError> {
     check(groups)?;
     options(request, true)?;
-    let mut excluded = Vec::new();
+    let named = groups;
+    let (groups, mut excluded) = with_full_areas(named);
+    let groups = groups.as_slice();
     let mut found = Vec::new();
     for load in loads(groups.iter().flat_map(|g| g.records.iter().copied())) {
         found.extend(gathered(groups, load, request, &mut excluded));
@@ -47,14 +52,26 @@ pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison
     };
     let compared = found.into_iter().map(judged).collect::<Result<Vec<LoadComparison>, CompareError>>()?;
     let notes = notes(groups, &compared, request.quantity.is_none());
-    let infos = groups.iter().enumerate().map(|(at, group)| info(at, group)).collect();
+    let infos = named.iter().enumerate().map(|(at, group)| info(at, group)).collect();
     Ok(Comparison { level: request.level, margin: request.margin, groups: infos, loads: compared, excluded, notes })
+}
+
+/// The groups without records whose test area was small, where that of others was not.
+fn with_full_areas<'a>(groups: &[Group<'a>]) -> (Vec<Group<'a>>, Vec<Excluded>) {
+    let (_, left_out) = full_areas(groups.iter().flat_map(|group| group.records.iter().copied()).collect());
+    let kept = |record: &&Record| left_out.is_empty() || small_area(record).is_none();
+    let of = |group: &Group<'a>| Group {
+        name: group.name.clone(),
+        records: group.records.iter().copied().filter(|record| kept(record)).collect(),
+    };
+    (groups.iter().map(of).collect(), left_out)
 }
 
 /// One load, as the one that decides; `None` where fewer than two groups have it.
 pub(crate) fn under(groups: &[Group<'_>], load: Load, request: &Request) -> Option<LoadComparison> {
-    let found = gathered(groups, load, request, &mut Vec::new())?;
-    found.judged(Models::of(groups, request).as_ref(), request, true).ok()
+    let groups = with_full_areas(groups).0;
+    let found = gathered(&groups, load, request, &mut Vec::new())?;
+    found.judged(Models::of(&groups, request).as_ref(), request, true).ok()
 }
 
 /// What groups did under a load.

@@ -9,9 +9,10 @@ use super::nodes::{self, FleetRow};
 use super::odd::{OddNodes, odd, owners, ranked};
 use super::run::Run;
 use super::slots::{Slots, slots};
+use super::standing::{BelowNode, far_below, set_apart};
 use super::starts::{Starts, starts};
 use crate::Excluded;
-use crate::exclusion::excluded_whole;
+use crate::exclusion::{Reason, excluded_whole};
 use crate::reading::loads;
 
 /// What a run on many nodes says.
@@ -27,6 +28,8 @@ pub struct FleetReport {
     pub loads: Vec<LoadRow>,
     /// Nodes that are odd.
     pub odd: OddNodes,
+    /// Nodes that are far below the others under a load that all were to run.
+    pub far_below: Vec<BelowNode>,
     /// How well they began together; null where they did not.
     pub starts: Option<Starts>,
     /// The same nodes with fewer at a time; null where no such run is known.
@@ -55,17 +58,20 @@ impl FleetReport {
 /// and without one it is the newest of them in which fewer nodes measured at a time, where `compared` allows it.
 #[must_use]
 pub fn report(run: &Run, others: &[Run], named: Option<&Run>, compared: bool) -> FleetReport {
-    let records: Vec<&Record> = run.records().map(|(_, record)| record).collect();
+    let apart = set_apart(run);
+    let counted = run.without(&apart.iter().map(|(node, _)| *node).collect::<Vec<_>>());
+    let counted: &Run = &counted;
+    let records: Vec<&Record> = counted.records().map(|(_, record)| record).collect();
     let mut excluded = Vec::new();
     let mut found: Vec<LoadRow> = Vec::new();
     let all = loads(records.iter().copied());
     for load in &all {
-        let (row, left_out) = row(run, load);
+        let (row, left_out) = row(counted, load);
         found.extend(row);
         excluded.extend(left_out);
     }
     let ranked = if records.is_empty() { Err("no node has a record".to_owned()) } else { ranked(&records) };
-    let odd: OddNodes = odd(run, ranked.as_ref().map_err(Clone::clone));
+    let odd: OddNodes = odd(counted, ranked.as_ref().map_err(Clone::clone));
     let mut rows: Vec<FleetRow> = run.nodes.iter().map(nodes::row).collect();
     for one in &odd.odd {
         rows[one.node].odd = true;
@@ -76,21 +82,28 @@ pub fn report(run: &Run, others: &[Run], named: Option<&Run>, compared: bool) ->
             }
         }
     }
-    let known = named.or_else(|| reference(run, others).filter(|_| compared));
+    let known = named.or_else(|| reference(counted, others).filter(|_| compared));
     FleetReport {
         run: run.name.clone(),
         mode: run.mode.clone(),
-        slots: slots(run, others, &rows, &found, &odd),
+        slots: slots(counted, others, &rows, &found, &odd),
         starts: starts(records.iter().copied()),
-        against: known.map(|other| against(run, other, &all)),
+        against: known.map(|other| against(counted, other, &all)),
         same_unit: owners(run).into_values().filter(|nodes| nodes.len() > 1).collect(),
         repeated: run.repeated,
         unnamed: run.unnamed,
-        excluded: gathered(&records, excluded),
+        far_below: far_below(run, &found),
+        excluded: gathered(&records, excluded).into_iter().chain(left_out_whole(run, apart)).collect(),
         nodes: rows,
         loads: found,
         odd,
     }
+}
+
+/// Records that are not put together with those of the others.
+fn left_out_whole(run: &Run, apart: Vec<(usize, Reason)>) -> impl Iterator<Item = Excluded> {
+    let of = |(node, reason): (usize, Reason)| Some(Excluded::new(run.nodes[node].record.as_ref()?, None, reason));
+    apart.into_iter().filter_map(of)
 }
 
 /// What is about a whole record once, and not under each load.

@@ -7,6 +7,7 @@ mod nodes;
 mod odd;
 mod run;
 mod slots;
+mod standing;
 mod starts;
 mod sums;
 
@@ -17,5 +18,6 @@ pub use nodes::FleetRow;
 pub use odd::{ODD_ALPHA, OddAt, OddNode, OddNodes};
 pub use run::{Node, Run, bare};
 pub use slots::{Effect, Inseparable, SlotRow, Slots};
+pub use standing::{BelowAt, BelowNode};
 pub use starts::{Starts, starts};
 pub use sums::Together;

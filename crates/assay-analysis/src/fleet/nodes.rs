@@ -1,6 +1,7 @@
 //! The rows of nodes.
 
 use assay_core::finding::Finding;
+use assay_core::medium::Mounted;
 use assay_core::record::Record;
 use serde::Serialize;
 
@@ -20,6 +21,10 @@ pub struct FleetRow {
     pub record: Option<String>,
     /// The model that it measured.
     pub model: Option<String>,
+    /// What was measured; null where it has no record.
+    pub target: Option<String>,
+    /// Where that lies; null where it has no record.
+    pub mounted: Option<Mounted>,
     /// The unit.
     pub unit: Option<String>,
     /// Where the unit was.
@@ -42,6 +47,8 @@ pub(super) fn row(node: &Node) -> FleetRow {
         complete: node.complete,
         record: record.map(|record| record.id.clone()),
         model: of.as_ref().map(|of| of.model.clone()),
+        target: record.map(|record| record.medium.path.clone()),
+        mounted: record.map(|record| record.medium.mounted()),
         unit: of.as_ref().map(|of| of.unit.clone()),
         slot: of.and_then(|of| of.slot),
         hottest_celsius: record.and_then(hottest),

@@ -1,5 +1,6 @@
 //! What is reported: the nodes of a run with their records.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use assay_core::record::Record;
@@ -52,6 +53,26 @@ impl Run {
         };
         run.take(records);
         run
+    }
+
+    /// The same without the records of these nodes.
+    #[must_use]
+    pub(super) fn without(&self, nodes: &[usize]) -> Cow<'_, Self> {
+        if nodes.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let node = |(at, node): (usize, &Node)| match nodes.contains(&at) {
+            true => {
+                Node { name: node.name.clone(), outcome: node.outcome.clone(), complete: node.complete, record: None }
+            }
+            false => node.clone(),
+        };
+        Cow::Owned(Self {
+            name: self.name.clone(),
+            mode: self.mode.clone(),
+            nodes: self.nodes.iter().enumerate().map(node).collect(),
+            ..*self
+        })
     }
 
     /// Gives each node its record, and nodes that are not known a row. Of several of a node the last attempt counts.

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_core::medium::Mounted;
 use assay_core::record::Record;
 use serde::Serialize;
 
 use super::loads::LoadRow;
 use super::nodes::FleetRow;
-use super::odd::{OddNodes, ranked};
+use super::odd::{OddNode, OddNodes, ranked};
 use super::run::Run;
 use crate::identity::{identity, suite};
 use crate::rank::{Notice, Remark, SlotWarning};
@@ -84,7 +85,9 @@ pub(super) fn slots(run: &Run, others: &[Run], rows: &[FleetRow], loads: &[LoadR
         throttled: nodes.iter().filter(|at| rows[**at].throttled.is_some()).count(),
         nodes,
     };
-    let effect = effect(run, others).unwrap_or_else(|why| Effect::Inseparable { why, swap: swap(loads, odd) });
+    // There is nothing to take out of memory, and the root disk stays where it is.
+    let fixed: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].mounted.is_some_and(Mounted::is_no_medium)).collect();
+    let effect = effect(run, others).unwrap_or_else(|why| Effect::Inseparable { why, swap: swap(loads, odd, &fixed) });
     Slots { rows: by_slot.into_iter().map(row).collect(), effect }
 }
 
@@ -129,17 +132,19 @@ fn effect(run: &Run, others: &[Run]) -> Result<Effect, Inseparable> {
 }
 
 /// The node that is furthest off and the one nearest to the median, under the load where it is so.
-fn swap(loads: &[LoadRow], odd: &OddNodes) -> Option<(usize, usize)> {
+fn swap(loads: &[LoadRow], odd: &OddNodes, fixed: &[usize]) -> Option<(usize, usize)> {
     let off = |ratio: f64| ratio.ln().abs();
     let figures = |load: &LoadRow| {
         load.figures
             .iter()
             .enumerate()
+            .filter(|(at, _)| !fixed.contains(at))
             .filter_map(|(at, figure)| Some((at, figure.as_ref()?.to_median)))
             .collect::<Vec<(usize, f64)>>()
     };
     let titled = |title: &str| loads.iter().find(|load| load.title == title);
-    let (load, suspect) = match odd.odd.first().or(odd.untested.first()) {
+    let movable = |all: &[OddNode]| all.iter().find(|odd| !fixed.contains(&odd.node)).cloned();
+    let (load, suspect) = match movable(&odd.odd).or_else(|| movable(&odd.untested)) {
         Some(odd) => (titled(&odd.at.first()?.title)?, odd.node),
         None => {
             let furthest = |load: &LoadRow| {

@@ -126,8 +126,9 @@ impl Finding {
             Self::ProgramLeftOut { program, planned, ran, reason } => {
                 format!("{program}: {ran} of {planned} repeats: {reason}")
             }
-            Self::ScaledDown { asked, used } => {
-                format!("ran {used} instead of {asked}, which this medium could not do within the budget")
+            Self::ScaledDown { asked, used, by_all } => {
+                let who = if *by_all { "not all nodes of the run could" } else { "this medium could not" };
+                format!("ran {used} instead of {asked}, which {who} do within the budget")
             }
             Self::SmallerSpan { asked_bytes, used_bytes, reason } => {
                 format!("test area of {} instead of {}: {reason}", Bytes(*used_bytes), Bytes(*asked_bytes))
@@ -264,6 +265,7 @@ mod tests {
             property if property.get("const").is_some() => property["const"].clone(),
             // One that may be absent has the types of both.
             property if property["type"] == "string" || property["type"][0] == "string" => json!("words"),
+            property if property["type"] == "boolean" => json!(true),
             _ => json!(1),
         };
         let one = |kind: &Value| {

@@ -15,6 +15,14 @@ pub enum Severity {
     Invalid,
 }
 
+/// Whether a test area is another one than was asked for: less than a quarter of it. A card answers half a megabyte out of
+/// its buffer; within a factor of four an area misses the buffers and caches that the suite's own would miss, as these are
+/// far smaller than either.
+#[must_use]
+pub fn is_small_area(asked_bytes: u64, used_bytes: u64) -> bool {
+    used_bytes < asked_bytes / 4
+}
+
 /// What was found. Closed list; a reader that meets a newer one sees `unknown`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -127,6 +135,9 @@ pub enum Finding {
         asked: String,
         /// Workload as it ran.
         used: String,
+        /// So that all nodes of a run on a cluster could: this one may have been able to do more.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_all: bool,
     },
     /// Fewer repeats ran than were planned.
     FewerRepeats {
@@ -361,6 +372,9 @@ impl Finding {
     pub fn severity(&self) -> Severity {
         match self {
             Self::ServedFromCache { .. } | Self::LittlesLaw { .. } | Self::MarkedDoubtful { .. } => Severity::Invalid,
+            Self::SmallerSpan { asked_bytes, used_bytes, .. } if is_small_area(*asked_bytes, *used_bytes) => {
+                Severity::Suspect
+            }
             Self::CachedIo { .. }
             | Self::CachedByRequest
             | Self::CacheNotDropped { .. }

@@ -6,5 +6,5 @@ mod remedy;
 mod untested;
 mod validity;
 
-pub use kind::{Finding, Severity};
+pub use kind::{Finding, Severity, is_small_area};
 pub use validity::{Validity, ValidityVerdict, Warning};

@@ -31,6 +31,9 @@ impl Finding {
             }
             Self::InstrumentLimited { .. } => "use more jobs, or read the figure as a lower bound",
             Self::BusLimited { .. } => "use a faster slot or reader to see what the medium itself can do",
+            Self::SmallerSpan { reason, .. } if reason.contains("all nodes") => {
+                "free some space on the node that has least, or raise --budget"
+            }
             Self::SmallerSpan { reason, .. } if reason.contains("write limit") => "raise --max-write",
             Self::SmallerSpan { reason, .. } if reason.contains("time") => "raise --budget",
             Self::SmallerSpan { .. } => "free some space",
@@ -92,6 +95,7 @@ mod tests {
             ("free space allows no more", "free some space"),
             ("the file system was full", "free some space"),
             ("the write limit allows no more", "raise --max-write"),
+            ("all nodes of the run use the same area", "free some space on the node that has least, or raise --budget"),
             ("writing at 1.2 MB/s there was no time for more", "raise --budget"),
         ] {
             let finding = Finding::SmallerSpan { asked_bytes: 2, used_bytes: 1, reason: reason.to_owned() };

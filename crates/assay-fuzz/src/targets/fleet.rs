@@ -44,7 +44,9 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let ledger = r#"{"version":2,"run":"0ycb7vf5h0","created":"2026-11-23T12:00:00Z","via":"ssh","mode":"simultaneous",
         "at_a_time":null,"program":"assay","arguments":["--engine","null"],"inventory":{"files":["/c.ini"],"limit":null,
         "variables":{"a":1.5}},"rotation":{"plan":"0123456789abcdef","round":1,"wave":1,
-        "places":[{"node":"n1","target":"/m","slot":"1"}]},"nodes":[
+        "places":[{"node":"n1","target":"/m","slot":"1"}]},
+        "settled":{"nodes":4,"area_bytes":67108864,"loads":[{"block_bytes":1048576,"queue_depth":8,"jobs":1,
+        "seconds":0.1,"bytes_in_flight":8388608.0}]},"nodes":[
         {"name":"n1","target":"/m","cell":{"model":"EVO","unit":"1","slot":"1"},"medium":"0x1","attempts":1,
         "fate":{"fate":"recorded","id":"0ycatfq4g0"}},
         {"name":"n2","target":"/m","attempts":1,"fate":{"fate":"not_begun","cause":"no_target","reason":"no such file"}},

@@ -38,6 +38,7 @@ pub fn at_once(records: Vec<Record>, run: &str, mode: &str, at_a_time: u32) -> V
             at_a_time,
             clock: Some(clock.clone()),
             lost: None,
+            settled: None,
         }));
         let repeats = record.measurements.iter_mut().flat_map(|m| &mut m.repeats);
         for (number, repeat) in repeats.enumerate().filter(|_| together) {

@@ -1,10 +1,12 @@
 //! What is said of a run in sentences.
 
-use assay_analysis::Excluded;
-use assay_analysis::fleet::{FleetReport, OddAt, OddNode};
+use assay_analysis::fleet::{BelowAt, BelowNode, FleetReport, OddAt, OddNode};
+use assay_analysis::{Excluded, Reason};
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, multiple, multiples, times, trimmed};
 use std::collections::BTreeMap;
+
+use super::whereabouts::not_mounted;
 
 /// Names in a sentence; more are counted.
 const NAMED: usize = 5;
@@ -46,7 +48,54 @@ pub(super) fn finding(report: &FleetReport) -> String {
     if report.loads.is_empty() {
         return format!("{recorded}; there is no valid figure.");
     }
-    format!("{recorded}; {}.", odd(report))
+    let more = [apart(report), below(report)].into_iter().flatten().map(|words| format!("; {words}"));
+    format!("{recorded}; {}{}.", odd(report), more.collect::<String>())
+}
+
+/// Nodes that are far below the others under a load that all were to run, and that are not named as odd under it.
+fn below(report: &FleetReport) -> Option<String> {
+    let known = |node: usize, title: &str| {
+        report.odd.odd.iter().any(|odd| odd.node == node && odd.at.iter().any(|at| at.title == title))
+    };
+    let at = |at: &BelowAt| match (at.to_median, at.to_typical) {
+        (Some(ratio), _) => format!("{} at {}", clean(&at.title), times(ratio)),
+        (None, Some(ratio)) => {
+            format!("{} at {} by a first look, and not measured", clean(&at.title), times(ratio))
+        }
+        (None, None) => format!("{}, not measured", clean(&at.title)),
+    };
+    let own = |one: &BelowNode| {
+        let new: Vec<String> = one.at.iter().filter(|at| !known(one.node, &at.title)).map(at).collect();
+        let first = new.first()?;
+        let more = if new.len() > 1 { format!(", and {}", count(new.len() - 1, "more load")) } else { String::new() };
+        Some(format!("{} ({first}{more})", node(report, one.node)))
+    };
+    let all: Vec<String> = report.far_below.iter().filter_map(own).collect();
+    let shown = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = all.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let are = if all.len() == 1 { "is" } else { "are" };
+    (!all.is_empty()).then(|| format!("{shown}{more} {are} far below the others"))
+}
+
+/// Nodes whose target is no mounted medium, where it decides what is compared.
+fn apart(report: &FleetReport) -> Option<String> {
+    let of = |one: &Excluded| {
+        let Reason::NotMounted { .. } = one.reason else { return None };
+        report.nodes.iter().position(|row| row.record.as_ref() == Some(&one.record))
+    };
+    let all: Vec<usize> = report.excluded.iter().filter_map(of).collect();
+    let named = |at: &usize| Some(format!("{} is {}", node(report, *at), place(report, *at)?));
+    let shown: Vec<String> = all.iter().take(NAMED).filter_map(named).collect();
+    let more = all.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(", and {more} more are likewise") } else { String::new() };
+    (!shown.is_empty()).then(|| shown.join(", ") + &more)
+}
+
+/// Where a node measured, if that is no mounted medium.
+fn place(report: &FleetReport, at: usize) -> Option<String> {
+    let row = report.nodes.get(at)?;
+    not_mounted(row.mounted?, row.target.as_deref()?)
 }
 
 fn odd(report: &FleetReport) -> String {
@@ -130,6 +179,15 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
     }
     if missing.len() > NAMED {
         say("not recorded", nodes(report, &missing[NAMED..]));
+    }
+    let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for at in 0..report.nodes.len() {
+        if let Some(words) = place(report, at) {
+            places.entry(words).or_default().push(at);
+        }
+    }
+    for (words, all) in &places {
+        say("not mounted", format!("{}: {words}", nodes(report, all)));
     }
     let throttled: Vec<usize> = (0..report.nodes.len()).filter(|at| report.nodes[*at].throttled.is_some()).collect();
     if !throttled.is_empty() {

@@ -65,6 +65,25 @@ const CLUSTER: Rule = Fields(&[
         ]),
     ),
     ("lost", Text),
+    ("settled", SETTLED),
+]);
+
+const SETTLED: Rule = Fields(&[
+    ("by", Keep),
+    ("nodes", Keep),
+    ("area_bytes", Keep),
+    ("own_area_bytes", Keep),
+    (
+        "loads",
+        Each(&Fields(&[
+            ("workload", Known),
+            ("block_bytes", Keep),
+            ("queue_depth", Keep),
+            ("jobs", Keep),
+            ("to_typical", Keep),
+            ("far_below", Keep),
+        ])),
+    ),
 ]);
 
 const PROGRAM: Rule = Fields(&[
@@ -330,6 +349,7 @@ const FINDING: Rule = Fields(&[
     ("kind", Keep),
     ("after_ns", Keep),
     ("asked", Known),
+    ("by_all", Keep),
     ("asked_bytes", Keep),
     ("asked_iops", Keep),
     ("lasted_ns", Keep),

@@ -340,7 +340,11 @@ pub fn scaled_down() -> Record {
     let m = &mut record.measurements[5];
     m.requested = Some(Box::new((*m.workload).clone()));
     m.workload.queue_depth = 4;
-    m.warn(Finding::ScaledDown { asked: "random write 4 KiB, QD32".into(), used: "random write 4 KiB, QD4".into() });
+    m.warn(Finding::ScaledDown {
+        asked: "random write 4 KiB, QD32".into(),
+        used: "random write 4 KiB, QD4".into(),
+        by_all: false,
+    });
     m.warn(Finding::FewOperations { operations: 61 });
     m.warn(Finding::FewerRepeats { planned: 3, ran: 1, reason: "time budget".into() });
     m.repeats.truncate(1);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_core::cluster::Settlement;
 use assay_core::draft::Draft;
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
@@ -55,6 +56,8 @@ pub(crate) struct Session<'o> {
     pub(crate) emitter: Emitter<'o>,
     /// Where repeats begin together with those of other hosts.
     pub(super) rendezvous: Option<&'o mut dyn Rendezvous>,
+    /// What was settled with them.
+    pub(super) settled: Option<Settlement>,
 }
 
 impl<'o> Session<'o> {
@@ -104,6 +107,7 @@ impl<'o> Session<'o> {
             whole,
             emitter,
             rendezvous,
+            settled: None,
         };
         let at_start = session.host_monitor.at_start();
         at_start.into_iter().for_each(|finding| session.warn(finding));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use assay_core::cluster::ClusterPart;
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::{Outcome, RunFailure};
@@ -21,8 +22,9 @@ impl Session<'_> {
             self.warn(finding);
         }
         self.emitter.phase("cleanup");
-        let part = self.rendezvous.as_deref_mut().and_then(|rendezvous| rendezvous.part()).map(Box::new);
-        self.draft.fill().cluster = part;
+        let part = self.rendezvous.as_deref_mut().and_then(|rendezvous| rendezvous.part());
+        let settled = self.settled.take();
+        self.draft.fill().cluster = part.map(|part| Box::new(ClusterPart { settled, ..part }));
         let limit = self.clean_up_limit();
         let Self { request, area, control, mut draft, budget, mut emitter, .. } = self;
         if let Err(reason) = area.clean_up(limit) {

@@ -10,6 +10,7 @@ mod plan;
 mod program_sides;
 mod programs;
 mod repeat;
+mod settle;
 #[cfg(test)]
 mod tests;
 mod turn;

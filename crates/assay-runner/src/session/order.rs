@@ -55,7 +55,8 @@ impl Session<'_> {
         let mut entries = self.entries();
         let order = self.order();
         let (mut next, mut again) = (0, 0);
-        while next < order.repeats.len() && !self.control.stopped() {
+        let settled = self.settle_with_others(&mut entries, &order);
+        while settled && next < order.repeats.len() && !self.control.stopped() {
             let Some((index, turn)) = self.turn(&mut entries, &order, next) else {
                 next += 1;
                 continue;
@@ -91,6 +92,9 @@ impl Session<'_> {
         let entry = |(index, (asked, before)): (usize, (&SuiteWorkload, &Measurement))| Entry {
             asked: asked.clone(),
             fitted: as_before(asked, before),
+            common: false,
+            passed: 0,
+            cannot: None,
             index,
             proof: Proof::of(before),
             left_out: false,
@@ -151,7 +155,7 @@ impl Session<'_> {
 
     /// Time for the first of the repeats `to_come`, and the weights of all of them in the write budget; `None` where
     /// it is not made.
-    fn slot(&self, to_come: &[(usize, u32)], usual: Duration) -> Option<(Duration, u64)> {
+    pub(super) fn slot(&self, to_come: &[(usize, u32)], usual: Duration) -> Option<(Duration, u64)> {
         let (&(index, round), confidence) = (to_come.first()?, self.request.confidence);
         let workload = |index: usize| &self.request.suite.workloads[index];
         // Repeats beyond the least number are planned for only when it comes to them.
@@ -187,11 +191,11 @@ impl Session<'_> {
         let record = self.draft.fill();
         for entry in entries {
             let without = self.engines.are_originals() && entry.asked.original.is_none();
-            let none = || why_none(&self.request.suite.workloads, entry, record);
+            let none = || entry.cannot.or_else(|| why_none(&self.request.suite.workloads, entry, record));
             let why = if without { Some("the suite names no original for it") } else { none() };
             let measurement = &mut record.measurements[entry.index];
             if !entry.left_out {
-                note_missing(measurement, planned, why, &record.outcome);
+                note_missing(measurement, planned, (why, entry), &record.outcome);
             }
             if let (Some(wish), Outcome::Running) = (confidence, &record.outcome) {
                 adaptive::conclude(measurement, wish);
@@ -221,7 +225,7 @@ fn why_none(workloads: &[SuiteWorkload], entry: &Entry, record: &Record) -> Opti
 }
 
 /// Says why a workload has fewer repeats than planned.
-fn note_missing(measurement: &mut Measurement, planned: u32, why: Option<&str>, outcome: &Outcome) {
+fn note_missing(measurement: &mut Measurement, planned: u32, (why, entry): (Option<&str>, &Entry), outcome: &Outcome) {
     let ran = completed(measurement);
     // Where the run did not finish, its outcome says why.
     if ran >= planned || matches!(outcome, Outcome::Failed { .. }) {
@@ -231,6 +235,8 @@ fn note_missing(measurement: &mut Measurement, planned: u32, why: Option<&str>, 
     let reason = match measurement.repeats.last() {
         None if why.is_some() => why.unwrap_or_default(),
         Some(last) if suspended(last) => "the process was stopped again and again",
+        _ if entry.passed > 0 => "the other nodes of the run were past them, as this one takes longer",
+        _ if entry.cannot.is_some() => entry.cannot.unwrap_or_default(),
         _ => "the time or write budget was used up",
     };
     measurement.warn(Finding::FewerRepeats { planned, ran, reason: reason.to_owned() });

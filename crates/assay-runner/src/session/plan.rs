@@ -61,6 +61,11 @@ impl Session<'_> {
         let (index, record) = (entry.index, self.record());
         let place = Place::of(&self.request.suite.workloads, index, record.settings.span_bytes);
         let span = place.span_bytes;
+        self.fitted(entry, turn.slot);
+        entry.cannot = self.cannot_run_common(entry, span);
+        if entry.cannot.is_some() {
+            return Ok(None);
+        }
         let fitted = self.fitted(entry, turn.slot);
         if no_room(fitted, span) {
             return Ok(None);

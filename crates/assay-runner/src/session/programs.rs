@@ -199,7 +199,7 @@ impl Session<'_> {
     fn note_fit(&mut self, entry: &mut Entry, fitted: Fitted) {
         if fitted.program != entry.asked.does {
             let asked = format!("{}: {}", entry.asked.name, entry.asked.does);
-            self.warn(Finding::ScaledDown { asked, used: fitted.program.to_string() });
+            self.warn(Finding::ScaledDown { asked, used: fitted.program.to_string(), by_all: false });
         }
         entry.fitted = Some(fitted);
     }

@@ -29,7 +29,7 @@ use crate::resume::lasted_ns;
 use crate::soak;
 use crate::summary::{Interval, batching, estimate, half_width, repeat, replace_findings};
 use crate::timeout::{NoAnswer, SYNC, no_thread, within};
-use crate::together::{Start, Step, sleep_until_set_up, timed};
+use crate::together::{Start, Step, Word, sleep_until_set_up, timed};
 
 /// Operations of an open loop that are begun later than this share of their latency falsify it.
 const LATE_SHARE: f64 = 0.05;
@@ -82,7 +82,14 @@ impl Session<'_> {
         if let (Some(peer), true) = (peer, peer_first) {
             theirs = crosscheck::run_peer(self, peer, &planned[0].spec, &planned[0].subject);
         }
-        let start = self.begin_together(&mut planned, turn);
+        let start = match self.begin_together(&mut planned, turn) {
+            Word::Begin(start) => Some(start),
+            Word::Alone => None,
+            Word::Skip => {
+                group.for_each(|member| entries[member].passed += 1);
+                return Next::Go;
+            }
+        };
         let made = self.make(&mut planned);
         let mut outcome = Outcome::Completed;
         for ((member, planned), made) in group.clone().zip(&mut planned).zip(&made) {
@@ -118,7 +125,7 @@ impl Session<'_> {
         let workload = &planned.spec.workload;
         let measurement = &mut self.draft.fill().measurements[entry.index];
         if measurement.repeats.is_empty() {
-            set_up(measurement, &entry.asked, workload, planned.instrument);
+            set_up(measurement, (&entry.asked, entry.common), workload, planned.instrument);
         }
         // That direct I/O is impossible is said once for the run.
         if !entry.asked.direct && self.area.target.direct() {
@@ -158,20 +165,25 @@ impl Session<'_> {
         }
     }
 
-    /// Waits until the other hosts are ready, where there are any: when to begin.
-    fn begin_together(&mut self, planned: &mut [Planned], turn: Turn) -> Option<Start> {
-        let workload = u32::try_from(planned.first()?.index).ok()?;
+    /// Waits until the other hosts are ready, where there are any: when to begin, or not at all.
+    fn begin_together(&mut self, planned: &mut [Planned], turn: Turn) -> Word {
+        let number = planned.first().and_then(|planned| u32::try_from(planned.index).ok());
+        let Some((rendezvous, workload)) = self.rendezvous.as_deref_mut().zip(number) else { return Word::Alone };
         let writes = planned.iter().any(|planned| planned.spec.workload.writes());
         let step = Step { stage: u32::from(writes), round: turn.round, workload };
-        let (rendezvous, control) = (self.rendezvous.as_deref_mut()?, &self.control);
-        let (start, waited) = timed(|| {
-            let start = rendezvous.ready(step, control);
-            start.inspect(|start| sleep_until_set_up(start, control))
+        let control = &self.control;
+        let (word, waited) = timed(|| {
+            let word = rendezvous.ready(step, control);
+            if let Word::Begin(start) = &word {
+                sleep_until_set_up(start, control);
+            }
+            word
         });
         self.budget.waited(waited);
         self.whole.waited(waited);
-        planned.iter_mut().for_each(|planned| planned.spec.begin_at_ns = start.map(|start| start.at_ns));
-        start
+        let at_ns = if let Word::Begin(start) = word { Some(start.at_ns) } else { None };
+        planned.iter_mut().for_each(|planned| planned.spec.begin_at_ns = at_ns);
+        word
     }
 
     /// Notes when the repeat began that was to begin together with others.
@@ -336,7 +348,12 @@ impl Session<'_> {
 }
 
 /// Says by what a measurement is made, and how that differs from what was asked for.
-fn set_up(measurement: &mut Measurement, asked: &SuiteWorkload, workload: &Workload, instrument: Instrument) {
+fn set_up(
+    measurement: &mut Measurement,
+    (asked, by_all): (&SuiteWorkload, bool),
+    workload: &Workload,
+    instrument: Instrument,
+) {
     let as_asked = Workload {
         block_bytes: asked.mean_block(),
         queue_depth: asked.queue_depth,
@@ -346,7 +363,8 @@ fn set_up(measurement: &mut Measurement, asked: &SuiteWorkload, workload: &Workl
     measurement.workload = workload.clone().into();
     measurement.engine = instrument.name().to_owned();
     if as_asked != *workload {
-        measurement.warn(Finding::ScaledDown { asked: as_asked.title(), used: workload.title() });
+        let (asked, used) = (as_asked.title(), workload.title());
+        measurement.warn(Finding::ScaledDown { asked, used, by_all });
         measurement.requested = Some(as_asked.into());
     }
     if instrument == Instrument::Engine(EngineKind::Sync) && workload.queue_depth > 1 {

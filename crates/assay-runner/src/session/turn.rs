@@ -17,6 +17,12 @@ pub(super) struct Entry {
     pub(super) asked: SuiteWorkload,
     /// As it runs here; settled before the first repeat, so that all repeats are alike.
     pub(super) fitted: Option<SuiteWorkload>,
+    /// What runs here is what all hosts of the run do.
+    pub(super) common: bool,
+    /// Repeats that were left out, as the other hosts were past them.
+    pub(super) passed: u32,
+    /// Why what all hosts run cannot be run here.
+    pub(super) cannot: Option<&'static str>,
     /// Of the workload in the suite and of its measurement in the record.
     pub(super) index: usize,
     pub(super) proof: Proof,

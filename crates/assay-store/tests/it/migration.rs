@@ -82,6 +82,7 @@ fn a_store_of_version_3_tells_of_clusters_again() {
         at_a_time: 7,
         clock: None,
         lost: None,
+        settled: None,
     };
     let mut record = record("aaaaaaaaaa");
     record.cluster = Some(Box::new(part));

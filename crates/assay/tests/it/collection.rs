@@ -305,6 +305,7 @@ fn nodes_meet_at_a_rendezvous_and_what_was_pushed_is_not_fetched() {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         nodes: NODES.map(|node| (node.to_owned(), 1)).to_vec(),
         rules: Rules::new(Mode::Simultaneous, 3),
+        settled: None,
     };
     let pushed: Arc<Mutex<Vec<Record>>> = Arc::default();
     let keep = Arc::clone(&pushed);

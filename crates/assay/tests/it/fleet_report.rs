@@ -1,8 +1,11 @@
 //! What `assay fleet report` says of runs whose truth is known.
 
+use assay_analysis::Reason;
 use assay_analysis::compare::PairVerdict;
 use assay_analysis::fleet::{Effect, FleetReport, Inseparable, Node, Run, bare, report};
+use assay_core::cluster::{SettledBy, SettledLoad, Settlement};
 use assay_core::finding::Finding;
+use assay_core::medium::{MediumKind, Mounted};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::sensor::SensorKind;
@@ -370,4 +373,95 @@ fn a_dead_node_is_a_row() {
     assert!(found.loads.iter().all(|load| load.figures[2].is_none() && load.median.n == 5));
     let text = assay_report::fleet::document(&found).text(&assay_report::Style::default());
     assert!(text.contains("5 of 6 nodes recorded") && text.contains("unreachable: no route"), "{text}");
+}
+
+/// A card that was not mounted: what was measured is told, is not compared, and nobody is to swap it.
+#[test]
+fn memory_and_the_root_disk_are_told_apart_and_not_swapped() {
+    let mut records = together(8, 21);
+    for record in &mut records {
+        (record.medium.path, record.medium.mount_point) = ("/mnt/card".to_owned(), Some("/mnt/card".to_owned()));
+        record.host.hostname = Some("board".to_owned());
+    }
+    (records[3].medium.kind, records[3].medium.mount_point) = (MediumKind::Tmpfs, Some("/mnt".to_owned()));
+    records[5].medium.mount_point = Some("/".to_owned());
+    slowed(&mut records[3], 4260.0, true);
+    let found = said(records.clone());
+    assert_eq!(found.nodes[3].mounted, Some(Mounted::Memory));
+    assert!(!odd(&found).contains(&"node4") && found.odd.tested == 6, "{:?}", found.odd);
+    let apart: Vec<&Reason> = found.excluded.iter().map(|one| &one.reason).collect();
+    let expected = [Mounted::Memory, Mounted::Root].map(|mounted| Reason::NotMounted { mounted });
+    assert_eq!(apart, expected.iter().collect::<Vec<_>>());
+    let Effect::Inseparable { swap: Some((a, b)), .. } = found.slots.effect else { panic!("{:?}", found.slots) };
+    assert!([a, b].iter().all(|at| ![3, 5].contains(at)), "{a} {b}");
+    let text = assay_report::fleet::document(&found).text(&assay_report::Style::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("; node4 is in memory, as no medium is mounted at /mnt/card, node6 is on the root disk"),
+        "{text}"
+    );
+    assert!(text.contains("not mounted node6: on the root disk, as nothing is mounted at /mnt/card"), "{text}");
+    // Where none is mounted, they are alike.
+    records.iter_mut().for_each(|record| record.medium.mount_point = Some("/".to_owned()));
+    records[3].medium.kind = records[2].medium.kind;
+    let alike = said(records);
+    assert!(alike.excluded.is_empty() && alike.odd.tested == 8, "{:?}", alike.excluded);
+    assert!(matches!(alike.slots.effect, Effect::Inseparable { swap: None, .. }), "{:?}", alike.slots.effect);
+}
+
+/// A test area below a quarter of what was asked for.
+#[test]
+fn a_small_test_area_is_not_compared_with_full_ones() {
+    let mut records = together(8, 22);
+    let span = |used_bytes| {
+        let reason = "free space allows no more".to_owned();
+        Finding::SmallerSpan { asked_bytes: 256 << 20, used_bytes, reason }.into()
+    };
+    records[2].warnings.push(span(8 << 20));
+    records[4].warnings.push(span(128 << 20));
+    let found = said(records.clone());
+    let expected = Reason::SmallArea { asked_bytes: 256 << 20, used_bytes: 8 << 20 };
+    assert!(found.excluded.len() == 1 && found.excluded[0].reason == expected, "{:?}", found.excluded);
+    assert!(found.loads.iter().all(|load| load.figures[2].is_none() && load.median.n == 7) && found.odd.tested == 7);
+    let text = assay_report::fleet::document(&found).text(&assay_report::Style::default());
+    assert!(text.contains("node3: measured on 8 MiB instead of 256 MiB"), "{text}");
+    records.iter_mut().for_each(|record| record.warnings.push(span(8 << 20)));
+    assert!(said(records).excluded.is_empty(), "all are alike");
+}
+
+/// A node that could not run what all were to run is named in the verdict, though it has no figure there.
+#[test]
+fn a_node_far_below_the_others_is_named_without_a_figure_too() {
+    let settle = |record: &mut Record, below: &[usize]| {
+        let load = |(at, measured): (usize, &assay_core::record::Measurement)| SettledLoad {
+            workload: measured.workload.name.clone(),
+            block_bytes: measured.workload.block_bytes,
+            queue_depth: measured.workload.queue_depth,
+            jobs: measured.workload.jobs,
+            to_typical: Some(if below.contains(&at) { 0.002 } else { 1.0 }),
+            far_below: below.contains(&at),
+        };
+        let loads = record.measurements.iter().enumerate().map(load).collect();
+        let (by, area_bytes) = (SettledBy::Nodes, 64 << 20);
+        let settled = Settlement { by, nodes: 8, area_bytes, own_area_bytes: area_bytes, loads };
+        record.cluster.as_mut().unwrap().settled = Some(settled);
+    };
+    let mut records = together(8, 23);
+    records.iter_mut().for_each(|record| settle(record, &[]));
+    assert!(said(records.clone()).far_below.is_empty());
+    let own = &mut records[6];
+    settle(own, &[0, 1]);
+    // It had no repeat of one, as it would have taken too long, and was as fast as the others in the other.
+    own.measurements[0].repeats.clear();
+    (own.measurements[0].iops, own.measurements[0].bytes_per_second) = (None, None);
+    own.measurements[0].durable_bytes_per_second = None;
+    let title = assay_analysis::Load::of(&records[0].measurements[0].workload).title();
+    let found = said(records);
+    assert_eq!(found.far_below.len(), 1, "{:?}", found.far_below);
+    let below = &found.far_below[0];
+    assert_eq!((below.node, below.at.len(), below.at[0].title.as_str()), (6, 1, title.as_str()));
+    let text = assay_report::fleet::document(&found).text(&assay_report::Style::default());
+    let words = format!("node7 ({title} at 0.002 times by a first look, and not measured) is far below the others");
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(&words), "{words}: {text}");
 }

@@ -26,6 +26,7 @@ mod fio;
 mod fleet;
 mod fleet_ansible;
 mod fleet_inventory;
+mod fleet_loads;
 mod fleet_report;
 mod fleet_rotate;
 mod foreign;

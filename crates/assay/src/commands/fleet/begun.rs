@@ -41,6 +41,7 @@ pub(super) fn begun(args: &FleetRunArgs, control: &Control) -> Result<Ledger, Fa
         arguments: args.arguments.clone(),
         inventory,
         rotation: None,
+        settled: None,
         nodes,
     })
 }

@@ -2,10 +2,12 @@
 
 mod by_ansible;
 mod by_ssh;
+mod differs;
 mod row;
 mod table;
 
 use assay_core::exit::Exit;
+use assay_core::medium::Medium;
 use assay_engine::Control;
 use serde_json::{Value, json};
 
@@ -54,7 +56,7 @@ fn json(row: &Row) -> Value {
     json!({
         "node": row.node, "target": row.target, "unit": row.unit, "slot": row.slot, "reached": row.reached,
         "machine": row.machine, "bits": row.bits, "version": row.version, "medium": row.medium,
-        "free_bytes": row.free_bytes,
+        "mounted": row.medium.as_ref().map(Medium::mounted), "free_bytes": row.free_bytes,
         "clock": row.clock.map(|clock| json!({ "offset_ns": clock.offset_ns, "bound_ns": clock.bound_ns })),
         "planned_write_bytes": row.planned_write_bytes, "budget_ns": row.budget_ns,
         "fits": row.reason.is_none(), "reason": row.reason,

@@ -1,6 +1,6 @@
 //! What happens in a run on many nodes, for machines: a JSON object a line.
 
-use assay_fleet::{CoordinatorEvent, Fate};
+use assay_fleet::{CoordinatorEvent, FarBelow, Fate};
 use serde_json::{Value, json};
 
 /// Nodes are started.
@@ -17,6 +17,15 @@ pub(super) fn over(node: &str, fate: &Fate) -> Value {
 pub(super) fn of(happening: &CoordinatorEvent, name: impl Fn(usize) -> String) -> Option<Value> {
     Some(match happening {
         CoordinatorEvent::Joined(node) => json!({ "event": "joined", "node": name(*node) }),
+        CoordinatorEvent::Offered(node, mounted) => {
+            json!({ "event": "offered", "node": name(*node), "mounted": mounted })
+        }
+        CoordinatorEvent::Settled(settled, below) => {
+            let load =
+                |(at, to_typical): &(usize, Option<f64>)| json!({ "workload": at + 1, "to_typical": to_typical });
+            let node = |one: &FarBelow| json!({ "node": name(one.node), "loads": one.loads.iter().map(load).collect::<Vec<_>>() });
+            json!({ "event": "settled", "settled": settled, "far_below": below.iter().map(node).collect::<Vec<_>>() })
+        }
         CoordinatorEvent::Ready(node, step) => json!({
             "event": "ready",
             "node": name(*node),

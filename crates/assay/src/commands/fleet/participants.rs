@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_core::units::counted;
+use assay_core::units::{counted, multiple};
 use assay_engine::Control;
 use assay_fleet::{
     Coordinator, CoordinatorEvent, CoordinatorEvents, Endpoint, Entry, Expected, FarEnd, Fate, Group, Keep, Launch,
@@ -80,6 +80,7 @@ impl<'a> Participants<'a> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             nodes,
             rules,
+            settled: ledger.settled.clone(),
         };
         let records = Arc::default();
         let asked = AskedRun::of(ledger, launcher);
@@ -186,6 +187,21 @@ impl<'a> Participants<'a> {
             CoordinatorEvent::Joined(number) => {
                 self.joined[number] = true;
                 self.view.joined(number);
+            }
+            CoordinatorEvent::Offered(number, mounted) => {
+                let target = &self.ledger.nodes[self.numbers[number]].target;
+                if let Some(words) = assay_report::fleet::not_mounted(mounted, target) {
+                    let line = format!("{}: {words}", self.name(number));
+                    self.view.say(&line);
+                }
+            }
+            CoordinatorEvent::Settled(settled, below) => {
+                for one in &below {
+                    let line = format!("{}: {}", self.name(one.node), far_below(&one.loads));
+                    self.view.say(&line);
+                }
+                self.ledger.settled = Some(settled);
+                self.keep();
             }
             CoordinatorEvent::Goes(nodes, step, _) => {
                 let who = if let [one] = nodes.as_slice() { self.name(*one) } else { format!("{} nodes", nodes.len()) };
@@ -306,6 +322,13 @@ impl<'a> Participants<'a> {
         };
         self.launched.iter().find_map(find).unwrap_or_default()
     }
+}
+
+/// What is said of a node whose pace is not that of the others, by workloads and its operations over theirs.
+fn far_below(loads: &[(usize, Option<f64>)]) -> String {
+    let ratio = |ratio: &Option<f64>| ratio.map_or_else(String::new, |ratio| format!(" ({} times)", multiple(ratio)));
+    let each: Vec<String> = loads.iter().map(|(at, of)| format!("{}{}", at + 1, ratio(of))).collect();
+    format!("by a first look far below the others under workload {}; it runs what they run", each.join(", "))
 }
 
 /// How nodes are started, also once more.

@@ -196,6 +196,7 @@ mod tests {
             arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
             inventory: None,
             rotation: None,
+            settled: None,
             nodes: vec![Entry::new("n1", "/mnt")],
         }
     }

@@ -7,6 +7,7 @@ use assay_core::units::{Bytes, capacity, span};
 use assay_fleet::DayClock;
 use assay_report::{Style, left, table};
 
+use super::differs::most_different;
 use super::row::Row;
 
 /// A medium's name is cut to so many characters, so that a line is one on most terminals.
@@ -21,6 +22,12 @@ pub(super) fn text(rows: &[Row], style: &Style) -> String {
     for row in &bad {
         text += &format!("{}: {}\n", harmless(&row.node), row.reason.as_deref().unwrap_or_default());
     }
+    let astray = |row: &Row| {
+        let words = assay_report::fleet::not_mounted(row.medium.as_ref()?.mounted(), &row.target)?;
+        Some(format!("{}: {words}\n", harmless(&row.node)))
+    };
+    text.extend(rows.iter().filter_map(astray));
+    text.extend(most_different(rows).map(|words| words + "\n"));
     let fit: Vec<&Row> = rows.iter().filter(|row| row.reason.is_none()).collect();
     let bytes: u64 = fit.iter().filter_map(|row| row.planned_write_bytes).fold(0, u64::saturating_add);
     let longest = fit.iter().filter_map(|row| row.budget_ns).max().unwrap_or(0);

@@ -1,9 +1,10 @@
 //! A turn of a plan as a run on many nodes.
 
 use assay_analysis::plan::{Cell, ExperimentPlan, Move, Turn};
+use assay_core::suite::Suite;
 use assay_core::text::harmless;
 use assay_engine::wall_clock;
-use assay_fleet::{Entry, Fate, Ledger, Rotation, RotationPlace};
+use assay_fleet::{Entry, Fate, Ledger, Rotation, RotationPlace, Settled};
 use assay_store::new_id;
 use serde_json::json;
 
@@ -118,15 +119,18 @@ pub(super) fn next(plan: &ExperimentPlan, before: &Ledger, turn: Turn, failed: &
         let (model, unit, slot) = (cell.model.clone(), cell.unit.clone(), cell.slot.clone());
         Some(Entry { cell: Some(assay_fleet::Cell { model, unit, slot }), ..Entry::new(&place.node, &place.target) })
     };
+    let suite_of = |turn: Turn| plan.order_of(turn).and_then(|order| plan.session(order));
+    let no_order = || Failure::usage("the plan has no order for this round");
+    let suite = suite_of(turn).ok_or_else(no_order)?;
+    let settled = before.settled.as_ref().zip(suite_of(of(before)));
     let mut ledger = Ledger {
+        settled: settled.and_then(|(settled, earlier)| in_order(settled, &earlier, &suite)),
         run: new_id(),
         created: wall_clock(),
         rotation: Some(Rotation { round: turn.round, wave: turn.wave, ..rotation.clone() }),
         nodes: plan.cells_of(turn).filter(|cell| !is_of(cell, failed)).filter_map(entry).collect(),
         ..before.clone()
     };
-    let suite = plan.order_of(turn).and_then(|order| plan.session(order));
-    let suite = suite.ok_or_else(|| Failure::usage("the plan has no order for this round"))?;
     let file = ledgers::keep_suite(&ledger.run, &suite.to_text())?;
     if let Some(inventory) = &mut ledger.inventory {
         // Of their own, as the inventory may have options, too.
@@ -136,4 +140,12 @@ pub(super) fn next(plan: &ExperimentPlan, before: &Ledger, turn: Turn, failed: &
         inventory.variables.insert("assay_suite".to_owned(), json!(file.to_string_lossy()));
     }
     Ok(ledger)
+}
+
+/// The loads of an earlier round for one that has them in another order; `None` where it has others.
+fn in_order(settled: &Settled, earlier: &Suite, now: &Suite) -> Option<Settled> {
+    let at = |name: &str| earlier.workloads.iter().position(|workload| workload.name == name);
+    let loads: Option<Vec<_>> =
+        now.workloads.iter().map(|workload| settled.loads.get(at(&workload.name)?).copied()).collect();
+    Some(Settled { loads: loads?, ..settled.clone() })
 }

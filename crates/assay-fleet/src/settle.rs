@@ -1,0 +1,255 @@
+//! What all nodes of a run are to run, by what each said before its first repeat that it can do.
+//!
+//! The least of all nodes decides, so that each can run it, but a node far below the others is not counted: it would slow
+//! down all. Far below is a node that does less than [`FAR_BELOW`] of the node that a quarter of all do not reach. That node,
+//! and not the median, is the measure, because a fleet may be of two models: only where at most a quarter of the nodes are
+//! slower, they are the exception. Half, because depth and block are settled in steps of two: who has half the pace costs the
+//! others one step at most, and who has less costs more. Of two nodes nobody knows which is the exception, and none is left out.
+
+use assay_core::cluster::{FAR_BELOW, SettledBy};
+use assay_core::suite::{MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH};
+use assay_runner::{Ability, AbleLoad, CommonLoad, CommonLoads};
+use serde::{Deserialize, Serialize};
+
+/// Most workloads of which nodes say what they can do.
+pub(crate) const MAX_LOADS: usize = 1024;
+/// An operation that takes longer than this is none: the time of a run is bounded by days.
+const LONGEST_OPERATION_S: f64 = 1e7;
+/// The smallest and the largest test area that is believed, in bytes.
+const LEAST_AREA: u64 = 4096;
+const LARGEST_AREA: u64 = 1 << 60;
+
+/// The loads of a run, as its coordinator settled them. They are kept, so that nodes that are measured later run the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// Nodes that had said what they can do.
+    pub nodes: u32,
+    /// Test area of all nodes in bytes.
+    pub area_bytes: u64,
+    /// Each workload, in the order of the suite.
+    pub loads: Vec<SettledShape>,
+}
+
+/// A workload as all nodes run it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SettledShape {
+    /// Block in bytes.
+    pub block_bytes: u64,
+    /// Queue depth of each job.
+    pub queue_depth: u32,
+    /// Jobs.
+    pub jobs: u32,
+    /// Seconds that an operation takes on the node that is the measure; null where nothing is known.
+    pub seconds: Option<f64>,
+    /// Bytes in flight that the node that is the measure can do.
+    pub bytes_in_flight: f64,
+}
+
+/// A node that was not counted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FarBelow {
+    /// Its number.
+    pub node: usize,
+    /// Under which workloads, by their numbers, with its operations over those of the node that is the measure.
+    pub loads: Vec<(usize, Option<f64>)>,
+}
+
+/// Whether somebody may say so of a node.
+pub(crate) fn is_sound_load(load: &AbleLoad) -> bool {
+    (512..=MAX_BLOCK.0).contains(&load.block_bytes)
+        && (1..=MAX_QUEUE_DEPTH).contains(&load.queue_depth)
+        && (1..=MAX_JOBS).contains(&load.jobs)
+        && load.seconds.is_none_or(|seconds| seconds > 0.0 && seconds <= LONGEST_OPERATION_S)
+}
+
+/// The same of a test area.
+pub(crate) fn is_sound_area(bytes: u64) -> bool {
+    (LEAST_AREA..=LARGEST_AREA).contains(&bytes)
+}
+
+impl Settled {
+    /// What suits these nodes; `None` where none said anything.
+    #[must_use]
+    pub fn of(all: &[&Ability]) -> Option<Self> {
+        // All have the same suite; who has another is not counted, and finds it out.
+        let mut counts: Vec<usize> = all.iter().map(|able| able.loads.len()).collect();
+        counts.sort_unstable();
+        let loads = *counts.get(counts.len() / 2)?;
+        let all: Vec<&Ability> = all.iter().copied().filter(|able| able.loads.len() == loads).collect();
+        let areas: Vec<f64> = all.iter().map(|able| able.area_bytes as f64).collect();
+        let area = measure(areas.clone())?;
+        let counted = all.iter().filter(|able| !is_below(Some(able.area_bytes as f64), Some(area)));
+        Some(Self {
+            nodes: u32::try_from(all.len()).unwrap_or(u32::MAX),
+            area_bytes: counted.map(|able| able.area_bytes).min()?,
+            loads: (0..loads).map(|at| shape(&all, at)).collect::<Option<_>>()?,
+        })
+    }
+
+    /// What this node runs, and where it stands.
+    #[must_use]
+    pub fn for_node(&self, able: &Ability, by: SettledBy) -> CommonLoads {
+        let load = |(at, shape): (usize, &SettledShape)| {
+            let own = able.loads.get(at);
+            CommonLoad {
+                block_bytes: shape.block_bytes,
+                queue_depth: shape.queue_depth,
+                jobs: shape.jobs,
+                to_typical: shape.seconds.zip(own.and_then(|own| own.seconds)).map(|(typical, own)| typical / own),
+                far_below: own.is_some_and(|own| shape.is_far_above(own)),
+            }
+        };
+        CommonLoads {
+            by,
+            nodes: self.nodes,
+            area_bytes: self.area_bytes,
+            loads: self.loads.iter().enumerate().map(load).collect(),
+        }
+    }
+}
+
+impl SettledShape {
+    /// Whether a node that can do no more is not counted.
+    fn is_far_above(&self, own: &AbleLoad) -> bool {
+        let pace = |seconds: f64| seconds.recip();
+        is_below(own.seconds.map(pace), self.seconds.map(pace))
+            || is_below(Some(volume(own)), Some(self.bytes_in_flight))
+    }
+}
+
+fn volume(load: &AbleLoad) -> f64 {
+    load.block_bytes as f64 * f64::from(load.queue_depth) * f64::from(load.jobs)
+}
+
+fn is_below(own: Option<f64>, measure: Option<f64>) -> bool {
+    own.zip(measure).is_some_and(|(own, measure)| own < FAR_BELOW * measure)
+}
+
+/// The value that a quarter of all do not reach.
+fn measure(mut all: Vec<f64>) -> Option<f64> {
+    all.sort_by(f64::total_cmp);
+    all.get((all.len() + 1) / 4).or(all.first()).copied()
+}
+
+fn shape(all: &[&Ability], at: usize) -> Option<SettledShape> {
+    let own: Vec<&AbleLoad> = all.iter().filter_map(|able| able.loads.get(at)).collect();
+    let pace = measure(own.iter().filter_map(|load| load.seconds).map(f64::recip).collect());
+    let bytes_in_flight = measure(own.iter().map(|load| volume(load)).collect())?;
+    let typical =
+        SettledShape { block_bytes: 0, queue_depth: 0, jobs: 0, seconds: pace.map(f64::recip), bytes_in_flight };
+    let counted = || own.iter().filter(|load| !typical.is_far_above(load));
+    // Where all are far below in one way or the other, all count.
+    let all_count = counted().next().is_none();
+    let counts = || own.iter().filter(|load| all_count || !typical.is_far_above(load));
+    Some(SettledShape {
+        block_bytes: counts().map(|load| load.block_bytes).min()?,
+        queue_depth: counts().map(|load| load.queue_depth).min()?,
+        jobs: counts().map(|load| load.jobs).min()?,
+        ..typical
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use assay_core::medium::Mounted;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn able(megabytes_per_second: f64, queue_depth: u32, area_bytes: u64) -> Ability {
+        let seconds = Some(MIB as f64 / (megabytes_per_second * 1e6));
+        let write = AbleLoad { block_bytes: MIB, queue_depth, jobs: 1, seconds };
+        let read = AbleLoad { block_bytes: 4096, queue_depth: 32, jobs: 1, seconds: Some(0.001) };
+        Ability { loads: vec![write, read], area_bytes, budget: Duration::from_secs(90), mounted: Mounted::There }
+    }
+
+    fn settled(all: &[Ability]) -> (Settled, Vec<bool>) {
+        let settled = Settled::of(&all.iter().collect::<Vec<_>>()).unwrap();
+        let below = all.iter().map(|able| settled.for_node(able, SettledBy::Nodes).loads[0].far_below).collect();
+        (settled, below)
+    }
+
+    fn shape_of(settled: &Settled) -> (u64, u32, u32) {
+        let load = settled.loads[0];
+        (load.block_bytes, load.queue_depth, load.jobs)
+    }
+
+    /// Seven write 10 MB/s and one 4 MB/s: all run what the seven can do, and the one is named.
+    #[test]
+    fn the_one_that_is_slow_does_not_decide_for_the_others() {
+        let mut all = vec![able(10.0, 8, 64 * MIB); 8];
+        all[3] = able(4.0, 4, 64 * MIB);
+        let (settled, below) = settled(&all);
+        assert_eq!((shape_of(&settled), settled.nodes, settled.area_bytes), ((MIB, 8, 1), 8, 64 * MIB));
+        assert_eq!(below.iter().filter(|below| **below).count(), 1);
+        let own = settled.for_node(&all[3], SettledBy::Nodes).loads;
+        assert!(own[0].far_below && (own[0].to_typical.unwrap() - 0.4).abs() < 1e-9, "{own:?}");
+        assert!(!own[1].far_below && own[1].queue_depth == 32, "it reads as the others do");
+    }
+
+    /// Equal cards of which some chose QD1 and some QD2 all run QD1, and none is far below.
+    #[test]
+    fn the_least_of_equal_nodes_is_common_to_all() {
+        let all: Vec<Ability> = (0..27).map(|n| able(10.0, if n % 5 < 2 { 1 } else { 2 }, 64 * MIB)).collect();
+        let (settled, below) = settled(&all);
+        assert_eq!((shape_of(&settled), below.contains(&true)), ((MIB, 1, 1), false));
+        let mut blocks = vec![able(10.0, 2, 64 * MIB); 6];
+        (blocks[0].loads[0].block_bytes, blocks[0].loads[0].queue_depth) = (MIB, 1);
+        (blocks[1].loads[0].block_bytes, blocks[1].loads[0].queue_depth) = (MIB / 2, 2);
+        assert_eq!(shape_of(&self::settled(&blocks).0), (MIB / 2, 1, 1));
+    }
+
+    /// A third of the nodes is no exception: they are of another model.
+    #[test]
+    fn two_models_run_what_both_can_do() {
+        let all: Vec<Ability> =
+            (0..9).map(|n| if n < 3 { able(1.0, 1, MIB) } else { able(10.0, 8, 64 * MIB) }).collect();
+        let (settled, below) = settled(&all);
+        assert_eq!((shape_of(&settled), settled.area_bytes), ((MIB, 1, 1), MIB));
+        assert!(!below.contains(&true), "{below:?}");
+        let (two, below) = self::settled(&[able(1.0, 1, MIB), able(10.0, 8, 64 * MIB)]);
+        assert_eq!((shape_of(&two), below), ((MIB, 1, 1), vec![false, false]));
+        let (three, below) = self::settled(&[able(1.0, 1, MIB), able(10.0, 8, 64 * MIB), able(10.0, 8, 64 * MIB)]);
+        assert_eq!((shape_of(&three), below), ((MIB, 8, 1), vec![true, false, false]));
+        assert_eq!(self::settled(&[able(1.0, 1, MIB)]).1, [false]);
+        assert!(Settled::of(&[]).is_none());
+    }
+
+    /// Nodes that say what is not so: a quarter of them can take a step of two from the others, and no more.
+    #[test]
+    fn liars_take_little_from_the_others() {
+        let mut all = vec![able(10.0, 8, 64 * MIB); 8];
+        all[0] = able(1e9, 1, 64 * MIB);
+        all[1].loads[0].block_bytes = 512;
+        all[1].area_bytes = 4096;
+        let (settled, _) = settled(&all);
+        assert_eq!((shape_of(&settled), settled.area_bytes), ((MIB, 8, 1), 64 * MIB));
+        // Another suite.
+        all[2].loads.clear();
+        let (other, _) = (Settled::of(&all.iter().collect::<Vec<_>>()).unwrap(), ());
+        assert_eq!((other.loads.len(), other.nodes), (2, 7));
+    }
+
+    #[test]
+    fn what_cannot_be_is_not_sound() {
+        let good = able(10.0, 8, MIB).loads[0];
+        assert!(is_sound_load(&good) && is_sound_load(&AbleLoad { seconds: None, ..good }));
+        for bad in [
+            AbleLoad { block_bytes: 0, ..good },
+            AbleLoad { block_bytes: u64::MAX, ..good },
+            AbleLoad { queue_depth: 0, ..good },
+            AbleLoad { queue_depth: u32::MAX, ..good },
+            AbleLoad { jobs: 0, ..good },
+            AbleLoad { seconds: Some(0.0), ..good },
+            AbleLoad { seconds: Some(-1.0), ..good },
+            AbleLoad { seconds: Some(f64::NAN), ..good },
+            AbleLoad { seconds: Some(f64::INFINITY), ..good },
+        ] {
+            assert!(!is_sound_load(&bad), "{bad:?}");
+        }
+        assert!(is_sound_area(MIB) && !is_sound_area(0) && !is_sound_area(u64::MAX));
+    }
+}

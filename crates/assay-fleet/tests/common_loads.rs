@@ -1,0 +1,139 @@
+//! The loads that all nodes of a run have, over real sockets on the loopback interface.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use std::time::Duration;
+
+use assay_core::cluster::SettledBy;
+use assay_core::medium::Mounted;
+use assay_engine::Control;
+use assay_fleet::{
+    Coordinator, CoordinatorEvent, CoordinatorEvents, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey, Settled,
+};
+use assay_runner::{Ability, AbleLoad, CommonLoads, Rendezvous, Step, Word};
+
+const MIB: u64 = 1 << 20;
+
+fn able(megabytes_per_second: f64, queue_depth: u32) -> Ability {
+    let seconds = Some(MIB as f64 / (megabytes_per_second * 1e6));
+    let write = AbleLoad { block_bytes: MIB, queue_depth, jobs: 1, seconds };
+    let read = AbleLoad { block_bytes: 4096, queue_depth: 32, jobs: 2, seconds: None };
+    let budget = Duration::from_secs(20);
+    Ability { loads: vec![write, read], area_bytes: 64 * MIB, budget, mounted: Mounted::There }
+}
+
+fn listen(nodes: u32, settled: Option<Settled>, ready_within: Duration) -> (Coordinator, CoordinatorEvents, Expected) {
+    let names = (0..nodes).map(|n| (format!("n{n}"), 1)).collect();
+    let rules = Rules { ready_within, ..Rules::new(Mode::Simultaneous, nodes) };
+    let key = RunKey::new().unwrap();
+    let expected = Expected { run: "run1".into(), key, version: "1".into(), nodes: names, rules, settled };
+    let keep = Box::new(|node: usize, _: &[u8]| Ok(format!("id{node}")));
+    let (coordinator, events) = Coordinator::listen("127.0.0.1:0", expected.clone(), keep).unwrap();
+    (coordinator, events, expected)
+}
+
+fn join(coordinator: &Coordinator, expected: &Expected, number: usize) -> Node {
+    let (address, node) = (coordinator.endpoint().to_string(), format!("n{number}"));
+    let key = expected.key.of_node(&node);
+    let (run, version) = (expected.run.clone(), expected.version.clone());
+    Node::join(&Joining { address, run, node, key, version, clock: NodeClock::default() }, &Control::default()).unwrap()
+}
+
+/// What each node of these is told, and the lost ones.
+fn settled(coordinator: &Coordinator, expected: &Expected, all: Vec<Ability>) -> Vec<Option<CommonLoads>> {
+    let nodes: Vec<_> = (0..).zip(all).map(|(n, able)| (join(coordinator, expected, n), able)).collect();
+    let tell = |(mut node, able): (Node, Ability)| {
+        std::thread::spawn(move || {
+            let settled = node.settle(&able, &Control::default());
+            // A connection that ends takes the node out of the run.
+            std::thread::sleep(Duration::from_millis(200));
+            settled
+        })
+    };
+    let threads: Vec<_> = nodes.into_iter().map(tell).collect();
+    threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+}
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// Seven cards write 10 MB/s and one 4 MB/s, for which a depth of 8 is too much.
+#[test]
+fn a_slow_node_runs_what_the_others_run_and_is_named() {
+    let (coordinator, events, expected) = listen(8, None, LONG);
+    let mut all = vec![able(10.0, 8); 8];
+    all[5] = Ability { mounted: Mounted::Root, ..able(4.0, 2) };
+    let told = settled(&coordinator, &expected, all);
+    for (node, told) in told.into_iter().enumerate() {
+        let told = told.unwrap();
+        let shape: Vec<_> = told.loads.iter().map(|l| (l.block_bytes, l.queue_depth, l.jobs, l.far_below)).collect();
+        assert_eq!(shape, [(MIB, 8, 1, node == 5), (4096, 32, 2, false)], "node {node}");
+        let ratio = told.loads[0].to_typical.unwrap();
+        assert!((ratio - if node == 5 { 0.4 } else { 1.0 }).abs() < 1e-9, "{ratio}");
+        assert_eq!((told.by, told.nodes, told.area_bytes), (SettledBy::Nodes, 8, 64 * MIB));
+    }
+    let events: Vec<CoordinatorEvent> = events.try_iter().collect();
+    assert!(events.contains(&CoordinatorEvent::Offered(5, Mounted::Root)));
+    let below =
+        events.iter().find_map(|e| if let CoordinatorEvent::Settled(_, below) = e { Some(below) } else { None });
+    let below = below.unwrap();
+    assert!(below.len() == 1 && below[0].node == 5, "{below:?}");
+    assert!(below[0].loads.len() == 1 && below[0].loads[0].0 == 0, "{below:?}");
+}
+
+/// A node that is measured later, alone, runs what the others ran.
+#[test]
+fn a_later_attempt_has_the_loads_of_the_first() {
+    let first = Settled::of(&[&able(10.0, 8), &able(10.0, 8), &able(10.0, 8)]).unwrap();
+    let (coordinator, _events, expected) = listen(1, Some(first), LONG);
+    let told = settled(&coordinator, &expected, vec![able(2.0, 1)]).remove(0).unwrap();
+    assert_eq!((told.by, told.loads[0].queue_depth, told.loads[0].far_below), (SettledBy::Earlier, 8, true));
+    // Of another suite nothing is known.
+    let other = Settled { loads: Vec::new(), ..Settled::of(&[&able(10.0, 8)]).unwrap() };
+    let (coordinator, _events, expected) = listen(1, Some(other), LONG);
+    let told = settled(&coordinator, &expected, vec![able(2.0, 1)]).remove(0).unwrap();
+    assert_eq!((told.by, told.loads[0].queue_depth, told.loads[0].far_below), (SettledBy::Nodes, 1, false));
+}
+
+/// Who says what cannot be, says it twice or has another suite is out; the others go on.
+#[test]
+fn nodes_that_say_nonsense_are_out_and_the_others_go_on() {
+    let (coordinator, events, expected) = listen(8, None, LONG);
+    let mut all = vec![able(10.0, 8); 8];
+    all[1].loads[0].queue_depth = 0;
+    all[2].area_bytes = u64::MAX;
+    all[3].loads.pop();
+    let mut told = settled(&coordinator, &expected, all);
+    let out: Vec<usize> = (0..8).filter(|node| told[*node].is_none()).collect();
+    assert_eq!(out, [1, 2, 3]);
+    let good = told.remove(0).unwrap();
+    // The one with another suite said what is sound, and found out itself.
+    assert_eq!((good.loads.len(), good.loads[0].queue_depth, good.nodes), (2, 8, 5));
+    let left: Vec<usize> = events
+        .try_iter()
+        .filter_map(|event| if let CoordinatorEvent::Left(node, _) = event { Some(node) } else { None })
+        .collect();
+    assert!(left.contains(&1) && left.contains(&2), "{left:?}");
+}
+
+/// A repeat before anything is settled is none.
+#[test]
+fn nobody_begins_before_loads_are_settled() {
+    let (coordinator, events, expected) = listen(1, None, LONG);
+    let control = Control::default();
+    let mut node = join(&coordinator, &expected, 0);
+    assert_eq!(node.ready(Step { stage: 0, round: 0, workload: 0 }, &control), Word::Alone);
+    assert!(control.stopped(), "the node ends");
+    let reason =
+        events.try_iter().find_map(|e| if let CoordinatorEvent::Left(0, reason) = e { Some(reason) } else { None });
+    assert!(reason.unwrap().contains("before the loads were settled"));
+}
+
+/// Who joins and says nothing is late, and the others go on without it.
+#[test]
+fn who_says_nothing_is_not_waited_for_beyond_the_time_for_it() {
+    let (coordinator, events, expected) = listen(3, None, Duration::from_secs(2));
+    let silent = join(&coordinator, &expected, 2);
+    let told = settled(&coordinator, &expected, vec![able(10.0, 8), able(10.0, 4)]);
+    assert!(told.iter().all(|told| told.as_ref().is_some_and(|told| told.loads[0].queue_depth == 4)), "{told:?}");
+    assert!(events.try_iter().any(|event| event == CoordinatorEvent::Late(2)));
+    drop(silent);
+}
