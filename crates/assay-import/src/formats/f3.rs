@@ -11,7 +11,7 @@ use assay_core::verification::{FakeKind, Method, SECTOR_BYTES, Verdict, Verifica
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Regex;
 
-use crate::check::{decide, pass, undecided};
+use crate::check::{decide, losses, pass, undecided};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
 use crate::pattern::regex;
@@ -295,12 +295,8 @@ impl Run {
             Verdict::Genuine => "f3read found all that f3write wrote".to_owned(),
             Verdict::Undecided if self.missing => "files are missing".to_owned(),
             Verdict::Undecided => "the log is cut off".to_owned(),
-            _ if self.partly => format!(
-                "{} of {} sectors are lost, and not all could be read",
-                check.counts.lost(),
-                check.counts.total()
-            ),
-            _ => format!("{} of {} sectors are lost", check.counts.lost(), check.counts.total()),
+            verdict if self.partly => format!("{}, and not all could be read", losses(&check.counts, verdict)),
+            verdict => losses(&check.counts, verdict),
         };
         if self.read.is_none() {
             report

@@ -11,7 +11,7 @@ use assay_core::verification::{FirstError, Method, SECTOR_BYTES, SectorClass, Ve
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Regex;
 
-use crate::check::{decide, pass, undecided};
+use crate::check::{decide, losses, pass, undecided};
 use crate::format::{Format, Section};
 use crate::number::decimal;
 use crate::pattern::regex;
@@ -43,7 +43,7 @@ static SPEED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(Writing speed|Reading speed|Schreibrate|Leserate): *([0-9.,]+) ([KMG]?)Byte/s"));
 static SECTORS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"[KMGT]?Byte (OK|DATA LOST|DATEN VERLOREN|overwritten|überschrieben|slightly changed|leicht verändert|corrupted|verfälscht)[^(]*\((?:[^)]*, )?(\d+) (?:sectors|Sektoren)\)",
+        r"[KMGT]?Byte (OK|DATA LOST|DATEN VERLOREN|overwritten|überschrieben|slightly changed|leicht verändert|corrupted|verfälscht)[^(]*\((?:[^)]*, )?(\d+) (?:sectors?|Sektor(?:en)?)\)",
     )
 });
 static FIRST: LazyLock<Regex> = LazyLock::new(|| {
@@ -157,6 +157,10 @@ fn report(text: &str) -> Option<Report> {
     check.announced_bytes = partly.map_or(0, |(_, all)| all);
     let little = partly.is_some_and(|(tested, all)| tested / LEAST_TESTED * 10 < all);
     decide(&mut check, tail_is_lost, good && complete && !little);
+    // H2testw calls no medium defective without an error, whatever a copy of the text has kept of the counts.
+    if finished.is_some() && !good && check.verdict == Verdict::Undecided {
+        check.verdict = Verdict::Damaged;
+    }
     if let Some((tested, _)) = partly {
         check.checked_bytes = check.checked_bytes.max(tested);
     }
@@ -168,8 +172,9 @@ fn report(text: &str) -> Option<Report> {
         Verdict::Genuine => "the test found no errors in what it wrote".to_owned(),
         Verdict::Undecided if !complete => "the report is cut off".to_owned(),
         Verdict::Undecided if little => "only a part was tested, without errors".to_owned(),
-        Verdict::Undecided => "the medium is called defective, without counts".to_owned(),
-        _ => format!("{} of {} sectors are lost", check.counts.lost(), check.counts.total()),
+        Verdict::Undecided => "the text says nothing of errors".to_owned(),
+        _ if check.counts.total() == 0 => "the medium is called defective, without counts".to_owned(),
+        verdict => losses(&check.counts, verdict),
     };
     if !complete {
         report.findings.push(Finding::SourceIncomplete { what: "the end, which is the version of H2testw".to_owned() });
