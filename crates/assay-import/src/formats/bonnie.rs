@@ -9,10 +9,9 @@ use std::sync::LazyLock;
 use assay_core::estimate::Estimate;
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern};
-use regex_lite::Regex;
 
 use crate::format::{Format, Section};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 

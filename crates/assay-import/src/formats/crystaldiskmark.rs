@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::{Captures, Regex};
+use regex_lite::Captures;
 
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
 

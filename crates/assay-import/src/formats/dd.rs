@@ -10,13 +10,12 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use super::pibenchmarks::ran_dd;
 use crate::command::{commands, is_device, size, value};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 

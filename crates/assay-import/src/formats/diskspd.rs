@@ -10,12 +10,11 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use crate::date;
 use crate::format::{Format, Section};
 use crate::number::{Base, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Latencies, Load, Report};
 use crate::text::Text;
 

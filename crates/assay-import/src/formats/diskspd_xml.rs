@@ -7,12 +7,11 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::Pattern;
-use regex_lite::Regex;
 
 use super::diskspd::{Parsed, Total, figures};
 use crate::date;
 use crate::format::{Format, Section};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::Report;
 use crate::text::Text;
 

@@ -9,14 +9,13 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern};
-use regex_lite::Regex;
 
 use super::elbencho::rate;
 use crate::command::size;
 use crate::date;
 use crate::format::{Format, Problem, Section};
 use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 

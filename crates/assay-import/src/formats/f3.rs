@@ -9,12 +9,11 @@ use std::sync::LazyLock;
 use assay_core::finding::Finding;
 use assay_core::verification::{FakeKind, Method, SECTOR_BYTES, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
-use regex_lite::Regex;
 
 use crate::check::{decide, losses, pass, undecided};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 

@@ -10,12 +10,12 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern};
-use regex_lite::{Captures, Regex};
+use regex_lite::Captures;
 
 use crate::command::{commands, is_device};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, MOST_FIGURES, Report};
 use crate::text::Text;
 

@@ -8,11 +8,10 @@
 use std::sync::LazyLock;
 
 use assay_core::workload::Op;
-use regex_lite::Regex;
 
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 

@@ -6,11 +6,9 @@
 
 use std::sync::LazyLock;
 
-use regex_lite::Regex;
-
 use crate::format::{Format, Problem, Section};
 use crate::number::decimal;
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{MOST_FIGURES, Report};
 use crate::text::Text;
 

@@ -8,12 +8,11 @@
 use std::sync::LazyLock;
 
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use crate::date::of_ctime;
 use crate::format::{Format, Section};
 use crate::number::decimal;
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 

@@ -10,11 +10,10 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 

@@ -7,12 +7,11 @@
 use std::sync::LazyLock;
 
 use assay_core::workload::Op;
-use regex_lite::Regex;
 
 use super::job::{Job, Side};
 use super::load::Definition;
 use super::terse::close;
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::text::Text;
 
 static RESULT: LazyLock<Regex> =

@@ -3,10 +3,8 @@
 
 use std::sync::LazyLock;
 
-use regex_lite::Regex;
-
 use super::document::{Document, Entry, System, Test, components, short, version};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::text::Text;
 
 static ELEMENT: LazyLock<Regex> = LazyLock::new(|| regex(r"<(/?[A-Za-z0-9]+)(?: [^<>]*)?/?>([^<]*)"));
