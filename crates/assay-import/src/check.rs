@@ -1,6 +1,9 @@
 //! Results of tests that fill a medium and read it back.
 
+use assay_core::finding::Finding;
 use assay_core::verification::{FakeKind, Method, Pass, SECTOR_BYTES, SectorCounts, Verdict, Verification};
+
+use crate::number::printed;
 
 /// Share of the sectors from which on a loss may be that of a fake, in percent: the limit of `verify`. Fakes announce at
 /// least a twentieth too much, and a worn medium loses less.
@@ -30,6 +33,16 @@ pub(crate) fn decide(check: &mut Verification, tail_is_lost: bool, complete: boo
     }
     check.checked_bytes = total.saturating_mul(SECTOR_BYTES);
     check.announced_bytes = check.announced_bytes.max(check.checked_bytes);
+}
+
+/// What contradicts a count of sectors: a size that is printed beside it, rounded or cut off.
+pub(crate) fn contradicts(size: &str, unit: Option<f64>, sectors: u64, of: &str) -> Option<Finding> {
+    let size = printed(size)?.times(unit?);
+    let counted = sectors.saturating_mul(SECTOR_BYTES) as f64;
+    // Without digits behind the point a size below one is printed as none.
+    let differs = (size.value - counted).abs() > size.step.max(counted * 0.01);
+    let how = || format!("{sectors} sectors {of} are not {} bytes", size.value.round());
+    differs.then(|| Finding::SourceContradicts { how: how() })
 }
 
 /// How many sectors are lost, in words.

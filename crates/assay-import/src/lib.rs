@@ -21,6 +21,7 @@ mod number;
 mod options;
 mod own;
 mod pattern;
+mod plausible;
 mod privacy;
 mod registry;
 mod report;

@@ -14,7 +14,7 @@ use regex_lite::Captures;
 
 use crate::date;
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
+use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
@@ -117,7 +117,7 @@ fn facts(report: &mut Report, line: &str) -> bool {
 }
 
 fn figure(row: &Captures<'_>) -> Option<Figure> {
-    let rate = decimal(&row[6]).filter(|rate| *rate > 0.0)?;
+    let rate = printed(&row[6]).filter(|rate| rate.value > 0.0)?;
     let op = if &row[2] == "Read" { Op::Read } else { Op::Write };
     let name = row[0].split(':').next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let mut figure = Figure::new(Load {
@@ -129,7 +129,7 @@ fn figure(row: &Captures<'_>) -> Option<Figure> {
         sync: Some(Sync::End),
         ..Load::new(&name, op)
     });
-    figure.bytes_per_second = Some(rate * 1e6);
-    figure.iops = row.get(7).and_then(|iops| decimal(iops.as_str())).filter(|iops| *iops > 0.0);
+    figure.rate(Some(rate.times(1e6)));
+    figure.operations(row.get(7).and_then(|iops| printed(iops.as_str())).filter(|iops| iops.value > 0.0));
     Some(figure)
 }

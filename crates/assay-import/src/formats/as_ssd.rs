@@ -67,12 +67,30 @@ impl Format for AsSsd {
         if report.figures.is_empty() {
             return Section::nothing(end, text.number(at), "a report of AS SSD without a figure");
         }
+        report.findings.extend(contradiction(&report));
         if report.scores.is_empty() {
             let what = "the section Score, which comes last".to_owned();
             report.findings.push(Finding::SourceIncomplete { what });
         }
         Section::of(report, end)
     }
+}
+
+/// Its scores are a tenth of the sequential rate and the rates of 4 KiB, alone and with 64 threads, in its MB/s.
+fn contradiction(report: &Report) -> Option<Finding> {
+    ["Read", "Write"].into_iter().find_map(|side| {
+        let score = report.scores.iter().find(|score| score.name == format!("AS SSD {}", side.to_lowercase()))?;
+        let rate = |sections: &[&str]| {
+            let named = |figure: &&Figure| sections.iter().any(|name| figure.load.name == format!("{name} {side}"));
+            let figure = report.figures.iter().find(named)?;
+            let by_operations = || Some(figure.iops? * figure.load.block_bytes? as f64);
+            Some(figure.bytes_per_second.or_else(by_operations)? / 1_048_576.0)
+        };
+        let made = rate(&["Sequential", "16MB"])? / 10.0 + rate(&["4K"])? + rate(&["4K-64Threads"])?;
+        let differs = (made - score.value.point).abs() > 1.0 + score.value.point * 0.01;
+        let how = || format!("its rates make a score of {made:.0} for {side}, not {}", score.value.point);
+        differs.then(|| Finding::SourceContradicts { how: how() })
+    })
 }
 
 fn is_section(line: &str) -> bool {

@@ -12,7 +12,7 @@ use assay_core::workload::{Op, Pattern, Sync};
 use regex_lite::Captures;
 
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
+use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
@@ -192,9 +192,9 @@ fn drive(report: &mut Report, test: &Captures<'_>) {
 
 fn figure(row: &Captures<'_>, op: Op, major: u32, share: Option<u8>) -> Option<Figure> {
     let sequential = row[2].to_ascii_lowercase().starts_with("seq");
-    let rate = decimal(&row[7])? * 1e6;
+    let rate = printed(&row[7])?.times(1e6);
     // A row that was not run is printed as zero.
-    if rate == 0.0 {
+    if rate.value == 0.0 {
         return None;
     }
     let queue = row.get(6).map_or("", |queue| queue.as_str());
@@ -232,8 +232,8 @@ fn figure(row: &Captures<'_>, op: Op, major: u32, share: Option<u8>) -> Option<F
         ..Load::new(&name, op)
     };
     let mut figure = Figure::new(load);
-    figure.bytes_per_second = Some(rate);
-    figure.iops = row.get(8).and_then(|iops| decimal(iops.as_str()));
+    figure.rate(Some(rate));
+    figure.operations(row.get(8).and_then(|iops| printed(iops.as_str())));
     figure.latency_ns.mean = row.get(9).and_then(|us| decimal(us.as_str())).map(|us| us * 1e3);
     if major < 4 && op == Op::Write {
         figure.durable_bytes_per_second = figure.bytes_per_second;

@@ -14,8 +14,9 @@ use assay_core::workload::{Op, Pattern, Sync};
 use super::pibenchmarks::ran_dd;
 use crate::command::{commands, is_device, size, value};
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
+use crate::number::{Base, printed, unit};
 use crate::pattern::{Regex, regex};
+use crate::plausible::{Printed, Told};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -52,9 +53,9 @@ static RECORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"^[^0-9+]*([0-9]{1,15}
 #[derive(Debug, Clone, Copy)]
 struct Copied {
     bytes: u64,
-    seconds: f64,
+    seconds: Printed,
     /// Bytes per second as printed, as powers of 1000 and of 1024.
-    printed: (f64, f64),
+    printed: (Printed, Printed),
     /// BusyBox and toybox put no space before the unit.
     binary: bool,
 }
@@ -91,11 +92,11 @@ fn copied(line: &str) -> Option<Copied> {
         return None;
     }
     let found = COPIED.captures(line).or_else(|| TRANSFERRED.captures(line))?;
-    let rate = decimal(&found["rate"])?;
-    let unit = |base| Some(rate * unit(&in_latin(&found["unit"]), base)?);
+    let rate = printed(&found["rate"])?;
+    let unit = |base| Some(rate.times(unit(&in_latin(&found["unit"]), base)?));
     Some(Copied {
         bytes: found["bytes"].parse().ok()?,
-        seconds: decimal(&found["seconds"])?,
+        seconds: printed(&found["seconds"])?,
         printed: (unit(Base::Decimal)?, unit(Base::Binary)?),
         binary: found["space"].is_empty() && found.name("size").is_some(),
     })
@@ -140,7 +141,7 @@ fn is_result(text: &Text, at: usize) -> bool {
         return true;
     }
     let Some(next) = next_filled(text, at).map(|line| text.line(line)) else { return true };
-    let grows = |next: Copied| next.bytes > this.bytes && next.seconds > this.seconds;
+    let grows = |next: Copied| next.bytes > this.bytes && next.seconds.value > this.seconds.value;
     records(next).is_none() && !copied(next).is_some_and(grows)
 }
 
@@ -218,7 +219,8 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     let rate = rate(&mut report, found);
     if !follows_records(text, at)
         && previous_filled(text, at).is_some_and(|line| {
-            copied(text.line(line)).is_some_and(|before| before.bytes < found.bytes && before.seconds < found.seconds)
+            copied(text.line(line))
+                .is_some_and(|before| before.bytes < found.bytes && before.seconds.value < found.seconds.value)
         })
     {
         report.findings.push(Finding::SourceIncomplete { what: "the end of dd: this is its last progress".to_owned() });
@@ -252,7 +254,7 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         span_bytes: Some(found.bytes),
         direct: flags_known.then_some(flags.direct),
         sync: if flags_known || op == Op::Read { Some(flags.sync) } else { None },
-        duration_ns: (found.seconds > 0.0).then_some((found.seconds * 1e9) as u64),
+        duration_ns: (found.seconds.value > 0.0).then_some((found.seconds.value * 1e9) as u64),
         ..Load::new(if op == Op::Read { "dd read" } else { "dd write" }, op)
     };
     let mut figure = Figure::new(load);
@@ -266,18 +268,19 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
 
 /// Bytes per second, by bytes and seconds where both are more than nothing.
 fn rate(report: &mut Report, found: Copied) -> f64 {
-    let printed = if found.binary { found.printed.1 } else { found.printed.0 };
-    if found.seconds <= 0.0 {
-        return printed;
+    let (decimal, binary) = found.printed;
+    let (meant, other) = if found.binary { (binary, decimal) } else { (decimal, binary) };
+    if found.seconds.value <= 0.0 {
+        return meant.value;
     }
-    let computed = found.bytes as f64 / found.seconds;
-    // Two digits are printed of rates below ten.
-    let near = |printed: f64| (printed / computed - 1.0).abs() < 0.06;
-    if !near(found.printed.0) && !near(found.printed.1) {
-        let how = format!("{} bytes in {} s are not {printed} bytes/s", found.bytes, found.seconds);
-        report.findings.push(Finding::SourceContradicts { how });
+    // Which unit an `MB` is, not all of them tell: in one of both the rate has to be that of bytes and seconds.
+    let bytes = Some(Printed::exact(found.bytes as f64));
+    let wrong =
+        |rate| Told { rate: Some(rate), bytes, seconds: Some(found.seconds), ..Told::default() }.contradiction(None);
+    if wrong(other).is_some() {
+        report.findings.extend(wrong(meant));
     }
-    computed
+    found.bytes as f64 / found.seconds.value
 }
 
 fn follows_records(text: &Text, at: usize) -> bool {

@@ -15,6 +15,7 @@ use crate::date;
 use crate::format::{Format, Section};
 use crate::number::{Base, unit};
 use crate::pattern::{Regex, regex};
+use crate::plausible::{Printed, Told};
 use crate::report::{Figure, Latencies, Load, Report};
 use crate::text::Text;
 
@@ -36,6 +37,8 @@ pub(super) struct Total {
     pub(super) rate: f64,
     pub(super) iops: f64,
     pub(super) mean_ms: Option<f64>,
+    /// What was printed of it, with its rounding.
+    pub(super) told: Told,
 }
 
 /// What a report tells, in either form.
@@ -182,12 +185,19 @@ fn bytes(text: &str) -> Option<u64> {
 fn total(parsed: &mut Parsed, table: &str, line: &str) {
     let mut numbers = line.trim_start_matches("total:").split('|').map(|part| part.trim().parse::<f64>().ok());
     let mut next = || numbers.next().flatten();
-    let (Some(bytes), Some(_), Some(mib), Some(iops)) = (next(), next(), next(), next()) else { return };
+    let (Some(bytes), Some(operations), Some(mib), Some(iops)) = (next(), next(), next(), next()) else { return };
     // Printed to two digits: bytes by time is finer, where it agrees.
     let finer = parsed.seconds.filter(|seconds| *seconds > 0.0).map(|seconds| bytes / seconds);
     let printed = mib * 1_048_576.0;
     let rate = finer.filter(|finer| (finer - printed).abs() < 0.006 * 1_048_576.0).unwrap_or(printed);
-    let total = Total { bytes, rate, iops, mean_ms: next().filter(|ms| *ms > 0.0) };
+    let told = Told {
+        rate: Some(Printed { value: mib, step: 0.01 }.times(1_048_576.0)),
+        iops: Some(Printed { value: iops, step: 0.01 }),
+        bytes: Some(Printed::exact(bytes)),
+        operations: Some(Printed::exact(operations)),
+        seconds: parsed.seconds.map(|value| Printed { value, step: 0.01 }),
+    };
+    let total = Total { bytes, rate, iops, mean_ms: next().filter(|ms| *ms > 0.0), told };
     match table {
         "Total IO" => parsed.all = total,
         "Read IO" => parsed.reads = total,
@@ -259,6 +269,11 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
     });
     figure.bytes_per_second = Some(total.rate);
     figure.iops = Some(total.iops);
+    figure.told = total.told;
+    if op == Op::Mixed {
+        let halves = [parsed.reads, parsed.writes].map(|half| half.told.contradiction(figure.load.block_bytes));
+        figure.findings.extend(halves.into_iter().flatten());
+    }
     figure.durable_bytes_per_second = (op != Op::Read && parsed.through).then_some(total.rate);
     figure.latency_ns = Latencies { mean: total.mean_ms.map(|ms| ms * 1e6), ..latencies };
     report.figures.push(figure);

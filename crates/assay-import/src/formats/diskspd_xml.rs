@@ -151,7 +151,7 @@ impl Seen {
             // Without a time there is no rate.
             let finite = |rate: f64| if rate.is_finite() { rate } else { 0.0 };
             let (rate, iops) = (finite(bytes / seconds), finite(count / seconds));
-            Total { bytes: if rate > 0.0 { bytes } else { 0.0 }, rate, iops, mean_ms }
+            Total { bytes: if rate > 0.0 { bytes } else { 0.0 }, rate, iops, mean_ms, ..Total::default() }
         };
         parsed.reads = total(self.reads, mean_read);
         parsed.writes = total(self.writes, mean_write);

@@ -12,6 +12,7 @@ use assay_core::workload::{Op, Pattern};
 
 use crate::date;
 use crate::format::{Format, Problem, Section};
+use crate::plausible::{Printed, Told};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -164,7 +165,9 @@ fn phase<'a>(report: &mut Report, get: &impl Fn(&str) -> Option<&'a str>) {
     };
     let mut figure = Figure::new(load);
     figure.iops = both("IOPS [last]");
-    figure.bytes_per_second = rate(both("MiB/s [last]"), 1_048_576.0, figure.iops, figure.load.block_bytes);
+    let printed = both("MiB/s [last]");
+    figure.bytes_per_second = rate(printed, 1_048_576.0, figure.iops, figure.load.block_bytes);
+    figure.told = cut_off(printed, 1_048_576.0, figure.iops, op);
     let latency = |which: &str| {
         let named = number(&format!("IO lat us [{which}]")).or_else(|| number(&format!("IO lat us {which}")));
         named.map(|us| us * 1e3)
@@ -187,6 +190,13 @@ pub(super) fn rate(printed: Option<f64>, unit: f64, iops: Option<f64>, block: Op
         iops > printed && by_operations >= printed && by_operations < printed + 3.0
     });
     (!exact).then_some(printed * unit)
+}
+
+/// What elbencho prints is cut off to whole ones; of a mix that is each half.
+pub(super) fn cut_off(rate: Option<f64>, unit: f64, iops: Option<f64>, op: Op) -> Told {
+    let step = if op == Op::Mixed { 2.0 } else { 1.0 };
+    let whole = |value: Option<f64>| value.map(|value| Printed { value, step });
+    Told { rate: whole(rate).map(|rate| rate.times(unit)), iops: whole(iops), ..Told::default() }
 }
 
 /// The area is told as the size of a file, and how many there are of each thread and directory.

@@ -10,12 +10,13 @@ use std::sync::LazyLock;
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern};
 
-use super::elbencho::rate;
+use super::elbencho::{cut_off, rate};
 use crate::command::size;
 use crate::date;
 use crate::format::{Format, Problem, Section};
-use crate::number::{Base, decimal, unit};
+use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
+use crate::plausible::Printed;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -174,6 +175,19 @@ impl Head {
         })
     }
 
+    /// The size of a block, which elbencho reduces to that of a file.
+    fn block(&self) -> Option<u64> {
+        let bytes = |value: &str| size(value, 1).filter(|size| *size > 0);
+        let block = match self.value("-b", "--block") {
+            Some(block) => bytes(block)?,
+            None => self.command.as_ref().map(|_| 1 << 20)?,
+        };
+        match self.value("-s", "--size") {
+            Some(file) => Some(block.min(bytes(file)?)),
+            None => Some(block),
+        }
+    }
+
     fn has(&self, long: &str) -> Option<bool> {
         self.command.as_ref().map(|words| words.iter().any(|word| word == long))
     }
@@ -204,6 +218,8 @@ struct Phase {
     entries: Option<f64>,
     mean_ns: Option<f64>,
     max_ns: Option<f64>,
+    bytes: Option<Printed>,
+    seconds: Option<Printed>,
 }
 
 impl Phase {
@@ -217,6 +233,16 @@ impl Phase {
             "Throughput MiB/s" | "Throughput MB/s" | "MiB/s total" | "MB/s total" => {
                 let scale = name.split([' ', '/']).find_map(|word| unit(word, Base::Decimal));
                 self.rate = number().zip(scale);
+            }
+            "Total MiB" | "Total MB" => {
+                let scale = name.rsplit(' ').next().and_then(|word| unit(word, Base::Decimal));
+                let total = decimal(last).map(|value| Printed { value, step: 1.0 });
+                self.bytes = total.zip(scale).map(|(total, scale)| total.times(scale));
+            }
+            "Elapsed time" => {
+                let time =
+                    last.strip_suffix("ms").map(|time| (time, 1e-3)).or(last.strip_suffix('s').map(|t| (t, 1.0)));
+                self.seconds = time.and_then(|(time, scale)| Some(printed(time)?.times(scale)));
             }
             "IOPS" | "IOPS total" => self.iops = number(),
             "Files/s" | "Dirs/s" => self.entries = self.entries.or_else(number),
@@ -259,10 +285,7 @@ impl Phase {
         let load = Load {
             read_percent: self.name.strip_prefix("RWMIX").and_then(|share| share.trim_end_matches('%').parse().ok()),
             pattern: random.filter(|_| !unusual),
-            block_bytes: match head.value("-b", "--block") {
-                Some(block) => size(block, 1).filter(|size| *size > 0),
-                None => has_command.then_some(1 << 20),
-            },
+            block_bytes: head.block(),
             queue_depth: number("--iodepth", "--iodepth", 1),
             jobs: number("-t", "--threads", 1).filter(|_| alone),
             direct: head.has("--direct"),
@@ -270,8 +293,10 @@ impl Phase {
         };
         let mut figure = Figure::new(load);
         figure.iops = self.iops;
-        let (printed, unit) = self.rate.map_or((None, 1.0), |(printed, unit)| (Some(printed), unit));
-        figure.bytes_per_second = rate(printed, unit, self.iops, figure.load.block_bytes);
+        let (whole, unit) = self.rate.map_or((None, 1.0), |(whole, unit)| (Some(whole), unit));
+        figure.bytes_per_second = rate(whole, unit, self.iops, figure.load.block_bytes);
+        figure.told = cut_off(whole, unit, self.iops, op);
+        (figure.told.bytes, figure.told.seconds) = (self.bytes, self.seconds);
         (figure.latency_ns.mean, figure.latency_ns.max) = (self.mean_ns, self.max_ns);
         (self.rate.is_some() || self.iops.is_some()).then_some(figure)
     }

@@ -10,7 +10,7 @@ use assay_core::finding::Finding;
 use assay_core::verification::{FakeKind, Method, SECTOR_BYTES, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 
-use crate::check::{decide, losses, pass, undecided};
+use crate::check::{contradicts, decide, losses, pass, undecided};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
 use crate::pattern::{Regex, regex};
@@ -29,8 +29,11 @@ const MOST_BETWEEN: usize = 12;
 static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^F3 (write|read|probe) ([0-9.]+)"));
 static FILE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Validating file \S+ \.\.\.\s+(\d+)/ *(\d+)/ *(\d+)/ *(\d+)(.*)$"));
-static SECTORS: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^(Data OK|Data LOST|Corrupted|Slightly changed|Overwritten): .*\((\d+) sectors?\)"));
+static SECTORS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^(Data OK|Data LOST|Corrupted|Slightly changed|Overwritten): ([0-9.]+) ([KMGT]?B(?:yte)?) *\((\d+) sectors?\)",
+    )
+});
 static SPEED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Average ([Ww]riting|[Rr]eading) speed: ([0-9.]+) ([KMGT]?B(?:yte)?)/s"));
 static NEWS: LazyLock<Regex> = LazyLock::new(|| {
@@ -102,6 +105,8 @@ struct Run {
     partly: bool,
     missing: bool,
     failed_write: bool,
+    /// Counts and sizes that contradict each other.
+    wrong: Vec<Finding>,
     write: Option<f64>,
     read: Option<f64>,
     /// Device, verdict and kind of a probe.
@@ -142,7 +147,11 @@ impl Run {
             if self.summary[at].is_some() {
                 return Said::Another;
             }
-            self.summary[at] = sectors[2].parse().ok();
+            self.summary[at] = sectors[4].parse().ok();
+            if let Some(count) = self.summary[at] {
+                let of = names[at].trim_start_matches("Data ");
+                self.wrong.extend(contradicts(&sectors[2], unit(&sectors[3], Base::Binary), count, of));
+            }
         } else if let Some(speed) = SPEED.captures(line) {
             let rate = decimal(&speed[2]).zip(unit(&speed[3], Base::Binary)).map(|(rate, unit)| rate * unit);
             let place = if speed[1].eq_ignore_ascii_case("writing") { &mut self.write } else { &mut self.read };
@@ -263,6 +272,7 @@ impl Run {
             }
             _ => None,
         };
+        report.findings.extend(self.wrong.iter().take(1).cloned());
         if let Some(summary) = summary.filter(|summary| *summary != sums && !self.files.is_empty()) {
             let how = format!("the summary counts {summary:?} sectors, its files {sums:?}");
             report.findings.push(Finding::SourceContradicts { how });

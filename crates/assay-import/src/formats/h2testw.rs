@@ -10,9 +10,9 @@ use assay_core::finding::Finding;
 use assay_core::verification::{FirstError, Method, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 
-use crate::check::{decide, losses, pass, undecided};
+use crate::check::{contradicts, decide, losses, pass, undecided};
 use crate::format::{Format, Section};
-use crate::number::decimal;
+use crate::number::{Base, decimal, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
@@ -42,7 +42,7 @@ static SPEED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(Writing speed|Reading speed|Schreibrate|Leserate): *([0-9.,]+) ([KMG]?)Byte/s"));
 static SECTORS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"[KMGT]?Byte (OK|DATA LOST|DATEN VERLOREN|overwritten|überschrieben|slightly changed|leicht verändert|corrupted|verfälscht)[^(]*\((?:[^)]*, )?(\d+) (?:sectors?|Sektor(?:en)?)\)",
+        r"([0-9.,]+) ([KMGT]?Byte) (OK|DATA LOST|DATEN VERLOREN|overwritten|überschrieben|slightly changed|leicht verändert|corrupted|verfälscht)[^(]*\((?:[^)]*, )?(\d+) (?:sectors?|Sektor(?:en)?)\)",
     )
 });
 static FIRST: LazyLock<Regex> = LazyLock::new(|| {
@@ -122,11 +122,12 @@ fn report(text: &str) -> Option<Report> {
     report.version = END.captures(text).map(|end| end[1].to_owned());
     let complete = report.version.is_some();
     let mut check = undecided(Method::Full);
-    let mut lost = None;
+    let (mut lost, mut wrong, mut good_told) = (None, None, false);
     for sectors in SECTORS.captures_iter(text) {
-        let count: u64 = sectors[2].parse().ok()?;
-        match &sectors[1] {
-            "OK" => check.counts.good = count,
+        let count: u64 = sectors[4].parse().ok()?;
+        wrong = wrong.or(contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count, &sectors[3]));
+        match &sectors[3] {
+            "OK" => (check.counts.good, good_told) = (count, true),
             "DATA LOST" | "DATEN VERLOREN" => lost = Some(count),
             "overwritten" | "überschrieben" => check.counts.overwritten = count,
             "slightly changed" | "leicht verändert" => check.counts.changed = count,
@@ -141,6 +142,7 @@ fn report(text: &str) -> Option<Report> {
         let known = check.counts.lost();
         check.counts.corrupted = check.counts.corrupted.saturating_add(lost.saturating_sub(known));
     }
+    report.findings.extend(wrong);
     let partly = PARTLY.captures(text).and_then(|partly| {
         let mib = |at: usize| partly[at].parse::<u64>().ok()?.checked_mul(1 << 20);
         Some((mib(1)?, mib(2)?))
@@ -156,6 +158,11 @@ fn report(text: &str) -> Option<Report> {
     check.announced_bytes = partly.map_or(0, |(_, all)| all);
     let little = partly.is_some_and(|(tested, all)| tested / LEAST_TESTED * 10 < all);
     decide(&mut check, tail_is_lost, good && complete && !little);
+    // Without the sectors that are good nobody knows whether many are lost.
+    if check.verdict == Verdict::Fake && !good_told {
+        (check.verdict, check.kind, check.real_bytes) = (Verdict::Damaged, None, None);
+        report.findings.push(Finding::SourceIncomplete { what: "the count of good sectors".to_owned() });
+    }
     // H2testw calls no medium defective without an error, whatever a copy of the text has kept of the counts.
     if finished.is_some() && !good && check.verdict == Verdict::Undecided {
         check.verdict = Verdict::Damaged;

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use assay_core::workload::Op;
 
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
+use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
@@ -94,9 +94,9 @@ fn figure(done: &regex_lite::Captures<'_>, request_of: Option<(Op, f64)>) -> Opt
             "G" => 1e9,
             _ => 1.0,
         };
-        Some(decimal(&done[number])? * power)
+        Some(printed(&done[number])?.times(power))
     };
-    let requests = scaled(1, 2).filter(|requests| *requests > 0.0)?;
+    let requests = scaled(1, 2).map(|requests| requests.value).filter(|requests| *requests > 0.0)?;
     let moved = done
         .get(5)
         .zip(done.get(6))
@@ -117,8 +117,8 @@ fn figure(done: &regex_lite::Captures<'_>, request_of: Option<(Op, f64)>) -> Opt
         jobs: Some(1),
         ..Load::new(NAME, op)
     });
-    figure.iops = scaled(8, 9);
-    figure.bytes_per_second = decimal(&done[10]).zip(unit(&done[11], Base::Binary)).map(|(rate, unit)| rate * unit);
+    figure.operations(scaled(8, 9));
+    figure.rate(printed(&done[10]).zip(unit(&done[11], Base::Binary)).map(|(rate, unit)| rate.times(unit)));
     Some(figure)
 }
 

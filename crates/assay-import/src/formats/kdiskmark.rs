@@ -13,7 +13,7 @@ use regex_lite::Captures;
 
 use crate::date;
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
+use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
@@ -120,9 +120,9 @@ impl Format for KDiskMark {
 }
 
 fn figure(op: Op, share: Option<u8>, row: &Captures<'_>) -> Option<Figure> {
-    let rate = decimal(&row[6])? * MB;
+    let rate = printed(&row[6])?.times(MB);
     // A row that was not run is printed as zero.
-    if rate == 0.0 {
+    if rate.value == 0.0 {
         return None;
     }
     let sequential = row[1].to_ascii_lowercase().starts_with("seq");
@@ -142,11 +142,11 @@ fn figure(op: Op, share: Option<u8>, row: &Captures<'_>) -> Option<Figure> {
         sync: Some(Sync::End),
         ..Load::new(&format!("{heading} {label}"), op)
     });
-    figure.bytes_per_second = Some(rate);
-    figure.iops = row.get(7).and_then(|iops| decimal(iops.as_str()));
+    figure.rate(Some(rate));
+    figure.operations(row.get(7).and_then(|iops| printed(iops.as_str())));
     figure.latency_ns.mean = row.get(8).and_then(|us| decimal(us.as_str())).filter(|us| *us > 0.0).map(|us| us * 1e3);
     if op != Op::Read {
-        figure.durable_bytes_per_second = Some(rate);
+        figure.durable_bytes_per_second = figure.bytes_per_second;
     }
     Some(figure)
 }

@@ -12,6 +12,7 @@ use super::load::{self, Definition};
 use super::{json, terse, text};
 use crate::date;
 use crate::format::Section;
+use crate::plausible::Told;
 use crate::report::{Figure, Latencies, Load, Report};
 use crate::text::Text;
 
@@ -189,7 +190,8 @@ impl Call {
         report.version = self.version.take();
         report.created = self.created.take();
         let mut runs: Vec<Vec<Job>> = Vec::new();
-        for job in jobs {
+        for mut job in jobs {
+            job.contradictions = self.contradictions(&job);
             match runs.iter_mut().find(|run| run.first().is_some_and(|first| clones(first, &job))) {
                 Some(run) => run.push(job),
                 None => runs.push(vec![job]),
@@ -210,6 +212,21 @@ impl Call {
             self.add(&mut report, job, &jobs);
         }
         (!report.figures.is_empty()).then_some(report)
+    }
+
+    /// What the directions of a job tell that contradicts itself.
+    fn contradictions(&self, job: &Job) -> Vec<Finding> {
+        let definition = self.definition(job);
+        let of = |side: &Side| {
+            let load = load::load(job, side, definition);
+            // Of a mix the size may be one of each direction.
+            let block = match side.op {
+                Op::Mixed => None,
+                _ => load.block_bytes.filter(|_| load.blocks.is_empty()),
+            };
+            side.told.contradiction(block)
+        };
+        job.sides.iter().filter_map(of).collect()
     }
 
     fn add(&self, report: &mut Report, job: &Job, all: &[Job]) {
@@ -233,6 +250,7 @@ impl Call {
                 _ => job.sides.iter().map(|side| figure(job, side, load::load(job, side, definition))).collect(),
             };
         for mut figure in figures {
+            figure.findings.extend(job.contradictions.iter().take(1).cloned());
             if parallel {
                 figure.findings.push(Finding::NotTold {
                     tool: NAME.to_owned(),
@@ -282,6 +300,7 @@ fn figure(job: &Job, side: &Side, load: Load) -> Figure {
     figure.bytes_per_second = side.bytes_per_second;
     figure.iops = side.iops;
     figure.latency_ns = side.latency;
+    figure.told = Told::LOOKED_AT;
     if op != Op::Read && load::durable(&job.options) {
         figure.durable_bytes_per_second = side.bytes_per_second;
     }

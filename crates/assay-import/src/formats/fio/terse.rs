@@ -6,6 +6,7 @@
 use assay_core::workload::Op;
 
 use super::job::{Job, Side};
+use crate::plausible::{Printed, Told};
 use crate::report::Latencies;
 
 /// Fields before those of reads: version, fio's version, job, group, error.
@@ -59,6 +60,14 @@ fn side_of(op: Op, fields: &[&str]) -> Option<Side> {
     side.bytes_per_second = number(1).map(|rate| rate * 1024.0);
     side.iops = number(2);
     side.runtime_ms = number(3)?;
+    let whole = |at: usize, unit: f64| number(at).map(|value| Printed { value, step: 1.0 }.times(unit));
+    side.told = Told {
+        rate: whole(1, 1024.0),
+        iops: whole(2, 1.0),
+        bytes: whole(0, 1024.0),
+        operations: None,
+        seconds: whole(3, 1e-3),
+    };
     // Whole KiB/s of a slow medium are too coarse: size and time are told too.
     let by_time = side.bytes * 1e3 / side.runtime_ms;
     side.bytes_per_second = side.bytes_per_second.map(|rate| close(rate, by_time, 1024.0));
