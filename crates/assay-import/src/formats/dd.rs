@@ -47,7 +47,7 @@ static TRANSFERRED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 /// `2048+0 records out` in the words of any language.
-static RECORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"^[^0-9+]*([0-9]{1,15})\+([0-9]{1,15})[^0-9+]*$"));
+static RECORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:^|[^0-9+.,:])([0-9]{1,15})\+([0-9]{1,15})[^0-9+]*$"));
 
 /// What one line says.
 #[derive(Debug, Clone, Copy)]

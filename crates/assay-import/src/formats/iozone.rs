@@ -27,6 +27,8 @@ const SPLASH: &str = "Iozone: Performance Test of File I/O";
 const MOST_SPLASH: usize = 100;
 /// Most sizes of records in a block of `-R`.
 const MOST_SIZES: usize = 64;
+/// Largest record that iozone takes, in bytes.
+const LARGEST_RECORD: u64 = 16 << 20;
 /// Most lines between a command and what it printed.
 const MOST_BETWEEN: usize = 8;
 
@@ -306,6 +308,12 @@ impl Run {
         let columns = self.columns(&cells);
         let [(_, file), (_, record), values @ ..] = cells.as_slice() else { return };
         let (Some(file), Some(record)) = (kibibytes(file), kibibytes(record)) else { return };
+        // The second half of a row that was wrapped has figures there.
+        if record > file || record > LARGEST_RECORD || !(record.is_power_of_two() || self.block_bytes == Some(record)) {
+            let what = "a row of iozone whose first numbers are no sizes of a file and of a record".to_owned();
+            self.problems.push(Problem { line: number, what });
+            return;
+        }
         let Some(columns) = columns else {
             let what = "the columns of this row of iozone cannot be told apart".to_owned();
             self.problems.push(Problem { line: number, what });

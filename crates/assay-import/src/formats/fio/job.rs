@@ -32,6 +32,8 @@ pub(super) struct Job {
     pub(super) disks: String,
     /// What of it is missing, where the text is cut off.
     pub(super) missing: Option<&'static str>,
+    /// Whether it read and wrote, and one of both is not told.
+    pub(super) half: bool,
     /// What it prints that contradicts itself.
     pub(super) contradictions: Vec<Finding>,
 }
@@ -150,6 +152,7 @@ pub(super) fn together(clones: Vec<Job>) -> Option<Job> {
     for job in all {
         whole.error = if whole.error == 0 { job.error } else { whole.error };
         whole.missing = whole.missing.or(job.missing);
+        whole.half |= job.half;
         whole.contradictions.extend(job.contradictions);
         for mut side in job.sides {
             count(&mut side);

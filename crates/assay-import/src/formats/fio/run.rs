@@ -211,7 +211,7 @@ impl Call {
         for job in &jobs {
             self.add(&mut report, job, &jobs);
         }
-        (!report.figures.is_empty()).then_some(report)
+        (!report.is_empty()).then_some(report)
     }
 
     /// What the directions of a job tell that contradicts itself.
@@ -239,6 +239,17 @@ impl Call {
         let parallel =
             all.iter().any(|other| !std::ptr::eq(other, job) && other.group == job.group && other.host == job.host);
         let definition = self.definition(job);
+        if let [side] = job.sides.as_slice()
+            && is_half(job, definition)
+        {
+            // It is no load of that half: the other was done beside it.
+            let (of, other) = if side.op == Op::Read { ("reads", "writes") } else { ("writes", "reads") };
+            let what = format!("the {other} of the job {}", job.name);
+            report.findings.push(Finding::SourceIncomplete { what });
+            report.findings.extend(job.contradictions.iter().take(1).cloned());
+            report.scores.extend(parts(job, side, of));
+            return;
+        }
         let figures: Vec<Figure> =
             match (job.sides.iter().find(|s| s.op == Op::Read), job.sides.iter().find(|s| s.op == Op::Write)) {
                 (Some(read), Some(write)) => {
@@ -260,6 +271,15 @@ impl Call {
             report.figures.push(figure);
         }
     }
+}
+
+/// Whether a job with one direction is half of what it did: its operations say so, or it was to mix and is not told to
+/// its end.
+fn is_half(job: &Job, definition: Option<&Definition>) -> bool {
+    let rw = definition.map(|definition| &definition.rw).or(job.options.get("rw")).or(job.options.get("readwrite"));
+    let mix = rw.is_some_and(|rw| matches!(rw.split(':').next(), Some("rw" | "readwrite" | "randrw")));
+    let unified = job.sides.iter().any(|side| side.op == Op::Mixed);
+    !unified && (job.half || mix && job.missing.is_some())
 }
 
 /// Whether two jobs are one with `numjobs`.

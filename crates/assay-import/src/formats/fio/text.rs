@@ -266,6 +266,9 @@ fn operations(job: &mut Job, totals: &str, block: &impl Fn(&Job, Op) -> Option<u
         .map(|part| part.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok())
         .collect();
     let of = |op: Op| counts.get(usize::from(op == Op::Write)).copied().flatten();
+    let told = |op: Op| job.sides.iter().any(|side| side.op == op || side.op == Op::Mixed);
+    let lacks = |op: Op| of(op).is_some_and(|count| count > 0) && !told(op);
+    job.half = lacks(Op::Read) || lacks(Op::Write);
     let blocks: Vec<Option<u64>> = job.sides.iter().map(|side| block(job, side.op)).collect();
     for (side, block) in job.sides.iter_mut().zip(blocks) {
         let Some(count) = of(side.op).filter(|count| *count > 0 && side.op != Op::Mixed) else { continue };
