@@ -247,6 +247,11 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
             });
         }
     }
+    let told = parsed.reads.bytes + parsed.writes.bytes;
+    if parsed.all.bytes > 0.0 && (parsed.all.bytes - told).abs() > parsed.all.bytes * 1e-3 {
+        let how = format!("{} bytes in all are not the {told} of reads and writes", parsed.all.bytes);
+        report.findings.push(Finding::SourceContradicts { how });
+    }
     let share = parsed.reads.iops / parsed.all.iops * 100.0;
     // Of several targets the options are those of the last.
     let one = !parsed.several;

@@ -24,6 +24,8 @@ const NAME: &str = "elbencho";
 const MOST_PHASES: usize = 1_000;
 /// Most calls in one table.
 const MOST_CALLS: usize = 10_000;
+/// Units of a rate, cut off to whole ones, below which it may be a fifth too low.
+const COARSE: f64 = 5.0;
 
 impl Format for Elbencho {
     fn name(&self) -> &'static str {
@@ -189,7 +191,9 @@ pub(super) fn rate(printed: Option<f64>, unit: f64, iops: Option<f64>, block: Op
         let by_operations = iops * block as f64 / unit;
         iops > printed && by_operations >= printed && by_operations < printed + 3.0
     });
-    (!exact).then_some(printed * unit)
+    // Of a few whole units the operations tell more.
+    let coarse = printed < COARSE && iops.is_some();
+    (!exact && !coarse).then_some(printed * unit)
 }
 
 /// What elbencho prints is cut off to whole ones; of a mix that is each half.

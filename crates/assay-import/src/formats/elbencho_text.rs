@@ -30,6 +30,8 @@ const MOST_ABOVE: usize = 12;
 const MOST_FIGURES: usize = 1_000;
 /// Most phases in one table.
 const MOST_PHASES: usize = 10_000;
+/// What lines between a command and its table begin with.
+const HEADS: [&str; 6] = ["NOTE", "WARNING", "ERROR", "ISO DATE", "LABEL", "```"];
 /// Most words of a command.
 const MOST_WORDS: usize = 500;
 /// Longest label in characters: each report has it.
@@ -197,8 +199,15 @@ impl Head {
 fn words(text: &Text, at: usize, before: usize) -> Option<Vec<String>> {
     let mut whole = text.line(at).trim().to_owned();
     for next in at + 1..before {
-        let Some(part) = whole.strip_suffix('\\') else { break };
-        whole = format!("{part} {}", text.line(next).trim());
+        let line = text.line(next).trim();
+        match whole.strip_suffix('\\') {
+            Some(part) => whole = format!("{part} {line}"),
+            // A mail or a terminal has wrapped it.
+            None if !line.is_empty() && !HEADS.iter().any(|head| line.starts_with(head)) => {
+                whole = format!("{whole} {line}");
+            }
+            None => break,
+        }
     }
     let mut words = whole.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
     words.find(|word| word.rsplit('/').next() == Some(NAME))?;

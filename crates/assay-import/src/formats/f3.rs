@@ -183,6 +183,12 @@ impl Run {
             self.geometry[at] = blocks.or_else(|| found.get(3).and_then(|found| power(found.as_str())));
         } else if line.starts_with("Probe time:") {
             self.probed = true;
+        } else if line.contains("NOT fully read") {
+            // Wrapped behind the counts of its file.
+            if let Some((_, whole)) = self.files.last_mut() {
+                *whole = false;
+            }
+            self.partly = true;
         } else if line.contains("Not all data was read due to I/O error") {
             self.partly = true;
         } else if line.starts_with("Missing file") || line.contains("Not all F3 files in the range") {

@@ -44,7 +44,7 @@ impl Format for HdTune {
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
-        let (mut op, mut end) = (Op::Read, at + 1);
+        let (mut op, mut end, mut said) = (Op::Read, at + 1, false);
         if let Some(title) = TITLE.captures(text.line(at)) {
             if title.get(1).is_some() {
                 report.tool = "HD Tune Pro".to_owned();
@@ -57,7 +57,7 @@ impl Format for HdTune {
             if let Some(found) = VALUE.captures(line) {
                 value(&mut report, op, &found[1], decimal(&found[2]));
             } else if let Some(what) = lower.strip_suffix(" transfer rate") {
-                op = if what == "write" { Op::Write } else { Op::Read };
+                (op, said) = (if what == "write" { Op::Write } else { Op::Read }, true);
             } else if !(line.is_empty() || lower.starts_with("cpu usage") || lower.starts_with("test capacity")) {
                 break;
             }
@@ -67,6 +67,11 @@ impl Format for HdTune {
         }
         if report.is_empty() {
             return Section::nothing(end, text.number(at), "a report of HD Tune without a figure");
+        }
+        // The Pro version has a heading for each direction.
+        if report.tool != NAME && !said {
+            let what = "whether it read or wrote; reading is taken".to_owned();
+            report.findings.push(Finding::NotTold { tool: report.tool.clone(), what });
         }
         report.findings.push(Finding::NotTold {
             tool: report.tool.clone(),

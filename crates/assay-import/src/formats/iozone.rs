@@ -110,6 +110,10 @@ impl Format for Iozone {
         if run.report.is_empty() {
             return Section::nothing(end, text.number(at), "iozone printed no figure");
         }
+        if !run.splash && run.command.is_none() && run.rows {
+            let what = "whether its table is in kB/s, which is taken, or in other units: its first lines are missing";
+            run.report.findings.push(Finding::NotTold { tool: NAME.to_owned(), what: what.to_owned() });
+        }
         if run.splash && !run.complete {
             let what = "the line `iozone test complete.`".to_owned();
             run.report.findings.push(Finding::SourceIncomplete { what });

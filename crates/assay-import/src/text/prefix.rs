@@ -50,16 +50,9 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Takes it off.
 pub(super) fn strip(lines: &mut [Line]) {
-    // A quotation is marked on its own lines alone.
-    for line in lines.iter_mut() {
-        let mut rest = line.text.as_str();
-        while let Some(behind) = rest.strip_prefix('>') {
-            rest = behind.strip_prefix(' ').unwrap_or(behind);
-        }
-        line.text.drain(..line.text.len() - rest.len());
-    }
     for _ in 0..MOST_LAYERS {
-        let mut changed = false;
+        indentation(lines);
+        let mut changed = quotation(lines);
         for mark in ["//", "#", "|", ";", "*"] {
             changed |= common(lines, |text| {
                 let inner = text.trim_start();
@@ -77,6 +70,20 @@ pub(super) fn strip(lines: &mut [Line]) {
         }
     }
     indentation(lines);
+}
+
+/// Takes off the marks of a quotation, which stand on its own lines alone; whether there were some.
+fn quotation(lines: &mut [Line]) -> bool {
+    let mut changed = false;
+    for line in lines.iter_mut().filter(|line| line.text.starts_with('>')) {
+        let mut rest = line.text.as_str();
+        while let Some(behind) = rest.strip_prefix('>') {
+            rest = behind.strip_prefix(' ').unwrap_or(behind);
+        }
+        line.text.drain(..line.text.len() - rest.len());
+        changed = true;
+    }
+    changed
 }
 
 fn is_filled(line: &Line) -> bool {

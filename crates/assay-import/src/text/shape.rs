@@ -3,7 +3,7 @@
 use super::line::Line;
 
 /// Fewest lines of which each is followed by a blank one.
-const LEAST: usize = 4;
+const LEAST: usize = 2;
 /// Share of the lines that are, of ten.
 const MOST: usize = 9;
 /// Fewest numbers of a row of a table.

@@ -89,7 +89,8 @@ fn set(document: &mut Document, place: &mut Place, name: &str, raw: &str) {
         system.identifiers = decode(raw).split(", ").map(|name| short(name).to_owned()).collect();
         return;
     }
-    let value = decode(short(raw));
+    // What wraps the document wraps names too.
+    let value = decode(short(raw)).split_whitespace().collect::<Vec<_>>().join(" ");
     match place {
         Place::Head => {
             if name == "TestClient" {
