@@ -25,6 +25,7 @@ mod plausible;
 mod privacy;
 mod registry;
 mod report;
+mod sections;
 mod sheet;
 mod text;
 mod title;

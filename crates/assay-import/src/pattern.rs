@@ -65,10 +65,11 @@ pub(crate) fn goes_on(behind: &str) -> bool {
     match next.next() {
         Some(char::REPLACEMENT_CHARACTER) => true,
         Some(c) if c.is_ascii_digit() => true,
-        // A letter that was read for a digit, or a mark that stands for one: `3O.5`, `2.?87`.
-        Some(c) if c.is_ascii_alphabetic() || matches!(c, '.' | ',' | '?') => {
+        // A letter that was read for a digit: `3O`. A unit is part of the pattern.
+        Some(c) if c.is_ascii_alphabetic() => true,
+        // A mark within it, or one that stands for a digit: `1,234`, `2.?87`.
+        Some(c @ ('.' | ',' | '?')) => {
             let digit = match next.next() {
-                Some('.' | ',') if c != '.' && c != ',' => next.next(),
                 Some('?') if c != '?' => next.next(),
                 other => other,
             };
@@ -99,7 +100,7 @@ mod tests {
         for (text, value) in [
             ("avg=12.5", Some("12.5")),
             ("avg=12.5, max=3", Some("12.5")),
-            ("avg=12.5MB", Some("12.5")),
+            ("avg=12.5MB", None),
             ("avg=12.5.", Some("12.5.")),
             ("avg=1,234.50", None),
             ("avg=2.\u{fffd}87", None),

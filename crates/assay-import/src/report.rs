@@ -354,7 +354,8 @@ impl Figure {
         }
         // How long a run lasted is known of few tools, and compared with nothing.
         let missed = measurement.workload.unknown.iter().filter(|what| **what != Unknown::Stop);
-        let what: Vec<&str> = missed.map(|what| what.title()).collect();
+        let share = (self.load.op == Op::Mixed && self.load.read_percent.is_none()).then_some("share of reads");
+        let what: Vec<&str> = missed.map(|what| what.title()).chain(share).collect();
         if !what.is_empty() {
             measurement.warn(Finding::NotTold { tool: tool.to_owned(), what: what.join(", ") });
         }

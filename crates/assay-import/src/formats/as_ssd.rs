@@ -4,6 +4,7 @@
 //! <https://ssd-tester.com/text_score.php> and the program's notes. Sequential operations are of 16 MiB; all go around
 //! the cache of the system. The size of the test is chosen in the program and not printed.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
@@ -45,7 +46,7 @@ impl Format for AsSsd {
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
         report.version = TITLE.version(text, at);
-        let mut section = String::new();
+        let (mut section, mut seen) = (String::new(), BTreeSet::new());
         let mut end = at + 1;
         for number in at + 1..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
@@ -53,12 +54,18 @@ impl Format for AsSsd {
                 break;
             }
             if let Some(found) = VALUE.captures(line) {
+                // A value that comes again is of a section whose heading is lost.
+                if !seen.insert(found[1].to_owned()) {
+                    section = "lost".to_owned();
+                    report.find(Finding::SourceIncomplete { what: "the heading of a section".to_owned() });
+                }
                 let unit = found.get(3).map_or("", |unit| unit.as_str());
                 value(&mut report, &section, &found[1], decimal(&found[2]), unit);
             } else if let Some((name, value)) = line.split_once(": ").filter(|_| section.is_empty()) {
                 head(&mut report, name, value.trim());
             } else if is_section(line) {
                 section = line.trim_end_matches(':').to_owned();
+                seen.clear();
             } else if !line.is_empty() && !line.starts_with("---") && !line.ends_with(':') {
                 break;
             }

@@ -121,9 +121,9 @@ fn row(parsed: &mut Parsed, line: &str) -> bool {
     let Some((size, block)) = rest.first().and_then(|word| size(word)) else { return false };
     let values: Vec<&str> = rest.iter().skip(1).step_by(2).copied().collect();
     // With -f there are no figures of characters, and their columns are blank.
-    let places: &[usize] = match values.len() {
-        6 => &[0, 1, 2, 3, 4, 5],
-        4 => &[1, 2, 4, 5],
+    let places: &[usize] = match words.len() {
+        14 => &[0, 1, 2, 3, 4, 5],
+        10 => &[1, 2, 4, 5],
         _ => return false,
     };
     (parsed.machine, parsed.size, parsed.block) = (Some((*name).to_owned()), Some(size), block.or(parsed.block));

@@ -15,6 +15,7 @@ use crate::format::{Format, Section};
 use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report, Statistic};
+use crate::sections::Sections;
 use crate::text::Text;
 
 /// CrystalDiskMark.
@@ -151,21 +152,25 @@ fn report(text: &str) -> Report {
     }
     let duration_ns = MEASURE.captures(text).and_then(|time| time[1].parse::<u64>().ok()).map(|s| s * 1_000_000_000);
     let share = mixed_share(text);
-    let mut section = None;
+    let mut sections = Sections::default();
     for row in ROW.captures_iter(text) {
         if report.is_full() {
             break;
         }
         if let Some(heading) = row.get(1) {
-            section = direction(heading.as_str());
+            sections.begin(direction(heading.as_str()));
             continue;
         }
-        let said = row.get(3).and_then(|word| direction(word.as_str())).or(section);
+        let said = row.get(3).map(|word| direction(word.as_str())).or(sections.op());
         let Some(figure) = said.and_then(|op| figure(&row, op, major, share)) else { continue };
         let load = Load { span_bytes, duration_ns, ..figure.load };
+        if row.get(3).is_none() && !sections.holds(&load) {
+            continue;
+        }
         // How often it ran stands behind the rows: cut off before it, the number of runs is not known.
         report.figures.push(Figure { load, statistic: Statistic::BestOf(runs), ..figure });
     }
+    report.findings.extend(sections.missing().map(|what| Finding::SourceIncomplete { what }));
     if runs.is_none() && !report.figures.is_empty() {
         report
             .findings
@@ -174,12 +179,12 @@ fn report(text: &str) -> Report {
     report
 }
 
-fn direction(word: &str) -> Option<Op> {
-    Some(match word {
+fn direction(word: &str) -> Op {
+    match word {
         "Read" => Op::Read,
         "Write" => Op::Write,
         _ => Op::Mixed,
-    })
+    }
 }
 
 /// Drive letter and capacity of the volume.
@@ -203,12 +208,16 @@ fn figure(row: &Captures<'_>, op: Op, major: u32, share: Option<u8>) -> Option<F
         all.find(|part| &part[1] == key).and_then(|part| part[2].parse::<u32>().ok())
     };
     let depth = number_of("Q").or_else(|| number_of("QD"));
+    let threads = number_of("T");
+    // What is named there and is no number is not known.
+    let named = |key: char| queue.contains(key);
+    let unread = named('Q') && depth.is_none();
     let block_bytes = match (row.get(4), row.get(5)) {
         (Some(number), Some(unit)) => {
             Some(number.as_str().parse::<u64>().ok()?.checked_mul(self::unit(unit.as_str(), Base::Binary)? as u64)?)
         }
         // Version 3 reads 1 MiB at a time; versions 4 to 6 128 KiB where they queue, 1 MiB where they do not.
-        _ if sequential && (major < 4 || depth.is_none()) => Some(1 << 20),
+        _ if sequential && (major < 4 || depth.is_none() && !unread) => Some(1 << 20),
         _ if sequential => Some(128 << 10),
         _ => None,
     };
@@ -224,8 +233,8 @@ fn figure(row: &Captures<'_>, op: Op, major: u32, share: Option<u8>) -> Option<F
         read_percent: share.filter(|_| op == Op::Mixed),
         pattern: Some(if sequential { Pattern::Sequential } else { Pattern::Random }),
         block_bytes,
-        queue_depth: depth.or(Some(1)),
-        jobs: number_of("T").or(Some(1)),
+        queue_depth: depth.or((!unread).then_some(1)),
+        jobs: threads.or((!named('T')).then_some(1)),
         direct: Some(true),
         // Version 3 flushes within the time it takes; later ones never flush.
         sync: Some(Sync::End),

@@ -201,7 +201,7 @@ fn command(text: &Text, at: usize) -> Option<Vec<String>> {
 
 fn report(text: &Text, at: usize, found: Copied) -> Report {
     let mut report = Report::new(NAME);
-    let command = command(text, at);
+    let command = command(text, at).filter(|arguments| copies(arguments, found.bytes));
     let arguments: Vec<&str> = command.iter().flatten().map(String::as_str).collect();
     let (from, to) = (value(&arguments, "if"), value(&arguments, "of"));
     let op = match &command {
@@ -234,11 +234,11 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     let block_bytes = block(text, at, op, found.bytes);
     let said = value(&arguments, if op == Op::Read { "ibs" } else { "obs" }).or_else(|| value(&arguments, "bs"));
     let said = said.and_then(|said| size(said, 1));
-    if let (Some(block), Some(said)) = (block_bytes, said)
-        && block != said
-        && block != found.bytes
+    let counted = whole_records(text, at, op).filter(|_| block_bytes.is_none_or(|block| block != found.bytes));
+    if let (Some(records), Some(said)) = (counted, said)
+        && records.checked_mul(said) != Some(found.bytes)
     {
-        let how = format!("the command says blocks of {said} bytes, bytes by records are {block}");
+        let how = format!("the command says blocks of {said} bytes, {records} of them are not {} bytes", found.bytes);
         report.findings.push(Finding::SourceContradicts { how });
     }
     // A script that is known shows no command, and has one.
@@ -264,6 +264,22 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     }
     report.figures.push(figure);
     report
+}
+
+/// Whether a command copies as many bytes: no more than it counts. One that does is of another result.
+fn copies(arguments: &[String], bytes: u64) -> bool {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let said = |key: &str| value(&arguments, key).and_then(|said| size(said, 1));
+    let block = said("ibs").or_else(|| said("bs")).unwrap_or(512);
+    // A count may be one of bytes, by a flag or a letter.
+    let in_bytes =
+        arguments.iter().any(|word| word.contains("count_bytes") || word.starts_with("count=") && word.ends_with('B'));
+    // A size that cannot be read, such as a sum, says nothing.
+    let unread = ["bs", "ibs"].into_iter().any(|key| value(&arguments, key).is_some() && said(key).is_none());
+    match said("count").filter(|_| !unread).filter(|count| *count > 0 && !in_bytes) {
+        Some(count) => bytes <= count.saturating_mul(block),
+        None => true,
+    }
 }
 
 /// Bytes per second, by bytes and seconds where both are more than nothing.
@@ -320,11 +336,20 @@ fn words_around(text: &Text, at: usize) -> Option<Op> {
     said(above).or_else(|| said(below.filter(of_dd)))
 }
 
+/// Whole and partial records of the side that is the medium.
+fn counted(text: &Text, at: usize, op: Op) -> Option<(u64, u64)> {
+    let lines: Vec<(u64, u64)> = (at.saturating_sub(4)..at).filter_map(|line| records(text.line(line))).collect();
+    if op == Op::Read { lines.iter().rev().nth(1).or(lines.last()) } else { lines.last() }.copied()
+}
+
+/// The records where all of them are whole.
+fn whole_records(text: &Text, at: usize, op: Op) -> Option<u64> {
+    counted(text, at, op).and_then(|(whole, partial)| (whole > 0 && partial == 0).then_some(whole))
+}
+
 /// Bytes of one block by the records: whole ones alone, or one that is partial.
 fn block(text: &Text, at: usize, op: Op, bytes: u64) -> Option<u64> {
-    let lines: Vec<(u64, u64)> = (at.saturating_sub(4)..at).filter_map(|line| records(text.line(line))).collect();
-    let (whole, partial) = *if op == Op::Read { lines.iter().rev().nth(1).or(lines.last()) } else { lines.last() }?;
-    match (whole, partial) {
+    match counted(text, at, op)? {
         (0, 1) => Some(bytes),
         (whole, 0) if whole > 0 && bytes.is_multiple_of(whole) => Some(bytes / whole),
         _ => None,

@@ -228,7 +228,15 @@ fn percentile(parsed: &mut Parsed, line: &str) {
 pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
     let reads = parsed.reads.bytes > 0.0;
     let writes = parsed.writes.bytes > 0.0;
+    let sum = Total {
+        bytes: parsed.reads.bytes + parsed.writes.bytes,
+        rate: parsed.reads.rate + parsed.writes.rate,
+        iops: parsed.reads.iops + parsed.writes.iops,
+        mean_ms: None,
+        told: Told::LOOKED_AT,
+    };
     let (op, total, latencies) = match (reads, writes) {
+        (true, true) if parsed.all.bytes <= 0.0 => (Op::Mixed, sum, Latencies::default()),
         (true, true) => (Op::Mixed, parsed.all, parsed.latencies[2]),
         (true, false) => (Op::Read, parsed.reads, parsed.latencies[0]),
         (false, true) => (Op::Write, parsed.writes, parsed.latencies[1]),
@@ -252,7 +260,7 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
         let how = format!("{} bytes in all are not the {told} of reads and writes", parsed.all.bytes);
         report.findings.push(Finding::SourceContradicts { how });
     }
-    let share = parsed.reads.iops / parsed.all.iops * 100.0;
+    let share = parsed.reads.iops / sum.iops * 100.0;
     // Of several targets the options are those of the last.
     let one = !parsed.several;
     let mut figure = Figure::new(Load {

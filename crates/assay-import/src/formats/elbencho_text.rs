@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern};
 
-use super::elbencho::{cut_off, rate};
+use super::elbencho::{coarse, cut_off, rate};
 use crate::command::size;
 use crate::date;
 use crate::format::{Format, Problem, Section};
@@ -305,6 +305,7 @@ impl Phase {
         let (whole, unit) = self.rate.map_or((None, 1.0), |(whole, unit)| (Some(whole), unit));
         figure.bytes_per_second = rate(whole, unit, self.iops, figure.load.block_bytes);
         figure.told = cut_off(whole, unit, self.iops, op);
+        coarse(&mut figure, whole);
         (figure.told.bytes, figure.told.seconds) = (self.bytes, self.seconds);
         (figure.latency_ns.mean, figure.latency_ns.max) = (self.mean_ns, self.max_ns);
         (self.rate.is_some() || self.iops.is_some()).then_some(figure)

@@ -105,6 +105,8 @@ struct Run {
     partly: bool,
     missing: bool,
     failed_write: bool,
+    /// Whether a line of counts could not be read.
+    broken: bool,
     /// Counts and sizes that contradict each other.
     wrong: Vec<Finding>,
     write: Option<f64>,
@@ -183,7 +185,10 @@ impl Run {
             self.geometry[at] = blocks.or_else(|| found.get(3).and_then(|found| power(found.as_str())));
         } else if line.starts_with("Probe time:") {
             self.probed = true;
-        } else if line.contains("NOT fully read") {
+        } else if line.contains("Validating file ") || SECTORS.is_match(line) && line.contains(" sector") {
+            // A count in it is no number.
+            self.broken = true;
+        } else if ["NOT fully read", "fully read due to", "read due to \""].iter().any(|words| line.contains(words)) {
             // Wrapped behind the counts of its file.
             if let Some((_, whole)) = self.files.last_mut() {
                 *whole = false;
@@ -294,7 +299,9 @@ impl Run {
             let read = file.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
             check.counts.unreadable = check.counts.unreadable.saturating_add(FILE_SECTORS.saturating_sub(read));
         }
-        let complete = self.read.is_some() && !self.missing && !self.partly && !self.failed_write;
+        let complete = self.read.is_some() && !self.missing && !self.partly && !self.failed_write && !self.broken;
+        // f3read ends with a summary.
+        let complete = complete && summary.is_some();
         let bad_from = self.files.iter().position(|(file, whole)| !whole || file[1..] != [0, 0, 0]);
         // Behind the first file with losses no sector is good, and there are files behind it.
         let tail_is_lost = bad_from
@@ -309,10 +316,14 @@ impl Run {
         check.sentence = match check.verdict {
             Verdict::Genuine => "f3read found all that f3write wrote".to_owned(),
             Verdict::Undecided if self.missing => "files are missing".to_owned(),
+            Verdict::Undecided if self.broken && self.read.is_some() => "counts of sectors cannot be read".to_owned(),
             Verdict::Undecided => "the log is cut off".to_owned(),
             verdict if self.partly => format!("{}, and not all could be read", losses(&check.counts, verdict)),
             verdict => losses(&check.counts, verdict),
         };
+        if self.broken || summary.is_none() && self.read.is_some() {
+            report.findings.push(Finding::SourceIncomplete { what: "counts of sectors".to_owned() });
+        }
         if self.read.is_none() {
             report
                 .findings

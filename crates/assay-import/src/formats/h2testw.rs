@@ -158,14 +158,11 @@ fn report(text: &str) -> Option<Report> {
     check.announced_bytes = partly.map_or(0, |(_, all)| all);
     let little = partly.is_some_and(|(tested, all)| tested / LEAST_TESTED * 10 < all);
     decide(&mut check, tail_is_lost, good && complete && !little);
-    // Without the sectors that are good nobody knows whether many are lost.
-    if check.verdict == Verdict::Fake && !good_told {
+    // H2testw calls no medium defective without an error, whatever a copy of the text has kept of the counts. Without the
+    // sectors that are good nobody knows whether many are lost.
+    if finished.is_some() && !good && (check.verdict == Verdict::Undecided || !good_told) {
         (check.verdict, check.kind, check.real_bytes) = (Verdict::Damaged, None, None);
-        report.findings.push(Finding::SourceIncomplete { what: "the count of good sectors".to_owned() });
-    }
-    // H2testw calls no medium defective without an error, whatever a copy of the text has kept of the counts.
-    if finished.is_some() && !good && check.verdict == Verdict::Undecided {
-        check.verdict = Verdict::Damaged;
+        report.findings.push(Finding::SourceIncomplete { what: "counts of sectors".to_owned() });
     }
     if let Some((tested, _)) = partly {
         check.checked_bytes = check.checked_bytes.max(tested);

@@ -4,6 +4,7 @@
 //! taken. A run reads (or, where the Pro version says so, writes) pieces spread over the whole disk, of a size that the
 //! text does not tell. Access times are of random operations. The burst rate is that of the disk's cache: a score.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
@@ -44,7 +45,7 @@ impl Format for HdTune {
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
-        let (mut op, mut end, mut said) = (Op::Read, at + 1, false);
+        let (mut op, mut end, mut said, mut seen) = (Op::Read, at + 1, false, BTreeSet::new());
         if let Some(title) = TITLE.captures(text.line(at)) {
             if title.get(1).is_some() {
                 report.tool = "HD Tune Pro".to_owned();
@@ -55,9 +56,15 @@ impl Format for HdTune {
             let line = text.line(number).trim();
             let lower = line.to_lowercase();
             if let Some(found) = VALUE.captures(line) {
+                // The title and the heading of another report are missing.
+                if !seen.insert(found[1].to_owned()) {
+                    report.find(Finding::SourceIncomplete { what: "the title of a report".to_owned() });
+                    break;
+                }
                 value(&mut report, op, &found[1], decimal(&found[2]));
             } else if let Some(what) = lower.strip_suffix(" transfer rate") {
                 (op, said) = (if what == "write" { Op::Write } else { Op::Read }, true);
+                seen.clear();
             } else if !(line.is_empty() || lower.starts_with("cpu usage") || lower.starts_with("test capacity")) {
                 break;
             }

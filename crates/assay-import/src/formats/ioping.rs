@@ -7,6 +7,7 @@
 
 use std::sync::LazyLock;
 
+use assay_core::finding::Finding;
 use assay_core::workload::Op;
 
 use crate::format::{Format, Section};
@@ -71,9 +72,19 @@ impl Format for Ioping {
             if let Some(done) = DONE.captures(line) {
                 report.figures.extend(figure(&done, request_of));
             } else if let (Some(found), Some(figure)) = (LATENCY.captures(line), report.figures.last_mut()) {
-                let value = |at: usize| Some(decimal(&found[at])? * nanoseconds(&found[at + 1])?);
-                figure.latency_ns.mean = value(3);
-                figure.latency_ns.max = value(5);
+                let told = |at: usize| Some(printed(&found[at])?.times(nanoseconds(&found[at + 1])?));
+                let value = |at: usize| told(at).map(|told| told.value);
+                // The requests of a run take its time: the line may be that of another.
+                let differs = told(3).zip(figure.iops).is_some_and(|(mean, iops)| {
+                    let ratio = mean.value * iops / 1e9;
+                    ratio.max(1.0 / ratio) > 1.1 + mean.step / mean.value
+                });
+                if differs {
+                    let how = "its mean latency is not that of its requests per second".to_owned();
+                    figure.findings.push(Finding::SourceContradicts { how });
+                } else {
+                    (figure.latency_ns.mean, figure.latency_ns.max) = (value(3), value(5));
+                }
             } else if !line.starts_with("generated ") {
                 break;
             }

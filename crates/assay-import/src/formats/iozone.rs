@@ -110,7 +110,7 @@ impl Format for Iozone {
         if run.report.is_empty() {
             return Section::nothing(end, text.number(at), "iozone printed no figure");
         }
-        if !run.splash && run.command.is_none() && run.rows {
+        if !run.units_told && run.command.is_none() && run.rows {
             let what = "whether its table is in kB/s, which is taken, or in other units: its first lines are missing";
             run.report.findings.push(Finding::NotTold { tool: NAME.to_owned(), what: what.to_owned() });
         }
@@ -140,6 +140,8 @@ struct Run {
     problems: Vec<Problem>,
     mode: Mode,
     splash: bool,
+    /// Whether its first lines say what its figures are.
+    units_told: bool,
     complete: bool,
     direct: bool,
     /// Whether the sync at the end is within the time.
@@ -164,6 +166,7 @@ impl Default for Run {
             problems: Vec::new(),
             mode: Mode::default(),
             splash: false,
+            units_told: false,
             complete: false,
             direct: false,
             flush: false,
@@ -229,6 +232,7 @@ impl Run {
             let bytes = kibibytes(&set[2]);
             if &set[1] == "Record Size" { self.block_bytes = bytes } else { self.file_bytes = bytes }
         }
+        self.units_told |= line.to_lowercase().contains("output is in") || line.contains("Microseconds/op");
         if line.starts_with("OPS Mode") {
             self.mode = Mode::Operations;
         } else if line.starts_with("Microseconds/op Mode") {

@@ -16,6 +16,7 @@ use crate::format::{Format, Section};
 use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report, Statistic};
+use crate::sections::Sections;
 use crate::text::Text;
 use crate::title::Title;
 
@@ -55,7 +56,7 @@ impl Format for KDiskMark {
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
         report.version = TITLE.version(text, at);
-        let (mut op, mut share, mut runs, mut best) = (None, None, None, None);
+        let (mut sections, mut share, mut runs, mut best) = (Sections::default(), None, None, None);
         let (mut span, mut duration) = (None, None);
         let mut end = at + 1;
         for number in at + 1..text.len().min(at + LONGEST) {
@@ -67,18 +68,19 @@ impl Format for KDiskMark {
                 report.labels.insert("fio".to_owned(), fio[1].to_owned());
             }
             match line {
-                "[Read]" => op = Some(Op::Read),
-                "[Write]" => op = Some(Op::Write),
+                "[Read]" => sections.begin(Op::Read),
+                "[Write]" => sections.begin(Op::Write),
                 _ => {}
             }
             if let Some(mix) = MIX.captures(line) {
-                op = Some(Op::Mixed);
+                sections.begin(Op::Mixed);
                 share = mix.get(1).and_then(|share| share.as_str().parse().ok());
             }
             let before = end;
             end = number + 1;
-            if let Some((op, row)) = op.zip(ROW.captures(line)) {
-                report.figures.extend(figure(op, share, &row));
+            if let Some((op, row)) = sections.op().zip(ROW.captures(line)) {
+                let figure = figure(op, share, &row).filter(|figure| sections.holds(&figure.load));
+                report.figures.extend(figure);
             } else if let Some(profile) = line.strip_prefix("Profile:") {
                 best = Some(!profile.trim().starts_with("Default"));
             } else if let Some(test) = TEST.captures(line) {
@@ -111,6 +113,7 @@ impl Format for KDiskMark {
         if report.figures.is_empty() {
             return Section::nothing(end, text.number(at), "a report of KDiskMark without a row");
         }
+        report.findings.extend(sections.missing().map(|what| Finding::SourceIncomplete { what }));
         if best.is_none() || runs.is_none() {
             let what = "the lines `Profile` and `Test`, which tell whether a figure is a mean or the best".to_owned();
             report.findings.push(Finding::SourceIncomplete { what });

@@ -358,7 +358,7 @@ impl Run {
             figure.durable_bytes_per_second = figure.bytes_per_second;
         }
         // From 1.0 on syncs are among the events whose latency is printed.
-        if self.transferred.is_some() || self.operations[2].is_none_or(|syncs| syncs.value == 0.0) {
+        if self.transferred.is_some() || self.operations[2].is_some_and(|syncs| syncs.value == 0.0) {
             (figure.latency_ns.mean, figure.latency_ns.max) = self.latency;
         }
         report.figures.push(figure);

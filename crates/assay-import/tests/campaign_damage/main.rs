@@ -21,6 +21,11 @@ const APART: &[(&str, &str, &str)] = &[
     ("bonnie--/2.00.txt", "*", "its table and its line of CSV differ"),
     ("bonnie--/1.03.csv", "*", "a single line has no form that others share"),
     ("fio/status-interval.terse", "*", "each line is whole, and nothing tells how many there were"),
+    ("fio/status-interval.json", "a line lost", "a state without its first line is none, and the one before it counts"),
+    ("fio/status-interval.json", "lines lost", "a state without its first line is none, and the one before it counts"),
+    ("dd/locales.txt", "lines lost", "a result whose command is lost stands behind that of another"),
+    ("dd/tiny-writes.txt", "lines lost", "a result whose command is lost stands behind that of another"),
+    ("dd/script.txt", "the beginning cut off", "a line of two commands without the first"),
     ("fio/two-calls-of-two-jobs.terse", "*", "each line is whole, and nothing tells how many there were"),
     ("h2testw/german.txt", "the beginning cut off", "without its first line it is the report of a whole test"),
 ];

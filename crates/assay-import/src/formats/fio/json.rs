@@ -71,6 +71,9 @@ pub(super) fn read(text: &Text, at: usize) -> Document {
     }
     if document.jobs.iter().any(|job| job.name == "All clients") {
         document.jobs.retain(|job| job.name == "All clients");
+    } else if top.contains_key("client_stats") && document.jobs.len() > 1 {
+        // The sum of all comes last.
+        document.cut = true;
     }
     document
 }

@@ -62,7 +62,7 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
             }
             call.version = document.version.or(call.version);
             call.created = document.created.or(call.created);
-            call.cut = document.cut;
+            call.cut |= document.cut;
             Some(document.end)
         } else if terse::begins(here) {
             match terse::read(here) {
@@ -183,6 +183,7 @@ impl Call {
     }
 
     fn report(mut self) -> Option<Report> {
+        let headless = self.definitions.is_empty() && self.version.is_none();
         let forms = [&mut self.json, &mut self.text, &mut self.terse].map(|form| std::mem::take(&mut form.jobs));
         // The form that tells most, of those with a result: a document may be cut off.
         let jobs = forms.into_iter().find(|jobs| jobs.iter().any(|job| !job.sides.is_empty()))?;
@@ -205,6 +206,9 @@ impl Call {
         }
         report.host.hostname =
             same(jobs.iter().map(|job| job.host.as_ref())).filter(|_| jobs.iter().all(|j| j.name != "All clients"));
+        if headless {
+            report.findings.push(Finding::SourceIncomplete { what: "the beginning of fio's output".to_owned() });
+        }
         if self.cut {
             report.findings.push(Finding::SourceIncomplete { what: "the end of fio's output".to_owned() });
         }

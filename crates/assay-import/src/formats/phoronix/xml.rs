@@ -11,6 +11,8 @@ static ELEMENT: LazyLock<Regex> = LazyLock::new(|| regex(r"<(/?[A-Za-z0-9]+)(?: 
 
 const ROOT: &str = "<PhoronixTestSuite";
 const END: &str = "</PhoronixTestSuite>";
+/// Most elements within one another.
+const DEEPEST: usize = 64;
 /// How far above the root a document type is searched.
 const MOST_ABOVE: usize = 40;
 
@@ -46,8 +48,15 @@ enum Place {
 fn parse(text: &str) -> Document {
     let mut document = Document { cut_off: true, ..Document::default() };
     let mut place = Place::Head;
+    let mut open: Vec<String> = Vec::new();
     for element in ELEMENT.captures_iter(text) {
         let (name, value) = (&element[1], element[2].trim());
+        match name.strip_prefix('/') {
+            Some(name) => document.broken |= open.pop().is_none_or(|last| last != name),
+            // A document is not deeper, however long it is.
+            None if open.len() < DEEPEST && !empty(&element[0]) => open.push(name.to_owned()),
+            None => {}
+        }
         place = match (name, place) {
             ("/PhoronixTestSuite", place) => {
                 document.cut_off = false;
@@ -80,6 +89,11 @@ fn parse(text: &str) -> Document {
         document.tests.push(test);
     }
     document
+}
+
+/// Whether an element ends where it begins: `<Notes/>`.
+fn empty(element: &str) -> bool {
+    element.split_once('>').is_some_and(|(tag, _)| tag.ends_with('/'))
 }
 
 fn set(document: &mut Document, place: &mut Place, name: &str, raw: &str) {
