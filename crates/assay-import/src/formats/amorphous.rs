@@ -13,7 +13,7 @@ use assay_core::workload::{Op, Pattern, Sync};
 use regex_lite::Captures;
 
 use crate::date;
-use crate::format::{Format, Section};
+use crate::format::{Format, Problem, Section};
 use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report, Statistic};
@@ -53,7 +53,7 @@ impl Format for AmorphousDiskMark {
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
         report.version = TITLE.version(text, at);
-        let mut test = None;
+        let (mut test, mut problems) = (None, Vec::new());
         let mut end = at + 1;
         for number in at + 1..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
@@ -67,6 +67,10 @@ impl Format for AmorphousDiskMark {
                 if found.get(4).is_some() {
                     report.labels.insert("data".to_owned(), "zeros".to_owned());
                 }
+            } else if line.contains(" MB/s") && line.contains(':') && !line.starts_with('*') {
+                // A row all the same, and those behind it are read.
+                let what = "a row of AmorphousDiskMark that is none of its tests".to_owned();
+                problems.push(Problem { line: text.number(number), what });
             } else if !facts(&mut report, line) {
                 break;
             }
@@ -87,7 +91,7 @@ impl Format for AmorphousDiskMark {
                 report.findings.push(Finding::SourceIncomplete { what });
             }
         }
-        Section::of(report, end)
+        Section { problems, ..Section::of(report, end) }
     }
 }
 

@@ -23,11 +23,13 @@ use crate::text::Text;
 pub(crate) struct Diskspd;
 
 const NAME: &str = "diskspd";
+/// Most lines between the command and what follows it.
+const MOST_BETWEEN: usize = 12;
 /// Most lines of a report: hundreds of threads in three sections.
 const LONGEST: usize = 20_000;
 
 static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"(\d+) *([KMGT]?i?B?)\b"));
-static FILE: LazyLock<Regex> = LazyLock::new(|| regex(r"\((\d+)([KMGT]iB)\)\s*$"));
+static FILE: LazyLock<Regex> = LazyLock::new(|| regex(r"\((\d+)([KMGT]i?B)\)\s*$"));
 static SHARE: LazyLock<Regex> = LazyLock::new(|| regex(r"ratio: *(\d+)/(\d+)"));
 
 /// What one section counts.
@@ -74,10 +76,18 @@ impl Format for Diskspd {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at).trim_start();
-        // Where it is merely mentioned no parameters follow.
-        line.starts_with("Command Line: ")
+        let follows = |most: usize, words: &[&str]| {
+            (at + 1..at + most).any(|next| words.iter().any(|word| text.line(next).trim_start().starts_with(word)))
+        };
+        // Where it is merely mentioned neither parameters nor results follow.
+        let commanded = line.starts_with("Command Line: ")
             && line.to_ascii_lowercase().contains("diskspd")
-            && (at + 1..at + 6).any(|next| text.line(next).trim() == "Input parameters:")
+            && follows(MOST_BETWEEN, &["Input parameters:", "Results for timespan", "actual test time:", "Total IO"]);
+        // Before 2.1 there was no line of the command.
+        let parameters = line.trim_end() == "Input parameters:"
+            && follows(4, &["timespan:"])
+            && !(at.saturating_sub(6)..at).any(|above| text.line(above).trim_start().starts_with("Command Line: "));
+        commanded || parameters
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -85,6 +95,8 @@ impl Format for Diskspd {
         let mut parsed = Parsed::default();
         let (mut section, mut table) = (Section::default(), "");
         section.end = at + 1;
+        let first = text.line(at).trim_start();
+        command(&mut parsed, first.strip_prefix("Command Line: ").unwrap_or_default());
         for number in at + 1..text.len().min(at + LONGEST) {
             if self.begins(text, number) {
                 break;
@@ -130,6 +142,38 @@ fn is_its(line: &str, table: &str) -> bool {
         || ["Total IO", "Read IO", "Write IO", "Total latency", "avg."].iter().any(|start| line.starts_with(start))
 }
 
+/// The load by the options of a command, of which the input parameters tell the same where they are printed: with `-R` or
+/// in a copy they may be missing. What is not given is as the manual says.
+fn command(parsed: &mut Parsed, line: &str) {
+    let options: Vec<&str> = line.split_whitespace().filter(|word| word.starts_with(['-', '/'])).collect();
+    if options.is_empty() {
+        return;
+    }
+    let of = |letter: char| options.iter().find_map(|word| word[1..].strip_prefix(letter));
+    let number = |letter| of(letter).map_or(Some(1), |value| value.parse::<u32>().ok());
+    // In blocks where no unit is given.
+    parsed.block = of('b').map_or(Some(64 << 10), bytes);
+    // -o2 where it is not given.
+    parsed.depth = of('o').map_or(Some(2), |value| value.parse().ok());
+    parsed.threads = number('t').or(parsed.threads);
+    let stride = of('s').map(|stride| stride.is_empty() || stride == "i");
+    parsed.pattern = match (of('r'), stride) {
+        // -rs mixes random and sequential operations.
+        (Some(random), _) => (!random.starts_with('s')).then_some(Pattern::Random),
+        (None, Some(false)) => None,
+        _ => Some(Pattern::Sequential),
+    };
+    let writes = of('w').map_or(Some(0), |share| share.parse::<u8>().ok());
+    parsed.read_percent = writes.and_then(|writes| 100u8.checked_sub(writes));
+    parsed.duration_ns =
+        of('d').map_or(Some(10), |value| value.parse::<u64>().ok()).map(|s| s.saturating_mul(1_000_000_000));
+    let cache: Vec<&str> = options.iter().filter_map(|word| word[1..].strip_prefix('S')).collect();
+    let all = options.iter().any(|word| &word[1..] == "h") || cache.iter().any(|letters| letters.contains('h'));
+    let around = all || cache.iter().any(|letters| letters.is_empty() || letters.contains('u'));
+    parsed.cached = (!cache.iter().any(|letters| letters.contains(['r', 'm']))).then_some(!around);
+    parsed.through = all || cache.iter().any(|letters| letters.contains('w'));
+}
+
 fn parameter(parsed: &mut Parsed, report: &mut Report, line: &str) {
     let after = |start: &str| line.strip_prefix(start).map(str::trim);
     if let Some(path) = after("path:") {
@@ -162,9 +206,9 @@ fn parameter(parsed: &mut Parsed, report: &mut Report, line: &str) {
         report.created = date::of_digits(time);
     } else if line.starts_with("software cache disabled") {
         parsed.cached = Some(false);
-    } else if line.starts_with("using software cache") || line.starts_with("software and hardware write cache") {
+    } else if line.starts_with("using software cache") || line.starts_with("software and hardware ") {
         parsed.cached = Some(line.starts_with("using software"));
-        parsed.through |= line.contains("hardware write cache disabled");
+        parsed.through |= line.contains("hardware write cache disabled") || line.contains("hardware cache disabled");
     } else if line.starts_with("hardware write cache disabled")
         || line.starts_with("using hardware write cache, writethrough on")
     {

@@ -11,6 +11,8 @@ use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern};
 
 use super::elbencho::{coarse, cut_off, rate};
+use regex_lite::Captures;
+
 use crate::command::size;
 use crate::date;
 use crate::format::{Format, Problem, Section};
@@ -31,7 +33,7 @@ const MOST_FIGURES: usize = 1_000;
 /// Most phases in one table.
 const MOST_PHASES: usize = 10_000;
 /// What lines between a command and its table begin with.
-const HEADS: [&str; 6] = ["NOTE", "WARNING", "ERROR", "ISO DATE", "LABEL", "```"];
+const HEADS: [&str; 7] = ["NOTE", "WARNING", "ERROR", "ISO DATE", "LABEL", "COMMAND LINE", "```"];
 /// Most words of a command.
 const MOST_WORDS: usize = 500;
 /// Longest label in characters: each report has it.
@@ -39,7 +41,7 @@ const LONGEST_LABEL: usize = 256;
 
 static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE\s*$"));
 static ROW: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^(\S+)?\s+([A-Z][A-Za-z0-9/% ]*?)\s*:\s+(?:(\S+)\s+(\S+)|\[ (.*) \])\s*$"));
+    LazyLock::new(|| regex(r"^\s*([A-Z][A-Za-z0-9/%+ -]*?)\s*: +(?:(\S+) +(\S+)|\[ ?(.*?) ?\])\s*$"));
 static LATENCY: LazyLock<Regex> = LazyLock::new(|| regex(r"(avg|max)=([0-9.]+)(us|ms|s)\b"));
 
 impl Format for ElbenchoText {
@@ -80,14 +82,15 @@ impl Format for ElbenchoText {
         };
         for number in at + 1..text.len() {
             let line = text.line(number);
-            let Some(row) = ROW.captures(line) else {
+            let Some(row) = row(line) else {
                 if self.begins(text, number) || !between(line) {
                     break;
                 }
                 continue;
             };
             let cell = |at: usize| row.get(at).map_or("", |cell| cell.as_str());
-            if !cell(1).is_empty() {
+            let (name, kind) = named(cell(1));
+            if !name.is_empty() {
                 phases += 1;
                 if phases > MOST_PHASES {
                     let what = format!("more than {MOST_PHASES} phases of elbencho in one table: divide it");
@@ -96,11 +99,11 @@ impl Format for ElbenchoText {
                 }
                 finish(phase.take(), begun, end);
                 begun = number;
-                phase = Some(Phase::new(cell(1)));
+                phase = Some(Phase::new(name));
             }
             end = number + 1;
             if let Some(phase) = &mut phase {
-                phase.take(cell(2), cell(4), cell(5));
+                phase.take(kind, cell(3), cell(4));
             }
         }
         finish(phase.take(), begun, end);
@@ -114,6 +117,21 @@ impl Format for ElbenchoText {
         }
         Section { end, reports, problems }
     }
+}
+
+/// A row, and none of the lines above a table.
+fn row(line: &str) -> Option<Captures<'_>> {
+    ROW.captures(line).filter(|_| !HEADS.iter().any(|head| line.trim_start().starts_with(head)))
+}
+
+/// The phase that a row begins, in capital letters, and what the row holds. Blanks in front may be more or fewer than
+/// elbencho prints, as in blocks of code.
+fn named(row: &str) -> (&str, &str) {
+    let (first, rest) = row.split_once(' ').unwrap_or((row, ""));
+    let capital =
+        |name: &str| name.len() > 2 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'-');
+    let phase = first.split(['+', '%']).next().is_some_and(capital) && !["IOPS", "CPU"].contains(&first);
+    if phase && !rest.is_empty() { (first, rest.trim_start()) } else { ("", row) }
 }
 
 /// Lines that may stand between rows: lines of `=` and `-`, notes, and figures of the live statistics.
@@ -142,7 +160,7 @@ impl Head {
         for number in (at.saturating_sub(MOST_ABOVE)..at).rev() {
             let line = text.line(number).trim();
             // What is above another table is not of this one.
-            if ROW.is_match(text.line(number)) || TITLE.is_match(line) {
+            if row(text.line(number)).is_some() || TITLE.is_match(line) {
                 break;
             }
             if head.command.is_none() && line.contains(NAME) {

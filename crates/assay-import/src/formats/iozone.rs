@@ -71,7 +71,9 @@ static CHILDREN: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(Children|Parent) sees? throughput for\s+(\d{1,6}) ([^=]+?)\s*=\s*([0-9.]+) ([A-Za-z]+)/sec")
 });
 static EACH: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"Each (?:process|thread) writes a\s+(\d+) [kK][Bb]yte file in\s+(\d+) [kK][Bb]yte records")
+    regex(
+        r"Each (?:process|thread) writes a\s+(\d+) [kK](?:[Bb]|i[Bb])?(?:yte)? file in\s+(\d+) [kK](?:[Bb]|i[Bb])?(?:yte)? records",
+    )
 });
 static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"Version \$Revision: ([0-9.]+)"));
 static SET: LazyLock<Regex> = LazyLock::new(|| regex(r"(File size set to|Record Size) (\d+) [kK]B"));
@@ -303,11 +305,14 @@ impl Run {
             self.children(line, text.line(at + 1));
             return true;
         }
-        let row = !self.edges.is_empty() && is_row(line);
-        if row {
+        if self.edges.is_empty() || !is_numbers(line) {
+            return false;
+        }
+        // The rest of a row that was wrapped has fewer.
+        if is_row(line) {
             self.row(line, text.number(at));
         }
-        row
+        true
     }
 
     fn row(&mut self, line: &str, number: u32) {
@@ -497,8 +502,11 @@ fn cells(line: &str) -> Vec<(usize, &str)> {
 }
 
 fn is_row(line: &str) -> bool {
-    let numbers = line.split_whitespace().count();
-    (3..=40).contains(&numbers) && line.bytes().all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'\t' | b'.'))
+    (3..=40).contains(&line.split_whitespace().count()) && is_numbers(line)
+}
+
+fn is_numbers(line: &str) -> bool {
+    !line.trim().is_empty() && line.bytes().all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'\t' | b'.'))
 }
 
 /// The name of the block of `-R` whose title a line is.

@@ -22,8 +22,10 @@ use crate::text::Text;
 pub(crate) struct Sysbench;
 
 const NAME: &str = "sysbench";
-/// The line that comes before the options of a run, behind its title where that is there.
-const BEGINS: &str = "Running the test with following options:";
+/// The line that begins a run, of most tests.
+const PLAIN: &str = "Running the test with following options:";
+/// Most characters in front of the options of a run in the line that begins it.
+const LONGEST_NAME: usize = 32;
 /// Most lines of a run.
 const MOST_LINES: usize = 200;
 /// Seconds before the first operation and behind the last that may be in the time of a run.
@@ -52,7 +54,7 @@ impl Format for Sysbench {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
-        line.trim() == BEGINS || line.contains(NAME) && TITLE.is_match(line) || PREPARED.is_match(line)
+        begins(line) || line.contains(NAME) && TITLE.is_match(line) || PREPARED.is_match(line)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -61,8 +63,10 @@ impl Format for Sysbench {
         for line in at..text.len().min(at + MOST_LINES) {
             let (said, number) = (text.line(line), line);
             // The run before was cut off.
-            let begins = said.trim() == BEGINS;
-            if number > at && (begun && begins || TITLE.is_match(said)) {
+            let begins = begins(said);
+            // Of some tests the name follows in a line of the same shape.
+            let another = begins && (said.contains(PLAIN) || run.seconds.is_some());
+            if number > at && (begun && another || TITLE.is_match(said)) {
                 break;
             }
             begun |= begins;
@@ -90,6 +94,16 @@ impl Format for Sysbench {
         }
         Section::of(report, end)
     }
+}
+
+/// Whether a line comes before the options of a run: `Running the test with following options:`, and of some tests their
+/// name in it. A page may have run it together with the lines behind it.
+fn begins(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("Running ")
+        && ["test with following options:", "test with the following options:"]
+            .iter()
+            .any(|words| line.split_once(words).is_some_and(|(name, _)| name.len() < LONGEST_NAME))
 }
 
 /// What a run says.
@@ -205,7 +219,9 @@ impl Run {
         let milliseconds = || decimal(value.trim_end_matches("ms")).map(|ms| (ms * 1e6).round());
         match key {
             "Number of threads" => self.threads = value.parse().ok(),
-            "Maximum prime number checked in CPU test" | "Prime numbers limit" => self.primes = value.parse().ok(),
+            "Maximum prime number checked in CPU test" | "Prime numbers limit" | "Primer numbers limit" => {
+                self.primes = value.parse().ok()
+            }
             "events per second" => self.events_per_second = number(),
             "total time" | "time elapsed" => self.seconds = number(),
             "total number of events" => self.events = number(),

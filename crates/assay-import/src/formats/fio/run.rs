@@ -33,6 +33,8 @@ struct Call {
     text: States,
     terse: States,
     cut: bool,
+    /// Whether jobs trimmed, which is no figure here.
+    trims: bool,
     path: Option<String>,
 }
 
@@ -86,6 +88,7 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
                         break;
                     }
                     call.created = call.created.or_else(|| date::of_ctime(&rest));
+                    call.trims |= (line..end).any(|at| text.line(at).trim_start().starts_with("trim"));
                     Some(end)
                 }
                 None => Some(line + 1),
@@ -119,11 +122,14 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
 /// The report of a call that ends before this line, or that there is none.
 fn closed(call: Call, end: usize, number: u32) -> Section {
     let mut section = Section { end, ..Section::default() };
+    let what = if call.trims {
+        "fio trimmed here, which is not measured; of reads and writes there is nothing"
+    } else {
+        "output of fio without a result that is complete"
+    };
     match call.report() {
         Some(report) => section.reports.push(report),
-        None => section
-            .problems
-            .extend(Section::nothing(end, number, "output of fio without a result that is complete").problems),
+        None => section.problems.extend(Section::nothing(end, number, what).problems),
     }
     section
 }
