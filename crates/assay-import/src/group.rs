@@ -133,13 +133,14 @@ impl Group {
     }
 }
 
-/// The loads and scores of a report, by names that tell them apart.
+/// The loads and scores of a report and whether it tells of health, by names that tell them apart.
 fn loads(part: &Part) -> Vec<String> {
     let figures = part.report.figures.iter().map(|figure| {
         // Direct and cached I/O are no repeats of one another.
         format!("{} {:?}", figure.load.workload().title(), figure.load.direct)
     });
-    figures.chain(part.report.scores.iter().map(|score| score.name.clone())).collect()
+    let health = (!part.report.medium.health.is_empty()).then(|| "health".to_owned());
+    figures.chain(part.report.scores.iter().map(|score| score.name.clone())).chain(health).collect()
 }
 
 /// The first line of a group, and the one behind its last.

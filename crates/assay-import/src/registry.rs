@@ -17,6 +17,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::HdTune,
     &formats::Bonnie,
     &formats::Smartctl,
+    &formats::SmartText,
     &formats::Ioping,
     &formats::IopingJson,
     &formats::PiBenchmarks,

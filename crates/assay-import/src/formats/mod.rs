@@ -26,6 +26,7 @@ mod phoronix;
 mod pi_diagnostics;
 mod pibenchmarks;
 mod postmark;
+mod smart_text;
 mod smartctl;
 mod sysbench;
 
@@ -55,5 +56,6 @@ pub(crate) use phoronix::Phoronix;
 pub(crate) use pi_diagnostics::PiDiagnostics;
 pub(crate) use pibenchmarks::PiBenchmarks;
 pub(crate) use postmark::PostMark;
+pub(crate) use smart_text::SmartText;
 pub(crate) use smartctl::Smartctl;
 pub(crate) use sysbench::Sysbench;

@@ -20,10 +20,19 @@ pub(crate) const MOST_LINES: usize = 500_000;
 /// Longest line in bytes that may be printed by a tool. Documents of JSON and XML may be one line, whatever their length.
 const LONGEST_LINE: usize = 64 << 10;
 
+/// Names by which a document of JSON is known wherever they stand in it: of smartctl, and of nvme.
+const MARKS: [&str; 3] = ["\"json_format_version\"", "\"smartctl\"", "\"avail_spare\""];
+
+fn named(line: &str, mark: &str) -> bool {
+    line.trim_start().starts_with(mark)
+}
+
 /// A text as lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
     lines: Vec<Line>,
+    /// Lines that begin with a name by which a document is known, in order.
+    named: Vec<usize>,
 }
 
 impl Text {
@@ -43,7 +52,8 @@ impl Text {
         if !text.ends_with(['\n', '\r']) {
             shape::without_cut_number(&mut lines);
         }
-        Self { lines }
+        let named = (0..lines.len()).filter(|at| MARKS.iter().any(|mark| named(&lines[*at].text, mark))).collect();
+        Self { lines, named }
     }
 
     /// All lines.
@@ -80,6 +90,19 @@ impl Text {
     #[must_use]
     pub fn number(&self, at: usize) -> u32 {
         self.lines.get(at).or(self.lines.last()).map_or(1, |line| line.number)
+    }
+
+    /// Whether the object that begins in line `at` has one of the names by which documents are known among its own: the
+    /// next line with such a name is set in as far as its first name is.
+    pub(crate) fn is_known_object(&self, at: usize, most: usize, marks: &[&str]) -> bool {
+        let blanks = |line: &str| line.len() - line.trim_start().len();
+        let next = self.named.get(self.named.partition_point(|named| *named <= at));
+        next.is_some_and(|next| {
+            let line = self.long_line(*next);
+            next - at <= most
+                && blanks(line) == blanks(self.long_line(at + 1))
+                && marks.iter().any(|mark| named(line, mark))
+        })
     }
 
     /// The lines from `from` to before `to` as one text, each with its end.
