@@ -103,6 +103,7 @@ struct Group {
     known: BTreeSet<(String, String)>,
     device: Option<String>,
     checked: bool,
+    health: bool,
     figures: usize,
 }
 
@@ -116,7 +117,9 @@ impl Group {
         }
         let other_device =
             self.device.is_some() && report.medium.device.is_some() && self.device != report.medium.device;
-        let again = loads.iter().any(|load| self.known.contains(&(report.tool.clone(), load.clone())));
+        // Two healths are those of two media, or of one at two times.
+        let healths = self.health && !report.medium.health.is_empty();
+        let again = healths || loads.iter().any(|load| self.known.contains(&(report.tool.clone(), load.clone())));
         let full = self.parts.len() >= MOST_PARTS || self.figures >= MOST_FIGURES;
         !(other_device || again || full)
     }
@@ -125,6 +128,7 @@ impl Group {
         let report = &part.report;
         self.figures += report.figures.len() + report.scores.len();
         self.checked |= report.verification.is_some();
+        self.health |= !report.medium.health.is_empty();
         if self.device.is_none() {
             self.device.clone_from(&report.medium.device);
         }
@@ -133,14 +137,13 @@ impl Group {
     }
 }
 
-/// The loads and scores of a report and whether it tells of health, by names that tell them apart.
+/// The loads and scores of a report, by names that tell them apart.
 fn loads(part: &Part) -> Vec<String> {
     let figures = part.report.figures.iter().map(|figure| {
         // Direct and cached I/O are no repeats of one another.
         format!("{} {:?}", figure.load.workload().title(), figure.load.direct)
     });
-    let health = (!part.report.medium.health.is_empty()).then(|| "health".to_owned());
-    figures.chain(part.report.scores.iter().map(|score| score.name.clone())).chain(health).collect()
+    figures.chain(part.report.scores.iter().map(|score| score.name.clone())).collect()
 }
 
 /// The first line of a group, and the one behind its last.

@@ -35,6 +35,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::Mdtest,
     &formats::PostMark,
     &formats::DiskspdXml,
+    &formats::Winsat,
     &formats::Hdparm,
     &formats::Dd,
 ];

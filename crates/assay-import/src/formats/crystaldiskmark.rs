@@ -22,6 +22,8 @@ use crate::text::Text;
 pub(crate) struct CrystalDiskMark;
 
 const NAME: &str = "CrystalDiskMark";
+/// Most rows of a report without a title, up to the first with a queue.
+const MOST_HEADLESS: usize = 6;
 /// Most lines of something else between two of a report, as pages put them in.
 const MOST_FOREIGN: usize = 3;
 /// What the rows are called.
@@ -52,6 +54,16 @@ static TEST: LazyLock<Regex> = LazyLock::new(|| {
         r"Test *: *([0-9.]+) *(MB|MiB|GB|GiB)(?: *\(x(\d+)\))?(?: *\[([A-Z]): *([0-9.]+)% *\(([0-9.]+)/([0-9.]+) *(MB|GB|TB|MiB|GiB|TiB)\)\])?(?: *\(x(\d+)\))?",
     )
 });
+/// A row with its queue as this program prints it: `SEQ    1MiB (Q=  8, T= 1):`, `Random Read 4KB (QD=1) :`. Look-alikes have
+/// a blank within the size, or threads that they call QD.
+static QUEUED: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^(?:(?:SEQ|RND) *\d+[KM]iB \(Q= *\d+, ?T= *\d+\)|(?:Sequential|Random) (?:Read|Write) *(?:\d+KiB )?\(Q= *\d+, ?T= *\d+\)|Random (?:Read|Write) \d+KB \(QD=\d+\)) *: *[0-9.,]+ MB/s",
+    )
+});
+/// A row with its direction.
+static DIRECTED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(?:Sequential|Random) (?:Read|Write)\b[^:]{0,40}: *[0-9.,]+ MB/s"));
 static DATE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Date *: *(\d{4})/(\d{1,2})/(\d{1,2}) +(\d{1,2}):(\d{2}):(\d{2})"));
 static OS: LazyLock<Regex> = LazyLock::new(|| regex(r"OS *: *([^\n|]*?(?:\[[^\]]*\])(?: *\(x?\w+\))?)"));
@@ -69,16 +81,17 @@ impl Format for CrystalDiskMark {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        // Most lines are of something else, which is seen at once.
-        let line = text.line(at);
-        let followed = || (at + 1..at + 4).any(|next| ROW.is_match(text.line(next)));
-        line.contains(NAME) && (TITLE.is_match(line) || SHORT.is_match(line) && followed())
+        is_titled(text, at) || is_headless(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
-        let end = end(text, at, |line| self.begins(text, line));
+        let end = end(text, at);
+        let titled = is_titled(text, at);
         // Lines between that are of something else are not searched for rows.
         let kept = (at..end).map(|line| text.line(line)).filter(|line| WORDS.iter().any(|word| line.contains(word)));
+        let kept = kept.filter(|line| {
+            titled || !line.contains("MB/s") || DIRECTED.is_match(line.trim()) || QUEUED.is_match(line.trim())
+        });
         let joined: String = kept.flat_map(|line| [line, "\n"]).collect();
         let mut starts: Vec<usize> = TITLE.find_iter(&joined).map(|found| found.start()).collect();
         if starts.is_empty() {
@@ -104,19 +117,44 @@ impl Format for CrystalDiskMark {
     }
 }
 
+/// Whether a line has a title.
+fn is_titled(text: &Text, at: usize) -> bool {
+    // Most lines are of something else, which is seen at once.
+    let line = text.line(at);
+    let followed = || (at + 1..at + 4).any(|next| ROW.is_match(text.line(next)));
+    line.contains(NAME) && (TITLE.is_match(line) || SHORT.is_match(line) && followed())
+}
+
+/// Whether rows of it begin without a title, as people copy them and scripts print them: with the heading of a section or
+/// the direction in a row, and with queues, which nobody writes who only tells a rate.
+fn is_headless(text: &Text, at: usize) -> bool {
+    let line = text.line(at).trim();
+    let queued = |line: &str| line.contains("MB/s") && QUEUED.is_match(line.trim());
+    match line {
+        "[Read]" | "[Write]" => queued(text.line(at + 1)),
+        _ if line.contains("MB/s") && DIRECTED.is_match(line) => {
+            (at..at + MOST_HEADLESS).any(|row| queued(text.line(row)))
+        }
+        _ => false,
+    }
+}
+
 /// The line behind the last that is of the report which begins at line `at`: what stands behind it, of a log for instance,
 /// is another's.
-fn end(text: &Text, at: usize, begins: impl Fn(usize) -> bool) -> usize {
+fn end(text: &Text, at: usize) -> usize {
     let (mut end, mut foreign) = (at + 1, 0);
+    let titled = is_titled(text, at);
     for number in at + 1..text.len() {
         let line = text.line(number).trim();
-        if begins(number) || foreign > MOST_FOREIGN {
+        if is_titled(text, number) || foreign > MOST_FOREIGN {
             break;
         }
         // Without patterns: of thousands of reports each line passes here.
         let headed =
             HEADS.iter().any(|head| line.strip_prefix(head).is_some_and(|rest| rest.trim_start().starts_with(':')));
         let row = line.contains("MB/s") && ROWS.iter().any(|name| line.contains(name));
+        // Without a title nothing but such a row is one of it.
+        let row = row && (titled || DIRECTED.is_match(line) || QUEUED.is_match(line));
         let known = headed || row || line.starts_with(['*', '[']);
         if known {
             (end, foreign) = (number + 1, 0);
@@ -147,6 +185,9 @@ fn report(text: &str) -> Report {
         format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", part(1), part(2), part(3), part(4), part(5), part(6))
     });
     report.host.os = OS.captures(text).map(|os| os[1].trim().to_owned());
+    if major == 0 {
+        report.find(Finding::SourceIncomplete { what: "the title, which tells the version".to_owned() });
+    }
     if let Some(comment) = COMMENT.captures(text) {
         report.labels.insert("comment".to_owned(), comment[1].trim().to_owned());
     }
@@ -217,6 +258,8 @@ fn figure(row: &Captures<'_>, op: Op, major: u32, share: Option<u8>) -> Option<F
             Some(number.as_str().parse::<u64>().ok()?.checked_mul(self::unit(unit.as_str(), Base::Binary)? as u64)?)
         }
         // Version 3 reads 1 MiB at a time; versions 4 to 6 128 KiB where they queue, 1 MiB where they do not.
+        // Of which version it is decides.
+        _ if major == 0 => None,
         _ if sequential && (major < 4 || depth.is_none() && !unread) => Some(1 << 20),
         _ if sequential => Some(128 << 10),
         _ => None,
@@ -244,7 +287,7 @@ fn figure(row: &Captures<'_>, op: Op, major: u32, share: Option<u8>) -> Option<F
     figure.rate(Some(rate));
     figure.operations(row.get(8).and_then(|iops| printed(iops.as_str())));
     figure.latency_ns.mean = row.get(9).and_then(|us| decimal(us.as_str())).map(|us| us * 1e3);
-    if major < 4 && op == Op::Write {
+    if (1..4).contains(&major) && op == Op::Write {
         figure.durable_bytes_per_second = figure.bytes_per_second;
     }
     Some(figure)

@@ -26,6 +26,8 @@ pub(crate) struct KDiskMark;
 const NAME: &str = "KDiskMark";
 /// Most lines of a report: three sections of eight rows, and what stands around them.
 const LONGEST: usize = 60;
+/// Most lines before its first row.
+const MOST_HEAD: usize = 8;
 /// Bytes of what it calls MB.
 const MB: f64 = 1_024_000.0;
 
@@ -50,7 +52,7 @@ impl Format for KDiskMark {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        TITLE.stands(text, at)
+        TITLE.stands(text, at) || is_fork(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -59,9 +61,12 @@ impl Format for KDiskMark {
         let (mut sections, mut share, mut runs, mut best) = (Sections::default(), None, None, None);
         let (mut span, mut duration) = (None, None);
         let mut end = at + 1;
+        if let Some(fio) = FIO.captures(text.line(at)) {
+            report.labels.insert("fio".to_owned(), fio[1].to_owned());
+        }
         for number in at + 1..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
-            if self.begins(text, number) {
+            if TITLE.stands(text, number) || is_fork(text, number) {
                 break;
             }
             if let Some(fio) = FIO.captures(line) {
@@ -120,6 +125,13 @@ impl Format for KDiskMark {
         }
         Section::of(report, end)
     }
+}
+
+/// Whether a report of KDiskMark under another name begins: its second line is that of fio all the same.
+fn is_fork(text: &Text, at: usize) -> bool {
+    text.line(at).contains("Flexible I/O Tester (fio-")
+        && (at == 0 || !TITLE.stands(text, at - 1))
+        && (at + 1..at + MOST_HEAD).any(|line| ROW.is_match(text.line(line)))
 }
 
 fn figure(op: Op, share: Option<u8>, row: &Captures<'_>) -> Option<Figure> {

@@ -29,6 +29,7 @@ mod postmark;
 mod smart_text;
 mod smartctl;
 mod sysbench;
+mod winsat;
 
 pub(crate) use amorphous::AmorphousDiskMark;
 pub(crate) use as_ssd::AsSsd;
@@ -59,3 +60,4 @@ pub(crate) use postmark::PostMark;
 pub(crate) use smart_text::SmartText;
 pub(crate) use smartctl::Smartctl;
 pub(crate) use sysbench::Sysbench;
+pub(crate) use winsat::Winsat;

@@ -90,8 +90,8 @@ impl Format for SmartText {
             .map(|found| found[1].to_owned());
         let called = || {
             let above = (at.saturating_sub(MOST_ABOVE)..at).rev().map(|line| text.line(line));
-            let words: Vec<&str> = above.map(|line| commands(line, "smartctl")).find(|all| !all.is_empty())?.concat();
-            words.into_iter().find(|word| is_device(word)).map(str::to_owned)
+            let mut words = above.flat_map(|line| commands(line, "smartctl")).flatten();
+            words.find(|word| is_device(word)).map(str::to_owned)
         };
         let device = match NVME.captures(first) {
             Some(nvme) => {
