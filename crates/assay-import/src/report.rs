@@ -323,7 +323,10 @@ impl Figure {
         // The best of one run is that run.
         let statistic = if self.statistic == Statistic::BestOf(Some(1)) { Statistic::One } else { self.statistic };
         let sound = |value: Option<f64>| value.filter(|value| value.is_finite() && *value >= 0.0);
-        let (rate, iops) = (sound(self.bytes_per_second), sound(self.iops));
+        let rate = sound(self.bytes_per_second);
+        // What moves bytes makes operations: none is a figure cut off to whole ones.
+        let moves = rate.is_some_and(|rate| rate > 0.0);
+        let iops = sound(self.iops).filter(|iops| *iops > 0.0 || !moves);
         let block = self.load.block_bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes as f64);
         let words = statistic.words(tool);
         let estimate = |point: f64| Estimate::bare(point, statistic.runs(), &words);

@@ -46,12 +46,15 @@ impl Format for AsSsd {
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
         report.version = TITLE.version(text, at);
-        let (mut section, mut seen) = (String::new(), BTreeSet::new());
+        let (mut section, mut seen, mut closed) = (String::new(), BTreeSet::new(), true);
         let mut end = at + 1;
         for number in at + 1..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
             if self.begins(text, number) {
                 break;
+            }
+            if !line.is_empty() {
+                closed = line.starts_with("---");
             }
             if let Some(found) = VALUE.captures(line) {
                 // A value that comes again is of a section whose heading is lost.
@@ -75,7 +78,8 @@ impl Format for AsSsd {
             return Section::nothing(end, text.number(at), "a report of AS SSD without a figure");
         }
         report.findings.extend(contradiction(&report));
-        if report.scores.is_empty() {
+        // The last number of a text without its last line may be cut off.
+        if report.scores.is_empty() || !closed && end >= text.len() {
             let what = "the section Score, which comes last".to_owned();
             report.findings.push(Finding::SourceIncomplete { what });
         }
@@ -93,7 +97,11 @@ fn contradiction(report: &Report) -> Option<Finding> {
             let by_operations = || Some(figure.iops? * figure.load.block_bytes? as f64);
             Some(figure.bytes_per_second.or_else(by_operations)? / 1_048_576.0)
         };
-        let made = rate(&["Sequential", "16MB"])? / 10.0 + rate(&["4K"])? + rate(&["4K-64Threads"])?;
+        let parts = rate(&["Sequential", "16MB"]).zip(rate(&["4K"])).zip(rate(&["4K-64Threads"]));
+        let Some(((sequential, single), threads)) = parts else {
+            return Some(Finding::SourceIncomplete { what: format!("figures of which the score of {side} is made") });
+        };
+        let made = sequential / 10.0 + single + threads;
         let differs = (made - score.value.point).abs() > 1.0 + score.value.point * 0.01;
         let how = || format!("its rates make a score of {made:.0} for {side}, not {}", score.value.point);
         differs.then(|| Finding::SourceContradicts { how: how() })

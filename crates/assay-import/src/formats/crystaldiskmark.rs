@@ -144,9 +144,12 @@ fn is_headless(text: &Text, at: usize) -> bool {
 fn end(text: &Text, at: usize) -> usize {
     let (mut end, mut foreign) = (at + 1, 0);
     let titled = is_titled(text, at);
+    // One has headings or directions in its rows: the other shape is another report.
+    let headed_rows = text.line(at).trim().starts_with('[');
     for number in at + 1..text.len() {
         let line = text.line(number).trim();
-        if is_titled(text, number) || foreign > MOST_FOREIGN {
+        let other = if headed_rows { DIRECTED.is_match(line) } else { line == "[Read]" };
+        if is_titled(text, number) || !titled && other || foreign > MOST_FOREIGN {
             break;
         }
         // Without patterns: of thousands of reports each line passes here.

@@ -93,7 +93,7 @@ impl Format for Diskspd {
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::new(NAME);
         let mut parsed = Parsed::default();
-        let (mut section, mut table) = (Section::default(), "");
+        let (mut section, mut table, mut tables) = (Section::default(), "", 0);
         section.end = at + 1;
         let first = text.line(at).trim_start();
         command(&mut parsed, first.strip_prefix("Command Line: ").unwrap_or_default());
@@ -103,7 +103,10 @@ impl Format for Diskspd {
             }
             let line = text.line(number).trim();
             match line {
-                "Total IO" | "Read IO" | "Write IO" => table = line,
+                "Total IO" | "Read IO" | "Write IO" => {
+                    tables += 1;
+                    table = line;
+                }
                 "total:" => table = "latencies",
                 _ if line.contains("%-ile") => table = "latencies",
                 _ if line.starts_with("total:") => total(&mut parsed, table, line),
@@ -125,7 +128,7 @@ impl Format for Diskspd {
         if report.figures.is_empty() {
             return Section::nothing(section.end, text.number(at), "output of diskspd without a total that moved data");
         }
-        if !parsed.complete {
+        if !parsed.complete || parsed.all.bytes <= 0.0 || tables < 3 {
             report.findings.push(Finding::SourceIncomplete { what: "the totals of reads and writes".to_owned() });
         }
         section.reports.push(report);

@@ -272,7 +272,10 @@ impl Phase {
                 self.seconds = time.and_then(|(time, scale)| Some(printed(time)?.times(scale)));
             }
             "IOPS" | "IOPS total" => self.iops = number(),
-            "Files/s" | "Dirs/s" => self.entries = self.entries.or_else(number),
+            // Of the other kind they are of a phase whose first row is lost.
+            "Files/s" | "Dirs/s" if self.name.contains("DIRS") == (name == "Dirs/s") => {
+                self.entries = self.entries.or_else(number)
+            }
             "IO latency" => {
                 for found in LATENCY.captures_iter(list) {
                     let scale = match &found[3] {
@@ -335,7 +338,10 @@ impl Phase {
         } else if let Some(rate) = self.entries {
             report.score(&format!("elbencho {}", self.name), rate, "entries/s", true);
         }
-        if self.op().is_some() && self.rate.is_none() && self.iops.is_none() && self.entries.is_none() {
+        // Files of no bytes have entries alone.
+        let size = head.value("-s", "--size");
+        let empty = self.entries.is_some() && head.command.is_some() && size.is_none_or(|size| size.starts_with('0'));
+        if self.op().is_some() && self.rate.is_none() && self.iops.is_none() && !empty {
             report.find(Finding::SourceIncomplete { what: format!("the figures of {}", self.name) });
         }
     }

@@ -324,6 +324,9 @@ impl Run {
         if self.broken || summary.is_none() && self.read.is_some() {
             report.findings.push(Finding::SourceIncomplete { what: "counts of sectors".to_owned() });
         }
+        if self.files.is_empty() && check.verdict == Verdict::Damaged {
+            report.findings.push(Finding::SourceIncomplete { what: "which files have lost data".to_owned() });
+        }
         if self.read.is_none() {
             report
                 .findings

@@ -4,6 +4,7 @@
 //! How much was tested it tells only where that is not all, or where data were lost. A report ends with its version; one
 //! without that end is cut off and proves nothing good.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
@@ -123,8 +124,13 @@ fn report(text: &str) -> Option<Report> {
     let complete = report.version.is_some();
     let mut check = undecided(Method::Full);
     let (mut lost, mut wrong, mut good_told) = (None, None, false);
+    let mut kinds = BTreeSet::new();
     for sectors in SECTORS.captures_iter(text) {
         let count: u64 = sectors[4].parse().ok()?;
+        if !kinds.insert(sectors[3].to_owned()) {
+            let how = format!("sectors {} are counted twice", &sectors[3]);
+            wrong = wrong.or(Some(Finding::SourceContradicts { how }));
+        }
         wrong = wrong.or(contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count, &sectors[3]));
         match &sectors[3] {
             "OK" => (check.counts.good, good_told) = (count, true),
@@ -160,7 +166,8 @@ fn report(text: &str) -> Option<Report> {
     decide(&mut check, tail_is_lost, good && complete && !little);
     // H2testw calls no medium defective without an error, whatever a copy of the text has kept of the counts. Without the
     // sectors that are good nobody knows whether many are lost.
-    if finished.is_some() && !good && (check.verdict == Verdict::Undecided || !good_told) {
+    let called = finished.is_some() && !good && check.verdict == Verdict::Undecided;
+    if called || check.counts.lost() > 0 && !good_told {
         (check.verdict, check.kind, check.real_bytes) = (Verdict::Damaged, None, None);
         report.findings.push(Finding::SourceIncomplete { what: "counts of sectors".to_owned() });
     }

@@ -65,6 +65,10 @@ impl Format for Ioping {
             }
         }
         let request = (at.saturating_sub(4)..at).rev().find_map(|line| REQUEST.captures(text.line(line).trim()));
+        // One of another target stands there where lines between are lost.
+        let title = text.line(at);
+        let target = |request: &regex_lite::Captures<'_>| within(&request[0]) == within(title);
+        let request = request.filter(target);
         let request_of = request.and_then(|request| {
             let size = decimal(&request[1])? * unit(&request[2], Base::Binary)?;
             let op = if matches!(&request[3], "<<<" | "from") { Op::Read } else { Op::Write };
@@ -87,6 +91,11 @@ impl Format for Ioping {
         }
         Section::of(report, end)
     }
+}
+
+/// What stands in brackets, which is the target.
+fn within(line: &str) -> Option<&str> {
+    line.split_once('(').and_then(|(_, rest)| rest.split(')').next())
 }
 
 /// Mean and longest time of a request in nanoseconds.

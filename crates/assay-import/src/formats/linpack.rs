@@ -6,6 +6,8 @@
 
 use std::sync::LazyLock;
 
+use assay_core::finding::Finding;
+
 use crate::format::{Format, Problem, Section};
 use crate::number::decimal;
 use crate::pattern::{Regex, regex};
@@ -140,6 +142,9 @@ fn hpl(text: &Text, at: usize) -> Section {
     } else {
         "HPL gave no figure"
     };
+    if !verdicts.contains("PASSED") {
+        report.findings.push(Finding::SourceIncomplete { what: "the check that HPL makes of its result".to_owned() });
+    }
     if report.is_empty() {
         return Section {
             end,

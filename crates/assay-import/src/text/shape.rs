@@ -7,7 +7,7 @@ const LEAST: usize = 2;
 /// Share of the lines that are, of ten.
 const MOST: usize = 9;
 /// Fewest numbers of a row of a table.
-const LEAST_NUMBERS: usize = 3;
+const LEAST_NUMBERS: usize = 2;
 
 /// Takes out a blank line behind each line, where nearly all have one: mails and copied pages double the ends of lines.
 pub(super) fn single_spaced(lines: &mut Vec<Line>) {
@@ -32,7 +32,8 @@ pub(super) fn without_cut_number(lines: &mut [Line]) {
     let Some(last) = lines.last_mut() else { return };
     let is_end = |c: char| c.is_whitespace() || matches!(c, ';' | ',' | '|');
     let is_number = |word: &&str| {
-        word.starts_with(|c: char| c.is_ascii_digit()) && word.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+        word.starts_with(|c: char| c.is_ascii_digit())
+            && word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'))
     };
     let Some(number) = last.text.rsplit(is_end).next().filter(is_number) else { return };
     if last.text.split(is_end).filter(is_number).count() >= LEAST_NUMBERS {

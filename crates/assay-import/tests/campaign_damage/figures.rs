@@ -101,9 +101,8 @@ fn values(m: &Measurement) -> Vec<(&'static str, f64)> {
         ("p99.9", latency.p99_9.as_deref()),
         ("max", latency.max.as_deref()),
     ];
-    // What is computed of another figure and the block is no figure of its own.
-    let printed = all.into_iter().filter_map(|(what, estimate)| Some((what, estimate?)));
-    printed.filter(|(_, estimate)| !estimate.method.contains(", from ")).map(|(what, e)| (what, e.point)).collect()
+    let told = all.into_iter().filter_map(|(what, estimate)| Some((what, estimate?)));
+    told.map(|(what, estimate)| (what, estimate.point)).collect()
 }
 
 impl Figure {
@@ -116,7 +115,13 @@ impl Figure {
             (None, None) => true,
             _ => false,
         };
-        self.what == known.what && near && load
+        // Of a load that is no longer known as one there is a score.
+        let mebibytes = self.load.is_none() && self.what == "MB/s" && known.what == "B/s" && {
+            let share = self.value * 1_048_576.0 / known.value;
+            (0.9..1.1).contains(&share)
+        };
+        let score = self.load.is_none() && self.what == "IOPS" && known.what == "IOPS" && near;
+        self.what == known.what && near && load || mebibytes || score
     }
 }
 

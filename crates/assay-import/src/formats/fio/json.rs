@@ -71,7 +71,7 @@ pub(super) fn read(text: &Text, at: usize) -> Document {
     }
     if document.jobs.iter().any(|job| job.name == "All clients") {
         document.jobs.retain(|job| job.name == "All clients");
-    } else if top.contains_key("client_stats") && document.jobs.len() > 1 {
+    } else if document.jobs.len() > 1 && document.jobs.iter().any(|job| job.host.is_some()) {
         // The sum of all comes last.
         document.cut = true;
     }

@@ -33,6 +33,8 @@ struct Call {
     text: States,
     terse: States,
     cut: bool,
+    /// How many processes or threads it began.
+    begun: Option<u32>,
     /// Whether jobs trimmed, which is no figure here.
     trims: bool,
     path: Option<String>,
@@ -97,6 +99,8 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
             call.version = call.version.or(Some(version));
             Some(line + 1)
         } else if is_fios(here) {
+            let starts = here.trim_start().strip_prefix("Starting ").and_then(|rest| rest.split(' ').next());
+            call.begun = call.begun.or(starts.and_then(|number| number.parse().ok()));
             // Behind all results of a state: what follows is a later state, or another call.
             if here.trim_start().starts_with("Run status group") {
                 call.text.again();
@@ -212,6 +216,11 @@ impl Call {
         }
         report.host.hostname =
             same(jobs.iter().map(|job| job.host.as_ref())).filter(|_| jobs.iter().all(|j| j.name != "All clients"));
+        let told: u32 = jobs.iter().map(|job| job.jobs.unwrap_or(1)).fold(0, u32::saturating_add);
+        if let Some(begun) = self.begun.filter(|begun| *begun > told) {
+            let what = format!("results of {} of {begun} jobs", begun - told);
+            report.findings.push(Finding::SourceIncomplete { what });
+        }
         if headless {
             report.findings.push(Finding::SourceIncomplete { what: "the beginning of fio's output".to_owned() });
         }
@@ -289,7 +298,10 @@ fn is_half(job: &Job, definition: Option<&Definition>) -> bool {
     let rw = definition.map(|definition| &definition.rw).or(job.options.get("rw")).or(job.options.get("readwrite"));
     let mix = rw.is_some_and(|rw| matches!(rw.split(':').next(), Some("rw" | "readwrite" | "randrw")));
     let unified = job.sides.iter().any(|side| side.op == Op::Mixed);
-    !unified && (job.half || mix && job.missing.is_some())
+    // All of one may have been asked for.
+    let share = job.options.get("rwmixread").or(job.options.get("rwmixwrite")).map(String::as_str);
+    let both = !job.options.is_empty() && !matches!(share, Some("0" | "100"));
+    !unified && (job.half || mix && (both || job.missing.is_some()))
 }
 
 /// Whether two jobs are one with `numjobs`.
