@@ -62,7 +62,9 @@ fn refuse_directory(query: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let shown = output::shown(Path::new(word));
-    Err(Failure::usage(format!("no record is named {shown}, which is a directory; write {shown}/ to read the results in it")))
+    Err(Failure::usage(format!(
+        "no record is named {shown}, which is a directory; write {shown}/ to read the results in it"
+    )))
 }
 
 /// Why these queries name nothing.

@@ -9,10 +9,9 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern};
-
-use super::elbencho::{coarse, cut_off, rate};
 use regex_lite::Captures;
 
+use super::elbencho::{coarse, cut_off, rate};
 use crate::command::size;
 use crate::date;
 use crate::format::{Format, Problem, Section};

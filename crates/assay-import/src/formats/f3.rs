@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use assay_core::finding::Finding;
 use assay_core::verification::{FakeKind, Method, SECTOR_BYTES, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
+use regex_lite::Captures;
 
 use crate::check::{contradicts, decide, losses, pass, undecided};
 use crate::format::{Format, Section};
@@ -144,15 +145,8 @@ impl Run {
             self.partly |= !whole;
             self.files.push(([count(1), count(2), count(3), count(4)], whole));
         } else if let Some(sectors) = SECTORS.captures(line) {
-            let names = ["Data OK", "Corrupted", "Slightly changed", "Overwritten", "Data LOST"];
-            let at = names.iter().position(|name| *name == &sectors[1]).unwrap_or(0);
-            if self.summary[at].is_some() {
+            if !self.sectors(&sectors) {
                 return Said::Another;
-            }
-            self.summary[at] = sectors[4].parse().ok();
-            if let Some(count) = self.summary[at] {
-                let of = names[at].trim_start_matches("Data ");
-                self.wrong.extend(contradicts(&sectors[2], unit(&sectors[3], Base::Binary), count, of));
             }
         } else if let Some(speed) = SPEED.captures(line) {
             let rate = decimal(&speed[2]).zip(unit(&speed[3], Base::Binary)).map(|(rate, unit)| rate * unit);
@@ -204,6 +198,21 @@ impl Run {
             return Said::Nothing;
         }
         Said::Something
+    }
+
+    /// Takes a count of the summary; `false` where it has one already.
+    fn sectors(&mut self, sectors: &Captures<'_>) -> bool {
+        let names = ["Data OK", "Corrupted", "Slightly changed", "Overwritten", "Data LOST"];
+        let at = names.iter().position(|name| *name == &sectors[1]).unwrap_or(0);
+        if self.summary[at].is_some() {
+            return false;
+        }
+        self.summary[at] = sectors[4].parse().ok();
+        if let Some(count) = self.summary[at] {
+            let of = names[at].trim_start_matches("Data ");
+            self.wrong.extend(contradicts(&sectors[2], unit(&sectors[3], Base::Binary), count, of));
+        }
+        true
     }
 
     fn report(self) -> Report {

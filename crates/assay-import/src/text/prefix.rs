@@ -20,32 +20,35 @@ const MOST_DIGITS: usize = 19;
 /// Fewest lines with the same name in front for it to be one of a log.
 const LEAST_NAMED: usize = 3;
 
-/// Forms of a time and of what logs put behind it; each ends with one blank, or the line.
-static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+/// Forms of a time and of what logs put behind it, each with a mark that it holds, which is looked for sooner than a
+/// shape. Each ends with one blank, or the line.
+static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let zone = r"(?:Z| ?[+-]\d\d:?\d\d)?";
     let time = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?";
     let patterns = [
         // `2024-05-01T10:00:00.1234567Z `, `[2024-05-01 10:00:00,123] `.
-        format!(r"^\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{time}{zone}\]?:?(?:[ \t]|$)"),
-        format!(r"^\[?{time}\]?:?(?:[ \t]|$)"),
+        (":", format!(r"^\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{time}{zone}\]?:?(?:[ \t]|$)")),
+        (":", format!(r"^\[?{time}\]?:?(?:[ \t]|$)")),
         // Of the kernel: `[   12.345678] `.
-        r"^\[ *\d+\.\d{3,6}\](?: |$)".to_owned(),
+        ("]", r"^\[ *\d+\.\d{3,6}\](?: |$)".to_owned()),
         // Of syslog, with host and program.
-        r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,64} [^\s:]{1,64}:(?: |$)".to_owned(),
-        r"^\S{1,64} [^\s:\[]{1,64}\[\d+\]:(?: |$)".to_owned(),
+        (":", r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+:(?: |$)".to_owned()),
+        ("]:", r"^\S+ [^\s:\[]+\[\d+\]:(?: |$)".to_owned()),
         // Of containers, and of a runner of GitLab.
-        r"^(?:stdout|stderr) [FP](?: |$)".to_owned(),
-        r"^\d\d[OE](?:[ +]|$)".to_owned(),
-        r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62} *\|(?: |$)".to_owned(),
+        ("std", r"^(?:stdout|stderr) [FP](?: |$)".to_owned()),
+        ("", r"^\d\d[OE](?:[ +]|$)".to_owned()),
+        ("|", r"^[A-Za-z0-9][A-Za-z0-9_.-]* *\|(?: |$)".to_owned()),
         // Job and step, of a downloaded log of GitHub.
-        r"^[^\t]{1,100}\t[^\t]{1,100}\t(?:\u{feff})?".to_owned(),
+        ("\t", r"^[^\t]+\t[^\t]+\t(?:\u{feff})?".to_owned()),
     ];
-    patterns.iter().map(|pattern| Regex::new(pattern).expect("the pattern is fixed")).collect()
+    let read = |(mark, pattern): (&'static str, String)| (mark, Regex::new(&pattern).expect("the pattern is fixed"));
+    patterns.into_iter().map(read).collect()
 });
+/// Longest prefix in bytes.
+const LONGEST: usize = 160;
 /// A name that all lines have: `[app] `, `node1: `, `==> default: `.
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:\[[^\[\]]{1,64}\]|(?:==> )?[A-Za-z0-9][A-Za-z0-9_./-]{0,62}:)(?: |$)")
-        .expect("the pattern is fixed")
+    Regex::new(r"^(?:\[[^\[\]]+\]|(?:==> )?[A-Za-z0-9][A-Za-z0-9_./-]*:)(?: |$)").expect("the pattern is fixed")
 });
 
 /// Takes it off.
@@ -61,8 +64,11 @@ pub(super) fn strip(lines: &mut [Line]) {
             });
         }
         changed |= numbers(lines);
-        for form in FORMS.iter() {
-            changed |= common(lines, |text| form.find(text).map(|found| found.end()));
+        for (mark, form) in FORMS.iter() {
+            changed |= common(lines, |text| {
+                let begin = beginning(text);
+                begin.contains(mark).then(|| form.find(begin)).flatten().map(|found| found.end())
+            });
         }
         changed |= name(lines);
         if !changed {
@@ -90,6 +96,12 @@ fn is_filled(line: &Line) -> bool {
     !line.text.trim().is_empty()
 }
 
+/// As much of a line as a prefix may take.
+fn beginning(text: &str) -> &str {
+    let end = (0..=LONGEST.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    &text[..end]
+}
+
 /// Lines with something in them, at most some of them, from all over the text.
 fn looked_at(lines: &[Line]) -> Vec<&str> {
     let filled = lines.iter().filter(|line| is_filled(line)).count();
@@ -115,7 +127,7 @@ fn common(lines: &mut [Line], length: impl Fn(&str) -> Option<usize>) -> bool {
 /// Takes off a name that is the same before most lines.
 fn name(lines: &mut [Line]) -> bool {
     let looked_at = looked_at(lines);
-    let Some(first) = looked_at.iter().find_map(|text| NAME.find(text)) else { return false };
+    let Some(first) = looked_at.iter().find_map(|text| NAME.find(beginning(text))) else { return false };
     let first = first.as_str().trim_end().to_owned();
     let length = |text: &str| {
         let rest = text.strip_prefix(first.as_str())?;

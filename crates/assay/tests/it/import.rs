@@ -151,7 +151,8 @@ fn a_damaged_file_in_a_directory_is_skipped_and_named_in_a_query_too() {
         fs::write(root.join(name), report(read)).unwrap();
     }
     fs::write(root.join("b.txt"), "AS SSD Benchmark 1.0\n\n").unwrap();
-    fs::write(root.join("d.json"), "{\"schema\":\"1.0\",\"id\":\"a\",\"suite\":{},\"medium\":{}}\n{\"schema\":").unwrap();
+    fs::write(root.join("d.json"), "{\"schema\":\"1.0\",\"id\":\"a\",\"suite\":{},\"medium\":{}}\n{\"schema\":")
+        .unwrap();
     let query = format!("{}/", root.display());
     let listed = run(place.assay(["list", &query]));
     assert_eq!(listed.code, Some(0), "{}", listed.stderr);
