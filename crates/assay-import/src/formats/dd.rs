@@ -110,7 +110,7 @@ fn in_latin(unit: &str) -> String {
 
 /// Whole and partial records.
 fn records(line: &str) -> Option<(u64, u64)> {
-    if line.len() > LONGEST {
+    if line.len() > LONGEST || !line.contains('+') {
         return None;
     }
     let found = RECORDS.captures(line)?;

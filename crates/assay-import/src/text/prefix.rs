@@ -3,6 +3,7 @@
 //!
 //! A prefix counts where most lines have it, and is taken off with one blank behind it: what a tool has set in stays so.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
@@ -17,7 +18,7 @@ const MOST_LAYERS: usize = 4;
 const LOOKED_AT: usize = 2_000;
 /// Most digits of the number of a line.
 const MOST_DIGITS: usize = 19;
-/// Fewest lines with the same name in front for it to be one of a log.
+/// Fewest lines, each another, with the same name in front for it to be one of a log.
 const LEAST_NAMED: usize = 3;
 
 /// Forms of a time and of what logs put behind it, each with a mark that it holds, which is looked for sooner than a
@@ -36,7 +37,7 @@ static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
         ("]:", r"^\S+ [^\s:\[]+\[\d+\]:(?: |$)".to_owned()),
         // Of containers, and of a runner of GitLab.
         ("std", r"^(?:stdout|stderr) [FP](?: |$)".to_owned()),
-        ("", r"^\d\d[OE](?:[ +]|$)".to_owned()),
+        ("O", r"^\d\dO(?:[ +]|$)".to_owned()),
         ("|", r"^[A-Za-z0-9][A-Za-z0-9_.-]* *\|(?: |$)".to_owned()),
         // Job and step, of a downloaded log of GitHub.
         ("\t", r"^[^\t]+\t[^\t]+\t(?:\u{feff})?".to_owned()),
@@ -127,14 +128,19 @@ fn common(lines: &mut [Line], length: impl Fn(&str) -> Option<usize>) -> bool {
 /// Takes off a name that is the same before most lines.
 fn name(lines: &mut [Line]) -> bool {
     let looked_at = looked_at(lines);
-    let Some(first) = looked_at.iter().find_map(|text| NAME.find(beginning(text))) else { return false };
+    let Some(first) =
+        looked_at.iter().filter(|text| text.contains([':', ']'])).find_map(|text| NAME.find(beginning(text)))
+    else {
+        return false;
+    };
     let first = first.as_str().trim_end().to_owned();
     let length = |text: &str| {
         let rest = text.strip_prefix(first.as_str())?;
         (rest.is_empty() || rest.starts_with(' ')).then(|| first.len() + usize::from(!rest.is_empty()))
     };
-    let named = looked_at.iter().filter(|text| length(text).is_some()).count();
-    named >= LEAST_NAMED && common(lines, length)
+    // The same line again and again is a value and its name, not a log.
+    let rests: BTreeSet<&str> = looked_at.iter().filter_map(|text| text.get(length(text)?..)).collect();
+    rests.len() >= LEAST_NAMED && common(lines, length)
 }
 
 /// Takes off the numbers of lines, where they follow each other. Text behind a number begins in one column: what is set in
