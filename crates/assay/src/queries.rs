@@ -11,6 +11,7 @@ use assay_store::{Detail, SqliteStore, Store, StoreError, Stored};
 #[cfg(feature = "whole")]
 use crate::asked::{Asked, Place};
 use crate::failure::Failure;
+use crate::output;
 use crate::state::{EMPTY, existing};
 #[cfg(feature = "whole")]
 use crate::{baselines, imports};
