@@ -103,6 +103,7 @@ struct Group {
     known: BTreeSet<(String, String)>,
     device: Option<String>,
     checked: bool,
+    health: bool,
     figures: usize,
 }
 
@@ -116,7 +117,9 @@ impl Group {
         }
         let other_device =
             self.device.is_some() && report.medium.device.is_some() && self.device != report.medium.device;
-        let again = loads.iter().any(|load| self.known.contains(&(report.tool.clone(), load.clone())));
+        // Two healths are those of two media, or of one at two times.
+        let healths = self.health && !report.medium.health.is_empty();
+        let again = healths || loads.iter().any(|load| self.known.contains(&(report.tool.clone(), load.clone())));
         let full = self.parts.len() >= MOST_PARTS || self.figures >= MOST_FIGURES;
         !(other_device || again || full)
     }
@@ -125,6 +128,7 @@ impl Group {
         let report = &part.report;
         self.figures += report.figures.len() + report.scores.len();
         self.checked |= report.verification.is_some();
+        self.health |= !report.medium.health.is_empty();
         if self.device.is_none() {
             self.device.clone_from(&report.medium.device);
         }

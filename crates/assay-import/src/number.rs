@@ -1,9 +1,17 @@
 //! Numbers as tools and locales print them.
 
+use crate::plausible::Printed;
+
 /// A decimal number with a point or a comma: `19.3`, `19,3`, `1.234,5`, `1,234.5`, `1 234,5`, `1'234.5`. Of one mark
 /// alone it is the decimal one, unless three digits and nothing else follow several of it.
 #[must_use]
 pub(crate) fn decimal(text: &str) -> Option<f64> {
+    printed(text).map(|number| number.value)
+}
+
+/// The same with what one of its last digit is worth.
+#[must_use]
+pub(crate) fn printed(text: &str) -> Option<Printed> {
     let text: String = text.trim().chars().map(wide_to_narrow).filter(|c| !matches!(c, ' ' | '\'' | '_')).collect();
     let number = match (text.rfind(','), text.rfind('.')) {
         (Some(comma), Some(point)) if comma > point => text.replace('.', "").replace(',', "."),
@@ -14,7 +22,11 @@ pub(crate) fn decimal(text: &str) -> Option<f64> {
         _ => text,
     };
     let plain = number.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
-    number.parse::<f64>().ok().filter(|value| plain && value.is_finite())
+    let value = number.parse::<f64>().ok().filter(|value| plain && value.is_finite())?;
+    let (digits, power) = number.split_once(['e', 'E']).unwrap_or((&number, "0"));
+    let places = digits.split_once('.').map_or(0, |(_, behind)| behind.len());
+    let power = power.parse::<i32>().unwrap_or(0).saturating_sub(i32::try_from(places).unwrap_or(0));
+    Some(Printed { value, step: 10f64.powi(power) })
 }
 
 /// Digits and marks of Chinese and Japanese locales.
@@ -78,6 +90,10 @@ mod tests {
             ("1e3", 1000.0),
         ] {
             assert_eq!(decimal(text), Some(value), "{text}");
+        }
+        for (text, step) in [("19.30", 0.01), ("1.234,5", 0.1), ("17", 1.0), ("2.5e3", 100.0)] {
+            let found = printed(text).unwrap().step;
+            assert!((found / step - 1.0).abs() < 1e-9, "{text}: {found}");
         }
         for bad in ["", "-", ".", "1.2.3,4,5x", "nan", "inf", "0x10", "1e999"] {
             assert_eq!(decimal(bad), None, "{bad}");

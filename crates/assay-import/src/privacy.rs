@@ -2,9 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex_lite::Regex;
-
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 
 /// Addresses of network interfaces, and serial numbers as tools print them.
 static IDENTITIES: LazyLock<Regex> = LazyLock::new(|| {

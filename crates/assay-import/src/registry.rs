@@ -17,6 +17,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::HdTune,
     &formats::Bonnie,
     &formats::Smartctl,
+    &formats::SmartText,
     &formats::Ioping,
     &formats::IopingJson,
     &formats::PiBenchmarks,
@@ -34,6 +35,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::Mdtest,
     &formats::PostMark,
     &formats::DiskspdXml,
+    &formats::Winsat,
     &formats::Hdparm,
     &formats::Dd,
 ];

@@ -14,6 +14,8 @@ use assay_core::think::Think;
 use assay_core::verification::Verification;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Unknown, Workload};
 
+use crate::plausible::{Printed, Told};
+
 /// Most figures and scores of a report: no tool prints as many in one go.
 pub(crate) const MOST_FIGURES: usize = 2_000;
 
@@ -250,6 +252,8 @@ pub struct Figure {
     pub repeat: Option<Repeat>,
     /// Findings about this load.
     pub findings: Vec<Finding>,
+    /// What was printed of the run, with its rounding: it has to agree with itself.
+    pub(crate) told: Told,
 }
 
 /// Latencies of a load in nanoseconds, as far as they were printed.
@@ -282,7 +286,32 @@ impl Figure {
             latency_ns: Latencies::default(),
             repeat: None,
             findings: Vec::new(),
+            told: Told::default(),
         }
+    }
+
+    /// Takes a rate as it was printed, in bytes per second.
+    pub(crate) fn rate(&mut self, rate: Option<Printed>) {
+        self.bytes_per_second = rate.map(|rate| rate.value);
+        self.told.rate = rate;
+    }
+
+    /// Takes operations per second as they were printed.
+    pub(crate) fn operations(&mut self, iops: Option<Printed>) {
+        self.iops = iops.map(|iops| iops.value);
+        self.told.iops = iops;
+    }
+
+    /// What of its figures contradicts the others.
+    fn contradiction(&self) -> Option<Finding> {
+        let exact = |value: Option<f64>| value.map(Printed::exact);
+        let told = Told {
+            rate: self.told.rate.or(exact(self.bytes_per_second)),
+            iops: self.told.iops.or(exact(self.iops)),
+            ..self.told
+        };
+        // Of several sizes it is told which were asked for, not which were used.
+        told.contradiction(self.load.block_bytes.filter(|_| self.load.blocks == Blocks::default()))
     }
 
     /// The measurement of a record. Operations are computed from bytes and the block, or the other way round, where one
@@ -290,10 +319,14 @@ impl Figure {
     #[must_use]
     pub fn measurement(self, tool: &str) -> Measurement {
         let workload = self.load.workload();
+        let contradiction = self.contradiction();
         // The best of one run is that run.
         let statistic = if self.statistic == Statistic::BestOf(Some(1)) { Statistic::One } else { self.statistic };
         let sound = |value: Option<f64>| value.filter(|value| value.is_finite() && *value >= 0.0);
-        let (rate, iops) = (sound(self.bytes_per_second), sound(self.iops));
+        let rate = sound(self.bytes_per_second);
+        // What moves bytes makes operations: none is a figure cut off to whole ones.
+        let moves = rate.is_some_and(|rate| rate > 0.0);
+        let iops = sound(self.iops).filter(|iops| *iops > 0.0 || !moves);
         let block = self.load.block_bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes as f64);
         let words = statistic.words(tool);
         let estimate = |point: f64| Estimate::bare(point, statistic.runs(), &words);
@@ -324,11 +357,12 @@ impl Figure {
         }
         // How long a run lasted is known of few tools, and compared with nothing.
         let missed = measurement.workload.unknown.iter().filter(|what| **what != Unknown::Stop);
-        let what: Vec<&str> = missed.map(|what| what.title()).collect();
+        let share = (self.load.op == Op::Mixed && self.load.read_percent.is_none()).then_some("share of reads");
+        let what: Vec<&str> = missed.map(|what| what.title()).chain(share).collect();
         if !what.is_empty() {
             measurement.warn(Finding::NotTold { tool: tool.to_owned(), what: what.join(", ") });
         }
-        for finding in self.findings {
+        for finding in self.findings.into_iter().chain(contradiction) {
             measurement.warn(finding);
         }
         measurement

@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex_lite::Regex;
-
+use crate::pattern::Regex;
 use crate::text::Text;
 
 /// A line that begins an output.

@@ -165,7 +165,15 @@ pub(crate) fn imported(
             Err(failure) => return Err(failure),
         }
     } else {
-        import_each(read_found(found)?, options, &mut hand)
+        match read_found(found) {
+            Ok(file) => import_each(file, options, &mut hand),
+            // One of a directory that cannot be read is one of many.
+            Err(failure) if !found.named => {
+                let file = found.path.to_string_lossy().into_owned();
+                Err(ImportError::Own { file, reason: failure.message().to_owned() })
+            }
+            Err(failure) => return Err(failure),
+        }
     };
     failed.map_or(Ok(outcome), Err)
 }
@@ -234,13 +242,22 @@ pub(crate) fn is_file(query: &str) -> bool {
 pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
     let options = Options::default();
     let (mut all, mut bytes) = (Vec::new(), 0);
-    for found in files(&[PathBuf::from(query)])? {
+    let (mut skipped, found) = (0, files(&[PathBuf::from(query)])?);
+    let count = found.len();
+    for found in found {
         let outcome = imported(&found, &options, &mut |some| {
             for (file, problem) in &some.problems {
                 output::tell_wrapped(&format!("{file}, line {}: {}", problem.line, problem.what));
             }
             for item in some.items {
-                let stored = stored(item)?;
+                let stored = match stored(item) {
+                    Ok(stored) => stored,
+                    Err(failure) if !found.named => {
+                        output::tell_wrapped(&format!("{}: {}", output::shown(&found.path), failure.message()));
+                        continue;
+                    }
+                    Err(failure) => return Err(failure),
+                };
                 bytes += stored.document.len();
                 all.push(stored);
             }
@@ -257,8 +274,16 @@ pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
             Ok(()) => {}
             // A directory may hold other things beside.
             Err(ImportError::Unknown { .. }) if !found.named => {}
+            Err(error) if !found.named => {
+                skipped += 1;
+                output::tell_wrapped(&error.to_string());
+            }
             Err(error) => return Err(Failure::usage(error.to_string())),
         }
+    }
+    if skipped > 0 {
+        let shown = output::shown(Path::new(query));
+        output::tell_wrapped(&format!("{shown}: {} of {count} skipped", counted(skipped, "file")));
     }
     if all.is_empty() {
         return Err(Failure::usage(format!("there is no result in {}", output::shown(Path::new(query)))));

@@ -1,6 +1,7 @@
 //! Records that a query names: of the store, of a baseline, of files, and figures that ship with the program.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use assay_core::record::Record;
 #[cfg(feature = "whole")]
@@ -10,6 +11,7 @@ use assay_store::{Detail, SqliteStore, Store, StoreError, Stored};
 #[cfg(feature = "whole")]
 use crate::asked::{Asked, Place};
 use crate::failure::Failure;
+use crate::output;
 use crate::state::{EMPTY, existing};
 #[cfg(feature = "whole")]
 use crate::{baselines, imports};
@@ -29,8 +31,11 @@ pub(crate) fn find(queries: &[impl AsRef<str>]) -> Result<Vec<Stored>, Failure> 
 #[cfg(feature = "whole")]
 pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Vec<Record>, Failure> {
     let of = |query: &str| {
-        let found = observations(query, detail)?.ok_or_else(|| Failure::usage(EMPTY))?;
-        some(query, found)
+        let found = observations(query, detail)?;
+        if found.as_ref().is_none_or(Vec::is_empty) {
+            refuse_directory(query)?;
+        }
+        some(query, found.ok_or_else(|| Failure::usage(EMPTY))?)
     };
     let mut records = each_once(queries, of, |record| record)?;
     mark_verified(&mut records)?;
@@ -39,10 +44,28 @@ pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Ve
 
 /// The same for a list, which may be empty.
 pub(crate) fn listed(queries: &[impl AsRef<str>]) -> Result<Vec<Record>, Failure> {
-    let of = |query: &str| Ok(observations(query, Detail::Estimates)?.unwrap_or_default());
+    let of = |query: &str| {
+        let found = observations(query, Detail::Estimates)?.unwrap_or_default();
+        if found.is_empty() {
+            refuse_directory(query)?;
+        }
+        Ok(found)
+    };
     let mut records = each_once(queries, of, |record| record)?;
     mark_verified(&mut records)?;
     Ok(records)
+}
+
+/// A word that names no record, and a directory: its results were meant.
+fn refuse_directory(query: &str) -> Result<(), Failure> {
+    let word = query.trim();
+    if word.contains(['/', '=', '.']) || !Path::new(word).is_dir() {
+        return Ok(());
+    }
+    let shown = output::shown(Path::new(word));
+    Err(Failure::usage(format!(
+        "no record is named {shown}, which is a directory; write {shown}/ to read the results in it"
+    )))
 }
 
 /// Why these queries name nothing.
@@ -86,6 +109,9 @@ fn each_once<T>(
 
 /// What a query names, unless that is nothing.
 fn some<T>(query: &str, found: Vec<T>) -> Result<Vec<T>, Failure> {
+    if found.is_empty() {
+        refuse_directory(query)?;
+    }
     match query.trim() {
         _ if !found.is_empty() => Ok(found),
         "" | "all" => Err(Failure::usage(EMPTY)),

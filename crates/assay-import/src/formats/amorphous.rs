@@ -10,12 +10,12 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::{Captures, Regex};
+use regex_lite::Captures;
 
 use crate::date;
-use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::format::{Format, Problem, Section};
+use crate::number::{Base, decimal, printed, unit};
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
 use crate::title::Title;
@@ -53,7 +53,7 @@ impl Format for AmorphousDiskMark {
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
         report.version = TITLE.version(text, at);
-        let mut test = None;
+        let (mut test, mut problems) = (None, Vec::new());
         let mut end = at + 1;
         for number in at + 1..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
@@ -67,6 +67,10 @@ impl Format for AmorphousDiskMark {
                 if found.get(4).is_some() {
                     report.labels.insert("data".to_owned(), "zeros".to_owned());
                 }
+            } else if line.contains(" MB/s") && line.contains(':') && !line.starts_with('*') {
+                // A row all the same, and those behind it are read.
+                let what = "a row of AmorphousDiskMark that is none of its tests".to_owned();
+                problems.push(Problem { line: text.number(number), what });
             } else if !facts(&mut report, line) {
                 break;
             }
@@ -87,7 +91,7 @@ impl Format for AmorphousDiskMark {
                 report.findings.push(Finding::SourceIncomplete { what });
             }
         }
-        Section::of(report, end)
+        Section { problems, ..Section::of(report, end) }
     }
 }
 
@@ -117,7 +121,7 @@ fn facts(report: &mut Report, line: &str) -> bool {
 }
 
 fn figure(row: &Captures<'_>) -> Option<Figure> {
-    let rate = decimal(&row[6]).filter(|rate| *rate > 0.0)?;
+    let rate = printed(&row[6]).filter(|rate| rate.value > 0.0)?;
     let op = if &row[2] == "Read" { Op::Read } else { Op::Write };
     let name = row[0].split(':').next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let mut figure = Figure::new(Load {
@@ -129,7 +133,7 @@ fn figure(row: &Captures<'_>) -> Option<Figure> {
         sync: Some(Sync::End),
         ..Load::new(&name, op)
     });
-    figure.bytes_per_second = Some(rate * 1e6);
-    figure.iops = row.get(7).and_then(|iops| decimal(iops.as_str())).filter(|iops| *iops > 0.0);
+    figure.rate(Some(rate.times(1e6)));
+    figure.operations(row.get(7).and_then(|iops| printed(iops.as_str())).filter(|iops| iops.value > 0.0));
     Some(figure)
 }

@@ -4,18 +4,18 @@
 //! <https://ssd-tester.com/text_score.php> and the program's notes. Sequential operations are of 16 MiB; all go around
 //! the cache of the system. The size of the test is chosen in the program and not printed.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use crate::date;
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 use crate::title::Title;
@@ -46,20 +46,29 @@ impl Format for AsSsd {
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
         report.version = TITLE.version(text, at);
-        let mut section = String::new();
+        let (mut section, mut seen, mut closed) = (String::new(), BTreeSet::new(), true);
         let mut end = at + 1;
         for number in at + 1..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
             if self.begins(text, number) {
                 break;
             }
+            if !line.is_empty() {
+                closed = line.starts_with("---");
+            }
             if let Some(found) = VALUE.captures(line) {
+                // A value that comes again is of a section whose heading is lost.
+                if !seen.insert(found[1].to_owned()) {
+                    section = "lost".to_owned();
+                    report.find(Finding::SourceIncomplete { what: "the heading of a section".to_owned() });
+                }
                 let unit = found.get(3).map_or("", |unit| unit.as_str());
                 value(&mut report, &section, &found[1], decimal(&found[2]), unit);
             } else if let Some((name, value)) = line.split_once(": ").filter(|_| section.is_empty()) {
                 head(&mut report, name, value.trim());
             } else if is_section(line) {
                 section = line.trim_end_matches(':').to_owned();
+                seen.clear();
             } else if !line.is_empty() && !line.starts_with("---") && !line.ends_with(':') {
                 break;
             }
@@ -68,12 +77,35 @@ impl Format for AsSsd {
         if report.figures.is_empty() {
             return Section::nothing(end, text.number(at), "a report of AS SSD without a figure");
         }
-        if report.scores.is_empty() {
+        report.findings.extend(contradiction(&report));
+        // The last number of a text without its last line may be cut off.
+        if report.scores.is_empty() || !closed && end >= text.len() {
             let what = "the section Score, which comes last".to_owned();
             report.findings.push(Finding::SourceIncomplete { what });
         }
         Section::of(report, end)
     }
+}
+
+/// Its scores are a tenth of the sequential rate and the rates of 4 KiB, alone and with 64 threads, in its MB/s.
+fn contradiction(report: &Report) -> Option<Finding> {
+    ["Read", "Write"].into_iter().find_map(|side| {
+        let score = report.scores.iter().find(|score| score.name == format!("AS SSD {}", side.to_lowercase()))?;
+        let rate = |sections: &[&str]| {
+            let named = |figure: &&Figure| sections.iter().any(|name| figure.load.name == format!("{name} {side}"));
+            let figure = report.figures.iter().find(named)?;
+            let by_operations = || Some(figure.iops? * figure.load.block_bytes? as f64);
+            Some(figure.bytes_per_second.or_else(by_operations)? / 1_048_576.0)
+        };
+        let parts = rate(&["Sequential", "16MB"]).zip(rate(&["4K"])).zip(rate(&["4K-64Threads"]));
+        let Some(((sequential, single), threads)) = parts else {
+            return Some(Finding::SourceIncomplete { what: format!("figures of which the score of {side} is made") });
+        };
+        let made = sequential / 10.0 + single + threads;
+        let differs = (made - score.value.point).abs() > 1.0 + score.value.point * 0.01;
+        let how = || format!("its rates make a score of {made:.0} for {side}, not {}", score.value.point);
+        differs.then(|| Finding::SourceContradicts { how: how() })
+    })
 }
 
 fn is_section(line: &str) -> bool {

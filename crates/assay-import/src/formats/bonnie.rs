@@ -7,12 +7,12 @@
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern};
-use regex_lite::Regex;
 
 use crate::format::{Format, Section};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -35,6 +35,9 @@ static NEW: LazyLock<Regex> =
 static OLD: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^[^,\s]+,\d+[MG](?::\d+k?)?,(?:(?:\d+|\+{5})?,(?:\d+|\+{3})?,){5}(?:[0-9.]+|\+{5})?,(?:\d+|\+{3})?,")
 });
+/// Fields of a line of version 1.03, and at least of later ones.
+const OLD_FIELDS: usize = 27;
+const NEW_FIELDS: usize = 48;
 const FILES: [&str; 6] =
     ["sequential create", "sequential stat", "sequential delete", "random create", "random stat", "random delete"];
 
@@ -51,6 +54,8 @@ struct Parsed {
     /// Longest operation of each, in nanoseconds.
     longest: [Option<f64>; 6],
     files: [Option<f64>; 6],
+    /// Whether fields are missing at its end.
+    cut: bool,
 }
 
 impl Format for Bonnie {
@@ -116,9 +121,9 @@ fn row(parsed: &mut Parsed, line: &str) -> bool {
     let Some((size, block)) = rest.first().and_then(|word| size(word)) else { return false };
     let values: Vec<&str> = rest.iter().skip(1).step_by(2).copied().collect();
     // With -f there are no figures of characters, and their columns are blank.
-    let places: &[usize] = match values.len() {
-        6 => &[0, 1, 2, 3, 4, 5],
-        4 => &[1, 2, 4, 5],
+    let places: &[usize] = match words.len() {
+        14 => &[0, 1, 2, 3, 4, 5],
+        10 => &[1, 2, 4, 5],
         _ => return false,
     };
     (parsed.machine, parsed.size, parsed.block) = (Some((*name).to_owned()), Some(size), block.or(parsed.block));
@@ -157,13 +162,18 @@ fn csv(line: &str) -> Option<Parsed> {
     if !is_csv(line) {
         return None;
     }
-    let fields: Vec<&str> = line.split(',').collect();
+    let mut fields: Vec<&str> = line.split(',').collect();
+    let cut = fields.len() < if NEW.is_match(line) { NEW_FIELDS } else { OLD_FIELDS };
+    if cut {
+        // The last of a line that is cut off may end within a number.
+        fields.pop();
+    }
     let field = |at: usize| fields.get(at).copied().unwrap_or_default();
     let new = NEW.is_match(line);
     // Where the first figure stands, that of files, and how far those of files lie behind it.
     let (name, first, files) = if new { (2, 9, 26) } else { (0, 2, 15) };
     let mut parsed =
-        Parsed { machine: Some(field(name).to_owned()).filter(|name| !name.is_empty()), ..Parsed::default() };
+        Parsed { machine: Some(field(name).to_owned()).filter(|name| !name.is_empty()), cut, ..Parsed::default() };
     let (size, block) = size(field(if new { 5 } else { 1 }))?;
     (parsed.size, parsed.block) = (Some(size), block);
     if new {
@@ -222,6 +232,9 @@ fn nanoseconds(text: &str) -> Option<f64> {
 fn report(parsed: Parsed) -> Report {
     let mut report = Report::new(NAME);
     report.version = parsed.version;
+    if parsed.cut {
+        report.findings.push(Finding::SourceIncomplete { what: "the last fields of a line".to_owned() });
+    }
     report.host.hostname = parsed.machine;
     let [characters_written, written, rewritten, characters_read, read, seeks] = parsed.rates;
     let [_, longest_write, _, _, longest_read, _] = parsed.longest;

@@ -9,18 +9,21 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::{Captures, Regex};
+use regex_lite::Captures;
 
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::number::{Base, decimal, printed, unit};
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report, Statistic};
+use crate::sections::Sections;
 use crate::text::Text;
 
 /// CrystalDiskMark.
 pub(crate) struct CrystalDiskMark;
 
 const NAME: &str = "CrystalDiskMark";
+/// Most rows of a report without a title, up to the first with a queue.
+const MOST_HEADLESS: usize = 6;
 /// Most lines of something else between two of a report, as pages put them in.
 const MOST_FOREIGN: usize = 3;
 /// What the rows are called.
@@ -51,6 +54,16 @@ static TEST: LazyLock<Regex> = LazyLock::new(|| {
         r"Test *: *([0-9.]+) *(MB|MiB|GB|GiB)(?: *\(x(\d+)\))?(?: *\[([A-Z]): *([0-9.]+)% *\(([0-9.]+)/([0-9.]+) *(MB|GB|TB|MiB|GiB|TiB)\)\])?(?: *\(x(\d+)\))?",
     )
 });
+/// A row with its queue as this program prints it: `SEQ    1MiB (Q=  8, T= 1):`, `Random Read 4KB (QD=1) :`. Look-alikes have
+/// a blank within the size, or threads that they call QD.
+static QUEUED: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^(?:(?:SEQ|RND) *\d+[KM]iB \(Q= *\d+, ?T= *\d+\)|(?:Sequential|Random) (?:Read|Write) *(?:\d+KiB )?\(Q= *\d+, ?T= *\d+\)|Random (?:Read|Write) \d+KB \(QD=\d+\)) *: *[0-9.,]+ MB/s",
+    )
+});
+/// A row with its direction.
+static DIRECTED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(?:Sequential|Random) (?:Read|Write)\b[^:]{0,40}: *[0-9.,]+ MB/s"));
 static DATE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Date *: *(\d{4})/(\d{1,2})/(\d{1,2}) +(\d{1,2}):(\d{2}):(\d{2})"));
 static OS: LazyLock<Regex> = LazyLock::new(|| regex(r"OS *: *([^\n|]*?(?:\[[^\]]*\])(?: *\(x?\w+\))?)"));
@@ -68,16 +81,17 @@ impl Format for CrystalDiskMark {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        // Most lines are of something else, which is seen at once.
-        let line = text.line(at);
-        let followed = || (at + 1..at + 4).any(|next| ROW.is_match(text.line(next)));
-        line.contains(NAME) && (TITLE.is_match(line) || SHORT.is_match(line) && followed())
+        is_titled(text, at) || is_headless(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
-        let end = end(text, at, |line| self.begins(text, line));
+        let end = end(text, at);
+        let titled = is_titled(text, at);
         // Lines between that are of something else are not searched for rows.
         let kept = (at..end).map(|line| text.line(line)).filter(|line| WORDS.iter().any(|word| line.contains(word)));
+        let kept = kept.filter(|line| {
+            titled || !line.contains("MB/s") || DIRECTED.is_match(line.trim()) || QUEUED.is_match(line.trim())
+        });
         let joined: String = kept.flat_map(|line| [line, "\n"]).collect();
         let mut starts: Vec<usize> = TITLE.find_iter(&joined).map(|found| found.start()).collect();
         if starts.is_empty() {
@@ -103,19 +117,47 @@ impl Format for CrystalDiskMark {
     }
 }
 
+/// Whether a line has a title.
+fn is_titled(text: &Text, at: usize) -> bool {
+    // Most lines are of something else, which is seen at once.
+    let line = text.line(at);
+    let followed = || (at + 1..at + 4).any(|next| ROW.is_match(text.line(next)));
+    line.contains(NAME) && (TITLE.is_match(line) || SHORT.is_match(line) && followed())
+}
+
+/// Whether rows of it begin without a title, as people copy them and scripts print them: with the heading of a section or
+/// the direction in a row, and with queues, which nobody writes who only tells a rate.
+fn is_headless(text: &Text, at: usize) -> bool {
+    let line = text.line(at).trim();
+    let queued = |line: &str| line.contains("MB/s") && QUEUED.is_match(line.trim());
+    match line {
+        "[Read]" | "[Write]" => queued(text.line(at + 1)),
+        _ if line.contains("MB/s") && DIRECTED.is_match(line) => {
+            (at..at + MOST_HEADLESS).any(|row| queued(text.line(row)))
+        }
+        _ => false,
+    }
+}
+
 /// The line behind the last that is of the report which begins at line `at`: what stands behind it, of a log for instance,
 /// is another's.
-fn end(text: &Text, at: usize, begins: impl Fn(usize) -> bool) -> usize {
+fn end(text: &Text, at: usize) -> usize {
     let (mut end, mut foreign) = (at + 1, 0);
+    let titled = is_titled(text, at);
+    // One has headings or directions in its rows: the other shape is another report.
+    let headed_rows = text.line(at).trim().starts_with('[');
     for number in at + 1..text.len() {
         let line = text.line(number).trim();
-        if begins(number) || foreign > MOST_FOREIGN {
+        let other = if headed_rows { DIRECTED.is_match(line) } else { line == "[Read]" };
+        if is_titled(text, number) || !titled && other || foreign > MOST_FOREIGN {
             break;
         }
         // Without patterns: of thousands of reports each line passes here.
         let headed =
             HEADS.iter().any(|head| line.strip_prefix(head).is_some_and(|rest| rest.trim_start().starts_with(':')));
         let row = line.contains("MB/s") && ROWS.iter().any(|name| line.contains(name));
+        // Without a title nothing but such a row is one of it.
+        let row = row && (titled || DIRECTED.is_match(line) || QUEUED.is_match(line));
         let known = headed || row || line.starts_with(['*', '[']);
         if known {
             (end, foreign) = (number + 1, 0);
@@ -146,26 +188,33 @@ fn report(text: &str) -> Report {
         format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", part(1), part(2), part(3), part(4), part(5), part(6))
     });
     report.host.os = OS.captures(text).map(|os| os[1].trim().to_owned());
+    if major == 0 {
+        report.find(Finding::SourceIncomplete { what: "the title, which tells the version".to_owned() });
+    }
     if let Some(comment) = COMMENT.captures(text) {
         report.labels.insert("comment".to_owned(), comment[1].trim().to_owned());
     }
     let duration_ns = MEASURE.captures(text).and_then(|time| time[1].parse::<u64>().ok()).map(|s| s * 1_000_000_000);
     let share = mixed_share(text);
-    let mut section = None;
+    let mut sections = Sections::default();
     for row in ROW.captures_iter(text) {
         if report.is_full() {
             break;
         }
         if let Some(heading) = row.get(1) {
-            section = direction(heading.as_str());
+            sections.begin(direction(heading.as_str()));
             continue;
         }
-        let said = row.get(3).and_then(|word| direction(word.as_str())).or(section);
+        let said = row.get(3).map(|word| direction(word.as_str())).or(sections.op());
         let Some(figure) = said.and_then(|op| figure(&row, op, major, share)) else { continue };
         let load = Load { span_bytes, duration_ns, ..figure.load };
+        if row.get(3).is_none() && !sections.holds(&load) {
+            continue;
+        }
         // How often it ran stands behind the rows: cut off before it, the number of runs is not known.
         report.figures.push(Figure { load, statistic: Statistic::BestOf(runs), ..figure });
     }
+    report.findings.extend(sections.missing().map(|what| Finding::SourceIncomplete { what }));
     if runs.is_none() && !report.figures.is_empty() {
         report
             .findings
@@ -174,12 +223,12 @@ fn report(text: &str) -> Report {
     report
 }
 
-fn direction(word: &str) -> Option<Op> {
-    Some(match word {
+fn direction(word: &str) -> Op {
+    match word {
         "Read" => Op::Read,
         "Write" => Op::Write,
         _ => Op::Mixed,
-    })
+    }
 }
 
 /// Drive letter and capacity of the volume.
@@ -192,9 +241,9 @@ fn drive(report: &mut Report, test: &Captures<'_>) {
 
 fn figure(row: &Captures<'_>, op: Op, major: u32, share: Option<u8>) -> Option<Figure> {
     let sequential = row[2].to_ascii_lowercase().starts_with("seq");
-    let rate = decimal(&row[7])? * 1e6;
+    let rate = printed(&row[7])?.times(1e6);
     // A row that was not run is printed as zero.
-    if rate == 0.0 {
+    if rate.value == 0.0 {
         return None;
     }
     let queue = row.get(6).map_or("", |queue| queue.as_str());
@@ -203,12 +252,18 @@ fn figure(row: &Captures<'_>, op: Op, major: u32, share: Option<u8>) -> Option<F
         all.find(|part| &part[1] == key).and_then(|part| part[2].parse::<u32>().ok())
     };
     let depth = number_of("Q").or_else(|| number_of("QD"));
+    let threads = number_of("T");
+    // What is named there and is no number is not known.
+    let named = |key: char| queue.contains(key);
+    let unread = named('Q') && depth.is_none();
     let block_bytes = match (row.get(4), row.get(5)) {
         (Some(number), Some(unit)) => {
             Some(number.as_str().parse::<u64>().ok()?.checked_mul(self::unit(unit.as_str(), Base::Binary)? as u64)?)
         }
         // Version 3 reads 1 MiB at a time; versions 4 to 6 128 KiB where they queue, 1 MiB where they do not.
-        _ if sequential && (major < 4 || depth.is_none()) => Some(1 << 20),
+        // Of which version it is decides.
+        _ if major == 0 => None,
+        _ if sequential && (major < 4 || depth.is_none() && !unread) => Some(1 << 20),
         _ if sequential => Some(128 << 10),
         _ => None,
     };
@@ -224,18 +279,18 @@ fn figure(row: &Captures<'_>, op: Op, major: u32, share: Option<u8>) -> Option<F
         read_percent: share.filter(|_| op == Op::Mixed),
         pattern: Some(if sequential { Pattern::Sequential } else { Pattern::Random }),
         block_bytes,
-        queue_depth: depth.or(Some(1)),
-        jobs: number_of("T").or(Some(1)),
+        queue_depth: depth.or((!unread).then_some(1)),
+        jobs: threads.or((!named('T')).then_some(1)),
         direct: Some(true),
         // Version 3 flushes within the time it takes; later ones never flush.
         sync: Some(Sync::End),
         ..Load::new(&name, op)
     };
     let mut figure = Figure::new(load);
-    figure.bytes_per_second = Some(rate);
-    figure.iops = row.get(8).and_then(|iops| decimal(iops.as_str()));
+    figure.rate(Some(rate));
+    figure.operations(row.get(8).and_then(|iops| printed(iops.as_str())));
     figure.latency_ns.mean = row.get(9).and_then(|us| decimal(us.as_str())).map(|us| us * 1e3);
-    if major < 4 && op == Op::Write {
+    if (1..4).contains(&major) && op == Op::Write {
         figure.durable_bytes_per_second = figure.bytes_per_second;
     }
     Some(figure)

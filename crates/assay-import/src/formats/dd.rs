@@ -10,13 +10,13 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use super::pibenchmarks::ran_dd;
 use crate::command::{commands, is_device, size, value};
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::number::{Base, printed, unit};
+use crate::pattern::{Regex, regex};
+use crate::plausible::{Printed, Told};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -47,15 +47,15 @@ static TRANSFERRED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 /// `2048+0 records out` in the words of any language.
-static RECORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"^[^0-9+]*([0-9]{1,15})\+([0-9]{1,15})[^0-9+]*$"));
+static RECORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:^|[^0-9+.,:])([0-9]{1,15})\+([0-9]{1,15})[^0-9+]*$"));
 
 /// What one line says.
 #[derive(Debug, Clone, Copy)]
 struct Copied {
     bytes: u64,
-    seconds: f64,
+    seconds: Printed,
     /// Bytes per second as printed, as powers of 1000 and of 1024.
-    printed: (f64, f64),
+    printed: (Printed, Printed),
     /// BusyBox and toybox put no space before the unit.
     binary: bool,
 }
@@ -92,11 +92,11 @@ fn copied(line: &str) -> Option<Copied> {
         return None;
     }
     let found = COPIED.captures(line).or_else(|| TRANSFERRED.captures(line))?;
-    let rate = decimal(&found["rate"])?;
-    let unit = |base| Some(rate * unit(&in_latin(&found["unit"]), base)?);
+    let rate = printed(&found["rate"])?;
+    let unit = |base| Some(rate.times(unit(&in_latin(&found["unit"]), base)?));
     Some(Copied {
         bytes: found["bytes"].parse().ok()?,
-        seconds: decimal(&found["seconds"])?,
+        seconds: printed(&found["seconds"])?,
         printed: (unit(Base::Decimal)?, unit(Base::Binary)?),
         binary: found["space"].is_empty() && found.name("size").is_some(),
     })
@@ -110,7 +110,7 @@ fn in_latin(unit: &str) -> String {
 
 /// Whole and partial records.
 fn records(line: &str) -> Option<(u64, u64)> {
-    if line.len() > LONGEST {
+    if line.len() > LONGEST || !line.contains('+') {
         return None;
     }
     let found = RECORDS.captures(line)?;
@@ -141,7 +141,7 @@ fn is_result(text: &Text, at: usize) -> bool {
         return true;
     }
     let Some(next) = next_filled(text, at).map(|line| text.line(line)) else { return true };
-    let grows = |next: Copied| next.bytes > this.bytes && next.seconds > this.seconds;
+    let grows = |next: Copied| next.bytes > this.bytes && next.seconds.value > this.seconds.value;
     records(next).is_none() && !copied(next).is_some_and(grows)
 }
 
@@ -201,7 +201,7 @@ fn command(text: &Text, at: usize) -> Option<Vec<String>> {
 
 fn report(text: &Text, at: usize, found: Copied) -> Report {
     let mut report = Report::new(NAME);
-    let command = command(text, at);
+    let command = command(text, at).filter(|arguments| copies(arguments, found.bytes));
     let arguments: Vec<&str> = command.iter().flatten().map(String::as_str).collect();
     let (from, to) = (value(&arguments, "if"), value(&arguments, "of"));
     let op = match &command {
@@ -219,7 +219,8 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     let rate = rate(&mut report, found);
     if !follows_records(text, at)
         && previous_filled(text, at).is_some_and(|line| {
-            copied(text.line(line)).is_some_and(|before| before.bytes < found.bytes && before.seconds < found.seconds)
+            copied(text.line(line))
+                .is_some_and(|before| before.bytes < found.bytes && before.seconds.value < found.seconds.value)
         })
     {
         report.findings.push(Finding::SourceIncomplete { what: "the end of dd: this is its last progress".to_owned() });
@@ -233,11 +234,11 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     let block_bytes = block(text, at, op, found.bytes);
     let said = value(&arguments, if op == Op::Read { "ibs" } else { "obs" }).or_else(|| value(&arguments, "bs"));
     let said = said.and_then(|said| size(said, 1));
-    if let (Some(block), Some(said)) = (block_bytes, said)
-        && block != said
-        && block != found.bytes
+    let counted = whole_records(text, at, op).filter(|_| block_bytes.is_none_or(|block| block != found.bytes));
+    if let (Some(records), Some(said)) = (counted, said)
+        && records.checked_mul(said) != Some(found.bytes)
     {
-        let how = format!("the command says blocks of {said} bytes, bytes by records are {block}");
+        let how = format!("the command says blocks of {said} bytes, {records} of them are not {} bytes", found.bytes);
         report.findings.push(Finding::SourceContradicts { how });
     }
     // A script that is known shows no command, and has one.
@@ -253,7 +254,7 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         span_bytes: Some(found.bytes),
         direct: flags_known.then_some(flags.direct),
         sync: if flags_known || op == Op::Read { Some(flags.sync) } else { None },
-        duration_ns: (found.seconds > 0.0).then_some((found.seconds * 1e9) as u64),
+        duration_ns: (found.seconds.value > 0.0).then_some((found.seconds.value * 1e9) as u64),
         ..Load::new(if op == Op::Read { "dd read" } else { "dd write" }, op)
     };
     let mut figure = Figure::new(load);
@@ -265,20 +266,37 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     report
 }
 
+/// Whether a command copies as many bytes: no more than it counts. One that does is of another result.
+fn copies(arguments: &[String], bytes: u64) -> bool {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let said = |key: &str| value(&arguments, key).and_then(|said| size(said, 1));
+    let block = said("ibs").or_else(|| said("bs")).unwrap_or(512);
+    // A count may be one of bytes, by a flag or a letter.
+    let in_bytes =
+        arguments.iter().any(|word| word.contains("count_bytes") || word.starts_with("count=") && word.ends_with('B'));
+    // A size that cannot be read, such as a sum, says nothing.
+    let unread = ["bs", "ibs"].into_iter().any(|key| value(&arguments, key).is_some() && said(key).is_none());
+    match said("count").filter(|_| !unread).filter(|count| *count > 0 && !in_bytes) {
+        Some(count) => bytes <= count.saturating_mul(block),
+        None => true,
+    }
+}
+
 /// Bytes per second, by bytes and seconds where both are more than nothing.
 fn rate(report: &mut Report, found: Copied) -> f64 {
-    let printed = if found.binary { found.printed.1 } else { found.printed.0 };
-    if found.seconds <= 0.0 {
-        return printed;
+    let (decimal, binary) = found.printed;
+    let (meant, other) = if found.binary { (binary, decimal) } else { (decimal, binary) };
+    if found.seconds.value <= 0.0 {
+        return meant.value;
     }
-    let computed = found.bytes as f64 / found.seconds;
-    // Two digits are printed of rates below ten.
-    let near = |printed: f64| (printed / computed - 1.0).abs() < 0.06;
-    if !near(found.printed.0) && !near(found.printed.1) {
-        let how = format!("{} bytes in {} s are not {printed} bytes/s", found.bytes, found.seconds);
-        report.findings.push(Finding::SourceContradicts { how });
+    // Which unit an `MB` is, not all of them tell: in one of both the rate has to be that of bytes and seconds.
+    let bytes = Some(Printed::exact(found.bytes as f64));
+    let wrong =
+        |rate| Told { rate: Some(rate), bytes, seconds: Some(found.seconds), ..Told::default() }.contradiction(None);
+    if wrong(other).is_some() {
+        report.findings.extend(wrong(meant));
     }
-    computed
+    found.bytes as f64 / found.seconds.value
 }
 
 fn follows_records(text: &Text, at: usize) -> bool {
@@ -318,11 +336,20 @@ fn words_around(text: &Text, at: usize) -> Option<Op> {
     said(above).or_else(|| said(below.filter(of_dd)))
 }
 
+/// Whole and partial records of the side that is the medium.
+fn counted(text: &Text, at: usize, op: Op) -> Option<(u64, u64)> {
+    let lines: Vec<(u64, u64)> = (at.saturating_sub(4)..at).filter_map(|line| records(text.line(line))).collect();
+    if op == Op::Read { lines.iter().rev().nth(1).or(lines.last()) } else { lines.last() }.copied()
+}
+
+/// The records where all of them are whole.
+fn whole_records(text: &Text, at: usize, op: Op) -> Option<u64> {
+    counted(text, at, op).and_then(|(whole, partial)| (whole > 0 && partial == 0).then_some(whole))
+}
+
 /// Bytes of one block by the records: whole ones alone, or one that is partial.
 fn block(text: &Text, at: usize, op: Op, bytes: u64) -> Option<u64> {
-    let lines: Vec<(u64, u64)> = (at.saturating_sub(4)..at).filter_map(|line| records(text.line(line))).collect();
-    let (whole, partial) = *if op == Op::Read { lines.iter().rev().nth(1).or(lines.last()) } else { lines.last() }?;
-    match (whole, partial) {
+    match counted(text, at, op)? {
         (0, 1) => Some(bytes),
         (whole, 0) if whole > 0 && bytes.is_multiple_of(whole) => Some(bytes / whole),
         _ => None,

@@ -10,12 +10,12 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use crate::date;
 use crate::format::{Format, Section};
 use crate::number::{Base, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
+use crate::plausible::{Printed, Told};
 use crate::report::{Figure, Latencies, Load, Report};
 use crate::text::Text;
 
@@ -23,11 +23,13 @@ use crate::text::Text;
 pub(crate) struct Diskspd;
 
 const NAME: &str = "diskspd";
+/// Most lines between the command and what follows it.
+const MOST_BETWEEN: usize = 12;
 /// Most lines of a report: hundreds of threads in three sections.
 const LONGEST: usize = 20_000;
 
 static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"(\d+) *([KMGT]?i?B?)\b"));
-static FILE: LazyLock<Regex> = LazyLock::new(|| regex(r"\((\d+)([KMGT]iB)\)\s*$"));
+static FILE: LazyLock<Regex> = LazyLock::new(|| regex(r"\((\d+)([KMGT]i?B)\)\s*$"));
 static SHARE: LazyLock<Regex> = LazyLock::new(|| regex(r"ratio: *(\d+)/(\d+)"));
 
 /// What one section counts.
@@ -37,6 +39,8 @@ pub(super) struct Total {
     pub(super) rate: f64,
     pub(super) iops: f64,
     pub(super) mean_ms: Option<f64>,
+    /// What was printed of it, with its rounding.
+    pub(super) told: Told,
 }
 
 /// What a report tells, in either form.
@@ -72,24 +76,37 @@ impl Format for Diskspd {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at).trim_start();
-        // Where it is merely mentioned no parameters follow.
-        line.starts_with("Command Line: ")
+        let follows = |most: usize, words: &[&str]| {
+            (at + 1..at + most).any(|next| words.iter().any(|word| text.line(next).trim_start().starts_with(word)))
+        };
+        // Where it is merely mentioned neither parameters nor results follow.
+        let commanded = line.starts_with("Command Line: ")
             && line.to_ascii_lowercase().contains("diskspd")
-            && (at + 1..at + 6).any(|next| text.line(next).trim() == "Input parameters:")
+            && follows(MOST_BETWEEN, &["Input parameters:", "Results for timespan", "actual test time:", "Total IO"]);
+        // Before 2.1 there was no line of the command.
+        let parameters = line.trim_end() == "Input parameters:"
+            && follows(4, &["timespan:"])
+            && !(at.saturating_sub(6)..at).any(|above| text.line(above).trim_start().starts_with("Command Line: "));
+        commanded || parameters
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::new(NAME);
         let mut parsed = Parsed::default();
-        let (mut section, mut table) = (Section::default(), "");
+        let (mut section, mut table, mut tables) = (Section::default(), "", 0);
         section.end = at + 1;
+        let first = text.line(at).trim_start();
+        command(&mut parsed, first.strip_prefix("Command Line: ").unwrap_or_default());
         for number in at + 1..text.len().min(at + LONGEST) {
             if self.begins(text, number) {
                 break;
             }
             let line = text.line(number).trim();
             match line {
-                "Total IO" | "Read IO" | "Write IO" => table = line,
+                "Total IO" | "Read IO" | "Write IO" => {
+                    tables += 1;
+                    table = line;
+                }
                 "total:" => table = "latencies",
                 _ if line.contains("%-ile") => table = "latencies",
                 _ if line.starts_with("total:") => total(&mut parsed, table, line),
@@ -111,7 +128,7 @@ impl Format for Diskspd {
         if report.figures.is_empty() {
             return Section::nothing(section.end, text.number(at), "output of diskspd without a total that moved data");
         }
-        if !parsed.complete {
+        if !parsed.complete || parsed.all.bytes <= 0.0 || tables < 3 {
             report.findings.push(Finding::SourceIncomplete { what: "the totals of reads and writes".to_owned() });
         }
         section.reports.push(report);
@@ -126,6 +143,38 @@ fn is_its(line: &str, table: &str) -> bool {
         || line.starts_with("---")
         || line.starts_with("total:")
         || ["Total IO", "Read IO", "Write IO", "Total latency", "avg."].iter().any(|start| line.starts_with(start))
+}
+
+/// The load by the options of a command, of which the input parameters tell the same where they are printed: with `-R` or
+/// in a copy they may be missing. What is not given is as the manual says.
+fn command(parsed: &mut Parsed, line: &str) {
+    let options: Vec<&str> = line.split_whitespace().filter(|word| word.starts_with(['-', '/'])).collect();
+    if options.is_empty() {
+        return;
+    }
+    let of = |letter: char| options.iter().find_map(|word| word[1..].strip_prefix(letter));
+    let number = |letter| of(letter).map_or(Some(1), |value| value.parse::<u32>().ok());
+    // In blocks where no unit is given.
+    parsed.block = of('b').map_or(Some(64 << 10), bytes);
+    // -o2 where it is not given.
+    parsed.depth = of('o').map_or(Some(2), |value| value.parse().ok());
+    parsed.threads = number('t').or(parsed.threads);
+    let stride = of('s').map(|stride| stride.is_empty() || stride == "i");
+    parsed.pattern = match (of('r'), stride) {
+        // -rs mixes random and sequential operations.
+        (Some(random), _) => (!random.starts_with('s')).then_some(Pattern::Random),
+        (None, Some(false)) => None,
+        _ => Some(Pattern::Sequential),
+    };
+    let writes = of('w').map_or(Some(0), |share| share.parse::<u8>().ok());
+    parsed.read_percent = writes.and_then(|writes| 100u8.checked_sub(writes));
+    parsed.duration_ns =
+        of('d').map_or(Some(10), |value| value.parse::<u64>().ok()).map(|s| s.saturating_mul(1_000_000_000));
+    let cache: Vec<&str> = options.iter().filter_map(|word| word[1..].strip_prefix('S')).collect();
+    let all = options.iter().any(|word| &word[1..] == "h") || cache.iter().any(|letters| letters.contains('h'));
+    let around = all || cache.iter().any(|letters| letters.is_empty() || letters.contains('u'));
+    parsed.cached = (!cache.iter().any(|letters| letters.contains(['r', 'm']))).then_some(!around);
+    parsed.through = all || cache.iter().any(|letters| letters.contains('w'));
 }
 
 fn parameter(parsed: &mut Parsed, report: &mut Report, line: &str) {
@@ -160,9 +209,9 @@ fn parameter(parsed: &mut Parsed, report: &mut Report, line: &str) {
         report.created = date::of_digits(time);
     } else if line.starts_with("software cache disabled") {
         parsed.cached = Some(false);
-    } else if line.starts_with("using software cache") || line.starts_with("software and hardware write cache") {
+    } else if line.starts_with("using software cache") || line.starts_with("software and hardware ") {
         parsed.cached = Some(line.starts_with("using software"));
-        parsed.through |= line.contains("hardware write cache disabled");
+        parsed.through |= line.contains("hardware write cache disabled") || line.contains("hardware cache disabled");
     } else if line.starts_with("hardware write cache disabled")
         || line.starts_with("using hardware write cache, writethrough on")
     {
@@ -183,12 +232,19 @@ fn bytes(text: &str) -> Option<u64> {
 fn total(parsed: &mut Parsed, table: &str, line: &str) {
     let mut numbers = line.trim_start_matches("total:").split('|').map(|part| part.trim().parse::<f64>().ok());
     let mut next = || numbers.next().flatten();
-    let (Some(bytes), Some(_), Some(mib), Some(iops)) = (next(), next(), next(), next()) else { return };
+    let (Some(bytes), Some(operations), Some(mib), Some(iops)) = (next(), next(), next(), next()) else { return };
     // Printed to two digits: bytes by time is finer, where it agrees.
     let finer = parsed.seconds.filter(|seconds| *seconds > 0.0).map(|seconds| bytes / seconds);
     let printed = mib * 1_048_576.0;
     let rate = finer.filter(|finer| (finer - printed).abs() < 0.006 * 1_048_576.0).unwrap_or(printed);
-    let total = Total { bytes, rate, iops, mean_ms: next().filter(|ms| *ms > 0.0) };
+    let told = Told {
+        rate: Some(Printed { value: mib, step: 0.01 }.times(1_048_576.0)),
+        iops: Some(Printed { value: iops, step: 0.01 }),
+        bytes: Some(Printed::exact(bytes)),
+        operations: Some(Printed::exact(operations)),
+        seconds: parsed.seconds.map(|value| Printed { value, step: 0.01 }),
+    };
+    let total = Total { bytes, rate, iops, mean_ms: next().filter(|ms| *ms > 0.0), told };
     match table {
         "Total IO" => parsed.all = total,
         "Read IO" => parsed.reads = total,
@@ -219,7 +275,15 @@ fn percentile(parsed: &mut Parsed, line: &str) {
 pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
     let reads = parsed.reads.bytes > 0.0;
     let writes = parsed.writes.bytes > 0.0;
+    let sum = Total {
+        bytes: parsed.reads.bytes + parsed.writes.bytes,
+        rate: parsed.reads.rate + parsed.writes.rate,
+        iops: parsed.reads.iops + parsed.writes.iops,
+        mean_ms: None,
+        told: Told::LOOKED_AT,
+    };
     let (op, total, latencies) = match (reads, writes) {
+        (true, true) if parsed.all.bytes <= 0.0 => (Op::Mixed, sum, Latencies::default()),
         (true, true) => (Op::Mixed, parsed.all, parsed.latencies[2]),
         (true, false) => (Op::Read, parsed.reads, parsed.latencies[0]),
         (false, true) => (Op::Write, parsed.writes, parsed.latencies[1]),
@@ -238,7 +302,12 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
             });
         }
     }
-    let share = parsed.reads.iops / parsed.all.iops * 100.0;
+    let told = parsed.reads.bytes + parsed.writes.bytes;
+    if parsed.all.bytes > 0.0 && (parsed.all.bytes - told).abs() > parsed.all.bytes * 1e-3 {
+        let how = format!("{} bytes in all are not the {told} of reads and writes", parsed.all.bytes);
+        report.findings.push(Finding::SourceContradicts { how });
+    }
+    let share = parsed.reads.iops / sum.iops * 100.0;
     // Of several targets the options are those of the last.
     let one = !parsed.several;
     let mut figure = Figure::new(Load {
@@ -260,6 +329,11 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
     });
     figure.bytes_per_second = Some(total.rate);
     figure.iops = Some(total.iops);
+    figure.told = total.told;
+    if op == Op::Mixed {
+        let halves = [parsed.reads, parsed.writes].map(|half| half.told.contradiction(figure.load.block_bytes));
+        figure.findings.extend(halves.into_iter().flatten());
+    }
     figure.durable_bytes_per_second = (op != Op::Read && parsed.through).then_some(total.rate);
     figure.latency_ns = Latencies { mean: total.mean_ms.map(|ms| ms * 1e6), ..latencies };
     report.figures.push(figure);

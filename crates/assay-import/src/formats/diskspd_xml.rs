@@ -7,12 +7,11 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::Pattern;
-use regex_lite::Regex;
 
 use super::diskspd::{Parsed, Total, figures};
 use crate::date;
 use crate::format::{Format, Section};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::Report;
 use crate::text::Text;
 
@@ -55,13 +54,14 @@ impl Format for DiskspdXml {
                 break;
             }
         }
+        let seen_threads = seen.threads;
         let parsed = seen.parsed();
         figures(&mut report, &parsed);
         if report.figures.is_empty() {
             return Section::nothing(end, text.number(at), "XML of diskspd without a result that moved data");
         }
-        if !parsed.complete {
-            report.findings.push(Finding::SourceIncomplete { what: "the end of the document".to_owned() });
+        if !parsed.complete || parsed.threads.is_some_and(|threads| seen_threads < threads) {
+            report.findings.push(Finding::SourceIncomplete { what: "parts of the document".to_owned() });
         }
         Section::of(report, end)
     }
@@ -72,6 +72,8 @@ struct Seen {
     parsed: Parsed,
     profile: bool,
     targets: u32,
+    /// Threads whose work is told.
+    threads: u32,
     percentile: Option<f64>,
     reads: [f64; 2],
     writes: [f64; 2],
@@ -85,6 +87,7 @@ impl Seen {
         let parsed = &mut self.parsed;
         match (self.profile, name) {
             (_, "Profile") => self.profile = true,
+            (false, "/Thread") => self.threads = self.threads.saturating_add(1),
             (_, "/Profile") => self.profile = false,
             (_, "/Results") => parsed.complete = true,
             (_, "ComputerName") => report.host.hostname = Some(value.to_owned()).filter(|name| !name.is_empty()),
@@ -118,6 +121,7 @@ impl Seen {
             (false, "AverageReadMilliseconds") => self.means[0] = number(),
             (false, "AverageWriteMilliseconds") => self.means[1] = number(),
             (false, "AverageTotalMilliseconds" | "AverageMilliseconds") => self.means[2] = number(),
+            (false, "Bucket" | "/Bucket") => self.percentile = None,
             (false, "Percentile") => self.percentile = number(),
             (false, "ReadMilliseconds") => self.latency(0, number()),
             (false, "WriteMilliseconds") => self.latency(1, number()),
@@ -152,7 +156,7 @@ impl Seen {
             // Without a time there is no rate.
             let finite = |rate: f64| if rate.is_finite() { rate } else { 0.0 };
             let (rate, iops) = (finite(bytes / seconds), finite(count / seconds));
-            Total { bytes: if rate > 0.0 { bytes } else { 0.0 }, rate, iops, mean_ms }
+            Total { bytes: if rate > 0.0 { bytes } else { 0.0 }, rate, iops, mean_ms, ..Total::default() }
         };
         parsed.reads = total(self.reads, mean_read);
         parsed.writes = total(self.writes, mean_write);

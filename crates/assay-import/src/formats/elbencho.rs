@@ -12,6 +12,7 @@ use assay_core::workload::{Op, Pattern};
 
 use crate::date;
 use crate::format::{Format, Problem, Section};
+use crate::plausible::{Printed, Told};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -23,6 +24,10 @@ const NAME: &str = "elbencho";
 const MOST_PHASES: usize = 1_000;
 /// Most calls in one table.
 const MOST_CALLS: usize = 10_000;
+/// Units of a rate, cut off to whole ones, below which it may be a fifth too low.
+const COARSE: f64 = 5.0;
+/// Units from which on it is at most a fiftieth too low.
+const FINE: f64 = 50.0;
 
 impl Format for Elbencho {
     fn name(&self) -> &'static str {
@@ -158,13 +163,19 @@ fn phase<'a>(report: &mut Report, get: &impl Fn(&str) -> Option<&'a str>) {
     };
     load.span_bytes = area(&whole, get("path type"), load.jobs);
     // Of a mix the columns of a phase are its writes, and the reads have columns of their own.
+    let unread = |name: &str| get(name).is_some_and(|text| text.parse::<f64>().is_err());
     let both = |name: &str| match (number(name), number(&format!("rwmix read {name}"))) {
+        // A half that cannot be read is not none.
+        _ if unread(name) || unread(&format!("rwmix read {name}")) => None,
         (None, None) => None,
         (one, other) => Some(one.unwrap_or(0.0) + other.unwrap_or(0.0)),
     };
     let mut figure = Figure::new(load);
     figure.iops = both("IOPS [last]");
-    figure.bytes_per_second = rate(both("MiB/s [last]"), 1_048_576.0, figure.iops, figure.load.block_bytes);
+    let printed = both("MiB/s [last]");
+    figure.bytes_per_second = rate(printed, 1_048_576.0, figure.iops, figure.load.block_bytes);
+    figure.told = cut_off(printed, 1_048_576.0, figure.iops, op);
+    coarse(&mut figure, printed);
     let latency = |which: &str| {
         let named = number(&format!("IO lat us [{which}]")).or_else(|| number(&format!("IO lat us {which}")));
         named.map(|us| us * 1e3)
@@ -186,7 +197,26 @@ pub(super) fn rate(printed: Option<f64>, unit: f64, iops: Option<f64>, block: Op
         let by_operations = iops * block as f64 / unit;
         iops > printed && by_operations >= printed && by_operations < printed + 3.0
     });
-    (!exact).then_some(printed * unit)
+    // Of a few whole units the operations tell more.
+    let coarse = printed < COARSE && iops.is_some();
+    (!exact && !coarse).then_some(printed * unit)
+}
+
+/// Says so where a rate is that of a few whole units, cut off, and operations do not tell more.
+pub(super) fn coarse(figure: &mut Figure, printed: Option<f64>) {
+    let rate = figure.bytes_per_second.zip(printed.filter(|printed| *printed < FINE));
+    let exact = figure.iops.zip(figure.load.block_bytes).is_some();
+    if rate.is_some() && !exact {
+        let what = "less than whole units of its rate".to_owned();
+        figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), what });
+    }
+}
+
+/// What elbencho prints is cut off to whole ones; of a mix that is each half.
+pub(super) fn cut_off(rate: Option<f64>, unit: f64, iops: Option<f64>, op: Op) -> Told {
+    let step = if op == Op::Mixed { 2.0 } else { 1.0 };
+    let whole = |value: Option<f64>| value.map(|value| Printed { value, step });
+    Told { rate: whole(rate).map(|rate| rate.times(unit)), iops: whole(iops), ..Told::default() }
 }
 
 /// The area is told as the size of a file, and how many there are of each thread and directory.

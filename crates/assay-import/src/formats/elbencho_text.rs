@@ -9,14 +9,15 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern};
-use regex_lite::Regex;
+use regex_lite::Captures;
 
-use super::elbencho::rate;
+use super::elbencho::{coarse, cut_off, rate};
 use crate::command::size;
 use crate::date;
 use crate::format::{Format, Problem, Section};
-use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::number::{Base, decimal, printed, unit};
+use crate::pattern::{Regex, regex};
+use crate::plausible::Printed;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -30,6 +31,8 @@ const MOST_ABOVE: usize = 12;
 const MOST_FIGURES: usize = 1_000;
 /// Most phases in one table.
 const MOST_PHASES: usize = 10_000;
+/// What lines between a command and its table begin with.
+const HEADS: [&str; 7] = ["NOTE", "WARNING", "ERROR", "ISO DATE", "LABEL", "COMMAND LINE", "```"];
 /// Most words of a command.
 const MOST_WORDS: usize = 500;
 /// Longest label in characters: each report has it.
@@ -37,7 +40,7 @@ const LONGEST_LABEL: usize = 256;
 
 static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE\s*$"));
 static ROW: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^(\S+)?\s+([A-Z][A-Za-z0-9/% ]*?)\s*:\s+(?:(\S+)\s+(\S+)|\[ (.*) \])\s*$"));
+    LazyLock::new(|| regex(r"^\s*([A-Z][A-Za-z0-9/%+ -]*?)\s*: +(?:(\S+) +(\S+)|\[ ?(.*?) ?\])\s*$"));
 static LATENCY: LazyLock<Regex> = LazyLock::new(|| regex(r"(avg|max)=([0-9.]+)(us|ms|s)\b"));
 
 impl Format for ElbenchoText {
@@ -78,14 +81,15 @@ impl Format for ElbenchoText {
         };
         for number in at + 1..text.len() {
             let line = text.line(number);
-            let Some(row) = ROW.captures(line) else {
+            let Some(row) = row(line) else {
                 if self.begins(text, number) || !between(line) {
                     break;
                 }
                 continue;
             };
             let cell = |at: usize| row.get(at).map_or("", |cell| cell.as_str());
-            if !cell(1).is_empty() {
+            let (name, kind) = named(cell(1));
+            if !name.is_empty() {
                 phases += 1;
                 if phases > MOST_PHASES {
                     let what = format!("more than {MOST_PHASES} phases of elbencho in one table: divide it");
@@ -94,11 +98,11 @@ impl Format for ElbenchoText {
                 }
                 finish(phase.take(), begun, end);
                 begun = number;
-                phase = Some(Phase::new(cell(1)));
+                phase = Some(Phase::new(name));
             }
             end = number + 1;
             if let Some(phase) = &mut phase {
-                phase.take(cell(2), cell(4), cell(5));
+                phase.take(kind, cell(3), cell(4));
             }
         }
         finish(phase.take(), begun, end);
@@ -112,6 +116,21 @@ impl Format for ElbenchoText {
         }
         Section { end, reports, problems }
     }
+}
+
+/// A row, and none of the lines above a table.
+fn row(line: &str) -> Option<Captures<'_>> {
+    ROW.captures(line).filter(|_| !HEADS.iter().any(|head| line.trim_start().starts_with(head)))
+}
+
+/// The phase that a row begins, in capital letters, and what the row holds. Blanks in front may be more or fewer than
+/// elbencho prints, as in blocks of code.
+fn named(row: &str) -> (&str, &str) {
+    let (first, rest) = row.split_once(' ').unwrap_or((row, ""));
+    let capital =
+        |name: &str| name.len() > 2 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'-');
+    let phase = first.split(['+', '%']).next().is_some_and(capital) && !["IOPS", "CPU"].contains(&first);
+    if phase && !rest.is_empty() { (first, rest.trim_start()) } else { ("", row) }
 }
 
 /// Lines that may stand between rows: lines of `=` and `-`, notes, and figures of the live statistics.
@@ -140,7 +159,7 @@ impl Head {
         for number in (at.saturating_sub(MOST_ABOVE)..at).rev() {
             let line = text.line(number).trim();
             // What is above another table is not of this one.
-            if ROW.is_match(text.line(number)) || TITLE.is_match(line) {
+            if row(text.line(number)).is_some() || TITLE.is_match(line) {
                 break;
             }
             if head.command.is_none() && line.contains(NAME) {
@@ -175,6 +194,19 @@ impl Head {
         })
     }
 
+    /// The size of a block, which elbencho reduces to that of a file.
+    fn block(&self) -> Option<u64> {
+        let bytes = |value: &str| size(value, 1).filter(|size| *size > 0);
+        let block = match self.value("-b", "--block") {
+            Some(block) => bytes(block)?,
+            None => self.command.as_ref().map(|_| 1 << 20)?,
+        };
+        match self.value("-s", "--size") {
+            Some(file) => Some(block.min(bytes(file)?)),
+            None => Some(block),
+        }
+    }
+
     fn has(&self, long: &str) -> Option<bool> {
         self.command.as_ref().map(|words| words.iter().any(|word| word == long))
     }
@@ -184,8 +216,15 @@ impl Head {
 fn words(text: &Text, at: usize, before: usize) -> Option<Vec<String>> {
     let mut whole = text.line(at).trim().to_owned();
     for next in at + 1..before {
-        let Some(part) = whole.strip_suffix('\\') else { break };
-        whole = format!("{part} {}", text.line(next).trim());
+        let line = text.line(next).trim();
+        match whole.strip_suffix('\\') {
+            Some(part) => whole = format!("{part} {line}"),
+            // A mail or a terminal has wrapped it.
+            None if !line.is_empty() && !HEADS.iter().any(|head| line.starts_with(head)) => {
+                whole = format!("{whole} {line}");
+            }
+            None => break,
+        }
     }
     let mut words = whole.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
     words.find(|word| word.rsplit('/').next() == Some(NAME))?;
@@ -205,6 +244,8 @@ struct Phase {
     entries: Option<f64>,
     mean_ns: Option<f64>,
     max_ns: Option<f64>,
+    bytes: Option<Printed>,
+    seconds: Option<Printed>,
 }
 
 impl Phase {
@@ -219,8 +260,21 @@ impl Phase {
                 let scale = name.split([' ', '/']).find_map(|word| unit(word, Base::Decimal));
                 self.rate = number().zip(scale);
             }
+            "Total MiB" | "Total MB" => {
+                let scale = name.rsplit(' ').next().and_then(|word| unit(word, Base::Decimal));
+                let total = decimal(last).map(|value| Printed { value, step: 1.0 });
+                self.bytes = total.zip(scale).map(|(total, scale)| total.times(scale));
+            }
+            "Elapsed time" => {
+                let time =
+                    last.strip_suffix("ms").map(|time| (time, 1e-3)).or(last.strip_suffix('s').map(|t| (t, 1.0)));
+                self.seconds = time.and_then(|(time, scale)| Some(printed(time)?.times(scale)));
+            }
             "IOPS" | "IOPS total" => self.iops = number(),
-            "Files/s" | "Dirs/s" => self.entries = self.entries.or_else(number),
+            // Of the other kind they are of a phase whose first row is lost.
+            "Files/s" | "Dirs/s" if self.name.contains("DIRS") == (name == "Dirs/s") => {
+                self.entries = self.entries.or_else(number)
+            }
             "IO latency" => {
                 for found in LATENCY.captures_iter(list) {
                     let scale = match &found[3] {
@@ -260,10 +314,7 @@ impl Phase {
         let load = Load {
             read_percent: self.name.strip_prefix("RWMIX").and_then(|share| share.trim_end_matches('%').parse().ok()),
             pattern: random.filter(|_| !unusual),
-            block_bytes: match head.value("-b", "--block") {
-                Some(block) => size(block, 1).filter(|size| *size > 0),
-                None => has_command.then_some(1 << 20),
-            },
+            block_bytes: head.block(),
             queue_depth: number("--iodepth", "--iodepth", 1),
             jobs: number("-t", "--threads", 1).filter(|_| alone),
             direct: head.has("--direct"),
@@ -271,8 +322,11 @@ impl Phase {
         };
         let mut figure = Figure::new(load);
         figure.iops = self.iops;
-        let (printed, unit) = self.rate.map_or((None, 1.0), |(printed, unit)| (Some(printed), unit));
-        figure.bytes_per_second = rate(printed, unit, self.iops, figure.load.block_bytes);
+        let (whole, unit) = self.rate.map_or((None, 1.0), |(whole, unit)| (Some(whole), unit));
+        figure.bytes_per_second = rate(whole, unit, self.iops, figure.load.block_bytes);
+        figure.told = cut_off(whole, unit, self.iops, op);
+        coarse(&mut figure, whole);
+        (figure.told.bytes, figure.told.seconds) = (self.bytes, self.seconds);
         (figure.latency_ns.mean, figure.latency_ns.max) = (self.mean_ns, self.max_ns);
         (self.rate.is_some() || self.iops.is_some()).then_some(figure)
     }
@@ -283,7 +337,10 @@ impl Phase {
         } else if let Some(rate) = self.entries {
             report.score(&format!("elbencho {}", self.name), rate, "entries/s", true);
         }
-        if self.op().is_some() && self.rate.is_none() && self.iops.is_none() && self.entries.is_none() {
+        // Files of no bytes have entries alone.
+        let size = head.value("-s", "--size");
+        let empty = self.entries.is_some() && head.command.is_some() && size.is_none_or(|size| size.starts_with('0'));
+        if self.op().is_some() && self.rate.is_none() && self.iops.is_none() && !empty {
             report.find(Finding::SourceIncomplete { what: format!("the figures of {}", self.name) });
         }
     }

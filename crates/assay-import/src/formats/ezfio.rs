@@ -9,7 +9,8 @@ use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::format::{Format, Problem, Section};
-use crate::number::decimal;
+use crate::number::{decimal, printed};
+use crate::plausible::Printed;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -123,8 +124,8 @@ struct Row {
     block: u64,
     threads: u32,
     depth: u32,
-    iops: f64,
-    rate: f64,
+    iops: Printed,
+    rate: Printed,
     latencies_ns: [Option<f64>; 2],
 }
 
@@ -142,14 +143,14 @@ impl Row {
             block: cell(2)?.parse().ok()?,
             threads: cell(3)?.parse().ok()?,
             depth: cell(4)?.parse().ok()?,
-            iops: decimal(cell(5)?)?,
-            rate: decimal(cell(6)?)? * 1_048_576.0,
+            iops: printed(cell(5)?)?,
+            rate: printed(cell(6)?)?.times(1_048_576.0),
             latencies_ns: [latency(7)?, latency(8)?],
         })
     }
 
     fn figure(&self, title: &str, span: Option<u64>) -> Option<Figure> {
-        if self.iops <= 0.0 {
+        if self.iops.value <= 0.0 {
             return None;
         }
         let op = match self.writes {
@@ -168,7 +169,8 @@ impl Row {
             sync: Some(Sync::End),
             ..Load::new(if title.is_empty() { NAME } else { title }, op)
         });
-        (figure.iops, figure.bytes_per_second) = (Some(self.iops), Some(self.rate));
+        figure.operations(Some(self.iops));
+        figure.rate(Some(self.rate));
         figure.latency_ns.mean = match op {
             Op::Read => self.latencies_ns[0],
             Op::Write => self.latencies_ns[1],

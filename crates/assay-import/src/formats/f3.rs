@@ -9,12 +9,12 @@ use std::sync::LazyLock;
 use assay_core::finding::Finding;
 use assay_core::verification::{FakeKind, Method, SECTOR_BYTES, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
-use regex_lite::Regex;
+use regex_lite::Captures;
 
-use crate::check::{decide, pass, undecided};
+use crate::check::{contradicts, decide, losses, pass, undecided};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -30,8 +30,11 @@ const MOST_BETWEEN: usize = 12;
 static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^F3 (write|read|probe) ([0-9.]+)"));
 static FILE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Validating file \S+ \.\.\.\s+(\d+)/ *(\d+)/ *(\d+)/ *(\d+)(.*)$"));
-static SECTORS: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^(Data OK|Data LOST|Corrupted|Slightly changed|Overwritten): .*\((\d+) sectors?\)"));
+static SECTORS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^(Data OK|Data LOST|Corrupted|Slightly changed|Overwritten): ([0-9.]+) ([KMGT]?B(?:yte)?) *\((\d+) sectors?\)",
+    )
+});
 static SPEED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Average ([Ww]riting|[Rr]eading) speed: ([0-9.]+) ([KMGT]?B(?:yte)?)/s"));
 static NEWS: LazyLock<Regex> = LazyLock::new(|| {
@@ -103,6 +106,10 @@ struct Run {
     partly: bool,
     missing: bool,
     failed_write: bool,
+    /// Whether a line of counts could not be read.
+    broken: bool,
+    /// Counts and sizes that contradict each other.
+    wrong: Vec<Finding>,
     write: Option<f64>,
     read: Option<f64>,
     /// Device, verdict and kind of a probe.
@@ -138,12 +145,9 @@ impl Run {
             self.partly |= !whole;
             self.files.push(([count(1), count(2), count(3), count(4)], whole));
         } else if let Some(sectors) = SECTORS.captures(line) {
-            let names = ["Data OK", "Corrupted", "Slightly changed", "Overwritten", "Data LOST"];
-            let at = names.iter().position(|name| *name == &sectors[1]).unwrap_or(0);
-            if self.summary[at].is_some() {
+            if !self.sectors(&sectors) {
                 return Said::Another;
             }
-            self.summary[at] = sectors[2].parse().ok();
         } else if let Some(speed) = SPEED.captures(line) {
             let rate = decimal(&speed[2]).zip(unit(&speed[3], Base::Binary)).map(|(rate, unit)| rate * unit);
             let place = if speed[1].eq_ignore_ascii_case("writing") { &mut self.write } else { &mut self.read };
@@ -175,6 +179,15 @@ impl Run {
             self.geometry[at] = blocks.or_else(|| found.get(3).and_then(|found| power(found.as_str())));
         } else if line.starts_with("Probe time:") {
             self.probed = true;
+        } else if line.contains("Validating file ") || SECTORS.is_match(line) && line.contains(" sector") {
+            // A count in it is no number.
+            self.broken = true;
+        } else if ["NOT fully read", "fully read due to", "read due to \""].iter().any(|words| line.contains(words)) {
+            // Wrapped behind the counts of its file.
+            if let Some((_, whole)) = self.files.last_mut() {
+                *whole = false;
+            }
+            self.partly = true;
         } else if line.contains("Not all data was read due to I/O error") {
             self.partly = true;
         } else if line.starts_with("Missing file") || line.contains("Not all F3 files in the range") {
@@ -185,6 +198,21 @@ impl Run {
             return Said::Nothing;
         }
         Said::Something
+    }
+
+    /// Takes a count of the summary; `false` where it has one already.
+    fn sectors(&mut self, sectors: &Captures<'_>) -> bool {
+        let names = ["Data OK", "Corrupted", "Slightly changed", "Overwritten", "Data LOST"];
+        let at = names.iter().position(|name| *name == &sectors[1]).unwrap_or(0);
+        if self.summary[at].is_some() {
+            return false;
+        }
+        self.summary[at] = sectors[4].parse().ok();
+        if let Some(count) = self.summary[at] {
+            let of = names[at].trim_start_matches("Data ");
+            self.wrong.extend(contradicts(&sectors[2], unit(&sectors[3], Base::Binary), count, of));
+        }
+        true
     }
 
     fn report(self) -> Report {
@@ -264,6 +292,7 @@ impl Run {
             }
             _ => None,
         };
+        report.findings.extend(self.wrong.iter().take(1).cloned());
         if let Some(summary) = summary.filter(|summary| *summary != sums && !self.files.is_empty()) {
             let how = format!("the summary counts {summary:?} sectors, its files {sums:?}");
             report.findings.push(Finding::SourceContradicts { how });
@@ -279,7 +308,9 @@ impl Run {
             let read = file.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
             check.counts.unreadable = check.counts.unreadable.saturating_add(FILE_SECTORS.saturating_sub(read));
         }
-        let complete = self.read.is_some() && !self.missing && !self.partly && !self.failed_write;
+        let complete = self.read.is_some() && !self.missing && !self.partly && !self.failed_write && !self.broken;
+        // f3read ends with a summary.
+        let complete = complete && summary.is_some();
         let bad_from = self.files.iter().position(|(file, whole)| !whole || file[1..] != [0, 0, 0]);
         // Behind the first file with losses no sector is good, and there are files behind it.
         let tail_is_lost = bad_from
@@ -294,14 +325,17 @@ impl Run {
         check.sentence = match check.verdict {
             Verdict::Genuine => "f3read found all that f3write wrote".to_owned(),
             Verdict::Undecided if self.missing => "files are missing".to_owned(),
+            Verdict::Undecided if self.broken && self.read.is_some() => "counts of sectors cannot be read".to_owned(),
             Verdict::Undecided => "the log is cut off".to_owned(),
-            _ if self.partly => format!(
-                "{} of {} sectors are lost, and not all could be read",
-                check.counts.lost(),
-                check.counts.total()
-            ),
-            _ => format!("{} of {} sectors are lost", check.counts.lost(), check.counts.total()),
+            verdict if self.partly => format!("{}, and not all could be read", losses(&check.counts, verdict)),
+            verdict => losses(&check.counts, verdict),
         };
+        if self.broken || summary.is_none() && self.read.is_some() {
+            report.findings.push(Finding::SourceIncomplete { what: "counts of sectors".to_owned() });
+        }
+        if self.files.is_empty() && check.verdict == Verdict::Damaged {
+            report.findings.push(Finding::SourceIncomplete { what: "which files have lost data".to_owned() });
+        }
         if self.read.is_none() {
             report
                 .findings

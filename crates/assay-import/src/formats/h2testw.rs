@@ -4,17 +4,17 @@
 //! How much was tested it tells only where that is not all, or where data were lost. A report ends with its version; one
 //! without that end is cut off and proves nothing good.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::verification::{FirstError, Method, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
-use regex_lite::Regex;
 
-use crate::check::{decide, pass, undecided};
+use crate::check::{contradicts, decide, losses, pass, undecided};
 use crate::format::{Format, Section};
-use crate::number::decimal;
-use crate::pattern::regex;
+use crate::number::{Base, decimal, unit};
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -43,7 +43,7 @@ static SPEED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(Writing speed|Reading speed|Schreibrate|Leserate): *([0-9.,]+) ([KMG]?)Byte/s"));
 static SECTORS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"[KMGT]?Byte (OK|DATA LOST|DATEN VERLOREN|overwritten|überschrieben|slightly changed|leicht verändert|corrupted|verfälscht)[^(]*\((?:[^)]*, )?(\d+) (?:sectors|Sektoren)\)",
+        r"([0-9.,]+) ([KMGT]?Byte) (OK|DATA LOST|DATEN VERLOREN|overwritten|überschrieben|slightly changed|leicht verändert|corrupted|verfälscht)[^(]*\((?:[^)]*, )?(\d+) (?:sectors?|Sektor(?:en)?)\)",
     )
 });
 static FIRST: LazyLock<Regex> = LazyLock::new(|| {
@@ -123,11 +123,17 @@ fn report(text: &str) -> Option<Report> {
     report.version = END.captures(text).map(|end| end[1].to_owned());
     let complete = report.version.is_some();
     let mut check = undecided(Method::Full);
-    let mut lost = None;
+    let (mut lost, mut wrong, mut good_told) = (None, None, false);
+    let mut kinds = BTreeSet::new();
     for sectors in SECTORS.captures_iter(text) {
-        let count: u64 = sectors[2].parse().ok()?;
-        match &sectors[1] {
-            "OK" => check.counts.good = count,
+        let count: u64 = sectors[4].parse().ok()?;
+        if !kinds.insert(sectors[3].to_owned()) {
+            let how = format!("sectors {} are counted twice", &sectors[3]);
+            wrong = wrong.or(Some(Finding::SourceContradicts { how }));
+        }
+        wrong = wrong.or(contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count, &sectors[3]));
+        match &sectors[3] {
+            "OK" => (check.counts.good, good_told) = (count, true),
             "DATA LOST" | "DATEN VERLOREN" => lost = Some(count),
             "overwritten" | "überschrieben" => check.counts.overwritten = count,
             "slightly changed" | "leicht verändert" => check.counts.changed = count,
@@ -142,6 +148,7 @@ fn report(text: &str) -> Option<Report> {
         let known = check.counts.lost();
         check.counts.corrupted = check.counts.corrupted.saturating_add(lost.saturating_sub(known));
     }
+    report.findings.extend(wrong);
     let partly = PARTLY.captures(text).and_then(|partly| {
         let mib = |at: usize| partly[at].parse::<u64>().ok()?.checked_mul(1 << 20);
         Some((mib(1)?, mib(2)?))
@@ -157,6 +164,13 @@ fn report(text: &str) -> Option<Report> {
     check.announced_bytes = partly.map_or(0, |(_, all)| all);
     let little = partly.is_some_and(|(tested, all)| tested / LEAST_TESTED * 10 < all);
     decide(&mut check, tail_is_lost, good && complete && !little);
+    // H2testw calls no medium defective without an error, whatever a copy of the text has kept of the counts. Without the
+    // sectors that are good nobody knows whether many are lost.
+    let called = finished.is_some() && !good && check.verdict == Verdict::Undecided;
+    if called || check.counts.lost() > 0 && !good_told {
+        (check.verdict, check.kind, check.real_bytes) = (Verdict::Damaged, None, None);
+        report.findings.push(Finding::SourceIncomplete { what: "counts of sectors".to_owned() });
+    }
     if let Some((tested, _)) = partly {
         check.checked_bytes = check.checked_bytes.max(tested);
     }
@@ -168,8 +182,9 @@ fn report(text: &str) -> Option<Report> {
         Verdict::Genuine => "the test found no errors in what it wrote".to_owned(),
         Verdict::Undecided if !complete => "the report is cut off".to_owned(),
         Verdict::Undecided if little => "only a part was tested, without errors".to_owned(),
-        Verdict::Undecided => "the medium is called defective, without counts".to_owned(),
-        _ => format!("{} of {} sectors are lost", check.counts.lost(), check.counts.total()),
+        Verdict::Undecided => "the text says nothing of errors".to_owned(),
+        _ if check.counts.total() == 0 => "the medium is called defective, without counts".to_owned(),
+        verdict => losses(&check.counts, verdict),
     };
     if !complete {
         report.findings.push(Finding::SourceIncomplete { what: "the end, which is the version of H2testw".to_owned() });

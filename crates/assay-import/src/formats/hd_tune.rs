@@ -4,17 +4,17 @@
 //! taken. A run reads (or, where the Pro version says so, writes) pieces spread over the whole disk, of a size that the
 //! text does not tell. Access times are of random operations. The burst rate is that of the disk's cache: a score.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern};
-use regex_lite::Regex;
 
 use crate::format::{Format, Section};
 use crate::number::decimal;
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -45,7 +45,7 @@ impl Format for HdTune {
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
-        let (mut op, mut end) = (Op::Read, at + 1);
+        let (mut op, mut end, mut said, mut seen) = (Op::Read, at + 1, false, BTreeSet::new());
         if let Some(title) = TITLE.captures(text.line(at)) {
             if title.get(1).is_some() {
                 report.tool = "HD Tune Pro".to_owned();
@@ -56,9 +56,15 @@ impl Format for HdTune {
             let line = text.line(number).trim();
             let lower = line.to_lowercase();
             if let Some(found) = VALUE.captures(line) {
+                // The title and the heading of another report are missing.
+                if !seen.insert(found[1].to_owned()) {
+                    report.find(Finding::SourceIncomplete { what: "the title of a report".to_owned() });
+                    break;
+                }
                 value(&mut report, op, &found[1], decimal(&found[2]));
             } else if let Some(what) = lower.strip_suffix(" transfer rate") {
-                op = if what == "write" { Op::Write } else { Op::Read };
+                (op, said) = (if what == "write" { Op::Write } else { Op::Read }, true);
+                seen.clear();
             } else if !(line.is_empty() || lower.starts_with("cpu usage") || lower.starts_with("test capacity")) {
                 break;
             }
@@ -68,6 +74,11 @@ impl Format for HdTune {
         }
         if report.is_empty() {
             return Section::nothing(end, text.number(at), "a report of HD Tune without a figure");
+        }
+        // The Pro version has a heading for each direction.
+        if report.tool != NAME && !said {
+            let what = "whether it read or wrote; reading is taken".to_owned();
+            report.findings.push(Finding::NotTold { tool: report.tool.clone(), what });
         }
         report.findings.push(Finding::NotTold {
             tool: report.tool.clone(),

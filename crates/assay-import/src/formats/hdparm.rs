@@ -10,12 +10,13 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern};
-use regex_lite::{Captures, Regex};
+use regex_lite::Captures;
 
 use crate::command::{commands, is_device};
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::number::{Base, printed, unit};
+use crate::pattern::{Regex, regex};
+use crate::plausible::{Printed, Told};
 use crate::report::{Figure, Load, MOST_FIGURES, Report};
 use crate::text::Text;
 
@@ -119,22 +120,19 @@ fn take(report: &mut Report, timing: &Captures<'_>) {
     let direct = timing.get(1).is_some();
     let disk = &timing[3] == "disk";
     let kind = timing[0].split(':').next().unwrap_or_default().trim_start_matches("Timing ").trim().to_owned();
-    let number = |at: usize| timing.get(at).and_then(|part| decimal(part.as_str()));
+    let number = |at: usize| timing.get(at).and_then(|part| printed(part.as_str()));
     let bytes_of = |at: usize| timing.get(at).and_then(|part| unit(part.as_str(), Base::Binary));
     let (Some(amount), Some(seconds), Some(rate)) = (number(5), number(7), number(8)) else {
         report.findings.push(Finding::SourceIncomplete { what: format!("the figure of {kind}") });
         return;
     };
     let (Some(amount_unit), Some(rate_unit)) = (bytes_of(6), bytes_of(9)) else { return };
-    let bytes_per_second = rate * rate_unit;
-    // Seconds are rounded to a hundredth, and the rate is computed before that.
-    let tolerance = 0.01 + 0.006 / seconds.max(0.001);
-    let computed = amount * amount_unit / seconds;
-    let contradicts = computed.is_finite() && (computed / bytes_per_second - 1.0).abs() > tolerance;
-    if contradicts {
-        let how = format!("{kind}: {amount} MB in {seconds} s are not {rate} {}/s", &timing[9]);
-        report.findings.push(Finding::SourceContradicts { how });
-    }
+    let bytes_per_second = rate.value * rate_unit;
+    // It counts whole buffers.
+    let bytes = Printed::exact(amount.value * amount_unit);
+    let told =
+        Told { rate: Some(rate.times(rate_unit)), bytes: Some(bytes), seconds: Some(seconds), ..Told::default() };
+    report.findings.extend(told.contradiction(None));
     if !disk {
         report.score(&format!("hdparm {kind}"), bytes_per_second / 1_048_576.0, "MiB/s", true);
         return;
@@ -144,7 +142,7 @@ fn take(report: &mut Report, timing: &Captures<'_>) {
         queue_depth: Some(1),
         jobs: Some(1),
         direct: Some(direct),
-        duration_ns: Some((seconds * 1e9) as u64),
+        duration_ns: Some((seconds.value * 1e9) as u64),
         ..Load::new(&kind, Op::Read)
     };
     let mut figure = Figure::new(load);

@@ -7,12 +7,13 @@
 
 use std::sync::LazyLock;
 
+use assay_core::finding::Finding;
 use assay_core::workload::Op;
-use regex_lite::Regex;
 
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::number::{Base, decimal, printed, unit};
+use crate::pattern::{Regex, regex};
+use crate::plausible::Printed;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -22,7 +23,7 @@ pub(crate) struct Ioping;
 const NAME: &str = "ioping";
 
 static TITLE: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^--- (.+?) \((\S+) (\S+?)(?: [0-9.]+ [KMGTP]i?B)?\) ioping statistics ---$"));
+    LazyLock::new(|| regex(r"^--- (.+?) \((?:(\S+) )?(\S+?)(?: [0-9.]+ ?[KMGTP]i?[Bb])?\) ioping statistics ---$"));
 static DONE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"^([0-9.]+)( ?[kKMG])? requests completed in ([0-9.]+) (\w+), (?:([0-9.]+) ([KMGTP]?i?B) (read|written), )?([0-9.]+)( ?[kKMG])? iops, ([0-9.]+) ([kKMGTmgt]?i?[Bb])/s",
@@ -31,6 +32,9 @@ static DONE: LazyLock<Regex> = LazyLock::new(|| {
 static LATENCY: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^min/avg/max/mdev = ([0-9.]+) (\w+) / ([0-9.]+) (\w+) / ([0-9.]+) (\w+) / ([0-9.]+) (\w+)$")
 });
+/// The same with one unit for all four, up to version 0.8.
+static SHORT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^min/avg/max/mdev = ([0-9.]+)/([0-9.]+)/([0-9.]+)/([0-9.]+) (\w+)$"));
 /// A request, which has its size in front.
 static REQUEST: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^([0-9.]+) ([KMG]?i?B|bytes) (<<<|>>>|from|to) .*request=\d+ "));
@@ -54,13 +58,17 @@ impl Format for Ioping {
             report.medium.path = title[1].to_owned();
             // A raw device stands there as one, with no file system.
             if title[3].starts_with("/dev/") {
-                report.medium.filesystem = Some(title[2].to_owned());
+                report.medium.filesystem = title.get(2).map(|name| name.as_str().to_owned());
                 report.medium.device = Some(title[3].to_owned());
             } else if title[1].starts_with("/dev/") {
                 report.medium.device = Some(title[1].to_owned());
             }
         }
         let request = (at.saturating_sub(4)..at).rev().find_map(|line| REQUEST.captures(text.line(line).trim()));
+        // One of another target stands there where lines between are lost.
+        let title = text.line(at);
+        let target = |request: &regex_lite::Captures<'_>| within(&request[0]) == within(title);
+        let request = request.filter(target);
         let request_of = request.and_then(|request| {
             let size = decimal(&request[1])? * unit(&request[2], Base::Binary)?;
             let op = if matches!(&request[3], "<<<" | "from") { Op::Read } else { Op::Write };
@@ -70,34 +78,79 @@ impl Format for Ioping {
         for number in at + 1..(at + 5).min(text.len()) {
             let line = text.line(number).trim();
             if let Some(done) = DONE.captures(line) {
-                report.figures.extend(figure(&done, request_of));
-            } else if let (Some(found), Some(figure)) = (LATENCY.captures(line), report.figures.last_mut()) {
-                let value = |at: usize| Some(decimal(&found[at])? * nanoseconds(&found[at + 1])?);
-                figure.latency_ns.mean = value(3);
-                figure.latency_ns.max = value(5);
-            } else if !line.starts_with("generated ") {
+                take(&mut report, &done, request_of);
+            } else if let (Some(latency), Some(figure)) = (Latency::of(line), report.figures.last_mut()) {
+                latency.go_to(figure);
+            } else if !(line.starts_with("generated ") || line.starts_with("min/avg/max/mdev")) {
                 break;
             }
             end = number + 1;
         }
-        if report.figures.is_empty() {
+        if report.is_empty() {
             return Section::nothing(end, text.number(at), "statistics of ioping without a request");
         }
         Section::of(report, end)
     }
 }
 
-fn figure(done: &regex_lite::Captures<'_>, request_of: Option<(Op, f64)>) -> Option<Figure> {
-    let scaled = |number: usize, letter: usize| {
-        let power = match done.get(letter).map_or("", |letter| letter.as_str().trim()) {
-            "k" | "K" => 1e3,
-            "M" => 1e6,
-            "G" => 1e9,
-            _ => 1.0,
-        };
-        Some(decimal(&done[number])? * power)
+/// What stands in brackets, which is the target.
+fn within(line: &str) -> Option<&str> {
+    line.split_once('(').and_then(|(_, rest)| rest.split(')').next())
+}
+
+/// Mean and longest time of a request in nanoseconds.
+struct Latency {
+    mean: Printed,
+    max: Printed,
+}
+
+impl Latency {
+    fn of(line: &str) -> Option<Self> {
+        let one = |number: &str, unit: &str| Some(printed(number)?.times(nanoseconds(unit)?));
+        if let Some(found) = LATENCY.captures(line) {
+            return Some(Self { mean: one(&found[3], &found[4])?, max: one(&found[5], &found[6])? });
+        }
+        let found = SHORT.captures(line)?;
+        Some(Self { mean: one(&found[2], &found[5])?, max: one(&found[3], &found[5])? })
+    }
+
+    /// The requests of a run take its time: where they do not, the line is that of another.
+    fn go_to(self, figure: &mut Figure) {
+        let differs = figure.told.iops.is_some_and(|iops| {
+            let ratio = self.mean.value * iops.value / 1e9;
+            ratio.max(1.0 / ratio) > 1.1 + self.mean.step / self.mean.value + iops.step / iops.value
+        });
+        if differs {
+            let how = "its mean latency is not that of its requests per second".to_owned();
+            figure.findings.push(Finding::SourceContradicts { how });
+        } else {
+            (figure.latency_ns.mean, figure.latency_ns.max) = (Some(self.mean.value), Some(self.max.value));
+        }
+    }
+}
+
+/// Takes the figures of a run. Where no request stands above, nothing tells what it did.
+fn take(report: &mut Report, done: &regex_lite::Captures<'_>, request_of: Option<(Op, f64)>) {
+    if let Some(figure) = figure(done, request_of) {
+        report.figures.push(figure);
+    } else if let Some(iops) = scaled(done, 8, 9).filter(|iops| iops.value > 0.0) {
+        report.find(Finding::NotTold { tool: NAME.to_owned(), what: "whether it read or wrote".to_owned() });
+        report.score("ioping requests", iops.value, "IOPS", true);
+    }
+}
+
+fn scaled(done: &regex_lite::Captures<'_>, number: usize, letter: usize) -> Option<Printed> {
+    let power = match done.get(letter).map_or("", |letter| letter.as_str().trim()) {
+        "k" | "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        _ => 1.0,
     };
-    let requests = scaled(1, 2).filter(|requests| *requests > 0.0)?;
+    Some(printed(&done[number])?.times(power))
+}
+
+fn figure(done: &regex_lite::Captures<'_>, request_of: Option<(Op, f64)>) -> Option<Figure> {
+    let requests = scaled(done, 1, 2).map(|requests| requests.value).filter(|requests| *requests > 0.0)?;
     let moved = done
         .get(5)
         .zip(done.get(6))
@@ -118,8 +171,8 @@ fn figure(done: &regex_lite::Captures<'_>, request_of: Option<(Op, f64)>) -> Opt
         jobs: Some(1),
         ..Load::new(NAME, op)
     });
-    figure.iops = scaled(8, 9);
-    figure.bytes_per_second = decimal(&done[10]).zip(unit(&done[11], Base::Binary)).map(|(rate, unit)| rate * unit);
+    figure.operations(scaled(done, 8, 9));
+    figure.rate(printed(&done[10]).zip(unit(&done[11], Base::Binary)).map(|(rate, unit)| rate.times(unit)));
     Some(figure)
 }
 

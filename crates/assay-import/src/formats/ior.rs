@@ -8,12 +8,11 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use crate::date;
 use crate::format::{Format, Section};
 use crate::number::{Base, unit};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
 use crate::title::Title;

@@ -9,13 +9,12 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use crate::command::{commands, is_device, size};
 use crate::date::of_ctime;
 use crate::format::{Format, Problem, Section};
 use crate::number::decimal;
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -28,6 +27,8 @@ const SPLASH: &str = "Iozone: Performance Test of File I/O";
 const MOST_SPLASH: usize = 100;
 /// Most sizes of records in a block of `-R`.
 const MOST_SIZES: usize = 64;
+/// Largest record that iozone takes, in bytes.
+const LARGEST_RECORD: u64 = 16 << 20;
 /// Most lines between a command and what it printed.
 const MOST_BETWEEN: usize = 8;
 
@@ -70,7 +71,9 @@ static CHILDREN: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(Children|Parent) sees? throughput for\s+(\d{1,6}) ([^=]+?)\s*=\s*([0-9.]+) ([A-Za-z]+)/sec")
 });
 static EACH: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"Each (?:process|thread) writes a\s+(\d+) [kK][Bb]yte file in\s+(\d+) [kK][Bb]yte records")
+    regex(
+        r"Each (?:process|thread) writes a\s+(\d+) [kK](?:[Bb]|i[Bb])?(?:yte)? file in\s+(\d+) [kK](?:[Bb]|i[Bb])?(?:yte)? records",
+    )
 });
 static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"Version \$Revision: ([0-9.]+)"));
 static SET: LazyLock<Regex> = LazyLock::new(|| regex(r"(File size set to|Record Size) (\d+) [kK]B"));
@@ -109,6 +112,10 @@ impl Format for Iozone {
         if run.report.is_empty() {
             return Section::nothing(end, text.number(at), "iozone printed no figure");
         }
+        if !run.units_told && run.command.is_none() && run.rows {
+            let what = "whether its table is in kB/s, which is taken, or in other units: its first lines are missing";
+            run.report.findings.push(Finding::NotTold { tool: NAME.to_owned(), what: what.to_owned() });
+        }
         if run.splash && !run.complete {
             let what = "the line `iozone test complete.`".to_owned();
             run.report.findings.push(Finding::SourceIncomplete { what });
@@ -135,6 +142,8 @@ struct Run {
     problems: Vec<Problem>,
     mode: Mode,
     splash: bool,
+    /// Whether its first lines say what its figures are.
+    units_told: bool,
     complete: bool,
     direct: bool,
     /// Whether the sync at the end is within the time.
@@ -159,6 +168,7 @@ impl Default for Run {
             problems: Vec::new(),
             mode: Mode::default(),
             splash: false,
+            units_told: false,
             complete: false,
             direct: false,
             flush: false,
@@ -224,6 +234,7 @@ impl Run {
             let bytes = kibibytes(&set[2]);
             if &set[1] == "Record Size" { self.block_bytes = bytes } else { self.file_bytes = bytes }
         }
+        self.units_told |= line.to_lowercase().contains("output is in") || line.contains("Microseconds/op");
         if line.starts_with("OPS Mode") {
             self.mode = Mode::Operations;
         } else if line.starts_with("Microseconds/op Mode") {
@@ -294,11 +305,14 @@ impl Run {
             self.children(line, text.line(at + 1));
             return true;
         }
-        let row = !self.edges.is_empty() && is_row(line);
-        if row {
+        if self.edges.is_empty() || !is_numbers(line) {
+            return false;
+        }
+        // The rest of a row that was wrapped has fewer.
+        if is_row(line) {
             self.row(line, text.number(at));
         }
-        row
+        true
     }
 
     fn row(&mut self, line: &str, number: u32) {
@@ -307,6 +321,12 @@ impl Run {
         let columns = self.columns(&cells);
         let [(_, file), (_, record), values @ ..] = cells.as_slice() else { return };
         let (Some(file), Some(record)) = (kibibytes(file), kibibytes(record)) else { return };
+        // The second half of a row that was wrapped has figures there.
+        if record > file || record > LARGEST_RECORD || !(record.is_power_of_two() || self.block_bytes == Some(record)) {
+            let what = "a row of iozone whose first numbers are no sizes of a file and of a record".to_owned();
+            self.problems.push(Problem { line: number, what });
+            return;
+        }
         let Some(columns) = columns else {
             let what = "the columns of this row of iozone cannot be told apart".to_owned();
             self.problems.push(Problem { line: number, what });
@@ -482,8 +502,11 @@ fn cells(line: &str) -> Vec<(usize, &str)> {
 }
 
 fn is_row(line: &str) -> bool {
-    let numbers = line.split_whitespace().count();
-    (3..=40).contains(&numbers) && line.bytes().all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'\t' | b'.'))
+    (3..=40).contains(&line.split_whitespace().count()) && is_numbers(line)
+}
+
+fn is_numbers(line: &str) -> bool {
+    !line.trim().is_empty() && line.bytes().all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'\t' | b'.'))
 }
 
 /// The name of the block of `-R` whose title a line is.

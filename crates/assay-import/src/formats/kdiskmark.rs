@@ -9,13 +9,14 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::{Captures, Regex};
+use regex_lite::Captures;
 
 use crate::date;
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::number::{Base, decimal, printed, unit};
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report, Statistic};
+use crate::sections::Sections;
 use crate::text::Text;
 use crate::title::Title;
 
@@ -25,6 +26,8 @@ pub(crate) struct KDiskMark;
 const NAME: &str = "KDiskMark";
 /// Most lines of a report: three sections of eight rows, and what stands around them.
 const LONGEST: usize = 60;
+/// Most lines before its first row.
+const MOST_HEAD: usize = 8;
 /// Bytes of what it calls MB.
 const MB: f64 = 1_024_000.0;
 
@@ -49,36 +52,40 @@ impl Format for KDiskMark {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        TITLE.stands(text, at)
+        TITLE.stands(text, at) || is_fork(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
         report.version = TITLE.version(text, at);
-        let (mut op, mut share, mut runs, mut best) = (None, None, None, None);
+        let (mut sections, mut share, mut runs, mut best) = (Sections::default(), None, None, None);
         let (mut span, mut duration) = (None, None);
         let mut end = at + 1;
+        if let Some(fio) = FIO.captures(text.line(at)) {
+            report.labels.insert("fio".to_owned(), fio[1].to_owned());
+        }
         for number in at + 1..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
-            if self.begins(text, number) {
+            if TITLE.stands(text, number) || is_fork(text, number) {
                 break;
             }
             if let Some(fio) = FIO.captures(line) {
                 report.labels.insert("fio".to_owned(), fio[1].to_owned());
             }
             match line {
-                "[Read]" => op = Some(Op::Read),
-                "[Write]" => op = Some(Op::Write),
+                "[Read]" => sections.begin(Op::Read),
+                "[Write]" => sections.begin(Op::Write),
                 _ => {}
             }
             if let Some(mix) = MIX.captures(line) {
-                op = Some(Op::Mixed);
+                sections.begin(Op::Mixed);
                 share = mix.get(1).and_then(|share| share.as_str().parse().ok());
             }
             let before = end;
             end = number + 1;
-            if let Some((op, row)) = op.zip(ROW.captures(line)) {
-                report.figures.extend(figure(op, share, &row));
+            if let Some((op, row)) = sections.op().zip(ROW.captures(line)) {
+                let figure = figure(op, share, &row).filter(|figure| sections.holds(&figure.load));
+                report.figures.extend(figure);
             } else if let Some(profile) = line.strip_prefix("Profile:") {
                 best = Some(!profile.trim().starts_with("Default"));
             } else if let Some(test) = TEST.captures(line) {
@@ -111,6 +118,7 @@ impl Format for KDiskMark {
         if report.figures.is_empty() {
             return Section::nothing(end, text.number(at), "a report of KDiskMark without a row");
         }
+        report.findings.extend(sections.missing().map(|what| Finding::SourceIncomplete { what }));
         if best.is_none() || runs.is_none() {
             let what = "the lines `Profile` and `Test`, which tell whether a figure is a mean or the best".to_owned();
             report.findings.push(Finding::SourceIncomplete { what });
@@ -119,10 +127,17 @@ impl Format for KDiskMark {
     }
 }
 
+/// Whether a report of KDiskMark under another name begins: its second line is that of fio all the same.
+fn is_fork(text: &Text, at: usize) -> bool {
+    text.line(at).contains("Flexible I/O Tester (fio-")
+        && (at == 0 || !TITLE.stands(text, at - 1))
+        && (at + 1..at + MOST_HEAD).any(|line| ROW.is_match(text.line(line)))
+}
+
 fn figure(op: Op, share: Option<u8>, row: &Captures<'_>) -> Option<Figure> {
-    let rate = decimal(&row[6])? * MB;
+    let rate = printed(&row[6])?.times(MB);
     // A row that was not run is printed as zero.
-    if rate == 0.0 {
+    if rate.value == 0.0 {
         return None;
     }
     let sequential = row[1].to_ascii_lowercase().starts_with("seq");
@@ -142,11 +157,11 @@ fn figure(op: Op, share: Option<u8>, row: &Captures<'_>) -> Option<Figure> {
         sync: Some(Sync::End),
         ..Load::new(&format!("{heading} {label}"), op)
     });
-    figure.bytes_per_second = Some(rate);
-    figure.iops = row.get(7).and_then(|iops| decimal(iops.as_str()));
+    figure.rate(Some(rate));
+    figure.operations(row.get(7).and_then(|iops| printed(iops.as_str())));
     figure.latency_ns.mean = row.get(8).and_then(|us| decimal(us.as_str())).filter(|us| *us > 0.0).map(|us| us * 1e3);
     if op != Op::Read {
-        figure.durable_bytes_per_second = Some(rate);
+        figure.durable_bytes_per_second = figure.bytes_per_second;
     }
     Some(figure)
 }

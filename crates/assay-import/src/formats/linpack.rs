@@ -6,11 +6,11 @@
 
 use std::sync::LazyLock;
 
-use regex_lite::Regex;
+use assay_core::finding::Finding;
 
 use crate::format::{Format, Problem, Section};
 use crate::number::decimal;
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{MOST_FIGURES, Report};
 use crate::text::Text;
 
@@ -142,6 +142,9 @@ fn hpl(text: &Text, at: usize) -> Section {
     } else {
         "HPL gave no figure"
     };
+    if !verdicts.contains("PASSED") {
+        report.findings.push(Finding::SourceIncomplete { what: "the check that HPL makes of its result".to_owned() });
+    }
     if report.is_empty() {
         return Section {
             end,

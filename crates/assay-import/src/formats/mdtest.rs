@@ -7,11 +7,10 @@ use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
 use assay_core::record::Score;
-use regex_lite::Regex;
 
 use crate::date;
 use crate::format::{Format, Section};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::{Report, Statistic};
 use crate::text::Text;
 

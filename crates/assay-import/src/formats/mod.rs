@@ -26,8 +26,10 @@ mod phoronix;
 mod pi_diagnostics;
 mod pibenchmarks;
 mod postmark;
+mod smart_text;
 mod smartctl;
 mod sysbench;
+mod winsat;
 
 pub(crate) use amorphous::AmorphousDiskMark;
 pub(crate) use as_ssd::AsSsd;
@@ -55,5 +57,7 @@ pub(crate) use phoronix::Phoronix;
 pub(crate) use pi_diagnostics::PiDiagnostics;
 pub(crate) use pibenchmarks::PiBenchmarks;
 pub(crate) use postmark::PostMark;
+pub(crate) use smart_text::SmartText;
 pub(crate) use smartctl::Smartctl;
 pub(crate) use sysbench::Sysbench;
+pub(crate) use winsat::Winsat;

@@ -8,12 +8,11 @@
 use std::sync::LazyLock;
 
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use crate::date::of_ctime;
 use crate::format::{Format, Section};
-use crate::number::decimal;
-use crate::pattern::regex;
+use crate::number::printed;
+use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -86,7 +85,7 @@ impl Format for PiDiagnostics {
 fn figure(job: &regex_lite::Captures<'_>) -> Option<Figure> {
     let (name, op, pattern, block, seconds) = JOBS.into_iter().find(|(name, ..)| *name == &job[1])?;
     let at = if op == Op::Read { 2 } else { 4 };
-    let number = |at: usize| decimal(&job[at]).filter(|number| *number > 0.0);
+    let number = |at: usize| printed(&job[at]).filter(|number| number.value > 0.0);
     let load = Load {
         pattern: Some(pattern),
         block_bytes: Some(block),
@@ -99,7 +98,7 @@ fn figure(job: &regex_lite::Captures<'_>) -> Option<Figure> {
         ..Load::new(name, op)
     };
     let mut figure = Figure::new(load);
-    figure.bytes_per_second = number(at).map(|kib| kib * 1024.0);
-    figure.iops = number(at + 1);
+    figure.rate(number(at).map(|kib| kib.times(1024.0)));
+    figure.operations(number(at + 1));
     (figure.bytes_per_second.is_some() || figure.iops.is_some()).then_some(figure)
 }

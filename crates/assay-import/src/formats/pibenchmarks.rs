@@ -10,11 +10,11 @@ use std::sync::LazyLock;
 
 use assay_core::medium::MediumKind;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::number::{Base, decimal, printed, unit};
+use crate::pattern::{Regex, regex};
+use crate::plausible::Printed;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -72,7 +72,7 @@ impl Format for PiBenchmarks {
         if let Some(fio) = FIO.captures(line) {
             let mut report = Report::new("fio");
             for (op, from) in [(Op::Write, 1), (Op::Read, 3)] {
-                let number = |at: usize| decimal(&fio[at]).filter(|number| *number > 0.0);
+                let number = |at: usize| printed(&fio[at]).filter(|number| number.value > 0.0);
                 add_fio(&mut report, op, number(from), number(from + 1));
             }
             return Section::of(report, at + 1);
@@ -192,7 +192,8 @@ fn table(text: &Text, at: usize) -> Section {
         end = line + 1;
         let repeated = seen.iter().any(|(tool, seen)| *tool == &row[1] && *seen);
         if !repeated {
-            let number = |at: usize| row.get(at).and_then(|part| decimal(part.as_str())).filter(|number| *number > 0.0);
+            let number =
+                |at: usize| row.get(at).and_then(|part| printed(part.as_str())).filter(|number| number.value > 0.0);
             add_row(&mut report, &row[1], &row[2], (number(3), &row[4]), number(5));
         }
     }
@@ -210,7 +211,7 @@ fn table(text: &Text, at: usize) -> Section {
     Section::of(report, end)
 }
 
-fn add_row(report: &mut Report, tool: &str, name: &str, value: (Option<f64>, &str), kib: Option<f64>) {
+fn add_row(report: &mut Report, tool: &str, name: &str, value: (Option<Printed>, &str), kib: Option<Printed>) {
     let (Some(value), name_of_unit) = value else { return };
     let op = if name.to_lowercase().ends_with("read") { Op::Read } else { Op::Write };
     let pattern = if name.contains("random") { Pattern::Random } else { Pattern::Sequential };
@@ -219,7 +220,7 @@ fn add_row(report: &mut Report, tool: &str, name: &str, value: (Option<f64>, &st
         ("FIO", _) => return add_fio(report, op, Some(value), kib),
         ("HDParm", "Cached Disk Read") => {
             let Some(scale) = unit(name_of_unit, base) else { return };
-            return report.score("hdparm cached reads", value * scale / 1_048_576.0, "MiB/s", true);
+            return report.score("hdparm cached reads", value.value * scale / 1_048_576.0, "MiB/s", true);
         }
         _ => {}
     }
@@ -237,14 +238,14 @@ fn add_row(report: &mut Report, tool: &str, name: &str, value: (Option<f64>, &st
         load.span_bytes = (tool == "IOZone").then_some(SPAN_BYTES);
     }
     let mut figure = Figure::new(load);
-    figure.bytes_per_second = Some(value * scale);
+    figure.rate(Some(value.times(scale)));
     if op == Op::Write {
         figure.durable_bytes_per_second = figure.bytes_per_second;
     }
     report.figures.push(figure);
 }
 
-fn add_fio(report: &mut Report, op: Op, iops: Option<f64>, kib: Option<f64>) {
+fn add_fio(report: &mut Report, op: Op, iops: Option<Printed>, kib: Option<Printed>) {
     let load = Load {
         pattern: Some(Pattern::Random),
         block_bytes: Some(4096),
@@ -256,8 +257,8 @@ fn add_fio(report: &mut Report, op: Op, iops: Option<f64>, kib: Option<f64>) {
         ..Load::new(if op == Op::Read { "4k random read" } else { "4k random write" }, op)
     };
     let mut figure = Figure::new(load);
-    figure.iops = iops;
-    figure.bytes_per_second = kib.map(|kib| kib * 1024.0);
+    figure.operations(iops);
+    figure.rate(kib.map(|kib| kib.times(1024.0)));
     if iops.is_some() || kib.is_some() {
         report.figures.push(figure);
     }

@@ -8,10 +8,9 @@ use std::sync::LazyLock;
 use assay_core::estimate::Estimate;
 use assay_core::record::Score;
 use assay_core::units::MIB;
-use regex_lite::Regex;
 
 use crate::format::{Format, Section};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::report::Report;
 use crate::text::Text;
 use crate::title::Title;

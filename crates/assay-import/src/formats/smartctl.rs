@@ -1,4 +1,5 @@
-//! smartctl 7: its JSON (`-j`), for the health of a medium and what tells it from others. It holds no figure of speed.
+//! smartctl 7: its JSON (`-j`), for the health of a medium and what tells it from others. It holds no figure of speed. That
+//! of `nvme smart-log` has the health alone. Names may stand in any order, as jq and exporters sort them.
 //!
 //! Names: <https://www.smartmontools.org/wiki/SmartctlJSON>.
 
@@ -17,6 +18,34 @@ pub(crate) struct Smartctl;
 const NAME: &str = "smartctl";
 /// Longest document that is read, in bytes; with all logs of a disk it has some 100 KB.
 const LONGEST: usize = 1 << 20;
+/// Most lines of it before a name by which it is known.
+const MOST_LINES: usize = 20_000;
+/// What the first name of an object begins with, of those that smartctl and nvme print beside others.
+const FIRST: [&str; 23] = [
+    "ata_",
+    "avail_spare",
+    "controller_busy",
+    "critical_",
+    "device",
+    "endurance",
+    "firmware_version",
+    "form_factor",
+    "in_smartctl",
+    "interface_speed",
+    "local_time",
+    "logical_block",
+    "model_",
+    "nvme_",
+    "power_",
+    "rotation_rate",
+    "sata_",
+    "scsi_",
+    "serial_number",
+    "smart",
+    "temperature",
+    "user_capacity",
+    "wwn",
+];
 /// Most names of health that are kept.
 const MOST: usize = 200;
 
@@ -30,7 +59,7 @@ impl Format for Smartctl {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        json::begins(text, at, "\"json_format_version\"")
+        json::begins(text, at, "\"json_format_version\"") || is_sorted(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -51,7 +80,39 @@ impl Format for Smartctl {
     }
 }
 
+/// Whether an object begins that has another name of smartctl or nvme first.
+fn is_sorted(text: &Text, at: usize) -> bool {
+    let first = text.long_line(at + 1).trim_start().strip_prefix('"').unwrap_or_default();
+    text.long_line(at).trim_end().ends_with('{')
+        && FIRST.iter().any(|name| first.starts_with(name))
+        && text.is_known_object(at, MOST_LINES, &["\"json_format_version\"", "\"smartctl\"", "\"avail_spare\""])
+}
+
+/// The health that nvme prints, by the names of smartctl. It has kelvins.
+fn of_nvme(value: &Value) -> Report {
+    let mut report = Report::new("nvme");
+    report.medium.kind = MediumKind::Nvme;
+    let health = &mut report.medium.health;
+    for (name, value) in value.as_object().into_iter().flatten().take(MOST) {
+        let Some(number) = value.as_u64() else { continue };
+        let (name, number) = match name.as_str() {
+            "temperature" if number > 200 => ("temperature_celsius", number - 273),
+            "avail_spare" => ("available_spare", number),
+            "spare_thresh" => ("available_spare_threshold", number),
+            "percent_used" => ("percentage_used", number),
+            "host_read_commands" => ("host_reads", number),
+            "host_write_commands" => ("host_writes", number),
+            name => (name, number),
+        };
+        health.insert(name.to_owned(), number.to_string());
+    }
+    report
+}
+
 fn report(value: &Value) -> Report {
+    if value["avail_spare"].is_number() {
+        return of_nvme(value);
+    }
     let mut report = Report::new(NAME);
     let text = |value: &Value| value.as_str().filter(|text| !text.trim().is_empty()).map(|text| text.trim().to_owned());
     let version = value["smartctl"]["version"].as_array().map(Vec::as_slice).unwrap_or_default();

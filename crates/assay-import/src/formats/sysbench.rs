@@ -10,11 +10,11 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
-use regex_lite::Regex;
 
 use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
-use crate::pattern::regex;
+use crate::number::{Base, decimal, printed, unit};
+use crate::pattern::{Regex, regex};
+use crate::plausible::{Printed, Told};
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -22,10 +22,14 @@ use crate::text::Text;
 pub(crate) struct Sysbench;
 
 const NAME: &str = "sysbench";
-/// The line that comes before the options of a run, behind its title where that is there.
-const BEGINS: &str = "Running the test with following options:";
+/// The line that begins a run, of most tests.
+const PLAIN: &str = "Running the test with following options:";
+/// Most characters in front of the options of a run in the line that begins it.
+const LONGEST_NAME: usize = 32;
 /// Most lines of a run.
 const MOST_LINES: usize = 200;
+/// Seconds before the first operation and behind the last that may be in the time of a run.
+const AROUND: f64 = 0.03;
 
 static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*sysbench v?(\d+\.\d+[^ :]*)(?::| \(using |\s*$)"));
 static PREPARED: LazyLock<Regex> =
@@ -50,7 +54,7 @@ impl Format for Sysbench {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
-        line.trim() == BEGINS || line.contains(NAME) && TITLE.is_match(line) || PREPARED.is_match(line)
+        begins(line) || line.contains(NAME) && TITLE.is_match(line) || PREPARED.is_match(line)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -59,8 +63,10 @@ impl Format for Sysbench {
         for line in at..text.len().min(at + MOST_LINES) {
             let (said, number) = (text.line(line), line);
             // The run before was cut off.
-            let begins = said.trim() == BEGINS;
-            if number > at && (begun && begins || TITLE.is_match(said)) {
+            let begins = begins(said);
+            // Of some tests the name follows in a line of the same shape.
+            let another = begins && (said.contains(PLAIN) || run.seconds.is_some());
+            if number > at && (begun && another || TITLE.is_match(said)) {
                 break;
             }
             begun |= begins;
@@ -90,6 +96,16 @@ impl Format for Sysbench {
     }
 }
 
+/// Whether a line comes before the options of a run: `Running the test with following options:`, and of some tests their
+/// name in it. A page may have run it together with the lines behind it.
+fn begins(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("Running ")
+        && ["test with following options:", "test with the following options:"]
+            .iter()
+            .any(|words| line.split_once(words).is_some_and(|(name, _)| name.len() < LONGEST_NAME))
+}
+
 /// What a run says.
 #[derive(Debug, Default)]
 struct Run {
@@ -105,7 +121,7 @@ struct Run {
     /// Block size and operation of the test of memory.
     memory: (Option<String>, Option<String>),
     /// MiB moved in memory, and by the second.
-    moved: Option<(f64, f64)>,
+    moved: Option<(Printed, Printed)>,
     mode: Option<(Op, Pattern)>,
     block_bytes: Option<u64>,
     span_bytes: Option<u64>,
@@ -114,12 +130,12 @@ struct Run {
     depth: Option<u32>,
     read_percent: Option<u8>,
     /// Bytes moved in files, and by the second.
-    transferred: Option<(f64, f64)>,
-    requests: Option<f64>,
+    transferred: Option<(Printed, Printed)>,
+    requests: Option<Printed>,
     /// Reads, writes and syncs by the second.
-    operations: [Option<f64>; 3],
+    operations: [Option<Printed>; 3],
     /// Bytes read and written by the second.
-    rates: [Option<f64>; 2],
+    rates: [Option<Printed>; 2],
     /// Mean and maximum in nanoseconds.
     latency: (Option<f64>, Option<f64>),
     prepared: Option<(u64, f64, f64)>,
@@ -140,23 +156,23 @@ impl Run {
             return true;
         }
         if let Some(found) = TRANSFERRED.captures(line) {
-            self.transferred = quantity(&found[1], &found[2]).zip(quantity(&found[3], &found[4]));
+            self.transferred = amount(&found[1], &found[2]).zip(amount(&found[3], &found[4]));
             return true;
         }
         if let Some(found) = MEMORY.captures(line) {
-            self.moved = decimal(&found[1]).zip(decimal(&found[2]));
+            self.moved = printed(&found[1]).zip(printed(&found[2]));
             return true;
         }
         if let Some(found) = IOPS.captures(line) {
             let at = ["read", "write", "fsync"].iter().position(|name| *name == &found[1]).unwrap_or(0);
-            self.operations[at] = decimal(&found[2]);
+            self.operations[at] = printed(&found[2]);
             if let (Some(rate), Some(mib)) = (self.rates.get_mut(at), found.get(3)) {
-                *rate = decimal(mib.as_str()).map(|mib| mib * 1_048_576.0);
+                *rate = printed(mib.as_str()).map(|mib| mib.times(1_048_576.0));
             }
             return true;
         }
         if let Some(number) = line.strip_suffix("Requests/sec executed") {
-            self.requests = decimal(number);
+            self.requests = printed(number);
             return true;
         }
         if let Some(size) = line.strip_suffix(" total file size") {
@@ -203,7 +219,9 @@ impl Run {
         let milliseconds = || decimal(value.trim_end_matches("ms")).map(|ms| (ms * 1e6).round());
         match key {
             "Number of threads" => self.threads = value.parse().ok(),
-            "Maximum prime number checked in CPU test" | "Prime numbers limit" => self.primes = value.parse().ok(),
+            "Maximum prime number checked in CPU test" | "Prime numbers limit" | "Primer numbers limit" => {
+                self.primes = value.parse().ok()
+            }
             "events per second" => self.events_per_second = number(),
             "total time" | "time elapsed" => self.seconds = number(),
             "total number of events" => self.events = number(),
@@ -213,11 +231,11 @@ impl Run {
             "Read/Write ratio for combined random IO test" => {
                 self.read_percent = decimal(value).map(|ratio| (100.0 * ratio / (1.0 + ratio)).round() as u8);
             }
-            "reads/s" => self.operations[0] = number(),
-            "writes/s" => self.operations[1] = number(),
-            "fsyncs/s" => self.operations[2] = number(),
-            "read, MiB/s" => self.rates[0] = number().map(|mib| mib * 1_048_576.0),
-            "written, MiB/s" => self.rates[1] = number().map(|mib| mib * 1_048_576.0),
+            "reads/s" => self.operations[0] = printed(value),
+            "writes/s" => self.operations[1] = printed(value),
+            "fsyncs/s" => self.operations[2] = printed(value),
+            "read, MiB/s" => self.rates[0] = printed(value).map(|mib| mib.times(1_048_576.0)),
+            "written, MiB/s" => self.rates[1] = printed(value).map(|mib| mib.times(1_048_576.0)),
             "avg" => self.latency.0 = milliseconds(),
             "max" => self.latency.1 = milliseconds(),
             "execution time (avg/stddev)" => self.over = true,
@@ -291,8 +309,9 @@ impl Run {
         let Some((moved, rate)) = self.moved else { return };
         let words = [self.memory.1.as_deref(), self.memory.0.as_deref()].into_iter().flatten();
         let name = format!("sysbench memory {}{}", words.collect::<Vec<_>>().join(" "), self.threads());
-        report.score(name.trim_end(), rate, "MiB/s", true);
-        contradiction(report, moved * 1_048_576.0, rate * 1_048_576.0, self.seconds);
+        report.score(name.trim_end(), rate.value, "MiB/s", true);
+        let told = self.told(Some(rate.times(1_048_576.0)), Some(moved.times(1_048_576.0)), None);
+        report.findings.extend(told.contradiction(None));
     }
 
     /// `prepare` writes the files, and prints how fast.
@@ -313,13 +332,19 @@ impl Run {
 
     fn files(&self, report: &mut Report) {
         let Some((op, pattern)) = self.mode else { return };
-        let sum = |parts: &[Option<f64>]| {
-            let known: Vec<f64> = parts.iter().flatten().copied().collect();
-            (!known.is_empty()).then(|| known.iter().sum::<f64>())
+        // Each direction that the test has, or nothing: the line of one may be missing.
+        let moved = |parts: &[Option<Printed>]| match (op, parts) {
+            (Op::Read, [read, ..]) => *read,
+            (Op::Write, [_, write, ..]) => *write,
+            (Op::Mixed, [Some(read), Some(write), ..]) => {
+                Some(Printed { value: read.value + write.value, step: read.step + write.step })
+            }
+            _ => None,
         };
-        let rate = self.transferred.map(|(_, rate)| rate).or_else(|| sum(&self.rates));
-        let iops = self.requests.or_else(|| sum(&self.operations[..2]));
-        if rate.is_none_or(|rate| rate <= 0.0) && iops.is_none_or(|iops| iops <= 0.0) {
+        let some = |printed: &Printed| printed.value > 0.0;
+        let rate = self.transferred.map(|(_, rate)| rate).or_else(|| moved(&self.rates)).filter(some);
+        let iops = self.requests.or_else(|| moved(&self.operations)).filter(some);
+        if rate.is_none() && iops.is_none() {
             return;
         }
         let name = match (op, pattern) {
@@ -342,35 +367,33 @@ impl Run {
             ..Load::new(&format!("fileio {name}"), op)
         };
         let mut figure = Figure::new(load);
-        figure.bytes_per_second = rate;
-        figure.iops = iops;
+        figure.rate(rate);
+        figure.operations(iops);
+        figure.told = self.told(rate, self.transferred.map(|(moved, _)| moved), iops);
         if op == Op::Write && self.sync.is_some_and(Sync::each) {
-            figure.durable_bytes_per_second = rate;
+            figure.durable_bytes_per_second = figure.bytes_per_second;
         }
         // From 1.0 on syncs are among the events whose latency is printed.
-        if self.transferred.is_some() || self.operations[2].is_none_or(|syncs| syncs == 0.0) {
+        if self.transferred.is_some() || self.operations[2].is_some_and(|syncs| syncs.value == 0.0) {
             (figure.latency_ns.mean, figure.latency_ns.max) = self.latency;
         }
         report.figures.push(figure);
-        if let Some((moved, rate)) = self.transferred {
-            contradiction(report, moved, rate, self.seconds);
-        }
+    }
+
+    /// What was printed of a run. In its time are what comes before the first operation and behind the last, a few
+    /// hundredths of a second.
+    fn told(&self, rate: Option<Printed>, bytes: Option<Printed>, iops: Option<Printed>) -> Told {
+        let seconds = self.seconds.map(|value| Printed { value, step: AROUND });
+        Told { rate, bytes, iops, seconds, ..Told::default() }
     }
 }
 
-/// Tells where what was moved in all, and how long that took, do not make the rate.
-fn contradiction(report: &mut Report, moved: f64, rate: f64, seconds: Option<f64>) {
-    let Some(seconds) = seconds.filter(|seconds| *seconds >= 0.1 && rate > 0.0) else { return };
-    let computed = moved / seconds;
-    if !(0.9..1.1).contains(&(computed / rate)) {
-        let mib = |bytes: f64| format!("{:.2} MiB", bytes / 1_048_576.0);
-        let how = format!("{} in {seconds} s are not {}/s", mib(moved), mib(rate));
-        report.findings.push(Finding::SourceContradicts { how });
-    }
+fn amount(number: &str, name: &str) -> Option<Printed> {
+    Some(printed(number)?.times(unit(name, Base::Binary)?))
 }
 
 fn quantity(number: &str, name: &str) -> Option<f64> {
-    Some(decimal(number)? * unit(name, Base::Binary)?)
+    amount(number, name).map(|amount| amount.value)
 }
 
 fn bytes(size: &str) -> Option<u64> {

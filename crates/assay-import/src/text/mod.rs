@@ -9,6 +9,7 @@ mod html;
 mod json_strings;
 mod line;
 mod prefix;
+mod shape;
 mod terminal;
 
 pub(crate) use decode::decode as decoded;
@@ -19,10 +20,19 @@ pub(crate) const MOST_LINES: usize = 500_000;
 /// Longest line in bytes that may be printed by a tool. Documents of JSON and XML may be one line, whatever their length.
 const LONGEST_LINE: usize = 64 << 10;
 
+/// Names by which a document of JSON is known wherever they stand in it: of smartctl, and of nvme.
+const MARKS: [&str; 3] = ["\"json_format_version\"", "\"smartctl\"", "\"avail_spare\""];
+
+fn named(line: &str, mark: &str) -> bool {
+    line.trim_start().starts_with(mark)
+}
+
 /// A text as lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
     lines: Vec<Line>,
+    /// Lines that begin with a name by which a document is known, in order.
+    named: Vec<usize>,
 }
 
 impl Text {
@@ -38,7 +48,12 @@ impl Text {
         json_strings::expand(&mut lines);
         decode::quoted_printable(&mut lines);
         prefix::strip(&mut lines);
-        Self { lines }
+        shape::single_spaced(&mut lines);
+        if !text.ends_with(['\n', '\r']) {
+            shape::without_cut_number(&mut lines);
+        }
+        let named = (0..lines.len()).filter(|at| MARKS.iter().any(|mark| named(&lines[*at].text, mark))).collect();
+        Self { lines, named }
     }
 
     /// All lines.
@@ -75,6 +90,19 @@ impl Text {
     #[must_use]
     pub fn number(&self, at: usize) -> u32 {
         self.lines.get(at).or(self.lines.last()).map_or(1, |line| line.number)
+    }
+
+    /// Whether the object that begins in line `at` has one of the names by which documents are known among its own: the
+    /// next line with such a name is set in as far as its first name is.
+    pub(crate) fn is_known_object(&self, at: usize, most: usize, marks: &[&str]) -> bool {
+        let blanks = |line: &str| line.len() - line.trim_start().len();
+        let next = self.named.get(self.named.partition_point(|named| *named <= at));
+        next.is_some_and(|next| {
+            let line = self.long_line(*next);
+            next - at <= most
+                && blanks(line) == blanks(self.long_line(at + 1))
+                && marks.iter().any(|mark| named(line, mark))
+        })
     }
 
     /// The lines from `from` to before `to` as one text, each with its end.
@@ -125,10 +153,57 @@ mod tests {
         assert_eq!(of(b"> a 1\n> > b 2\n"), ["a 1", "b 2"]);
         assert_eq!(of(b"# a 1\n# b 2\n# c 3\n"), ["a 1", "b 2", "c 3"]);
         assert_eq!(of(b"  1  a\n  2  b\n  3  c\n"), [" a", " b", " c"].map(str::trim));
+        // What a tool has set in stays so, whatever stands before it.
+        let numbered = "     8\ta\n     9\t  | b\n    10\t   c\n";
+        assert_eq!(of(numbered.as_bytes()), ["a", "  | b", "   c"]);
+        assert_eq!(of(b"8: a\n9:   | b\n10:    c\n"), ["a", "  | b", "   c"]);
+        assert_eq!(of(b"8  a\n9    | b\n10 c\n11   d\n"), ["a", "  | b", "c", "  d"]);
+        assert_eq!(of(b" 8 | a\n 9 |   | b\n10 |\n11 |    c\n"), ["a", "  | b", "", "   c"]);
+        assert_eq!(of(b"1.5 a\n2.5 b\n3.5 c\n"), ["1.5 a", "2.5 b", "3.5 c"], "no numbers of lines");
         assert_eq!(of(b"20480 4 100\n20480 16 200\n"), ["20480 4 100", "20480 16 200"], "figures are no line numbers");
         assert_eq!(of(b"18446744073709551615 a\n"), ["18446744073709551615 a"], "a number that none follows");
         assert_eq!(of(b"a =3D 1\nlong =\nline\nb =3D 2\n"), ["a = 1", "long line", "b = 2"]);
         assert_eq!(of(b"rw=read, iodepth=32, 20=20.14%\n"), ["rw=read, iodepth=32, 20=20.14%"], "equals signs");
+    }
+
+    #[test]
+    fn what_logs_put_before_a_line() {
+        for front in [
+            "2024-05-01T10:00:0#.1234567Z ",
+            "[2024-05-01 10:00:0#,123] ",
+            "10:00:0# ",
+            "[   12.34567#] ",
+            "May  1 10:00:0# node1 bench[4711]: ",
+            "2024-05-01T10:00:0#+0000 node1 bench[4711]: ",
+            "bench-1  | ",
+            "bench\tRun fio\t2024-05-01T10:00:0#.1234567Z ",
+            "2024-05-01T10:00:0#.123456789Z stdout F ",
+            "[bench] ",
+            "node1: ",
+            "==> default: ",
+        ] {
+            let lines = [" a", "b: 1", "  c", "[d]"];
+            let number = |at: usize| front.replace('#', &at.to_string());
+            let text: String = lines.iter().enumerate().map(|(at, line)| format!("{}{line}\n", number(at))).collect();
+            assert_eq!(of(text.as_bytes()), lines, "{front}");
+        }
+        assert_eq!(of(b"a: 1\nb: 2\nc: 3\n"), ["a: 1", "b: 2", "c: 3"], "names of values");
+    }
+
+    #[test]
+    fn blank_lines_between_all_lines_are_taken_out() {
+        assert_eq!(of(b"a\n\nb\n\n\n\nc\n\nd\n\n"), ["a", "b", "", "c", "d"]);
+        assert_eq!(of(b"a\n\nb\nc\n\nd\n"), ["a", "", "b", "c", "", "d"]);
+    }
+
+    #[test]
+    fn a_number_that_may_be_cut_off_is_none() {
+        assert_eq!(of(b"1 2 1165\n1 2 116"), ["1 2 1165", "1 2 "]);
+        assert_eq!(of(b"1 2 1165\n1 2 116\n"), ["1 2 1165", "1 2 116"]);
+        assert_eq!(of(b"1;2;3;4;5;116"), ["1;2;3;4;5;"]);
+        assert_eq!(of(b"a\nH2testw v1.4"), ["a", "H2testw v1.4"]);
+        assert_eq!(of(b"a\n12 MB/s"), ["a", "12 MB/s"]);
+        assert_eq!(of(b"Score: 12"), ["Score: 12"], "no table");
     }
 
     #[test]

@@ -1,54 +1,244 @@
-//! What stands before each line: marks of a quotation, of a comment, numbers of lines.
+//! What stands before each line: marks of a quotation, of a comment, numbers of lines, the time and the name that a log
+//! puts there, and blanks.
+//!
+//! A prefix counts where most lines have it, and is taken off with one blank behind it: what a tool has set in stays so.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
 
 use super::line::Line;
 
 /// Share of the lines that have to begin so, of ten: a comment within a text is no wrapping.
 const MOST: usize = 8;
+/// Prefixes within one another: a CI log of the log of a container of a log of the kernel.
+const MOST_LAYERS: usize = 4;
+/// Lines that are looked at for a form of prefix.
+const LOOKED_AT: usize = 2_000;
+/// Most digits of the number of a line.
+const MOST_DIGITS: usize = 19;
+/// Fewest lines, each another, with the same name in front for it to be one of a log.
+const LEAST_NAMED: usize = 3;
+
+/// Forms of a time and of what logs put behind it, each with a mark that it holds, which is looked for sooner than a
+/// shape. Each ends with one blank, or the line.
+static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
+    let zone = r"(?:Z| ?[+-]\d\d:?\d\d)?";
+    let time = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?";
+    let patterns = [
+        // `2024-05-01T10:00:00.1234567Z `, `[2024-05-01 10:00:00,123] `.
+        (":", format!(r"^\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{time}{zone}\]?:?(?:[ \t]|$)")),
+        (":", format!(r"^\[?{time}\]?:?(?:[ \t]|$)")),
+        // Of the kernel: `[   12.345678] `.
+        ("]", r"^\[ *\d+\.\d{3,6}\](?: |$)".to_owned()),
+        // Of syslog, with host and program.
+        (":", r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+:(?: |$)".to_owned()),
+        ("]:", r"^\S+ [^\s:\[]+\[\d+\]:(?: |$)".to_owned()),
+        // Of containers, and of a runner of GitLab.
+        ("std", r"^(?:stdout|stderr) [FP](?: |$)".to_owned()),
+        ("O", r"^\d\dO(?:[ +]|$)".to_owned()),
+        ("|", r"^[A-Za-z0-9][A-Za-z0-9_.-]* *\|(?: |$)".to_owned()),
+        // Job and step, of a downloaded log of GitHub.
+        ("\t", r"^[^\t]+\t[^\t]+\t(?:\u{feff})?".to_owned()),
+    ];
+    let read = |(mark, pattern): (&'static str, String)| (mark, Regex::new(&pattern).expect("the pattern is fixed"));
+    patterns.into_iter().map(read).collect()
+});
+/// Longest prefix in bytes.
+const LONGEST: usize = 160;
+/// A name that all lines have: `[app] `, `node1: `, `==> default: `.
+static NAME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:\[[^\[\]]+\]|(?:==> )?[A-Za-z0-9][A-Za-z0-9_./-]*:)(?: |$)").expect("the pattern is fixed")
+});
 
 /// Takes it off.
 pub(super) fn strip(lines: &mut [Line]) {
-    // A quotation is marked on its own lines alone.
-    for line in lines.iter_mut() {
+    for _ in 0..MOST_LAYERS {
+        indentation(lines);
+        let mut changed = quotation(lines);
+        for mark in ["//", "#", "|", ";", "*"] {
+            changed |= common(lines, |text| {
+                let inner = text.trim_start();
+                let rest = inner.strip_prefix(mark)?;
+                Some(text.len() - rest.strip_prefix(' ').unwrap_or(rest).len())
+            });
+        }
+        changed |= numbers(lines);
+        for (mark, form) in FORMS.iter() {
+            changed |= common(lines, |text| {
+                let begin = beginning(text);
+                begin.contains(mark).then(|| form.find(begin)).flatten().map(|found| found.end())
+            });
+        }
+        changed |= name(lines);
+        if !changed {
+            break;
+        }
+    }
+    indentation(lines);
+}
+
+/// Takes off the marks of a quotation, which stand on its own lines alone; whether there were some.
+fn quotation(lines: &mut [Line]) -> bool {
+    let mut changed = false;
+    for line in lines.iter_mut().filter(|line| line.text.starts_with('>')) {
         let mut rest = line.text.as_str();
         while let Some(behind) = rest.strip_prefix('>') {
             rest = behind.strip_prefix(' ').unwrap_or(behind);
         }
         line.text.drain(..line.text.len() - rest.len());
+        changed = true;
     }
-    for mark in ["//", "#", "|", ";", "*"] {
-        common(lines, |text| text.strip_prefix(mark).map(|rest| rest.strip_prefix(' ').unwrap_or(rest)));
+    changed
+}
+
+fn is_filled(line: &Line) -> bool {
+    !line.text.trim().is_empty()
+}
+
+/// As much of a line as a prefix may take.
+fn beginning(text: &str) -> &str {
+    let end = (0..=LONGEST.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    &text[..end]
+}
+
+/// Lines with something in them, at most some of them, from all over the text.
+fn looked_at(lines: &[Line]) -> Vec<&str> {
+    let filled = lines.iter().filter(|line| is_filled(line)).count();
+    let every = (filled / LOOKED_AT).max(1);
+    lines.iter().filter(|line| is_filled(line)).step_by(every).map(|line| line.text.as_str()).collect()
+}
+
+/// Takes off so many bytes as `length` says, where most lines have what it looks for; whether they had.
+fn common(lines: &mut [Line], length: impl Fn(&str) -> Option<usize>) -> bool {
+    let looked_at = looked_at(lines);
+    let marked = looked_at.iter().filter(|text| length(text).is_some()).count();
+    if looked_at.len() < 2 || marked * 10 < looked_at.len() * MOST {
+        return false;
     }
-    let mut expected = None;
-    let counted = lines.iter().filter(|line| !line.text.trim().is_empty()).all(|line| {
-        let number = numbered(&line.text).map(|(number, _)| number);
-        let follows = number.is_some() && expected.is_none_or(|expected| number == Some(expected));
-        expected = number.and_then(|number| number.checked_add(1));
-        follows
-    });
-    if counted && expected.is_some_and(|next| next > 3) {
-        common(lines, |text| numbered(text).map(|(_, rest)| rest));
+    for line in lines {
+        if let Some(length) = length(&line.text) {
+            line.text.drain(..length);
+        }
+    }
+    true
+}
+
+/// Takes off a name that is the same before most lines.
+fn name(lines: &mut [Line]) -> bool {
+    let looked_at = looked_at(lines);
+    let Some(first) =
+        looked_at.iter().filter(|text| text.contains([':', ']'])).find_map(|text| NAME.find(beginning(text)))
+    else {
+        return false;
+    };
+    let first = first.as_str().trim_end().to_owned();
+    let length = |text: &str| {
+        let rest = text.strip_prefix(first.as_str())?;
+        (rest.is_empty() || rest.starts_with(' ')).then(|| first.len() + usize::from(!rest.is_empty()))
+    };
+    // The same line again and again is a value and its name, not a log.
+    let rests: BTreeSet<&str> = looked_at.iter().filter_map(|text| text.get(length(text)?..)).collect();
+    rests.len() >= LEAST_NAMED && common(lines, length)
+}
+
+/// Takes off the numbers of lines, where they follow each other. Text behind a number begins in one column: what is set in
+/// further stays so.
+fn numbers(lines: &mut [Line]) -> bool {
+    // A bar is one of the numbers only where most lines have it: fio begins some of its lines with one.
+    let looked_at = looked_at(lines);
+    let barred = looked_at.iter().filter(|text| numbered(text, true).is_some_and(|line| line.barred)).count();
+    let bar = barred * 10 >= looked_at.len() * MOST;
+    let filled: Vec<Option<Numbered<'_>>> =
+        lines.iter().filter(|line| is_filled(line)).map(|line| numbered(&line.text, bar)).collect();
+    let known: Vec<&Numbered<'_>> = filled.iter().flatten().collect();
+    // Lines that a page or a mail has broken have no number of their own.
+    let follow = known.windows(2).filter(|pair| pair[0].number.checked_add(1) == Some(pair[1].number)).count();
+    let jumps =
+        known.windows(2).filter(|pair| (2..=8).contains(&pair[1].number.saturating_sub(pair[0].number))).count();
+    let steps = known.len().saturating_sub(1);
+    if known.len() < 3 || known.len() * 10 < filled.len() * MOST || follow * 10 < steps * 7 || follow + jumps < steps {
+        return false;
+    }
+    // Behind numbers of other lengths that begin in one column there are as many blanks more or fewer.
+    let padded = known.iter().all(|line| !line.marked) && known.windows(2).any(|pair| pair[0].end != pair[1].end);
+    let place = |line: &Numbered<'_>| if padded { line.digits.min(MOST_DIGITS) } else { 0 };
+    let mut blanks = [usize::MAX; MOST_DIGITS + 1];
+    for line in known.iter().filter(|line| !line.rest.trim().is_empty()) {
+        let least = &mut blanks[place(line)];
+        *least = line.blanks().min(*least);
+    }
+    let cuts: Vec<Option<usize>> = lines
+        .iter()
+        .map(|line| {
+            let found = numbered(&line.text, bar)?;
+            Some(line.text.len() - found.rest.len() + found.blanks().min(blanks[place(&found)]))
+        })
+        .collect();
+    for (line, cut) in lines.iter_mut().zip(cuts) {
+        if let Some(cut) = cut {
+            line.text.drain(..cut.min(line.text.len()));
+        }
+    }
+    true
+}
+
+/// A line with a number in front.
+struct Numbered<'a> {
+    number: u64,
+    digits: usize,
+    /// Where it ends in its line.
+    end: usize,
+    /// Whether a mark divides it from the text, not blanks alone.
+    marked: bool,
+    /// Whether that is a bar.
+    barred: bool,
+    /// What follows it and the mark behind it.
+    rest: &'a str,
+}
+
+impl Numbered<'_> {
+    fn blanks(&self) -> usize {
+        self.rest.len() - self.rest.trim_start_matches(' ').len()
     }
 }
 
-/// Takes off what `rest` takes off, where most lines have it.
-fn common(lines: &mut [Line], rest: impl Fn(&str) -> Option<&str>) {
-    let filled: Vec<&Line> = lines.iter().filter(|line| !line.text.trim().is_empty()).collect();
-    let marked = filled.iter().filter(|line| rest(line.text.trim_start()).is_some()).count();
-    if filled.len() < 2 || marked * 10 < filled.len() * MOST {
+fn numbered(text: &str, bar: bool) -> Option<Numbered<'_>> {
+    let inner = text.trim_start();
+    let digits = inner.len() - inner.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let number = inner.get(..digits)?.parse().ok()?;
+    let behind = &inner[digits..];
+    let barred = behind.trim_start_matches(' ').strip_prefix('|').filter(|_| bar);
+    let (rest, marked) = if let Some(rest) = barred {
+        (rest, true)
+    } else if behind.starts_with([':', ')', '\t']) {
+        (&behind[1..], true)
+    } else if let Some(rest) = behind.strip_prefix('.') {
+        // Not that of a decimal number.
+        (Some(rest).filter(|rest| rest.is_empty() || rest.starts_with(' '))?, true)
+    } else if behind.is_empty() || behind.starts_with(' ') {
+        (behind, false)
+    } else {
+        return None;
+    };
+    Some(Numbered { number, digits, end: text.len() - behind.len(), marked, barred: barred.is_some(), rest })
+}
+
+/// Takes off the blanks that all lines begin with.
+fn indentation(lines: &mut [Line]) {
+    let blanks = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
+    let mut filled = lines.iter().filter(|line| is_filled(line));
+    let Some(first) = filled.next() else { return };
+    let mut shared = first.text[..blanks(&first.text)].to_owned();
+    for line in filled {
+        let alike = shared.bytes().zip(line.text.bytes()).take_while(|(a, b)| a == b).count();
+        shared.truncate(alike);
+    }
+    if shared.is_empty() {
         return;
     }
     for line in lines {
-        if let Some(rest) = rest(line.text.trim_start()) {
-            line.text = rest.to_owned();
-        }
+        line.text = line.text.strip_prefix(shared.as_str()).unwrap_or_default().to_owned();
     }
-}
-
-/// The number at the beginning of a line and what follows it.
-fn numbered(text: &str) -> Option<(u64, &str)> {
-    let text = text.trim_start();
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let number = text.get(..digits)?.parse().ok()?;
-    let rest = text[digits..].trim_start_matches([':', '|', '.', ')', '\t', ' ']);
-    Some((number, rest))
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking, and tells what it skips
 
 mod articles;
+mod damaged;
 mod documented;
 mod fio;
 #[cfg(not(windows))]

@@ -143,6 +143,31 @@ fn a_path_in_the_place_of_a_query_keeps_nothing() {
 }
 
 #[test]
+fn a_damaged_file_in_a_directory_is_skipped_and_named_in_a_query_too() {
+    let place = Place::new();
+    let root = place.path().join("results");
+    fs::create_dir_all(&root).unwrap();
+    for (name, read) in [("a.txt", 40.0), ("c.txt", 60.0)] {
+        fs::write(root.join(name), report(read)).unwrap();
+    }
+    fs::write(root.join("b.txt"), "AS SSD Benchmark 1.0\n\n").unwrap();
+    fs::write(root.join("d.json"), "{\"schema\":\"1.0\",\"id\":\"a\",\"suite\":{},\"medium\":{}}\n{\"schema\":")
+        .unwrap();
+    let query = format!("{}/", root.display());
+    let listed = run(place.assay(["list", &query]));
+    assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    assert!(listed.stdout.contains("40.0") && listed.stdout.contains("60.0"), "{}", listed.stdout);
+    let told = said(&listed);
+    assert!(told.contains("b.txt") && told.contains("d.json") && told.contains("2 files of 4 skipped"), "{told}");
+    // Without its slash it is a word that names no record.
+    let mut word = place.assay(["list", "results"]);
+    word.current_dir(place.path());
+    let word = run(word);
+    assert_eq!(word.code, Some(2));
+    assert!(said(&word).contains("write results/ to read the results in it"), "{}", word.stderr);
+}
+
+#[test]
 fn records_go_from_one_store_to_another_as_they_are() {
     let (here, there) = (Place::new(), Place::new());
     fs::write(here.path().join("a.txt"), report(30.0)).unwrap();
@@ -423,6 +448,13 @@ fn log(hdparm: f64, dd: f64, iops: u32, iozone: u32) -> String {
     let mut terse = vec!["0".to_owned(); 130];
     for (at, value) in [(0, "3"), (1, "fio-3.28"), (2, "randread"), (5, "81920"), (8, "1000")] {
         terse[at] = value.to_owned();
+    }
+    // Percentiles of reads and of writes, and processor times.
+    for at in (17..37).chain(58..78) {
+        "0%=0".clone_into(&mut terse[at]);
+    }
+    for at in [87, 88] {
+        "0.1%".clone_into(&mut terse[at]);
     }
     (terse[6], terse[7]) = ((iops * 4).to_string(), iops.to_string());
     format!(

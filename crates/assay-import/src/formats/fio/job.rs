@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use assay_core::finding::Finding;
 use assay_core::histogram::Histogram;
 use assay_core::workload::Op;
 
+use crate::plausible::Told;
 use crate::report::Latencies;
 
 /// A job, or a group of them that fio reports as one.
@@ -30,6 +32,10 @@ pub(super) struct Job {
     pub(super) disks: String,
     /// What of it is missing, where the text is cut off.
     pub(super) missing: Option<&'static str>,
+    /// Whether it read and wrote, and one of both is not told.
+    pub(super) half: bool,
+    /// What it prints that contradicts itself.
+    pub(super) contradictions: Vec<Finding>,
 }
 
 /// One direction of a job.
@@ -44,6 +50,8 @@ pub(super) struct Side {
     pub(super) iops: Option<f64>,
     pub(super) latency: Latencies,
     pub(super) histogram: Option<Histogram>,
+    /// What is printed of it, with its rounding.
+    pub(super) told: Told,
 }
 
 impl Side {
@@ -57,6 +65,7 @@ impl Side {
             iops: None,
             latency: Latencies::default(),
             histogram: None,
+            told: Told::default(),
         }
     }
 
@@ -143,6 +152,8 @@ pub(super) fn together(clones: Vec<Job>) -> Option<Job> {
     for job in all {
         whole.error = if whole.error == 0 { job.error } else { whole.error };
         whole.missing = whole.missing.or(job.missing);
+        whole.half |= job.half;
+        whole.contradictions.extend(job.contradictions);
         for mut side in job.sides {
             count(&mut side);
             match whole.sides.iter_mut().find(|ours| ours.op == side.op) {

@@ -16,6 +16,7 @@ use super::load::synced_apart;
 use super::terse::version;
 use crate::date;
 use crate::json;
+use crate::plausible::{Printed, Told};
 use crate::report::Latencies;
 use crate::text::Text;
 
@@ -70,6 +71,9 @@ pub(super) fn read(text: &Text, at: usize) -> Document {
     }
     if document.jobs.iter().any(|job| job.name == "All clients") {
         document.jobs.retain(|job| job.name == "All clients");
+    } else if document.jobs.len() > 1 && document.jobs.iter().any(|job| job.host.is_some()) {
+        // The sum of all comes last.
+        document.cut = true;
     }
     document
 }
@@ -136,6 +140,13 @@ fn side(value: &Value, op: Op) -> Side {
     let by_time = Some(side.bytes * 1e3 / side.runtime_ms).filter(|rate| rate.is_finite());
     let finer = |rate: f64| by_time.filter(|finer| (*finer - rate).abs() <= 1024.0).unwrap_or(rate);
     side.bytes_per_second = number("bw_bytes").or(kib.map(finer));
+    side.told = Told {
+        rate: side.bytes_per_second.map(|value| Printed { value, step: if value == 0.0 { 0.0 } else { 1024.0 } }),
+        iops: side.iops.map(Printed::exact),
+        bytes: Some(Printed { value: side.bytes, step: if as_kib { 1024.0 } else { 0.0 } }),
+        operations: side.operations.map(|operations| Printed::exact(operations as f64)),
+        seconds: Some(Printed { value: side.runtime_ms, step: 1.0 }.times(1e-3)),
+    };
     let (stats, clat, unit) = match value["lat_ns"].is_object() || value["clat_ns"].is_object() {
         true => (&value["lat_ns"], &value["clat_ns"], 1.0),
         false => (&value["lat"], &value["clat"], 1e3),

@@ -70,13 +70,17 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
         Some(text) => Distribution::from_fio(text).ok(),
     };
     let everywhere = get(&["percentage_random", "zonemode", "zonesize"]).is_none();
-    load.pattern = pattern(rw).filter(|_| spread.is_some() && everywhere);
+    // What writes was told to: where that is not among the options, they are not all there.
+    let told = op == Op::Read || get(&["rw", "readwrite"]).is_some();
+    load.pattern = pattern(rw).filter(|_| told && spread.is_some() && everywhere);
     load.distribution = spread.filter(|_| load.pattern == Some(Pattern::Random)).unwrap_or_default();
     let engine = get(&["ioengine"]);
+    // What is given and is no number is not the default.
+    let iodepth = if get(&["iodepth"]).is_some() { number("iodepth") } else { Some(1) };
     load.queue_depth = match engine {
-        Some(engine) => depth(engine, Some(number("iodepth").unwrap_or(1))),
+        Some(engine) => depth(engine, iodepth),
         // The default depends on the system, and is synchronous on all of them but Windows.
-        None => Some(number("iodepth").unwrap_or(1)).filter(|depth| *depth == 1),
+        None => iodepth.filter(|depth| *depth == 1),
     };
     load.blocks = get(&["bssplit"]).and_then(|text| blocks(text, base)).unwrap_or_default();
     load.block_bytes = match get(&["bs", "blocksize"]) {

@@ -12,6 +12,7 @@ use super::load::{self, Definition};
 use super::{json, terse, text};
 use crate::date;
 use crate::format::Section;
+use crate::plausible::Told;
 use crate::report::{Figure, Latencies, Load, Report};
 use crate::text::Text;
 
@@ -32,6 +33,10 @@ struct Call {
     text: States,
     terse: States,
     cut: bool,
+    /// How many processes or threads it began.
+    begun: Option<u32>,
+    /// Whether jobs trimmed, which is no figure here.
+    trims: bool,
     path: Option<String>,
 }
 
@@ -61,7 +66,7 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
             }
             call.version = document.version.or(call.version);
             call.created = document.created.or(call.created);
-            call.cut = document.cut;
+            call.cut |= document.cut;
             Some(document.end)
         } else if terse::begins(here) {
             match terse::read(here) {
@@ -85,6 +90,7 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
                         break;
                     }
                     call.created = call.created.or_else(|| date::of_ctime(&rest));
+                    call.trims |= (line..end).any(|at| text.line(at).trim_start().starts_with("trim"));
                     Some(end)
                 }
                 None => Some(line + 1),
@@ -93,6 +99,8 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
             call.version = call.version.or(Some(version));
             Some(line + 1)
         } else if is_fios(here) {
+            let starts = here.trim_start().strip_prefix("Starting ").and_then(|rest| rest.split(' ').next());
+            call.begun = call.begun.or(starts.and_then(|number| number.parse().ok()));
             // Behind all results of a state: what follows is a later state, or another call.
             if here.trim_start().starts_with("Run status group") {
                 call.text.again();
@@ -118,11 +126,14 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
 /// The report of a call that ends before this line, or that there is none.
 fn closed(call: Call, end: usize, number: u32) -> Section {
     let mut section = Section { end, ..Section::default() };
+    let what = if call.trims {
+        "fio trimmed here, which is not measured; of reads and writes there is nothing"
+    } else {
+        "output of fio without a result that is complete"
+    };
     match call.report() {
         Some(report) => section.reports.push(report),
-        None => section
-            .problems
-            .extend(Section::nothing(end, number, "output of fio without a result that is complete").problems),
+        None => section.problems.extend(Section::nothing(end, number, what).problems),
     }
     section
 }
@@ -182,6 +193,7 @@ impl Call {
     }
 
     fn report(mut self) -> Option<Report> {
+        let headless = self.definitions.is_empty() && self.version.is_none();
         let forms = [&mut self.json, &mut self.text, &mut self.terse].map(|form| std::mem::take(&mut form.jobs));
         // The form that tells most, of those with a result: a document may be cut off.
         let jobs = forms.into_iter().find(|jobs| jobs.iter().any(|job| !job.sides.is_empty()))?;
@@ -189,7 +201,8 @@ impl Call {
         report.version = self.version.take();
         report.created = self.created.take();
         let mut runs: Vec<Vec<Job>> = Vec::new();
-        for job in jobs {
+        for mut job in jobs {
+            job.contradictions = self.contradictions(&job);
             match runs.iter_mut().find(|run| run.first().is_some_and(|first| clones(first, &job))) {
                 Some(run) => run.push(job),
                 None => runs.push(vec![job]),
@@ -203,13 +216,36 @@ impl Call {
         }
         report.host.hostname =
             same(jobs.iter().map(|job| job.host.as_ref())).filter(|_| jobs.iter().all(|j| j.name != "All clients"));
+        let told: u32 = jobs.iter().map(|job| job.jobs.unwrap_or(1)).fold(0, u32::saturating_add);
+        if let Some(begun) = self.begun.filter(|begun| *begun > told) {
+            let what = format!("results of {} of {begun} jobs", begun - told);
+            report.findings.push(Finding::SourceIncomplete { what });
+        }
+        if headless {
+            report.findings.push(Finding::SourceIncomplete { what: "the beginning of fio's output".to_owned() });
+        }
         if self.cut {
             report.findings.push(Finding::SourceIncomplete { what: "the end of fio's output".to_owned() });
         }
         for job in &jobs {
             self.add(&mut report, job, &jobs);
         }
-        (!report.figures.is_empty()).then_some(report)
+        (!report.is_empty()).then_some(report)
+    }
+
+    /// What the directions of a job tell that contradicts itself.
+    fn contradictions(&self, job: &Job) -> Vec<Finding> {
+        let definition = self.definition(job);
+        let of = |side: &Side| {
+            let load = load::load(job, side, definition);
+            // Of a mix the size may be one of each direction.
+            let block = match side.op {
+                Op::Mixed => None,
+                _ => load.block_bytes.filter(|_| load.blocks.is_empty()),
+            };
+            side.told.contradiction(block)
+        };
+        job.sides.iter().filter_map(of).collect()
     }
 
     fn add(&self, report: &mut Report, job: &Job, all: &[Job]) {
@@ -222,6 +258,17 @@ impl Call {
         let parallel =
             all.iter().any(|other| !std::ptr::eq(other, job) && other.group == job.group && other.host == job.host);
         let definition = self.definition(job);
+        if let [side] = job.sides.as_slice()
+            && is_half(job, definition)
+        {
+            // It is no load of that half: the other was done beside it.
+            let (of, other) = if side.op == Op::Read { ("reads", "writes") } else { ("writes", "reads") };
+            let what = format!("the {other} of the job {}", job.name);
+            report.findings.push(Finding::SourceIncomplete { what });
+            report.findings.extend(job.contradictions.iter().take(1).cloned());
+            report.scores.extend(parts(job, side, of));
+            return;
+        }
         let figures: Vec<Figure> =
             match (job.sides.iter().find(|s| s.op == Op::Read), job.sides.iter().find(|s| s.op == Op::Write)) {
                 (Some(read), Some(write)) => {
@@ -233,6 +280,7 @@ impl Call {
                 _ => job.sides.iter().map(|side| figure(job, side, load::load(job, side, definition))).collect(),
             };
         for mut figure in figures {
+            figure.findings.extend(job.contradictions.iter().take(1).cloned());
             if parallel {
                 figure.findings.push(Finding::NotTold {
                     tool: NAME.to_owned(),
@@ -242,6 +290,18 @@ impl Call {
             report.figures.push(figure);
         }
     }
+}
+
+/// Whether a job with one direction is half of what it did: its operations say so, or it was to mix and is not told to
+/// its end.
+fn is_half(job: &Job, definition: Option<&Definition>) -> bool {
+    let rw = definition.map(|definition| &definition.rw).or(job.options.get("rw")).or(job.options.get("readwrite"));
+    let mix = rw.is_some_and(|rw| matches!(rw.split(':').next(), Some("rw" | "readwrite" | "randrw")));
+    let unified = job.sides.iter().any(|side| side.op == Op::Mixed);
+    // All of one may have been asked for.
+    let share = job.options.get("rwmixread").or(job.options.get("rwmixwrite")).map(String::as_str);
+    let both = !job.options.is_empty() && !matches!(share, Some("0" | "100"));
+    !unified && (job.half || mix && (both || job.missing.is_some()))
 }
 
 /// Whether two jobs are one with `numjobs`.
@@ -282,6 +342,7 @@ fn figure(job: &Job, side: &Side, load: Load) -> Figure {
     figure.bytes_per_second = side.bytes_per_second;
     figure.iops = side.iops;
     figure.latency_ns = side.latency;
+    figure.told = Told::LOOKED_AT;
     if op != Op::Read && load::durable(&job.options) {
         figure.durable_bytes_per_second = side.bytes_per_second;
     }

@@ -6,10 +6,13 @@
 use assay_core::workload::Op;
 
 use super::job::{Job, Side};
+use crate::plausible::{Printed, Told};
 use crate::report::Latencies;
 
 /// Fields before those of reads: version, fio's version, job, group, error.
 const BEFORE: usize = 5;
+/// Percentiles of each direction.
+const PERCENTILES: usize = 20;
 
 /// Whether a line is a result in terse form: `3;fio-3.33;job;0;0;…`.
 pub(super) fn begins(line: &str) -> bool {
@@ -27,6 +30,9 @@ pub(super) fn read(line: &str) -> Option<(String, Job)> {
         "3" | "4" => 41,
         _ => 47,
     };
+    if !is_straight(&fields, width) {
+        return None;
+    }
     let mut job = Job {
         name: (*fields.get(2)?).to_owned(),
         group: fields.get(3)?.parse().ok()?,
@@ -52,6 +58,21 @@ pub(super) fn read(line: &str) -> Option<(String, Job)> {
     Some((version(fields.get(1)?), job))
 }
 
+/// Whether fields stand where they belong: those of percentiles hold `%=`, and those of processor times behind all
+/// directions end with `%`. Where a mail has wrapped a line and lost a piece of it, they do not.
+fn is_straight(fields: &[&str], width: usize) -> bool {
+    let directions = if fields.first() == Some(&"3") { 2 } else { 3 };
+    // Trims have no percentiles in all versions.
+    let percentiles = (0..2).flat_map(|side| (0..PERCENTILES).map(move |at| BEFORE + side * width + 12 + at));
+    let processor = BEFORE + directions * width;
+    let numbers = (0..2).flat_map(|side| (0..4).map(move |at| BEFORE + side * width + at));
+    // The last of a line that is cut off may be anything.
+    let whole = fields.get(..fields.len().saturating_sub(1)).unwrap_or_default();
+    percentiles.filter_map(|at| whole.get(at)).all(|field| field.contains("%="))
+        && (processor..processor + 2).filter_map(|at| whole.get(at)).all(|field| field.ends_with('%'))
+        && numbers.filter_map(|at| whole.get(at)).all(|field| field.parse::<f64>().is_ok())
+}
+
 fn side_of(op: Op, fields: &[&str]) -> Option<Side> {
     let number = |at: usize| -> Option<f64> { fields.get(at)?.parse().ok() };
     let mut side = Side::new(op);
@@ -59,11 +80,19 @@ fn side_of(op: Op, fields: &[&str]) -> Option<Side> {
     side.bytes_per_second = number(1).map(|rate| rate * 1024.0);
     side.iops = number(2);
     side.runtime_ms = number(3)?;
+    let whole = |at: usize, unit: f64| number(at).map(|value| Printed { value, step: 1.0 }.times(unit));
+    side.told = Told {
+        rate: whole(1, 1024.0),
+        iops: whole(2, 1.0),
+        bytes: whole(0, 1024.0),
+        operations: None,
+        seconds: whole(3, 1e-3),
+    };
     // Whole KiB/s of a slow medium are too coarse: size and time are told too.
     let by_time = side.bytes * 1e3 / side.runtime_ms;
     side.bytes_per_second = side.bytes_per_second.map(|rate| close(rate, by_time, 1024.0));
     let percentile = |share: f64| {
-        let percentiles = fields.iter().skip(12).take(20).filter_map(|field| field.split_once("%="));
+        let percentiles = fields.iter().skip(12).take(PERCENTILES).filter_map(|field| field.split_once("%="));
         let mut percentiles =
             percentiles.filter(|(name, _)| name.parse::<f64>().is_ok_and(|name| (name - share).abs() < 1e-4));
         percentiles

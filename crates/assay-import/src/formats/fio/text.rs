@@ -7,12 +7,13 @@
 use std::sync::LazyLock;
 
 use assay_core::workload::Op;
-use regex_lite::Regex;
 
 use super::job::{Job, Side};
 use super::load::Definition;
 use super::terse::close;
-use crate::pattern::regex;
+use crate::number::printed;
+use crate::pattern::{Regex, regex};
+use crate::plausible::{Printed, Told};
 use crate::text::Text;
 
 static RESULT: LazyLock<Regex> =
@@ -205,28 +206,42 @@ fn side(line: &str) -> Option<Option<Side>> {
         "mixed" => Some(Op::Mixed),
         _ => None,
     };
-    let number = |text: &str| text.replace(',', "").parse::<f64>().ok();
+    let number = |text: &str| printed(&text.replace(',', ""));
+    let milliseconds = |text: &str| number(text).map(|time| time.times(1e-3));
     if let Some(found) = NEW.captures(line) {
         let Some(op) = op(&found[1]) else { return Some(None) };
         let mut side = Side::new(op);
-        side.iops = number(&found[2]).map(|iops| iops * decimal_letter(&found[3]));
-        // The decimal figure: version 3.1 prints wrong ones in MiB/s.
-        side.bytes_per_second = number(&found[6]).zip(unit(&found[7], 1000.0)).map(|(number, unit)| number * unit);
-        side.bytes = number(&found[8]).zip(unit(&found[9], 1000.0)).map_or(0.0, |(number, unit)| number * unit);
-        side.runtime_ms = number(&found[10]).unwrap_or(0.0);
-        return Some(Some(side));
+        side.told = Told {
+            iops: number(&found[2]).map(|iops| iops.times(decimal_letter(&found[3]))),
+            // The decimal figure: version 3.1 prints wrong ones in MiB/s.
+            rate: number(&found[6]).zip(unit(&found[7], 1000.0)).map(|(number, unit)| number.times(unit)),
+            bytes: number(&found[8]).zip(unit(&found[9], 1000.0)).map(|(number, unit)| number.times(unit)),
+            seconds: milliseconds(&found[10]),
+            operations: None,
+        };
+        return Some(Some(as_told(side)));
     }
     let found = OLD.captures(line)?;
     let Some(op) = op(&found[1]) else { return Some(None) };
     let mut side = Side::new(op);
-    side.bytes = number(&found[2]).zip(unit(&found[3], 1024.0)).map_or(0.0, |(number, unit)| number * unit);
-    side.bytes_per_second = number(&found[4]).zip(unit(&found[5], 1024.0)).map(|(number, unit)| number * unit);
-    side.iops = found
-        .get(6)
-        .and_then(|iops| number(iops.as_str()))
-        .map(|iops| iops * found.get(7).map_or(1.0, |letter| decimal_letter(letter.as_str())));
-    side.runtime_ms = number(&found[8]).unwrap_or(0.0);
-    Some(Some(side))
+    let letter = found.get(7).map_or(1.0, |letter| decimal_letter(letter.as_str()));
+    side.told = Told {
+        iops: found.get(6).and_then(|iops| number(iops.as_str())).map(|iops| iops.times(letter)),
+        rate: number(&found[4]).zip(unit(&found[5], 1024.0)).map(|(number, unit)| number.times(unit)),
+        bytes: number(&found[2]).zip(unit(&found[3], 1024.0)).map(|(number, unit)| number.times(unit)),
+        seconds: milliseconds(&found[8]),
+        operations: None,
+    };
+    Some(Some(as_told(side)))
+}
+
+/// A direction with the figures that were printed of it.
+fn as_told(mut side: Side) -> Side {
+    let value = |printed: Option<Printed>| printed.map(|printed| printed.value);
+    (side.iops, side.bytes_per_second) = (value(side.told.iops), value(side.told.rate));
+    side.bytes = value(side.told.bytes).unwrap_or(0.0);
+    side.runtime_ms = value(side.told.seconds).map_or(0.0, |seconds| (seconds * 1e3).round());
+    side
 }
 
 /// Percentiles of one line. Those of the whole latency come last, where they are printed, and stay.
@@ -251,9 +266,13 @@ fn operations(job: &mut Job, totals: &str, block: &impl Fn(&Job, Op) -> Option<u
         .map(|part| part.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok())
         .collect();
     let of = |op: Op| counts.get(usize::from(op == Op::Write)).copied().flatten();
+    let told = |op: Op| job.sides.iter().any(|side| side.op == op || side.op == Op::Mixed);
+    let lacks = |op: Op| of(op).is_some_and(|count| count > 0) && !told(op);
+    job.half = lacks(Op::Read) || lacks(Op::Write);
     let blocks: Vec<Option<u64>> = job.sides.iter().map(|side| block(job, side.op)).collect();
     for (side, block) in job.sides.iter_mut().zip(blocks) {
         let Some(count) = of(side.op).filter(|count| *count > 0 && side.op != Op::Mixed) else { continue };
+        side.told.operations = Some(Printed::exact(count as f64));
         let seconds = side.runtime_ms / 1e3;
         // Three digits are printed at least.
         let near = |printed: f64, precise: f64| close(printed, precise, printed * 6e-3);

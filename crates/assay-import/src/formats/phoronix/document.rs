@@ -11,6 +11,8 @@ pub(super) struct Document {
     pub(super) tests: Vec<Test>,
     /// Whether its end is missing.
     pub(super) cut_off: bool,
+    /// Whether elements do not end in the order in which they began.
+    pub(super) broken: bool,
 }
 
 /// A machine, or a run on it.

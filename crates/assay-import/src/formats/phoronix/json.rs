@@ -46,6 +46,7 @@ fn document(value: &Value) -> Document {
         systems: entries(&value["systems"]).map(|(name, value)| system(name, value)).collect(),
         tests: entries(&value["results"]).map(|(_, value)| test(value)).collect(),
         cut_off: false,
+        broken: false,
     }
 }
 

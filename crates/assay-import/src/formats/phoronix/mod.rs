@@ -112,6 +112,10 @@ fn reports(document: &Document, line: u32) -> Result<(Vec<Report>, Vec<Problem>)
             }
             let Some((load, rate)) = &load else {
                 report.scores.push(score(test, entry, value));
+                if test.scale.is_empty() {
+                    let what = format!("the unit of {}", test.title);
+                    report.find(Finding::NotTold { tool: NAME.to_owned(), what });
+                }
                 continue;
             };
             if load.device.is_some() {
@@ -154,6 +158,9 @@ fn report(document: &Document, system: Option<&System>, entry: &Entry, target: &
     target.clone_into(&mut report.medium.path);
     if document.cut_off {
         report.findings.push(Finding::SourceIncomplete { what: "the end of the result file".to_owned() });
+    }
+    if document.broken {
+        report.findings.push(Finding::SourceIncomplete { what: "elements of the result file".to_owned() });
     }
     let Some(system) = system else { return report };
     if let Some(version) = &system.client {

@@ -3,16 +3,16 @@
 
 use std::sync::LazyLock;
 
-use regex_lite::Regex;
-
 use super::document::{Document, Entry, System, Test, components, short, version};
-use crate::pattern::regex;
+use crate::pattern::{Regex, regex};
 use crate::text::Text;
 
 static ELEMENT: LazyLock<Regex> = LazyLock::new(|| regex(r"<(/?[A-Za-z0-9]+)(?: [^<>]*)?/?>([^<]*)"));
 
 const ROOT: &str = "<PhoronixTestSuite";
 const END: &str = "</PhoronixTestSuite>";
+/// Most elements within one another.
+const DEEPEST: usize = 64;
 /// How far above the root a document type is searched.
 const MOST_ABOVE: usize = 40;
 
@@ -48,8 +48,15 @@ enum Place {
 fn parse(text: &str) -> Document {
     let mut document = Document { cut_off: true, ..Document::default() };
     let mut place = Place::Head;
+    let mut open: Vec<String> = Vec::new();
     for element in ELEMENT.captures_iter(text) {
         let (name, value) = (&element[1], element[2].trim());
+        match name.strip_prefix('/') {
+            Some(name) => document.broken |= open.pop().is_none_or(|last| last != name),
+            // A document is not deeper, however long it is.
+            None if open.len() < DEEPEST && !empty(&element[0]) => open.push(name.to_owned()),
+            None => {}
+        }
         place = match (name, place) {
             ("/PhoronixTestSuite", place) => {
                 document.cut_off = false;
@@ -84,6 +91,11 @@ fn parse(text: &str) -> Document {
     document
 }
 
+/// Whether an element ends where it begins: `<Notes/>`.
+fn empty(element: &str) -> bool {
+    element.split_once('>').is_some_and(|(tag, _)| tag.ends_with('/'))
+}
+
 fn set(document: &mut Document, place: &mut Place, name: &str, raw: &str) {
     if name == "AssociatedIdentifiers"
         && let Place::System(system) = place
@@ -91,7 +103,8 @@ fn set(document: &mut Document, place: &mut Place, name: &str, raw: &str) {
         system.identifiers = decode(raw).split(", ").map(|name| short(name).to_owned()).collect();
         return;
     }
-    let value = decode(short(raw));
+    // What wraps the document wraps names too.
+    let value = decode(short(raw)).split_whitespace().collect::<Vec<_>>().join(" ");
     match place {
         Place::Head => {
             if name == "TestClient" {

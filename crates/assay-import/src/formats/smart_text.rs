@@ -1,0 +1,189 @@
+//! smartctl and `nvme smart-log`: the text that they print of model, serial number, capacity and health.
+//!
+//! Shapes: `ataprint.cpp`, `scsiprint.cpp` and `nvmeprint.cpp` of smartmontools (<https://www.smartmontools.org/>, GPL) as of
+//! 6 and 7, and `nvme-print-stdout.c` of nvme-cli (<https://github.com/linux-nvme/nvme-cli>, GPL) as of 1 and 2. Names of
+//! health are those that smartctl has in its JSON, so that both forms can be laid beside each other.
+
+use std::sync::LazyLock;
+
+use assay_core::medium::MediumKind;
+
+use crate::command::{commands, is_device};
+use crate::format::{Format, Section};
+use crate::pattern::{Regex, regex};
+use crate::report::Report;
+use crate::text::Text;
+
+/// smartctl's text, and that of nvme.
+pub(crate) struct SmartText;
+
+const NAME: &str = "smartctl text";
+/// Most lines of a report, with all its logs.
+const LONGEST: usize = 600;
+/// Most lines between the title and the first section.
+const MOST_ABOVE: usize = 12;
+/// Most names of health that are kept.
+const MOST: usize = 200;
+
+static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^smartctl (?:version )?(\d+\.\d+)[ -]"));
+static NVME: LazyLock<Regex> = LazyLock::new(|| regex(r"^Smart Log for NVME device: ?(\S+) namespace-id"));
+static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^\s*\d{1,3} ([A-Za-z][A-Za-z0-9_-]*) +0x[0-9a-f]{4} +\d{3} +\d{3} +(?:\d{3}|---) +\S+ +\S+ +(\S+) +(\S.*)$")
+});
+static BYTES: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9][0-9,.' ]*)(?: bytes)? \["));
+static COUNT: LazyLock<Regex> = LazyLock::new(|| regex(r"^(0x[0-9a-f]+|[0-9][0-9,]*)"));
+
+/// Names of health as both tools print them, in small letters with a line between words, and those of smartctl's JSON.
+const NAMES: [(&str, &str); 22] = [
+    ("critical_warning", "critical_warning"),
+    ("temperature", "temperature_celsius"),
+    ("current_drive_temperature", "temperature_celsius"),
+    ("available_spare", "available_spare"),
+    ("available_spare_threshold", "available_spare_threshold"),
+    ("percentage_used", "percentage_used"),
+    ("data_units_read", "data_units_read"),
+    ("data_units_written", "data_units_written"),
+    ("host_read_commands", "host_reads"),
+    ("host_write_commands", "host_writes"),
+    ("controller_busy_time", "controller_busy_time"),
+    ("power_cycles", "power_cycles"),
+    ("power_on_hours", "power_on_hours"),
+    ("unsafe_shutdowns", "unsafe_shutdowns"),
+    ("media_errors", "media_errors"),
+    ("media_and_data_integrity_errors", "media_errors"),
+    ("num_err_log_entries", "num_err_log_entries"),
+    ("error_information_log_entries", "num_err_log_entries"),
+    ("warning_temperature_time", "warning_temp_time"),
+    ("critical_composite_temperature_time", "critical_comp_time"),
+    ("warning_comp._temperature_time", "warning_temp_time"),
+    ("critical_comp._temperature_time", "critical_comp_time"),
+];
+
+impl Format for SmartText {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &[
+            "smartctl",
+            "smart data section",
+            "self-assessment",
+            "smart log for nvme",
+            "percentage used",
+            "power_on_hours",
+        ]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        let line = text.line(at).trim();
+        is_section(line) || line.starts_with("Smart Log for NVME") && NVME.is_match(line)
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let first = text.line(at).trim();
+        let mut report = Report::new(if is_section(first) { "smartctl" } else { "nvme" });
+        report.version = (at.saturating_sub(MOST_ABOVE)..at)
+            .rev()
+            .find_map(|line| VERSION.captures(text.line(line).trim()))
+            .filter(|_| report.tool == "smartctl")
+            .map(|found| found[1].to_owned());
+        let called = || {
+            let above = (at.saturating_sub(MOST_ABOVE)..at).rev().map(|line| text.line(line));
+            let mut words = above.flat_map(|line| commands(line, "smartctl")).flatten();
+            words.find(|word| is_device(word)).map(str::to_owned)
+        };
+        let device = match NVME.captures(first) {
+            Some(nvme) => {
+                report.medium.kind = MediumKind::Nvme;
+                Some(device(&nvme[1]))
+            }
+            None => called(),
+        };
+        report.medium.path = device.clone().unwrap_or_default();
+        report.medium.device = device;
+        let mut end = at + 1;
+        for number in at + 1..text.len().min(at + LONGEST) {
+            let line = text.line(number).trim();
+            if line.starts_with("=== START OF INFORMATION") || NVME.is_match(line) || VERSION.is_match(line) {
+                break;
+            }
+            if is_section(line) || take(&mut report, line) {
+                end = number + 1;
+            } else if report.tool == "nvme" && !line.is_empty() && !line.contains(':') {
+                break;
+            }
+        }
+        if report.is_empty() {
+            return Section::nothing(end, text.number(at), "output of smartctl or nvme without health in it");
+        }
+        Section::of(report, end)
+    }
+}
+
+fn is_section(line: &str) -> bool {
+    ["INFORMATION", "SMART DATA", "READ SMART DATA"]
+        .iter()
+        .any(|name| line.strip_prefix("=== START OF ").and_then(|rest| rest.strip_suffix(" SECTION ===")) == Some(name))
+}
+
+/// `nvme0n1` as a device.
+fn device(name: &str) -> String {
+    if name.starts_with('/') { name.to_owned() } else { format!("/dev/{name}") }
+}
+
+/// Takes what a line says; whether it said something.
+fn take(report: &mut Report, line: &str) -> bool {
+    if let Some(attribute) = ATTRIBUTE.captures(line) {
+        insert(report, &attribute[1], attribute[3].trim());
+        return true;
+    }
+    let Some((name, value)) = line.split_once(':') else { return false };
+    let (name, value) = (name.trim(), value.trim());
+    let medium = &mut report.medium;
+    let given = || Some(value.to_owned()).filter(|value| !value.is_empty());
+    match name {
+        "Device Model" | "Model Number" | "Product" => medium.model = medium.model.take().or_else(given),
+        "Vendor" => medium.vendor = given(),
+        "Serial Number" | "Serial number" => medium.unit = given(),
+        "User Capacity" | "Total NVM Capacity" | "Namespace 1 Size/Capacity" => {
+            medium.capacity_bytes = medium.capacity_bytes.or_else(|| bytes(value));
+        }
+        "Firmware Version" => insert(report, "firmware", value),
+        "SMART overall-health self-assessment test result" | "SMART Health Status" => {
+            insert(report, "smart_passed", if matches!(value, "PASSED" | "OK") { "true" } else { "false" });
+        }
+        "NVMe Version" => medium.kind = MediumKind::Nvme,
+        _ => return health(report, name, value),
+    }
+    true
+}
+
+/// A line of the log of an NVMe device, in the words of either tool.
+fn health(report: &mut Report, name: &str, value: &str) -> bool {
+    let spelt = name.to_lowercase().split_whitespace().collect::<Vec<_>>().join("_");
+    let Some((_, known)) = NAMES.iter().find(|(printed, _)| *printed == spelt) else { return false };
+    let Some(count) = COUNT.captures(value) else { return false };
+    let plain = count[1].replace(',', "");
+    let number = match plain.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok().map(|number| number.to_string()),
+        None => Some(plain),
+    };
+    if let Some(number) = number {
+        insert(report, known, &number);
+    }
+    true
+}
+
+fn insert(report: &mut Report, name: &str, value: &str) {
+    let health = &mut report.medium.health;
+    if health.len() < MOST && !value.is_empty() {
+        health.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+    }
+}
+
+/// `4,000,787,030,016 bytes [4.00 TB]`.
+fn bytes(text: &str) -> Option<u64> {
+    let found = BYTES.captures(text)?;
+    found[1].chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()
+}
