@@ -18,6 +18,7 @@ mod deciding_load;
 mod deciding_quantity;
 mod exclusion;
 pub mod fleet;
+mod host_days;
 mod identity;
 mod load;
 pub mod load_curve;

@@ -8,6 +8,7 @@ use super::group::Group;
 use super::numbers::estimate;
 use super::report::{Basis, Run, Side};
 use crate::Excluded;
+use crate::host_days::HostDays;
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::Mark;
@@ -22,9 +23,10 @@ pub(super) fn gather(
 ) -> (Option<Side>, Vec<Excluded>) {
     let mut excluded = Vec::new();
     let mut runs: Vec<(Run, Option<Excluded>)> = Vec::new();
+    let days = HostDays::of(group.records.iter().copied());
     for record in &group.records {
         let leave_out = |reason| Excluded::new(record, Some(load), reason);
-        let (run, reasons) = run(record, load, quantity);
+        let (run, reasons) = run(record, &days, load, quantity);
         excluded.extend(reasons.into_iter().map(leave_out));
         runs.extend(run.map(|(run, unsound)| (run, unsound.map(leave_out))));
     }

@@ -173,7 +173,7 @@ pub struct Run {
     pub record: String,
     /// Its unit: model and name.
     pub unit: (String, String),
-    /// The day it was made on, in UTC, and the host.
+    /// The day of its unit and the host, by one name ([`assay_stats::days`]).
     #[serde(skip)]
     pub day: Option<String>,
     /// The kind of computer it was made with.

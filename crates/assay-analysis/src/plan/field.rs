@@ -9,7 +9,8 @@ use assay_stats::plan::{Contender, Outcome};
 use super::race_types::Chance;
 use crate::admission::admit;
 use crate::exclusion::Excluded;
-use crate::identity::{Identity, host_day, identity};
+use crate::host_days::HostDays;
+use crate::identity::{Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::rank::Levels;
@@ -77,7 +78,7 @@ impl Model {
 /// The models of these records with what can be used of them, and what cannot.
 pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Vec<Model>, Vec<Excluded>) {
     let (mut field, mut excluded): (Vec<Model>, Vec<Excluded>) = (Vec::new(), Vec::new());
-    let levels = Levels::of(records, load, quantity);
+    let (levels, days) = (Levels::of(records, load, quantity), HostDays::of(records));
     for record in records {
         let Identity { model, unit, .. } = identity(record);
         let index = field.iter().position(|known| known.name == model).unwrap_or_else(|| {
@@ -96,7 +97,7 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
         excluded.extend(reasons.into_iter().map(|reason| Excluded::new(record, Some(load), reason)));
         let factor = levels.factor(&model.name, &unit);
         model.flattered |= reading.iter().any(|reading| reading.marks.contains(&Mark::BestOf));
-        reading.iter().for_each(|reading| model.add(&unit, reading, factor));
+        reading.iter().for_each(|reading| model.add(&unit, reading, factor, days.name(record)));
     }
     // A check that found nothing says nothing of speed; one that found a fake or saw it fail does of the model.
     field.retain(|model| model.measured || model.failed || model.wrong_data);
@@ -104,8 +105,8 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
 }
 
 impl Model {
-    fn add(&mut self, unit: &str, reading: &Reading<'_>, factor: f64) {
-        let run = (reading.values.iter().map(|value| value * factor).collect(), host_day(reading.record));
+    fn add(&mut self, unit: &str, reading: &Reading<'_>, factor: f64, day: Option<String>) {
+        let run = (reading.values.iter().map(|value| value * factor).collect(), day);
         match self.units.iter_mut().find(|known| known.name == unit) {
             Some(known) => known.runs.push(run),
             None => self.units.push(Unit { name: unit.to_owned(), runs: vec![run] }),

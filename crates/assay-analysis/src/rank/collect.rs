@@ -9,7 +9,8 @@ use crate::admission::admit;
 use crate::bus::rates;
 use crate::connected::computer;
 use crate::exclusion::Excluded;
-use crate::identity::{Identity, host_day, identity};
+use crate::host_days::HostDays;
+use crate::identity::{Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, loads, reading};
@@ -20,6 +21,8 @@ pub(super) struct Entry<'a> {
     pub(super) record: &'a Record,
     pub(super) identity: Identity,
     pub(super) wave: Option<u32>,
+    /// Its day and host.
+    day: Option<String>,
 }
 
 impl Entry<'_> {
@@ -60,8 +63,10 @@ pub(super) struct Session<'a> {
 impl<'a> Catalogue<'a> {
     /// The result does not depend on the order of `records`.
     pub(super) fn new(records: &[&'a Record]) -> Self {
-        let mut entries: Vec<Entry<'_>> =
-            records.iter().map(|&record| Entry { record, identity: identity(record), wave: None }).collect();
+        let days = HostDays::of(records.iter().copied());
+        let entry =
+            |record: &&'a Record| Entry { record, identity: identity(record), wave: None, day: days.name(record) };
+        let mut entries: Vec<Entry<'_>> = records.iter().map(entry).collect();
         entries.sort_by(|a, b| {
             (&a.identity, &a.record.created, &a.record.id).cmp(&(&b.identity, &b.record.created, &b.record.id))
         });
@@ -97,7 +102,7 @@ impl<'a> Catalogue<'a> {
                 measurement,
                 identity: &entry.identity,
                 wave: entry.wave,
-                day: host_day(entry.record),
+                day: entry.day.clone(),
                 computer: computer(entry.record),
                 values: reading.values,
                 rates: rates(measurement),

@@ -52,6 +52,6 @@ pub const SEEN: &[Seen] = &[
     // label of a unit and records with its serial number alone.
     open("one card by two labels", "any false", &[89]),
     open("labels on the first day only", "any false", &[137]),
-    // An evening that ends after midnight UTC counts as two days.
-    open("an evening across midnight", "compare of two groups", &[98]),
+    // An evening that ends after midnight UTC counted as two days.
+    mended("an evening across midnight", "compare of two groups", &[98, 194, 554, 842]),
 ];
