@@ -242,7 +242,7 @@ pub struct Unresolved {
     pub ratio: f64,
     /// Units of the model.
     pub of: usize,
-    /// Whether a test says so; else the units differ, and there are too few to test it.
+    /// Whether a test says so; else the units differ, and there are too few to test it: none is named.
     pub tested: bool,
     /// Whether unit and slot could be told apart.
     pub slot_known: bool,
@@ -274,8 +274,6 @@ pub struct Deviation {
     pub least: f64,
     /// Largest ratio.
     pub most: f64,
-    /// Whether a test says so under any of them.
-    pub tested: bool,
     /// Directions that it was measured in, too, and deviates under no load of.
     pub not_in: Vec<&'static str>,
 }

@@ -3,16 +3,9 @@
 use std::collections::BTreeMap;
 
 use assay_core::workload::Op;
-use assay_stats::rank::{Fit, ModelFit, ODD_ALPHA, Ranking, odd_units, units_to_name};
+use assay_stats::rank::{Fit, ODD_ALPHA, Ranking, odd_units, units_to_name};
 
 use super::answer::{Deviation, LoadRanking, Unresolved};
-
-/// Others that differ by less agree, and a unit that differs by less does not deviate: the least
-/// ratio of the test itself.
-const AGREE: f64 = 1.15;
-
-/// Units from which on a model is its own reference.
-const OWN_REFERENCE: usize = 6;
 
 /// A ranking without a unit.
 pub(super) type Without<'a> = &'a dyn Fn(&str, &str) -> Option<Ranking>;
@@ -55,28 +48,8 @@ pub(super) fn odd(
     let mut all: Vec<Unresolved> =
         found.odd.iter().map(|o| new(&o.model, Some(o.unit.clone()), o.ratio, true)).collect();
     all.extend(found.disagree.iter().map(|d| new(&d.model, None, d.ratio, true)));
-    for d in &found.untested {
-        // A model that was its own reference was tested, and nobody was named.
-        all.push(match of(&d.model).filter(|model| model.units.len() < OWN_REFERENCE).and_then(lone) {
-            Some((unit, ratio)) => new(&d.model, Some(unit), ratio, false),
-            None => new(&d.model, None, d.ratio, false),
-        });
-    }
+    all.extend(found.untested.iter().map(|d| new(&d.model, None, d.ratio, false)));
     (all, found.tested)
-}
-
-/// The unit that differs from all others, where those agree among themselves: nothing is tested.
-fn lone(model: &ModelFit) -> Option<(String, f64)> {
-    if model.units.len() < 3 {
-        return None;
-    }
-    let found = model.units.iter().enumerate().filter_map(|(at, unit)| {
-        let others: Vec<f64> = model.units.iter().enumerate().filter(|(o, _)| *o != at).map(|(_, u)| u.ln).collect();
-        let (low, high) = others.iter().fold((f64::MAX, f64::MIN), |(low, high), ln| (low.min(*ln), high.max(*ln)));
-        let off = unit.ln - others.iter().sum::<f64>() / others.len() as f64;
-        (high - low <= AGREE.ln() && off.abs() > AGREE.ln()).then(|| (unit.name.clone(), off.exp()))
-    });
-    found.max_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs()))
 }
 
 fn layers(ranking: &Ranking) -> BTreeMap<&str, usize> {
@@ -125,7 +98,6 @@ pub(super) fn deviations<'a>(rankings: impl Iterator<Item = &'a LoadRanking> + C
             ratio: (ratios().map(f64::ln).sum::<f64>() / odd.len() as f64).exp(),
             least: ratios().fold(f64::MAX, f64::min),
             most: ratios().fold(f64::MIN, f64::max),
-            tested: odd.iter().any(|o| o.tested),
             not_in: not_in(model, unit),
         }
     };
