@@ -38,6 +38,7 @@ mod reading;
 mod samples;
 #[cfg(test)]
 mod scale_tests;
+mod settle;
 
 pub use admission::{admit, examine, excluded, share_verdicts};
 pub use bus::held_by_bus;
@@ -53,3 +54,4 @@ pub use over_days::{ASSUMED_DAYS, over_days};
 pub use published::{PREFIX, PublishedError, published};
 pub use quantity::{Quantity, estimate};
 pub use reading::{Mark, Reading, loads, reading};
+pub use settle::{UnitNote, settle_units};

@@ -45,6 +45,14 @@ pub(crate) fn listed(queries: &[impl AsRef<str>]) -> Result<Vec<Record>, Failure
     Ok(records)
 }
 
+/// Names the units of all records of a question alike, where labels and serial numbers contradict each other, and tells it.
+#[cfg(feature = "whole")]
+pub(crate) fn settle_units<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
+    for note in assay_analysis::settle_units(records) {
+        crate::output::tell_wrapped(&format!("note: {note}"));
+    }
+}
+
 /// Why these queries name nothing.
 pub(crate) fn nothing(queries: &[impl AsRef<str>]) -> Result<&'static str, Failure> {
     let asks_store = queries.iter().all(|query| refuse_elsewhere(query.as_ref()).is_ok());

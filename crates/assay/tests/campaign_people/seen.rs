@@ -45,13 +45,13 @@ pub const SEEN: &[Seen] = &[
     mended("a model a computer", "any false", &[8, 248, 320]),
     mended("shared computers", "computers with nothing between", &[10, 58]),
     mended("shared computers", "compare of two groups", &[34, 202, 250]),
-    // statistics.md: the chance of a false alarm is 5 % over all units and loads; what the other models do not carry is named
-    // where the rest agrees within 15 %, which chance alone brings about.
-    open("", "an innocent unit named, untested", &[185]),
-    // One serial number under two labels counts as two units, in every command and without a word; so do records with the
+    // statistics.md: the chance of a false alarm is 5 % over all units and loads; what the other models do not carry was named
+    // where the rest agreed within 15 %, which chance alone brings about.
+    mended("", "an innocent unit named, untested", &[13, 32, 39, 63, 185, 210]),
+    // One serial number under two labels counted as two units, in every command and without a word; so did records with the
     // label of a unit and records with its serial number alone.
-    open("one card by two labels", "any false", &[89]),
-    open("labels on the first day only", "any false", &[137]),
+    mended("one card by two labels", "any false", &[89, 113, 3497]),
+    mended("labels on the first day only", "any false", &[137, 569]),
     // An evening that ends after midnight UTC counted as two days.
     mended("an evening across midnight", "compare of two groups", &[98, 194, 554, 842]),
 ];
