@@ -60,6 +60,8 @@ pub struct BuyOffer {
     pub model: String,
     /// What it gives.
     pub performance: Figure,
+    /// Whether the bus of the slot was the limit: it gives that at least.
+    pub at_ceiling: bool,
     /// Price of one.
     pub price: f64,
     /// Power in watts.
@@ -179,6 +181,7 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
         let (pieces, cost) = candidate.cost(&fleet)?;
         let over = question.budget.as_ref().is_some_and(|b| cost > b.amount);
         let option = BuyOffer {
+            at_ceiling: subject.at_ceiling(&load, quantity),
             model: subject.model,
             per_money: performance.value * f64::from(question.nodes) / cost,
             performance,
@@ -202,6 +205,7 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     refuse_apart(&orders, &options)?;
     let choice = choose(&mut options, &candidates, &fleet, question, &orders)?;
     refuse_flattered(&options, &choice)?;
+    refuse_held(&options, &choice)?;
     let affordable = options.iter().filter(|o| o.standing != Standing::OverBudget).map(|o| o.model.as_str());
     let not_separated = match choice {
         Choice::Buy { index, .. } => orders.not_separated(&options[index].model, affordable),
@@ -244,6 +248,20 @@ fn refuse_flattered(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseE
             let (model, other) = (options[index].model.clone(), other.model.clone());
             Err(AdviseError::BestOf { model, other })
         }
+        None => Ok(()),
+    }
+}
+
+/// A figure at the ceiling of a bus may win against another, and not lose: without the bus its medium may do more.
+fn refuse_held(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseError> {
+    let Choice::Buy { index, .. } = *choice else { return Ok(()) };
+    let taken = &options[index];
+    let slower = |other: &&BuyOffer| {
+        let within = other.standing != Standing::OverBudget;
+        within && other.at_ceiling && other.performance.value < taken.performance.value
+    };
+    match options.iter().find(slower).filter(|_| !taken.at_ceiling) {
+        Some(other) => Err(AdviseError::AtCeiling { model: other.model.clone(), other: taken.model.clone() }),
         None => Ok(()),
     }
 }
