@@ -139,7 +139,7 @@ fn swap(loads: &[LoadRow], odd: &OddNodes) -> Option<(usize, usize)> {
             .collect::<Vec<(usize, f64)>>()
     };
     let titled = |title: &str| loads.iter().find(|load| load.title == title);
-    let (load, suspect) = match odd.odd.first().or(odd.untested.first()) {
+    let (load, suspect) = match odd.odd.first().or(odd.again.first()) {
         Some(odd) => (titled(&odd.at.first()?.title)?, odd.node),
         None => {
             let furthest = |load: &LoadRow| {

@@ -58,6 +58,8 @@ pub(super) struct Session<'a> {
     pub(super) marks: Vec<Mark>,
     /// Whether several repeats never became steady.
     pub(super) unsteady: bool,
+    /// Whether something else took from the host or the device.
+    pub(super) disturbed: bool,
 }
 
 impl<'a> Catalogue<'a> {
@@ -107,6 +109,12 @@ impl<'a> Catalogue<'a> {
                 values: reading.values,
                 rates: rates(measurement),
                 marks: reading.marks,
+                disturbed: entry
+                    .record
+                    .warnings
+                    .iter()
+                    .chain(&measurement.warnings)
+                    .any(|w| is_disturbance(&w.finding)),
                 unsteady: measurement
                     .warnings
                     .iter()
@@ -115,6 +123,20 @@ impl<'a> Catalogue<'a> {
         }
         (sessions, excluded)
     }
+}
+
+/// Whether it took time from what was measured that has nothing to do with the medium.
+fn is_disturbance(finding: &Finding) -> bool {
+    matches!(
+        finding,
+        Finding::LoadOfOthers { .. }
+            | Finding::OthersUsedDevice { .. }
+            | Finding::AnotherRun
+            | Finding::Swapped { .. }
+            | Finding::Suspended { .. }
+            | Finding::Throttled { .. }
+            | Finding::UnderVoltage { .. }
+    )
 }
 
 /// Of several hosts each is a place of its own: slot 1 of two hosts is two slots, and a host without slots is one.

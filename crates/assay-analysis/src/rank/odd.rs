@@ -21,12 +21,12 @@ pub(super) fn alpha(exploratory: bool, loads: usize) -> f64 {
 }
 
 /// All odd units, with the chance `alpha` of any false alarm, and how many units were tested; with `without` also
-/// whether medals change when they are left out.
+/// whether medals change when they are left out. `once` tells units that were measured once, while their host was disturbed.
 pub(super) fn odd(
     fit: &Fit,
     ranking: Option<&Ranking>,
     alpha: f64,
-    without: Option<Without<'_>>,
+    (without, once): (Option<Without<'_>>, &dyn Fn(&str, &str) -> bool),
 ) -> (Vec<Unresolved>, usize) {
     let found = odd_units(&fit.models, alpha);
     let of = |model: &str| fit.models.iter().find(|m| m.name == model);
@@ -39,6 +39,7 @@ pub(super) fn odd(
         model: model.to_owned(),
         ranking_depends: unit.as_ref().is_some_and(|unit| depends(model, unit)),
         needed: unit.is_none().then(|| units_to_name(&fit.models, model, ratio, alpha)).flatten(),
+        again: unit.as_ref().is_some_and(|unit| once(model, unit)),
         unit,
         ratio,
         of: count(model),
@@ -98,6 +99,7 @@ pub(super) fn deviations<'a>(rankings: impl Iterator<Item = &'a LoadRanking> + C
             ratio: (ratios().map(f64::ln).sum::<f64>() / odd.len() as f64).exp(),
             least: ratios().fold(f64::MAX, f64::min),
             most: ratios().fold(f64::MIN, f64::max),
+            again: odd.iter().all(|o| o.again),
             not_in: not_in(model, unit),
         }
     };
