@@ -14,6 +14,7 @@ mod connected;
 mod connected_tests;
 #[cfg(test)]
 mod consistency_tests;
+mod copies;
 mod deciding_load;
 mod deciding_quantity;
 mod exclusion;
@@ -34,6 +35,7 @@ mod published;
 mod quantity;
 pub mod rank;
 mod reading;
+mod resolution;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
@@ -42,6 +44,7 @@ mod settle;
 
 pub use admission::{admit, examine, excluded, share_verdicts};
 pub use bus::held_by_bus;
+pub use copies::leave_out_copies;
 pub use deciding_load::{LoadError, by_model, deciding_load, loads_named};
 pub use deciding_quantity::{Decides, deciding_quantity};
 pub use exclusion::{Excluded, Reason};

@@ -45,9 +45,12 @@ pub(crate) fn listed(queries: &[impl AsRef<str>]) -> Result<Vec<Record>, Failure
     Ok(records)
 }
 
-/// Names the units of all records of a question alike, where labels and serial numbers contradict each other, and tells it.
+/// Prepares all records of a question: copies decide nothing, and units are named alike where labels and serial numbers
+/// contradict each other, which is told.
 #[cfg(feature = "whole")]
-pub(crate) fn settle_units<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
+pub(crate) fn settle<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
+    let mut records: Vec<&mut Record> = records.into_iter().collect();
+    assay_analysis::leave_out_copies(records.iter_mut().map(|record| &mut **record));
     for note in assay_analysis::settle_units(records) {
         crate::output::tell_wrapped(&format!("note: {note}"));
     }

@@ -9,6 +9,7 @@ use crate::host_days::HostDays;
 use crate::identity::{identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
+use crate::resolution::resolution;
 use crate::{Reason, excluded};
 
 /// What a record has under a load, why that may win nothing, and what of it is left out.
@@ -26,11 +27,22 @@ pub(super) fn run(
     let of = identity(record);
     let nameless = of.unit.is_empty() && !names_model(record);
     let until_narrow = record.settings.until_known();
+    let resolution = resolution(record, reading.measurement);
     let (points, marks) = (reading.values, reading.marks);
     let (id, day, computer) = (record.id.clone(), days.name(record), computer(record));
     (
         Some((
-            Run { record: id, unit: (of.model, of.unit), day, computer, nameless, points, until_narrow, marks },
+            Run {
+                record: id,
+                unit: (of.model, of.unit),
+                day,
+                resolution,
+                computer,
+                nameless,
+                points,
+                until_narrow,
+                marks,
+            },
             unsound,
         )),
         reasons,

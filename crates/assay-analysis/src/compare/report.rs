@@ -176,6 +176,9 @@ pub struct Run {
     /// The day of its unit and the host, by one name ([`assay_stats::days`]).
     #[serde(skip)]
     pub day: Option<String>,
+    /// The step in which its figure was printed, as a share of it; 0 of none.
+    #[serde(skip)]
+    pub resolution: f64,
     /// The kind of computer it was made with.
     #[serde(skip)]
     pub computer: Option<String>,

@@ -14,6 +14,7 @@ use crate::identity::{Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, loads, reading};
+use crate::resolution::resolution;
 
 /// A record and whose it is.
 #[derive(Debug)]
@@ -58,6 +59,8 @@ pub(super) struct Session<'a> {
     pub(super) marks: Vec<Mark>,
     /// Whether several repeats never became steady.
     pub(super) unsteady: bool,
+    /// The step in which its figure was printed, as a share of it; 0 of none.
+    pub(super) resolution: f64,
     /// Whether something else took from the host or the device.
     pub(super) disturbed: bool,
 }
@@ -109,6 +112,7 @@ impl<'a> Catalogue<'a> {
                 values: reading.values,
                 rates: rates(measurement),
                 marks: reading.marks,
+                resolution: resolution(entry.record, measurement),
                 disturbed: entry
                     .record
                     .warnings

@@ -22,7 +22,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     };
     let of = |group: &String| target.redacted(queries::find_all(&divided(group), Detail::Latencies)?);
     let mut named: Vec<Vec<Record>> = args.queries.iter().map(of).collect::<Result<_, _>>()?;
-    queries::settle_units(named.iter_mut().flatten());
+    queries::settle(named.iter_mut().flatten());
     let groups = groups(args, &named);
     let request = Request {
         quantity: args.metric,

@@ -20,7 +20,7 @@ pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let latencies = args.metric.is_some_and(|metric| metric.percentile().is_some());
     let detail = if latencies { Detail::Latencies } else { Detail::Repeats };
     let mut records = target.redacted(queries::find_all(&args.queries, detail)?)?;
-    queries::settle_units(&mut records);
+    queries::settle(&mut records);
     let ask = RankOptions {
         primary: args.load.clone(),
         quantity: args.metric,
