@@ -68,6 +68,12 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
             *loss = assay_stats::plan::lost(tied.map(|(_, loss)| *loss).fold(0.0, f64::max));
         }
         NextAction::Exhausted { models } => keep_unbeaten(models),
+        NextAction::Measure { orders } => {
+            let own = |model: &str| field.iter().any(|known| known.name == model && !known.published);
+            if orders.iter().any(|order| own(&order.model)) {
+                orders.retain(|order| own(&order.model));
+            }
+        }
         _ => {}
     }
     let found = step.chances.as_ref();
