@@ -30,12 +30,14 @@ pub(super) fn run(
     let resolution = resolution(record, reading.measurement);
     let (points, marks) = (reading.values, reading.marks);
     let (id, day, computer) = (record.id.clone(), days.name(record), computer(record));
+    let host = record.host.hostname.clone();
     (
         Some((
             Run {
                 record: id,
                 unit: (of.model, of.unit),
                 day,
+                host,
                 resolution,
                 computer,
                 nameless,

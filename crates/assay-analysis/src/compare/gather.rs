@@ -17,16 +17,16 @@ use crate::reading::Mark;
 pub(super) fn gather(
     at: usize,
     group: &Group<'_>,
+    days: &HostDays,
     load: &Load,
     quantity: Quantity,
     level: f64,
 ) -> (Option<Side>, Vec<Excluded>) {
     let mut excluded = Vec::new();
     let mut runs: Vec<(Run, Option<Excluded>)> = Vec::new();
-    let days = HostDays::of(group.records.iter().copied());
     for record in &group.records {
         let leave_out = |reason| Excluded::new(record, Some(load), reason);
-        let (run, reasons) = run(record, &days, load, quantity);
+        let (run, reasons) = run(record, days, load, quantity);
         excluded.extend(reasons.into_iter().map(leave_out));
         runs.extend(run.map(|(run, unsound)| (run, unsound.map(leave_out))));
     }

@@ -84,6 +84,7 @@ pub(super) fn judge(
         high: numbers.high,
         days: numbers.days,
         runs: numbers.runs,
+        series: numbers.series,
         models: numbers.models,
         n: numbers.n,
         verdict,

@@ -22,6 +22,7 @@ mod samples;
 mod scatter;
 #[cfg(test)]
 mod scenes;
+mod series;
 mod telling;
 
 pub use analyse::compare;
@@ -32,5 +33,6 @@ pub use limit::{Limit, LimitError, LimitSense};
 pub use note::Note;
 pub(crate) use orders::Orders;
 pub use report::{
-    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, Pair, PairVerdict, Question, Run, Runs, Side, Why,
+    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, Pair, PairVerdict, Question, Run, Runs, Series, Side,
+    Why,
 };

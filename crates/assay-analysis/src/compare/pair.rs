@@ -5,8 +5,9 @@ use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, speci
 use assay_stats::{days, half_between, log_mean, student_t};
 
 use super::question::{days as days_of, days_of_each, question, runs, units};
-use super::report::{Days, Question, Runs, Side};
+use super::report::{Days, Question, Runs, Series, Side};
 use super::scatter::{days as scatter_of_days, differences, squared_error, unshared_days, unshared_days_of_same};
+use super::series::against_series;
 use super::telling;
 use crate::needed::Needed;
 use crate::resolution::uniform;
@@ -23,6 +24,8 @@ pub(super) struct Numbers {
     pub(super) significant: bool,
     pub(super) days: Option<Days>,
     pub(super) runs: Option<Runs>,
+    /// What runs of the reference differ by, where that decides.
+    pub(super) series: Option<Series>,
     /// Whether it is undecided as each side was measured on days of its own, which takes from all of its units.
     pub(super) own_days: bool,
     /// What the ratio of the models may be, where two units of different ones were compared as units.
@@ -47,6 +50,7 @@ pub(super) fn numbers(question: Question, c: &Comparison) -> Numbers {
         significant: c.significant,
         days: None,
         runs: None,
+        series: None,
         own_days: false,
         models: None,
         needed: None,
@@ -65,9 +69,16 @@ pub(super) fn pair(
     // Copies of a value are no repeats, whatever days do; one value without repeats has no interval of its own.
     let bare = matches!(welch.answer, Answer::CannotTell(Doubt::NoSpread | Doubt::SingleValue));
     let one_each = first.runs.len() == 1 && second.runs.len() == 1;
+    // Asked is about the runs as they were, whatever they are of.
+    if as_runs && one_each {
+        return Ok(as_printed(numbers(Question::Runs, &welch), (first, second), options));
+    }
+    let of_series = if as_runs { against_series(first, second, welch.ratio, options) } else { None };
+    if let Some((c, series)) = of_series {
+        let found = Numbers { series: Some(series), ..numbers(Question::Runs, &c) };
+        return Ok(as_printed(found, (first, second), options));
+    }
     let found = match question {
-        // Asked is about the runs as they were, whatever they are of.
-        _ if as_runs && one_each => return Ok(as_printed(numbers(Question::Runs, &welch), (first, second), options)),
         Question::Models => with_days((question, welch), unshared_days(first, second), options),
         Question::UnitAgainstOthers if units(first).len() == 1 => {
             let c = against_others(second, first, options);

@@ -179,6 +179,9 @@ pub struct Run {
     /// The step in which its figure was printed, as a share of it; 0 of none.
     #[serde(skip)]
     pub resolution: f64,
+    /// The host it was made at.
+    #[serde(skip)]
+    pub host: Option<String>,
     /// The kind of computer it was made with.
     #[serde(skip)]
     pub computer: Option<String>,
@@ -212,6 +215,8 @@ pub struct Pair {
     pub days: Option<Days>,
     /// The two runs as they were, where there is one of each: their repeats say nothing of another day.
     pub runs: Option<Runs>,
+    /// What runs of the reference differ by, where these decided what the other side is compared with.
+    pub series: Option<Series>,
     /// Where two units of different models were compared as units: the interval of the ratio of their models, of which one unit
     /// each says little. Units of a model are assumed to differ by 15 %.
     pub models: Option<(f64, f64)>,
@@ -236,6 +241,18 @@ pub struct Days {
     pub measured: u32,
     /// Deviation that is assumed beside them, and what it counts for: nothing where enough days were measured.
     pub prior: (f64, f64),
+}
+
+/// How much single runs of the reference differ without a change.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Series {
+    /// Deviation of the logarithm of a run's mean: 0.03 is 3 %. Between runs of one day where both sides are of that day, else
+    /// between single runs on different days.
+    pub deviation: f64,
+    /// Runs of the reference.
+    pub runs: usize,
+    /// Days on which they were made.
+    pub days: usize,
 }
 
 /// Two runs by the spread of their repeats alone.

@@ -92,6 +92,7 @@ mod tests {
             high,
             days: None,
             runs: None,
+            series: None,
             models: None,
             n: (3, 3),
             verdict: PairVerdict::Better,

@@ -1,10 +1,10 @@
 //! Limits and whether they are kept: for a terminal, as Markdown, as JUnit's XML, as annotations of GitHub.
 
 use assay_analysis::Quantity;
-use assay_analysis::compare::{Answer, Case, Check, Comparison, Doubt, Gate};
+use assay_analysis::compare::{Answer, Case, Check, Comparison, Doubt, Gate, Pair, Question};
 use assay_core::text;
 use assay_core::text::{clean, statement};
-use assay_core::units::grouped;
+use assay_core::units::{grouped, trimmed};
 
 use super::answer::would_tell;
 use super::change::change;
@@ -91,6 +91,52 @@ fn by_query(c: &Comparison, at: usize) -> String {
     if shared { format!("{name} ({})", info.letter) } else { name }
 }
 
+/// `9 %`, `1.3 %`: rounded up, as less cannot be held.
+fn rounded_up(share: f64) -> String {
+    let percent = share * 100.0;
+    let step = if percent < 10.0 { 10.0 } else { 1.0 };
+    format!("{} %", trimmed((percent * step - 1e-9).ceil() / step, 1))
+}
+
+/// The smallest limits that are kept without a change: of the load that varies most, and of the one that varies least.
+fn smallest(check: &Check) -> Option<String> {
+    let of_case = |case: &Case| case.smallest.map(|smallest| (smallest, clean(&case.load)));
+    let mut all: Vec<(f64, String)> = check.cases.iter().filter_map(of_case).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let ((least, quiet), (most, loud)) = (all.first()?, all.last()?);
+    let known = if by_repeats(check) { "at least " } else { "" };
+    let from = format!("smallest limit that an unchanged group keeps here: {known}{}", rounded_up(*most));
+    Some(match all.len() {
+        1 => from,
+        _ if rounded_up(*least) == rounded_up(*most) => from,
+        _ => format!("{from} for {loud}, down to {} for {quiet}", rounded_up(*least)),
+    })
+}
+
+/// Whether the repeats of single runs decide, which vary less than runs do.
+fn by_repeats(check: &Check) -> bool {
+    let as_they_were = |pair: &Pair| pair.question == Question::Runs && pair.days.is_none() && pair.series.is_none();
+    check.cases.iter().filter(|case| case.smallest.is_some()).filter_map(|case| case.pair.as_ref()).any(as_they_were)
+}
+
+/// By how much runs of the reference differ, or that nothing says it.
+fn runs_of_reference(c: &Comparison, check: &Check) -> Option<String> {
+    let of_case = |case: &Case| Some((case.pair.as_ref()?.series?, clean(&case.load)));
+    let loud = check.cases.iter().filter_map(of_case).max_by(|a, b| a.0.deviation.total_cmp(&b.0.deviation));
+    if let Some((series, load)) = loud {
+        let on = if series.days > 1 { format!(" on {} days", series.days) } else { String::new() };
+        let (reference, deviation) = (letter(c, 0), trimmed(series.deviation * 100.0, 1));
+        return Some(format!(
+            "standard deviation between {} runs of {reference}{on}: {deviation} % for {load}",
+            series.runs
+        ));
+    }
+    by_repeats(check).then(|| {
+        "repeats of single runs decide; three or more runs of the reference would show how much runs here differ"
+            .to_owned()
+    })
+}
+
 /// Why it cannot be told, and what would tell.
 fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) {
     let load = c.loads.iter().find(|load| load.title == case.load);
@@ -166,6 +212,9 @@ pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
             1 => page.text(Paint::Plain, 2, "passed: 1 load"),
             n => page.text(Paint::Plain, 2, &format!("passed: {n} loads")),
         }
+        for line in [runs_of_reference(c, check), smallest(check)].into_iter().flatten() {
+            page.text(Paint::Plain, 2, &line);
+        }
     }
     let (counts, paint) = counts(gate);
     page.text(paint, 0, &format!("Limits: {counts}"));
@@ -183,6 +232,9 @@ pub(super) fn blocks(c: &Comparison, gate: &Gate) -> [Block; 2] {
         for case in &check.cases {
             let said = said(c, case, |at| letter(c, at));
             rows.push([limit().into(), said.word.into(), said.sentence().into()].into());
+        }
+        for line in [runs_of_reference(c, check), smallest(check)].into_iter().flatten() {
+            rows.push([limit().into(), "".into(), line.into()].into());
         }
     }
     let columns = ["fail if", "answer", "load"].map(left).into();
@@ -271,6 +323,11 @@ pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
             let (line, below) = lines(&open);
             let message = std::iter::once(line).chain(below).collect::<Vec<_>>().join("; ");
             tell(unknown, &format!("cannot tell whether {limit}"), &message);
+        }
+    }
+    for check in &gate.checks {
+        for line in [runs_of_reference(c, check), smallest(check)].into_iter().flatten() {
+            tell("notice", &statement(&check.limit.text), &line);
         }
     }
     tell("notice", "limits", &counts(gate).0);

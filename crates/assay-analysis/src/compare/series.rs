@@ -1,0 +1,188 @@
+//! Runs against a series of runs of the reference: by how much runs of one unit at one host differ without any change.
+//!
+//! The repeats of two single runs say nothing of what one more run of the same build would do: where runs differ by 3 to 5 %
+//! and repeats by 1 %, 5 to 14 of 100 unchanged builds fail a limit. Three runs of the reference show it.
+
+use std::collections::BTreeSet;
+
+use assay_stats::days::{Day, days};
+use assay_stats::rank::{Comparison, Options};
+use assay_stats::{log_mean, log_squares, student_t};
+
+use super::question::{runs, units};
+use super::report::{Series, Side};
+
+/// Fewest runs of the reference, and days where the other was run on a day of its own, whose spread decides.
+const FEWEST: usize = 3;
+
+/// The second side against the runs of the first, where these are at least three of one unit at one host, and the second is of one
+/// unit at the same host: Student's interval of a further run. On one day, which both share, by the spread of the runs of that day.
+/// On several days by the spread of a single run on another day, with a degree of freedom less than there are days: runs of a day
+/// are alike.
+pub(super) fn against_series(
+    first: &Side,
+    second: &Side,
+    ratio: f64,
+    options: &Options,
+) -> Option<(Comparison, Series)> {
+    let hosts: BTreeSet<Option<&str>> = first.runs.iter().chain(&second.runs).map(|run| run.host.as_deref()).collect();
+    let one_unit = units(first).len() == 1 && units(second).len() == 1;
+    if first.runs.len() < FEWEST || !one_unit || hosts.len() > 1 {
+        return None;
+    }
+    let (base, other) = (days_of(first), days_of(second));
+    let (variance, degrees, weights) = match &base[..] {
+        [day] if other.iter().all(|other| other.name == day.name) => {
+            let n = day.runs.len();
+            (within(&base)?, n - 1, 1.0 / n as f64 + 1.0 / second.runs.len() as f64)
+        }
+        days if days.len() >= FEWEST => {
+            (of_another_day(days), days.len() - 1, 1.0 / days.len() as f64 + 1.0 / other.len() as f64)
+        }
+        _ => return None,
+    };
+    let level = 1.0 - options.alpha;
+    let own = of_repeats(second, level)?;
+    let half = student_t(level, u32::try_from(degrees).ok()?)? * (variance * weights).sqrt();
+    if variance <= 0.0 {
+        return None;
+    }
+    let n = (first.runs.len(), second.runs.len());
+    let series = Series { deviation: variance.sqrt(), runs: n.0, days: base.len() };
+    Some((Comparison::of(ratio.ln(), half.max(own), n, options.delta), series))
+}
+
+fn days_of(side: &Side) -> Vec<Day<'_>> {
+    days(runs(side).flatten())
+}
+
+/// Variance of single runs of one day, pooled over days; `None` where no day has two runs.
+fn within(days: &[Day<'_>]) -> Option<f64> {
+    let of_day = |day: &Day<'_>| log_squares(&day.runs.iter().map(|run| log_mean(run.values)).collect::<Vec<f64>>());
+    let degrees = days.iter().map(|day| day.runs.len() - 1).sum::<usize>();
+    (degrees > 0).then(|| days.iter().map(of_day).sum::<f64>() / degrees as f64)
+}
+
+/// Variance of a single run on a day of its own: that between the means of days, and what a mean of several runs hides of the
+/// variance within a day.
+fn of_another_day(days: &[Day<'_>]) -> f64 {
+    let means: Vec<f64> = days.iter().map(Day::log_mean).collect();
+    let between = log_squares(&means) / (means.len() - 1) as f64;
+    let averaged = 1.0 - days.iter().map(|day| 1.0 / day.runs.len() as f64).sum::<f64>() / days.len() as f64;
+    between + within(days).unwrap_or(0.0) * averaged
+}
+
+/// Half of the interval of the mean of a single run by its own repeats, which no series makes narrower; 0 of several runs, or of
+/// one value.
+fn of_repeats(side: &Side, level: f64) -> Option<f64> {
+    let [run] = &side.runs[..] else { return Some(0.0) };
+    let n = run.points.len();
+    if n < 2 {
+        return Some(0.0);
+    }
+    let logs: Vec<f64> = run.points.iter().map(|point| point.ln()).collect();
+    let error = (log_squares(&logs) / (n - 1) as f64 / n as f64).sqrt();
+    Some(student_t(level, u32::try_from(n - 1).ok()?)? * error)
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::record::Record;
+    use assay_stats::random::Generator;
+
+    use super::super::group::Group;
+    use super::super::report::Pair;
+    use super::super::samples::card;
+    use super::super::{Answer, Limit, Request, compare, gate};
+
+    fn run(id: usize, day: usize, values: &[f64]) -> Record {
+        let mut record = card(&format!("run{id}"), "1", values);
+        record.created = format!("2026-01-{day:02}T{:02}:00:00Z", id % 24);
+        record
+    }
+
+    /// The last record against all before it.
+    fn pair(records: &[Record]) -> (Pair, Answer) {
+        let (base, last) = (&records[..records.len() - 1], &records[records.len() - 1..]);
+        let group = |name: &str, records: &[Record]| (name.to_owned(), records.to_vec());
+        let all = [group("base", base), group("new", last)];
+        let groups: Vec<Group<'_>> =
+            all.iter().map(|(name, records)| Group { name: name.clone(), records: records.iter().collect() }).collect();
+        let request = Request { runs: true, ..Request::default() };
+        let shown = compare(&groups, &request).unwrap();
+        let limit = Limit::parse("slower than 5%").unwrap();
+        let gate = gate(&groups, &request, &shown, &[limit], false).unwrap();
+        let answer = gate.cases().next().unwrap().answer.clone();
+        (shown.loads[0].pairs[0], answer)
+    }
+
+    /// So many runs a day, days of `between`, runs of a day of `within`, repeats of 1 %; the last one is the build under test.
+    fn series(dice: &mut Generator, days: &[usize], own_day: bool, (between, within): (f64, f64)) -> Vec<Record> {
+        let mut all = Vec::new();
+        let mut of_day = |dice: &mut Generator, day: usize, runs: usize, effect: f64, shift: f64| {
+            for _ in 0..runs {
+                let mean = 1000.0 * (effect + within * dice.normal() + shift).exp();
+                let values: Vec<f64> = (0..3).map(|_| mean * (0.01 * dice.normal()).exp()).collect();
+                all.push(run(all.len(), day, &values));
+            }
+        };
+        let mut effect = 0.0;
+        for (day, runs) in days.iter().enumerate() {
+            effect = between * dice.normal();
+            of_day(dice, day + 1, *runs, effect, 0.0);
+        }
+        // The build is as much slower as the limit allows.
+        let (day, effect) = if own_day { (days.len() + 1, between * dice.normal()) } else { (days.len(), effect) };
+        of_day(dice, day, 1, effect, 0.95f64.ln());
+        all
+    }
+
+    #[test]
+    fn a_build_at_the_limit_fails_seldom_however_much_runs_differ() {
+        let scenes: [(&[usize], bool, (f64, f64)); 5] = [
+            (&[3], false, (0.03, 0.05)),
+            (&[10], false, (0.03, 0.03)),
+            (&[1, 1, 1, 1], true, (0.03, 0.02)),
+            (&[5, 5, 5], true, (0.03, 0.03)),
+            (&[4, 1, 1], true, (0.03, 0.05)),
+        ];
+        for (days, own_day, spread) in scenes {
+            let mut dice = Generator::new(7);
+            let trials = 2000;
+            let failed =
+                (0..trials).filter(|_| pair(&series(&mut dice, days, own_day, spread)).1 == Answer::Failed).count();
+            eprintln!("{days:?} {spread:?}: {failed} of {trials} failed");
+            // 2.5 of 100; four standard errors.
+            assert!(failed <= trials * 39 / 1000, "{days:?}: {failed} of {trials}");
+        }
+    }
+
+    #[test]
+    fn a_clear_loss_fails_and_the_series_is_told() {
+        let mut records: Vec<Record> = [0.99, 1.0, 1.01, 1.0, 0.995]
+            .iter()
+            .enumerate()
+            .map(|(at, mean)| run(at, 1, &[mean * 999.0, mean * 1000.0, mean * 1001.0]))
+            .collect();
+        records.push(run(9, 1, &[899.0, 900.0, 901.0]));
+        let (found, answer) = pair(&records);
+        assert_eq!(answer, Answer::Failed);
+        let series = found.series.unwrap();
+        assert_eq!((series.runs, series.days), (5, 1));
+        assert!((0.005..0.01).contains(&series.deviation), "{series:?}");
+        // Of another day this series says nothing, and two runs are none.
+        records[5].created = "2026-01-02T00:00:00Z".to_owned();
+        assert_eq!(pair(&records).0.series, None);
+        assert_eq!(pair(&records[3..]).0.series, None);
+    }
+
+    #[test]
+    fn a_series_of_another_host_or_of_copies_says_nothing() {
+        let mut records: Vec<Record> = (0..4).map(|at| run(at, 1, &[1000.0 + at as f64, 1001.0, 1002.0])).collect();
+        assert!(pair(&records).0.series.is_some());
+        records[3].host.hostname = Some("node2".to_owned());
+        assert_eq!(pair(&records).0.series, None);
+        let copies: Vec<Record> = (0..4).map(|at| run(at, 1, &[1000.0, 1001.0, 1002.0])).collect();
+        assert_eq!(pair(&copies).0.series, None);
+    }
+}
