@@ -159,12 +159,6 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     if offers.is_empty() {
         return Err(nothing_left("a model under that load", &excluded));
     }
-    if let Some((model, _)) = question.prices.iter().find(|(m, _)| offers.iter().all(|(s, _)| s.model != *m)) {
-        let models: Vec<&str> = offers.iter().map(|(s, _)| s.model.as_str()).collect();
-        let problem =
-            format!("--price names no model that was measured under that load; there are {}", models.join(", "));
-        return Err(AdviseError::Label { model: model.clone(), problem });
-    }
     let offers = priced(offers, question, &mut excluded)?;
     let currency = one_currency(offers.iter().map(|(_, _, price)| price).chain(&question.budget))?;
     let fleet =
@@ -204,8 +198,7 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     let orders = orders(records, &load, &options);
     refuse_apart(&orders, &options)?;
     let choice = choose(&mut options, &candidates, &fleet, question, &orders)?;
-    refuse_flattered(&options, &choice)?;
-    refuse_held(&options, &choice)?;
+    refuse_bounds(&options, &choice)?;
     let affordable = options.iter().filter(|o| o.standing != Standing::OverBudget).map(|o| o.model.as_str());
     let not_separated = match choice {
         Choice::Buy { index, .. } => orders.not_separated(&options[index].model, affordable),
@@ -236,6 +229,12 @@ fn worth(options: &[BuyOffer], question: &BuyQuestion) -> Option<(f64, bool)> {
     // One value is judged by nobody: its price says nothing of the others.
     let within = options.iter().filter(|o| o.standing != Standing::OverBudget && o.performance.n > 1);
     within.map(|o| o.cost / 100.0).min_by(f64::total_cmp).map(|percent| (percent, true))
+}
+
+/// Bounds decide in one direction only.
+fn refuse_bounds(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseError> {
+    refuse_flattered(options, choice)?;
+    refuse_held(options, choice)
 }
 
 /// The best of several runs may lose against a mean, and not win: on average its medium does less.
@@ -342,6 +341,12 @@ fn priced<'a>(
     question: &BuyQuestion,
     excluded: &mut Vec<Excluded>,
 ) -> Result<Vec<(Subject<'a>, Figure, Price)>, AdviseError> {
+    if let Some((model, _)) = question.prices.iter().find(|(m, _)| offers.iter().all(|(s, _)| s.model != *m)) {
+        let models: Vec<&str> = offers.iter().map(|(s, _)| s.model.as_str()).collect();
+        let problem =
+            format!("--price names no model that was measured under that load; there are {}", models.join(", "));
+        return Err(AdviseError::Label { model: model.clone(), problem });
+    }
     let mut priced = Vec::new();
     let mut unpriced = Vec::new();
     for (subject, performance) in offers {

@@ -144,12 +144,15 @@ fn with_days((question, c): (Question, Comparison), common: f64, options: &Optio
     Numbers { own_days, ..numbers(question, &wide) }
 }
 
+/// Degrees of freedom of an error that is known. Of very many the quantile takes minutes, and is the same.
+const OF_PRINTED: u32 = 1_000;
+
 /// With the steps in which the figures of each side were printed, which all values of a side have in common.
 fn as_printed(found: Numbers, (first, second): (&Side, &Side), options: &Options) -> Numbers {
     let own = |side: &Side| uniform(side.runs.iter().map(|run| run.resolution).fold(0.0, f64::max));
     let common = own(first) + own(second);
     let Some((low, high)) = found.low.zip(found.high).filter(|_| common > 0.0) else { return found };
-    let printed = student_t(1.0 - options.alpha, u32::MAX).unwrap_or(f64::INFINITY) * common.sqrt();
+    let printed = student_t(1.0 - options.alpha, OF_PRINTED).unwrap_or(f64::INFINITY) * common.sqrt();
     let half = ((high / low).ln() / 2.0).hypot(printed);
     let wide = Comparison::of(found.ratio.ln(), half, found.n, options.delta);
     let Comparison { low, high, answer, significant, .. } = wide;

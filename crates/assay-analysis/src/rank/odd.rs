@@ -10,6 +10,9 @@ use super::answer::{Deviation, LoadRanking, Unresolved};
 /// A ranking without a unit.
 pub(super) type Without<'a> = &'a dyn Fn(&str, &str) -> Option<Ranking>;
 
+/// Whether all that is known of a unit is one repeat on a disturbed host.
+pub(super) type Once<'a> = &'a dyn Fn(&str, &str) -> bool;
+
 /// What one load may take of the chance of a false alarm, where so many are looked at: the load that decides half of
 /// it, and all others together the other half.
 pub(super) fn alpha(exploratory: bool, loads: usize) -> f64 {
@@ -26,7 +29,7 @@ pub(super) fn odd(
     fit: &Fit,
     ranking: Option<&Ranking>,
     alpha: f64,
-    (without, once): (Option<Without<'_>>, &dyn Fn(&str, &str) -> bool),
+    (without, once): (Option<Without<'_>>, Once<'_>),
 ) -> (Vec<Unresolved>, usize) {
     let found = odd_units(&fit.models, alpha);
     let of = |model: &str| fit.models.iter().find(|m| m.name == model);
