@@ -1,5 +1,5 @@
 # One-line recipes. CI runs `make test` and `make windows`; on a bare machine they install what they need.
-.PHONY: dist dist-check packages package-check foreign windows macos mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
+.PHONY: dist dist-check packages package-check foreign windows macos mutants parquet test peers check build bench calibrate people campaign schema licences msrv miri fuzz clean
 
 # All tests, two programs at a time; tests/run.sh says which of them have the machine to themselves, and why.
 test: peers check
@@ -59,10 +59,18 @@ bench: peers
 	cargo build --locked --release --quiet -p assay -p assay-bench
 	target/release/assay-bench $(ONLY)
 
-# How often the program decides wrongly, on fleets of which the truth is known; fails where a row misses its bound. See
-# CONTRIBUTING.md. `make calibrate REPLICATES=200 ROWS="compare two"` measures the rows whose name holds the words.
+# How often the program decides wrongly, on fleets of which the truth is known, and on stores as people make them, by a generator
+# that was written from the documents alone; fails where a row misses its bound. See CONTRIBUTING.md.
+# `make calibrate REPLICATES=200 ROWS="compare two"` measures the rows whose name holds the words, and no stores.
 calibrate:
 	cargo run --release --locked --quiet -p assay-calibrate -- table --replicates $(or $(REPLICATES),1000) --rows "$(ROWS)"
+	@[ -n "$(ROWS)" ] || $(MAKE) --no-print-directory people
+
+# The stores alone: 2,000 of them, and other ones with `make people SEEDS=10000..12000`.
+people:
+	cargo build --release --locked --quiet -p assay
+	ASSAY_CAMPAIGN_SEEDS=$(or $(SEEDS),2000) ASSAY_CAMPAIGN_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/assay \
+		cargo test --locked --quiet -p assay --test campaign_people -- --nocapture
 
 # Faults and media drawn by seed, each judged by its claims; prints how many failed and the seed of each.
 # `make campaign SEEDS=10000 ONLY=journal` runs the test programs `campaign*` whose name holds the word.

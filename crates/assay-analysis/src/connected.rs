@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_core::record::Record;
 
 /// What kind of computer a record was made with: its board and processor. `None` where the record does not tell, as
-/// published and imported ones mostly do not.
+/// published and imported ones mostly do not. The kernel is no part of it: one that is updated between two days would make
+/// two computers of one, and what it changes is a few percent beside the factor of another board.
 pub(crate) fn computer(record: &Record) -> Option<String> {
     let host = &record.host;
     let cpu = host.cpu.as_deref().filter(|cpu| !cpu.is_empty())?;

@@ -62,14 +62,3 @@ pub fn short_name(identity: &Identity) -> String {
 pub(crate) fn unit_name(model: &str, unit: &str) -> String {
     if unit.is_empty() { model.to_owned() } else { format!("{model} {unit}") }
 }
-
-/// The day a record was made on, in UTC; `None` where it does not say.
-pub(crate) fn day(record: &Record) -> Option<&str> {
-    record.created.split_once('T').map(|(day, _)| day)
-}
-
-/// The day and the host of a record, by one name: what its unit is a further value of ([`assay_stats::days`]).
-pub(crate) fn host_day(record: &Record) -> Option<String> {
-    let host = record.host.hostname.as_deref().map_or_else(String::new, |host| format!(" {host}"));
-    day(record).map(|day| format!("{day}{host}"))
-}

@@ -15,10 +15,12 @@ mod connected;
 mod connected_tests;
 #[cfg(test)]
 mod consistency_tests;
+mod copies;
 mod deciding_load;
 mod deciding_quantity;
 mod exclusion;
 pub mod fleet;
+mod host_days;
 mod identity;
 mod load;
 pub mod load_curve;
@@ -34,14 +36,17 @@ mod published;
 mod quantity;
 pub mod rank;
 mod reading;
+mod resolution;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
 mod scale_tests;
+mod settle;
 
 pub use admission::{admit, examine, excluded, share_verdicts};
 pub use area::small_area;
 pub use bus::held_by_bus;
+pub use copies::leave_out_copies;
 pub use deciding_load::{LoadError, by_model, deciding_load, loads_named};
 pub use deciding_quantity::{Decides, deciding_quantity};
 pub use exclusion::{Excluded, Reason};
@@ -54,3 +59,4 @@ pub use over_days::{ASSUMED_DAYS, over_days};
 pub use published::{PREFIX, PublishedError, published};
 pub use quantity::{Quantity, estimate};
 pub use reading::{Mark, Reading, loads, reading};
+pub use settle::{UnitNote, settle_units};

@@ -1,5 +1,7 @@
 //! The few figures that stand for a record.
 
+use std::cmp::Reverse;
+
 use assay_core::estimate::Estimate;
 use assay_core::record::{Measurement, Record};
 use assay_core::workload::{Op, Pattern};
@@ -20,13 +22,11 @@ const CLASS_BLOCK: u64 = 4096;
 
 impl<'a> Headline<'a> {
     pub(crate) fn of(record: &'a Record) -> Self {
-        let sequential = |op| {
-            with_figures(record, op, Pattern::Sequential).max_by_key(|m| (m.workload.block_bytes, m.workload.depth()))
-        };
+        // Of equals the first, as in columns: what follows in the record is a reread or rewrite.
+        let sequential = |op| with_figures(record, op, Pattern::Sequential).min_by_key(|m| standing(m));
         let random = |op| {
-            with_figures(record, op, Pattern::Random)
-                .filter(|m| m.workload.block_bytes == CLASS_BLOCK)
-                .max_by_key(|m| (m.workload.depth(), !m.workload.sync.each()))
+            let of_class = |m: &&Measurement| m.workload.block_bytes == CLASS_BLOCK;
+            with_figures(record, op, Pattern::Random).filter(of_class).min_by_key(|m| standing(m))
         };
         Self {
             sequential_read: sequential(Op::Read),
@@ -101,7 +101,7 @@ fn candidates(record: &Record, column: usize) -> Vec<(String, &Estimate)> {
     let pattern = if random { Pattern::Random } else { Pattern::Sequential };
     let mut all: Vec<&Measurement> =
         with_figures(record, op, pattern).filter(|m| !random || m.workload.block_bytes == CLASS_BLOCK).collect();
-    all.sort_by_key(|m| std::cmp::Reverse((m.workload.block_bytes, m.workload.depth(), !m.workload.sync.each())));
+    all.sort_by_key(|m| standing(m));
     all.into_iter()
         .filter_map(|m| {
             let estimate = if random { m.iops.as_ref() } else { durable_or_acknowledged(m) }?;
@@ -112,6 +112,12 @@ fn candidates(record: &Record, column: usize) -> Vec<(String, &Estimate)> {
             Some((format!("{load}{synced}"), estimate))
         })
         .collect()
+}
+
+/// Which of several loads of a kind stands for a record, the least first: the largest blocks, with the most in flight.
+fn standing(measurement: &Measurement) -> Reverse<(u64, u64, bool)> {
+    let workload = &measurement.workload;
+    Reverse((workload.block_bytes, workload.depth(), !workload.sync.each()))
 }
 
 /// The rate that counts for a write: durable where it was measured.

@@ -1,7 +1,7 @@
 //! One plain sentence on what the record says.
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Severity, ValidityVerdict};
+use assay_core::finding::{Finding, Severity, ValidityVerdict};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 pub(crate) use assay_core::text::capitalised;
@@ -146,10 +146,29 @@ fn of_figures(record: &Record, thing: &str) -> String {
         format!("{thing} {}{end}.", clauses(record, &headline))
     };
     if record.validity.verdict == ValidityVerdict::Suspect {
-        let reason = record.validity.reasons.first().map_or_else(|| "see the warnings".to_owned(), |r| clean(r));
+        let reason = gravest(record).or_else(|| record.validity.reasons.first().map(String::as_str));
+        let reason = reason.map_or_else(|| "see the warnings".to_owned(), clean);
         text.push_str(&format!(" Treat with caution: {reason}."));
     }
     text
+}
+
+/// The cause that changes figures most: what else used the device, then what did not come from it; that a figure rests on few
+/// operations and that the host was busy come last.
+fn gravest(record: &Record) -> Option<&str> {
+    let weight = |finding: &Finding| match finding {
+        Finding::OthersUsedDevice { .. } | Finding::AnotherRun | Finding::SwapOnMedium => 0,
+        Finding::ServedFromCache { .. }
+        | Finding::ServerCache { .. }
+        | Finding::CachedIo { .. }
+        | Finding::CachedByTool { .. }
+        | Finding::MemoryNotMedium { .. } => 1,
+        Finding::FewOperations { .. } => 3,
+        Finding::LoadOfOthers { .. } => 4,
+        _ => 2,
+    };
+    let suspect = record.all_warnings().filter(|warning| warning.severity == Severity::Suspect);
+    suspect.min_by_key(|warning| weight(&warning.finding)).map(|warning| warning.cause.as_str())
 }
 
 /// `; the run was interrupted` and the like; nothing for a completed run.

@@ -9,6 +9,30 @@ use std::collections::BTreeMap;
 
 use crate::logs::log_mean;
 
+/// Runs of a unit that begin less than this after each other are of one sitting, in seconds.
+pub const SITTING: i64 = 6 * 3_600;
+/// The longest sitting in seconds: what goes on for longer is use around the clock, of which days are those of the calendar.
+const LONGEST_SITTING: i64 = 18 * 3_600;
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// The day of each run of a unit at a host, by when runs began in seconds: a day of the calendar (UTC), to which what follows
+/// after midnight belongs where it is of the same sitting. An evening west of Greenwich ends on the next day of the calendar.
+#[must_use]
+pub fn day_of_each(began: &[i64]) -> Vec<i64> {
+    let mut order: Vec<usize> = (0..began.len()).collect();
+    order.sort_by_key(|at| began[*at]);
+    let mut days: Vec<i64> = began.iter().map(|seconds| seconds.div_euclid(DAY)).collect();
+    for sitting in order.chunk_by(|a, b| began[*b] - began[*a] < SITTING) {
+        let (Some(first), Some(last)) = (sitting.first(), sitting.last()) else { continue };
+        if began[*last] - began[*first] <= LONGEST_SITTING {
+            let day = days[*first];
+            sitting.iter().for_each(|at| days[*at] = day);
+        }
+    }
+    days
+}
+
 /// A run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run<'a> {
@@ -163,6 +187,18 @@ mod tests {
         assert!((found[0].log_mean() - 0.5).abs() < 1e-12);
         assert!((log_mean_over_days(all).unwrap() - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!(log_mean_over_days([run(&[], Some("1"))]), None);
+    }
+
+    #[test]
+    fn an_evening_across_midnight_is_one_day_and_use_around_the_clock_is_many() {
+        let hours = |all: &[i64]| all.iter().map(|hour| hour * 3_600).collect::<Vec<i64>>();
+        assert_eq!(day_of_each(&hours(&[25, 22, 23, 9, 46, 49])), [0, 0, 0, 0, 1, 1]);
+        assert_eq!(day_of_each(&hours(&[23, 29])), [0, 1], "six hours apart");
+        assert_eq!(day_of_each(&hours(&[0, 10, 20, 30])), [0, 0, 0, 1], "a day is never divided");
+        let always: Vec<i64> = (0..72).collect();
+        assert_eq!(day_of_each(&hours(&always)), always.iter().map(|hour| hour / 24).collect::<Vec<i64>>());
+        assert_eq!(day_of_each(&[-1, 1]), [-1, -1]);
+        assert!(day_of_each(&[]).is_empty());
     }
 
     #[test]

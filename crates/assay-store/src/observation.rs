@@ -134,11 +134,13 @@ struct Head {
     warnings: Vec<Warning>,
 }
 
-/// Where it was measured.
+/// Where it was measured; board and processor tell one computer from another.
 #[derive(Debug, Serialize, Deserialize)]
 struct Place {
     hostname: Option<String>,
     board: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cpu: Option<String>,
     slot: Option<String>,
 }
 
@@ -202,7 +204,12 @@ impl Head {
             id: id.clone(),
             created: created.clone(),
             tool: Tool { engine_reason: String::new(), ..tool.clone() },
-            host: Place { hostname: host.hostname.clone(), board: host.board.clone(), slot: host.slot.clone() },
+            host: Place {
+                hostname: host.hostname.clone(),
+                board: host.board.clone(),
+                cpu: host.cpu.clone(),
+                slot: host.slot.clone(),
+            },
             // Paths and mount options stay: what identities they hold is taken out of other text too.
             medium: Medium {
                 stack: Vec::new(),
@@ -233,7 +240,7 @@ impl Head {
     }
 
     fn record(mut self) -> Record {
-        let Place { hostname, board, slot } = self.host;
+        let Place { hostname, board, cpu, slot } = self.host;
         // One that is read has room for four.
         self.warnings.shrink_to_fit();
         Record {
@@ -241,7 +248,7 @@ impl Head {
             id: self.id,
             created: self.created,
             tool: self.tool,
-            host: Host { hostname, board, slot, ..Host::default() },
+            host: Host { hostname, board, cpu, slot, ..Host::default() },
             medium: self.medium,
             labels: self.labels,
             suite: self.suite,

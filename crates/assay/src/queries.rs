@@ -68,6 +68,17 @@ fn refuse_directory(query: &str) -> Result<(), Failure> {
     )))
 }
 
+/// Prepares all records of a question: copies decide nothing, and units are named alike where labels and serial numbers
+/// contradict each other, which is told.
+#[cfg(feature = "whole")]
+pub(crate) fn settle<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
+    let mut records: Vec<&mut Record> = records.into_iter().collect();
+    assay_analysis::leave_out_copies(records.iter_mut().map(|record| &mut **record));
+    for note in assay_analysis::settle_units(records) {
+        crate::output::tell_wrapped(&format!("note: {note}"));
+    }
+}
+
 /// Why these queries name nothing.
 pub(crate) fn nothing(queries: &[impl AsRef<str>]) -> Result<&'static str, Failure> {
     let asks_store = queries.iter().all(|query| refuse_elsewhere(query.as_ref()).is_ok());

@@ -60,6 +60,8 @@ pub struct BuyOffer {
     pub model: String,
     /// What it gives.
     pub performance: Figure,
+    /// Whether the bus of the slot was the limit: it gives that at least.
+    pub at_ceiling: bool,
     /// Price of one.
     pub price: f64,
     /// Power in watts.
@@ -157,12 +159,6 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     if offers.is_empty() {
         return Err(nothing_left("a model under that load", &excluded));
     }
-    if let Some((model, _)) = question.prices.iter().find(|(m, _)| offers.iter().all(|(s, _)| s.model != *m)) {
-        let models: Vec<&str> = offers.iter().map(|(s, _)| s.model.as_str()).collect();
-        let problem =
-            format!("--price names no model that was measured under that load; there are {}", models.join(", "));
-        return Err(AdviseError::Label { model: model.clone(), problem });
-    }
     let offers = priced(offers, question, &mut excluded)?;
     let currency = one_currency(offers.iter().map(|(_, _, price)| price).chain(&question.budget))?;
     let fleet =
@@ -179,6 +175,7 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
         let (pieces, cost) = candidate.cost(&fleet)?;
         let over = question.budget.as_ref().is_some_and(|b| cost > b.amount);
         let option = BuyOffer {
+            at_ceiling: subject.at_ceiling(&load, quantity),
             model: subject.model,
             per_money: performance.value * f64::from(question.nodes) / cost,
             performance,
@@ -201,7 +198,7 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     let orders = orders(records, &load, &options);
     refuse_apart(&orders, &options)?;
     let choice = choose(&mut options, &candidates, &fleet, question, &orders)?;
-    refuse_flattered(&options, &choice)?;
+    refuse_bounds(&options, &choice)?;
     let affordable = options.iter().filter(|o| o.standing != Standing::OverBudget).map(|o| o.model.as_str());
     let not_separated = match choice {
         Choice::Buy { index, .. } => orders.not_separated(&options[index].model, affordable),
@@ -234,6 +231,12 @@ fn worth(options: &[BuyOffer], question: &BuyQuestion) -> Option<(f64, bool)> {
     within.map(|o| o.cost / 100.0).min_by(f64::total_cmp).map(|percent| (percent, true))
 }
 
+/// Bounds decide in one direction only.
+fn refuse_bounds(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseError> {
+    refuse_flattered(options, choice)?;
+    refuse_held(options, choice)
+}
+
 /// The best of several runs may lose against a mean, and not win: on average its medium does less.
 fn refuse_flattered(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseError> {
     let flattered = |option: &&BuyOffer| option.performance.marks.contains(&Mark::BestOf);
@@ -244,6 +247,20 @@ fn refuse_flattered(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseE
             let (model, other) = (options[index].model.clone(), other.model.clone());
             Err(AdviseError::BestOf { model, other })
         }
+        None => Ok(()),
+    }
+}
+
+/// A figure at the ceiling of a bus may win against another, and not lose: without the bus its medium may do more.
+fn refuse_held(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseError> {
+    let Choice::Buy { index, .. } = *choice else { return Ok(()) };
+    let taken = &options[index];
+    let slower = |other: &&BuyOffer| {
+        let within = other.standing != Standing::OverBudget;
+        within && other.at_ceiling && other.performance.value < taken.performance.value
+    };
+    match options.iter().find(slower).filter(|_| !taken.at_ceiling) {
+        Some(other) => Err(AdviseError::AtCeiling { model: other.model.clone(), other: taken.model.clone() }),
         None => Ok(()),
     }
 }
@@ -324,6 +341,12 @@ fn priced<'a>(
     question: &BuyQuestion,
     excluded: &mut Vec<Excluded>,
 ) -> Result<Vec<(Subject<'a>, Figure, Price)>, AdviseError> {
+    if let Some((model, _)) = question.prices.iter().find(|(m, _)| offers.iter().all(|(s, _)| s.model != *m)) {
+        let models: Vec<&str> = offers.iter().map(|(s, _)| s.model.as_str()).collect();
+        let problem =
+            format!("--price names no model that was measured under that load; there are {}", models.join(", "));
+        return Err(AdviseError::Label { model: model.clone(), problem });
+    }
     let mut priced = Vec::new();
     let mut unpriced = Vec::new();
     for (subject, performance) in offers {

@@ -9,7 +9,7 @@ use assay_core::classes::{CLASSES, Class};
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 use assay_stats::decide;
-use assay_stats::variation::RunVariance;
+use assay_stats::variation::{RunVariance, specimens};
 
 use super::class_model::{Measured, model_classes};
 use super::class_types::{
@@ -142,11 +142,15 @@ fn judged(kind: Kind, load: &Load, unit: &UnitValues) -> Result<Judged, AdviseEr
     let at = |confidence| bounds.interval.and(over?.bounds(confidence));
     let interval = at(decide::CONFIDENCE);
     let strict = 1.0 - (1.0 - decide::CONFIDENCE) / 3.0;
-    // The best of several runs is above what the unit does by itself: of its days alone nothing is known, and that the unit
-    // misses what lies far above needs no repeats.
+    // That a unit misses what lies far above needs no repeats. The best of several runs is above what it does by itself, and
+    // of its days alone nothing is known; one value may be as far off as units of a model are.
     let best_of = unit.marks.contains(&Mark::BestOf);
-    let at_most = |confidence| RunVariance::of([]).bound(confidence, 1.0).map(|half| mean * half.exp());
-    let high_of = |confidence| at(confidence).map(|(_, high)| high).or_else(|| at_most(confidence).filter(|_| best_of));
+    let half = |confidence| match best_of {
+        true => RunVariance::of([]).bound(confidence, 1.0),
+        false => specimens(2.0 * confidence - 1.0, 1, 0.0),
+    };
+    let at_most = |confidence| half(confidence).map(|half| mean * half.exp());
+    let high_of = |confidence| at(confidence).map(|(_, high)| high).or_else(|| at_most(confidence));
     let (high, of_three) = (high_of(decide::CONFIDENCE), high_of(strict));
     let mut marks = unit.marks.clone();
     marks.sort();

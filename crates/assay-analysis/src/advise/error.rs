@@ -42,6 +42,14 @@ pub enum AdviseError {
         /// One that may be better.
         other: String,
     },
+    /// A model that would not be bought was held by its bus, and the one that would be was not.
+    #[error("{model} was held by its bus and may be faster than {other}; measure both where the bus is no limit")]
+    AtCeiling {
+        /// The model that was held.
+        model: String,
+        /// The one that leads.
+        other: String,
+    },
     /// Two models were measured with computers of different kinds, and no unit was on both.
     #[error("{model} was measured on another computer than {other}; measure one unit on both")]
     OtherComputer {

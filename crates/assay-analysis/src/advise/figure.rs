@@ -13,7 +13,7 @@ use super::error::AdviseError;
 use super::evidence::Subject;
 use crate::admission::admit;
 use crate::exclusion::Excluded;
-use crate::identity::host_day;
+use crate::host_days::HostDays;
 use crate::{Load, Mark, Quantity, identity, reading};
 
 /// What the interval of a figure is over.
@@ -167,6 +167,7 @@ pub(super) fn units(
     excluded: &mut Vec<Excluded>,
 ) -> Vec<UnitValues> {
     let mut found: Vec<UnitValues> = Vec::new();
+    let days = HostDays::of(records.iter().copied());
     for record in records {
         let (reading, reasons) = admit(record, load, quantity);
         for reason in reasons.into_iter().filter(|reason| !reason.is_absence()) {
@@ -180,11 +181,11 @@ pub(super) fn units(
         match found.iter_mut().find(|u| u.unit == unit) {
             Some(known) => {
                 known.runs.push(reading.values);
-                known.days.push(host_day(record));
+                known.days.push(days.name(record));
                 known.marks.extend(reading.marks);
             }
             None => {
-                let (runs, days) = (vec![reading.values], vec![host_day(record)]);
+                let (runs, days) = (vec![reading.values], vec![days.name(record)]);
                 found.push(UnitValues { unit, runs, days, marks: reading.marks });
             }
         }

@@ -9,7 +9,7 @@ use super::figure::{Figure, UnitValues, durable, figure, of_one};
 use super::nas_types::{Together, VolumeFigures};
 use crate::admission::admit;
 use crate::exclusion::Reason;
-use crate::identity::day;
+use crate::host_days::days_of_one;
 use crate::overlap::{Common, common_starts};
 use crate::quantity::value;
 use crate::reading::measurement;
@@ -133,13 +133,15 @@ impl<'a> AtOnce<'a> {
             };
             let at = runs.iter().position(|run| run.run == part.run).unwrap_or_else(|| {
                 let (each, marks, records) = (Vec::new(), Vec::new(), Vec::new());
-                runs.push(Self { run: &part.run, day: day(record).map(str::to_owned), each, marks, records });
+                runs.push(Self { run: &part.run, day: None, each, marks, records });
                 runs.len() - 1
             });
             runs[at].each.push(reading.measurement);
             runs[at].marks.extend(reading.marks);
             runs[at].records.push(record);
         }
+        let days = days_of_one(runs.iter().filter_map(|run| run.records.first().copied()));
+        runs.iter_mut().zip(days).for_each(|(run, day)| run.day = day);
         runs
     }
 

@@ -128,12 +128,14 @@ fn the_six_cards_by_the_one_run_there_is() {
         assert_eq!(of(Kind::RandomWrite).below, Some(true), "per-card IOPS are sums over jobs: 147 to 451 of 500");
         // All but one read more than 1500.
         assert_eq!(of(Kind::RandomRead).below, Some(specimen.unit == "CA (published)"), "{}", specimen.unit);
-        for test in tests.iter().filter(|t| t.kind != Kind::SequentialWrite) {
-            assert_eq!(test.status, Status::Indeterminate, "one run has no bounds");
-        }
-        assert_eq!(specimen.classes[0].status, Status::NotMeasured, "no sequential write");
+        // One run has no bounds, but what is less than half of a threshold does not reach it: 147 of 500.
+        let far_below = specimen.unit == "3 (published)";
+        let of_writes = if far_below { Status::Fail } else { Status::Indeterminate };
+        assert_eq!((of(Kind::RandomRead).status, of(Kind::RandomWrite).status), (Status::Indeterminate, of_writes));
+        // No sequential write was measured.
+        assert_eq!(specimen.classes[0].status, if far_below { Status::Fail } else { Status::NotMeasured });
     }
-    assert!(!found.is_no());
+    assert!(found.is_no());
     let models: Vec<usize> = found.models.iter().map(|m| m.units).collect();
     assert_eq!(models, [1, 2, 3]);
     assert!(found.models[0].classes[0].parts.iter().skip(1).all(|p| p.word == ModelWord::OneUnit));

@@ -114,26 +114,28 @@ fn a_card_at_all_thresholds_seldom_fails() {
     assert!(failed as f64 / f64::from(drawn) < 0.05 + 3.0 * (0.05f64 * 0.95 / 2000.0).sqrt(), "{failed}");
 }
 
-/// Units of one value each tell nothing of themselves, so their model is not judged by them either.
+/// Units of one value each tell little of themselves, so their model is not judged by them either.
 #[test]
 fn a_model_is_judged_no_more_certainly_than_its_units() {
     let published = crate::published("sandisk-ultra-a1").unwrap();
     let found = class(&published, &["A1"]).unwrap();
     let model = &found.models[0].classes[0];
-    assert!(model.parts.iter().all(|p| p.lower_limit.is_none() && p.word != ModelWord::Fail), "{model:?}");
-    assert_eq!(model.word, ModelWord::NotMeasured, "no sequential write");
-    let slow = |unit: &str, repeats: usize| {
+    assert!(model.parts.iter().all(|p| p.lower_limit.is_none()), "{model:?}");
+    // One of three writes 147 of 500 at random.
+    assert_eq!(model.word, ModelWord::Fail);
+    let slow = |unit: &str, repeats: usize, write: f64| {
         let of =
             |value: f64| vec![value; repeats].iter().enumerate().map(|(i, v)| v * (1.0 + 1e-3 * i as f64)).collect();
-        let (stream, read, write): (Vec<f64>, Vec<f64>, Vec<f64>) = (of(20e6), of(3000.0), of(100.0));
+        let (stream, read, write): (Vec<f64>, Vec<f64>, Vec<f64>) = (of(20e6), of(3000.0), of(write));
         let mut record = card(&stream, &read, &write);
         record.id = format!("{unit}{repeats}");
         record.labels.insert("unit".to_owned(), unit.to_owned());
         record
     };
-    let word = |repeats| {
-        let cards = ["1", "2", "3"].map(|unit| slow(unit, repeats));
+    let word = |repeats, write| {
+        let cards = ["1", "2", "3"].map(|unit| slow(unit, repeats, write));
         class(&cards, &["A1"]).unwrap().models[0].classes[0].word
     };
-    assert_eq!((word(1), word(3)), (ModelWord::Indeterminate, ModelWord::Fail));
+    assert_eq!((word(1, 400.0), word(3, 400.0)), (ModelWord::Indeterminate, ModelWord::Fail));
+    assert_eq!(word(1, 100.0), ModelWord::Fail, "far below, by one value too");
 }

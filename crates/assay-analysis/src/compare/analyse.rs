@@ -18,6 +18,7 @@ use crate::area::{full_areas, small_area};
 use crate::connected::{self, Seen};
 use crate::deciding_load::deciding_load;
 use crate::deciding_quantity::deciding_quantity;
+use crate::host_days::HostDays;
 use crate::identity::identity;
 use crate::load::Load;
 use crate::quantity::Quantity;
@@ -84,9 +85,11 @@ struct Gathered {
 fn gathered(groups: &[Group<'_>], load: Load, request: &Request, excluded: &mut Vec<Excluded>) -> Option<Gathered> {
     let of_all = groups.iter().flat_map(|group| group.records.iter().copied());
     let quantity = request.quantity.unwrap_or_else(|| deciding_quantity(of_all, &load).quantity);
+    // An evening that is divided among groups is one all the same.
+    let days = HostDays::of(groups.iter().flat_map(|group| group.records.iter().copied()));
     let mut sides = Vec::with_capacity(groups.len());
     for (at, group) in groups.iter().enumerate() {
-        let (side, left_out) = gather(at, group, &load, quantity, request.level);
+        let (side, left_out) = gather(at, group, &days, &load, quantity, request.level);
         sides.extend(side);
         excluded.extend(left_out);
     }

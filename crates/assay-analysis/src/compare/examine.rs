@@ -5,13 +5,20 @@ use assay_core::record::Record;
 use super::report::Run;
 use crate::connected::computer;
 use crate::exclusion::excluded_whole;
-use crate::identity::{host_day, identity, names_model};
+use crate::host_days::HostDays;
+use crate::identity::{identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
+use crate::resolution::resolution;
 use crate::{Reason, excluded};
 
 /// What a record has under a load, why that may win nothing, and what of it is left out.
-pub(super) fn run(record: &Record, load: &Load, quantity: Quantity) -> (Option<(Run, Option<Reason>)>, Vec<Reason>) {
+pub(super) fn run(
+    record: &Record,
+    days: &HostDays,
+    load: &Load,
+    quantity: Quantity,
+) -> (Option<(Run, Option<Reason>)>, Vec<Reason>) {
     let (reading, reasons) = crate::examine(record, load, quantity);
     let Some(reading) = reading else {
         return (None, excluded_whole(record).map_or(reasons, |whole| vec![whole]));
@@ -20,12 +27,24 @@ pub(super) fn run(record: &Record, load: &Load, quantity: Quantity) -> (Option<(
     let of = identity(record);
     let nameless = of.unit.is_empty() && !names_model(record);
     let until_narrow = record.settings.until_known();
+    let resolution = resolution(record, reading.measurement);
     let (points, marks) = (reading.values, reading.marks);
-    let (id, day, computer) = (record.id.clone(), host_day(record), computer(record));
+    let (id, day, computer) = (record.id.clone(), days.name(record), computer(record));
     let host = record.host.hostname.clone();
     (
         Some((
-            Run { record: id, unit: (of.model, of.unit), day, host, computer, nameless, points, until_narrow, marks },
+            Run {
+                record: id,
+                unit: (of.model, of.unit),
+                day,
+                host,
+                resolution,
+                computer,
+                nameless,
+                points,
+                until_narrow,
+                marks,
+            },
             unsound,
         )),
         reasons,

@@ -8,6 +8,7 @@ use super::group::Group;
 use super::numbers::estimate;
 use super::report::{Basis, Run, Side};
 use crate::Excluded;
+use crate::host_days::HostDays;
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::Mark;
@@ -16,6 +17,7 @@ use crate::reading::Mark;
 pub(super) fn gather(
     at: usize,
     group: &Group<'_>,
+    days: &HostDays,
     load: &Load,
     quantity: Quantity,
     level: f64,
@@ -24,7 +26,7 @@ pub(super) fn gather(
     let mut runs: Vec<(Run, Option<Excluded>)> = Vec::new();
     for record in &group.records {
         let leave_out = |reason| Excluded::new(record, Some(load), reason);
-        let (run, reasons) = run(record, load, quantity);
+        let (run, reasons) = run(record, days, load, quantity);
         excluded.extend(reasons.into_iter().map(leave_out));
         runs.extend(run.map(|(run, unsound)| (run, unsound.map(leave_out))));
     }

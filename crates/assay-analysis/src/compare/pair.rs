@@ -10,6 +10,7 @@ use super::scatter::{days as scatter_of_days, differences, squared_error, unshar
 use super::series::against_series;
 use super::telling;
 use crate::needed::Needed;
+use crate::resolution::uniform;
 
 /// The ratio of the second group over the first.
 #[derive(Debug, Clone, Copy)]
@@ -70,11 +71,12 @@ pub(super) fn pair(
     let one_each = first.runs.len() == 1 && second.runs.len() == 1;
     // Asked is about the runs as they were, whatever they are of.
     if as_runs && one_each {
-        return Ok(numbers(Question::Runs, &welch));
+        return Ok(as_printed(numbers(Question::Runs, &welch), (first, second), options));
     }
     let of_series = if as_runs { against_series(first, second, welch.ratio, options) } else { None };
     if let Some((c, series)) = of_series {
-        return Ok(Numbers { series: Some(series), ..numbers(Question::Runs, &c) });
+        let found = Numbers { series: Some(series), ..numbers(Question::Runs, &c) };
+        return Ok(as_printed(found, (first, second), options));
     }
     let found = match question {
         Question::Models => with_days((question, welch), unshared_days(first, second), options),
@@ -117,6 +119,7 @@ pub(super) fn pair(
             Numbers { days: Some(across_days), runs, ..numbers(question, &wide) }
         }
     };
+    let found = as_printed(found, (first, second), options);
     let asks = question == Question::Units && of_two_models(first, second);
     let found = Numbers { models: if asks { of_models(found.ratio, options) } else { None }, ..found };
     let needed =
@@ -139,6 +142,21 @@ fn with_days((question, c): (Question, Comparison), common: f64, options: &Optio
     let wide = Comparison::of(c.ratio.ln(), half, c.n, options.delta);
     let own_days = wide.answer == Answer::CannotTell(Doubt::Wide) && wide.answer != c.answer;
     Numbers { own_days, ..numbers(question, &wide) }
+}
+
+/// Degrees of freedom of an error that is known. Of very many the quantile takes minutes, and is the same.
+const OF_PRINTED: u32 = 1_000;
+
+/// With the steps in which the figures of each side were printed, which all values of a side have in common.
+fn as_printed(found: Numbers, (first, second): (&Side, &Side), options: &Options) -> Numbers {
+    let own = |side: &Side| uniform(side.runs.iter().map(|run| run.resolution).fold(0.0, f64::max));
+    let common = own(first) + own(second);
+    let Some((low, high)) = found.low.zip(found.high).filter(|_| common > 0.0) else { return found };
+    let printed = student_t(1.0 - options.alpha, OF_PRINTED).unwrap_or(f64::INFINITY) * common.sqrt();
+    let half = ((high / low).ln() / 2.0).hypot(printed);
+    let wide = Comparison::of(found.ratio.ln(), half, found.n, options.delta);
+    let Comparison { low, high, answer, significant, .. } = wide;
+    Numbers { low, high, answer, significant, ..found }
 }
 
 /// Whether two units are of different models.

@@ -173,9 +173,12 @@ pub struct Run {
     pub record: String,
     /// Its unit: model and name.
     pub unit: (String, String),
-    /// The day it was made on, in UTC, and the host.
+    /// The day of its unit and the host, by one name ([`assay_stats::days`]).
     #[serde(skip)]
     pub day: Option<String>,
+    /// The step in which its figure was printed, as a share of it; 0 of none.
+    #[serde(skip)]
+    pub resolution: f64,
     /// The host it was made at.
     #[serde(skip)]
     pub host: Option<String>,

@@ -19,8 +19,8 @@ const MOST_INTERVALS: usize = 20;
 pub struct OddNodes {
     /// Nodes that a test names.
     pub odd: Vec<OddNode>,
-    /// Nodes that differ from all others, which agree, where no test could be made.
-    pub untested: Vec<OddNode>,
+    /// Nodes that a test would name and that have to be measured again: once, on a disturbed host.
+    pub again: Vec<OddNode>,
     /// Models whose units differ without one that can be named, with the load and the largest ratio.
     pub disagree: Vec<(String, String, f64)>,
     /// Units that were tested, under the load with the most of them.
@@ -61,7 +61,7 @@ pub struct OddAt {
 pub(super) fn odd(run: &Run, ranked: Result<&RankReport, String>) -> OddNodes {
     let nothing = OddNodes {
         odd: Vec::new(),
-        untested: Vec::new(),
+        again: Vec::new(),
         disagree: Vec::new(),
         tested: 0,
         alpha: ODD_ALPHA,
@@ -81,11 +81,11 @@ pub(super) fn odd(run: &Run, ranked: Result<&RankReport, String>) -> OddNodes {
                 continue;
             };
             let nodes = owners.get(&(one.model.clone(), unit.clone())).map_or(&[][..], Vec::as_slice);
-            let into = if one.tested { &mut found.odd } else { &mut found.untested };
+            let into = if one.again { &mut found.again } else { &mut found.odd };
             nodes.iter().for_each(|node| add(into, *node, one, unit, ranking));
         }
     }
-    for all in [&mut found.odd, &mut found.untested] {
+    for all in [&mut found.odd, &mut found.again] {
         all.iter_mut().for_each(|odd| odd.at.sort_by(|a, b| furthest(b).total_cmp(&furthest(a))));
         all.sort_by(|a, b| furthest(&b.at[0]).total_cmp(&furthest(&a.at[0])));
     }

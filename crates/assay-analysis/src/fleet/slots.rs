@@ -144,7 +144,7 @@ fn swap(loads: &[LoadRow], odd: &OddNodes, fixed: &[usize]) -> Option<(usize, us
     };
     let titled = |title: &str| loads.iter().find(|load| load.title == title);
     let movable = |all: &[OddNode]| all.iter().find(|odd| !fixed.contains(&odd.node)).cloned();
-    let (load, suspect) = match movable(&odd.odd).or_else(|| movable(&odd.untested)) {
+    let (load, suspect) = match movable(&odd.odd).or_else(|| movable(&odd.again)) {
         Some(odd) => (titled(&odd.at.first()?.title)?, odd.node),
         None => {
             let furthest = |load: &LoadRow| {

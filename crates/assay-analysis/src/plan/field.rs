@@ -7,9 +7,10 @@ use assay_stats::log_mean;
 use assay_stats::plan::{Contender, Outcome};
 
 use super::race_types::Chance;
-use crate::admission::admit;
+use crate::admission::{admit, named};
 use crate::exclusion::Excluded;
-use crate::identity::{Identity, host_day, identity};
+use crate::host_days::HostDays;
+use crate::identity::{Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::rank::Levels;
@@ -26,6 +27,8 @@ pub(super) struct Model {
     pub(super) dropped: bool,
     /// Whether figures of it are the best of several runs.
     pub(super) flattered: bool,
+    /// Whether all that is known of it was published: its units are nobody's here.
+    pub(super) published: bool,
     at_ceiling: bool,
 }
 
@@ -76,18 +79,22 @@ impl Model {
 
 /// The models of these records with what can be used of them, and what cannot.
 pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Vec<Model>, Vec<Excluded>) {
-    let (mut field, mut excluded): (Vec<Model>, Vec<Excluded>) = (Vec::new(), Vec::new());
-    let levels = Levels::of(records, load, quantity);
-    for record in records {
+    let mut field: Vec<Model> = Vec::new();
+    // Nobody can measure a further unit of what has no name.
+    let (named, mut excluded) = named(records);
+    let (levels, days) = (Levels::of(records, load, quantity), HostDays::of(records));
+    for record in named {
         let Identity { model, unit, .. } = identity(record);
         let index = field.iter().position(|known| known.name == model).unwrap_or_else(|| {
             let (units, name) = (Vec::new(), model);
             let (measured, failed, wrong_data, dropped) = (false, false, false, false);
             let at_ceiling = levels.at_ceiling(&name);
-            field.push(Model { name, units, measured, failed, wrong_data, dropped, flattered: false, at_ceiling });
+            let (flattered, published) = (false, true);
+            field.push(Model { name, units, measured, failed, wrong_data, dropped, flattered, published, at_ceiling });
             field.len() - 1
         });
         let model = &mut field[index];
+        model.published &= record.is_published();
         let verdict = record.verification.as_ref().map(|verification| verification.verdict);
         model.wrong_data |= verdict.is_some_and(Verdict::is_bad);
         model.failed |= record.outcome.medium_failed();
@@ -96,16 +103,18 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
         excluded.extend(reasons.into_iter().map(|reason| Excluded::new(record, Some(load), reason)));
         let factor = levels.factor(&model.name, &unit);
         model.flattered |= reading.iter().any(|reading| reading.marks.contains(&Mark::BestOf));
-        reading.iter().for_each(|reading| model.add(&unit, reading, factor));
+        reading.iter().for_each(|reading| model.add(&unit, reading, factor, days.name(record)));
     }
     // A check that found nothing says nothing of speed; one that found a fake or saw it fail does of the model.
-    field.retain(|model| model.measured || model.failed || model.wrong_data);
+    // Of what was published without a figure of this load there is nothing to be asked.
+    let asked = |model: &Model| !(model.published && model.units.is_empty());
+    field.retain(|model| (model.measured && asked(model)) || model.failed || model.wrong_data);
     (field, excluded)
 }
 
 impl Model {
-    fn add(&mut self, unit: &str, reading: &Reading<'_>, factor: f64) {
-        let run = (reading.values.iter().map(|value| value * factor).collect(), host_day(reading.record));
+    fn add(&mut self, unit: &str, reading: &Reading<'_>, factor: f64, day: Option<String>) {
+        let run = (reading.values.iter().map(|value| value * factor).collect(), day);
         match self.units.iter_mut().find(|known| known.name == unit) {
             Some(known) => known.runs.push(run),
             None => self.units.push(Unit { name: unit.to_owned(), runs: vec![run] }),

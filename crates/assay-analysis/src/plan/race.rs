@@ -2,7 +2,7 @@
 
 use assay_core::record::Record;
 use assay_stats::LEVEL;
-use assay_stats::plan::{Contender, NextAction, Rules};
+use assay_stats::plan::{Contender, NextAction, Order, Rules};
 
 use super::error::PlanError;
 use super::field::{Model, gather};
@@ -68,6 +68,7 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
             *loss = assay_stats::plan::lost(tied.map(|(_, loss)| *loss).fold(0.0, f64::max));
         }
         NextAction::Exhausted { models } => keep_unbeaten(models),
+        NextAction::Measure { orders } => keep_own(orders, &field),
         _ => {}
     }
     let found = step.chances.as_ref();
@@ -90,10 +91,7 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
     };
     let left = || chances.iter().filter(|c| !c.out).map(|c| c.model.as_str());
     let not_separated = taken.map(|model| orders().not_separated(model, left())).unwrap_or_default();
-    let sorted = |a: &Chance, b: &Chance| {
-        b.best.unwrap_or(0.0).total_cmp(&a.best.unwrap_or(0.0)).then_with(|| a.model.cmp(&b.model))
-    };
-    chances.sort_by(sorted);
+    chances.sort_by(likeliest_first);
     Ok(Race {
         load: load.clone(),
         load_title: load.title(),
@@ -109,13 +107,27 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         close_models: step.close_models,
         not_separated,
         newly_dropped: names(&step.dropped),
-        unnamed_units: field
-            .iter()
-            .filter(|m| m.units.iter().any(|u| u.name.is_empty()))
-            .map(|m| m.name.clone())
-            .collect(),
+        unnamed_units: unnamed_units(&field),
         excluded,
     })
+}
+
+fn likeliest_first(a: &Chance, b: &Chance) -> std::cmp::Ordering {
+    b.best.unwrap_or(0.0).total_cmp(&a.best.unwrap_or(0.0)).then_with(|| a.model.cmp(&b.model))
+}
+
+/// Models with records that do not say their unit.
+fn unnamed_units(field: &[Model]) -> Vec<String> {
+    let unnamed = |model: &&Model| model.units.iter().any(|unit| unit.name.is_empty());
+    field.iter().filter(unnamed).map(|model| model.name.clone()).collect()
+}
+
+/// Leaves what was published out of what is to be measured, where there is anything else.
+fn keep_own(orders: &mut Vec<Order>, field: &[Model]) {
+    let own = |order: &Order| field.iter().any(|known| known.name == order.model && !known.published);
+    if orders.iter().any(own) {
+        orders.retain(own);
+    }
 }
 
 /// Models of which figures cannot be weighed against each other are in no race.

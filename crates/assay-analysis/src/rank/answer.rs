@@ -242,8 +242,10 @@ pub struct Unresolved {
     pub ratio: f64,
     /// Units of the model.
     pub of: usize,
-    /// Whether a test says so; else the units differ, and there are too few to test it.
+    /// Whether a test says so; else the units differ, and there are too few to test it: none is named.
     pub tested: bool,
+    /// Whether the unit has to be measured again before it is called odd: it was measured once, and its host was disturbed.
+    pub again: bool,
     /// Whether unit and slot could be told apart.
     pub slot_known: bool,
     /// Whether medals change without the unit.
@@ -274,8 +276,8 @@ pub struct Deviation {
     pub least: f64,
     /// Largest ratio.
     pub most: f64,
-    /// Whether a test says so under any of them.
-    pub tested: bool,
+    /// Whether it has to be measured again: under each of them it was measured once, and its host was disturbed.
+    pub again: bool,
     /// Directions that it was measured in, too, and deviates under no load of.
     pub not_in: Vec<&'static str>,
 }

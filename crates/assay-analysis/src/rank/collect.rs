@@ -9,10 +9,12 @@ use crate::admission::admit;
 use crate::bus::rates;
 use crate::connected::computer;
 use crate::exclusion::Excluded;
-use crate::identity::{Identity, host_day, identity};
+use crate::host_days::HostDays;
+use crate::identity::{Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, loads, reading};
+use crate::resolution::resolution;
 
 /// A record and whose it is.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub(super) struct Entry<'a> {
     pub(super) record: &'a Record,
     pub(super) identity: Identity,
     pub(super) wave: Option<u32>,
+    /// Its day and host.
+    day: Option<String>,
 }
 
 impl Entry<'_> {
@@ -55,13 +59,19 @@ pub(super) struct Session<'a> {
     pub(super) marks: Vec<Mark>,
     /// Whether several repeats never became steady.
     pub(super) unsteady: bool,
+    /// The step in which its figure was printed, as a share of it; 0 of none.
+    pub(super) resolution: f64,
+    /// Whether something else took from the host or the device.
+    pub(super) disturbed: bool,
 }
 
 impl<'a> Catalogue<'a> {
     /// The result does not depend on the order of `records`.
     pub(super) fn new(records: &[&'a Record]) -> Self {
-        let mut entries: Vec<Entry<'_>> =
-            records.iter().map(|&record| Entry { record, identity: identity(record), wave: None }).collect();
+        let days = HostDays::of(records.iter().copied());
+        let entry =
+            |record: &&'a Record| Entry { record, identity: identity(record), wave: None, day: days.name(record) };
+        let mut entries: Vec<Entry<'_>> = records.iter().map(entry).collect();
         entries.sort_by(|a, b| {
             (&a.identity, &a.record.created, &a.record.id).cmp(&(&b.identity, &b.record.created, &b.record.id))
         });
@@ -97,11 +107,18 @@ impl<'a> Catalogue<'a> {
                 measurement,
                 identity: &entry.identity,
                 wave: entry.wave,
-                day: host_day(entry.record),
+                day: entry.day.clone(),
                 computer: computer(entry.record),
                 values: reading.values,
                 rates: rates(measurement),
                 marks: reading.marks,
+                resolution: resolution(entry.record, measurement),
+                disturbed: entry
+                    .record
+                    .warnings
+                    .iter()
+                    .chain(&measurement.warnings)
+                    .any(|w| is_disturbance(&w.finding)),
                 unsteady: measurement
                     .warnings
                     .iter()
@@ -110,6 +127,20 @@ impl<'a> Catalogue<'a> {
         }
         (sessions, excluded)
     }
+}
+
+/// Whether it took time from what was measured that has nothing to do with the medium.
+fn is_disturbance(finding: &Finding) -> bool {
+    matches!(
+        finding,
+        Finding::LoadOfOthers { .. }
+            | Finding::OthersUsedDevice { .. }
+            | Finding::AnotherRun
+            | Finding::Swapped { .. }
+            | Finding::Suspended { .. }
+            | Finding::Throttled { .. }
+            | Finding::UnderVoltage { .. }
+    )
 }
 
 /// Of several hosts each is a place of its own: slot 1 of two hosts is two slots, and a host without slots is one.

@@ -17,6 +17,7 @@ use crate::exclusion::Excluded;
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::Mark;
+use crate::resolution::uniform;
 
 /// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
 const DRAWS: usize = 19_999;
@@ -123,6 +124,12 @@ pub(super) fn fit(sessions: &[Session<'_>], observations: &[Observation<'_>]) ->
         })
         .collect();
     apart(&all).into_iter().for_each(|(a, b)| fit.shared.set_apart(a, b));
+    let mut printed: BTreeMap<&str, f64> = BTreeMap::new();
+    for session in sessions {
+        let own = printed.entry(&session.identity.model).or_default();
+        *own = own.max(uniform(session.resolution));
+    }
+    fit.shared.add_own(&printed);
     Some(fit)
 }
 

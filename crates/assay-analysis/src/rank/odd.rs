@@ -3,19 +3,15 @@
 use std::collections::BTreeMap;
 
 use assay_core::workload::Op;
-use assay_stats::rank::{Fit, ModelFit, ODD_ALPHA, Ranking, odd_units, units_to_name};
+use assay_stats::rank::{Fit, ODD_ALPHA, Ranking, odd_units, units_to_name};
 
 use super::answer::{Deviation, LoadRanking, Unresolved};
 
-/// Others that differ by less agree, and a unit that differs by less does not deviate: the least
-/// ratio of the test itself.
-const AGREE: f64 = 1.15;
-
-/// Units from which on a model is its own reference.
-const OWN_REFERENCE: usize = 6;
-
 /// A ranking without a unit.
 pub(super) type Without<'a> = &'a dyn Fn(&str, &str) -> Option<Ranking>;
+
+/// Whether all that is known of a unit is one repeat on a disturbed host.
+pub(super) type Once<'a> = &'a dyn Fn(&str, &str) -> bool;
 
 /// What one load may take of the chance of a false alarm, where so many are looked at: the load that decides half of
 /// it, and all others together the other half.
@@ -28,12 +24,12 @@ pub(super) fn alpha(exploratory: bool, loads: usize) -> f64 {
 }
 
 /// All odd units, with the chance `alpha` of any false alarm, and how many units were tested; with `without` also
-/// whether medals change when they are left out.
+/// whether medals change when they are left out. `once` tells units that were measured once, while their host was disturbed.
 pub(super) fn odd(
     fit: &Fit,
     ranking: Option<&Ranking>,
     alpha: f64,
-    without: Option<Without<'_>>,
+    (without, once): (Option<Without<'_>>, Once<'_>),
 ) -> (Vec<Unresolved>, usize) {
     let found = odd_units(&fit.models, alpha);
     let of = |model: &str| fit.models.iter().find(|m| m.name == model);
@@ -46,6 +42,7 @@ pub(super) fn odd(
         model: model.to_owned(),
         ranking_depends: unit.as_ref().is_some_and(|unit| depends(model, unit)),
         needed: unit.is_none().then(|| units_to_name(&fit.models, model, ratio, alpha)).flatten(),
+        again: unit.as_ref().is_some_and(|unit| once(model, unit)),
         unit,
         ratio,
         of: count(model),
@@ -55,28 +52,8 @@ pub(super) fn odd(
     let mut all: Vec<Unresolved> =
         found.odd.iter().map(|o| new(&o.model, Some(o.unit.clone()), o.ratio, true)).collect();
     all.extend(found.disagree.iter().map(|d| new(&d.model, None, d.ratio, true)));
-    for d in &found.untested {
-        // A model that was its own reference was tested, and nobody was named.
-        all.push(match of(&d.model).filter(|model| model.units.len() < OWN_REFERENCE).and_then(lone) {
-            Some((unit, ratio)) => new(&d.model, Some(unit), ratio, false),
-            None => new(&d.model, None, d.ratio, false),
-        });
-    }
+    all.extend(found.untested.iter().map(|d| new(&d.model, None, d.ratio, false)));
     (all, found.tested)
-}
-
-/// The unit that differs from all others, where those agree among themselves: nothing is tested.
-fn lone(model: &ModelFit) -> Option<(String, f64)> {
-    if model.units.len() < 3 {
-        return None;
-    }
-    let found = model.units.iter().enumerate().filter_map(|(at, unit)| {
-        let others: Vec<f64> = model.units.iter().enumerate().filter(|(o, _)| *o != at).map(|(_, u)| u.ln).collect();
-        let (low, high) = others.iter().fold((f64::MAX, f64::MIN), |(low, high), ln| (low.min(*ln), high.max(*ln)));
-        let off = unit.ln - others.iter().sum::<f64>() / others.len() as f64;
-        (high - low <= AGREE.ln() && off.abs() > AGREE.ln()).then(|| (unit.name.clone(), off.exp()))
-    });
-    found.max_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs()))
 }
 
 fn layers(ranking: &Ranking) -> BTreeMap<&str, usize> {
@@ -125,7 +102,7 @@ pub(super) fn deviations<'a>(rankings: impl Iterator<Item = &'a LoadRanking> + C
             ratio: (ratios().map(f64::ln).sum::<f64>() / odd.len() as f64).exp(),
             least: ratios().fold(f64::MAX, f64::min),
             most: ratios().fold(f64::MIN, f64::max),
-            tested: odd.iter().any(|o| o.tested),
+            again: odd.iter().all(|o| o.again),
             not_in: not_in(model, unit),
         }
     };

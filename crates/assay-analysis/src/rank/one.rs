@@ -9,7 +9,7 @@ use assay_stats::rank::{self as stats, Better, CampaignSize, Fit, Observation, O
 use super::answer::{Basis, LoadRanking, Remark, Shares, SlotWarning};
 use super::collect::Session;
 use super::level::{Level, fit, observation, observations};
-use super::odd::{alpha, odd};
+use super::odd::{Without, alpha, odd};
 use super::rows::{pairs, rows};
 use super::setting::Setting;
 use crate::deciding_quantity::deciding_quantity;
@@ -32,7 +32,9 @@ impl Setting<'_> {
             stats::rank_sharing(&self.entrants(&fit, &held), &fit.shared, &options).ok()
         };
         let alpha = alpha(exploratory, self.catalogue.loads.len());
-        let (odd, odd_tested) = odd(&all, ranked.as_ref().ok(), alpha, if exploratory { None } else { Some(&without) });
+        let once = |model: &str, unit: &str| once_disturbed(&sessions, model, unit);
+        let without: Option<Without<'_>> = if exploratory { None } else { Some(&without) };
+        let (odd, odd_tested) = odd(&all, ranked.as_ref().ok(), alpha, (without, &once));
         let slots = if exploratory { Vec::new() } else { slots(&sessions, self.ask.seed) };
         let (ranking, refusal) = match ranked {
             Ok(ranking) => (Some(ranking), None),
@@ -77,6 +79,16 @@ impl Setting<'_> {
         let decides = deciding_quantity(records, load);
         (self.ask.quantity.is_none() && decides.lacking > 0)
             .then_some(Remark::Acknowledged { lacking: decides.lacking })
+    }
+}
+
+/// Whether all that is known of a unit is one repeat, while something else took from its host: equal nodes deviated by a fifth
+/// to a third where other programs kept the processors busy.
+fn once_disturbed(sessions: &[Session<'_>], model: &str, unit: &str) -> bool {
+    let mut own = sessions.iter().filter(|s| (s.identity.model.as_str(), s.identity.unit.as_str()) == (model, unit));
+    match (own.next(), own.next()) {
+        (Some(only), None) => only.values.len() == 1 && only.disturbed,
+        _ => false,
     }
 }
 

@@ -1,7 +1,9 @@
 //! `assay rank`: equal models, each in a slot, on a day or at a host of its own.
 
-use assay_analysis::rank::RankOptions;
+use assay_analysis::rank::{Better, RankOptions};
+use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
+use assay_core::record::Source;
 use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Units};
 
 use super::names::percent;
@@ -41,6 +43,35 @@ fn flattered(units: usize) -> Row {
         }
         let said = orders(&rank(&records, &RankOptions::default())?);
         Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
+    })
+}
+
+/// Models that differ by less than the margin, in figures that a tool printed in whole MB/s, a step of 4 %: none is beyond it.
+fn printed(units: usize, apart: f64) -> Row {
+    let name = format!(
+        "rank 2 models {} apart of {units} units in whole MB/s of about 23, none is beyond 3 %",
+        percent(apart)
+    );
+    let truth = equal(2, Units::Normal(0.01), 0.005).with_ratio(1, 1.0 + apart);
+    let design = Design::units(&[units, units]);
+    Row::new(name, ERROR, move |seed| {
+        let mut records = stored(&Fleet { truth: truth.clone(), design: design.clone(), seed })?;
+        let about = (22.0 + (seed % 100) as f64 / 50.0) * 1e6;
+        let first = records[0].measurements[0].repeats[0].bytes_per_second;
+        for record in &mut records {
+            record.source = Some(Source { format: "dd".to_owned(), ..Source::default() });
+            for measurement in &mut record.measurements {
+                let repeats = std::mem::take(&mut measurement.repeats);
+                let mean = repeats.iter().map(|repeat| repeat.bytes_per_second).sum::<f64>() / repeats.len() as f64;
+                let rate = (mean * about / first / 1e6).round() * 1e6;
+                measurement.bytes_per_second = Some(Estimate::bare(rate, 1, "printed"));
+                let iops = rate / measurement.workload.block_bytes as f64;
+                measurement.iops = Some(Estimate::bare(iops, 1, "printed"));
+            }
+        }
+        let report = rank(&records, &RankOptions::default())?;
+        let beyond = report.primary.pairs.iter().any(|pair| pair.verdict == Better::First);
+        Ok(if beyond { Found::Wrong } else { Found::Undecided })
     })
 }
 
@@ -94,6 +125,9 @@ pub(super) fn rows() -> Vec<Row> {
         days(5, 3, 0.01),
         days(5, 6, 0.01),
         days(5, 3, 0.03),
+        printed(3, 0.01),
+        printed(3, 0.02),
+        printed(6, 0.02),
         flattered(4),
         flattered(6),
         computers(3),

@@ -110,6 +110,15 @@ fn odd(report: &FleetReport) -> String {
     }
     match found.odd.as_slice() {
         [] if found.tested == 0 => too_few(report),
+        [] if !found.again.is_empty() => {
+            let each = found.again.iter().take(NAMED).map(|one| format!("{} ({})", node(report, one.node), off(one)));
+            let more = found.again.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!(
+                "none is odd, but measure again {}{more}: once, on a disturbed host",
+                each.collect::<Vec<_>>().join(", ")
+            )
+        }
         [] => format!("none is odd ({error})"),
         [one] => format!("{} is odd: {}; {error}", node(report, one.node), off(one)),
         several => {
@@ -125,22 +134,13 @@ fn odd(report: &FleetReport) -> String {
 const ENOUGH: usize = 4;
 
 fn too_few(report: &FleetReport) -> String {
-    let differs =
-        report.odd.untested.iter().take(NAMED).map(|one| format!("{} ({})", node(report, one.node), off(one)));
-    let differs: Vec<String> = differs.collect();
-    let but = if differs.is_empty() {
-        String::new()
-    } else {
-        let differ = if differs.len() == 1 { "differs" } else { "differ" };
-        format!("; {} {differ} from the others, which agree", differs.join(", "))
-    };
     // Four nodes are there: their media do not tell that they are of one model, or are of several.
     let mend = if report.nodes.len() >= ENOUGH {
         "; --label model=NAME sets the model of media that do not report it"
     } else {
         ""
     };
-    format!("too few to name an odd node, which takes four of one model{mend}{but}")
+    format!("too few to name an odd node, which takes four of one model{mend}")
 }
 
 /// `random write 4 KiB at 0.28 times the others (0.25–0.31), and likewise under 2 more loads`.
@@ -204,13 +204,9 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
     for same in &report.same_unit {
         say("same unit", format!("{} name the same unit, and count as one", nodes(report, same)));
     }
-    if report.odd.tested > 0 {
-        for odd in &report.odd.untested {
-            say(
-                "not tested",
-                format!("{} differs from the others, which agree ({})", node(report, odd.node), off(odd)),
-            );
-        }
+    for odd in &report.odd.again {
+        let words = "by one repeat on a disturbed host";
+        say("measure again", format!("{} differs ({}), {words}", node(report, odd.node), off(odd)));
     }
     if report.unnamed > 0 {
         let who = if report.unnamed == 1 { "record names" } else { "records name" };

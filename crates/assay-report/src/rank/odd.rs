@@ -19,16 +19,17 @@ fn unit(odd: &Unresolved, direction: &str) -> String {
     let depends = if odd.ranking_depends { "; the ranking depends on this unit" } else { "" };
     let swap = format!("; swap slots to check{culprit}{depends}");
     match (&odd.unit, odd.tested) {
-        (Some(unit), true) => {
+        (Some(unit), _) if odd.again => {
+            let (unit, ratio) = (clean(unit), times(odd.ratio));
+            format!(
+                "{model}: measure unit {unit} of {} again: it {direction} at {ratio} the others, by one repeat while its host was \
+                 disturbed{depends}",
+                odd.of
+            )
+        }
+        (Some(unit), _) => {
             format!("{model}: unit {} of {} {direction} at {} the others{swap}", clean(unit), odd.of, times(odd.ratio))
         }
-        (Some(unit), false) => format!(
-            "{model}: unit {} of {} {direction} at {} the others, which agree; too few units of other models to \
-             test it{swap}",
-            clean(unit),
-            odd.of,
-            times(odd.ratio)
-        ),
         (None, true) => {
             format!(
                 "{model}: its units disagree by a factor of {}; none can be named{}{swap}",
@@ -68,10 +69,13 @@ pub(super) fn over_loads(report: &RankReport) -> Vec<String> {
 
 fn deviation(d: &Deviation) -> String {
     let not = if d.not_in.is_empty() { String::new() } else { format!(", not in {}", d.not_in.join(" or ")) };
-    let tested = if d.tested { "" } else { "; not tested, too few units of other models" };
+    let mend = if d.again {
+        "measure it again, as it was measured once while its host was disturbed"
+    } else {
+        "swap slots to check"
+    };
     format!(
-        "{}: unit {} of {} {} at {} the others ({:.2} to {:.2} under {} of {} loads){not}; swap slots to \
-         check{tested}",
+        "{}: unit {} of {} {} at {} the others ({:.2} to {:.2} under {} of {} loads){not}; {mend}",
         clean(&d.model),
         clean(&d.unit),
         d.of,

@@ -36,6 +36,20 @@ impl Shared {
         self.apart.insert((a.min(b).to_owned(), a.max(b).to_owned()));
     }
 
+    /// Adds squared errors that all units of a model have in common, such as that of the digits in which they were printed.
+    pub fn add_own(&mut self, of_models: &BTreeMap<&str, f64>) {
+        if of_models.values().all(|own| *own <= 0.0) {
+            return;
+        }
+        let own = |name: &String| of_models.get(name.as_str()).copied().unwrap_or(0.0);
+        let names: BTreeSet<String> =
+            self.models.iter().cloned().chain(of_models.keys().map(|name| (*name).to_owned())).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        let pair = |a: &String, b: &String| if a == b { 0.0 } else { self.between(a, b) + own(a) + own(b) };
+        let variance = names.iter().flat_map(|a| names.iter().map(move |b| (a, b))).map(|(a, b)| pair(a, b)).collect();
+        (self.models, self.variance) = (names, variance);
+    }
+
     /// Whether nothing connects two models.
     #[must_use]
     pub fn apart(&self, a: &str, b: &str) -> bool {
@@ -262,6 +276,15 @@ mod tests {
 
     fn between(observations: &[Observation<'_>]) -> f64 {
         fit(observations).unwrap().shared.between("a", "b")
+    }
+
+    #[test]
+    fn what_all_units_of_a_model_share_enters_each_of_its_differences() {
+        let mut shared = Shared::default();
+        shared.add_own(&BTreeMap::from([("a", 0.0), ("b", 0.0)]));
+        assert_eq!(shared, Shared::default());
+        shared.add_own(&BTreeMap::from([("a", 1.0), ("b", 2.0), ("c", 0.0)]));
+        assert_eq!((shared.between("a", "b"), shared.between("c", "a"), shared.between("a", "a")), (3.0, 1.0, 0.0));
     }
 
     const PRIOR: f64 = PRIOR_DEVIATION * PRIOR_DEVIATION;

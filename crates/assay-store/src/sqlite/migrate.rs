@@ -46,6 +46,10 @@ pub(crate) const STEPS: &[&str] = &[
     "
     DELETE FROM observation;
 ",
+    // And the processor, which tells one computer from another.
+    "
+    DELETE FROM observation;
+",
 ];
 
 /// What a database is to this version.
@@ -181,6 +185,7 @@ mod tests {
                 "a847af7ebc004bed",
                 "40faaf43e7e16b35",
                 "e47a712ed8135fcf",
+                "bac03aa3b1c4a0cf",
                 "bac03aa3b1c4a0cf",
                 "bac03aa3b1c4a0cf",
                 "bac03aa3b1c4a0cf"

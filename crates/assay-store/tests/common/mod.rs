@@ -21,7 +21,7 @@ pub fn record(id: &str) -> Record {
     };
     let (tool, suite) = (Tool::assay("0.1.0", "sync", "asked for"), SuiteRef::new("quick", 1));
     Draft::begin(id, "2026-01-02T03:04:05Z", tool, suite, medium)
-        .on_host(Host { hostname: Some("node1".to_owned()), ..Host::default() })
+        .on_host(Host { hostname: Some("node1".to_owned()), cpu: Some("Cortex-A53".to_owned()), ..Host::default() })
         .with_settings(Settings { seed: u64::MAX, ..Settings::default() })
         .close(Outcome::Completed)
 }

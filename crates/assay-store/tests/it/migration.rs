@@ -50,7 +50,7 @@ fn a_store_of_version_1_opens_and_its_records_grow_on() {
     drop(store);
     let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
     let version: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 6);
+    assert_eq!(version, 7);
 }
 
 /// A store as version 2 left it, with these records.
@@ -107,7 +107,7 @@ fn a_store_of_version_3_tells_of_clusters_again() {
         (repeat.common_start.clone(), repeat.elapsed_ns, repeat.last_done_ns)
     };
     assert_eq!(timed(&seen[0]), timed(&record));
-    assert_eq!(version_of(dir.path()), 6);
+    assert_eq!(version_of(dir.path()), 7);
 }
 
 fn version_of(dir: &Path) -> i64 {
@@ -171,7 +171,21 @@ fn a_store_of_version_4_learns_how_its_runs_waited() {
     .unwrap();
     conn.close().unwrap();
     assert_eq!(observed(dir.path())[0].measurements[0].batching, saved.measurements[0].batching);
-    assert_eq!(version_of(dir.path()), 6);
+    assert_eq!(version_of(dir.path()), 7);
+}
+
+/// Version 6 did not keep the processor, without which no computer is told from another.
+#[test]
+fn a_store_of_version_6_tells_computers_apart_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let saved = record("aaaaaaaaaa");
+    SqliteStore::open(dir.path()).unwrap().save(&saved, RunState::Finished).unwrap();
+    let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
+    let old = "UPDATE observation SET head = json_remove(head, '$.host.cpu'); PRAGMA user_version = 6";
+    conn.execute_batch(old).unwrap();
+    conn.close().unwrap();
+    assert_eq!(observed(dir.path())[0].host.cpu, saved.host.cpu);
+    assert_eq!(version_of(dir.path()), 7);
 }
 
 #[test]
@@ -196,7 +210,7 @@ fn a_migration_that_is_killed_is_as_if_it_had_not_begun() {
     assert_eq!(version_of(killed.path()), 2);
     let expected: Vec<Record> = all.iter().map(without_what_grows).collect();
     assert!(observed(killed.path()) == expected && observed(dir.path()) == expected);
-    assert_eq!((version_of(killed.path()), version_of(dir.path())), (6, 6));
+    assert_eq!((version_of(killed.path()), version_of(dir.path())), (7, 7));
 }
 
 #[test]

@@ -21,7 +21,8 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         None => Target::new(&args.file, WITH_PICTURE)?,
     };
     let of = |group: &String| target.redacted(queries::find_all(&divided(group), Detail::Latencies)?);
-    let named: Vec<Vec<Record>> = args.queries.iter().map(of).collect::<Result<_, _>>()?;
+    let mut named: Vec<Vec<Record>> = args.queries.iter().map(of).collect::<Result<_, _>>()?;
+    queries::settle(named.iter_mut().flatten());
     let groups = groups(args, &named);
     let request = Request {
         quantity: args.metric,

@@ -131,7 +131,8 @@ fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> 
 
 fn next(args: &RaceArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITHOUT_PICTURE)?;
-    let records = target.redacted(queries::find_all(&args.queries, Detail::Latencies)?)?;
+    let mut records = target.redacted(queries::find_all(&args.queries, Detail::Latencies)?)?;
+    queries::settle(&mut records);
     let (load, quantity) = deciding(&records, args.load.as_deref(), args.metric)?;
     let options = RaceOptions {
         threshold: args.level,
@@ -157,11 +158,12 @@ fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
         Some(store) => store.list("all")?.is_empty(),
         None => true,
     };
-    let records = if empty && args.queries == ["all"] {
+    let mut records = if empty && args.queries == ["all"] {
         Vec::new()
     } else {
         target.redacted(queries::find_all(&args.queries, Detail::Latencies)?)?
     };
+    queries::settle(&mut records);
     let decided = if records.is_empty() { None } else { Some(deciding(&records, args.load.as_deref(), args.metric)?) };
     let test = swap_test(&records, decided.as_ref().map(|(load, quantity)| (load, *quantity)), &options)?;
     target.deliver(&Answered { document: plan::swap(&test), json: json!(test) }, args.json)?;

@@ -19,7 +19,8 @@ pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     // Of many records the histograms alone would fill the memory.
     let latencies = args.metric.is_some_and(|metric| metric.percentile().is_some());
     let detail = if latencies { Detail::Latencies } else { Detail::Repeats };
-    let records = target.redacted(queries::find_all(&args.queries, detail)?)?;
+    let mut records = target.redacted(queries::find_all(&args.queries, detail)?)?;
+    queries::settle(&mut records);
     let ask = RankOptions {
         primary: args.load.clone(),
         quantity: args.metric,

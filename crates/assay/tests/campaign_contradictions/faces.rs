@@ -273,16 +273,16 @@ fn odd_of_rank(report: &Value) -> Claims {
     let loads = std::iter::once(&report["primary"]).chain(each(&report["exploratory"]));
     let odd = loads.flat_map(|load| each(&load["odd"]).map(|odd| (text(&load["title"]), odd)));
     let named = odd.filter(|(_, odd)| !odd["unit"].is_null());
-    let named = named.map(|(title, odd)| (title, (text(&odd["model"]), text(&odd["unit"])), odd["tested"] == true));
+    let named = named.map(|(title, odd)| (title, (text(&odd["model"]), text(&odd["unit"])), odd["again"] == false));
     Claims { odd: Some(named.collect()), ..Claims::of("rank of a run") }
 }
 
 fn odd_of_nodes(report: &Value) -> Claims {
     let mut odd = BTreeSet::new();
-    for (kind, tested) in [("odd", true), ("untested", false)] {
+    for (kind, sure) in [("odd", true), ("again", false)] {
         for one in each(&report["odd"][kind]) {
             let unit = (text(&one["model"]), text(&one["unit"]));
-            odd.extend(each(&one["at"]).map(|at| (text(&at["title"]), unit.clone(), tested)));
+            odd.extend(each(&one["at"]).map(|at| (text(&at["title"]), unit.clone(), sure)));
         }
     }
     Claims { odd: Some(odd), ..Claims::of("fleet report") }

@@ -5,7 +5,7 @@
 //! store and claim, and a row fails where it is more than the documents allow; what two commands say must be able to be true
 //! together. "Cannot tell" is never wrong.
 //!
-//! `make campaign SEEDS=2000 ONLY=people` draws more; `ASSAY_CAMPAIGN_SEEDS=17..18` one; `ASSAY_CAMPAIGN_PROGRAM` names
+//! `make people` draws 2,000; `ASSAY_CAMPAIGN_SEEDS=17..18` one; `ASSAY_CAMPAIGN_PROGRAM` names
 //! another program than that of this build, such as that of a release, which is quicker; `ASSAY_CAMPAIGN_KEEP=DIR` keeps the
 //! stores.
 #![cfg(not(windows))]

@@ -174,3 +174,25 @@ fn who_reached_the_bus_in_the_run_is_at_the_ceiling() {
     let asked = ranked(&records, &RankOptions { ceiling: Some(1e9), ..RankOptions::default() });
     assert!(!row(&asked, "C").at_ceiling, "a ceiling that was asked for counts instead");
 }
+
+/// Equal nodes deviated by a fifth to a third where they were measured once on a busy host.
+#[test]
+fn one_repeat_on_a_disturbed_host_is_to_be_measured_again() {
+    let again = |repeats: usize, disturbed: bool| {
+        let card = |at: u32| {
+            let value = if at == 7 { 500.0 } else { 1000.0 + f64::from(at) };
+            let mut record = read("A", &at.to_string(), &vec![value; repeats]);
+            if disturbed && at == 7 {
+                record.measurements[0].warn(Finding::LoadOfOthers { share: 0.9, most: String::new() });
+            }
+            record
+        };
+        let records: Vec<_> = (0..9).map(card).collect();
+        let report = ranked(&records, &RankOptions::default());
+        let [odd] = &report.primary.odd[..] else { panic!("{:?}", report.primary.odd) };
+        assert_eq!(odd.unit.as_deref(), Some("7"));
+        odd.again
+    };
+    assert!(again(1, true));
+    assert!(!again(1, false) && !again(3, true));
+}

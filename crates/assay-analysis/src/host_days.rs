@@ -1,0 +1,115 @@
+//! The day and host of each record: what its unit is a further value of.
+
+use std::collections::BTreeMap;
+
+use assay_core::record::Record;
+use assay_stats::days::day_of_each;
+
+use crate::identity::identity;
+
+/// Model, unit and host.
+type Place = (String, String, Option<String>);
+
+/// The days of some records, by unit and host ([`assay_stats::days`]).
+#[derive(Debug, Default)]
+pub(crate) struct HostDays {
+    /// When runs began, in seconds, and their days.
+    places: BTreeMap<Place, BTreeMap<i64, i64>>,
+}
+
+impl HostDays {
+    /// Of all records of a question.
+    pub(crate) fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+        let mut began: BTreeMap<Place, Vec<i64>> = BTreeMap::new();
+        for record in records {
+            if let Some(seconds) = began_seconds(&record.created) {
+                began.entry(place(record)).or_default().push(seconds);
+            }
+        }
+        let days = |(place, began): (Place, Vec<i64>)| {
+            let days = day_of_each(&began);
+            (place, began.into_iter().zip(days).collect())
+        };
+        Self { places: began.into_iter().map(days).collect() }
+    }
+
+    /// The day and the host of a record of them, by one name; `None` where it does not tell when it began.
+    pub(crate) fn name(&self, record: &Record) -> Option<String> {
+        let day = self.places.get(&place(record))?.get(&began_seconds(&record.created)?)?;
+        let host = record.host.hostname.as_deref().map_or_else(String::new, |host| format!(" {host}"));
+        Some(format!("{day}{host}"))
+    }
+}
+
+fn place(record: &Record) -> Place {
+    let of = identity(record);
+    (of.model, of.unit, record.host.hostname.clone())
+}
+
+/// The days of records that are of one thing, such as the runs of one cluster.
+pub(crate) fn days_of_one<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Option<String>> {
+    let began: Vec<Option<i64>> = records.into_iter().map(|record| began_seconds(&record.created)).collect();
+    let known: Vec<i64> = began.iter().copied().flatten().collect();
+    let mut days = day_of_each(&known).into_iter();
+    began.into_iter().map(|known| known.and_then(|_| days.next()).map(|day| day.to_string())).collect()
+}
+
+/// Seconds since 1970 of a time like `2026-01-02T03:04:05Z`; `None` where it is none.
+fn began_seconds(created: &str) -> Option<i64> {
+    let (date, time) = created.split_once('T')?;
+    let mut date = date.splitn(3, '-').map(|part| part.parse::<i64>().ok());
+    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    let mut clock = time.get(..8)?.splitn(3, ':').map(|part| part.parse::<i64>().ok());
+    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+    let known = (0..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    if !known || !(0..24).contains(&hour) || !(0..60).contains(&minute) || !(0..61).contains(&second) {
+        return None;
+    }
+    // Days of the proleptic Gregorian calendar, years from March on (Hinnant, "chrono-compatible low-level date algorithms").
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
+    Some(days * 86_400 + hour * 3_600 + minute * 60 + second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::record;
+
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        assert_eq!(began_seconds("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(began_seconds("2000-02-29T12:00:01Z"), Some(951_825_601));
+        assert_eq!(began_seconds("2026-11-27T02:53:16.5Z"), Some(1_795_747_996));
+        for none in ["", "2026", "2026-13-01T00:00:00Z", "2026-01-01T25:00:00Z", "T", "2026-01-01T0", "x-y-zT00:00:00"]
+        {
+            assert_eq!(began_seconds(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn an_evening_of_a_unit_is_one_day_and_another_unit_or_host_has_its_own() {
+        let at = |unit: &str, created: &str, host: Option<&str>| {
+            let mut record = record(&format!("{unit}{created}"), "Model", unit, Vec::new());
+            record.created = created.to_owned();
+            record.host.hostname = host.map(str::to_owned);
+            record
+        };
+        let all = [
+            at("1", "2026-01-01T23:50:00Z", Some("a")),
+            at("1", "2026-01-02T00:10:00Z", Some("a")),
+            at("1", "2026-01-02T00:10:00Z", Some("b")),
+            at("2", "2026-01-02T00:10:00Z", Some("a")),
+            at("1", "", Some("a")),
+        ];
+        let days = HostDays::of(&all);
+        let names: Vec<Option<String>> = all.iter().map(|record| days.name(record)).collect();
+        assert!(names[0].is_some() && names[0] == names[1]);
+        assert_ne!(names[1], names[2]);
+        assert_ne!(names[0], names[3]);
+        assert_eq!(names[4], None);
+        assert_eq!(days_of_one(&all[..2]), [Some("20454".to_owned()), Some("20454".to_owned())]);
+    }
+}
