@@ -1,5 +1,6 @@
 //! Whether groups keep limits against the reference, decided by the comparison that is shown.
 
+use assay_stats::student_t;
 use serde::Serialize;
 
 use super::analyse::compare;
@@ -37,7 +38,7 @@ impl Gate {
     /// Whether there is a limit of which it cannot be told; one that no load could be judged by is such a one.
     #[must_use]
     pub fn unknown(&self) -> bool {
-        let empty = self.checks.iter().any(|check| check.cases.is_empty());
+        let empty = self.checks.iter().any(|check| check.no_load);
         empty || self.cases().any(|case| matches!(case.answer, Answer::CannotTell(_)))
     }
 }
@@ -49,6 +50,8 @@ pub struct Check {
     pub limit: Limit,
     /// A case for each load and group; empty where no load has the figure.
     pub cases: Vec<Case>,
+    /// Whether it cannot be told for that: no load has the figure in both groups.
+    pub no_load: bool,
 }
 
 /// One limit, one load, one group against the reference.
@@ -176,7 +179,8 @@ fn judged(
                 others.iter().find(|(known, _)| *known == quantity).map_or(shown, |(_, other)| other)
             }
         };
-        checks.push(Check { limit: limit.clone(), cases: cases(limit, comparison, groups)? });
+        let cases = cases(limit, comparison, groups)?;
+        checks.push(Check { limit: limit.clone(), no_load: cases.is_empty(), cases });
     }
     Ok(checks)
 }
@@ -192,7 +196,7 @@ fn cases(limit: &Limit, c: &Comparison, groups: &[Group<'_>]) -> Result<Vec<Case
                 quantity: Some(load.quantity),
                 group: pair.second,
                 pair: Some(*pair),
-                smallest: smallest(limit, load, pair),
+                smallest: smallest(limit, load, pair, c.level),
                 answer: judge(limit, load, pair),
             });
         }
@@ -245,14 +249,16 @@ fn missing(c: &Comparison) -> Vec<Case> {
     cases
 }
 
-/// What an unchanged group may be found to differ by in four of five cases, as a part of half of the 95 % interval: the quotient of
-/// the quantiles 0.8 and 0.975 of the normal distribution. Those of Student's distributions are less.
-const BY_CHANCE: f64 = 0.4294;
+/// What an unchanged group may be found to differ by in four of five cases, as a part of half of its interval: the quotient of the
+/// quantile 0.8 and that of the level, of the normal distribution. Those of Student's distributions are less.
+fn by_chance(level: f64) -> Option<f64> {
+    Some(student_t(2.0 * 0.8 - 1.0, u32::MAX)? / student_t(level, u32::MAX)?)
+}
 
 /// The smallest limit that is kept without a change: half of the interval lies beyond what was found.
-fn smallest(limit: &Limit, load: &LoadComparison, pair: &Pair) -> Option<f64> {
+fn smallest(limit: &Limit, load: &LoadComparison, pair: &Pair, level: f64) -> Option<f64> {
     let (low, high) = pair.low.zip(pair.high)?;
-    let half = (high / low).ln() / 2.0 * (1.0 + BY_CHANCE);
+    let half = (high / low).ln() / 2.0 * (1.0 + by_chance(level)?);
     let (_, rises) = limit.edge(load.more_is_better);
     (half > 0.0 && half.is_finite()).then(|| if rises { half.exp_m1() } else { -(-half).exp_m1() })
 }

@@ -33,6 +33,6 @@ pub use limit::{Limit, LimitError, LimitSense};
 pub use note::Note;
 pub(crate) use orders::Orders;
 pub use report::{
-    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, Pair, PairVerdict, Question, Run, Runs, Series, Side,
-    Why,
+    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, NoSeries, Pair, PairVerdict, Question, Run, Runs,
+    Series, SeriesUse, Side, Why,
 };

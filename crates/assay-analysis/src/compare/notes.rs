@@ -49,8 +49,9 @@ pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison], usual: bool)
     }
     let runs = |at: &usize| {
         let mut sides = loads.iter().flat_map(|l| &l.sides).filter(|side| side.group == *at);
-        // Where other days are in the interval, there is nothing to be warned of.
-        let days = |pair: &&Pair| (pair.first == *at || pair.second == *at) && pair.days.is_some();
+        // Where other days or other runs are in the interval, there is nothing to be warned of.
+        let others = |pair: &Pair| pair.days.is_some() || pair.series.decides().is_some();
+        let days = |pair: &&Pair| (pair.first == *at || pair.second == *at) && others(pair);
         sides.any(|side| side.basis == Basis::Repeats && side.values.len() > 1)
             && !loads.iter().flat_map(|l| &l.pairs).any(|pair| days(&pair))
     };

@@ -5,9 +5,9 @@ use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, speci
 use assay_stats::{days, half_between, log_mean, student_t};
 
 use super::question::{days as days_of, days_of_each, question, runs, units};
-use super::report::{Days, Question, Runs, Series, Side};
+use super::report::{Days, Question, Runs, SeriesUse, Side};
 use super::scatter::{days as scatter_of_days, differences, squared_error, unshared_days, unshared_days_of_same};
-use super::series::against_series;
+use super::series::{against_series, one_unit_each};
 use super::telling;
 use crate::needed::Needed;
 use crate::resolution::uniform;
@@ -25,7 +25,7 @@ pub(super) struct Numbers {
     pub(super) days: Option<Days>,
     pub(super) runs: Option<Runs>,
     /// What runs of the reference differ by, where that decides.
-    pub(super) series: Option<Series>,
+    pub(super) series: SeriesUse,
     /// Whether it is undecided as each side was measured on days of its own, which takes from all of its units.
     pub(super) own_days: bool,
     /// What the ratio of the models may be, where two units of different ones were compared as units.
@@ -50,7 +50,7 @@ pub(super) fn numbers(question: Question, c: &Comparison) -> Numbers {
         significant: c.significant,
         days: None,
         runs: None,
-        series: None,
+        series: SeriesUse::NotAsked,
         own_days: false,
         models: None,
         needed: None,
@@ -71,12 +71,18 @@ pub(super) fn pair(
     let one_each = first.runs.len() == 1 && second.runs.len() == 1;
     // Asked is about the runs as they were, whatever they are of.
     if as_runs && one_each {
-        return Ok(as_printed(numbers(Question::Runs, &welch), (first, second), options));
-    }
-    let of_series = if as_runs { against_series(first, second, welch.ratio, options) } else { None };
-    if let Some((c, series)) = of_series {
-        let found = Numbers { series: Some(series), ..numbers(Question::Runs, &c) };
+        let found = Numbers { series: SeriesUse::SingleRuns, ..numbers(Question::Runs, &welch) };
         return Ok(as_printed(found, (first, second), options));
+    }
+    let mut series = SeriesUse::NotAsked;
+    if as_runs && one_unit_each(first, second) {
+        match against_series(first, second, welch.ratio, options) {
+            Ok((c, series)) => {
+                let found = Numbers { series: SeriesUse::Decides(series), ..numbers(Question::Runs, &c) };
+                return Ok(as_printed(found, (first, second), options));
+            }
+            Err(why) => series = SeriesUse::Unusable { why },
+        }
     }
     let found = match question {
         Question::Models => with_days((question, welch), unshared_days(first, second), options),
@@ -124,7 +130,7 @@ pub(super) fn pair(
     let found = Numbers { models: if asks { of_models(found.ratio, options) } else { None }, ..found };
     let needed =
         if bare || found.own_days { None } else { telling::needed(question, (first, second), found.ratio, options) };
-    Ok(Numbers { needed, ..found })
+    Ok(Numbers { needed, series, ..found })
 }
 
 /// Two units, each over its days.

@@ -215,8 +215,8 @@ pub struct Pair {
     pub days: Option<Days>,
     /// The two runs as they were, where there is one of each: their repeats say nothing of another day.
     pub runs: Option<Runs>,
-    /// What runs of the reference differ by, where these decided what the other side is compared with.
-    pub series: Option<Series>,
+    /// Whether the spread between the runs of the reference decided.
+    pub series: SeriesUse,
     /// Where two units of different models were compared as units: the interval of the ratio of their models, of which one unit
     /// each says little. Units of a model are assumed to differ by 15 %.
     pub models: Option<(f64, f64)>,
@@ -241,6 +241,47 @@ pub struct Days {
     pub measured: u32,
     /// Deviation that is assumed beside them, and what it counts for: nothing where enough days were measured.
     pub prior: (f64, f64),
+}
+
+/// What the runs of the reference are used for, where runs are compared as they were.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum SeriesUse {
+    /// They are not asked: the answer is about other days, or about several units.
+    NotAsked,
+    /// The repeats of two single runs decide, which say nothing of how much runs differ.
+    SingleRuns,
+    /// Their spread decides.
+    Decides(Series),
+    /// They do not decide, for this reason: what other days may change is assumed.
+    Unusable {
+        /// Why.
+        why: NoSeries,
+    },
+}
+
+impl SeriesUse {
+    /// The spread, where it decides.
+    #[must_use]
+    pub fn decides(self) -> Option<Series> {
+        if let Self::Decides(series) = self { Some(series) } else { None }
+    }
+}
+
+/// Why runs of the reference do not decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoSeries {
+    /// Fewer than three.
+    Few,
+    /// A run does not say its day.
+    Undated,
+    /// Runs of several hosts or computers, or of one that is not named.
+    Hosts,
+    /// Of one day or two, and the other group is of another.
+    Days,
+    /// Equal figures: copies, and no runs.
+    Equal,
 }
 
 /// How much single runs of the reference differ without a change.

@@ -10,46 +10,65 @@ use assay_stats::rank::{Comparison, Options};
 use assay_stats::{log_mean, log_squares, student_t};
 
 use super::question::{runs, units};
-use super::report::{Series, Side};
+use super::report::{NoSeries, Series, Side};
 
 /// Fewest runs of the reference, and days where the other was run on a day of its own, whose spread decides.
 const FEWEST: usize = 3;
 
-/// The second side against the runs of the first, where these are at least three of one unit at one host, and the second is of one
-/// unit at the same host: Student's interval of a further run. On one day, which both share, by the spread of the runs of that day.
-/// On several days by the spread of a single run on another day, with a degree of freedom less than there are days: runs of a day
-/// are alike.
+/// Whether each side is of one unit.
+pub(super) fn one_unit_each(first: &Side, second: &Side) -> bool {
+    units(first).len() == 1 && units(second).len() == 1
+}
+
+/// The second side against the runs of the first, where these are at least three of one unit at one host, all of which say their
+/// day, and the second is of one unit at the same host: Student's interval of a further run. On one day, which both share, by the
+/// spread of the runs of that day. On several days by the spread of a single run on another day, with a degree of freedom less
+/// than there are days: runs of a day are alike. It is as wide as the repeats of the other run allow at least.
+///
+/// It holds for runs that are independent of each other and normal on a logarithmic scale: not where a host gets slower by the
+/// hour, or now and then.
+///
+/// # Errors
+/// Why the runs do not decide.
 pub(super) fn against_series(
     first: &Side,
     second: &Side,
     ratio: f64,
     options: &Options,
-) -> Option<(Comparison, Series)> {
-    let hosts: BTreeSet<Option<&str>> = first.runs.iter().chain(&second.runs).map(|run| run.host.as_deref()).collect();
-    let one_unit = units(first).len() == 1 && units(second).len() == 1;
-    if first.runs.len() < FEWEST || !one_unit || hosts.len() > 1 {
-        return None;
+) -> Result<(Comparison, Series), NoSeries> {
+    let all = || first.runs.iter().chain(&second.runs);
+    let hosts: BTreeSet<(Option<&str>, Option<&str>)> =
+        all().map(|run| (run.host.as_deref(), run.computer.as_deref())).collect();
+    if first.runs.len() < FEWEST {
+        return Err(NoSeries::Few);
+    }
+    if all().any(|run| run.day.is_none()) {
+        return Err(NoSeries::Undated);
+    }
+    if hosts.len() > 1 || all().any(|run| run.host.is_none()) {
+        return Err(NoSeries::Hosts);
     }
     let (base, other) = (days_of(first), days_of(second));
     let (variance, degrees, weights) = match &base[..] {
         [day] if other.iter().all(|other| other.name == day.name) => {
             let n = day.runs.len();
-            (within(&base)?, n - 1, 1.0 / n as f64 + 1.0 / second.runs.len() as f64)
+            (within(&base).unwrap_or(0.0), n - 1, 1.0 / n as f64 + 1.0 / second.runs.len() as f64)
         }
         days if days.len() >= FEWEST => {
             (of_another_day(days), days.len() - 1, 1.0 / days.len() as f64 + 1.0 / other.len() as f64)
         }
-        _ => return None,
+        _ => return Err(NoSeries::Days),
     };
-    let level = 1.0 - options.alpha;
-    let own = of_repeats(second, level)?;
-    let half = student_t(level, u32::try_from(degrees).ok()?)? * (variance * weights).sqrt();
     if variance <= 0.0 {
-        return None;
+        return Err(NoSeries::Equal);
     }
+    let level = 1.0 - options.alpha;
+    let t = |degrees: usize| u32::try_from(degrees).ok().and_then(|degrees| student_t(level, degrees));
+    let half = t(degrees).unwrap_or(f64::INFINITY) * (variance * weights).sqrt();
+    let half = half.max(of_repeats(second, level).unwrap_or(f64::INFINITY));
     let n = (first.runs.len(), second.runs.len());
     let series = Series { deviation: variance.sqrt(), runs: n.0, days: base.len() };
-    Some((Comparison::of(ratio.ln(), half.max(own), n, options.delta), series))
+    Ok((Comparison::of(ratio.ln(), half, n, options.delta), series))
 }
 
 fn days_of(side: &Side) -> Vec<Day<'_>> {
@@ -91,7 +110,7 @@ mod tests {
     use assay_stats::random::Generator;
 
     use super::super::group::Group;
-    use super::super::report::Pair;
+    use super::super::report::{NoSeries, Pair, SeriesUse};
     use super::super::samples::card;
     use super::super::{Answer, Limit, Request, compare, gate};
 
@@ -167,22 +186,37 @@ mod tests {
         records.push(run(9, 1, &[899.0, 900.0, 901.0]));
         let (found, answer) = pair(&records);
         assert_eq!(answer, Answer::Failed);
-        let series = found.series.unwrap();
+        let series = found.series.decides().unwrap();
         assert_eq!((series.runs, series.days), (5, 1));
         assert!((0.005..0.01).contains(&series.deviation), "{series:?}");
         // Of another day this series says nothing, and two runs are none.
         records[5].created = "2026-01-02T00:00:00Z".to_owned();
-        assert_eq!(pair(&records).0.series, None);
-        assert_eq!(pair(&records[3..]).0.series, None);
+        let unusable = |records: &[Record]| match pair(records).0.series {
+            SeriesUse::Unusable { why } => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(unusable(&records), NoSeries::Days);
+        assert_eq!(unusable(&records[3..]), NoSeries::Few);
+        records[5].created = "unknown".to_owned();
+        assert_eq!(unusable(&records), NoSeries::Undated);
+        assert_eq!(pair(&records[4..]).0.series, SeriesUse::SingleRuns);
     }
 
     #[test]
     fn a_series_of_another_host_or_of_copies_says_nothing() {
+        let state = |records: &[Record]| pair(records).0.series;
+        let hosts = SeriesUse::Unusable { why: NoSeries::Hosts };
         let mut records: Vec<Record> = (0..4).map(|at| run(at, 1, &[1000.0 + at as f64, 1001.0, 1002.0])).collect();
-        assert!(pair(&records).0.series.is_some());
+        assert!(state(&records).decides().is_some());
+        records[3].host.cpu = Some("another processor".to_owned());
+        records[3].host.board = Some("another board".to_owned());
+        assert_eq!(state(&records), hosts, "a name is no computer");
+        records[3] = run(3, 1, &[1003.0, 1001.0, 1002.0]);
         records[3].host.hostname = Some("node2".to_owned());
-        assert_eq!(pair(&records).0.series, None);
+        assert_eq!(state(&records), hosts);
+        records.iter_mut().for_each(|record| record.host.hostname = None);
+        assert_eq!(state(&records), hosts, "nobody knows whether it is one");
         let copies: Vec<Record> = (0..4).map(|at| run(at, 1, &[1000.0, 1001.0, 1002.0])).collect();
-        assert_eq!(pair(&copies).0.series, None);
+        assert_eq!(state(&copies), SeriesUse::Unusable { why: NoSeries::Equal });
     }
 }

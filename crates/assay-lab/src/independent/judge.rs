@@ -394,6 +394,8 @@ pub fn judge_restore(spec: &Spec, medium: &mut Medium, answer: &RestoreAnswer, m
     // A cache may show what a second fault has dropped, and no reach is stated for a restoration.
     let is_double = spec.card.map.is_asymmetric() || spec.card.cache.is_some();
     let excused = excused || is_double && !spec.card.faults.is_empty();
+    // Writes that start again where readings do not, behind a cache, are listed among what is not put back.
+    let excused = excused || spec.card.map.is_asymmetric() && spec.card.cache.is_some();
     let text = format!("{:?}, journal kept: {}, {losses:?}", answer.outcome, answer.journal_kept);
     let says_done = !answer.journal_kept || answer.outcome == Outcome::Restored;
     if losses.changed > 0 && (says_done || must) {

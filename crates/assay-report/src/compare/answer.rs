@@ -117,7 +117,7 @@ pub(super) fn would_tell(load: &LoadComparison, pair: &Pair) -> String {
     if let Some(tell) = &pair.needed {
         return needed(tell);
     }
-    if pair.series.is_some() {
+    if pair.series.decides().is_some() {
         return "more runs would decide".to_owned();
     }
     // More of what the interval does not rest on would tell nothing.

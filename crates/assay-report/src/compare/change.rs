@@ -80,7 +80,7 @@ pub(super) fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_analysis::compare::{PairVerdict, Question};
+    use assay_analysis::compare::{PairVerdict, Question, SeriesUse};
 
     fn pair(ratio: f64, low: Option<f64>, high: Option<f64>) -> Pair {
         Pair {
@@ -92,7 +92,7 @@ mod tests {
             high,
             days: None,
             runs: None,
-            series: None,
+            series: SeriesUse::NotAsked,
             models: None,
             n: (3, 3),
             verdict: PairVerdict::Better,

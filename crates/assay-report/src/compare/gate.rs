@@ -1,13 +1,14 @@
 //! Limits and whether they are kept: for a terminal, as Markdown, as JUnit's XML, as annotations of GitHub.
 
 use assay_analysis::Quantity;
-use assay_analysis::compare::{Answer, Case, Check, Comparison, Doubt, Gate, Pair, Question};
+use assay_analysis::compare::{Answer, Case, Check, Comparison, Doubt, Gate};
 use assay_core::text;
 use assay_core::text::{clean, statement};
-use assay_core::units::{grouped, trimmed};
+use assay_core::units::grouped;
 
 use super::answer::would_tell;
 use super::change::change;
+use super::gate_spread::spread;
 use super::names::{self, letter};
 use crate::document::{Block, Row, Table, left};
 use crate::line::{Page, Paint};
@@ -91,52 +92,6 @@ fn by_query(c: &Comparison, at: usize) -> String {
     if shared { format!("{name} ({})", info.letter) } else { name }
 }
 
-/// `9 %`, `1.3 %`: rounded up, as less cannot be held.
-fn rounded_up(share: f64) -> String {
-    let percent = share * 100.0;
-    let step = if percent < 10.0 { 10.0 } else { 1.0 };
-    format!("{} %", trimmed((percent * step - 1e-9).ceil() / step, 1))
-}
-
-/// The smallest limits that are kept without a change: of the load that varies most, and of the one that varies least.
-fn smallest(check: &Check) -> Option<String> {
-    let of_case = |case: &Case| case.smallest.map(|smallest| (smallest, clean(&case.load)));
-    let mut all: Vec<(f64, String)> = check.cases.iter().filter_map(of_case).collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let ((least, quiet), (most, loud)) = (all.first()?, all.last()?);
-    let known = if by_repeats(check) { "at least " } else { "" };
-    let from = format!("smallest limit that an unchanged group keeps here: {known}{}", rounded_up(*most));
-    Some(match all.len() {
-        1 => from,
-        _ if rounded_up(*least) == rounded_up(*most) => from,
-        _ => format!("{from} for {loud}, down to {} for {quiet}", rounded_up(*least)),
-    })
-}
-
-/// Whether the repeats of single runs decide, which vary less than runs do.
-fn by_repeats(check: &Check) -> bool {
-    let as_they_were = |pair: &Pair| pair.question == Question::Runs && pair.days.is_none() && pair.series.is_none();
-    check.cases.iter().filter(|case| case.smallest.is_some()).filter_map(|case| case.pair.as_ref()).any(as_they_were)
-}
-
-/// By how much runs of the reference differ, or that nothing says it.
-fn runs_of_reference(c: &Comparison, check: &Check) -> Option<String> {
-    let of_case = |case: &Case| Some((case.pair.as_ref()?.series?, clean(&case.load)));
-    let loud = check.cases.iter().filter_map(of_case).max_by(|a, b| a.0.deviation.total_cmp(&b.0.deviation));
-    if let Some((series, load)) = loud {
-        let on = if series.days > 1 { format!(" on {} days", series.days) } else { String::new() };
-        let (reference, deviation) = (letter(c, 0), trimmed(series.deviation * 100.0, 1));
-        return Some(format!(
-            "standard deviation between {} runs of {reference}{on}: {deviation} % for {load}",
-            series.runs
-        ));
-    }
-    by_repeats(check).then(|| {
-        "repeats of single runs decide; three or more runs of the reference would show how much runs here differ"
-            .to_owned()
-    })
-}
-
 /// Why it cannot be told, and what would tell.
 fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) {
     let load = c.loads.iter().find(|load| load.title == case.load);
@@ -182,7 +137,7 @@ fn counts(gate: &Gate) -> (String, Paint) {
     let failed = count(&|answer| *answer == Answer::Failed);
     let passed = count(&|answer| *answer == Answer::Passed);
     let unknown = count(&|answer| matches!(answer, Answer::CannotTell(_)))
-        + gate.checks.iter().filter(|check| check.cases.is_empty()).count();
+        + gate.checks.iter().filter(|check| check.no_load).count();
     let paint = match (failed, unknown) {
         (0, 0) => Paint::Good,
         (0, _) => Paint::Care,
@@ -198,7 +153,7 @@ pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
     page.rule();
     for check in &gate.checks {
         page.text(Paint::Bold, 0, &format!("Fail if {}", statement(&check.limit.text)));
-        if check.cases.is_empty() {
+        if check.no_load {
             page.text(Paint::Care, 2, &format!("cannot tell: {}", nothing(check)));
         }
         let not_passed = check.cases.iter().filter(|case| case.answer != Answer::Passed);
@@ -212,7 +167,7 @@ pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
             1 => page.text(Paint::Plain, 2, "passed: 1 load"),
             n => page.text(Paint::Plain, 2, &format!("passed: {n} loads")),
         }
-        for line in [runs_of_reference(c, check), smallest(check)].into_iter().flatten() {
+        for line in spread(c, check, |at| letter(c, at)) {
             page.text(Paint::Plain, 2, &line);
         }
     }
@@ -226,14 +181,14 @@ pub(super) fn blocks(c: &Comparison, gate: &Gate) -> [Block; 2] {
     let mut rows: Vec<Row> = Vec::new();
     for check in &gate.checks {
         let limit = || statement(&check.limit.text);
-        if check.cases.is_empty() {
+        if check.no_load {
             rows.push([limit().into(), "cannot tell".into(), nothing(check).into()].into());
         }
         for case in &check.cases {
             let said = said(c, case, |at| letter(c, at));
             rows.push([limit().into(), said.word.into(), said.sentence().into()].into());
         }
-        for line in [runs_of_reference(c, check), smallest(check)].into_iter().flatten() {
+        for line in spread(c, check, |at| letter(c, at)) {
             rows.push([limit().into(), "".into(), line.into()].into());
         }
     }
@@ -281,7 +236,7 @@ pub fn gate_junit(c: &Comparison, gate: &Gate) -> String {
             let name = format!("{}, {} against {}", clean(&case.load), by_query(c, case.group), by_query(c, 0));
             test(&name, &case.answer, &said(c, case, |at| by_query(c, at)).sentence());
         }
-        if check.cases.is_empty() {
+        if check.no_load {
             test("no load", &Answer::CannotTell(Doubt::NoInterval), &nothing(check));
         }
         suites.push_str(&format!("  <testsuite name=\"{limit}\" {}>\n{tests}  </testsuite>\n", attributes(counts)));
@@ -309,7 +264,7 @@ pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
     };
     for check in &gate.checks {
         let limit = statement(&check.limit.text);
-        if check.cases.is_empty() {
+        if check.no_load {
             tell(unknown, &format!("cannot tell whether {limit}"), &nothing(check));
         }
         let of = |wanted: fn(&Answer) -> bool| {
@@ -326,7 +281,7 @@ pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
         }
     }
     for check in &gate.checks {
-        for line in [runs_of_reference(c, check), smallest(check)].into_iter().flatten() {
+        for line in spread(c, check, |at| by_query(c, at)) {
             tell("notice", &statement(&check.limit.text), &line);
         }
     }

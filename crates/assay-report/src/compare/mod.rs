@@ -4,6 +4,7 @@ mod answer;
 mod change;
 mod document;
 mod gate;
+mod gate_spread;
 mod left_out;
 mod listed;
 mod names;

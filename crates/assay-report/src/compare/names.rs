@@ -119,7 +119,7 @@ pub(super) fn measured(quantity: Quantity, unit: &str) -> String {
 /// itself, or by how others differ.
 fn by_welch(pair: &Pair) -> bool {
     let other = matches!(pair.question, Question::SameUnits | Question::UnitAgainstOthers | Question::Specimens);
-    pair.days.is_none() && !other
+    pair.days.is_none() && !other && pair.series.decides().is_none()
 }
 
 /// How it was computed.

@@ -1,6 +1,6 @@
 //! What a probe will do at most, said beforehand.
 
-use super::settings::{CAREFUL, LEAST_VERIFIED, MET, PARTS, READINGS, Settings, TEETH, WIDE};
+use super::settings::{CAREFUL, LEAST_VERIFIED, MET, PARTS, READINGS, Settings, TEETH, WIDE, shifts};
 
 const MIB: u64 = 1 << 20;
 
@@ -82,5 +82,6 @@ pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> ProbePlan {
 fn teeth(run: u64, bytes: u64, block: u64) -> u64 {
     let (share, of) = MET;
     let all = (bytes - run.min(bytes)) / (run / of * share).max(block);
-    if all <= TEETH { all } else { all - all / 2 }
+    let teeth = if all <= TEETH { all } else { all - all / 2 };
+    teeth * shifts(teeth)
 }

@@ -9,6 +9,9 @@ pub(super) const PARTS: u64 = 256;
 pub(super) const WIDE: u64 = 64;
 /// A comb of more teeth takes too long on a slow reader: at 1000 reads a second, a quarter of a minute.
 pub(super) const TEETH: u64 = 16_384;
+/// Around a tooth so many places are read at most, and all over the device half as many as teeth at most. What only every other
+/// unit of a stretch shows is missed with a probability of 0.5^6.
+const SHIFTS: u64 = 6;
 /// A place is read so many times: cells that do not last lose within a few readings.
 pub(super) const READINGS: usize = 6;
 /// Sectors of a run that are read back, where it is no shorter: 16 MiB.
@@ -20,6 +23,11 @@ pub(super) const MET: (u64, u64) = (3, 4);
 /// Where losses are known, caches are driven out up to so many times the size that is looked through
 /// while none is.
 pub(super) const LOSSY: u64 = 4;
+
+/// Places that are read around each of so many teeth.
+pub(super) fn shifts(teeth: u64) -> u64 {
+    (TEETH / 2 / teeth.max(1)).clamp(1, SHIFTS)
+}
 
 /// How thorough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use rand_core::Rng;
 
 use super::super::contract::Device;
-use super::super::settings::{LEAST_VERIFIED, MET, READINGS, TEETH};
+use super::super::settings::{LEAST_VERIFIED, MET, READINGS, TEETH, shifts};
 use super::super::stamp::Seen;
 use super::eviction::without;
 use super::loss_kind::LossKind;
@@ -165,10 +165,11 @@ impl<D: Device> Search<'_, '_, D> {
         // In the lower half there is an image of the run whatever the period.
         let from = if all <= TEETH { 1 } else { all / 2 };
         teeth.extend((1..=near).chain(from.max(near + 1)..=all).map(|index| below - index * step));
-        // Chips that take turns show the run in every other unit alone.
-        let shift = |random: u64| random % (step / SHIFTED).max(1);
-        for at in teeth {
-            let at = at + shift(self.device.random.next_u64());
+        // Chips that take turns show the run in every other unit alone: several reads each, as far as there are few.
+        let shifts = shifts(teeth.len() as u64);
+        let all = teeth.into_iter().flat_map(|at| (0..shifts).map(move |_| at));
+        for at in all {
+            let at = at + self.device.random.next_u64() % (step / SHIFTED).max(1);
             if self.device.was_written(at) {
                 continue;
             }
