@@ -226,12 +226,13 @@ fn one_card_writes_slowly_and_reads_well() {
             assert!((ratio - expected).abs() < 6e-4, "{ratio} against {expected}");
         }
     }
-    // EVO has one degree of freedom, too few for a test: the deviation is told without a culprit.
+    // EVO has one degree of freedom, too few to judge by: the third card is named by its own model, which it is far below.
     for (rows, differ) in [(&READ[..], false), (&WRITE[..], true)] {
         for row in rows {
             let found = odd_units(&fit(&observations(row)).unwrap().models, ODD_ALPHA);
-            assert!(found.odd.is_empty());
-            assert_eq!(found.untested.iter().any(|d| d.model == "A1"), differ, "{}: {found:?}", row.0);
+            assert!(found.untested.iter().all(|d| d.model != "A1"), "{}: {found:?}", row.0);
+            let named: Vec<(&str, &str)> = found.odd.iter().map(|o| (o.model.as_str(), o.unit.as_str())).collect();
+            assert_eq!(named, if differ { vec![("A1", "3")] } else { Vec::new() }, "{}: {found:?}", row.0);
         }
     }
     // Four more units of two other models make the test possible, and the third card the culprit.
