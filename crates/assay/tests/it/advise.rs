@@ -173,9 +173,12 @@ fn buy_counts_the_money() {
 #[test]
 fn class_says_no_only_where_it_is_certain() {
     let place = Place::new();
-    let six = text(&place, &[&["class"], &SIX[..], &["--class", "A1"]].concat(), 0);
-    assert!(joined(&six).starts_with("A1 not all measured for 6 of 6 units (6 below threshold, single repeat)"));
-    assert_eq!(joined(&six).matches("random write is below threshold").count(), 6, "{six}");
+    let six = text(&place, &[&["class"], &SIX[..], &["--class", "A1"]].concat(), 1);
+    // A single value far below a threshold is certain: 148 of 500 IOPS.
+    let first = "A1 not met for 1 of 6 units, not all measured for 5 of 6 units (5 below threshold, single repeat)";
+    assert!(joined(&six).starts_with(first), "{six}");
+    assert_eq!(joined(&six).matches("random write is below threshold").count(), 5, "{six}");
+    assert_eq!(joined(&six).matches("random write does not meet it (148 of 500 IOPS)").count(), 1, "{six}");
     says(&six, &["one unit does not describe the model"]);
     keep(&place, &[measured("sandisk-ultra-a1/3", "card000003", &[])]);
     let failed = text(&place, &["class", "last", "--class", "A1"], 1);
