@@ -1,6 +1,8 @@
 # What both scripts of the program on Windows share, sourced by them: a directory of its own for the work, paths as Windows
 # has them, checks and skips that are counted. `work` names the directory.
 exe=target/x86_64-pc-windows-gnu/debug/assay.exe
+# A run that was killed leaves its memory mounted.
+umount $work/theirs 2> /dev/null || true
 rm -rf "$work"
 mkdir -p "$work/data" "$work/place"
 windows() { "$WINE" winepath -w "$(pwd)/$work/$1" 2> /dev/null | tr -d '\r'; }
