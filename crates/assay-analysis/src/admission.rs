@@ -13,8 +13,8 @@ use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, Reading, measurement, reading_of};
 
-/// Records that may be put together by model, and those that may not: whose model nobody knows, or that were measured on a
-/// part of what others were. One alone is put together with nothing.
+/// Splits records into those that may be grouped by model and those that may not: records of an unknown model, and records of a
+/// small test area beside full ones. A single record is grouped with nothing.
 #[must_use]
 pub fn named<'a>(records: impl IntoIterator<Item = &'a Record>) -> (Vec<&'a Record>, Vec<Excluded>) {
     let all: Vec<&Record> = records.into_iter().collect();

@@ -1,7 +1,7 @@
 //! Records that are copies of another one.
 //!
-//! A file that was imported under another name, or with another label, is a further day or unit to whoever counts records,
-//! and one that agrees with the others to the last digit. No two runs agree so far: the later record is left out.
+//! A file that is imported again under another name or label would count as a further day or unit. Its figures agree with the
+//! first record to the last digit, which two runs never do. So the later record is left out.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ const COMMON: f64 = 2.5;
 /// A figure: its load in words, and the bits of its rates.
 type Print = Vec<(String, Vec<u64>)>;
 
-/// Makes records whose repeats are those of an earlier one invalid, with the reason. Records of articles stay.
+/// Marks a record invalid, with the reason, if its repeats equal those of an earlier record. Published records stay.
 pub fn leave_out_copies<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
     let mut records: Vec<&mut Record> = records.into_iter().filter(|record| !record.is_published()).collect();
     records.sort_by(|a, b| (&a.created, &a.id).cmp(&(&b.created, &b.id)));

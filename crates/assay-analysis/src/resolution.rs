@@ -32,7 +32,7 @@ pub(crate) fn uniform(step: f64) -> f64 {
     step.powi(2) / 12.0
 }
 
-/// The largest step of which all values are multiples.
+/// The largest step that divides all values.
 fn step(values: &[f64], units: &[f64]) -> Option<f64> {
     let is_multiple = |step: f64| {
         values.iter().all(|value| {

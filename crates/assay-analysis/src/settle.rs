@@ -1,9 +1,9 @@
 //! Which records are of one unit, where labels and serial numbers contradict each other.
 //!
 //! A record names its unit by a label, else by what the medium tells of itself ([`crate::identity()`]). One card under two
-//! labels, or with one on its first day alone, would count as two units, and several cards of one label as one: two cards
-//! that nobody has are equal or different in every answer. Where the number is that of the medium it decides. That of a USB
-//! device may be its reader's, and what is told of several models is: there the labels decide.
+//! labels, or with one on its first day alone, would count as two units, and several cards with one label as one unit.
+//! If the serial number is that of the medium, it decides. Labels decide for USB devices, whose number may be that of the reader,
+//! and where several models report one number.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -63,7 +63,7 @@ impl fmt::Display for UnitNote {
             ),
             Self::NoNumber { number, models } => write!(
                 f,
-                "serial number {} is told of {} and may be a reader's: units are told apart by their labels",
+                "serial number {} stands for {} and may be that of a reader: labels name the units",
                 clean(number),
                 list(models)
             ),

@@ -116,7 +116,7 @@ pub enum Mounted {
     Root,
     /// In memory.
     Memory,
-    /// Nobody knows.
+    /// Not known.
     Unknown,
 }
 

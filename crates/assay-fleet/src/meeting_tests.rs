@@ -139,7 +139,7 @@ fn who_is_far_below_does_not_slow_down_the_rest() {
     assert_eq!(m.decide(20 * SECOND), [go(&[3], step(0, 3), 21 * SECOND)]);
 }
 
-/// Where one of the others hangs, nobody is past anything.
+/// While one node hangs, no other node has passed a step.
 #[test]
 fn the_others_wait_for_each_other_as_ever() {
     let mut m = meeting(Mode::Simultaneous, 3);

@@ -1,5 +1,5 @@
-//! What a node says of itself before its first repeat, and what it is told of the loads that all run. A node may say what it
-//! likes: what cannot be ends its connection.
+//! Messages before the first repeat: each node offers what it can run, and the coordinator sends the common loads. Offers are
+//! not trusted: an impossible one ends the connection.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::wire::WireError;
 /// A longer suite is not believed.
 const LONGEST_BUDGET: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// What a node is told of the loads of the run.
+/// The messages with the common loads of the run.
 pub(crate) fn said(by: SettledBy, common: &CommonLoads) -> Vec<FromCoordinator> {
     let load = |(workload, load): (u32, &CommonLoad)| {
         let CommonLoad { block_bytes, queue_depth, jobs, to_typical, far_below } = *load;

@@ -4,7 +4,7 @@
 //! down all. Far below is a node that does less than [`FAR_BELOW`] of the node that a quarter of all do not reach. That node,
 //! and not the median, is the measure, because a fleet may be of two models: only where at most a quarter of the nodes are
 //! slower, they are the exception. Half, because depth and block are settled in steps of two: who has half the pace costs the
-//! others one step at most, and who has less costs more. Of two nodes nobody knows which is the exception, and none is left out.
+//! others one step at most, and a slower one costs more. Of two nodes either may be the exception, so none is left out.
 
 use assay_core::cluster::{FAR_BELOW, SettledBy};
 use assay_core::suite::{MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH};

@@ -38,7 +38,7 @@ fn join(coordinator: &Coordinator, expected: &Expected, number: usize) -> Node {
     Node::join(&Joining { address, run, node, key, version, clock: NodeClock::default() }, &Control::default()).unwrap()
 }
 
-/// What each node of these is told, and the lost ones.
+/// The common loads that each node receives, and the lost nodes.
 fn settled(coordinator: &Coordinator, expected: &Expected, all: Vec<Ability>) -> Vec<Option<CommonLoads>> {
     let nodes: Vec<_> = (0..).zip(all).map(|(n, able)| (join(coordinator, expected, n), able)).collect();
     let tell = |(mut node, able): (Node, Ability)| {
@@ -116,7 +116,7 @@ fn nodes_that_say_nonsense_are_out_and_the_others_go_on() {
 
 /// A repeat before anything is settled is none.
 #[test]
-fn nobody_begins_before_loads_are_settled() {
+fn no_node_begins_before_loads_are_settled() {
     let (coordinator, events, expected) = listen(1, None, LONG);
     let control = Control::default();
     let mut node = join(&coordinator, &expected, 0);

@@ -59,7 +59,7 @@ fn joining(coordinator: &Coordinator, expected: &Expected, node: &str) -> Joinin
     }
 }
 
-/// What a node says that it can do: so many workloads.
+/// The offer of a node, for a number of workloads.
 fn able(loads: usize) -> Ability {
     let load = AbleLoad { block_bytes: 1 << 20, queue_depth: 8, jobs: 1, seconds: Some(0.1) };
     Ability { loads: vec![load; loads], area_bytes: 64 << 20, budget: Duration::from_secs(30), mounted: Mounted::There }

@@ -26,7 +26,7 @@ impl Regex {
         self.0.captures(text).filter(|found| are_whole(text, found))
     }
 
-    /// All matches whose numbers are whole.
+    /// All matches that cut no number.
     pub(crate) fn captures_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Captures<'t>> {
         self.0.captures_iter(text).filter(move |found| are_whole(text, found))
     }

@@ -60,7 +60,7 @@ impl Told {
         seconds: None,
     };
 
-    /// What of it contradicts something else of it, of operations of so many bytes where that is known.
+    /// The first contradiction between two of its figures. `block` is the size of an operation in bytes, if known.
     pub(crate) fn contradiction(&self, block: Option<u64>) -> Option<Finding> {
         let block_bytes = block.filter(|bytes| *bytes > 0);
         let block = block_bytes.map(|bytes| Printed::exact(bytes as f64));

@@ -310,7 +310,7 @@ impl Figure {
             iops: self.told.iops.or(exact(self.iops)),
             ..self.told
         };
-        // Of several sizes it is told which were asked for, not which were used.
+        // Of several sizes the text has those that were asked for, not those that were used.
         told.contradiction(self.load.block_bytes.filter(|_| self.load.blocks == Blocks::default()))
     }
 

@@ -1,4 +1,4 @@
-//! Sections of a report under a heading for each direction, of which a copy may have lost one.
+//! Sections of a report, one heading for each direction. A copy of the text may lack one of the headings.
 
 use assay_core::workload::Op;
 
@@ -29,7 +29,8 @@ impl Sections {
         self.current
     }
 
-    /// Whether a row is of the section: one that comes again is of another, whose heading is lost, and so is what follows.
+    /// Whether a row belongs to the section. A row that repeats belongs to another section that lost its heading, and so do all rows
+    /// after it.
     pub(crate) fn holds(&mut self, load: &Load) -> bool {
         self.lost |= self.rows.contains(load);
         self.lost_once |= self.lost;

@@ -118,7 +118,7 @@ impl Pace {
         }
     }
 
-    /// Writes a few random blocks within the area, whose content counts for nothing; how many bytes that was.
+    /// Writes a few random blocks of any content within the area. Returns the bytes written.
     pub(crate) fn look_at_writes(&mut self, target: &Target, span: u64, seed: u64) -> u64 {
         let blocks = span / LEAST_BLOCK;
         let Some(mut buffer) = AlignedBuffer::new(LEAST_BLOCK as usize).ok().filter(|_| blocks > 0) else { return 0 };

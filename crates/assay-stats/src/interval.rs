@@ -8,8 +8,8 @@ use crate::logs::log_mean;
 /// Confidence level of every published interval.
 pub const LEVEL: f64 = 0.95;
 
-/// From so many degrees of freedom on Student's t differs from the normal distribution by less than 0.1 % up to a level of 0.9999,
-/// and its quantile is searched for ever longer: minutes at 10^9 degrees.
+/// Degrees of freedom from which the normal quantile is used. It differs from Student's by less than 0.1 % up to a level of
+/// 0.9999, and the search for Student's takes minutes at 10^9 degrees.
 const NORMAL_FROM: u32 = 10_000;
 
 /// Two-sided quantile of Student's t: `P(|T| <= t) = level` with `degrees` of freedom.

@@ -68,8 +68,8 @@ fn refuse_directory(query: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Prepares all records of a question: copies decide nothing, and units are named alike where labels and serial numbers
-/// contradict each other, which is told.
+/// Prepares the records of a question: leaves out copies, and names units alike where labels contradict serial numbers. Prints a
+/// note for each contradiction.
 #[cfg(feature = "whole")]
 pub(crate) fn settle<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
     let mut records: Vec<&mut Record> = records.into_iter().collect();

@@ -57,7 +57,7 @@ pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison
     Ok(Comparison { level: request.level, margin: request.margin, groups: infos, loads: compared, excluded, notes })
 }
 
-/// The groups without records whose test area was small, where that of others was not.
+/// The groups without records of a small test area, where other records have a full one.
 fn with_full_areas<'a>(groups: &[Group<'a>]) -> (Vec<Group<'a>>, Vec<Excluded>) {
     let (_, left_out) = full_areas(groups.iter().flat_map(|group| group.records.iter().copied()).collect());
     let kept = |record: &&Record| left_out.is_empty() || small_area(record).is_none();

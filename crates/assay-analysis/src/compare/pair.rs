@@ -69,7 +69,7 @@ pub(super) fn pair(
     // Copies of a value are no repeats, whatever days do; one value without repeats has no interval of its own.
     let bare = matches!(welch.answer, Answer::CannotTell(Doubt::NoSpread | Doubt::SingleValue));
     let one_each = first.runs.len() == 1 && second.runs.len() == 1;
-    // Asked is about the runs as they were, whatever they are of.
+    // The question is about the runs as they were, of any media.
     if as_runs && one_each {
         let found = Numbers { series: SeriesUse::SingleRuns, ..numbers(Question::Runs, &welch) };
         return Ok(as_printed(found, (first, second), options));

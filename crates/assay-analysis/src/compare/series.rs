@@ -12,7 +12,7 @@ use assay_stats::{log_mean, log_squares, student_t};
 use super::question::{runs, units};
 use super::report::{NoSeries, Series, Side};
 
-/// Fewest runs of the reference, and days where the other was run on a day of its own, whose spread decides.
+/// Fewest runs of the reference whose spread decides, and fewest days if the other side has a day of its own.
 const FEWEST: usize = 3;
 
 /// Whether each side is of one unit.
@@ -20,10 +20,10 @@ pub(super) fn one_unit_each(first: &Side, second: &Side) -> bool {
     units(first).len() == 1 && units(second).len() == 1
 }
 
-/// The second side against the runs of the first, where these are at least three of one unit at one host, all of which say their
-/// day, and the second is of one unit at the same host: Student's interval of a further run. On one day, which both share, by the
-/// spread of the runs of that day. On several days by the spread of a single run on another day, with a degree of freedom less
-/// than there are days: runs of a day are alike. It is as wide as the repeats of the other run allow at least.
+/// Compares the second side with the runs of the first by Student's interval of a further run. The first side needs three dated
+/// runs of one unit at one host, and the second side has to be of one unit at the same host. If all runs are of one day, the spread
+/// between the runs of that day decides. If the first side has three days or more, the spread of single runs between days decides, with one
+/// degree of freedom less than days, because runs of a day are alike. The repeats of a single second run set the least width.
 ///
 /// It holds for runs that are independent of each other and normal on a logarithmic scale: not where a host gets slower by the
 /// hour, or now and then.
@@ -135,7 +135,8 @@ mod tests {
         (shown.loads[0].pairs[0], answer)
     }
 
-    /// So many runs a day, days of `between`, runs of a day of `within`, repeats of 1 %; the last one is the build under test.
+    /// Draws runs for each day. Days deviate by `between`, runs of a day by `within`, repeats by 1 %. The last run is the build
+    /// under test.
     fn series(dice: &mut Generator, days: &[usize], own_day: bool, (between, within): (f64, f64)) -> Vec<Record> {
         let mut all = Vec::new();
         let mut of_day = |dice: &mut Generator, day: usize, runs: usize, effect: f64, shift: f64| {
@@ -215,7 +216,7 @@ mod tests {
         records[3].host.hostname = Some("node2".to_owned());
         assert_eq!(state(&records), hosts);
         records.iter_mut().for_each(|record| record.host.hostname = None);
-        assert_eq!(state(&records), hosts, "nobody knows whether it is one");
+        assert_eq!(state(&records), hosts, "unnamed hosts may be several");
         let copies: Vec<Record> = (0..4).map(|at| run(at, 1, &[1000.0, 1001.0, 1002.0])).collect();
         assert_eq!(state(&copies), SeriesUse::Unusable { why: NoSeries::Equal });
     }

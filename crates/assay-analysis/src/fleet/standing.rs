@@ -1,4 +1,4 @@
-//! Where nodes stand apart from the figures: whose target is no mounted medium, and who is far below the others.
+//! Nodes that are special for reasons other than their figures: their target is no mounted medium, or they are far below the others.
 
 use assay_core::cluster::{FAR_BELOW, SettledLoad};
 use assay_core::medium::Mounted;
@@ -31,8 +31,8 @@ pub struct BelowAt {
     pub to_median: Option<f64>,
 }
 
-/// Nodes whose records are not put together with those of the others, and why: on a small part of the test area, or of no
-/// mounted medium where those of more than half of the nodes are mounted.
+/// Nodes whose records are not grouped with the others, and why: their test area is small, or their target is no mounted medium
+/// while more than half of the nodes measured one.
 pub(super) fn set_apart(run: &Run) -> Vec<(usize, Reason)> {
     let all: Vec<(usize, &Record)> = run.records().collect();
     let astray: Vec<usize> =

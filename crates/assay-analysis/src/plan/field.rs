@@ -27,7 +27,7 @@ pub(super) struct Model {
     pub(super) dropped: bool,
     /// Whether figures of it are the best of several runs.
     pub(super) flattered: bool,
-    /// Whether all that is known of it was published: its units are nobody's here.
+    /// Whether it has published records only, so that the user has no unit of it to measure.
     pub(super) published: bool,
     at_ceiling: bool,
 }
@@ -80,7 +80,7 @@ impl Model {
 /// The models of these records with what can be used of them, and what cannot.
 pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Vec<Model>, Vec<Excluded>) {
     let mut field: Vec<Model> = Vec::new();
-    // Nobody can measure a further unit of what has no name.
+    // A plan cannot ask for a further unit of an unnamed model.
     let (named, mut excluded) = named(records);
     let (levels, days) = (Levels::of(records, load, quantity), HostDays::of(records));
     for record in named {

@@ -126,7 +126,7 @@ fn is_titled(text: &Text, at: usize) -> bool {
 }
 
 /// Whether rows of it begin without a title, as people copy them and scripts print them: with the heading of a section or
-/// the direction in a row, and with queues, which nobody writes who only tells a rate.
+/// the direction in a row, and with queues, which texts with a rate alone do not have.
 fn is_headless(text: &Text, at: usize) -> bool {
     let line = text.line(at).trim();
     let queued = |line: &str| line.contains("MB/s") && QUEUED.is_match(line.trim());

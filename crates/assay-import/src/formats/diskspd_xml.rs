@@ -72,7 +72,7 @@ struct Seen {
     parsed: Parsed,
     profile: bool,
     targets: u32,
-    /// Threads whose work is told.
+    /// Threads that have a result.
     threads: u32,
     percentile: Option<f64>,
     reads: [f64; 2],

@@ -165,7 +165,7 @@ fn report(text: &str) -> Option<Report> {
     let little = partly.is_some_and(|(tested, all)| tested / LEAST_TESTED * 10 < all);
     decide(&mut check, tail_is_lost, good && complete && !little);
     // H2testw calls no medium defective without an error, whatever a copy of the text has kept of the counts. Without the
-    // sectors that are good nobody knows whether many are lost.
+    // count of good sectors the share of lost ones is unknown.
     let called = finished.is_some() && !good && check.verdict == Verdict::Undecided;
     if called || check.counts.lost() > 0 && !good_told {
         (check.verdict, check.kind, check.real_bytes) = (Verdict::Damaged, None, None);

@@ -323,7 +323,7 @@ impl Run {
         let (Some(file), Some(record)) = (kibibytes(file), kibibytes(record)) else { return };
         // The second half of a row that was wrapped has figures there.
         if record > file || record > LARGEST_RECORD || !(record.is_power_of_two() || self.block_bytes == Some(record)) {
-            let what = "a row of iozone whose first numbers are no sizes of a file and of a record".to_owned();
+            let what = "a row of iozone that does not begin with a file size and a record size".to_owned();
             self.problems.push(Problem { line: number, what });
             return;
         }

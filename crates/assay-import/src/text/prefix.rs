@@ -110,7 +110,7 @@ fn looked_at(lines: &[Line]) -> Vec<&str> {
     lines.iter().filter(|line| is_filled(line)).step_by(every).map(|line| line.text.as_str()).collect()
 }
 
-/// Takes off so many bytes as `length` says, where most lines have what it looks for; whether they had.
+/// Removes the prefix that `length` finds, if most lines have one. Returns whether they had.
 fn common(lines: &mut [Line], length: impl Fn(&str) -> Option<usize>) -> bool {
     let looked_at = looked_at(lines);
     let marked = looked_at.iter().filter(|text| length(text).is_some()).count();

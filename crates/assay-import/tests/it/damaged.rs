@@ -1,4 +1,4 @@
-//! Texts with a fault in them: what contradicts itself is told, and what is damaged gives no other figure in silence.
+//! Damaged texts: a contradiction gives a warning, and damage never changes a figure without one.
 
 use std::path::Path;
 

@@ -151,14 +151,14 @@ const FAKE_PIECES: usize = 4;
 const LITTLE: f64 = 0.05;
 /// Less than this missing at the end is damage: some USB bridges announce a sector too many.
 const LITTLE_AT_END: u64 = 128 << 10;
-/// And less than one part in so many of all: most of a small device may be less.
+/// The same as a divisor of the announced size: 128 KiB may be most of a small device.
 const LITTLE_OF_ALL: u64 = 64;
 /// No controller of a device that drops every write is known to show so much of what was written last.
 const LARGE_CACHE: u64 = 8 << 20;
 /// Units of a pool that may be counted one by one.
 const MOST_UNITS: u64 = 1024;
 
-/// What may be missing at the end of a medium of so many bytes that is damaged and no fake.
+/// Bytes that may be missing at the end of a damaged medium of the announced size; a fake lacks more.
 fn little_at_end(announced: u64) -> u64 {
     LITTLE_AT_END.min(announced / LITTLE_OF_ALL)
 }

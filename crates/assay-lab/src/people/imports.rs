@@ -8,11 +8,11 @@ use super::store::Plot;
 /// Repeats vary more on a desktop, so that the best of five is above the mean.
 const DESKTOP: f64 = 0.05;
 
-/// The text of a unit with the labels of its model and itself; of so many runs the best.
+/// The text of a tool for a unit, labelled with model and unit; the best of `mark.best_of` runs.
 fn mark(plot: &mut Plot, unit: usize, day: i64, mark: Mark) {
     let before = (plot.world.repeats, plot.world.noise.repeat);
     (plot.world.repeats, plot.world.noise.repeat) = (mark.best_of, DESKTOP);
-    // Nobody runs two in the same minute: equal texts would be one record.
+    // Each text has a minute of its own, as equal texts would be one record.
     let run = plot.world.run(unit, 0, day, 18.0 + 0.1 * unit as f64);
     (plot.world.repeats, plot.world.noise.repeat) = before;
     let model = plot.world.models[plot.world.units[unit].model].name.clone();

@@ -173,7 +173,7 @@ impl World {
         self.units.len() - 1
     }
 
-    /// Models in number, equal in seven of ten worlds, with so many units each. Gives the units of each.
+    /// Adds models with a number of units each. In seven of ten worlds the models are equal. Returns the units of each.
     pub(super) fn models(&mut self, models: usize, units: usize, unit_sd: f64) -> Vec<Vec<usize>> {
         let apart = if self.dice.chance(0.7) { 0.0 } else { 0.05 + 0.45 * self.dice.unit() };
         (0..models)

@@ -6,9 +6,8 @@ mod columns;
 mod document;
 mod slots;
 mod tables;
-mod whereabouts;
 mod words;
 
 pub use brief::{WHOLE, brief};
 pub use document::document;
-pub use whereabouts::not_mounted;
+pub use words::not_mounted;

@@ -2,11 +2,10 @@
 
 use assay_analysis::fleet::{BelowAt, BelowNode, FleetReport, OddAt, OddNode};
 use assay_analysis::{Excluded, Reason};
+use assay_core::medium::Mounted;
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, multiple, multiples, times, trimmed};
 use std::collections::BTreeMap;
-
-use super::whereabouts::not_mounted;
 
 /// Names in a sentence; more are counted.
 const NAMED: usize = 5;
@@ -78,7 +77,7 @@ fn below(report: &FleetReport) -> Option<String> {
     (!all.is_empty()).then(|| format!("{shown}{more} {are} far below the others"))
 }
 
-/// Nodes whose target is no mounted medium, where it decides what is compared.
+/// Nodes without a mounted medium at their target, if that decides what is compared.
 fn apart(report: &FleetReport) -> Option<String> {
     let of = |one: &Excluded| {
         let Reason::NotMounted { .. } = one.reason else { return None };
@@ -237,4 +236,31 @@ pub(super) fn excluded(report: &FleetReport) -> Vec<(String, String)> {
         ("left out".to_owned(), format!("{shown}{more}: {}", statement(&reason)))
     };
     reasons.into_iter().map(line).collect()
+}
+
+/// `on the root disk, as nothing is mounted at /mnt/card`; `None` where nothing is to be said.
+#[must_use]
+pub fn not_mounted(mounted: Mounted, target: &str) -> Option<String> {
+    match mounted {
+        // The directory in which a node begins, as no other was named.
+        Mounted::Root if target == "." => Some("on the root disk, as no target was named".to_owned()),
+        Mounted::Root => Some(format!("on the root disk, as nothing is mounted at {}", clean(target))),
+        Mounted::Memory => Some(format!("in memory, as no medium is mounted at {}", clean(target))),
+        Mounted::There | Mounted::Above | Mounted::Unknown => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_no_medium_is_told() {
+        let of = |mounted| not_mounted(mounted, "/mnt/card\u{1b}[2J");
+        assert!(of(Mounted::Root).unwrap().starts_with("on the root disk, as nothing is mounted at /mnt/card"));
+        assert!(!of(Mounted::Root).unwrap().contains('\u{1b}'));
+        assert!(of(Mounted::Memory).unwrap().starts_with("in memory"));
+        assert_eq!([Mounted::There, Mounted::Above, Mounted::Unknown].map(of), [None, None, None]);
+        assert_eq!(not_mounted(Mounted::Root, ".").unwrap(), "on the root disk, as no target was named");
+    }
 }

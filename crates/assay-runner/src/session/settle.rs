@@ -1,4 +1,4 @@
-//! The loads of a run whose repeats begin together with those of other hosts: the same on all of them, settled before the
+//! The loads of a run that begins its repeats together with other hosts: the same on all of them, settled before the
 //! first repeat.
 
 use std::sync::Arc;

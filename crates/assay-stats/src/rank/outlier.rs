@@ -190,8 +190,8 @@ fn by_themselves(model: &ModelFit, each: f64) -> Vec<OddUnit> {
 ///
 /// What units of other models do is true of these only where they vary alike: in a model that varies by 25 % beside others of
 /// 3 %, an innocent unit was named in 79 of 100 fleets. So a unit is named where the others of its own model agree so well
-/// that one is that far off with the chance of the load in a model of any variation ([`alone_by_itself`]); else its units
-/// differ, and nobody is named. That chance is not shared with the other models, which are steady where it matters.
+/// that one is that far off with the chance of the load in a model of any variation ([`alone_by_itself`]); else the
+/// report says that its units differ, and names none. That chance is not shared with the other models, which are steady where it matters.
 fn by_others(model: &ModelFit, (pool, degrees): (f64, u32), (each, alpha): (f64, f64), found: &mut Oddities) {
     let Ok(t) = StudentsT::new(0.0, 1.0, f64::from(degrees)) else { return };
     let critical = t.inverse_cdf(1.0 - each / 2.0);

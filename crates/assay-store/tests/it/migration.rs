@@ -174,7 +174,7 @@ fn a_store_of_version_4_learns_how_its_runs_waited() {
     assert_eq!(version_of(dir.path()), 7);
 }
 
-/// Version 6 did not keep the processor, without which no computer is told from another.
+/// Version 6 did not keep the processor, which distinguishes computers.
 #[test]
 fn a_store_of_version_6_tells_computers_apart_again() {
     let dir = tempfile::tempdir().unwrap();

@@ -35,7 +35,7 @@ pub(super) struct Thoroughness {
     pub(super) heal: bool,
     /// Whether what is neither original nor of the probe is newer data, which its owner wants to keep.
     pub(super) keep_newer: bool,
-    /// Places from this byte on have no memory: what is sent there is known to land on places below.
+    /// Offset of the first byte without memory: writes from here on land on lower places. `u64::MAX` if there is none.
     pub(super) ends_at: u64,
 }
 
@@ -293,10 +293,10 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         Ok(differing)
     }
 
-    /// Writes once more what turned into a block of the probe, or into original content that was just written for another
-    /// place, as where a write lands beside its address. The lowest address is last. Constant content is no trace of this one,
-    /// where it did not write before. What is written may land on any lower place, so all of these are looked at from then on. Which
-    /// entries were looked at, where one was written.
+    /// Writes places once more that now hold a block of the probe, or the original content of another place that was just written,
+    /// as when a write lands at the wrong address. Constant content counts only in sectors that this one wrote. A write may land on
+    /// any lower place, so after the first one all lower places are looked at, the lowest last. Returns the entries that were looked
+    /// at, or none if nothing was written.
     fn write_differing(&mut self, order: &[usize], differing: &[(usize, Standing)]) -> Result<Vec<usize>, SurveyError> {
         let (mut again, mut wrote_one) = (Vec::new(), false);
         if differing.is_empty() {

@@ -130,7 +130,7 @@ pub(super) struct OwnSession {
     pub(super) blocks: Blocks,
     /// Why what reads as before may not be so.
     pub(super) doubt: Option<&'static str>,
-    /// The byte from which on what is sent lands on places below, where writes start again and readings do not.
+    /// Offset of the first byte without memory, if writes wrap there and reads do not.
     pub(super) ends_at: Option<u64>,
 }
 

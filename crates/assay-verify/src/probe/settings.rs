@@ -9,8 +9,8 @@ pub(super) const PARTS: u64 = 256;
 pub(super) const WIDE: u64 = 64;
 /// A comb of more teeth takes too long on a slow reader: at 1000 reads a second, a quarter of a minute.
 pub(super) const TEETH: u64 = 16_384;
-/// Around a tooth so many places are read at most, and all over the device half as many as teeth at most. What only every other
-/// unit of a stretch shows is missed with a probability of 0.5^6.
+/// Most places that are read around one tooth; all of them together are at most half of [`TEETH`]. Six reads miss a stretch that
+/// only every other unit shows with a probability of 0.5^6.
 const SHIFTS: u64 = 6;
 /// A place is read so many times: cells that do not last lose within a few readings.
 pub(super) const READINGS: usize = 6;
@@ -24,7 +24,7 @@ pub(super) const MET: (u64, u64) = (3, 4);
 /// while none is.
 pub(super) const LOSSY: u64 = 4;
 
-/// Places that are read around each of so many teeth.
+/// Places to read around each tooth, by the number of teeth.
 pub(super) fn shifts(teeth: u64) -> u64 {
     (TEETH / 2 / teeth.max(1)).clamp(1, SHIFTS)
 }

@@ -58,8 +58,8 @@ const SEEN: &[(&str, State, &[u64])] = &[
     ("fakes", State::Mended, &[566_098_325, 566_098_614, 566_098_615]),
     ("fakes", State::Mended, &[566_098_417, 566_098_468, 566_098_610, 566_098_426, 566_098_628]),
     ("fakes", State::Mended, &[288_241_099]),
-    // Laps that are turned, in a device whose readings are too low by 32 KiB behind an address: two faults, of which the second
-    // keeps the restoration from knowing what stands.
+    // Rotated laps, and reads that are 32 KiB too low behind an address: with both faults the restoration cannot recognise what
+    // stands.
     ("fakes", State::Open, &[288_240_670]),
     ("attacks on fakes", State::Open, &[288_240_670]),
     // Sizes called exact that are not: two lines shorted, blocks lost here and there, two windows of which a part at the end of

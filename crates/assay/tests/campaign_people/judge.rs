@@ -32,7 +32,7 @@ pub const LIMIT: Claim = Claim { name: "compare --fail-if: failed falsely", allo
 /// docs/statistics.md: the interval of `--runs` holds 95 % for independent repeats.
 pub const RUNS: Claim = Claim { name: "compare --runs: a false verdict", allowed: 5 };
 pub const RUNS_INTERVAL: Claim = Claim { name: "compare --runs: interval without truth", allowed: 5 };
-/// docs/compare.md: a group on another computer is told apart from nothing.
+/// docs/compare.md: a group on another computer gets "cannot tell".
 pub const APART: Claim = Claim { name: "compare of computers with nothing between", allowed: 0 };
 pub const APART_RANK: Claim = Claim { name: "rank of computers with nothing between", allowed: 0 };
 

@@ -64,7 +64,7 @@ fn nothing_false_is_said_of_stores_as_people_make_them() {
     assert!(missed.is_empty() && faults.is_empty(), "more is false than the documents allow: {missed:#?} {faults:#?}");
 }
 
-/// What was wrong once stays mended, and of what is open is told when it no longer is.
+/// Mended faults stay mended, and the output names open ones that no longer occur.
 #[test]
 fn what_was_seen_is_as_it_is_listed() {
     if std::env::var_os("ASSAY_CAMPAIGN_SEEDS").is_some() {

@@ -39,7 +39,7 @@ const fn mended(kind: &'static str, about: &'static str, seeds: &'static [u64]) 
 pub const SEEN: &[Seen] = &[
     // compare.md: "All of this takes days to be independent of each other: … 37 of 100 equal cards are told apart."
     Seen { kind: "days alike, autocorrelated", about: "", state: State::Documented, seeds: &[] },
-    // compare.md: "A group that was measured on another computer is told apart from nothing until one unit was measured on
+    // compare.md: "A group that was measured on another computer … gets *cannot tell* until one unit was measured on
     // both." It was so of files, and not of the same records in the store.
     mended("a model a computer", "rank of the files says", &[8]),
     mended("a model a computer", "computers with nothing between", &[8, 56, 200]),

@@ -84,7 +84,7 @@ impl Table {
     }
 }
 
-/// The chance of so many wrong ones or more, where each is wrong with this chance (binomial tail).
+/// The chance of at least `wrong` wrong answers, each wrong with a given chance (binomial tail).
 fn at_least(wrong: u64, asked: u64, chance: f64) -> f64 {
     if chance <= 0.0 {
         return if wrong > 0 { 0.0 } else { 1.0 };

@@ -25,7 +25,7 @@ fn cards(count: usize, slow: usize) -> Result<Vec<LimitedCard>, Missing> {
     Ok(cards)
 }
 
-/// The card that is slow only in sequential writes chose a depth of its own, and nobody compared it with the others.
+/// A card that is slow in sequential writes alone chose a depth of its own, and no answer compared it with the others.
 #[test]
 fn a_card_that_is_slow_in_sequential_writes_alone_is_named() {
     let cards = match cards(5, 3) {

@@ -375,7 +375,7 @@ fn a_dead_node_is_a_row() {
     assert!(text.contains("5 of 6 nodes recorded") && text.contains("unreachable: no route"), "{text}");
 }
 
-/// A card that was not mounted: what was measured is told, is not compared, and nobody is to swap it.
+/// A card that was not mounted: the report names what was measured, compares it with nothing, and advises no swap.
 #[test]
 fn memory_and_the_root_disk_are_told_apart_and_not_swapped() {
     let mut records = together(8, 21);

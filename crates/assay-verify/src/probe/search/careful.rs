@@ -281,11 +281,11 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(all && self.device.check(below)?.iter().all(|seen| *seen == Seen::Holds))
     }
 
-    /// Sectors that bear stamps of the probe, and were not saved before: where writes start again after so many sectors.
+    /// Sectors that the probe overwrote before it saved them, on a device whose writes wrap after `period` sectors.
     pub(super) fn strays(&self, period: u64) -> Vec<u64> {
         let landed = self.device.written_sectors().filter(|at| *at >= period).map(|at| at % period);
         let mut strays: Vec<u64> = landed.filter(|at| self.device.digest_before(*at).is_none()).collect();
-        // Of these a stamp was saved.
+        // These were saved too late: the journal holds a stamp.
         strays.extend(self.device.foreign_stamps.iter().map(|(at, _)| *at).filter(|at| *at < period));
         strays.sort_unstable();
         strays.dedup();

@@ -11,9 +11,9 @@ use super::stamped::{End, SectorRange};
 pub(super) const COUNTED: u64 = (16 << 20) / 512;
 
 impl<D: Device> Search<'_, '_, D> {
-    /// The period, where addresses lead to so few cells that stretches all over the device show all of them, in whatever
-    /// order they are dealt out: each cell bears the stamp of the place that was written there last, and none bears that of
-    /// another cell. So does the stretch that was written: addresses that have cells of their own still show these.
+    /// The period of a device whose memory is so small that each of four stretches shows all of its cells, in any order. Each cell
+    /// shows the stamp that was written to it last. The written stretch is one of the four: addresses in it with cells of their own
+    /// would show further stamps.
     pub(super) fn counted(&mut self) -> Result<Option<Repeat>, End> {
         let length = COUNTED.min(self.device.sectors() / 4);
         let written = self.device.place(0, length);

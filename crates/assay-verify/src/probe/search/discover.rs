@@ -13,7 +13,7 @@ use super::stamped::{End, SectorRange};
 
 /// Windows that addresses lead to behind a protected part are met by a comb of this length.
 const NEAR: u64 = (64 << 20) / 512;
-/// A single read lies anywhere within one part in so many of the distance to the next.
+/// Each single read is shifted by a random distance of at most the step divided by this.
 const SHIFTED: u64 = 8;
 
 impl<D: Device> Search<'_, '_, D> {
@@ -165,7 +165,7 @@ impl<D: Device> Search<'_, '_, D> {
         // In the lower half there is an image of the run whatever the period.
         let from = if all <= TEETH { 1 } else { all / 2 };
         teeth.extend((1..=near).chain(from.max(near + 1)..=all).map(|index| below - index * step));
-        // Chips that take turns show the run in every other unit alone: several reads each, as far as there are few.
+        // On interleaved chips only every other unit shows the run, so each tooth is read at several random places.
         let shifts = shifts(teeth.len() as u64);
         let all = teeth.into_iter().flat_map(|at| (0..shifts).map(move |_| at));
         for at in all {

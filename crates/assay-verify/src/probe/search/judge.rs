@@ -46,7 +46,7 @@ pub(crate) struct Account {
 const LEAST_FAKE: f64 = 0.05;
 /// Less than this missing at the end is damage: some USB bridges announce a sector too many.
 const LITTLE_AT_END: u64 = 128 << 10;
-/// And less than one part in so many of a small device, most of which may be less than that.
+/// The same as a divisor of the announced size: 128 KiB may be most of a small device.
 const LITTLE_OF_ALL: u64 = 64;
 /// Where single sectors are bad, so many in a row may be at the edge of a part that holds: 10^-8 at a density of a
 /// tenth.
@@ -55,7 +55,7 @@ const PITS: u64 = 8;
 /// them further parts may lie that no sample met.
 const SURE_CHANGES: usize = 3;
 
-/// What may be missing at the end of a device of so many bytes that is damaged and no fake.
+/// Bytes that may be missing at the end of a damaged device of the announced size; a fake lacks more.
 fn little(announced: u64) -> u64 {
     LITTLE_AT_END.min(announced / LITTLE_OF_ALL)
 }
@@ -252,7 +252,7 @@ fn extents<D: Device>(search: &Search<'_, '_, D>) -> Vec<Extent> {
 }
 
 impl Account {
-    /// The byte from which on what is sent lands on places below, where readings do not.
+    /// Offset of the first byte without memory, if writes wrap there and reads do not.
     pub(crate) fn writes_end_at(&self) -> Option<u64> {
         match self.loss_kind {
             LossKind::WritesRepeat { period, exact: true } => Some(period * SECTOR_BYTES),

@@ -195,7 +195,7 @@ impl<D: Device> Search<'_, '_, D> {
             let beside = BESIDE.min(part.sectors);
             sectors.extend(part.at..part.at + beside);
             sectors.extend(part.end() - beside..part.end());
-            // Where all behind the end leads to one page or unit, what is said to hold may end one of these too far.
+            // If all addresses behind the end lead to one page or unit, the claimed end may be one page or unit too far.
             let units = (0..64).map(|power| 1 << power).take_while(|unit| *unit < part.sectors);
             sectors.extend(units.flat_map(|unit| [part.at + unit, part.end() - unit]));
         }

@@ -324,7 +324,7 @@ impl<'a> Participants<'a> {
     }
 }
 
-/// What is said of a node whose pace is not that of the others, by workloads and its operations over theirs.
+/// The line about a node of another pace than the others: its workloads, each with its operations over theirs.
 fn far_below(loads: &[(usize, Option<f64>)]) -> String {
     let ratio = |ratio: &Option<f64>| ratio.map_or_else(String::new, |ratio| format!(" ({} times)", multiple(ratio)));
     let each: Vec<String> = loads.iter().map(|(at, of)| format!("{}{}", at + 1, ratio(of))).collect();

@@ -74,6 +74,6 @@ mod tests {
         rows.push(row("memory", "tmpfs", 0));
         let words = most_different(&rows).unwrap();
         assert_eq!(words, "memory differs most from the others: tmpfs; most have ext4, 101 MB.");
-        assert_eq!(most_different(&rows[5..7]), None, "of two nobody knows which is the exception");
+        assert_eq!(most_different(&rows[5..7]), None, "either of two may be the exception");
     }
 }
