@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_core::record::Record;
 use assay_stats::days::day_of_each;
+use jiff::Timestamp;
 
 use crate::identity::identity;
 
@@ -54,23 +55,9 @@ pub(crate) fn days_of_one<'a>(records: impl IntoIterator<Item = &'a Record>) -> 
     began.into_iter().map(|known| known.and_then(|_| days.next()).map(|day| day.to_string())).collect()
 }
 
-/// Seconds since 1970 of a time like `2026-01-02T03:04:05Z`; `None` where it is none.
+/// Seconds since 1970 of a time stamp of RFC 3339; `None` if it is none.
 fn began_seconds(created: &str) -> Option<i64> {
-    let (date, time) = created.split_once('T')?;
-    let mut date = date.splitn(3, '-').map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let mut clock = time.get(..8)?.splitn(3, ':').map(|part| part.parse::<i64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    let known = (0..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
-    if !known || !(0..24).contains(&hour) || !(0..60).contains(&minute) || !(0..61).contains(&second) {
-        return None;
-    }
-    // Days of the proleptic Gregorian calendar, years from March on (Hinnant, "chrono-compatible low-level date algorithms").
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * month + 2) / 5 + day - 1;
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
-    Some(days * 86_400 + hour * 3_600 + minute * 60 + second)
+    Some(created.parse::<Timestamp>().ok()?.as_second())
 }
 
 #[cfg(test)]
@@ -83,6 +70,7 @@ mod tests {
         assert_eq!(began_seconds("1970-01-01T00:00:00Z"), Some(0));
         assert_eq!(began_seconds("2000-02-29T12:00:01Z"), Some(951_825_601));
         assert_eq!(began_seconds("2026-11-27T02:53:16.5Z"), Some(1_795_747_996));
+        assert_eq!(began_seconds("2026-11-27T04:53:16+02:00"), Some(1_795_747_996), "the offset counts");
         for none in ["", "2026", "2026-13-01T00:00:00Z", "2026-01-01T25:00:00Z", "T", "2026-01-01T0", "x-y-zT00:00:00"]
         {
             assert_eq!(began_seconds(none), None, "{none}");
