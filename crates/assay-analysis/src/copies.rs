@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use assay_core::finding::{Validity, ValidityVerdict};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
+use assay_core::workload::{Op, Pattern};
 
 /// Digits of all figures of a record, beyond those in which figures of two runs may well agree, from which on agreement is
 /// no chance: at 1 in 10^6 or less.
@@ -15,8 +16,10 @@ const DIGITS: f64 = 6.0;
 /// Digits of a figure that two runs may have in common: steady media differ by a few thousandths.
 const COMMON: f64 = 2.5;
 
-/// A figure: its load in words, and the bits of its rates.
-type Print = Vec<(String, Vec<u64>)>;
+/// Operation, pattern, bytes of a block, queue depth and jobs.
+type Kind = (Op, Pattern, u64, u32, u32);
+/// Each figure: its load, and the bits of its rates.
+type Print = Vec<(Kind, Vec<u64>)>;
 
 /// Marks a record invalid, with the reason, if its repeats equal those of an earlier record. Published records stay.
 pub fn leave_out_copies<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
@@ -46,11 +49,8 @@ fn print(record: &Record) -> Option<Print> {
         let own = |rate: f64| digits(rate).min(digits(rate / block));
         told += rates.iter().map(|rate| (own(*rate) - COMMON).max(0.0)).sum::<f64>();
         let workload = &measurement.workload;
-        let load = format!(
-            "{:?} {:?} {} {} {}",
-            workload.op, workload.pattern, workload.block_bytes, workload.queue_depth, workload.jobs
-        );
-        print.push((load, rates.iter().map(|rate| rate.to_bits()).collect()));
+        let kind = (workload.op, workload.pattern, workload.block_bytes, workload.queue_depth, workload.jobs);
+        print.push((kind, rates.iter().map(|rate| rate.to_bits()).collect()));
     }
     (told >= DIGITS).then_some(print)
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::exclusion::excluded_whole;
     use assay_core::record::Repeat;
-    use assay_core::workload::{Op, Pattern, Workload};
+    use assay_core::workload::Workload;
 
     fn record(id: &str, day: u32, unit: &str, rates: &[f64]) -> Record {
         let mut measurement = Measurement::empty(Workload::new("w", Op::Read, Pattern::Random, 4096), "sync");
