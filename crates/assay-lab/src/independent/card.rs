@@ -204,6 +204,16 @@ impl Card {
             }
             Front::Err(error) => return Err(error),
         };
+        for (i, chunk) in data.chunks(SECTOR as usize).enumerate().skip(count as usize) {
+            let (mut now, left) = ([0; SECTOR as usize], at + i as u64);
+            if self.spec.map.cell(self.spec.sectors, left, Side::Write, op).is_some_and(|c| {
+                self.spec.content.sector(c, &mut now);
+                self.store.get(c, &mut now);
+                now == chunk
+            }) {
+                self.faults.left_as_it_was(left);
+            }
+        }
         self.expire(op)?;
         for (i, chunk) in data.chunks(SECTOR as usize).take(count as usize).enumerate() {
             let sector: &Sector = chunk.try_into().expect("whole sectors");

@@ -218,6 +218,8 @@ pub(crate) struct Faults {
     before: Map64<Box<Sector>>,
     waiting: Map64<Box<Sector>>,
     page_reads: Map64<u32>,
+    /// Sectors that a write left out and that nothing was done to since, and the fault that did it.
+    unread: Map64<usize>,
     gone_since: Option<u64>,
     seed: u64,
     rng: Rng,
@@ -231,6 +233,7 @@ impl Faults {
             before: Map64::default(),
             waiting: Map64::default(),
             page_reads: Map64::default(),
+            unread: Map64::default(),
             gone_since: None,
             seed,
             rng: Rng::new(seed ^ 0xfa17),
@@ -250,16 +253,26 @@ impl Faults {
         self.touched.contains_key(&at)
     }
 
+    /// What a write left out at `at` is what stood there anyway.
+    pub(crate) fn left_as_it_was(&mut self, at: u64) {
+        self.unread.remove(&at);
+    }
+
     /// Ends all faults, as if the reader had been the cause. What waits for a FLUSH is lost.
     pub(crate) fn heal(&mut self) {
         self.list.clear();
+        self.unread.clear();
         self.waiting.clear();
         self.gone_since = None;
     }
 
     /// The medium is plugged in again.
     pub(crate) fn replug(&mut self) {
+        let all = self.list.len();
         self.list.retain(|b| !(b.fault.ends_at_replug() && b.bites > 0));
+        if self.list.len() < all {
+            self.unread.clear();
+        }
         self.waiting.clear();
         self.gone_since = None;
     }
@@ -276,7 +289,7 @@ impl Faults {
         let mut pass = op.sectors;
         let mut late = None;
         let is_gone = self.is_gone(op.now);
-        for Bites { fault, bites, nips } in &mut self.list {
+        for (index, Bites { fault, bites, nips }) in self.list.iter_mut().enumerate() {
             let one_in = |n: u64, salt: u64| hash(self.seed ^ salt, op.number).is_multiple_of(n.max(1));
             let error = match *fault {
                 Fault::ReadOnly { from } if is_write && from.is_over(op) => Some(Error::ReadOnly),
@@ -309,12 +322,20 @@ impl Faults {
                 }
                 Fault::Torn { one_in: n } if is_write && op.sectors > 1 && one_in(n, 2) => {
                     pass = pass.min(op.sectors / 2);
-                    *(if puts_back() { &mut *nips } else { &mut *bites }) += 1;
+                    // It shows where that is read before it is written again.
+                    *nips += 1;
+                    if !puts_back() {
+                        self.unread.extend((at + pass..at + op.sectors).map(|left| (left, index)));
+                    }
                     None
                 }
                 Fault::Truncates { after } if is_write && op.sectors > after => {
                     pass = pass.min(after);
-                    *(if puts_back() { &mut *nips } else { &mut *bites }) += 1;
+                    // It shows where that is read before it is written again.
+                    *nips += 1;
+                    if !puts_back() {
+                        self.unread.extend((at + pass..at + op.sectors).map(|left| (left, index)));
+                    }
                     None
                 }
                 _ => None,
@@ -351,6 +372,7 @@ impl Faults {
         stands: &dyn Fn(u64, &mut Sector),
     ) -> Stored {
         let address = *at;
+        self.unread.remove(&address);
         let mut result = Stored::Here;
         let moved = |by: i64| address.checked_add_signed(by).filter(|a| *a < n);
         for Bites { fault, bites, nips } in &mut self.list {
@@ -439,6 +461,9 @@ impl Faults {
     /// A sector was read: changes what the host gets. Answers what must be done to the memory.
     pub(crate) fn read(&mut self, at: u64, data: &mut Sector, op: &Op) -> AfterRead {
         let mut after = AfterRead::default();
+        if let Some(torn) = self.unread.remove(&at).and_then(|index| self.list.get_mut(index)) {
+            torn.bites += 1;
+        }
         let mut touch = self.touched.get_mut(&at);
         if let Some(t) = &mut touch {
             t.reads += 1;

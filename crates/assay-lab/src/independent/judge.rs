@@ -259,6 +259,8 @@ fn judge_verdict(spec: &Spec, medium: &Medium, answer: &Answer, all: &mut Vec<Vi
     if word != Word::Genuine {
         // What begins in the middle, or is hidden at first, can look like other things for a while.
         let mixed = !bitten.is_empty() && spec.card.map != Map::Genuine || hides != Hides::No;
+        // Who cannot tell says nothing wrong; how many may say so is counted.
+        let mixed = mixed || word == Word::Undecided;
         return all.push(violation(Claim::Word, !(arguable || mixed), text));
     }
     let seen = match truth.reach {
@@ -392,7 +394,9 @@ pub fn judge_restore(spec: &Spec, medium: &mut Medium, answer: &RestoreAnswer, m
     let excused =
         spec.truth().keeps != Keeps::All || losses.evicted > 0 || lies || corrupts || spec.card.map.is_fickle();
     // A cache may show what a second fault has dropped, and no reach is stated for a restoration.
-    let is_double = spec.card.map.is_asymmetric() || spec.card.cache.is_some();
+    // What is read from another cell is saved as if it stood where it was asked for.
+    let lower = spec.card.map != Map::Genuine && spec.card.faults.iter().any(|f| matches!(f, Fault::ReadsLower { .. }));
+    let is_double = spec.card.map.is_asymmetric() || spec.card.cache.is_some() || lower;
     let excused = excused || is_double && !spec.card.faults.is_empty();
     // Writes that start again where readings do not, behind a cache, are listed among what is not put back.
     let excused = excused || spec.card.map.is_asymmetric() && spec.card.cache.is_some();

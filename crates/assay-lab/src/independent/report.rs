@@ -60,6 +60,11 @@ impl Report {
         }
     }
 
+    /// How many runs ended without an answer.
+    pub fn undecided(&self) -> u64 {
+        self.words.values().filter_map(|words| words.get(&Some(Word::Undecided))).sum()
+    }
+
     /// How many runs violate a document by the letter.
     pub fn wrong(&self) -> usize {
         self.failed.iter().filter(|run| run.is_wrong()).count()

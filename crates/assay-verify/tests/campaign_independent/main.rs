@@ -36,7 +36,7 @@ const SEEN: &[(&str, State, &[u64])] = &[
     ("attacks on failing", State::Mended, &[18]),
     // The card was exchanged, and was back before the probe ended: what was saved meanwhile is of the other card, and may look
     // like that of the first one where the probe looks before it writes.
-    ("attacks on genuine", State::Open, &[470]),
+    ("attacks on genuine", State::Mended, &[470]),
     ("attacks on fakes", State::Open, &[126]),
     // Every write errs, and a part of each is stored.
     ("faults", State::Mended, &[33]),
@@ -47,8 +47,8 @@ const SEEN: &[(&str, State, &[u64])] = &[
     ("kinds", State::Mended, &[8, 18, 28, 35, 39, 43, 76, 85]),
     ("fakes", State::Mended, &[14, 16, 24]),
     ("attacks on fakes", State::Mended, &[14, 16, 24]),
-    // An address line that fails in reading, in a device that a cache holds as a whole: the model takes it for genuine.
-    ("failing", State::Open, &[90]),
+    // An address line that fails in reading, in a device that a cache holds as a whole: no probe can see it.
+    ("failing", State::Mended, &[90]),
     // What loses all stamps was taken for another medium.
     ("fakes", State::Mended, &[3, 23, 24]),
     ("faults", State::Mended, &[24]),
@@ -58,15 +58,22 @@ const SEEN: &[(&str, State, &[u64])] = &[
     ("fakes", State::Mended, &[566_098_325, 566_098_614, 566_098_615]),
     ("fakes", State::Mended, &[566_098_417, 566_098_468, 566_098_610, 566_098_426, 566_098_628]),
     ("fakes", State::Mended, &[288_241_099]),
-    // Rotated laps, and reads that are 32 KiB too low behind an address: with both faults the restoration cannot recognise what
-    // stands.
-    ("fakes", State::Open, &[288_240_670]),
-    ("attacks on fakes", State::Open, &[288_240_670]),
+    // Rotated laps, and reads that are 32 KiB too low: what is read, and saved, is of another cell than what is written.
+    ("fakes", State::Mended, &[288_240_670]),
+    ("attacks on fakes", State::Mended, &[288_240_670]),
     // Sizes called exact that are not: two lines shorted, blocks lost here and there, two windows of which a part at the end of
-    // the first was not met. Memory of the newest data larger than what was written; a limbo that is unstable, called damaged.
-    ("fakes", State::Open, &[543_772_581, 543_772_652, 543_772_922, 543_772_587, 543_772_925]),
-    // A torn write at a place that was written again before it was read.
-    ("failing", State::Open, &[288_240_845]),
+    // the first was not met. Memory of the newest data larger than what was written; a limbo that is unstable.
+    ("fakes", State::Mended, &[543_772_581, 543_772_652, 543_772_922, 543_772_587, 543_772_925]),
+    // A part at the end that starts again within itself; what has no memory shows the bus, in a part in the middle and where
+    // writes start again; 58 sectors of 3,904 that hold are no damage.
+    ("fakes", State::Mended, &[795_765_767, 795_765_858, 795_765_975, 795_766_036, 795_767_714]),
+    // 154 sectors of 2,552 that hold are no damage; a part at the end, where what has no memory shows the bus, is undecided.
+    ("fakes", State::Mended, &[795_766_569, 795_766_407]),
+    // Memory of three quarters that is given to what comes first; on more than 768 GiB, turned laps and a second window, of which
+    // single reads see one half.
+    ("fakes", State::Mended, &[795_768_048, 795_768_231, 795_768_287]),
+    // A torn write of what stood there already.
+    ("failing", State::Mended, &[288_240_845]),
     // Sizes that are not those of the device.
     ("kinds", State::Mended, &[21, 23, 24, 25, 37]),
 ];
@@ -116,8 +123,15 @@ fn judged(name: &str, usual: u64, media: impl Fn(u64) -> Spec + Sync, scenario: 
     if expected.runs > 0 {
         println!("{name}, known: {expected}");
     }
+    if all.iter().all(|seed| matches!(scenario(*seed), Scenario::Plain)) && usually {
+        let (undecided, most) = (report.undecided(), 1 + report.runs / UNDECIDED);
+        assert!(undecided <= most, "{name}: {undecided} of {} runs are undecided, more than {most}", report.runs);
+    }
     assert_eq!(report.wrong(), 0, "{name}: ASSAY_CAMPAIGN_SEEDS=17..18 runs one seed");
 }
+
+/// Of so many media that nothing disturbs one at most may be left undecided.
+const UNDECIDED: u64 = 50;
 
 fn undisturbed(_seed: u64) -> Scenario {
     Scenario::Plain

@@ -96,11 +96,19 @@ impl<D: Device> Search<'_, '_, D> {
         Ok((edge.sectors > 0).then_some(edge))
     }
 
-    /// Sectors of these places that lost what was written, without an error and without showing another place.
+    /// Sectors of these places that lost what was written, without an error and without showing another place. What has no
+    /// memory may show what crossed the bus last, and other data then.
     fn silently_lost(&mut self, places: &[SectorRange]) -> Result<Vec<u64>, End> {
         let mut lost = Vec::new();
         for place in places {
-            let seen = self.device.check(*place)?;
+            if places.last() == Some(place) {
+                self.clear_the_bus(*place)?;
+            }
+            let mut seen = self.device.check(*place)?;
+            if seen.iter().any(|seen| matches!(seen, Seen::Foreign(_))) {
+                self.clear_the_bus(*place)?;
+                seen = self.device.check(*place)?;
+            }
             let gone = |seen: &Seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_));
             lost.extend(place.numbers().zip(&seen).filter(|(_, seen)| gone(seen)).map(|(at, _)| at));
         }
@@ -179,6 +187,7 @@ impl<D: Device> Search<'_, '_, D> {
             self.device.save(&[middle])?;
             self.device.write(middle)?;
             self.settle_past_a_small_cache()?;
+            self.clear_the_bus(middle)?;
             let seen = self.device.check(middle)?;
             match seen.first() {
                 Some(Seen::Holds) => low = middle.at,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use rand_core::Rng;
+
 use super::super::contract::Device;
 use super::loss_kind::Repeat;
 use super::stages::Search;
@@ -18,7 +20,12 @@ impl<D: Device> Search<'_, '_, D> {
         let length = COUNTED.min(self.device.sectors() / 4);
         let written = self.device.place(0, length);
         self.write_backwards(written)?;
-        let parts = [1, 2, 3].map(|part| self.device.place(self.device.sectors() / 4 * part, length));
+        // At random, as lines of the address may be the same at all multiples of a large power of two.
+        let quarter = self.device.sectors() / 4;
+        let parts = [1, 2, 3].map(|part| {
+            let beside = self.device.random.next_u64() % (quarter - length + 1);
+            self.device.place(quarter * part + beside, length)
+        });
         let few = |cells: &BTreeSet<(u64, u32)>| cells.len() as u64 * 2 <= length;
         let Some(cells) = self.stamps(parts[0])?.filter(few) else { return Ok(None) };
         for place in [parts[1], parts[2], written] {

@@ -26,6 +26,7 @@ impl<D: Device> Search<'_, '_, D> {
         let samples = self.samples.clone();
         self.device.expected = (samples.len() + self.verified(&samples).len()) as u64;
         self.device.save(&samples)?;
+        let witnesses = self.witnesses(&samples)?;
         let written = self.first_writes(&samples)?;
         if self.loss_kind != LossKind::None {
             return Ok(true);
@@ -42,7 +43,7 @@ impl<D: Device> Search<'_, '_, D> {
             return Ok(true);
         }
         self.push_through(&samples)?;
-        Ok(self.comb()? || self.read_on(&samples)?)
+        Ok(self.comb()? || self.read_on(&samples)? || self.lost_untouched(&witnesses)?)
     }
 
     /// Writes most of the run once more. A cache that holds back what was written last has to give up the end of the
@@ -90,7 +91,7 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Reads all samples back; whether any was lost, or belongs to another.
-    fn all_back(&mut self) -> Result<bool, End> {
+    pub(super) fn all_back(&mut self) -> Result<bool, End> {
         let mut lost = !self.device.foreign_stamps.is_empty();
         for place in self.samples.clone() {
             lost |= self.is_lost(place)?;

@@ -32,6 +32,8 @@ pub(crate) struct Account {
     /// Why the search ended early, as a clause.
     pub(crate) cut_short: Option<&'static str>,
     pub(crate) cache_bytes: Option<u64>,
+    /// Another medium took its place, or it lost all that it held.
+    exchanged: bool,
     /// Losses are hidden by a cache that is larger than what was written to drive it out.
     pub(crate) hidden: bool,
     /// Bytes that were written elsewhere before everything was read back.
@@ -74,6 +76,7 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
         missing_at_end: None,
         failed: None,
         cut_short: None,
+        exchanged: matches!(ended, Some(End::Fault(Fault::Exchanged))),
         cache_bytes: search.eviction.cache_bytes(),
         hidden: search.eviction.hidden,
         run_bytes: search.run_sectors * SECTOR_BYTES,
@@ -181,6 +184,11 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
             let most = (most * SECTOR_BYTES).min(announced - SECTOR_BYTES);
             account.real = Some(((least * SECTOR_BYTES).min(most), most));
         }
+        LossKind::TakesMemory { .. } => {
+            account.verdict = Verdict::Fake;
+            account.kind = Some(FakeKind::Unknown);
+            account.real = Some((search.shown_at_once(), announced - SECTOR_BYTES));
+        }
         LossKind::NotPutBack(_) => account.verdict = Verdict::Damaged,
         LossKind::Scattered | LossKind::Misaddressed(_) | LossKind::Decays | LossKind::Unreliable => {
             account.verdict = Verdict::Damaged;
@@ -216,7 +224,9 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
         account.verdict = Verdict::Damaged;
         return;
     }
-    if !account.hidden && !search.shared && search.map.has_bad_spots() && !search.map.used_up {
+    let losing = account.findings.values().filter(|seen| seen.is_silent_loss()).count();
+    let most_holds = lost * 2 < sectors && losing * 2 < account.findings.len();
+    if most_holds && !account.hidden && !search.shared && search.map.has_bad_spots() && !search.map.used_up {
         account.verdict = Verdict::Damaged;
         return;
     }
@@ -273,6 +283,7 @@ impl Account {
             LossKind::WritesRepeat { .. } if !self.strays.is_empty() => {
                 Some("writes landed at addresses that were never saved")
             }
+            LossKind::TakesMemory { .. } => Some("what was written took the memory of places that were never saved"),
             LossKind::Decays | LossKind::Newest { .. } => Some("what was put back may not last"),
             // As in a wrap-around of which an address line fails, too.
             LossKind::Repeats(repeat) if repeat.exact && self.lands_elsewhere(&repeat) => Some(
@@ -297,6 +308,10 @@ impl Account {
     pub(crate) fn was_restored<D: Device>(&mut self, device: &mut D, done: &Restored) {
         let Some(first) = done.differing.first().map(|place| place.offset) else { return };
         if !matches!(self.verdict, Verdict::Genuine | Verdict::Undecided) {
+            return;
+        }
+        if self.exchanged {
+            // What reads differently may be of another medium, which is no fault of this one.
             return;
         }
         let mut block = vec![0; device.block_bytes().max(512) as usize];

@@ -14,6 +14,8 @@ const AGAIN: usize = 6;
 const FRESH: usize = 8;
 /// That the first samples are held by chance is less probable than this where memory is called used up.
 const BY_CHANCE: f64 = 0.01;
+/// The same where the order of writing alone shows it.
+const BY_CHANCE_ALONE: f64 = 1e-5;
 /// Fresh places that are lost at least where memory is called used up: one or two may lie where the medium is bad.
 const LEAST_LOST: usize = 3;
 /// Of more places than one in so many it is no cache that shows them, once that was driven out.
@@ -85,8 +87,11 @@ impl<D: Device> Search<'_, '_, D> {
         if fresh.len() < 4 || count(&again, false) > 0 {
             return Ok(None);
         }
-        let used_up = (lost * 4 >= fresh.len() * 3 && took_the_first(&self.held(|_| true)))
-            || (lost >= LEAST_LOST && took_the_first(&[self.held(|place| place.sectors > unit), fresh].concat()));
+        // Places in random order, where what holds does not depend on the address.
+        let wide = self.held(|place| place.sectors > unit);
+        let used_up = (lost * 4 >= fresh.len() * 3 && took_the_first(&self.held(|_| true), BY_CHANCE))
+            || took_the_first(&wide, BY_CHANCE_ALONE)
+            || (lost >= LEAST_LOST && took_the_first(&[wide, fresh].concat(), BY_CHANCE));
         Ok(used_up.then_some(LossKind::Thin))
     }
 
@@ -310,9 +315,9 @@ impl<D: Device> Search<'_, '_, D> {
 /// that came after does not explain it: memory was given to what came first. Where it depends on the address what
 /// holds, as in a chain, the order of writing says nothing of places in the order of addresses, and all of places in
 /// random order.
-fn took_the_first(held: &[bool]) -> bool {
+fn took_the_first(held: &[bool], by_chance: f64) -> bool {
     let first = held.iter().take_while(|held| **held).count();
     let after = held.get(first + 1..).unwrap_or_default();
     let share = after.iter().filter(|held| **held).count() as f64 / after.len().max(1) as f64;
-    first > 0 && share.powi(i32::try_from(first).unwrap_or(i32::MAX)) < BY_CHANCE
+    first > 0 && share.powi(i32::try_from(first).unwrap_or(i32::MAX)) < by_chance
 }

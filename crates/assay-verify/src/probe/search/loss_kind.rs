@@ -28,6 +28,13 @@ pub(crate) enum LossKind {
     Decays,
     /// Writes are dropped or exchanged now and then: what lost keeps what is written again.
     Unreliable,
+    /// All that was written held, and places that were only read lost their data meanwhile.
+    TakesMemory {
+        /// So many of them.
+        lost: usize,
+        /// Places that were only read.
+        of: usize,
+    },
     /// All that was tested held, and so many places read differently than before after they were put back.
     NotPutBack(usize),
     /// Each write takes the place of the oldest data, wherever it is sent; what is kept of them, in sectors.

@@ -21,6 +21,7 @@ mod stages;
 mod stamped;
 mod stripes;
 mod through;
+mod witness;
 mod words;
 
 pub(crate) use judge::{Account, account};

@@ -26,7 +26,9 @@ const STRETCHES: u64 = 8;
 const STRETCH_OF_RUN: u64 = 16;
 /// Sectors of one write of it.
 const PIECE: u64 = 64;
-/// Single reads that look elsewhere for that.
+/// The reads that look elsewhere for that are closer than it is long, by this factor: a part of it may show alone.
+const CLOSER: u64 = 8;
+/// Most single reads that look elsewhere for that.
 const TEETH: u64 = 16_384;
 /// The same for what is written in a row at the end of the device, as many as a genuine one of 2 TiB is asked for.
 const LAP_TEETH: u64 = 40_000;
@@ -34,6 +36,10 @@ const LAP_TEETH: u64 = 40_000;
 const ROW: u64 = (1 << 20) / 512;
 /// Pairs all over the device that are said to be one cell.
 const PAIRS: u64 = 32;
+/// Stripes in random laps that are compared with those of the first one.
+const STRIPES: u64 = 6;
+/// Of the stamps of two stripes that are one at most one in so many stands in one of them alone: bad cells.
+const FEW: usize = 8;
 /// Addresses in the laps below which are asked for what is sent behind.
 const BELOW: u64 = 6;
 /// Single lost sectors beside which all holds are bad cells, and end no part.
@@ -59,7 +65,7 @@ impl<D: Device> Search<'_, '_, D> {
         match self.loss_kind.clone() {
             LossKind::Repeats(repeat) if repeat.exact => self.prove_repeat(repeat),
             LossKind::WritesRepeat { period, exact: true } => {
-                if !matches!(self.hold_at_once(&[SectorRange { at: 0, sectors: period }], false)?, AtOnce::All) {
+                if !matches!(self.hold_at_once(&[SectorRange { at: 0, sectors: period }], false, 0)?, AtOnce::All) {
                     self.loss_kind = LossKind::WritesRepeat { period, exact: false };
                 }
                 Ok(())
@@ -70,7 +76,7 @@ impl<D: Device> Search<'_, '_, D> {
                     .filter(|part| part.2 == State::Keeps)
                     .map(|(at, end, _)| SectorRange { at, sectors: end - at })
                     .collect();
-                if !keeps.is_empty() && matches!(self.hold_at_once(&keeps, false)?, AtOnce::Not) {
+                if !keeps.is_empty() && matches!(self.hold_at_once(&keeps, false, 0)?, AtOnce::Not) {
                     self.map.exact = false;
                     self.map.unsteady = true;
                 }
@@ -97,17 +103,22 @@ impl<D: Device> Search<'_, '_, D> {
         let mut parts = vec![SectorRange { at: 0, sectors: claimed.min(top) }];
         parts.extend(self.tail.map(|at| SectorRange { at, sectors: top - at }));
         // What a cache hides that nothing drives out shows at addresses alone that were never touched.
-        let stands = match if self.through.is_some() { AtOnce::All } else { self.hold_at_once(&parts, true)? } {
-            AtOnce::All => {
-                self.shares_everywhere(&repeat)? && self.shares_below(&repeat)? && !self.laps_contradict(&repeat)?
-            }
-            AtOnce::ButTheEnd(sectors) => {
-                let tail = self.tail.map_or(0, |at| top - at);
-                self.between = Some((claimed - sectors.min(claimed) + tail, claimed + tail));
-                return Ok(());
-            }
-            AtOnce::Not => false,
-        };
+        let stands =
+            match if self.through.is_some() { AtOnce::All } else { self.hold_at_once(&parts, true, repeat.protected)? }
+            {
+                AtOnce::All => {
+                    self.shares_everywhere(&repeat)?
+                        && self.shares_in_stripes(&repeat)?
+                        && self.shares_below(&repeat)?
+                        && !self.laps_contradict(&repeat)?
+                }
+                AtOnce::ButTheEnd(sectors) => {
+                    let tail = self.tail.map_or(0, |at| top - at);
+                    self.between = Some((claimed - sectors.min(claimed) + tail, claimed + tail));
+                    return Ok(());
+                }
+                AtOnce::Not => false,
+            };
         if !stands {
             self.loss_kind = LossKind::Repeats(Repeat { exact: false, ..repeat });
             self.tail = None;
@@ -116,10 +127,15 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Writes places all over these parts, all of both sides of their ends, and a stretch in a row; whether all of them
-    /// hold, and the stretch shows nowhere else in them.
-    fn hold_at_once(&mut self, parts: &[SectorRange], repeats: bool) -> Result<AtOnce, End> {
+    /// hold, and the stretch shows nowhere else in them. What ends at `protected` is a part of its own.
+    fn hold_at_once(&mut self, parts: &[SectorRange], repeats: bool, protected: u64) -> Result<AtOnce, End> {
         let Some(largest) = parts.iter().copied().max_by_key(|part| part.sectors) else { return Ok(AtOnce::All) };
-        let stretches = self.stretches_in(largest);
+        let mut stretches = self.rows_at_ends(parts, protected);
+        for stretch in self.stretches_in(largest) {
+            if stretches.iter().all(|row| !row.meets(stretch)) {
+                stretches.push(stretch);
+            }
+        }
         let mut places = self.places_in(parts);
         places.retain(|place| stretches.iter().all(|stretch| !place.meets(*stretch)));
         for stretch in &stretches {
@@ -163,6 +179,26 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         Ok(if self.shows_elsewhere(&stretches, parts)? { AtOnce::Not } else { AtOnce::All })
+    }
+
+    /// A stretch at either end of each part: where a part is a window of addresses that start again, its end is its start.
+    fn rows_at_ends(&mut self, parts: &[SectorRange], protected: u64) -> Vec<SectorRange> {
+        let unit = self.device.unit();
+        let split = |part: &SectorRange| match part.numbers().contains(&protected) && protected > part.at {
+            true => vec![(part.at, protected), (protected, part.end())],
+            false => vec![(part.at, part.end())],
+        };
+        let mut rows: Vec<SectorRange> = Vec::new();
+        for (start, end) in parts.iter().take(ENDS).flat_map(split) {
+            let sectors = ((end - start) / 4).min(self.run.sectors / STRETCH_OF_RUN) / unit * unit;
+            for at in [start.next_multiple_of(unit), (end - sectors) / unit * unit] {
+                let row = self.device.place(at, sectors);
+                if sectors > 0 && row.end() <= end && rows.iter().all(|other| !row.meets(*other)) {
+                    rows.push(row);
+                }
+            }
+        }
+        rows
     }
 
     /// Stretches all over a part, of which none meets another.
@@ -241,7 +277,7 @@ impl<D: Device> Search<'_, '_, D> {
     fn shows_elsewhere(&mut self, stretches: &[SectorRange], parts: &[SectorRange]) -> Result<bool, End> {
         let all: u64 = parts.iter().map(|part| part.sectors).sum();
         let length = stretches.iter().map(|stretch| stretch.sectors).min().unwrap_or(0);
-        let step = (length / 2).max(all / TEETH).max(self.device.unit());
+        let step = (length / CLOSER).max(all / TEETH).max(self.device.unit());
         let inside = |at: u64| stretches.iter().any(|stretch| stretch.numbers().contains(&at));
         let now = self.device.generation();
         for part in parts {
@@ -277,7 +313,8 @@ impl<D: Device> Search<'_, '_, D> {
             let at = at - inside + inside % repeat.real.max(1);
             let cell = repeat.protected + (at - repeat.protected) % repeat.period;
             let near = |one: u64, other: u64| one / unit == other / unit;
-            let free = pairs.iter().all(|pair| !near(pair.0, cell) && !near(pair.1, at));
+            // Any number of addresses may be one cell; those of a block are not told apart.
+            let free = pairs.iter().all(|pair| (pair.0 == cell || !near(pair.0, cell)) && !near(pair.1, at));
             if at + unit <= end && at >= start && !near(cell, at) && free {
                 pairs.push((cell, at));
             }
@@ -297,6 +334,42 @@ impl<D: Device> Search<'_, '_, D> {
             .collect();
         let few = wrong.len() <= PITS / 2 && beside.len() == wrong.len();
         Ok(few && self.same_pairs(&beside)?.iter().all(|same| *same))
+    }
+
+    /// Whether stripes of random laps show the same stamps as those of the first lap, in any order.
+    fn shares_in_stripes(&mut self, repeat: &Repeat) -> Result<bool, End> {
+        let stripes = repeat.real.min(repeat.period) / STRIPE;
+        let laps = self.device.sectors() / repeat.period.max(1);
+        if repeat.straight || self.through.is_some() || stripes == 0 || laps < 2 {
+            return Ok(true);
+        }
+        let mut pairs: Vec<(SectorRange, SectorRange)> = Vec::new();
+        for _ in 0..STRIPES {
+            let first = self.device.random.next_u64() % stripes * STRIPE;
+            let lap = 1 + self.device.random.next_u64() % (laps - 1);
+            let pair = [first, lap * repeat.period + first].map(|at| self.device.place(at, STRIPE));
+            if pairs.iter().all(|(one, other)| pair.iter().all(|place| !place.meets(*one) && !place.meets(*other))) {
+                pairs.push((pair[0], pair[1]));
+            }
+        }
+        let pieces = |place: SectorRange| {
+            place
+                .numbers()
+                .step_by(PIECE as usize)
+                .map(move |at| SectorRange { at, sectors: PIECE.min(place.end() - at) })
+        };
+        let written: Vec<SectorRange> = pairs.iter().flat_map(|(_, behind)| pieces(*behind)).collect();
+        self.device.begin_round();
+        self.write_in_falling_order(&written)?;
+        for (first, behind) in pairs {
+            let [one, other] = [self.device.origins(first)?, self.device.origins(behind)?]
+                .map(|all| all.into_iter().flatten().map(|origin| (origin.sector, origin.generation)).collect());
+            let (one, other): (BTreeSet<(u64, u32)>, BTreeSet<(u64, u32)>) = (one, other);
+            if one.symmetric_difference(&other).count() * FEW > one.len() + other.len() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Where single reads tell: whether addresses below the one from which on all were known to lead to the same cells

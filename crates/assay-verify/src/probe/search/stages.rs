@@ -98,7 +98,10 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if !self.discover()? {
             return Ok(());
         }
-        if matches!(self.loss_kind, LossKind::WritesRepeat { .. } | LossKind::Misaddressed(_)) {
+        if matches!(
+            self.loss_kind,
+            LossKind::WritesRepeat { .. } | LossKind::Misaddressed(_) | LossKind::TakesMemory { .. }
+        ) {
             // Whatever else is written may destroy what was never saved.
             self.first = self.device.findings.iter().map(|(sector, seen)| (*sector, *seen)).collect();
             self.map_samples();

@@ -425,9 +425,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                 self.journal.save(run[0] * SECTOR_BYTES, content)?;
                 for (sector, content) in run.iter().zip(content.chunks_exact(SECTOR_LEN)) {
                     self.saved.insert(*sector, digest(content));
-                    if content.iter().any(|byte| *byte != content[0]) {
-                        self.contents.insert(digest(content));
-                    }
+                    self.note_content(content);
                     if let Some((offset, generation)) = self.salt.origin(content) {
                         self.foreign_stamps.push((*sector, Origin { sector: offset / SECTOR_BYTES, generation }));
                     }
@@ -611,6 +609,24 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         let mut buffer = vec![0; place.bytes() as usize];
         self.moved.read_bytes += place.bytes();
         Ok(self.device.read_at(place.offset(), &mut buffer).is_ok().then_some(buffer))
+    }
+
+    /// Keeps what a sector shows, which one without memory may show later. What is constant may stand anywhere.
+    fn note_content(&mut self, content: &[u8]) {
+        if content.iter().any(|byte| *byte != content[0]) {
+            self.contents.insert(digest(content));
+        }
+    }
+
+    /// What a place reads as that nothing is written to; `None` where it errs.
+    pub(super) fn glance(&mut self, place: SectorRange) -> Result<Option<Vec<u8>>, End> {
+        self.touch(place);
+        let mut buffer = vec![0; place.bytes() as usize];
+        if !self.read_once(place, &mut buffer)? {
+            return Ok(None);
+        }
+        buffer.chunks_exact(SECTOR_LEN).for_each(|content| self.note_content(content));
+        Ok(Some(buffer))
     }
 
     /// What became of a place that was saved. Wrong bits of single readings count for nothing.

@@ -111,6 +111,10 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
                  there{strays}"
             )
         }
+        (Verdict::Fake, LossKind::TakesMemory { lost, of }) => format!(
+            "fake: it announces {announced} and {size}; {lost} of {of} places that were only read lost what stood there while \
+             others were written"
+        ),
         (Verdict::Fake, LossKind::Newest { .. }) => format!(
             "fake: it announces {announced} and {size}; each write takes the place of the oldest data, wherever it is sent"
         ),

@@ -1,0 +1,75 @@
+//! Places that are only read: where they change, what was written elsewhere took their memory.
+
+use rand_core::Rng;
+
+use super::super::contract::Device;
+use super::super::settings::WITNESSES;
+use super::loss_kind::LossKind;
+use super::stages::Search;
+use super::stamped::{End, SectorRange};
+
+/// Bits of a sector that wear may change: one in so many.
+const WORN: u32 = 16;
+
+/// What one of these places showed before anything was written.
+pub(super) struct Witness {
+    at: u64,
+    content: Vec<u8>,
+}
+
+impl<D: Device> Search<'_, '_, D> {
+    /// Reads one place in each part of the device that nothing is written to before it is asked again.
+    pub(super) fn witnesses(&mut self, samples: &[SectorRange]) -> Result<Vec<Witness>, End> {
+        let width = self.device.sectors() / WITNESSES;
+        let mut all = Vec::new();
+        for part in 0..WITNESSES {
+            let at = part * width + self.device.random.next_u64() % width.max(1);
+            let block = self.device.place(at, 1);
+            if block.sectors == 0 || block.meets(self.run) || samples.iter().any(|sample| block.meets(*sample)) {
+                continue;
+            }
+            if let Some(content) = self.device.glance(block)? {
+                all.push(Witness { at: block.at, content });
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether any of these places lost its data, though nothing was sent there and all that was sent elsewhere still
+    /// holds. Each is read twice, as single readings may be wrong. The samples are read in between: of another medium
+    /// they hold no stamps.
+    pub(super) fn lost_untouched(&mut self, witnesses: &[Witness]) -> Result<bool, End> {
+        let mut lost = 0;
+        let mut changed: Vec<(&Witness, Vec<u8>)> = Vec::new();
+        for witness in witnesses {
+            if let Some(content) = self.glance_again(witness)? {
+                changed.push((witness, content));
+            }
+        }
+        if changed.is_empty() {
+            return Ok(false);
+        }
+        if self.all_back()? {
+            return Ok(true);
+        }
+        for (witness, content) in changed {
+            lost += usize::from(self.glance_again(witness)?.is_some_and(|again| again == content));
+        }
+        if lost == 0 || self.all_back()? {
+            return Ok(lost > 0);
+        }
+        self.loss_kind = LossKind::TakesMemory { lost, of: witnesses.len() };
+        Ok(true)
+    }
+
+    /// What a place shows now, if that is something else than before. Some wrong bits are wear, and no other data.
+    fn glance_again(&mut self, witness: &Witness) -> Result<Option<Vec<u8>>, End> {
+        let block = self.device.place(witness.at, 1);
+        if self.device.was_written(witness.at) {
+            return Ok(None);
+        }
+        let Some(content) = self.device.glance(block)? else { return Ok(None) };
+        let differing: u32 = witness.content.iter().zip(&content).map(|(one, other)| (one ^ other).count_ones()).sum();
+        Ok((differing > content.len() as u32 * 8 / WORN).then_some(content))
+    }
+}
