@@ -74,6 +74,8 @@ const SEEN: &[(&str, State, &[u64])] = &[
     ("fakes", State::Mended, &[795_768_048, 795_768_231, 795_768_287]),
     // A torn write of what stood there already.
     ("failing", State::Mended, &[288_240_845]),
+    // A single reading of the comb erred; a part that refuses writes was the last that was written.
+    ("failing", State::Mended, &[795_769_096, 795_770_161]),
     // Sizes that are not those of the device.
     ("kinds", State::Mended, &[21, 23, 24, 25, 37]),
 ];

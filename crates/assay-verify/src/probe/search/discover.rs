@@ -43,7 +43,7 @@ impl<D: Device> Search<'_, '_, D> {
             return Ok(true);
         }
         self.push_through(&samples)?;
-        Ok(self.comb()? || self.read_on(&samples)? || self.lost_untouched(&witnesses)?)
+        Ok(self.comb()? || self.read_on(&samples)? || self.lost_untouched(&witnesses)? || self.erred_elsewhere())
     }
 
     /// Writes most of the run once more. A cache that holds back what was written last has to give up the end of the

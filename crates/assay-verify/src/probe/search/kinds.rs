@@ -14,8 +14,9 @@ const AGAIN: usize = 6;
 const FRESH: usize = 8;
 /// That the first samples are held by chance is less probable than this where memory is called used up.
 const BY_CHANCE: f64 = 0.01;
-/// The same where the order of writing alone shows it.
+/// The same where the order of writing alone shows it, and samples that are lost then at least.
 const BY_CHANCE_ALONE: f64 = 1e-5;
+const LEAST_LOST_ALONE: usize = 8;
 /// Fresh places that are lost at least where memory is called used up: one or two may lie where the medium is bad.
 const LEAST_LOST: usize = 3;
 /// Of more places than one in so many it is no cache that shows them, once that was driven out.
@@ -90,7 +91,7 @@ impl<D: Device> Search<'_, '_, D> {
         // Places in random order, where what holds does not depend on the address.
         let wide = self.held(|place| place.sectors > unit);
         let used_up = (lost * 4 >= fresh.len() * 3 && took_the_first(&self.held(|_| true), BY_CHANCE))
-            || took_the_first(&wide, BY_CHANCE_ALONE)
+            || (count(&wide, false) >= LEAST_LOST_ALONE && took_the_first(&wide, BY_CHANCE_ALONE))
             || (lost >= LEAST_LOST && took_the_first(&[wide, fresh].concat(), BY_CHANCE));
         Ok(used_up.then_some(LossKind::Thin))
     }

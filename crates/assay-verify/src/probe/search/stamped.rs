@@ -623,6 +623,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         self.touch(place);
         let mut buffer = vec![0; place.bytes() as usize];
         if !self.read_once(place, &mut buffer)? {
+            self.trouble(place);
             return Ok(None);
         }
         buffer.chunks_exact(SECTOR_LEN).for_each(|content| self.note_content(content));
@@ -792,7 +793,11 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         let place = self.place(sector, 1);
         self.flush_bus(place)?;
         let mut buffer = vec![0; place.bytes() as usize];
-        if self.bad.contains(&sector) || !self.read_once(place, &mut buffer)? {
+        if self.bad.contains(&sector) {
+            return Ok(None);
+        }
+        if !self.read_once(place, &mut buffer)? {
+            self.trouble(place);
             return Ok(None);
         }
         let from = ((sector - place.at) * SECTOR_BYTES) as usize;
@@ -819,6 +824,11 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     /// What was found of a place says nothing.
     pub(crate) fn forget(&mut self, place: SectorRange) {
         self.findings.retain(|sector, _| !place.numbers().contains(sector));
+    }
+
+    /// Sectors that erred.
+    pub(super) fn bad_sectors(&self) -> impl Iterator<Item = u64> {
+        self.bad.iter().copied()
     }
 
     pub(crate) fn is_bad(&self, sector: u64) -> bool {

@@ -62,6 +62,17 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(true)
     }
 
+    /// Whether the medium erred anywhere that is no sample, where all samples hold: such places are samples from now on.
+    pub(super) fn erred_elsewhere(&mut self) -> bool {
+        let bad: Vec<SectorRange> = self.device.bad_sectors().map(|at| self.device.place(at, 1)).collect();
+        for place in &bad {
+            if self.samples.iter().all(|sample| !sample.meets(*place)) {
+                self.samples.push(*place);
+            }
+        }
+        !bad.is_empty()
+    }
+
     /// What a place shows now, if that is something else than before. Some wrong bits are wear, and no other data.
     fn glance_again(&mut self, witness: &Witness) -> Result<Option<Vec<u8>>, End> {
         let block = self.device.place(witness.at, 1);
