@@ -11,7 +11,7 @@ use super::rank::null;
 use super::truths::equal;
 use crate::decisions::{orders, rank, stored};
 use crate::found::Found;
-use crate::row::{COVERAGE_ASSUMED, ERROR, Row};
+use crate::row::{Bound, COVERAGE_ASSUMED, ERROR, Row};
 
 /// Each model with a computer of its own, of which one is 20 % slower: there is no answer.
 fn computers(units: usize) -> Row {
@@ -99,8 +99,58 @@ fn printed_figure(units: usize, deviation: f64) -> Row {
     })
 }
 
-/// One card was in both, or none.
+/// Each model on a day of its own, and so many units of the first also on that of the second.
+fn both_days(units: usize, bridges: usize) -> Design {
+    let design = Design::units(&[units, units]).changed(|_, run| run.day = run.model as u32);
+    design.and(Design::units(&[bridges]).changed(|_, run| run.day = 1))
+}
+
+/// The dates alone tell that some units were measured on both days.
+fn bridged(units: usize, bridges: usize, deviation: f64) -> Row {
+    let name = format!(
+        "rank 2 equal models of {units} units, on days of their own of sd {}, {bridges} on both, no labels",
+        percent(deviation)
+    );
+    let mut truth = equal(2, Units::Normal(0.01), 0.005);
+    truth.spread.day = deviation;
+    null(name, truth, move |_| both_days(units, bridges))
+}
+
+/// Models 12 % apart, on days of their own: what units on both days add.
+fn told_by_bridges(units: usize, bridges: usize) -> Row {
+    let least = if bridges > 0 { 0.9 } else { 0.0 };
+    let name = format!(
+        "rank finds ×1.12 between 2 models of {units} units, on days of their own of sd 3 %, {bridges} on both"
+    );
+    let mut truth = equal(2, Units::Normal(0.01), 0.005).with_ratio(1, 1.12);
+    truth.spread.day = 0.03;
+    Row::new(name, Bound::Right(least), move |seed| {
+        let fleet = Fleet { truth: truth.clone(), design: both_days(units, bridges), seed };
+        let said = orders(&rank(&stored(&fleet)?, &RankOptions::default())?);
+        let pair = (truth.models[1].name.clone(), truth.models[0].name.clone());
+        Ok(match said.as_slice() {
+            [] => Found::Undecided,
+            [one] if *one == pair => Found::Right,
+            _ => Found::Wrong,
+        })
+    })
+}
+
+/// All of them.
 pub(super) fn rows() -> Vec<Row> {
+    let by_dates = vec![
+        bridged(3, 1, 0.05),
+        bridged(3, 2, 0.1),
+        bridged(6, 3, 0.1),
+        bridged(6, 6, 0.1),
+        told_by_bridges(6, 3),
+        told_by_bridges(6, 0),
+    ];
+    by_dates.into_iter().chain(in_slots_days_and_hosts()).collect()
+}
+
+/// One card was in both, or none.
+fn in_slots_days_and_hosts() -> Vec<Row> {
     let slots = |units: usize| {
         let name = format!("rank 2 equal models of {units} units in different slots, one card bridges");
         let mut truth = equal(2, Units::Normal(0.03), 0.02);
