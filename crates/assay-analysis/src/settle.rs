@@ -11,9 +11,11 @@ use std::fmt;
 use assay_core::medium::MediumKind;
 use assay_core::record::Record;
 use assay_core::text::clean;
+use serde::Serialize;
 
 /// What contradicted each other, and what was made of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum UnitNote {
     /// One medium has several labels: it counts as one unit.
     OneUnit {

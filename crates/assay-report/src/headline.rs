@@ -1,6 +1,7 @@
 //! The few figures that stand for a record.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use assay_core::estimate::Estimate;
 use assay_core::record::{Measurement, Record};
@@ -34,6 +35,17 @@ impl<'a> Headline<'a> {
             random_read: random(Op::Read),
             random_write: random(Op::Write),
         }
+    }
+
+    /// The load of a figure, `1 MiB QD8`, where the record has several loads of its kind; else what it is says enough.
+    pub(crate) fn load_among_several(record: &Record, of: &Measurement) -> Option<String> {
+        let random = of.workload.pattern_is(Pattern::Random);
+        let pattern = if random { Pattern::Random } else { Pattern::Sequential };
+        let all = with_figures(record, of.workload.op, pattern);
+        let shapes: BTreeSet<String> =
+            all.filter(|m| !random || m.workload.block_bytes == CLASS_BLOCK).map(|m| m.workload.shape()).collect();
+        let shape = of.workload.shape();
+        (shapes.len() > 1 && !shape.is_empty()).then_some(shape)
     }
 
     /// Nothing was measured of any of them.

@@ -1,7 +1,9 @@
 //! One plain sentence on what the record says.
 
+use std::mem::discriminant;
+
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Finding, Severity, ValidityVerdict};
+use assay_core::finding::{Finding, Severity, ValidityVerdict, Warning};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 pub(crate) use assay_core::text::capitalised;
@@ -146,16 +148,16 @@ fn of_figures(record: &Record, thing: &str) -> String {
         format!("{thing} {}{end}.", clauses(record, &headline))
     };
     if record.validity.verdict == ValidityVerdict::Suspect {
-        let reason = gravest(record).or_else(|| record.validity.reasons.first().map(String::as_str));
-        let reason = reason.map_or_else(|| "see the warnings".to_owned(), clean);
+        let said = record.validity.reasons.first().map(|reason| clean(reason));
+        let reason = gravest(record).or(said).unwrap_or_else(|| "see the warnings".to_owned());
         text.push_str(&format!(" Treat with caution: {reason}."));
     }
     text
 }
 
 /// The cause that changes figures most: what else used the device, then what did not come from it; that a figure rests on few
-/// operations and that the host was busy come last.
-fn gravest(record: &Record) -> Option<&str> {
+/// operations and that the host was busy come last. With the loads that it is about, where the record has others.
+fn gravest(record: &Record) -> Option<String> {
     let weight = |finding: &Finding| match finding {
         Finding::OthersUsedDevice { .. } | Finding::AnotherRun | Finding::SwapOnMedium => 0,
         Finding::ServedFromCache { .. }
@@ -167,8 +169,18 @@ fn gravest(record: &Record) -> Option<&str> {
         Finding::LoadOfOthers { .. } => 4,
         _ => 2,
     };
-    let suspect = record.all_warnings().filter(|warning| warning.severity == Severity::Suspect);
-    suspect.min_by_key(|warning| weight(&warning.finding)).map(|warning| warning.cause.as_str())
+    let suspect = |warning: &&Warning| warning.severity == Severity::Suspect;
+    let found = record.all_warnings().filter(suspect).min_by_key(|warning| weight(&warning.finding))?;
+    let cause = clean(&found.cause);
+    let alike = |warning: &Warning| discriminant(&warning.finding) == discriminant(&found.finding) && suspect(&warning);
+    let about: Vec<&Measurement> = record.measurements.iter().filter(|m| m.warnings.iter().any(alike)).collect();
+    let is_of_run = record.warnings.iter().any(alike);
+    Some(match about.as_slice() {
+        [] => cause,
+        all if is_of_run || all.len() == record.measurements.len() => cause,
+        [one] => format!("{}: {cause}", clean(&record.load_title(one))),
+        [first, more @ ..] => format!("{} and {} other loads: {cause}", clean(&record.load_title(first)), more.len()),
+    })
 }
 
 /// `; the run was interrupted` and the like; nothing for a completed run.
@@ -189,13 +201,17 @@ fn ending(record: &Record) -> &'static str {
 fn clauses(record: &Record, headline: &Headline<'_>) -> String {
     let read = headline.sequential_read.and_then(|m| Some((m, m.bytes_per_second.as_ref()?)));
     let write = headline.sequential_write.and_then(|m| Some((m, durable_or_acknowledged(m)?)));
-    let random: Vec<(&Estimate, &str)> =
+    let random: Vec<(&Measurement, &Estimate, &str)> =
         [(headline.random_read, "random reads"), (headline.random_write, "random writes")]
             .into_iter()
-            .filter_map(|(m, what)| Some((m?.iops.as_ref()?, what)))
+            .filter_map(|(m, what)| Some((m?, m?.iops.as_ref()?, what)))
             .collect();
     let shown: Vec<&Estimate> =
-        [read, write].into_iter().flatten().map(|(_, e)| e).chain(random.iter().map(|(e, _)| *e)).collect();
+        [read, write].into_iter().flatten().map(|(_, e)| e).chain(random.iter().map(|(_, e, _)| *e)).collect();
+    let at = |m: &Measurement| match Headline::load_among_several(record, m) {
+        Some(load) => format!(" at {}", clean(&load)),
+        None => String::new(),
+    };
     let any_interval = shown.iter().any(|e| e.low.is_some());
     let say = |e: &Estimate, divisor: f64, unit: &str| {
         // Where others have an interval, what has none says so.
@@ -204,15 +220,21 @@ fn clauses(record: &Record, headline: &Headline<'_>) -> String {
     };
     let mut clauses = Vec::new();
     if let Some((m, e)) = read {
-        clauses.push(format!("reads {}{}", say(e, MB, "MB/s"), of_bus(record, m)));
+        clauses.push(format!("reads {}{}{}", say(e, MB, "MB/s"), at(m), of_bus(record, m)));
     }
     if let Some((m, e)) = write {
         let share = if clauses.is_empty() { of_bus(record, m) } else { String::new() };
-        clauses.push(format!("writes {}{share}", say(e, MB, "MB/s")));
+        clauses.push(format!("writes {}{}{share}", say(e, MB, "MB/s"), at(m)));
     }
-    let words: Vec<String> = random.iter().map(|(e, what)| say(e, 1.0, what)).collect();
+    let loads: Vec<String> = random.iter().map(|(m, ..)| at(m)).collect();
+    // The load of both is said once.
+    let common = loads.first().filter(|first| loads.iter().all(|load| load == *first));
+    let own = |at: usize| if common.is_some() { "" } else { loads[at].as_str() };
+    let words = random.iter().enumerate().map(|(i, (_, e, what))| say(e, 1.0, what) + own(i));
+    let words: Vec<String> = words.collect();
     if !words.is_empty() {
-        clauses.push(format!("answers {} a second", words.join(" and ")));
+        let load = common.map_or("", String::as_str);
+        clauses.push(format!("answers {} a second{load}", words.join(" and ")));
     }
     let text = match clauses.as_slice() {
         [] => "was measured".to_owned(),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use assay_analysis::UnitNote;
 use assay_analysis::fleet::Run;
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
@@ -54,12 +55,14 @@ impl Answer for Answered {
 pub(crate) struct Target {
     file: Option<(PathBuf, Option<Format>)>,
     redactor: Option<Redactor>,
+    /// What labels and serial numbers of the records contradict each other in; `None` where the answer is not about units.
+    contradictions: Option<Vec<UnitNote>>,
 }
 
 impl Target {
     /// The file that was named, or standard output.
     pub(crate) fn new(args: &FileArgs, possible: &[Format]) -> Result<Self, Failure> {
-        let Some(path) = &args.output else { return Ok(Self { file: None, redactor: None }) };
+        let Some(path) = &args.output else { return Ok(Self::stdout()) };
         let format = Format::from_path(path, possible).map_err(|e| Failure::usage(e.to_string()))?;
         Self::named(args, path, Some(format))
     }
@@ -68,14 +71,19 @@ impl Target {
     pub(crate) fn of_text(args: &FileArgs) -> Result<Self, Failure> {
         match &args.output {
             Some(path) => Self::named(args, path, None),
-            None => Ok(Self { file: None, redactor: None }),
+            None => Ok(Self::stdout()),
         }
+    }
+
+    fn stdout() -> Self {
+        Self { file: None, redactor: None, contradictions: None }
     }
 
     fn named(args: &FileArgs, path: &Path, format: Option<Format>) -> Result<Self, Failure> {
         files::check_writable(path)?;
         // A file may be shared.
-        Ok(Self { file: Some((path.to_owned(), format)), redactor: Some(state::redactor(args.identities)?) })
+        let file = Some((path.to_owned(), format));
+        Ok(Self { file, redactor: Some(state::redactor(args.identities)?), contradictions: None })
     }
 
     /// The records as they may go there.
@@ -84,6 +92,25 @@ impl Target {
             Some(redactor) => Ok(records.iter().map(|record| redactor.record(record)).collect::<Result<_, _>>()?),
             None => Ok(records),
         }
+    }
+
+    /// Prepares the records of a question: leaves out copies, and names units alike where labels contradict serial numbers. Prints
+    /// a note for each contradiction, and keeps it for machines.
+    pub(crate) fn settle<'a>(&mut self, records: impl IntoIterator<Item = &'a mut Record>) {
+        let mut records: Vec<&mut Record> = records.into_iter().collect();
+        assay_analysis::leave_out_copies(records.iter_mut().map(|record| &mut **record));
+        let notes = assay_analysis::settle_units(records);
+        notes.iter().for_each(|note| output::tell_wrapped(&format!("note: {note}")));
+        self.contradictions = Some(notes);
+    }
+
+    /// The answer for machines, with what contradicts each other.
+    fn json(&self, answer: &impl Answer) -> Result<Value, Failure> {
+        let mut document = answer.json()?;
+        if let (Some(notes), Some(fields)) = (&self.contradictions, document.as_object_mut()) {
+            fields.insert("contradictions".to_owned(), json(serde_json::to_value(notes))?);
+        }
+        Ok(document)
     }
 
     /// A run on many nodes as it may go there. With ssh the name of a node is that of its host.
@@ -109,35 +136,41 @@ impl Target {
     }
 
     /// Writes the file, or prints the answer.
-    pub(crate) fn deliver(&self, answer: &impl Answer, json: bool) -> Result<(), Failure> {
+    pub(crate) fn deliver(&self, answer: &impl Answer, as_json: bool) -> Result<(), Failure> {
         match &self.file {
-            Some((path, Some(format))) => write(path, &content(*format, answer)?),
+            Some((path, Some(format))) => write(path, &self.content(*format, answer)?),
             Some((path, None)) => write(path, answer.text(&Style::default()).as_bytes()),
-            None if json => output::print_json(&answer.json()?),
+            None if as_json => output::print_json(&self.json(answer)?),
             None => output::print(&answer.text(&output::stdout_style())),
         }
     }
-}
 
-fn content(format: Format, answer: &impl Answer) -> Result<Vec<u8>, Failure> {
-    let drawing = || {
-        let nothing = "there is no figure to draw; a page or a table says what there is";
-        answer.picture().ok_or_else(|| Failure::usage(nothing))
-    };
-    Ok(match format {
-        Format::Html => answer.document().html().into_bytes(),
-        Format::Markdown => answer.document().markdown().into_bytes(),
-        Format::Csv => answer.document().csv().into_bytes(),
-        Format::Json => text::json(&format!("{:#}\n", answer.json()?)).into_bytes(),
-        Format::Svg => drawing()?.svg().into_bytes(),
-        // None of them is among the formats of a target.
-        Format::LongCsv | Format::CrystalDiskMark | Format::FioJson | Format::Prometheus | Format::OpenBenchmarking => {
-            return Err(Failure::usage("this is a format of records: assay report --format"));
-        }
-        #[cfg(feature = "parquet")]
-        Format::Parquet => return Err(Failure::usage("this is a format of records: assay report --format")),
-        Format::Png | Format::Gif => drawing()?.png(PNG_SCALE).map_err(|e| Failure::usage(harmless(&e.to_string())))?,
-    })
+    fn content(&self, format: Format, answer: &impl Answer) -> Result<Vec<u8>, Failure> {
+        let drawing = || {
+            let nothing = "there is no figure to draw; a page or a table says what there is";
+            answer.picture().ok_or_else(|| Failure::usage(nothing))
+        };
+        Ok(match format {
+            Format::Html => answer.document().html().into_bytes(),
+            Format::Markdown => answer.document().markdown().into_bytes(),
+            Format::Csv => answer.document().csv().into_bytes(),
+            Format::Json => text::json(&format!("{:#}\n", self.json(answer)?)).into_bytes(),
+            Format::Svg => drawing()?.svg().into_bytes(),
+            // None of them is among the formats of a target.
+            Format::LongCsv
+            | Format::CrystalDiskMark
+            | Format::FioJson
+            | Format::Prometheus
+            | Format::OpenBenchmarking => {
+                return Err(Failure::usage("this is a format of records: assay report --format"));
+            }
+            #[cfg(feature = "parquet")]
+            Format::Parquet => return Err(Failure::usage("this is a format of records: assay report --format")),
+            Format::Png | Format::Gif => {
+                drawing()?.png(PNG_SCALE).map_err(|e| Failure::usage(harmless(&e.to_string())))?
+            }
+        })
+    }
 }
 
 fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {

@@ -68,17 +68,6 @@ fn refuse_directory(query: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Prepares the records of a question: leaves out copies, and names units alike where labels contradict serial numbers. Prints a
-/// note for each contradiction.
-#[cfg(feature = "whole")]
-pub(crate) fn settle<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
-    let mut records: Vec<&mut Record> = records.into_iter().collect();
-    assay_analysis::leave_out_copies(records.iter_mut().map(|record| &mut **record));
-    for note in assay_analysis::settle_units(records) {
-        crate::output::tell_wrapped(&format!("note: {note}"));
-    }
-}
-
 /// Why these queries name nothing.
 pub(crate) fn nothing(queries: &[impl AsRef<str>]) -> Result<&'static str, Failure> {
     let asks_store = queries.iter().all(|query| refuse_elsewhere(query.as_ref()).is_ok());

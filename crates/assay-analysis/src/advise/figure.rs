@@ -5,7 +5,7 @@ use assay_core::workload::Op;
 use assay_stats::days::{Run, days, log_mean_over_days};
 use assay_stats::decide::{About, Posterior};
 use assay_stats::rank::Precision;
-use assay_stats::variation::between_units;
+use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION, between_units};
 use assay_stats::{LEVEL, OverDays};
 use serde::Serialize;
 
@@ -110,6 +110,19 @@ impl Figure {
             About::NextUnit => self.by_own_units(self.n),
             About::Mean => Ok(self.posterior),
         }
+    }
+
+    /// What bounds the unit from above where there is one value alone: it may be as far off as units of a model are, and the best of
+    /// several runs, which is above what the unit does by itself, as far as days are. `None` where there are more values.
+    pub(super) fn single(&self) -> Result<Option<Posterior>, AdviseError> {
+        if self.posterior.error().is_some() {
+            return Ok(None);
+        }
+        let (variance, degrees) = match self.marks.contains(&Mark::BestOf) {
+            true => (PRIOR_DEVIATION.powi(2), PRIOR_DEGREES),
+            false => between_units(1, None),
+        };
+        Ok(Some(Posterior::moderated(self.value.ln(), variance, None, degrees)?))
     }
 
     fn by_own_units(&self, units: usize) -> Result<Posterior, AdviseError> {

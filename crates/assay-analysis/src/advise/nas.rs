@@ -1,5 +1,7 @@
 //! A medium in each node, or a share of one central volume.
 
+use std::collections::BTreeSet;
+
 use assay_core::record::Record;
 use assay_core::workload::Pattern;
 use assay_stats::decide::About;
@@ -134,8 +136,9 @@ fn row(
     let limits = Limits::of(question, load, measured, Sum::Stated);
     let nas = &limits.nas;
     let about = local.about();
-    let of =
-        Local { bytes_per_second: local.next_unit()?, block_bytes: load.block_bytes, queue_depth: nas.queue_depth };
+    let single = local.single()?;
+    let bytes_per_second = single.map_or_else(|| local.next_unit(), Ok)?;
+    let of = Local { bytes_per_second, block_bytes: load.block_bytes, queue_depth: nas.queue_depth };
     let mut found = decide(&of, nas, about, question.margin, SEED)?;
     // Of another number of nodes than measured the volume, what they get in sum is known by bounds alone.
     for sum in [Sum::Least, Sum::Most] {
@@ -145,21 +148,23 @@ fn row(
             found.verdict = if decided { NasVerdict::CannotTell(Need::Volume) } else { found.verdict };
         }
     }
-    // The best of several runs is at most what the medium does: it can lose against a share, and not win.
-    if local.marks.contains(&Mark::BestOf) && found.verdict == NasVerdict::Local {
-        found.verdict = NasVerdict::CannotTell(Need::MoreMeasurements);
-    }
+    let held = local.marks.contains(&Mark::BusLimited) || subject.at_ceiling(load, quantity);
+    let by_figures = found.verdict;
+    found.verdict = one_way(by_figures, single.is_some(), local.marks.contains(&Mark::BestOf), held);
+    // One value gives no chance, but where it bounds the medium far below the share.
+    found.probability = found.probability.filter(|_| single.is_none() || found.verdict == NasVerdict::Nas);
     let terms = found.share.terms.iter();
     let terms = terms.map(|(l, rate)| Terms { term: limits.term(*l), bytes_per_second: *rate }).collect();
     let break_even = found.break_even;
     let share = found.share.bytes_per_second;
     let what_if = question.what_if_bus.and_then(|bus| {
-        let at_the_bus = local.marks.contains(&Mark::BusLimited) || subject.at_ceiling(load, quantity);
-        (at_the_bus && local.value < bus)
-            .then(|| what_if(local.value, bus, break_even, found.verdict, share * (1.0 + question.margin)))
+        (held && local.value < bus)
+            .then(|| what_if(local.value, bus, break_even, by_figures, share * (1.0 + question.margin)))
     });
+    let held_by = if held { Some(held_by(subject, load)) } else { None };
     Ok(Some(NasRow {
         what_if,
+        held_by,
         load: load.clone(),
         title: load.title(),
         share_bytes_per_second: share,
@@ -173,6 +178,26 @@ fn row(
         verdict: found.verdict,
         local,
     }))
+}
+
+/// What figures that bound the medium from one side let a verdict be: one value and the best of several runs bound it from above, so
+/// that they can lose and not win; what a bus held is at least as fast, and can win and not lose.
+fn one_way(verdict: NasVerdict, single: bool, best_of: bool, held: bool) -> NasVerdict {
+    match verdict {
+        NasVerdict::Nas if held => NasVerdict::CannotTell(Need::Bus),
+        NasVerdict::Local if best_of => NasVerdict::CannotTell(Need::BestOf),
+        NasVerdict::Nas | NasVerdict::CannotTell(Need::Volume) => verdict,
+        _ if single => NasVerdict::CannotTell(Need::Repeats),
+        other => other,
+    }
+}
+
+/// The mode of the bus that held a medium under a load, where its records tell one.
+fn held_by(subject: &Subject<'_>, load: &Load) -> String {
+    let with_load = subject.records.iter().filter(|record| loads([**record]).contains(load));
+    let modes = with_load.filter_map(|record| record.medium.bus.as_ref()).map(|bus| bus.mode.clone());
+    let modes: BTreeSet<String> = modes.filter(|mode| !mode.is_empty()).collect();
+    modes.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// A medium that ended at the bus is at least as fast as it was, and no faster than the bus that it would get.

@@ -118,6 +118,8 @@ pub struct NasRow {
     pub next_unit: bool,
     /// The answer.
     pub verdict: NasVerdict,
+    /// The bus that held the local medium, so that it may do more: its mode, which is empty where it is not known; null where none did.
+    pub held_by: Option<String>,
     /// The same with another bus, where that was asked for and the load ended at the bus.
     pub what_if: Option<WhatIf>,
 }

@@ -26,6 +26,10 @@ pub enum Need {
     UnitsDiffer,
     /// The volume's operations per second: without them the wire alone bounds its share from above.
     Volume,
+    /// A faster bus for the local medium: it was held, so that its figure is at least what it does, and by that nothing is lost.
+    Bus,
+    /// Its own runs: the best of several is at most what the medium does, and by that nothing is won.
+    BestOf,
     /// Further days of the volume: it may change by more than the distance.
     VolumeDays,
 }

@@ -1,6 +1,7 @@
 //! The arithmetic of published figures, through records: central volumes and caches.
 
 use assay_core::cluster::{ClusterPart, CommonStart};
+use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
@@ -231,6 +232,38 @@ fn another_bus_moves_only_what_ended_at_the_bus() {
     assert_eq!(ask(22.9, true, 90e6, 3).unwrap().verdict, None);
     assert_eq!(ask(12.0, false, 45e6, 28), None, "it did not end at the bus");
     assert_eq!(ask(22.9, true, 20e6, 28), None, "this bus gives less");
+}
+
+/// A bound decides in one direction: what the bus held wins and does not lose, the best of several runs and one value lose and do
+/// not win.
+#[test]
+fn bounds_decide_in_one_direction() {
+    let row = |megabytes: &[f64], nodes: u32, change: &dyn Fn(&mut Record)| {
+        let mut record = with(record("Card", "1"), work(Op::Read, Pattern::Sequential, (1_000_000, 8, 1)), megabytes);
+        change(&mut record);
+        let question = NasQuestion { nodes, ..gigabit(Link::Payload(125e6)) };
+        nas(&[record], &[], &question).unwrap().models[0].rows[0].clone()
+    };
+    let held = &|record: &mut Record| record.measurements[0].bus_limited = true;
+    let best = &|record: &mut Record| record.measurements[0].warn(Finding::BestOf { runs: Some(5) });
+    let three = [22.8, 22.9, 23.0];
+    // Two nodes get 62.5 MB/s each, 28 of them 4.5.
+    assert_eq!(row(&three, 2, &|_| {}).verdict, NasVerdict::Nas);
+    let by_bus = row(&three, 2, held);
+    assert_eq!((by_bus.verdict, by_bus.held_by.is_some()), (NasVerdict::CannotTell(Need::Bus), true));
+    assert_eq!(row(&three, 28, held).verdict, NasVerdict::Local);
+    assert_eq!(row(&three, 2, best).verdict, NasVerdict::Nas);
+    assert_eq!(row(&three, 28, best).verdict, NasVerdict::CannotTell(Need::BestOf));
+    // One value may be as far off as units are, 35 % at 95 % to one side: 22.9 is below 62.5, and not below 25.
+    let one = row(&[22.9], 2, &|_| {});
+    assert!(one.verdict == NasVerdict::Nas && one.probability.is_some_and(|p| p < 0.05), "{one:?}");
+    let near = row(&[22.9], 5, &|_| {});
+    assert_eq!((near.verdict, near.probability), (NasVerdict::CannotTell(Need::Repeats), None));
+    assert_eq!(row(&[22.9], 28, &|_| {}).verdict, NasVerdict::CannotTell(Need::Repeats));
+    assert_eq!(row(&[22.9], 2, held).verdict, NasVerdict::CannotTell(Need::Bus));
+    // The best of several as one value is near what it does at most.
+    assert_eq!(row(&[22.9], 4, best).verdict, NasVerdict::Nas);
+    assert_eq!(row(&[22.9], 28, best).verdict, NasVerdict::CannotTell(Need::BestOf));
 }
 
 #[test]

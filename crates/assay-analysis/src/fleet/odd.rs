@@ -73,10 +73,14 @@ pub(super) fn odd(run: &Run, ranked: Result<&RankReport, String>) -> OddNodes {
     };
     let owners = owners(run);
     let mut found = nothing;
+    let mut heavy_tails: Vec<(&str, &str)> = Vec::new();
     for ranking in std::iter::once(&report.primary).chain(&report.exploratory) {
         found.tested = found.tested.max(ranking.odd_tested);
         for one in &ranking.odd {
             let Some(unit) = &one.unit else {
+                if one.heavy_tails {
+                    heavy_tails.push((&one.model, &ranking.title));
+                }
                 found.disagree.push((one.model.clone(), ranking.title.clone(), one.ratio));
                 continue;
             };
@@ -85,6 +89,11 @@ pub(super) fn odd(run: &Run, ranked: Result<&RankReport, String>) -> OddNodes {
             nodes.iter().for_each(|node| add(into, *node, one, unit, ranking));
         }
     }
+    // A node that is odd under another load is why its model's units differ under this one.
+    let odd: Vec<&str> = found.odd.iter().map(|odd| odd.model.as_str()).collect();
+    found.disagree.retain(|(model, title, _)| {
+        !(heavy_tails.contains(&(model.as_str(), title.as_str())) && odd.contains(&model.as_str()))
+    });
     for all in [&mut found.odd, &mut found.again] {
         all.iter_mut().for_each(|odd| odd.at.sort_by(|a, b| furthest(b).total_cmp(&furthest(a))));
         all.sort_by(|a, b| furthest(&b.at[0]).total_cmp(&furthest(&a.at[0])));

@@ -244,6 +244,8 @@ pub struct Unresolved {
     pub of: usize,
     /// Whether a test says so; else the units differ, and there are too few to test it: none is named.
     pub tested: bool,
+    /// Whether a unit deviates as none of near normal units does, and is not named as heavy tails explain as much.
+    pub heavy_tails: bool,
     /// Whether the unit has to be measured again before it is called odd: it was measured once, and its host was disturbed.
     pub again: bool,
     /// Whether unit and slot could be told apart.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_core::finding::Finding;
 use assay_core::record::{Measurement, Record};
 
+use super::bridged_days::days_as_rounds;
 use crate::admission::admit;
 use crate::bus::rates;
 use crate::connected::computer;
@@ -23,7 +24,7 @@ pub(super) struct Entry<'a> {
     pub(super) identity: Identity,
     pub(super) wave: Option<u32>,
     /// Its day and host.
-    day: Option<String>,
+    pub(super) day: Option<String>,
 }
 
 impl Entry<'_> {
@@ -83,6 +84,9 @@ impl<'a> Catalogue<'a> {
             let round = entry.identity.round.as_ref();
             let place = round.and_then(|round| rounds.iter().position(|other| other == round));
             entry.wave = place.and_then(|place| u32::try_from(place).ok());
+        }
+        if rounds.is_empty() {
+            days_as_rounds(&mut entries);
         }
         let mut by_load: BTreeMap<Load, Vec<usize>> = BTreeMap::new();
         for (at, entry) in entries.iter().enumerate() {

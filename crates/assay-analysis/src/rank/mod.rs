@@ -1,6 +1,7 @@
 //! Models in order, from records: what is the same, what is not, and what cannot be told.
 
 mod answer;
+mod bridged_days;
 mod ceiling;
 mod collect;
 mod composite;

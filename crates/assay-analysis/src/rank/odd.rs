@@ -38,7 +38,7 @@ pub(super) fn odd(
         let rest = without.and_then(|without| without(model, unit));
         ranking.zip(rest).is_some_and(|(with, rest)| layers(with) != layers(&rest))
     };
-    let new = |model: &str, unit: Option<String>, ratio: f64, tested: bool| Unresolved {
+    let new = |model: &str, unit: Option<String>, ratio: f64, tested: bool, heavy_tails: bool| Unresolved {
         model: model.to_owned(),
         ranking_depends: unit.as_ref().is_some_and(|unit| depends(model, unit)),
         needed: unit.is_none().then(|| units_to_name(&fit.models, model, ratio, alpha)).flatten(),
@@ -47,12 +47,13 @@ pub(super) fn odd(
         ratio,
         of: count(model),
         tested,
+        heavy_tails,
         slot_known: fit.units_known(),
     };
     let mut all: Vec<Unresolved> =
-        found.odd.iter().map(|o| new(&o.model, Some(o.unit.clone()), o.ratio, true)).collect();
-    all.extend(found.disagree.iter().map(|d| new(&d.model, None, d.ratio, true)));
-    all.extend(found.untested.iter().map(|d| new(&d.model, None, d.ratio, false)));
+        found.odd.iter().map(|o| new(&o.model, Some(o.unit.clone()), o.ratio, true, false)).collect();
+    all.extend(found.disagree.iter().map(|d| new(&d.model, None, d.ratio, true, d.heavy_tails)));
+    all.extend(found.untested.iter().map(|d| new(&d.model, None, d.ratio, false, d.heavy_tails)));
     (all, found.tested)
 }
 

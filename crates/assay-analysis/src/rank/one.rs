@@ -182,7 +182,7 @@ fn remarks(fit: &Fit, sessions: &[Session<'_>]) -> Vec<Remark> {
 fn basis(sessions: &[Session<'_>]) -> Basis {
     let units: BTreeSet<_> = sessions.iter().map(|s| (&s.identity.model, &s.identity.unit)).collect();
     let slots: BTreeSet<_> = sessions.iter().filter_map(|s| s.identity.slot.as_ref()).collect();
-    let rounds: BTreeSet<_> = sessions.iter().filter_map(|s| s.wave).collect();
+    let rounds: BTreeSet<_> = sessions.iter().filter_map(|s| s.identity.round.as_ref()).collect();
     Basis {
         records: sessions.len(),
         units: units.len(),

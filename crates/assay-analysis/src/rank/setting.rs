@@ -58,7 +58,7 @@ impl Held {
     /// How well the units of each model tell its mean; models of which nothing tells that are not there.
     pub(super) fn precisions(&self, fit: &Fit) -> BTreeMap<String, Precision> {
         let entrants: Vec<Entrant> = fit.entrants().into_iter().map(|entrant| self.bounded(entrant)).collect();
-        let all = stats::precisions(&entrants, stats::PRIOR_DEGREES, false);
+        let all = stats::precisions(&entrants, (stats::PRIOR_DEGREES, false), &fit.shared);
         entrants.into_iter().zip(all).filter_map(|(entrant, known)| Some((entrant.name, known?))).collect()
     }
 }

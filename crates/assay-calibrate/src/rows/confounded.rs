@@ -3,7 +3,7 @@
 use assay_analysis::rank::{Better, RankOptions};
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
-use assay_core::record::Source;
+use assay_core::record::{Record, Source};
 use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Units};
 
 use super::names::percent;
@@ -11,7 +11,7 @@ use super::rank::null;
 use super::truths::equal;
 use crate::decisions::{orders, rank, stored};
 use crate::found::Found;
-use crate::row::{ERROR, Row};
+use crate::row::{Bound, COVERAGE_ASSUMED, ERROR, Row};
 
 /// Each model with a computer of its own, of which one is 20 % slower: there is no answer.
 fn computers(units: usize) -> Row {
@@ -46,7 +46,25 @@ fn flattered(units: usize) -> Row {
     })
 }
 
-/// Models that differ by less than the margin, in figures that a tool printed in whole MB/s, a step of 4 %: none is beyond it.
+/// Prints the figures of all records in whole MB/s of about 23, a step of 4 %. What they are multiplied by for that.
+fn in_whole_megabytes(records: &mut [Record], seed: u64) -> f64 {
+    let about = (22.0 + (seed % 100) as f64 / 50.0) * 1e6;
+    let factor = about / records[0].measurements[0].repeats[0].bytes_per_second;
+    for record in records {
+        record.source = Some(Source { format: "dd".to_owned(), ..Source::default() });
+        for measurement in &mut record.measurements {
+            let repeats = std::mem::take(&mut measurement.repeats);
+            let mean = repeats.iter().map(|repeat| repeat.bytes_per_second).sum::<f64>() / repeats.len() as f64;
+            let rate = (mean * factor / 1e6).round() * 1e6;
+            measurement.bytes_per_second = Some(Estimate::bare(rate, 1, "printed"));
+            let iops = rate / measurement.workload.block_bytes as f64;
+            measurement.iops = Some(Estimate::bare(iops, 1, "printed"));
+        }
+    }
+    factor
+}
+
+/// Models that differ by less than the margin: none is beyond it.
 fn printed(units: usize, apart: f64) -> Row {
     let name = format!(
         "rank 2 models {} apart of {units} units in whole MB/s of about 23, none is beyond 3 %",
@@ -56,27 +74,83 @@ fn printed(units: usize, apart: f64) -> Row {
     let design = Design::units(&[units, units]);
     Row::new(name, ERROR, move |seed| {
         let mut records = stored(&Fleet { truth: truth.clone(), design: design.clone(), seed })?;
-        let about = (22.0 + (seed % 100) as f64 / 50.0) * 1e6;
-        let first = records[0].measurements[0].repeats[0].bytes_per_second;
-        for record in &mut records {
-            record.source = Some(Source { format: "dd".to_owned(), ..Source::default() });
-            for measurement in &mut record.measurements {
-                let repeats = std::mem::take(&mut measurement.repeats);
-                let mean = repeats.iter().map(|repeat| repeat.bytes_per_second).sum::<f64>() / repeats.len() as f64;
-                let rate = (mean * about / first / 1e6).round() * 1e6;
-                measurement.bytes_per_second = Some(Estimate::bare(rate, 1, "printed"));
-                let iops = rate / measurement.workload.block_bytes as f64;
-                measurement.iops = Some(Estimate::bare(iops, 1, "printed"));
-            }
-        }
+        in_whole_megabytes(&mut records, seed);
         let report = rank(&records, &RankOptions::default())?;
         let beyond = report.primary.pairs.iter().any(|pair| pair.verdict == Better::First);
         Ok(if beyond { Found::Wrong } else { Found::Undecided })
     })
 }
 
-/// One card was in both, or none.
+/// The interval of one model alone holds its mean.
+fn printed_figure(units: usize, deviation: f64) -> Row {
+    let name = format!(
+        "rank covers the figure of a model in whole MB/s of about 23, {units} units, unit sd {}",
+        percent(deviation)
+    );
+    let truth = equal(1, Units::Normal(deviation), 0.005);
+    let design = Design::units(&[units]);
+    Row::new(name, COVERAGE_ASSUMED, move |seed| {
+        let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
+        let mut records = stored(&fleet)?;
+        let level = fleet.model(0, 0) * in_whole_megabytes(&mut records, seed);
+        let report = rank(&records, &RankOptions::default())?;
+        let interval = report.primary.models.first().and_then(|m| m.estimate.as_ref()).and_then(|e| e.low.zip(e.high));
+        Ok(interval.map_or(Found::Undecided, |(low, high)| Found::of(low <= level && level <= high)))
+    })
+}
+
+/// Each model on a day of its own, and so many units of the first also on that of the second.
+fn both_days(units: usize, bridges: usize) -> Design {
+    let design = Design::units(&[units, units]).changed(|_, run| run.day = run.model as u32);
+    design.and(Design::units(&[bridges]).changed(|_, run| run.day = 1))
+}
+
+/// The dates alone tell that some units were measured on both days.
+fn bridged(units: usize, bridges: usize, deviation: f64) -> Row {
+    let name = format!(
+        "rank 2 equal models of {units} units, on days of their own of sd {}, {bridges} on both, no labels",
+        percent(deviation)
+    );
+    let mut truth = equal(2, Units::Normal(0.01), 0.005);
+    truth.spread.day = deviation;
+    null(name, truth, move |_| both_days(units, bridges))
+}
+
+/// Models 12 % apart, on days of their own: what units on both days add.
+fn told_by_bridges(units: usize, bridges: usize) -> Row {
+    let least = if bridges > 0 { 0.9 } else { 0.0 };
+    let name = format!(
+        "rank finds ×1.12 between 2 models of {units} units, on days of their own of sd 3 %, {bridges} on both"
+    );
+    let mut truth = equal(2, Units::Normal(0.01), 0.005).with_ratio(1, 1.12);
+    truth.spread.day = 0.03;
+    Row::new(name, Bound::Right(least), move |seed| {
+        let fleet = Fleet { truth: truth.clone(), design: both_days(units, bridges), seed };
+        let said = orders(&rank(&stored(&fleet)?, &RankOptions::default())?);
+        let pair = (truth.models[1].name.clone(), truth.models[0].name.clone());
+        Ok(match said.as_slice() {
+            [] => Found::Undecided,
+            [one] if *one == pair => Found::Right,
+            _ => Found::Wrong,
+        })
+    })
+}
+
+/// All of them.
 pub(super) fn rows() -> Vec<Row> {
+    let by_dates = vec![
+        bridged(3, 1, 0.05),
+        bridged(3, 2, 0.1),
+        bridged(6, 3, 0.1),
+        bridged(6, 6, 0.1),
+        told_by_bridges(6, 3),
+        told_by_bridges(6, 0),
+    ];
+    by_dates.into_iter().chain(in_slots_days_and_hosts()).collect()
+}
+
+/// One card was in both, or none.
+fn in_slots_days_and_hosts() -> Vec<Row> {
     let slots = |units: usize| {
         let name = format!("rank 2 equal models of {units} units in different slots, one card bridges");
         let mut truth = equal(2, Units::Normal(0.03), 0.02);
@@ -128,6 +202,9 @@ pub(super) fn rows() -> Vec<Row> {
         printed(3, 0.01),
         printed(3, 0.02),
         printed(6, 0.02),
+        printed_figure(3, 0.005),
+        printed_figure(6, 0.005),
+        printed_figure(3, 0.05),
         flattered(4),
         flattered(6),
         computers(3),

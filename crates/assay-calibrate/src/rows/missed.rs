@@ -8,7 +8,6 @@ pub const MISSED: &[(&str, f64)] = &[
     ("compare two hosts 5 % apart, the same 5 cards, run sd 2 %", 85.9),
     ("rank covers the figure of an erratic model, 3 models of 2 units", 80.0),
     ("rank covers the figure of an erratic model, 3 models of 3 units", 92.9),
-    ("odd units, none named in 1 × 28 cards, heavy tails of sd 5 %", 35.5),
     ("interval of a record, today, 3 repeats, autocorrelation 0.3", 91.6),
     ("interval of a record, today, 3 repeats, autocorrelation 0.6", 85.7),
     ("interval of a record, today, 3 repeats, autocorrelation 0.8", 67.2),

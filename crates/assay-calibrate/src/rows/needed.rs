@@ -105,7 +105,7 @@ fn ranked() -> Row {
 
 /// Two units of a model disagree, and six of another say how units vary.
 fn named() -> Row {
-    const OFF: f64 = 0.6;
+    const OFF: f64 = 0.5;
     let truth = equal(2, Units::Normal(0.05), 0.02);
     let report = |truth: &Truth, units: usize, seed: u64| {
         let records = stored(&Fleet { truth: truth.clone(), design: Design::units(&[units, 6]), seed })?;

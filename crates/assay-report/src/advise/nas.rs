@@ -63,6 +63,11 @@ fn sentence(advice: &NasAdvice) -> String {
             0 => String::new(),
             n => format!(" ({n} because the random IOPS of the volume are unknown: --nas-iops, or measure them)"),
         };
+        let held = match needs(Need::Bus) {
+            0 => String::new(),
+            n => format!(" ({n} because {}: --what-if bus=RATE, or measure on a faster one)", held(advice)),
+        };
+        let volume = volume + &held;
         let decided = match (local, nas) {
             (_, 0) => format!("Local flash in {local} of {total} loads"),
             (0, _) => format!("The NAS in {nas} of {total} loads"),
@@ -79,7 +84,10 @@ fn sentence(advice: &NasAdvice) -> String {
         ONE_VALUE.to_owned()
     } else {
         let mut parts = Vec::new();
+        let held = format!("are open because {} (--what-if bus=RATE, or measure on a faster one)", held(advice));
         for (need, words) in [
+            (Need::Bus, held.as_str()),
+            (Need::BestOf, "are the best of several runs, more than the medium does on average (measure it)"),
             (Need::Repeats, "have one value without an interval (measure with 3 repeats)"),
             (Need::MoreMeasurements, "are not known well enough (measure more units or repeats)"),
             (
@@ -99,6 +107,17 @@ fn sentence(advice: &NasAdvice) -> String {
         parts.join(", ")
     };
     format!("Cannot tell: {why}; {}.", by_estimate(advice))
+}
+
+/// `the bus SDR25 holds the local medium, which may do more`
+fn held(advice: &NasAdvice) -> String {
+    let bus = rows(advice).filter(|row| row.verdict == NasVerdict::CannotTell(Need::Bus));
+    let mut modes: Vec<String> =
+        bus.filter_map(|row| row.held_by.as_deref()).map(clean).filter(|m| !m.is_empty()).collect();
+    modes.sort();
+    modes.dedup();
+    let named = if modes.is_empty() { String::new() } else { format!(" {}", modes.join(" and ")) };
+    format!("the bus{named} holds the local medium, which may do more")
 }
 
 /// A probability as a bound: `95 % or more`, and `>99 %`, which is one by itself.
@@ -320,7 +339,8 @@ fn what_if(parts: &mut Parts, advice: &NasAdvice) {
             |(most, least)| format!("even at {} to {} nodes", figures(least), figures(most)),
         );
         let answer = match verdict {
-            Some(verdict) => format!("still {}", answer(*verdict)),
+            Some(verdict) if *verdict == row.verdict => format!("still {}", answer(*verdict)),
+            Some(verdict) => answer(*verdict).to_owned(),
             None => "cannot tell which".to_owned(),
         };
         let title = clean(&row.title);

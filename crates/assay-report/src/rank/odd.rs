@@ -37,6 +37,10 @@ fn unit(odd: &Unresolved, direction: &str) -> String {
                 more(odd)
             )
         }
+        (None, false) if odd.heavy_tails => format!(
+            "{model}: its units differ by a factor of {}, as those of a model with heavy tails do; whether one is odd cannot be told",
+            multiple(odd.ratio)
+        ),
         (None, false) => format!(
             "{model}: its units differ by a factor of {}; too few units of other models to test it{}",
             multiple(odd.ratio),

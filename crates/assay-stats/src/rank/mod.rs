@@ -6,6 +6,7 @@
 //! The unit, not the repeat, is what a statement about a model rests on.
 
 mod aggregate;
+mod apart;
 mod bootstrap;
 mod ceiling;
 mod checks;

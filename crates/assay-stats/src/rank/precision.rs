@@ -4,6 +4,7 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use super::entry::Entrant;
 use super::moderate::{Spread, moderated, pooled};
+use super::shared::Shared;
 use crate::variation::between_units;
 
 /// What the units of a model say of its mean.
@@ -15,13 +16,15 @@ pub struct Precision {
     pub degrees: f64,
     /// Units.
     pub units: u32,
+    /// Squared error that all units have in common, as that of the digits in which they were printed.
+    pub common: f64,
 }
 
 impl Precision {
     /// Squared error of the mean of the logarithms.
     #[must_use]
     pub fn error(&self) -> f64 {
-        self.variance / f64::from(self.units)
+        self.variance / f64::from(self.units) + self.common
     }
 
     /// Half the width of the interval of that mean at `level`; `None` for a level outside 0 to 1.
@@ -33,15 +36,15 @@ impl Precision {
 }
 
 /// What is known of the mean of each of these, in their order. With `borrow`, models of one unit take the variance of the
-/// others. `None` where no units tell how units vary, or all are alike to the last digit.
+/// others. `None` where no units tell how units vary, or all are alike to the last digit of exact figures.
 ///
 /// The moderated variance has the degrees of the prior beside the model's own (Smyth 2004, section 4), and never more than
 /// all models have together. Tests of two models are more cautious ([`super::moderate::cautious`]): there the least
 /// variance is the pooled one, with which this interval would hold the mean in 98 of 100 cases instead of 95.
 pub fn precisions<'a>(
     entrants: impl IntoIterator<Item = &'a Entrant>,
-    prior: f64,
-    borrow: bool,
+    (prior, borrow): (f64, bool),
+    shared: &Shared,
 ) -> Vec<Option<Precision>> {
     let entrants: Vec<&Entrant> = entrants.into_iter().collect();
     // The sum does not depend on who leads.
@@ -62,8 +65,9 @@ pub fn precisions<'a>(
             // At the ceiling models say nothing of each other.
             None => (own.variance, free),
         };
-        let known = (entrant.units > 1 || borrow) && variance > 0.0 && degrees >= 1.0;
-        known.then_some(Precision { variance, degrees, units: entrant.units })
+        let common = shared.own(&entrant.name);
+        let known = (entrant.units > 1 || borrow) && variance + common > 0.0 && degrees >= 1.0;
+        known.then_some(Precision { variance, degrees, units: entrant.units, common })
     };
     entrants.iter().map(of).collect()
 }
@@ -86,6 +90,8 @@ fn exceeds(own: Spread, (pool, all): (f64, u32)) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::rank::dnf::Class;
     use crate::rank::moderate::PRIOR_DEGREES;
@@ -103,24 +109,44 @@ mod tests {
     fn a_model_alone_has_the_interval_of_student() {
         let one = entrant("a", &[-0.1, 0.0, 0.1]);
         let single = entrant("b", &[0.3]);
-        let [a, b] = precisions([&one, &single], PRIOR_DEGREES, false)[..] else { panic!() };
+        let [a, b] = precisions([&one, &single], (PRIOR_DEGREES, false), &Shared::default())[..] else { panic!() };
         let a = a.unwrap();
         // t(2) at 97.5 % is 4.3027.
         assert!((a.half(0.95).unwrap() - 4.3027 * (0.01f64 / 3.0).sqrt()).abs() < 1e-5, "{a:?}");
         assert_eq!((a.degrees, b), (2.0, None));
-        assert_eq!(precisions([&single], PRIOR_DEGREES, true), [None]);
-        assert_eq!(precisions([&one, &single], PRIOR_DEGREES, true)[1].map(|p| (p.degrees, p.units)), Some((2.0, 1)));
-        assert_eq!(precisions([&entrant("a", &[0.2, 0.2])], PRIOR_DEGREES, false), [None]);
+        assert_eq!(precisions([&single], (PRIOR_DEGREES, true), &Shared::default()), [None]);
+        assert_eq!(
+            precisions([&one, &single], (PRIOR_DEGREES, true), &Shared::default())[1].map(|p| (p.degrees, p.units)),
+            Some((2.0, 1))
+        );
+        assert_eq!(precisions([&entrant("a", &[0.2, 0.2])], (PRIOR_DEGREES, false), &Shared::default()), [None]);
         assert_eq!(a.half(1.0), None);
+    }
+
+    /// Three units that are all printed as 23 are off by up to half a step together.
+    #[test]
+    fn the_step_of_printed_figures_is_an_error_that_units_do_not_average_out() {
+        let step: f64 = 1.0 / 23.0;
+        let mut shared = Shared::default();
+        shared.add_own(&BTreeMap::from([("a", step.powi(2) / 12.0), ("b", 0.0)]));
+        let of = |entrant: &Entrant| precisions([entrant], (PRIOR_DEGREES, false), &shared)[0];
+        let alike = of(&entrant("a", &[0.0, 0.0, 0.0])).unwrap();
+        // t(2) at 97.5 % is 4.3027.
+        assert!((alike.half(0.95).unwrap() - 4.3027 * step / 12f64.sqrt()).abs() < 1e-5, "{alike:?}");
+        let unlike = of(&entrant("a", &[-0.1, 0.0, 0.1])).unwrap();
+        assert!((unlike.error() - (0.01 / 3.0 + step.powi(2) / 12.0)).abs() < 1e-12, "{unlike:?}");
+        assert_eq!(of(&entrant("b", &[0.0, 0.0, 0.0])), None);
     }
 
     #[test]
     fn who_is_held_by_the_bus_says_nothing_of_others() {
         let free = entrant("a", &[-0.1, 0.0, 0.1]);
         let held = Entrant { censored: true, ..entrant("b", &[0.0, 0.001, 0.002]) };
-        let of = precisions([&held, &free], PRIOR_DEGREES, false);
+        let of = precisions([&held, &free], (PRIOR_DEGREES, false), &Shared::default());
         assert!((of[1].unwrap().variance - 0.01).abs() < 1e-12);
-        assert!((precisions([&held], PRIOR_DEGREES, false)[0].unwrap().variance - 1e-6).abs() < 1e-12);
+        assert!(
+            (precisions([&held], (PRIOR_DEGREES, false), &Shared::default())[0].unwrap().variance - 1e-6).abs() < 1e-12
+        );
     }
 
     /// Three models of three or six units that vary alike.
@@ -131,7 +157,9 @@ mod tests {
             let held = (0..6000).filter(|_| {
                 let models = ["a", "b", "c"]
                     .map(|name| entrant(name, &(0..units).map(|_| 0.1 * random.normal()).collect::<Vec<_>>()));
-                let half = precisions(&models, PRIOR_DEGREES, false)[0].and_then(|p| p.half(0.95)).unwrap();
+                let half = precisions(&models, (PRIOR_DEGREES, false), &Shared::default())[0]
+                    .and_then(|p| p.half(0.95))
+                    .unwrap();
                 models[0].mean.abs() <= half
             });
             // One standard error is 0.0028.

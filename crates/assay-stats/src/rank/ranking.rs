@@ -171,7 +171,7 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
             arms.push(Arm { spread: *spread, variance, units: models[at].units });
             place[at] = arm;
         }
-        own = precisions(models.iter().copied(), options.prior_degrees, options.borrow);
+        own = precisions(models.iter().copied(), (options.prior_degrees, options.borrow), shared);
         critical = Some(test(&mut pairs, &tested, (&arms, &place, shared), &models, options));
     }
     let order = order(&pairs, models.len());

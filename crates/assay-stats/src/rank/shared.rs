@@ -26,6 +26,8 @@ pub struct Shared {
     models: Vec<String>,
     /// Of each pair, row by row.
     variance: Vec<f64>,
+    /// What all units of a model have in common, of each model that has it.
+    own: BTreeMap<String, f64>,
     /// Pairs that nothing connects: what they were measured with may differ by any factor.
     apart: BTreeSet<(String, String)>,
 }
@@ -41,6 +43,7 @@ impl Shared {
         if of_models.values().all(|own| *own <= 0.0) {
             return;
         }
+        self.own.extend(of_models.iter().map(|(name, own)| ((*name).to_owned(), *own)));
         let own = |name: &String| of_models.get(name.as_str()).copied().unwrap_or(0.0);
         let names: BTreeSet<String> =
             self.models.iter().cloned().chain(of_models.keys().map(|name| (*name).to_owned())).collect();
@@ -48,6 +51,11 @@ impl Shared {
         let pair = |a: &String, b: &String| if a == b { 0.0 } else { self.between(a, b) + own(a) + own(b) };
         let variance = names.iter().flat_map(|a| names.iter().map(move |b| (a, b))).map(|(a, b)| pair(a, b)).collect();
         (self.models, self.variance) = (names, variance);
+    }
+
+    /// The squared error that all units of a model have in common, which no number of them averages out.
+    pub(super) fn own(&self, model: &str) -> f64 {
+        self.own.get(model).copied().unwrap_or(0.0)
     }
 
     /// Whether nothing connects two models.
@@ -108,7 +116,7 @@ impl Shared {
         }
         let models: Vec<(String, Model)> = models.into_iter().map(|(name, units)| (name, Model::of(&units))).collect();
         let variance = models.iter().flat_map(|(_, a)| models.iter().map(|(_, b)| equations.error(a, b))).collect();
-        Self { models: models.into_iter().map(|(name, _)| name).collect(), variance, apart: BTreeSet::new() }
+        Self { models: models.into_iter().map(|(name, _)| name).collect(), variance, ..Self::default() }
     }
 }
 

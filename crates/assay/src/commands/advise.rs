@@ -17,10 +17,10 @@ impl From<AdviseError> for Failure {
 }
 
 pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
-    let target = Target::new(args.file(), WITHOUT_PICTURE)?;
+    let mut target = Target::new(args.file(), WITHOUT_PICTURE)?;
     let mut records = target.redacted(queries::find_all(args.queries(), Detail::Latencies)?)?;
     let mut others = target.redacted(queries::find_all(args.other_queries(), Detail::Latencies)?)?;
-    queries::settle(records.iter_mut().chain(&mut others));
+    target.settle(records.iter_mut().chain(&mut others));
     let (answered, no) = match args.question() {
         Question::Nas(question) => (report::advise::nas(&advise::nas(&records, &others, &question)?), false),
         Question::Cache(question) => {

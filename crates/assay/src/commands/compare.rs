@@ -16,13 +16,13 @@ use crate::failure::Failure;
 use crate::{answer, output, queries};
 
 pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
-    let target = match args.format {
+    let mut target = match args.format {
         Some(_) => Target::of_text(&args.file)?,
         None => Target::new(&args.file, WITH_PICTURE)?,
     };
     let of = |group: &String| target.redacted(queries::find_all(&divided(group), Detail::Latencies)?);
     let mut named: Vec<Vec<Record>> = args.queries.iter().map(of).collect::<Result<_, _>>()?;
-    queries::settle(named.iter_mut().flatten());
+    target.settle(named.iter_mut().flatten());
     let groups = groups(args, &named);
     let request = Request {
         quantity: args.metric,

@@ -130,9 +130,9 @@ fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> 
 }
 
 fn next(args: &RaceArgs) -> Result<Exit, Failure> {
-    let target = Target::new(&args.file, WITHOUT_PICTURE)?;
+    let mut target = Target::new(&args.file, WITHOUT_PICTURE)?;
     let mut records = target.redacted(queries::find_all(&args.queries, Detail::Latencies)?)?;
-    queries::settle(&mut records);
+    target.settle(&mut records);
     let (load, quantity) = deciding(&records, args.load.as_deref(), args.metric)?;
     let options = RaceOptions {
         threshold: args.level,
@@ -148,7 +148,7 @@ fn next(args: &RaceArgs) -> Result<Exit, Failure> {
 }
 
 fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
-    let target = Target::new(&args.file, WITHOUT_PICTURE)?;
+    let mut target = Target::new(&args.file, WITHOUT_PICTURE)?;
     let options = SwapOptions {
         suspect: Place::parse(&args.suspect, "--suspect")?,
         other: Place::parse(&args.other, "--other")?,
@@ -163,7 +163,7 @@ fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
     } else {
         target.redacted(queries::find_all(&args.queries, Detail::Latencies)?)?
     };
-    queries::settle(&mut records);
+    target.settle(&mut records);
     let decided = if records.is_empty() { None } else { Some(deciding(&records, args.load.as_deref(), args.metric)?) };
     let test = swap_test(&records, decided.as_ref().map(|(load, quantity)| (load, *quantity)), &options)?;
     target.deliver(&Answered { document: plan::swap(&test), json: json!(test) }, args.json)?;

@@ -15,12 +15,12 @@ use crate::failure::Failure;
 use crate::{answer, queries};
 
 pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
-    let target = Target::new(&args.file, WITH_PICTURE)?;
+    let mut target = Target::new(&args.file, WITH_PICTURE)?;
     // Of many records the histograms alone would fill the memory.
     let latencies = args.metric.is_some_and(|metric| metric.percentile().is_some());
     let detail = if latencies { Detail::Latencies } else { Detail::Repeats };
     let mut records = target.redacted(queries::find_all(&args.queries, detail)?)?;
-    queries::settle(&mut records);
+    target.settle(&mut records);
     let ask = RankOptions {
         primary: args.load.clone(),
         quantity: args.metric,

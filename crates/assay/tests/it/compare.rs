@@ -94,6 +94,37 @@ fn records_units_and_models_are_groups() {
 }
 
 #[test]
+fn contradictions_of_labels_and_serial_numbers_are_in_the_documents() {
+    let with = |id: &str, label: &str, number: &str| {
+        let mut record = card(id, label, if label == "1" { &SLOW } else { &FAST });
+        record.medium.kind = assay_core::medium::MediumKind::Sd;
+        record.medium.unit = Some(number.to_owned());
+        record.medium.bus = None;
+        record
+    };
+    let place =
+        Place::with_records(&[with("aaaa1", "1", "0x11"), with("bbbb1", "2", "0x11"), with("cccc1", "3", "0x33")]);
+    let both = "is one unit by its serial number, though its labels are 1, 2";
+    for command in [
+        "compare aaaa1 bbbb1 --json",
+        "rank all --json",
+        "advise nas all --nodes 28 --link 1Gbit/s --json",
+        "plan race all --json",
+    ] {
+        let done = run(place.assay(command.split(' ')));
+        let document: Value =
+            serde_json::from_str(&done.stdout).unwrap_or_else(|_| panic!("{command}: {}", done.stderr));
+        let found = &document["contradictions"];
+        assert_eq!(found.as_array().map(Vec::len), Some(1), "{command}: {found}");
+        assert_eq!((found[0]["kind"].as_str(), found[0]["number"].as_str()), (Some("one_unit"), Some("0x11")));
+        assert_eq!(found[0]["labels"], serde_json::json!(["1", "2"]));
+        let words = done.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(both), "{command}: {words}");
+    }
+    assert_eq!(place.json(["compare", "aaaa1", "cccc1", "--json"])["contradictions"], serde_json::json!([]));
+}
+
+#[test]
 fn published_figures_are_a_group_and_need_no_store() {
     let place = Place::with_records(&[card("aaaa1", "1", &SLOW)]);
     let json = place.json(["compare", "last", "published:sandisk-ultra-a1", "--json"]);

@@ -7,7 +7,7 @@ mod row;
 mod table;
 
 use assay_core::exit::Exit;
-use assay_core::medium::Medium;
+use assay_core::medium::{Medium, Mounted};
 use assay_engine::Control;
 use serde_json::{Value, json};
 
@@ -32,12 +32,32 @@ pub(super) fn check(args: &FleetCheckArgs) -> Result<Exit, Failure> {
         row.reason = refusal(row);
     }
     if args.json {
-        let fit = rows.iter().filter(|row| row.reason.is_none()).count();
-        output::print_json(&json!({ "nodes": rows.iter().map(json).collect::<Vec<_>>(), "fit": fit }))?;
+        let (fit, no_medium) = (rows.iter().filter(|row| fits(row, &rows)).count(), astray(&rows).count());
+        let nodes: Vec<Value> = rows.iter().map(|row| json(row, &rows)).collect();
+        output::print_json(&json!({ "nodes": nodes, "fit": fit, "no_medium": no_medium }))?;
     } else {
         output::print(&table::text(&rows, &output::stdout_style()))?;
     }
-    Ok(if rows.iter().all(|row| row.reason.is_none()) { Exit::Good } else { Exit::No })
+    Ok(if rows.iter().all(|row| fits(row, &rows)) { Exit::Good } else { Exit::No })
+}
+
+/// Whether a target is the root disk or memory, where a card was most likely meant.
+fn is_no_medium(row: &Row) -> bool {
+    row.reason.is_none() && row.medium.as_ref().is_some_and(|medium| medium.mounted().is_no_medium())
+}
+
+/// Nodes that could be measured, and of which the target is no medium.
+fn astray(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    rows.iter().filter(|row| is_no_medium(row))
+}
+
+/// Whether a node can be measured with the others: the report leaves one out whose target is no medium, where more than half of the
+/// nodes have one that is mounted there. Where all are like that, it is what was meant.
+fn fits(row: &Row, rows: &[Row]) -> bool {
+    let there = |row: &&Row| row.medium.as_ref().is_some_and(|medium| medium.mounted() == Mounted::There);
+    let able: Vec<&Row> = rows.iter().filter(|row| row.reason.is_none()).collect();
+    let most_are_mounted = 2 * able.iter().filter(|row| there(row)).count() > able.len();
+    row.reason.is_none() && !(most_are_mounted && is_no_medium(row))
 }
 
 /// What the node itself does not see.
@@ -52,13 +72,13 @@ fn refusal(row: &Row) -> Option<String> {
     (row.planned_write_bytes.is_none() || row.budget_ns.is_none()).then(|| "its answer cannot be read".to_owned())
 }
 
-fn json(row: &Row) -> Value {
+fn json(row: &Row, rows: &[Row]) -> Value {
     json!({
         "node": row.node, "target": row.target, "unit": row.unit, "slot": row.slot, "reached": row.reached,
         "machine": row.machine, "bits": row.bits, "version": row.version, "medium": row.medium,
         "mounted": row.medium.as_ref().map(Medium::mounted), "free_bytes": row.free_bytes,
         "clock": row.clock.map(|clock| json!({ "offset_ns": clock.offset_ns, "bound_ns": clock.bound_ns })),
         "planned_write_bytes": row.planned_write_bytes, "budget_ns": row.budget_ns,
-        "fits": row.reason.is_none(), "reason": row.reason,
+        "fits": fits(row, rows), "no_medium": is_no_medium(row), "reason": row.reason,
     })
 }

@@ -9,6 +9,7 @@ use assay_report::{Style, left, table};
 
 use super::differs::most_different;
 use super::row::Row;
+use super::{astray, fits};
 
 /// A medium's name is cut to so many characters, so that a line is one on most terminals.
 const MEDIUM: usize = 22;
@@ -22,13 +23,13 @@ pub(super) fn text(rows: &[Row], style: &Style) -> String {
     for row in &bad {
         text += &format!("{}: {}\n", harmless(&row.node), row.reason.as_deref().unwrap_or_default());
     }
-    let astray = |row: &Row| {
+    let where_it_is = |row: &Row| {
         let words = assay_report::fleet::not_mounted(row.medium.as_ref()?.mounted(), &row.target)?;
         Some(format!("{}: {words}\n", harmless(&row.node)))
     };
-    text.extend(rows.iter().filter_map(astray));
+    text.extend(astray(rows).filter_map(where_it_is));
     text.extend(most_different(rows).map(|words| words + "\n"));
-    let fit: Vec<&Row> = rows.iter().filter(|row| row.reason.is_none()).collect();
+    let fit: Vec<&Row> = rows.iter().filter(|row| fits(row, rows)).collect();
     let bytes: u64 = fit.iter().filter_map(|row| row.planned_write_bytes).fold(0, u64::saturating_add);
     let longest = fit.iter().filter_map(|row| row.budget_ns).max().unwrap_or(0);
     text += &if fit.is_empty() {
@@ -45,7 +46,24 @@ pub(super) fn text(rows: &[Row], style: &Style) -> String {
             span(Duration::from_nanos(longest))
         )
     };
-    text
+    text + &no_medium(rows)
+}
+
+/// What is said of nodes whose target is the root disk or memory, beside the sentence on those that can be measured.
+fn no_medium(rows: &[Row]) -> String {
+    let all: Vec<&Row> = astray(rows).collect();
+    let (who, is) = match all.len() {
+        0 => return String::new(),
+        1 if rows.len() == 1 => ("It".to_owned(), "measures"),
+        1 => (format!("Node {}", harmless(&all[0].node)), "measures"),
+        n => (format!("{n} nodes"), "measure"),
+    };
+    let then = if all.iter().all(|row| fits(row, rows)) {
+        "is that what you mean?"
+    } else {
+        "the report leaves that out, as the others have a medium that is mounted"
+    };
+    format!(" {who} {is} the root disk or memory: {then}")
 }
 
 fn cells(row: &Row) -> [String; 7] {
@@ -73,6 +91,8 @@ fn clock(clock: DayClock) -> String {
 
 #[cfg(test)]
 mod tests {
+    use assay_core::medium::Medium;
+
     use super::*;
 
     #[test]
@@ -98,6 +118,35 @@ mod tests {
         let evil = Row { node: "n3".to_owned(), machine: "x\u{1b}[2J\nx".to_owned(), ..Row::default() };
         let text = text(&[evil], &Style::default());
         assert!(!text.contains('\u{1b}') && text.lines().count() == 4, "{text}");
+    }
+
+    /// As in the report: what is no medium is left out where more than half of the nodes have one.
+    #[test]
+    fn a_root_disk_beside_mounted_media_does_not_count() {
+        let row = |node: &str, point: &str| Row {
+            node: node.to_owned(),
+            target: "/mnt/card".to_owned(),
+            medium: Some(Medium { mount_point: Some(point.to_owned()), ..Medium::unknown("/mnt/card") }),
+            planned_write_bytes: Some(1 << 30),
+            budget_ns: Some(90_000_000_000),
+            reached: true,
+            ..Row::default()
+        };
+        let last = |rows: &[Row]| text(rows, &Style::default()).lines().last().unwrap_or_default().to_owned();
+        let two = [row("n1", "/mnt/card"), row("n2", "/mnt/card"), row("n3", "/")];
+        assert_eq!(two.iter().map(|row| fits(row, &two)).collect::<Vec<_>>(), [true, true, false]);
+        assert_eq!(
+            last(&two),
+            "Of these 3 nodes 2 can be measured: at most 2 GiB written in total, 1 min 30 s each. Node n3 measures the root disk \
+             or memory: the report leaves that out, as the others have a medium that is mounted"
+        );
+        let half = [row("n1", "/mnt/card"), row("n2", "/")];
+        assert!(half.iter().all(|row| fits(row, &half)), "no more than half are mounted");
+        assert!(
+            last(&half).ends_with("Node n2 measures the root disk or memory: is that what you mean?"),
+            "{}",
+            last(&half)
+        );
     }
 
     #[test]
