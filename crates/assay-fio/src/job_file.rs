@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use assay_core::arrivals::{MOST_IOPS, Process, Rate};
 use assay_core::cpus::Cpus;
-use assay_core::suite::{Analysis, LEAST_REPEATS, MOST_WITH_ENOUGH, Suite, SuiteError, SuiteWorkload, leaders, part};
+use assay_core::refined::Refined;
+use assay_core::suite::{
+    Analysis, LEAST_REPEATS, LayoutRule, MOST_WITH_ENOUGH, Suite, SuiteError, SuiteWorkload, leaders, part,
+};
 use assay_core::text::quoted;
 use assay_core::think::Think;
 use assay_core::units::Bytes;
@@ -156,6 +159,8 @@ fn as_it_was(header: Header, repeats: u32, span: Bytes, mut workloads: Vec<Suite
         repeats,
         enough: header.enough.filter(|_| (LEAST_REPEATS..=MOST_WITH_ENOUGH).contains(&repeats)),
         span,
+        span_percent: None,
+        layout: LayoutRule::default(),
         workloads,
         programs: Vec::new(),
     }
@@ -187,6 +192,8 @@ fn as_fio_runs(
         repeats,
         enough: None,
         span,
+        span_percent: None,
+        layout: LayoutRule::default(),
         workloads,
         programs: Vec::new(),
     }
@@ -352,11 +359,15 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         process: options.process.unwrap_or(if options.rate.is_some() { Process::Constant } else { Process::default() }),
         distribution: options.distribution.clone().filter(|_| pattern == Pattern::Random).unwrap_or_default(),
         think: think(options)?,
+        refined: Refined::default(),
         cpus: Cpus::default(),
         poll: false,
         group: None,
         duration: options.runtime.map(|r| r.value),
         span: Some(Bytes(span)),
+        span_percent: None,
+        offset: None,
+        offset_percent: None,
         analysis: Analysis::default(),
         original: None,
     })
