@@ -144,7 +144,9 @@ impl Suite {
                 w.offset = Some(Bytes(share(percent, whole)));
             }
             if let Some(percent) = w.span_percent.take() {
-                w.span = Some(Bytes(share(percent, whole)));
+                // What is behind the end of the medium is left out.
+                let most = whole.saturating_sub(w.offset.map_or(0, |offset| offset.0));
+                w.span = Some(Bytes(share(percent, whole).min(most)));
             }
             let end = w.span.map_or(0, |span| span.0).saturating_add(w.offset.map_or(0, |offset| offset.0));
             suite.span = suite.span.max(Bytes(end));
