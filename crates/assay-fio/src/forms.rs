@@ -79,7 +79,8 @@ pub(crate) fn zones(option: Given<'_, '_>) -> Result<bool, String> {
         "none" => Ok(false),
         "strided" => Ok(true),
         other => {
-            Err(format!("option `zonemode`: {} does not map; use strided, or run the file with fio", quoted(other)))
+            let other = quoted(other);
+            Err(format!("option `zonemode` does not map with {other}; use strided, or run the file with fio"))
         }
     }
 }

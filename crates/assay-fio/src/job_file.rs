@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use assay_core::suite::{
-    LEAST_REPEATS, LayoutRule, MOST_WITH_ENOUGH, Suite, SuiteError, SuiteWorkload, WHOLE, leaders, part,
+    LEAST_REPEATS, LayoutRule, MOST_WITH_ENOUGH, Suite, SuiteError, SuiteWorkload, WHOLE, leaders, members, part,
 };
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
@@ -278,13 +278,20 @@ fn together(jobs: &mut [Job], notes: &mut Vec<String>) -> Result<(), At<String>>
     Ok(())
 }
 
-/// Takes the offsets from workloads that have the part of a group's member in a file that assay wrote.
+/// Takes the offsets from the members of each group that have the parts of its members in a file that assay wrote.
 fn as_parts(workloads: &mut [SuiteWorkload], area_bytes: u64) {
     let mut plain = workloads.to_vec();
     plain.iter_mut().for_each(|w| w.offset = None);
-    for (index, w) in workloads.iter_mut().enumerate() {
-        let (begins, _) = part(&plain, index, area_bytes);
-        w.offset = w.offset.filter(|offset| offset.0 != begins);
+    for leader in leaders(&plain) {
+        let group = members(&plain, leader);
+        let fits = |index: usize| {
+            let (begins, most) = part(&plain, index, area_bytes);
+            let w = &workloads[index];
+            w.offset.is_none_or(|offset| offset.0 == begins) && w.span.is_none_or(|span| span.0 <= most)
+        };
+        if group.clone().all(fits) {
+            group.for_each(|index| workloads[index].offset = None);
+        }
     }
 }
 
@@ -363,7 +370,7 @@ fn as_fio_runs(
 ) -> Suite {
     let timed: Duration = leaders(&workloads).iter().filter_map(|index| workloads[*index].duration).sum();
     let seconds = timed.as_secs_f64() * f64::from(read.repeats) / BUDGET_SHARE;
-    let budget = if timed.is_zero() { UNTIMED } else { Duration::from_secs_f64(seconds + 1.0) };
+    let budget = if timed.is_zero() { UNTIMED } else { Duration::from_secs_f64((seconds + 1.0).ceil()) };
     let limit = may_write(&read, &workloads);
     if workloads.iter().any(|w| w.op != Op::Read) {
         let said = match read.percent {
