@@ -196,16 +196,7 @@ fn align(options: &Options<'_>, op: Op, sizes: &[Sizes; 2]) -> Result<Option<u64
             return Err(At { value, line: at.line });
         }
         let plain = used.iter().all(|d| sizes[*d].largest == at.value && sizes[*d].blocks.is_empty());
-        let uneven = options.distribution.as_ref().is_some_and(|distribution| !distribution.is_uniform());
-        if uneven && options.pattern() == Pattern::Random && sizes[used[0]].largest != at.value {
-            let value = "blockalign and random_distribution exclude each other".to_owned();
-            return Err(At { value, line: at.line });
-        }
         return Ok(Some(at.value).filter(|_| !plain));
-    }
-    // Where some places are more frequent than others, these are of what all sizes are multiples of.
-    if options.distribution.as_ref().is_some_and(|distribution| !distribution.is_uniform()) {
-        return Ok(None);
     }
     let several = used.len() > 1 && sizes[READ].largest != sizes[WRITE].largest;
     let smallest = used.iter().map(|d| sizes[*d].smallest()).min().unwrap_or(BLOCK);

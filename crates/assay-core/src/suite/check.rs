@@ -5,7 +5,6 @@ use std::time::Duration;
 use toml::Spanned;
 
 use super::file::{SuiteFile, WorkloadFile};
-use super::refine::aligned_spread;
 use super::workload::{Analysis, SuiteWorkload};
 use super::{
     LEAST_REPEATS, MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK, MIN_THINK, MOST_WITH_ENOUGH, SuiteError, groups,
@@ -137,9 +136,6 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
     let rate = raw.open_loop(blocks.mean().unwrap_or(block.0), &fail)?;
     let distribution = raw.spread(&fail)?;
     let refined = raw.refined(block.0, &blocks, &fail)?;
-    if let Some(why) = aligned_spread(&distribution, &refined, block.0) {
-        return Err(fail(0, why));
-    }
     let (cpus, poll_at) = (raw.processors(&fail)?, raw.poll.as_ref().map_or(0, |poll| poll.span().start));
     let original_at = raw.original.as_ref().map_or(0, |original| original.span().start);
     let workload = SuiteWorkload {

@@ -6,7 +6,6 @@ use super::check::Refuse;
 use super::file::WorkloadFile;
 use super::{MAX_BLOCK, MAX_THINK, SuiteError};
 use crate::blocks::Blocks;
-use crate::distribution::Distribution;
 use crate::refined::{Flow, Refined, Stride};
 use crate::text::quoted;
 use crate::units::{exact_bytes, parse_duration};
@@ -155,10 +154,4 @@ fn percent(key: &str, value: Option<&Spanned<u8>>, fail: &Refuse<'_>) -> Result<
         }
         value => Ok(value.map_or(0, |value| *value.get_ref())),
     }
-}
-
-/// Why a distribution and an alignment exclude each other; `None` where there is not both.
-pub(super) fn aligned_spread(distribution: &Distribution, refined: &Refined, block: u64) -> Option<String> {
-    let other = refined.align_bytes.is_some_and(|align| align != block);
-    (other && !distribution.is_uniform()).then(|| "align and distribution exclude each other".to_owned())
 }

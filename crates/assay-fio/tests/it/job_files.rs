@@ -290,6 +290,8 @@ fn loads_beyond_their_blocks_are_taken_over() {
     assert_eq!(one("rw=write\nbs=8k,16k\nrate=,1m\n").block, Bytes(16 << 10));
     assert!(one("rw=rw\n").refined.apart);
     assert_eq!(one("rw=randwrite\nbssplit=4k/50:8k/50\nba=1m\n").refined.align_bytes, Some(1 << 20));
+    let uneven = one("rw=randwrite\nbssplit=512/50:8k/50\nba=4k\nrandom_distribution=zoned:50/5:30/15:20/80\n");
+    assert_eq!((uneven.refined.align_bytes, uneven.distribution.is_uniform()), (Some(4096), false));
     assert_eq!(one("filename=a:b:c\nrw=write\n").refined.files, 3);
     assert_eq!(one("filename=a:b:c\nrw=write\nfile_service_type=sequential\n").refined.files, 0);
     assert!(one("filename=a\nnumjobs=4\nrw=read\n").refined.shared && !one("numjobs=4\n").refined.shared);
