@@ -5,11 +5,12 @@ use std::time::Duration;
 use toml::Spanned;
 
 use super::file::{SuiteFile, WorkloadFile};
-use super::workload::{Analysis, SuiteWorkload};
-use super::{
-    LEAST_REPEATS, MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK, MIN_THINK, MOST_WITH_ENOUGH, SuiteError, groups,
-    originals,
+use super::groups;
+use super::limits::{
+    LEAST_REPEATS, MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK, MIN_THINK, MOST_WITH_ENOUGH, SuiteError,
 };
+use super::originals;
+use super::workload::{Analysis, SuiteWorkload};
 use crate::arrivals::{MOST_IOPS, Rate};
 use crate::blocks::Blocks;
 use crate::cpus::Cpus;

@@ -4,7 +4,7 @@ use toml::Spanned;
 
 use super::check::Refuse;
 use super::file::WorkloadFile;
-use super::{MAX_BLOCK, MAX_THINK, SuiteError};
+use super::limits::{MAX_BLOCK, MAX_THINK, SuiteError};
 use crate::blocks::Blocks;
 use crate::refined::{Flow, Refined, Stride};
 use crate::text::quoted;
