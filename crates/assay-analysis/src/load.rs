@@ -36,7 +36,8 @@ pub struct Load {
     /// The sizes of operations where there are several, like `4KiB/60:64KiB/40`; empty where all are alike.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub blocks: String,
-    /// Pauses between operations and what runs at the same time; empty where there is neither.
+    /// What it has beyond its blocks, pauses between operations, and what runs at the same time; empty where there is
+    /// nothing of it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub beside: String,
     /// What tells several figures of one record under the same load apart; empty for the first.
@@ -165,10 +166,13 @@ fn blocks(workload: &Workload) -> String {
 
 fn beside(workload: &Workload) -> String {
     let together = workload.together.as_ref().map(|together| renewed(&together.to_string()));
-    match (workload.think, together) {
-        (Some(think), Some(together)) => format!("{think}, {together}"),
-        (think, None) => words(think),
-        (None, together) => words(together),
+    let refined = Some(&workload.refined).filter(|refined| !refined.is_empty());
+    match (refined, workload.think, together) {
+        (None, None, None) => String::new(),
+        (refined, think, together) => {
+            let parts = [words(refined), words(think), together.unwrap_or_default()];
+            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::text::quoted;
-use crate::units::Bytes;
+use crate::units::{Bytes, exact_bytes};
 
 /// Most sizes of a mix.
 const MOST_SIZES: usize = 64;
@@ -61,6 +61,15 @@ impl Blocks {
             share.percent *= 100.0 / sum;
         }
         Ok(Self(if sizes.len() > 1 { sizes } else { Vec::new() }))
+    }
+
+    /// A single size, where that is another one than that of the rest of a load.
+    ///
+    /// # Errors
+    /// One line, where it is no size of a block.
+    pub fn one(block_bytes: u64) -> Result<Self, String> {
+        Self::new([BlockShare { block_bytes, percent: 100.0 }])?;
+        Ok(Self(vec![BlockShare { block_bytes, percent: 100.0 }]))
     }
 
     /// Reads `4KiB/60:64KiB/40`, in the form of fio's `bssplit`: each size with its share in percent. Sizes without a
@@ -131,20 +140,14 @@ impl Blocks {
     }
 }
 
-/// A size in the largest unit of which it is a whole number.
-fn exact(bytes: u64) -> String {
-    match bytes {
-        _ if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),
-        _ if bytes.is_multiple_of(1 << 10) => format!("{}KiB", bytes >> 10),
-        _ => format!("{bytes}B"),
-    }
-}
-
 /// As [`Blocks::parse`] reads it.
 impl fmt::Display for Blocks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, share) in self.0.iter().enumerate() {
-            let size = exact(share.block_bytes);
+            let size = exact_bytes(share.block_bytes);
+            if self.0.len() == 1 {
+                return f.write_str(&size);
+            }
             let percent = (share.percent * 1e6).round() / 1e6;
             write!(f, "{}{size}/{percent}", if index > 0 { ":" } else { "" })?;
         }

@@ -25,6 +25,7 @@ mod pattern;
 pub mod private;
 pub mod program;
 pub mod record;
+pub mod refined;
 pub mod sensor;
 pub mod shared;
 pub mod soak;

@@ -116,6 +116,24 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// A size in the largest unit of which it is a whole number, as [`Bytes`] reads it: `4KiB`, `6GiB`, `1000B`.
+#[must_use]
+pub fn exact_bytes(bytes: u64) -> String {
+    let units = [(GIB * 1024, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")];
+    let unit = units.iter().find(|(size, _)| bytes >= *size && bytes.is_multiple_of(*size));
+    unit.map_or_else(|| format!("{bytes}B"), |(size, name)| format!("{}{name}", bytes / size))
+}
+
+/// A duration in the largest unit of which it is a whole number, as [`parse_duration`] reads it: `10s`, `1500ms`, `2h`.
+/// What is shorter than a microsecond is left out.
+#[must_use]
+pub fn exact_duration(time: Duration) -> String {
+    let micros = time.as_micros();
+    let units = [(3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1000, "ms")];
+    let unit = units.iter().find(|(size, _)| micros >= *size && micros.is_multiple_of(*size));
+    unit.map_or_else(|| format!("{micros}us"), |(size, name)| format!("{}{name}", micros / size))
+}
+
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;

@@ -8,6 +8,7 @@ use crate::cpus::Cpus;
 use crate::distribution::Distribution;
 use crate::load_title::LoadTitle;
 pub use crate::pattern::{Op, Pattern};
+use crate::refined::Refined;
 use crate::think::Think;
 use crate::together::Together;
 use crate::units::Bytes;
@@ -160,6 +161,9 @@ pub struct Workload {
     /// Pauses between operations of a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
+    /// What it has beyond pattern, block and queue.
+    #[serde(default, skip_serializing_if = "Refined::is_empty")]
+    pub refined: Refined,
     /// Processors that the threads run on, one each in turn, where the kernel does not choose.
     #[serde(default, skip_serializing_if = "Cpus::is_empty")]
     pub cpus: Cpus,
@@ -196,6 +200,7 @@ impl Workload {
             arrivals: None,
             distribution: Distribution::Uniform,
             think: None,
+            refined: Refined::default(),
             cpus: Cpus::default(),
             poll: false,
             together: None,
@@ -222,7 +227,14 @@ impl Workload {
     /// The largest block in bytes.
     #[must_use]
     pub fn largest_block(&self) -> u64 {
-        self.blocks.largest().unwrap_or(self.block_bytes)
+        let writes = self.refined.writes.largest().unwrap_or(0);
+        self.blocks.largest().unwrap_or(self.block_bytes).max(writes)
+    }
+
+    /// Whether operations have several sizes.
+    #[must_use]
+    pub fn has_sizes(&self) -> bool {
+        !self.blocks.is_empty() || !self.refined.writes.is_empty()
     }
 
     /// Whether the source does not tell this of the load.
@@ -291,8 +303,9 @@ impl Workload {
         let spread = (!self.distribution.is_uniform()).then(|| self.distribution.to_string());
         let arrivals = self.arrivals.map(|a| a.to_string());
         let think = self.think.map(|think| think.to_string());
+        let refined = (!self.refined.is_empty()).then(|| self.refined.to_string());
         let together = self.together.as_ref().map(Together::to_string);
-        let parts: Vec<String> = [arrivals, spread, think, together].into_iter().flatten().collect();
+        let parts: Vec<String> = [arrivals, spread, refined, think, together].into_iter().flatten().collect();
         parts.join(", ")
     }
 

@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering;
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use assay_core::workload::{Pattern, Workload};
+use assay_core::workload::{Op, Pattern, Workload};
 
 use crate::counters::Turns;
 use crate::pieces::Pieces;
 use crate::place::{Place, Region};
 use crate::spread::Spread;
+use crate::strides::Strides;
 
 /// Offsets of one job, each a multiple of the block size within the job's part of the span.
 #[derive(Debug)]
@@ -23,14 +24,40 @@ pub(crate) enum Addresses {
     Spread { block: u64, generator: Xoshiro256PlusPlus, spread: Box<Spread> },
     /// Operations of several sizes.
     Pieces(Box<Pieces>),
+    /// Runs with gaps, backwards, or several streams in turns.
+    Strides(Box<Strides>),
     /// Uniformly random blocks of the whole span.
     Random { blocks: u64, block: u64, generator: Xoshiro256PlusPlus },
+}
+
+/// Where the operations of a job go: reads and writes alike, or writes as a stream of their own.
+#[derive(Debug)]
+pub(crate) struct Places {
+    pub(crate) all: Addresses,
+    pub(crate) writes: Option<Addresses>,
+}
+
+impl From<Addresses> for Places {
+    fn from(all: Addresses) -> Self {
+        Self { all, writes: None }
+    }
+}
+
+impl Places {
+    /// Those of one job. `turns` are given where several threads make up its queue: those of reads, and of writes.
+    pub(crate) fn new(workload: &Workload, place: Place, turns: Option<[Turns; 2]>) -> Self {
+        let [turn, of_writes] = turns.map_or([None, None], |turns| turns.map(Some));
+        let apart = workload.refined.apart && workload.op == Op::Mixed;
+        let writes = apart.then(|| Addresses::new(workload, place, of_writes));
+        Self { all: Addresses::new(workload, place, turn), writes }
+    }
 }
 
 impl Addresses {
     /// The addresses of one job. `turn` is given where several threads make up its queue.
     pub(crate) fn new(workload: &Workload, place: Place, turn: Option<Turns>) -> Self {
-        if !workload.blocks.is_empty() {
+        let aligned = workload.refined.align_bytes.is_some_and(|align| align != workload.block_bytes);
+        if workload.has_sizes() || (aligned && workload.pattern == Pattern::Random) {
             return Self::Pieces(Box::new(Pieces::new(workload, place, turn)));
         }
         let block = workload.block_bytes.max(1);
@@ -42,6 +69,9 @@ impl Addresses {
                 Some(spread) => Self::Spread { block, generator, spread: Box::new(spread) },
                 None => Self::Random { blocks: all, block, generator },
             };
+        }
+        if let Some(strides) = Strides::new(workload, place, turn.clone()) {
+            return Self::Strides(Box::new(strides));
         }
         let Region { first, units: blocks, start } = place.region(all);
         match turn {
@@ -55,6 +85,7 @@ impl Addresses {
     pub(crate) fn next(&mut self, bytes: u32) -> u64 {
         match self {
             Self::Pieces(pieces) => pieces.next(bytes),
+            Self::Strides(strides) => strides.next(),
             Self::Sequential { first, blocks, next, block } => {
                 let at = *first + *next;
                 *next += 1;
@@ -81,7 +112,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use assay_core::workload::Op;
     use proptest::prelude::*;
     use std::collections::HashSet;
 

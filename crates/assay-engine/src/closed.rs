@@ -1,7 +1,7 @@
 //! The hot loop: a closed load from its first operation to the last. As soon as one is done the next begins, so that as
 //! many as asked for are in flight. What of it is measured is in the module `window`.
 
-use crate::address::Addresses;
+use crate::address::Places;
 use crate::batching::Chooser;
 use crate::contract::{Completion, Engine};
 use crate::job::{JobReport, JobSpec};
@@ -11,9 +11,9 @@ use crate::work::{Begun, Work};
 
 /// Runs a job on its engine until duration, quota, a failure or `stop` ends it. Everything that the window needs is
 /// allocated before it.
-pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobSpec<'_>) -> JobReport {
+pub(crate) fn drive<E: Engine>(engine: &mut E, places: impl Into<Places>, spec: &JobSpec<'_>) -> JobReport {
     let JobSpec { workload, depth, clock, live, .. } = *spec;
-    let mut work: Work<'_, u64> = Work::new(addresses, spec);
+    let mut work: Work<'_, u64> = Work::new(places, spec);
     let mut pauses = Pauses::new(workload.think);
     let mut batches = Chooser::new(depth, workload.stop.ramp_ns, spec.wait_for, spec.votes.clone());
     let mut window = Window::new(spec, &pauses);
@@ -24,6 +24,10 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
         let issuing = !window.is_closed() && work.failure.is_none();
         let mut done_at_once: Option<Completion> = None;
         while issuing && work.issued < pauses.next_at && !work.exhausted() {
+            let ahead = spec.flow.as_ref().is_some_and(|flow| work.has_room() && !flow.admits());
+            if ahead {
+                break;
+            }
             match work.begin(engine, || now) {
                 Begun::InFlight => {}
                 Begun::Not => break,
@@ -37,6 +41,12 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
         if in_flight == 0 {
             if issuing && !work.exhausted() && pauses.take(work.issued, spec.stop) {
                 window.burst_ended();
+                now = clock.now();
+                continue;
+            }
+            // Ahead of the others: they end all when they end.
+            if let (Some(flow), true, false) = (&spec.flow, issuing, work.over()) {
+                flow.wait(spec.stop);
                 now = clock.now();
                 continue;
             }

@@ -65,7 +65,7 @@ fn run_on(mut engine: Stalling, common: bool, ramp_ns: u64) -> JobReport {
         ..Workload::new("w", Op::Read, Pattern::Random, BLOCK)
     };
     let (live, stop) = (Live::new(), AtomicBool::new(false));
-    let addresses = Addresses::new(&workload, Place { job: 0, jobs: 1, repeat: 0, repeats: 1, seed: 1 }, None);
+    let addresses = Places::new(&workload, Place { job: 0, jobs: 1, repeat: 0, repeats: 1, seed: 1 }, None);
     let spec = JobSpec {
         workload: &workload,
         depth: 4,
@@ -78,6 +78,7 @@ fn run_on(mut engine: Stalling, common: bool, ramp_ns: u64) -> JobReport {
         stop: &stop,
         wait_for: Some(1),
         votes: Votes::of(1),
+        flow: None,
         common,
     };
     drive(&mut engine, addresses, &spec)

@@ -8,6 +8,7 @@ use assay_core::workload::Workload;
 use crate::batching::{Batching, Votes};
 use crate::clock::Clock;
 use crate::counters::Live;
+use crate::flow;
 
 /// What a job needs to know.
 pub(crate) struct JobSpec<'a> {
@@ -28,6 +29,8 @@ pub(crate) struct JobSpec<'a> {
     pub(crate) wait_for: Option<u32>,
     /// What the other jobs of the workload choose.
     pub(crate) votes: Votes,
+    /// Keeps its operations in a ratio to those of others.
+    pub(crate) flow: Option<flow::Gate>,
     /// Others begin at the same moment and are measured over the same time: other nodes, other workloads.
     pub(crate) common: bool,
 }

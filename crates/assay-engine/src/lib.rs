@@ -14,6 +14,7 @@ mod contract;
 mod control;
 mod counters;
 mod data;
+mod flow;
 mod gate;
 mod gather;
 mod job;
@@ -31,6 +32,7 @@ mod schedule;
 mod sizes;
 mod spec;
 mod spread;
+mod strides;
 mod sync;
 #[cfg(test)]
 mod sync_tests;

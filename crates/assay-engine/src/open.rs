@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use assay_core::histogram::Histogram;
 
-use crate::address::Addresses;
+use crate::address::Places;
 use crate::clock::Clock;
 use crate::contract::{Completion, Engine};
 use crate::counters::Snapshot;
@@ -114,7 +114,7 @@ impl Counted {
 pub(crate) fn drive<E: Engine>(
     engine: &mut E,
     clock: &impl Time,
-    addresses: Addresses,
+    places: impl Into<Places>,
     mut schedule: Schedule,
     spec: &JobSpec<'_>,
 ) -> JobReport {
@@ -122,7 +122,7 @@ pub(crate) fn drive<E: Engine>(
     let start = clock.now();
     let (opens, closes) = (stop.ramp_ns, stop.ramp_ns + stop.duration_ns);
     let last_begin = closes + grace_ns(stop.duration_ns);
-    let mut work: Work<'_, Times> = Work::new(addresses, spec);
+    let mut work: Work<'_, Times> = Work::new(places, spec);
     let mut counted = Counted::new(opens, closes);
     let (mut late_ns, mut now, mut due) = (0u64, 0, schedule.next());
 

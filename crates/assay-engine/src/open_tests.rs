@@ -78,7 +78,7 @@ fn run_for(duration_ns: u64, service_ns: u64, iops: f64, error_at: u64) -> JobRe
     };
     let place = Place { job: 0, jobs: 1, repeat: 0, repeats: 1, seed: 1 };
     let (live, stop, time) = (Live::new(), AtomicBool::new(false), Model(Cell::new(0)));
-    let addresses = Addresses::new(&workload, place, None);
+    let addresses = Places::new(&workload, place, None);
     let clock = Clock::start();
     let spec = JobSpec {
         wait_for: None,
@@ -92,6 +92,7 @@ fn run_for(duration_ns: u64, service_ns: u64, iops: f64, error_at: u64) -> JobRe
         clock,
         live: &live,
         stop: &stop,
+        flow: None,
         common: false,
     };
     let mut server = Server { service_ns, time: &time, served: 0, error_at };

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use assay_core::direction::Direction;
 use assay_core::workload::{Op, Workload};
 
-use crate::address::Addresses;
+use crate::address::{Addresses, Places};
 use crate::data::mix;
 use crate::sizes::Sizes;
 
@@ -23,24 +23,36 @@ pub(crate) struct Operations {
     directions: Directions,
     sizes: Sizes,
     addresses: Addresses,
+    /// Sizes of writes, where they are others than those of reads.
+    sizes_of_writes: Option<Sizes>,
+    /// Where writes go, where they are a stream of their own.
+    places_of_writes: Option<Addresses>,
     /// Where the part of the target begins that the workload uses.
     first_byte: u64,
 }
 
 impl Operations {
-    pub(crate) fn new(workload: &Workload, addresses: Addresses, seed: u64) -> Self {
+    pub(crate) fn new(workload: &Workload, places: Places, seed: u64) -> Self {
         Self {
             directions: Directions::new(workload, seed),
             sizes: Sizes::new(workload, seed),
-            addresses,
+            addresses: places.all,
+            sizes_of_writes: Sizes::of_writes(workload, seed),
+            places_of_writes: places.writes,
             first_byte: workload.offset_bytes,
         }
     }
 
     #[inline]
     pub(crate) fn next(&mut self) -> Operation {
-        let bytes = self.sizes.next();
-        Operation { direction: self.directions.next(), offset: self.first_byte + self.addresses.next(bytes), bytes }
+        let direction = self.directions.next();
+        let (mut sizes, mut places) = (&mut self.sizes, &mut self.addresses);
+        if direction == Direction::Write {
+            sizes = self.sizes_of_writes.as_mut().unwrap_or(sizes);
+            places = self.places_of_writes.as_mut().unwrap_or(places);
+        }
+        let bytes = sizes.next();
+        Operation { direction, offset: self.first_byte + places.next(bytes), bytes }
     }
 }
 

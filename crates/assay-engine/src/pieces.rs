@@ -1,4 +1,4 @@
-//! Where operations of several sizes go.
+//! Where operations of several sizes go, and those that begin at multiples of something else than their size.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,8 @@ use crate::counters::Turns;
 use crate::place::{Place, Region};
 use crate::spread::Spread;
 
-/// Offsets that are multiples of the largest number of bytes of which all sizes are multiples.
+/// Offsets that are multiples of what the workload says, else of the largest number of bytes of which all sizes are
+/// multiples.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     unit: u64,
@@ -34,7 +35,9 @@ enum Way {
 impl Pieces {
     /// `turn` is shared by the threads that make up one queue.
     pub(crate) fn new(workload: &Workload, place: Place, turn: Option<Turns>) -> Self {
-        let unit = workload.blocks.shares().iter().fold(0, |unit, share| gcd(share.block_bytes, unit)).max(1);
+        let sizes = workload.blocks.shares().iter().chain(workload.refined.writes.shares());
+        let common = sizes.fold(0, |unit, share| gcd(share.block_bytes, unit)).max(1);
+        let unit = workload.refined.align_bytes.filter(|_| workload.pattern == Pattern::Random).unwrap_or(common);
         let all = (workload.span_bytes / unit).max(1);
         if workload.pattern == Pattern::Random {
             let generator = place.generator();
@@ -106,6 +109,20 @@ mod tests {
             }
             assert_eq!(ends, [0, 1 << 20], "{pattern:?}");
         }
+    }
+
+    #[test]
+    fn operations_begin_where_they_may() {
+        let refined = assay_core::refined::Refined { align_bytes: Some(8192), ..Default::default() };
+        let workload = Workload { refined, ..workload(Pattern::Random, 1 << 20) };
+        let mut pieces = Pieces::new(&workload, Place { job: 0, jobs: 1, repeat: 0, repeats: 1, seed: 3 }, None);
+        let mut seen = std::collections::HashSet::new();
+        for bytes in [4096, 6144, 16_384].into_iter().cycle().take(6000) {
+            let at = pieces.next(bytes);
+            assert!(at.is_multiple_of(8192) && at + u64::from(bytes) <= 1 << 20);
+            seen.insert(at);
+        }
+        assert_eq!(seen.len(), 128, "every place, and no other");
     }
 
     #[test]

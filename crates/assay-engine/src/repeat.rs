@@ -11,6 +11,7 @@ use crate::clock::{Clock, sleep_until};
 use crate::contract::EngineKind;
 use crate::control::Control;
 use crate::counters::{Live, Totals};
+use crate::flow;
 use crate::gather::{Gathered, Member, OnSampleOf, gather};
 use crate::job::JobReport;
 use crate::sampler::{LiveSample, OnSample};
@@ -94,8 +95,9 @@ pub fn run_together(
 ) -> Vec<RepeatReport> {
     let (sender, answers) = mpsc::channel();
     let mut threads = Vec::with_capacity(workloads.len());
-    for (number, (engine, spec)) in workloads.iter().enumerate() {
-        match Threads::begin(*engine, spec, control, workloads.len() > 1, (number, &sender)) {
+    let gates = flow::Gate::of(workloads.iter().map(|(_, spec)| &spec.workload));
+    for (number, ((engine, spec), gate)) in workloads.iter().zip(&gates).enumerate() {
+        match Threads::begin(*engine, spec, control, (workloads.len() > 1, gate.as_ref()), (number, &sender)) {
             Ok(begun) => threads.push(begun),
             Err(trouble) => {
                 // Those that wait are let go, and find that they are to stop.

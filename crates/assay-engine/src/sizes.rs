@@ -3,6 +3,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use assay_core::blocks::Blocks;
 use assay_core::workload::Workload;
 
 use crate::data::mix;
@@ -24,10 +25,24 @@ pub(crate) enum Sizes {
 }
 
 impl Sizes {
+    /// Those of reads, and of all operations where writes have no others.
     pub(crate) fn new(workload: &Workload, seed: u64) -> Self {
+        Self::of(&workload.blocks, workload.block_bytes, seed)
+    }
+
+    /// Those of writes; `None` where they are the same.
+    pub(crate) fn of_writes(workload: &Workload, seed: u64) -> Option<Self> {
+        let writes = &workload.refined.writes;
+        (!writes.is_empty()).then(|| Self::of(writes, workload.block_bytes, seed ^ 1))
+    }
+
+    fn of(blocks: &Blocks, block_bytes: u64, seed: u64) -> Self {
         let bytes = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
-        let shares = workload.blocks.shares();
-        let Some(last) = shares.last() else { return Self::One(bytes(workload.block_bytes)) };
+        let shares = blocks.shares();
+        let Some(last) = shares.last() else { return Self::One(bytes(block_bytes)) };
+        if shares.len() == 1 {
+            return Self::One(bytes(last.block_bytes));
+        }
         let mut sum = 0.0;
         let mut below: Vec<(u64, u32)> = Vec::with_capacity(shares.len());
         for share in &shares[..shares.len() - 1] {
@@ -53,7 +68,6 @@ impl Sizes {
 
 #[cfg(test)]
 mod tests {
-    use assay_core::blocks::Blocks;
     use assay_core::workload::{Op, Pattern};
 
     use super::*;

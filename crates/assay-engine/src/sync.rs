@@ -3,7 +3,7 @@
 use std::io;
 
 use assay_core::direction::Direction;
-use assay_core::workload::Sync;
+use assay_core::workload::{Sync, Workload};
 
 use crate::buffer::Pool;
 use crate::contract::{Completion, Engine, Io, Submit};
@@ -16,11 +16,19 @@ pub(crate) struct SyncEngine<'a> {
     target: &'a Target,
     channel: Channel<'a>,
     sync: Sync,
+    /// Writes until the next sync, and between two of them.
+    until_sync: u32,
+    every: u32,
 }
 
 impl<'a> SyncEngine<'a> {
-    pub(crate) fn new(pool: Pool, target: &'a Target, sync: Sync) -> io::Result<Self> {
-        Ok(Self { pool, target, channel: Channel::of(target.file(), target.direct())?, sync })
+    /// `turn` of `turns` threads of a job: where a sync follows several writes, they do not all sync at once.
+    pub(crate) fn new(pool: Pool, target: &'a Target, workload: &Workload, turn: u32, turns: u32) -> io::Result<Self> {
+        let every = workload.refined.writes_a_sync();
+        let ahead = u64::from(every) * u64::from(turn % turns.max(1)) / u64::from(turns.max(1));
+        let until_sync = every - u32::try_from(ahead).unwrap_or(0).min(every - 1);
+        let channel = Channel::of(target.file(), target.direct())?;
+        Ok(Self { pool, target, channel, sync: workload.sync, until_sync, every })
     }
 
     fn run(&mut self, io: Io) -> io::Result<usize> {
@@ -29,7 +37,11 @@ impl<'a> SyncEngine<'a> {
             Direction::Read => self.channel.read_at(buffer, io.offset),
             Direction::Write => {
                 let written = self.channel.write_at(buffer, io.offset)?;
-                self.target.sync_as(self.sync)?;
+                self.until_sync -= 1;
+                if self.until_sync == 0 {
+                    self.until_sync = self.every;
+                    self.target.sync_as(self.sync)?;
+                }
                 Ok(written)
             }
         }

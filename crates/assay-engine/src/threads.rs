@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use assay_core::workload::Pattern;
 
-use crate::address::Addresses;
+use crate::address::Places;
 use crate::batching::Votes;
 use crate::buffer::Pool;
 use crate::clock::{Clock, sleep_until};
@@ -14,6 +14,7 @@ use crate::closed::drive;
 use crate::contract::{Engine, EngineKind};
 use crate::control::Control;
 use crate::counters::{Live, Turns};
+use crate::flow;
 use crate::gate::Gate;
 use crate::job::{JobReport, JobSpec};
 use crate::null::Null;
@@ -50,7 +51,7 @@ impl Threads {
         engine: EngineKind,
         spec: &RepeatSpec,
         control: &Control,
-        common: bool,
+        (common, flow): (bool, Option<&flow::Gate>),
         (number, sender): (usize, &mpsc::Sender<Answer>),
     ) -> Result<Self, Trouble> {
         let workload = &spec.workload;
@@ -64,11 +65,11 @@ impl Threads {
         let quota = workload.stop.max_bytes.map_or(u64::MAX, share);
         // Of several sizes the bytes of so many operations are not known beforehand.
         let of_thread = |bytes: u64| (bytes / u64::from(count)).saturating_sub(workload.largest_block());
-        let byte_quota = workload.stop.max_bytes.filter(|_| !workload.blocks.is_empty()).map_or(u64::MAX, of_thread);
+        let byte_quota = workload.stop.max_bytes.filter(|_| workload.has_sizes()).map_or(u64::MAX, of_thread);
         // Threads that make up the queue of one job share its sequential stream.
         let per_job = (count / workload.jobs.max(1)).max(1);
         let counters = || -> Vec<Turns> { (0..workload.jobs.max(1)).map(|_| Arc::default()).collect() };
-        let (turns, taken) = (counters(), counters());
+        let (turns, of_writes, taken) = (counters(), counters(), counters());
         let threads = Self {
             count: count as usize,
             lives: (0..count).map(|_| Arc::new(Live::new())).collect(),
@@ -81,10 +82,18 @@ impl Threads {
         let votes = Votes::of(threads.count);
         for thread in 0..count {
             let job = thread / per_job;
-            let turn = (per_job > 1 && sequential).then(|| Arc::clone(&turns[job as usize % turns.len()]));
+            let turn = (per_job > 1 && sequential)
+                .then(|| [&turns, &of_writes].map(|all| Arc::clone(&all[job as usize % all.len()])));
+            let shared = sequential && workload.refined.shared;
             let place = Place {
-                job: if sequential { job } else { thread },
-                jobs: workload.jobs,
+                job: if shared {
+                    0
+                } else if sequential {
+                    job
+                } else {
+                    thread
+                },
+                jobs: if shared { 1 } else { workload.jobs },
                 repeat: spec.repeat,
                 repeats: spec.repeats,
                 seed: spec.seed,
@@ -97,7 +106,7 @@ impl Threads {
             let work = ThreadWork {
                 engine,
                 spec: spec.clone(),
-                addresses: Addresses::new(workload, place, turn),
+                places: Places::new(workload, place, turn),
                 schedule,
                 thread,
                 depth,
@@ -108,6 +117,8 @@ impl Threads {
                 began_ns: Arc::clone(&threads.began_ns),
                 gate: Arc::clone(&threads.gate),
                 votes: votes.clone(),
+                turn: (thread % per_job, per_job),
+                flow: flow.cloned(),
                 common,
             };
             let sender = sender.clone();
@@ -148,15 +159,10 @@ impl Threads {
 }
 
 /// One operation after another, or each when it is due.
-fn drive_as<E: Engine>(
-    engine: &mut E,
-    addresses: Addresses,
-    schedule: Option<Schedule>,
-    job: &JobSpec<'_>,
-) -> JobReport {
+fn drive_as<E: Engine>(engine: &mut E, places: Places, schedule: Option<Schedule>, job: &JobSpec<'_>) -> JobReport {
     match schedule {
-        Some(schedule) => open::drive(engine, &job.clock, addresses, schedule, job),
-        None => drive(engine, addresses, job),
+        Some(schedule) => open::drive(engine, &job.clock, places, schedule, job),
+        None => drive(engine, places, job),
     }
 }
 
@@ -164,7 +170,7 @@ fn drive_as<E: Engine>(
 struct ThreadWork {
     engine: EngineKind,
     spec: RepeatSpec,
-    addresses: Addresses,
+    places: Places,
     /// When operations are due, in an open loop.
     schedule: Option<Schedule>,
     thread: u32,
@@ -176,6 +182,9 @@ struct ThreadWork {
     began_ns: Arc<AtomicU64>,
     gate: Arc<Gate>,
     votes: Votes,
+    /// Number of the thread among those that make up the queue of its job, and how many they are.
+    turn: (u32, u32),
+    flow: Option<flow::Gate>,
     /// Other workloads begin at the same moment.
     common: bool,
 }
@@ -183,8 +192,8 @@ struct ThreadWork {
 impl ThreadWork {
     /// Sets the engine up, waits for the others, drives it.
     fn run(self) -> Result<JobReport, String> {
-        let Self { engine: kind, spec, addresses, schedule, thread, depth, quota, byte_quota, live, stop, .. } = self;
-        let Self { began_ns, gate, votes, common, .. } = self;
+        let Self { engine: kind, spec, places, schedule, thread, depth, quota, byte_quota, live, stop, .. } = self;
+        let Self { began_ns, gate, votes, common, turn: (turn, turns), flow, .. } = self;
         // Before memory is taken: it is that of the processor which touches it first.
         if let Some(Err(message)) = spec.workload.cpus.of_thread(thread).map(pin) {
             gate.wait();
@@ -202,7 +211,7 @@ impl ThreadWork {
         if spec.workload.writes() && kind != EngineKind::Null {
             pool.fill(spec.seed ^ (u64::from(thread) << 40) ^ u64::from(spec.repeat));
         }
-        let driven = |engine: &mut dyn FnMut(Addresses, Option<Schedule>, &JobSpec<'_>) -> JobReport| {
+        let driven = |engine: &mut dyn FnMut(Places, Option<Schedule>, &JobSpec<'_>) -> JobReport| {
             gate.wait();
             if let Some(at_ns) = spec.begin_at_ns {
                 sleep_until(at_ns);
@@ -222,28 +231,25 @@ impl ThreadWork {
                 // A completion port hands over what is there, and cannot be asked to wait for several.
                 wait_for: if kind == EngineKind::Iocp { Some(1) } else { spec.wait_for },
                 votes: votes.clone(),
+                flow: flow.clone(),
                 common: common || spec.begin_at_ns.is_some(),
             };
-            engine(addresses, schedule, &job)
+            engine(places, schedule, &job)
         };
         match (kind, spec.target.as_deref()) {
             (EngineKind::Null, _) => {
                 let mut engine = Null::new(pool, depth);
-                Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
+                Ok(driven(&mut |places, schedule, job| drive_as(&mut engine, places, schedule, job)))
             }
-            (EngineKind::Sync, Some(target)) => match SyncEngine::new(pool, target, spec.workload.sync) {
-                Ok(mut engine) => {
-                    Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
-                }
+            (EngineKind::Sync, Some(target)) => match SyncEngine::new(pool, target, &spec.workload, turn, turns) {
+                Ok(mut engine) => Ok(driven(&mut |places, schedule, job| drive_as(&mut engine, places, schedule, job))),
                 Err(error) => {
                     gate.wait();
                     Err(format!("the file could not be opened once more for a thread: {error}"))
                 }
             },
             (kind, Some(target)) if kind == ASYNCHRONOUS => match Queue::new(pool, target, depth, &spec.workload) {
-                Ok(mut engine) => {
-                    Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
-                }
+                Ok(mut engine) => Ok(driven(&mut |places, schedule, job| drive_as(&mut engine, places, schedule, job))),
                 Err(error) => {
                     gate.wait();
                     Err(format!("{QUEUE} could not be set up: {error}"))

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_core::direction::Direction;
 
-use crate::address::Addresses;
+use crate::address::Places;
 use crate::contract::{Completion, Engine, Io, Submit};
 use crate::counters::Totals;
-use crate::data::{mix, stamp};
+use crate::data::{Content, mix, stamp};
 use crate::job::{IoFailure, JobSpec};
 use crate::operations::{Operation, Operations};
 use crate::sys::IO_ERROR;
@@ -37,6 +37,8 @@ pub(crate) enum Begun {
 /// The state of a job's loop.
 pub(crate) struct Work<'a, T> {
     operations: Operations,
+    /// What is written, where that is not the usual.
+    content: Option<Content>,
     seed: u64,
     depth: u32,
     quota: u64,
@@ -57,10 +59,11 @@ pub(crate) struct Work<'a, T> {
 
 impl<'a, T: Copy + Default> Work<'a, T> {
     /// Nothing is begun yet, and everything is allocated.
-    pub(crate) fn new(addresses: Addresses, spec: &JobSpec<'a>) -> Self {
+    pub(crate) fn new(places: impl Into<Places>, spec: &JobSpec<'a>) -> Self {
         let seed = mix(spec.seed ^ mix(u64::from(spec.job) + 1));
         Self {
-            operations: Operations::new(spec.workload, addresses, seed),
+            operations: Operations::new(spec.workload, places.into(), seed),
+            content: Content::of(spec.workload, spec.seed),
             seed,
             depth: spec.depth,
             quota: spec.quota,
@@ -83,7 +86,11 @@ impl<'a, T: Copy + Default> Work<'a, T> {
         let Operation { direction, offset, bytes } = self.operations.next();
         let write = direction == Direction::Write;
         if write {
-            stamp(&mut engine.buffer(slot)[..bytes as usize], self.seed, offset, self.issued);
+            let buffer = &mut engine.buffer(slot)[..bytes as usize];
+            match &self.content {
+                None => stamp(buffer, self.seed, offset, self.issued),
+                Some(content) => content.make(buffer, self.seed, offset, self.issued),
+            }
         }
         self.flights[slot as usize] = Flight { times: times(), bytes, write, offset };
         let answer = engine.submit(Io { slot, direction, offset, bytes });
@@ -124,6 +131,12 @@ impl<'a, T: Copy + Default> Work<'a, T> {
     #[inline(always)]
     pub(crate) fn in_flight(&self) -> usize {
         self.depth as usize - self.free.len()
+    }
+
+    /// Whether another operation can be begun.
+    #[inline(always)]
+    pub(crate) fn has_room(&self) -> bool {
+        !self.free.is_empty()
     }
 
     /// Those that landed last, the newest at the end.

@@ -2,15 +2,19 @@
 
 /// What these say is about fio's own clock, logs and output, its generator of offsets, how it makes and removes its
 /// files, and when it ends jobs beside each other: assay does each in its own way.
-const OF_FIO_ALONE: [&str; 52] = [
+const OF_FIO_ALONE: [&str; 60] = [
     "allow_file_create",
     "allrandrepeat",
+    "buffer_compress_chunk",
     "bwavgtime",
     "clat_percentiles",
     "clocksource",
     "create_fsync",
     "create_on_open",
     "create_serialize",
+    "dedupe_global",
+    "dedupe_mode",
+    "dedupe_working_set_percentage",
     "disable_bw",
     "disable_bw_measurement",
     "disable_clat",
@@ -24,6 +28,7 @@ const OF_FIO_ALONE: [&str; 52] = [
     "gtod_cpu",
     "gtod_reduce",
     "hugepage-size",
+    "ignore_zone_limits",
     "io_submit_mode",
     "iomem",
     "iopsavgtime",
@@ -38,6 +43,7 @@ const OF_FIO_ALONE: [&str; 52] = [
     "log_issue_time",
     "log_max_value",
     "log_offset",
+    "log_prio",
     "log_store_compressed",
     "log_unix_epoch",
     "mem",
@@ -52,13 +58,15 @@ const OF_FIO_ALONE: [&str; 52] = [
     "thinktime_blocks_type",
     "unified_rw_reporting",
     "unlink",
+    "userspace_reap",
     "write_bw_log",
+    "write_hist_log",
     "write_iops_log",
     "write_lat_log",
 ];
 
 /// Options with what is done instead.
-const REPLACEMENTS: [(&[&str], &str); 10] = [
+const REPLACEMENTS: [(&[&str], &str); 9] = [
     (
         &[
             "verify",
@@ -93,12 +101,12 @@ const REPLACEMENTS: [(&[&str], &str); 10] = [
         ],
         "a repeat lasts its runtime; whether it was steady is judged and shown",
     ),
-    (&["nrfiles", "openfiles", "file_service_type"], "the files of a job are parts of one file"),
+    (&["nrfiles", "openfiles"], "the files of a job are parts of one file, which a stream goes through in turns"),
     (
         &["loops"],
         "a repeat lasts its time, however often it goes through the area; --repeats sets how often it is made",
     ),
-    (&["number_ios"], "a repeat is ended by its time and not by a number of operations"),
+    (&["number_ios", "io_size", "io_limit"], "a repeat is ended by its time and not by what was done"),
     (
         &["numa_cpu_nodes", "numa_mem_policy", "cpus_allowed", "cpus_allowed_policy", "cpumask"],
         "processors are chosen by --cpus, and else by the kernel, as memory is",
@@ -109,7 +117,6 @@ const REPLACEMENTS: [(&[&str], &str); 10] = [
         "a rate that is not reached is reported, and does not end the run",
     ),
     (&["startdelay"], "jobs that run at the same time begin together"),
-    (&["blockalign", "ba"], "operations begin at multiples of what all their sizes are multiples of"),
 ];
 
 /// What is to be said of an option.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use assay_core::finding::Finding;
 use assay_core::medium::MediumKind;
+use assay_core::suite::LayoutRule;
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_device::guard::{RawPermit, check_raw};
@@ -100,7 +101,7 @@ impl Access {
 pub(crate) fn area_bytes(request: &Request, available: u64, findings: &mut Vec<Finding>) -> Result<u64, RunError> {
     let (suite, writes) = (&request.suite, request.suite.writes());
     let allowed = Budget::new(suite.budget, workloads_bytes(suite)).area_bytes(writes);
-    if allowed < LEAST_AREA && request.resume.is_none() {
+    if allowed < LEAST_AREA && request.resume.is_none() && !suite.layout.keeps_size() {
         return Err(RunError::WriteLimit {
             limit: suite.max_write.to_string(),
             needed: Bytes(LEAST_AREA * if writes { 4 } else { 1 } * if suite.programs_write() { 2 } else { 1 })
@@ -111,6 +112,9 @@ pub(crate) fn area_bytes(request: &Request, available: u64, findings: &mut Vec<F
         resumption.refuse_smaller(available)?;
     }
     let asked = suite.span.0;
+    if suite.layout.keeps_size() && request.resume.is_none() {
+        return whole_area(request, asked, available);
+    }
     let kept = request.resume.as_ref().and_then(|resumption| resumption.area_bytes());
     let used = kept.unwrap_or_else(|| asked.min(rounded(available.min(allowed))));
     if used < asked {
@@ -122,6 +126,20 @@ pub(crate) fn area_bytes(request: &Request, available: u64, findings: &mut Vec<F
         });
     }
     Ok(used)
+}
+
+/// The size that was asked for, where there is room for it and it may be written.
+fn whole_area(request: &Request, asked: u64, available: u64) -> Result<u64, RunError> {
+    let suite = &request.suite;
+    if asked > available {
+        let (asked, available) = (Bytes(asked).to_string(), Bytes(available).to_string());
+        return Err(RunError::Size { asked, available, path: request.shown() });
+    }
+    let laid_out = !(suite.layout == LayoutRule::None && request.raw != RawMode::Refused);
+    if laid_out && asked > suite.max_write.0 {
+        return Err(RunError::WritesOfSize { limit: suite.max_write.to_string(), asked: Bytes(asked).to_string() });
+    }
+    Ok(asked)
 }
 
 /// What is known of the medium before anything is measured.

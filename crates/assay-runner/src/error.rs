@@ -117,6 +117,39 @@ pub enum RunError {
         "workload `{0}` has think time or runs at the same time as others, which is not run by engine fio; use another engine"
     )]
     TogetherByFio(String),
+    /// Alignments, strides and the like are done in another way by fio.
+    #[error(
+        "workload `{0}` has an alignment, stride, files, syncs after several writes or the like, which engine fio does not run; use another engine"
+    )]
+    RefinedByFio(String),
+    /// The size that was asked for is used, or nothing is measured.
+    #[error("{path}: the suite uses {asked}, and {available} can be used; free some space, or give a smaller --size")]
+    Size {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        available: String,
+        /// Of the request.
+        path: String,
+    },
+    /// A share of the medium that its blocks do not fit into.
+    #[error("{path}: {why}; give a larger --size")]
+    Share {
+        /// What is wrong.
+        why: String,
+        /// Of the request.
+        path: String,
+    },
+    /// The write limit is less than the test area that has to be written.
+    #[error(
+        "the write limit of {limit} is less than the test area of {asked}; raise --max-write, or give a smaller --size"
+    )]
+    WritesOfSize {
+        /// The limit.
+        limit: String,
+        /// The area.
+        asked: String,
+    },
     /// A processor that this process may not use.
     #[error("processor {cpu} is not among those that this process may use ({allowed}); name others with --cpus")]
     Cpu {
@@ -204,6 +237,9 @@ impl RunError {
             | Self::Budget { .. }
             | Self::OpenLoopByFio(_)
             | Self::TogetherByFio(_)
+            | Self::RefinedByFio(_)
+            | Self::Share { .. }
+            | Self::WritesOfSize { .. }
             | Self::Cpu { .. }
             | Self::CpusByReference(_)
             | Self::PolledByOthers(_)
@@ -214,6 +250,7 @@ impl RunError {
             | Self::ReadOnly { .. }
             | Self::Permission(_)
             | Self::NoSpace { .. }
+            | Self::Size { .. }
             | Self::Engine { .. }
             | Self::Poll { .. }
             | Self::Crosscheck(_)

@@ -13,7 +13,7 @@ pub(crate) fn refuse_too_large(workloads: &[SuiteWorkload], available: Option<u6
     for leader in leaders(workloads) {
         let group = &workloads[members(workloads, leader)];
         let slots = |w: &SuiteWorkload| u64::from(w.jobs.max(1)).saturating_mul(u64::from(w.queue_depth.max(1)));
-        let buffers = |w: &SuiteWorkload| buffer_bytes(slots(w), w.block.0);
+        let buffers = |w: &SuiteWorkload| buffer_bytes(slots(w), w.largest());
         let needed = group.iter().map(buffers).fold(0, u64::saturating_add);
         if needed > available {
             return Err(RunError::Memory {

@@ -153,7 +153,7 @@ impl Pace {
         let mut w = asked.clone();
         let floor = LEAST_BLOCK.max(alignment);
         // Of several sizes each stays what it is.
-        let shrinks = |w: &SuiteWorkload| w.blocks.is_empty() && w.block.0 > floor;
+        let shrinks = |w: &SuiteWorkload| !w.has_sizes() && w.refined.is_empty() && w.block.0 > floor;
         while w.block.0 * u64::from(w.jobs) > span && (w.jobs > 1 || shrinks(&w)) {
             if w.jobs > 1 {
                 w.jobs /= 2;

@@ -54,6 +54,8 @@ impl Run {
         } else {
             Access::to_directory(&request, &seen, &mut findings)?
         };
+        request.suite =
+            request.suite.settled(available).map_err(|why| RunError::Share { why, path: request.shown() })?;
         let area_bytes = area_bytes(&request, available, &mut findings)?;
         findings.extend(known_findings(&sysroot, &seen));
         let settings = settings(&request, is_device, area_bytes);

@@ -22,6 +22,10 @@ pub(crate) fn refuse_impossible(request: &Request, sysroot: &Sysroot) -> Result<
     if let (EngineWish::Fio, Some(special)) = (&request.engine, special) {
         return Err(RunError::TogetherByFio(special.name.clone()));
     }
+    let refined = request.suite.workloads.iter().find(|w| !w.refined.is_empty());
+    if let (EngineWish::Fio, Some(refined)) = (&request.engine, refined) {
+        return Err(RunError::RefinedByFio(refined.name.clone()));
+    }
     manner::refuse(request)?;
     refuse_too_large(&request.suite.workloads, available_memory(sysroot))
 }

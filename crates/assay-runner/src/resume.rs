@@ -179,7 +179,7 @@ pub(crate) fn lasted_ns(measurement: &Measurement) -> u64 {
 pub(crate) fn as_before(asked: &SuiteWorkload, measurement: &Measurement) -> Option<SuiteWorkload> {
     let workload = &measurement.workload;
     (!measurement.repeats.is_empty()).then(|| SuiteWorkload {
-        block: Bytes(workload.largest_block()),
+        block: if asked.has_sizes() { asked.block } else { Bytes(workload.largest_block()) },
         queue_depth: workload.queue_depth,
         jobs: workload.jobs,
         ..asked.clone()

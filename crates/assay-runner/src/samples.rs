@@ -10,6 +10,7 @@ use assay_core::draft::Draft;
 use assay_core::event::Event;
 use assay_core::medium::Medium;
 use assay_core::record::{Measurement, OriginalRun, Record, SuiteRef, Tool};
+use assay_core::refined::Refined;
 use assay_core::suite::{Analysis, SuiteWorkload};
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
@@ -54,11 +55,15 @@ pub(crate) fn asked(op: Op, pattern: Pattern, block: u64, queue_depth: u32) -> S
         blocks: Blocks::default(),
         distribution: Distribution::default(),
         think: None,
+        refined: Refined::default(),
         cpus: Cpus::default(),
         poll: false,
         group: None,
         duration: None,
         span: None,
+        span_percent: None,
+        offset: None,
+        offset_percent: None,
         analysis: Analysis::Mean,
         original: None,
     }

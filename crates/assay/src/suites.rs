@@ -4,9 +4,10 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use assay_core::suite::{Suite, SuiteError};
+use assay_core::suite::{Suite, SuiteError, SuiteWorkload, WHOLE};
 use assay_core::text::harmless;
-use assay_fio::{JobFile, Place};
+use assay_core::units::Bytes;
+use assay_fio::{Amount, JobFile, Wish};
 
 use crate::failure::Failure;
 use crate::input;
@@ -99,29 +100,29 @@ pub(crate) fn is_built_in(name: &str) -> bool {
 
 /// A suite by name or file, and its text.
 pub(crate) fn checked(name: &str) -> Result<(String, Suite), Failure> {
-    let (text, file) = text(name)?;
-    let (suite, _) = parse(&text, &file)?;
-    if suite.budget > LONGEST_BUDGET {
-        return Err(Failure::usage(format!("{file}: budget must be 1s to 30d")));
-    }
+    let (text, suite, _) = wished(name, &Wish::default())?;
     Ok((text, suite))
 }
 
-/// A suite by name or file, and what is different from how its own tool would run it.
-pub(crate) fn noted(name: &str) -> Result<(Suite, Vec<String>), Failure> {
-    let (text, suite) = checked(name)?;
-    let (_, notes) = parse(&text, name)?;
-    Ok((suite, notes))
+/// A suite by name or file with what is asked for beside it, its text, and what is different from how its own tool would
+/// run it.
+pub(crate) fn wished(name: &str, wish: &Wish) -> Result<(String, Suite, Vec<String>), Failure> {
+    let (text, file) = text(name)?;
+    let (suite, notes) = parse(&text, &file, wish)?;
+    if suite.budget > LONGEST_BUDGET {
+        return Err(Failure::usage(format!("{file}: budget must be 1s to 30d")));
+    }
+    Ok((text, suite, notes))
 }
 
-/// Where a fio job file is to be run, if it says so.
-pub(crate) fn place(file: &str) -> Result<Option<Place>, Failure> {
+/// A fio job file, and the places that it names.
+pub(crate) fn job_file(file: &str, wish: &Wish) -> Result<JobFile, Failure> {
     let (text, shown) = text(file)?;
-    Ok(read_job_file(&text, &shown)?.place)
+    Ok(read_job_file(&text, &shown, wish)?)
 }
 
 /// A job file with the files that it includes, which lie in its folder or below it.
-fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
+fn read_job_file(text: &str, file: &str, wish: &Wish) -> Result<JobFile, SuiteError> {
     let folder = Path::new(file).parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).to_owned();
     let included = |path: &Path| {
@@ -137,20 +138,59 @@ fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
             Err(error) => Err(error.to_string()),
         }
     };
-    assay_fio::read_job_file(text, file, &included)
+    assay_fio::read_job_file(text, file, &included, wish)
 }
 
-/// Whether the name says that a file is a fio job file.
+/// Whether a file is a fio job file, by what it holds or by its name. What cannot be read is none.
 pub(crate) fn is_job_file(path: &Path) -> bool {
+    if has_its_name(path) {
+        return true;
+    }
+    let Ok(meta) = std::fs::metadata(path) else { return false };
+    let mut text = String::new();
+    let read = meta.is_file() && meta.len() <= LONGEST;
+    read && input::open(path).is_ok_and(|file| file.take(LONGEST).read_to_string(&mut text).is_ok())
+        && assay_fio::is_job_text(&text)
+}
+
+fn has_its_name(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("fio"))
 }
 
-fn parse(text: &str, file: &str) -> Result<(Suite, Vec<String>), Failure> {
-    if is_job_file(Path::new(file)) {
-        let read = read_job_file(text, file)?;
+/// A suite of TOML, or a job file by its name or by what it holds.
+fn parse(text: &str, file: &str, wish: &Wish) -> Result<(Suite, Vec<String>), Failure> {
+    if has_its_name(Path::new(file)) || assay_fio::is_job_text(text) {
+        let read = read_job_file(text, file, wish)?;
         return Ok((read.suite, read.notes));
     }
-    Ok((Suite::parse(text, file)?, Vec::new()))
+    let mut suite = Suite::parse(text, file)?;
+    if let Some(size) = wish.size {
+        resize(&mut suite, size, file)?;
+    }
+    Ok((suite, Vec::new()))
+}
+
+/// Sets the size of the test area of a suite, of which its workloads may use parts.
+fn resize(suite: &mut Suite, size: Amount, file: &str) -> Result<(), Failure> {
+    (suite.span, suite.span_percent) = match size {
+        Amount::Bytes(bytes) => (Bytes(bytes), None),
+        Amount::Percent(percent) => (Bytes((percent / 100.0 * WHOLE.0 as f64) as u64), Some(percent)),
+    };
+    let needs = |w: &SuiteWorkload| {
+        let blocks = w.largest().saturating_mul(u64::from(w.jobs));
+        let part = w.span.filter(|_| w.span_percent.is_none()).map_or(0, |span| span.0);
+        part.saturating_add(w.offset.filter(|_| w.offset_percent.is_none()).map_or(0, |offset| offset.0)).max(blocks)
+    };
+    let most = suite.workloads.iter().max_by_key(|w| needs(w));
+    match most.filter(|w| needs(w) > suite.span.0) {
+        Some(w) => Err(Failure::usage(format!(
+            "{file}: workload `{}` uses {}, which is more than --size {}",
+            w.name,
+            Bytes(needs(w)),
+            suite.span
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// A suite by name or file.
@@ -161,7 +201,6 @@ pub(crate) fn load(name: &str) -> Result<Suite, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_core::units::Bytes;
 
     #[test]
     fn every_built_in_suite_is_sound_and_named_like_its_file() {

@@ -41,10 +41,15 @@ pub fn together(workloads: &[SuiteWorkload], index: usize) -> Option<Together> {
     Some(Together { group, beside: others.map(|other| workloads[other].title()).collect() })
 }
 
-/// The part of an area of `area_bytes` that the workload at `index` uses: its first byte, and most bytes. The members
-/// of a group have a part each, all alike.
+/// The part of an area of `area_bytes` that the workload at `index` uses: its first byte, and most bytes. A workload that
+/// says where it begins has all from there on; the other members of a group have a part each, all alike.
 #[must_use]
 pub fn part(workloads: &[SuiteWorkload], index: usize, area_bytes: u64) -> (u64, u64) {
+    if let Some(offset) = workloads.get(index).and_then(|w| w.offset) {
+        // In an area that became smaller a part behind its end begins at the beginning.
+        let begins = if offset.0 < area_bytes { offset.0 } else { 0 };
+        return (begins, area_bytes - begins);
+    }
     let group = members(workloads, index);
     let each = area_bytes / group.len().max(1) as u64;
     let each = if each > PART_ALIGNMENT { each / PART_ALIGNMENT * PART_ALIGNMENT } else { each / 4096 * 4096 };
@@ -63,7 +68,7 @@ pub(super) fn wrong(workloads: &[SuiteWorkload], span: Bytes) -> Option<(usize, 
         let other = &workloads[members.start];
         let again = members.start == index && !ended.insert(group);
         let (_, most) = part(workloads, index, span.0);
-        let needs = workload.span.map_or(0, |s| s.0).max(workload.block.0.saturating_mul(u64::from(workload.jobs)));
+        let needs = workload.span.map_or(0, |s| s.0).max(workload.largest().saturating_mul(u64::from(workload.jobs)));
         let share =
             matches!(&workload.rate, Some(Rate::Share { of, .. }) if workloads[members.clone()].iter().any(|w| w.name == *of));
         let why = if again {

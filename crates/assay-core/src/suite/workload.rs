@@ -9,6 +9,7 @@ use crate::blocks::Blocks;
 use crate::cpus::Cpus;
 use crate::distribution::Distribution;
 use crate::original::Original;
+use crate::refined::Refined;
 use crate::think::Think;
 use crate::units::Bytes;
 use crate::workload::{Op, Pattern, Sync, Workload};
@@ -44,6 +45,8 @@ pub struct SuiteWorkload {
     pub distribution: Distribution,
     /// Pauses between operations.
     pub think: Option<Think>,
+    /// What it has beyond pattern, block and queue.
+    pub refined: Refined,
     /// Processors that the threads run on, one each in turn; empty where the kernel chooses.
     pub cpus: Cpus,
     /// Whether completions are polled for.
@@ -54,6 +57,12 @@ pub struct SuiteWorkload {
     pub duration: Option<Duration>,
     /// Part of the test area used; by default all.
     pub span: Option<Bytes>,
+    /// The same in percent of the medium, where it was given so.
+    pub span_percent: Option<f64>,
+    /// Where its part of the test area begins; by default at the beginning, of a group where that of the one before ends.
+    pub offset: Option<Bytes>,
+    /// The same in percent of the medium, where it was given so.
+    pub offset_percent: Option<f64>,
     /// What is made of its samples beside the mean.
     pub analysis: Analysis,
     /// The tool whose measurement it repeats.
@@ -76,7 +85,22 @@ impl SuiteWorkload {
     /// The mean size of an operation in bytes.
     #[must_use]
     pub fn mean_block(&self) -> u64 {
-        self.blocks.mean().unwrap_or(self.block.0)
+        let reads = self.blocks.mean().unwrap_or(self.block.0);
+        let Some(writes) = self.refined.writes.mean() else { return reads };
+        let percent = u64::from(self.read_percent.unwrap_or(50).min(100));
+        (reads * percent + writes * (100 - percent)) / 100
+    }
+
+    /// The largest size of an operation in bytes.
+    #[must_use]
+    pub fn largest(&self) -> u64 {
+        self.block.0.max(self.refined.writes.largest().unwrap_or(0))
+    }
+
+    /// Whether operations have several sizes.
+    #[must_use]
+    pub fn has_sizes(&self) -> bool {
+        !self.blocks.is_empty() || !self.refined.writes.is_empty()
     }
 
     /// Whether its completions could be polled for: direct I/O in a closed loop, without a sync after each write, which
@@ -86,18 +110,25 @@ impl SuiteWorkload {
         self.direct && !self.sync.each() && self.rate.is_none()
     }
 
+    /// The sizes of operations where there are several; those of reads where writes have others.
+    fn sizes(&self) -> Blocks {
+        let one = (self.blocks.is_empty() && !self.refined.writes.is_empty()).then(|| Blocks::one(self.block.0));
+        one.and_then(Result::ok).unwrap_or_else(|| self.blocks.clone())
+    }
+
     /// The load, without what a run settles: span, length, what is offered and what runs beside it.
     #[must_use]
     pub fn load(&self) -> Workload {
         Workload {
             read_percent: self.read_percent,
-            blocks: self.blocks.clone(),
+            blocks: self.sizes(),
             queue_depth: self.queue_depth,
             jobs: self.jobs,
             direct: self.direct,
             sync: self.sync,
             distribution: self.distribution.clone(),
             think: self.think,
+            refined: self.refined.clone(),
             cpus: self.cpus.clone(),
             poll: self.poll,
             ..Workload::new(&self.name, self.op, self.pattern, self.mean_block())

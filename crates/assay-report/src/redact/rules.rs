@@ -194,11 +194,25 @@ const WORKLOAD: Rule = Fields(&[
     ("blocks", Each(&Fields(&[("block_bytes", Keep), ("percent", Keep)]))),
     ("offset_bytes", Keep),
     ("think", Fields(&[("pause_ns", Keep), ("after_operations", Keep)])),
+    ("refined", REFINED),
     ("cpus", Each(&Keep)),
     ("poll", Keep),
     ("together", Fields(&[("group", Known), ("beside", Each(&Known))])),
     ("stop", Fields(&[("ramp_ns", Keep), ("duration_ns", Keep), ("max_bytes", Keep)])),
     ("unknown", Each(&Keep)),
+]);
+
+const REFINED: Rule = Fields(&[
+    ("align_bytes", Keep),
+    ("stride", Fields(&[("run_bytes", Keep), ("step_bytes", Keep)])),
+    ("files", Keep),
+    ("shared", Keep),
+    ("apart", Keep),
+    ("writes", Each(&Fields(&[("block_bytes", Keep), ("percent", Keep)]))),
+    ("sync_every", Keep),
+    ("duplicate_percent", Keep),
+    ("zero_percent", Keep),
+    ("flow", Fields(&[("weight", Keep), ("pause_ns", Keep)])),
 ]);
 
 const ESTIMATE: Rule =

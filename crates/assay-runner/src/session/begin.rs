@@ -166,7 +166,8 @@ fn health(seen: &TargetInfo) -> DeviceHealth {
 /// The bytes of the area as a multiple of the alignment of direct I/O; refuses blocks that are none.
 pub(super) fn aligned(request: &Request, area_bytes: u64, alignment: u64) -> Result<u64, RunError> {
     let odd = |w: &SuiteWorkload| {
-        let sizes = w.blocks.shares().iter().map(|share| share.block_bytes).chain([w.block.0]);
+        let shares = w.blocks.shares().iter().chain(w.refined.writes.shares());
+        let sizes = shares.map(|share| share.block_bytes).chain([w.block.0]).chain(w.refined.align_bytes);
         sizes.into_iter().find(|bytes| w.direct && !bytes.is_multiple_of(alignment))
     };
     if let Some((w, block)) = request.suite.workloads.iter().find_map(|w| Some((w, odd(w)?))) {

@@ -7,6 +7,7 @@ use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::RunFailure;
 use assay_core::record::Layout;
+use assay_core::suite::LayoutRule;
 use assay_core::units::nanoseconds;
 
 use super::begin::Session;
@@ -20,11 +21,13 @@ impl Session<'_> {
         let only_reads_device = self.record().settings.raw_device && !self.request.suite.writes();
         // The first write of a soak is the medium's first.
         let only_soaks = self.request.suite.only_soaks() && self.area.target.direct();
-        let as_it_is = only_reads_device || only_soaks;
+        // fio writes no area on a device beforehand.
+        let unwritten = self.record().settings.raw_device && self.request.suite.layout == LayoutRule::None;
+        let as_it_is = only_reads_device || only_soaks || unwritten;
         if !as_it_is {
             self.emitter.phase("layout");
         }
-        if !only_reads_device {
+        if !only_reads_device && !unwritten {
             self.area.reserve(self.area_bytes, self.request.hang_after * SYNC);
         }
         if as_it_is {
@@ -33,7 +36,8 @@ impl Session<'_> {
         }
         // What was measured before was measured on an area of this size, however long it takes to write it again.
         let kept = self.request.resume.as_ref().and_then(|resumption| resumption.area_bytes());
-        match self.write_out(kept.is_some()) {
+        let whole = self.request.suite.layout.keeps_size();
+        match self.write_out(kept.is_some() || whole) {
             Ok(out) => self.take_layout(&out, kept),
             Err(error) => {
                 self.fail(RunFailure::Host, format!("writing the test area: {error}"));
@@ -60,6 +64,11 @@ impl Session<'_> {
             self.area.trim(span, self.request.hang_after * SYNC);
         }
         self.budget.wrote(out.bytes);
+        let whole = self.request.suite.layout.keeps_size();
+        if whole {
+            // The time for it comes on top.
+            self.budget.waited(out.elapsed);
+        }
         self.pace.note_layout(out.bytes_per_second);
         let settings = &mut self.draft.fill().settings;
         settings.written_bytes += out.bytes;
@@ -80,7 +89,7 @@ impl Session<'_> {
             }
             Some(Cut::Space) => (RunFailure::OutOfSpace, "the file system was full".to_owned()),
         };
-        if span == 0 || kept.is_some() {
+        if span == 0 || kept.is_some() || whole {
             self.fail(failure, reason);
             return false;
         }

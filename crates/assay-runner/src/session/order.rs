@@ -216,7 +216,7 @@ fn why_none(workloads: &[SuiteWorkload], entry: &Entry, record: &Record) -> Opti
         return Some("the workload that its rate is a share of has no figure");
     }
     if no_room(asked, room(entry.index))
-        || group.clone().any(|i| !workloads[i].blocks.is_empty() && no_room(&workloads[i], room(i)))
+        || group.clone().any(|i| workloads[i].has_sizes() && no_room(&workloads[i], room(i)))
     {
         return Some("the test area is smaller than its blocks");
     }

@@ -45,7 +45,9 @@ impl Planned {
     /// beside a workload in its own way.
     pub(super) fn has_peer(&self) -> bool {
         let workload = &self.spec.workload;
-        !self.soak && workload.arrivals.is_none() && workload.think.is_none() && workload.together.is_none()
+        let alone = workload.think.is_none() && workload.together.is_none();
+        // What it has beyond its blocks is done in another way by fio, or in the order of its own generator.
+        !self.soak && workload.arrivals.is_none() && alone && workload.refined.is_empty()
     }
 }
 

@@ -146,7 +146,7 @@ fn common_load(asked: &SuiteWorkload, load: &CommonLoad) -> SuiteWorkload {
     let mut common = asked.clone();
     common.queue_depth = load.queue_depth.clamp(1, asked.queue_depth.max(1));
     common.jobs = load.jobs.clamp(1, asked.jobs.max(1));
-    if asked.blocks.is_empty() {
+    if !asked.has_sizes() {
         common.block = Bytes(load.block_bytes.clamp(512, asked.block.0.max(512)));
     }
     common

@@ -344,10 +344,8 @@ fn the_file_is_gone_and_the_record_judged_when_a_run_ends() {
 /// The suite with programs beside its workloads, by an engine that reaches the medium.
 fn with_programs(directory: &Path, programs: &str) -> Request {
     let mut request = request(directory);
-    let text = format!(
-        "{}{programs}",
-        request.suite.to_text().replace("\"8388608B\"", "\"24MiB\"").replace("\"30000ms\"", "\"90s\"")
-    );
+    let text =
+        format!("{}{programs}", request.suite.to_text().replace("\"8MiB\"", "\"24MiB\"").replace("\"30s\"", "\"90s\""));
     request.suite = Suite::parse(&text, "test").unwrap();
     request.engine = EngineWish::Only(EngineKind::Sync);
     request

@@ -137,6 +137,6 @@ pub(super) fn spread(round: u32, suite: &Suite) -> u32 {
 /// Whether a part of the area has no room for the blocks of all jobs: of several sizes none is made smaller, and
 /// those of others lie behind the part of a group's member.
 pub(super) fn no_room(workload: &SuiteWorkload, span: u64) -> bool {
-    let bounded = !workload.blocks.is_empty() || workload.group.is_some();
-    bounded && workload.block.0.saturating_mul(u64::from(workload.jobs.max(1))) > span
+    let bounded = workload.has_sizes() || workload.refined.stride.is_some() || workload.group.is_some();
+    bounded && workload.largest().saturating_mul(u64::from(workload.jobs.max(1))) > span
 }

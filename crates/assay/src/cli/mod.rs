@@ -36,6 +36,7 @@ use std::time::Duration;
 
 use assay_core::cpus::Cpus;
 use assay_core::sensor::{SensorCommand, SensorNote};
+use assay_fio::Amount;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 #[cfg(feature = "whole")]
 use clap_complete::Shell;
@@ -287,7 +288,7 @@ pub(crate) struct RunArgs {
     #[arg(default_value = ".")]
     pub(crate) target: PathBuf,
 
-    /// Suite by name, a suite file, - for one on standard input, or a fio job file that ends in .fio
+    /// Suite by name, a suite file, - for one on standard input, or a fio job file
     #[arg(long, value_name = "NAME|FILE", default_value = crate::suites::DEFAULT, value_parser = values::SuiteName,
           hide_possible_values = true)]
     pub(crate) suite: String,
@@ -302,7 +303,7 @@ pub(crate) struct RunArgs {
 
     /// Resume a run that was interrupted or killed: the newest, or the one named
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "",
-          conflicts_with_all = ["suite", "crosscheck", "repeats", "confidence", "budget", "max_write", "cpus", "poll", "labels",
+          conflicts_with_all = ["suite", "crosscheck", "repeats", "confidence", "budget", "max_write", "size", "cpus", "poll", "labels",
                                "no_save"])]
     pub(crate) resume: Option<String>,
 
@@ -317,6 +318,10 @@ pub(crate) struct RunArgs {
     /// Time for the whole run, like 90s or 10m
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub(crate) budget: Option<Duration>,
+
+    /// Size of the test area, like 1GiB or 50% of the medium; with a fio job file that of each job, whatever the file says
+    #[arg(long, value_name = "SIZE", value_parser = values::amount)]
+    pub(crate) size: Option<Amount>,
 
     /// Processors that the threads of workloads run on, like 0-3,7: each thread on one of them, in turn
     #[arg(long, value_name = "LIST", value_parser = Cpus::parse)]
@@ -459,9 +464,12 @@ pub(crate) enum SuiteCommand {
     /// Differences from fio are printed on standard error.
     #[command(after_help = SUITE_IMPORT_EXAMPLES)]
     Import {
-        /// Job file of fio, which ends in .fio
+        /// Job file of fio
         #[arg(value_name = "FILE")]
         file: String,
+        /// Size of each job, like 1GiB or 50% of the medium, whatever the file says
+        #[arg(long, value_name = "SIZE", value_parser = values::amount)]
+        size: Option<Amount>,
         /// File to write; standard output by default
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,

@@ -8,6 +8,7 @@ use assay_analysis::Quantity;
 use assay_analysis::advise::{Link, Price, PriceError};
 use assay_core::text::quoted;
 use assay_core::units::{Bytes, UnitError, parse_duration, parse_rate, parse_share, trimmed};
+use assay_fio::Amount;
 use assay_pictures::Kind;
 use assay_report::Format;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
@@ -80,6 +81,14 @@ pub(super) fn share(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, 
 pub(super) fn size(text: &str) -> Result<f64, String> {
     let bytes: Bytes = text.parse().map_err(|e: UnitError| e.to_string())?;
     if bytes.0 == 0 { Err("a size has to be above zero".to_owned()) } else { Ok(bytes.0 as f64) }
+}
+
+/// A size in bytes or in percent of the medium: `1GiB`, `50%`.
+pub(super) fn amount(text: &str) -> Result<Amount, String> {
+    match text.trim().ends_with('%') {
+        true => share(0.0001..=1.0)(text).map(|share| Amount::Percent(share * 100.0)),
+        false => size(text).map(|bytes| Amount::Bytes(bytes as u64)),
+    }
 }
 
 /// Bytes per second: `8MiB/s`, `1.6MB/s`.

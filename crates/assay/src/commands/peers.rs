@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_fio::Place;
+use assay_fio::Wish;
 
 use crate::cli::{EngineArg, RunArgs};
 use crate::failure::Failure;
@@ -36,15 +36,26 @@ pub(super) fn settle(mut args: RunArgs) -> Result<RunArgs, Failure> {
 
 /// A job file is run where it says; a directory or device on the command line goes before that, and is told.
 fn settle_place(args: &mut RunArgs) -> Result<(), Failure> {
-    let Some(place) = suites::place(&args.suite)? else { return Ok(()) };
-    let (Place::Directory(named) | Place::Device(named)) = &place;
+    let here = args.target == Path::new(".");
+    let wish = Wish { size: args.size, at: (!here).then(|| args.target.clone()) };
+    let read = suites::job_file(&args.suite, &wish)?;
     let file = output::shown(Path::new(&args.suite));
-    if args.target == Path::new(".") {
+    if here && !read.others.is_empty() {
+        let all: Vec<String> = read.place.iter().chain(&read.others).map(|place| shown(place.path())).collect();
+        return Err(Failure::usage(format!(
+            "{file}: its jobs are on {}, and a run measures one medium; name it, like assay run --suite {file} {}",
+            all.join(", "),
+            all[0]
+        )));
+    }
+    let Some(place) = &read.place else { return Ok(()) };
+    let named = place.path();
+    if here {
         if !args.quiet {
             output::tell_wrapped(&format!("{file}: measures {}, as the file says", shown(named)));
         }
-        args.target.clone_from(named);
-    } else if !args.quiet && args.target != *named {
+        args.target = named.to_owned();
+    } else if !args.quiet && args.target != named {
         let target = shown(&args.target);
         output::tell_wrapped(&format!("{file}: measures {target}, as the command line says, not {}", shown(named)));
     }

@@ -12,6 +12,7 @@ use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_engine::{Control, EngineKind};
+use assay_fio::Wish;
 use assay_report::Format;
 use assay_runner::{EngineWish, Peer, RawMode, Removal, Request, Resumption, Run, Tree, remove_abandoned, remove_left};
 use assay_store::{Keeper, SqliteStore, Store, new_id};
@@ -158,7 +159,8 @@ fn peer_of(record: &Record) -> Option<Peer> {
 
 /// The suite with what the command line changes in it.
 pub(super) fn suite(args: &RunArgs) -> Result<Suite, Failure> {
-    let (mut suite, notes) = suites::noted(&args.suite)?;
+    let wish = Wish { size: args.size, at: Some(args.target.clone()) };
+    let (_, mut suite, notes) = suites::wished(&args.suite, &wish)?;
     super::peers::tell_notes(args, &notes);
     if let Some(repeats) = args.repeats {
         suite.repeats = repeats;

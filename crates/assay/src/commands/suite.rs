@@ -6,6 +6,7 @@ use assay_core::exit::Exit;
 use assay_core::suite::{LEAST_REPEATS, Suite};
 use assay_core::text::harmless;
 use assay_core::units::{nanoseconds, span};
+use assay_fio::{Amount, Wish};
 use assay_report::{left, table, wrapped};
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ pub(super) fn suite(args: SuiteArgs) -> Result<Exit, Failure> {
     match args.command {
         SuiteCommand::List { json } => list(json)?,
         SuiteCommand::Show { suite, json } => show(&suite, json)?,
-        SuiteCommand::Import { file, output, json } => import(&file, output.as_deref(), json)?,
+        SuiteCommand::Import { file, size, output, json } => import(&file, size, output.as_deref(), json)?,
         SuiteCommand::Export { suite, format, output, json } => {
             let text = match format {
                 ExportFormat::Toml if suites::is_job_file(suite.as_ref()) => {
@@ -33,11 +34,14 @@ pub(super) fn suite(args: SuiteArgs) -> Result<Exit, Failure> {
 }
 
 /// Writes a job file as a suite.
-fn import(file: &str, output: Option<&Path>, as_json: bool) -> Result<(), Failure> {
-    if !suites::is_job_file(file.as_ref()) {
-        return Err(Failure::usage(format!("{}: is not a job file of fio, which ends in .fio", harmless(file))));
+fn import(file: &str, size: Option<Amount>, output: Option<&Path>, as_json: bool) -> Result<(), Failure> {
+    // What cannot be read is told as that.
+    if std::fs::metadata(file).is_ok_and(|meta| meta.is_file()) && !suites::is_job_file(file.as_ref()) {
+        let shown = harmless(file);
+        return Err(Failure::usage(format!("{shown}: is not a job file of fio, which begins with a [section]")));
     }
-    let (suite, notes) = suites::noted(file)?;
+    let wish = Wish { size, at: None };
+    let (_, suite, notes) = suites::wished(file, &wish)?;
     notes.iter().for_each(|note| output::tell_wrapped(note));
     let text = suite.to_text();
     write(&text, output, as_json.then(|| json!({ "text": text, "notes": notes })))

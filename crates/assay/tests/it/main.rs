@@ -23,6 +23,7 @@ mod docs;
 mod documented;
 mod faults;
 mod fio;
+mod fio_calls;
 mod fleet;
 mod fleet_ansible;
 mod fleet_inventory;
