@@ -72,6 +72,8 @@ const SEEN: &[(&str, State, &[u64])] = &[
     // Memory of three quarters that is given to what comes first; on more than 768 GiB, turned laps and a second window, of which
     // single reads see one half.
     ("fakes", State::Mended, &[795_768_048, 795_768_231, 795_768_287]),
+    // Writes start again, and what has no memory mirrors the start at another period: called damaged.
+    ("fakes", State::Open, &[795_770_221]),
     // A torn write of what stood there already.
     ("failing", State::Mended, &[288_240_845]),
     // A single reading of the comb erred; a part that refuses writes was the last that was written.

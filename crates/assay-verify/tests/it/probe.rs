@@ -189,7 +189,9 @@ fn cells_that_reading_wears_out_are_seen_behind_a_cache_that_reading_fills() {
         let cache = Cache { eviction: Eviction::LeastRecentlyUsedFilledByReads, ..Cache::of(2 * MIB) };
         let spec = MediumSpec { decay, ..MediumSpec::genuine(GIB) }.with_cache(cache);
         let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
-        assert!(matches!(found.verdict, Verdict::Fake | Verdict::Damaged), "{reads}: {}", found.sentence);
+        // What a reading or two wears looks like another card.
+        let undecided = reads <= 2 && found.verdict == Verdict::Undecided;
+        assert!(undecided || matches!(found.verdict, Verdict::Fake | Verdict::Damaged), "{reads}: {}", found.sentence);
     }
 }
 

@@ -101,9 +101,6 @@ impl<D: Device> Search<'_, '_, D> {
     fn silently_lost(&mut self, places: &[SectorRange]) -> Result<Vec<u64>, End> {
         let mut lost = Vec::new();
         for place in places {
-            if places.last() == Some(place) {
-                self.clear_the_bus(*place)?;
-            }
             let mut seen = self.device.check(*place)?;
             if seen.iter().any(|seen| matches!(seen, Seen::Foreign(_))) {
                 self.clear_the_bus(*place)?;

@@ -24,9 +24,10 @@ impl<D: Device> Search<'_, '_, D> {
         let wide = stratified_places(self.device, &small, self.run);
         self.samples = without_repetition([small, wide].concat());
         let samples = self.samples.clone();
+        // Before anything else, as it may drive what is saved out of a cache that spares the cells.
+        let witnesses = self.witnesses(&samples)?;
         self.device.expected = (samples.len() + self.verified(&samples).len()) as u64;
         self.device.save(&samples)?;
-        let witnesses = self.witnesses(&samples)?;
         let written = self.first_writes(&samples)?;
         if self.loss_kind != LossKind::None {
             return Ok(true);

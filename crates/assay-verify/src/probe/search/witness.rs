@@ -8,6 +8,8 @@ use super::loss_kind::LossKind;
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
 
+/// An error may take seconds: after so many no further places are asked.
+const ERRORS: usize = 3;
 /// Bits of a sector that wear may change: one in so many.
 const WORN: u32 = 16;
 
@@ -21,15 +23,19 @@ impl<D: Device> Search<'_, '_, D> {
     /// Reads one place in each part of the device that nothing is written to before it is asked again.
     pub(super) fn witnesses(&mut self, samples: &[SectorRange]) -> Result<Vec<Witness>, End> {
         let width = self.device.sectors() / WITNESSES;
-        let mut all = Vec::new();
+        let (mut all, mut errors) = (Vec::new(), 0);
         for part in 0..WITNESSES {
             let at = part * width + self.device.random.next_u64() % width.max(1);
             let block = self.device.place(at, 1);
             if block.sectors == 0 || block.meets(self.run) || samples.iter().any(|sample| block.meets(*sample)) {
                 continue;
             }
-            if let Some(content) = self.device.glance(block)? {
-                all.push(Witness { at: block.at, content });
+            match self.device.glance(block)? {
+                Some(content) => all.push(Witness { at: block.at, content }),
+                None => errors += 1,
+            }
+            if errors >= ERRORS {
+                break;
             }
         }
         Ok(all)
