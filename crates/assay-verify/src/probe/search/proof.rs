@@ -362,14 +362,18 @@ impl<D: Device> Search<'_, '_, D> {
         self.device.begin_round();
         self.write_in_falling_order(&written)?;
         for (first, behind) in pairs {
-            let [one, other] = [self.device.origins(first)?, self.device.origins(behind)?]
-                .map(|all| all.into_iter().flatten().map(|origin| (origin.sector, origin.generation)).collect());
-            let (one, other): (BTreeSet<(u64, u32)>, BTreeSet<(u64, u32)>) = (one, other);
+            let [one, other] = [self.stamps_in(first)?, self.stamps_in(behind)?];
             if one.symmetric_difference(&other).count() * FEW > one.len() + other.len() {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// The stamps that a place shows, each by its sector and its round.
+    fn stamps_in(&mut self, place: SectorRange) -> Result<BTreeSet<(u64, u32)>, End> {
+        let shown = self.device.origins(place)?.into_iter().flatten();
+        Ok(shown.map(|origin| (origin.sector, origin.generation)).collect())
     }
 
     /// Where single reads tell: whether addresses below the one from which on all were known to lead to the same cells
