@@ -10,6 +10,7 @@ use assay_core::record::{Measurement, Repeat};
 pub(crate) const OVERLAP: f64 = 0.9;
 
 /// A repeat of a node on the clock of the coordinator.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
     pub(crate) node: usize,
     began_ns: i64,
@@ -55,19 +56,82 @@ pub(crate) fn common_starts<'a>(
     starts.into_values().map(|parts| Common { parts }).collect()
 }
 
-impl Common {
+/// From when to when some repeats went on; each end is only known within the bounds of the clocks.
+struct Extent {
+    began: (i64, i64),
+    end: (i64, i64),
+}
+
+impl Extent {
+    /// That of no repeat.
+    const NONE: Self = Self { began: (i64::MAX, i64::MIN), end: (i64::MAX, i64::MIN) };
+
+    fn with(self, part: &Part) -> Self {
+        let within = |(first, last): (i64, i64), at: i64| {
+            (first.min(at.saturating_sub(part.bound_ns)), last.max(at.saturating_add(part.bound_ns)))
+        };
+        Self { began: within(self.began, part.began_ns), end: within(self.end, part.end_ns) }
+    }
+
     /// Whether its repeats were made at the same time, whatever the clocks were off within their bounds.
-    pub(crate) fn overlaps(&self) -> bool {
-        let (mut first, mut last) = ((i64::MAX, i64::MIN), (i64::MAX, i64::MIN));
-        for Part { began_ns, end_ns, bound_ns, .. } in &self.parts {
-            first.0 = first.0.min(began_ns.saturating_sub(*bound_ns));
-            first.1 = first.1.max(began_ns.saturating_add(*bound_ns));
-            last.0 = last.0.min(end_ns.saturating_sub(*bound_ns));
-            last.1 = last.1.max(end_ns.saturating_add(*bound_ns));
-        }
+    fn overlaps(&self) -> bool {
         let span = |from: i64, to: i64| to as f64 - from as f64;
-        let any = span(first.0, last.1);
-        any > 0.0 && span(first.1, last.0) / any >= OVERLAP
+        let any = span(self.began.0, self.end.1);
+        any > 0.0 && span(self.began.1, self.end.0) / any >= OVERLAP
+    }
+}
+
+impl Common {
+    /// Whether its repeats were made at the same time.
+    pub(crate) fn overlaps(&self) -> bool {
+        self.parts.iter().fold(Extent::NONE, Extent::with).overlaps()
+    }
+
+    /// The numbers of the nodes, in order, of the largest group whose repeats were made at the same time: of the groups of
+    /// a node and those whose start and end are nearest to its own. Empty where the clock of none is known well enough.
+    pub(crate) fn largest_group(&self) -> Vec<usize> {
+        let around = |middle: &Part| {
+            let off = |part: &Part| part.began_ns.abs_diff(middle.began_ns).max(part.end_ns.abs_diff(middle.end_ns));
+            let mut near: Vec<&Part> = self.parts.iter().collect();
+            near.sort_by_key(|part| (off(part), part.node));
+            // A part more never makes the common share larger.
+            let grown = near.iter().scan(Extent::NONE, |extent, part| {
+                *extent = std::mem::replace(extent, Extent::NONE).with(part);
+                extent.overlaps().then_some(part.node)
+            });
+            grown.collect::<Vec<usize>>()
+        };
+        let mut largest = if self.overlaps() {
+            self.parts.iter().map(|part| part.node).collect()
+        } else {
+            self.parts.iter().map(around).max_by_key(Vec::len).unwrap_or_default()
+        };
+        largest.sort_unstable();
+        largest
+    }
+
+    /// Whether a node is here.
+    pub(crate) fn has(&self, node: usize) -> bool {
+        self.parts.iter().any(|part| part.node == node)
+    }
+
+    /// What these nodes did at the same time, of all that began; `None` where they did not, or one is not here.
+    pub(crate) fn of_group(&self, nodes: &[usize]) -> Option<Self> {
+        let parts: Vec<Part> = self.parts.iter().filter(|part| nodes.contains(&part.node)).copied().collect();
+        let group = Self { parts };
+        (group.parts.len() == nodes.len() && group.overlaps()).then_some(group)
+    }
+
+    /// How much later than most of these nodes another one began and ended, in nanoseconds; `None` where it is not here.
+    pub(crate) fn later_than(&self, nodes: &[usize], other: usize) -> Option<(i64, i64)> {
+        let other = self.parts.iter().find(|part| part.node == other)?;
+        let middle = |of: fn(&Part) -> i64| {
+            let mut all: Vec<i64> = self.parts.iter().filter(|part| nodes.contains(&part.node)).map(of).collect();
+            all.sort_unstable();
+            all.get(all.len() / 2).copied()
+        };
+        let (began, end) = (middle(|part| part.began_ns)?, middle(|part| part.end_ns)?);
+        Some((other.began_ns.saturating_sub(began), other.end_ns.saturating_sub(end)))
     }
 
     /// How many nodes began, where all of them are here.
@@ -105,6 +169,33 @@ mod tests {
         // Each end of each repeat may be off: 1000 - 2 × 20 of 1000 + 2 × 20, and so on.
         assert!(overlaps(0, 20) && !overlaps(0, 30));
         assert!(overlaps(10, 15) && !overlaps(30, 15));
+    }
+
+    #[test]
+    fn the_largest_group_is_found_beside_late_and_slow_nodes() {
+        let part = |node: usize, began_ns, end_ns| Part { node, began_ns, end_ns, bound_ns: 0, nodes: 7, rate: 1.0 };
+        // Two slow nodes that end together, one that began late, and four.
+        let parts = vec![
+            part(0, 0, 41_000),
+            part(1, 10, 1005),
+            part(2, 0, 41_000),
+            part(3, 5, 1010),
+            part(4, 0, 1000),
+            part(5, 500, 1500),
+            part(6, 20, 1020),
+        ];
+        let start = Common { parts };
+        assert!(!start.overlaps());
+        assert_eq!(start.largest_group(), [1, 3, 4, 6]);
+        let group = start.of_group(&[1, 3, 4, 6]).unwrap();
+        assert_eq!((group.parts.len(), group.sum()), (4, 4.0));
+        assert!(start.of_group(&[1, 3, 4, 5]).is_none() && start.of_group(&[1, 9]).is_none());
+        assert_eq!(start.later_than(&[1, 3, 4, 6], 2), Some((-10, 39_990)));
+        assert_eq!(start.later_than(&[1, 3, 4, 6], 5), Some((490, 490)));
+        assert_eq!(start.later_than(&[1, 3, 4, 6], 9), None);
+        // A clock that is off by a tenth of the repeat is in no group.
+        let blind = |node| Part { bound_ns: 100, ..part(node, 0, 1000) };
+        assert!(Common { parts: vec![blind(0), blind(1)] }.largest_group().is_empty());
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod report;
 mod series;
 mod sooner;
 mod speed;
+mod splits;
 mod verify;
 mod zram;
 
@@ -37,7 +38,7 @@ type Run = fn(&mut Report) -> Result<(), Missing>;
 
 /// Name, for the filter, the seconds that it takes at most, and what runs. The seconds hold all pairs, the trials of the
 /// peer and the device on an idle machine; on another one the series ends with them.
-const COMPARISONS: [(&str, u64, Run); 23] = [
+const COMPARISONS: [(&str, u64, Run); 24] = [
     ("program", 60, program::start_up_and_size),
     ("null", 180, program::null_engine),
     ("null-jobs", 240, program::many_jobs),
@@ -57,6 +58,7 @@ const COMPARISONS: [(&str, u64, Run); 23] = [
     ("overhead", 150, overhead::sensors_and_live_view),
     ("open-loop", 720, open::constant_service),
     ("sooner", 2400, sooner::twelve_cards),
+    ("splits", 720, splits::of_four_media),
     ("verify-memory", 120, verify::memory),
     ("verify-f3", 900, verify::f3),
     ("verify-fio", 600, verify::fio),

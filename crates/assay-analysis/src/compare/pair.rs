@@ -6,7 +6,9 @@ use assay_stats::{days, half_between, log_mean, student_t};
 
 use super::question::{days as days_of, days_of_each, question, runs, units};
 use super::report::{Days, Question, Runs, SeriesUse, Side};
-use super::scatter::{days as scatter_of_days, differences, squared_error, unshared_days, unshared_days_of_same};
+use super::scatter::{
+    days as scatter_of_days, differences, runs_of_a_day, squared_error, unshared_days, unshared_days_of_same,
+};
 use super::series::{against_series, one_unit_each};
 use super::telling;
 use crate::needed::Needed;
@@ -118,6 +120,9 @@ pub(super) fn pair(
             let as_they_were = welch.low.zip(welch.high).filter(|_| one_each);
             // What single runs did by themselves is never told more narrowly than their repeats allow.
             let half = as_they_were.map_or(half, |(low, high)| half.max((high / low).ln() / 2.0));
+            // Nor several, where what days do is assumed, than the runs of a day allow.
+            let of_runs = if assumed > 0.0 { runs_of_a_day(first, second, level) } else { None };
+            let half = of_runs.map_or(half, |of_runs| half.max(of_runs));
             let runs = as_they_were.map(|(low, high)| Runs { low, high, differ: differ(welch.answer) });
             let across_days =
                 Days { deviation: days.deviation(), measured: days.measured(), prior: (PRIOR_DEVIATION, assumed) };

@@ -1,8 +1,8 @@
 //! By how much the values of two sides scatter: from day to day, from unit to unit, about their mean.
 
-use assay_stats::days::GroupDays;
-use assay_stats::log_squares;
+use assay_stats::days::{self as day, Day, GroupDays};
 use assay_stats::variation::RunVariance;
+use assay_stats::{log_mean as log_mean_of, log_squares, student_t};
 
 use super::question::{log_mean, runs, units};
 use super::report::Side;
@@ -10,6 +10,27 @@ use super::report::Side;
 /// How runs of the same units differ, on both sides.
 pub(super) fn days(first: &Side, second: &Side) -> RunVariance {
     RunVariance::of(runs(first).chain(runs(second)))
+}
+
+/// Half of the interval, at `level`, of the difference of logarithms of two sides, by how single runs of one day differ on both:
+/// with `k` runs on each of `d` days, the mean of a side has `∑ 1/k / d²` of the variance of a run, as if days did nothing.
+/// `None` where no day has two runs, or where those are equal.
+///
+/// What is assumed of days is much less than what a disturbed host does to the runs of an hour: of real runs of one medium that
+/// differ by factors of 1.2 to 4, split into two groups, 6 to 12 of 100 loads were told apart by it alone.
+pub(super) fn runs_of_a_day(first: &Side, second: &Side, level: f64) -> Option<f64> {
+    let all: [Vec<Day<'_>>; 2] = [first, second].map(|side| runs(side).flat_map(day::days).collect());
+    let of_day = |day: &Day<'_>| day.runs.iter().map(|run| log_mean_of(run.values)).collect::<Vec<f64>>();
+    let (mut squares, mut degrees, mut weights) = (0.0, 0, 0.0);
+    for days in &all {
+        for day in days {
+            squares += log_squares(&of_day(day));
+            degrees += day.runs.len() - 1;
+            weights += 1.0 / day.runs.len() as f64 / (days.len() as f64).powi(2);
+        }
+    }
+    let t = u32::try_from(degrees).ok().filter(|degrees| *degrees > 0).and_then(|degrees| student_t(level, degrees))?;
+    Some(t * (squares / degrees as f64 * weights).sqrt()).filter(|half| *half > 0.0)
 }
 
 /// How the same units differ between the sides.

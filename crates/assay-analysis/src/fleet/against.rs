@@ -48,7 +48,7 @@ pub struct Loss {
     pub pair: Pair,
     /// Node by node.
     pub nodes: Vec<NodeLoss>,
-    /// The sums; null where the nodes did not measure at the same time.
+    /// The sums; null where not all of the nodes measured at the same time.
     pub sum: Option<Sum>,
 }
 
@@ -156,7 +156,7 @@ fn loss(run: &Run, other: &Run, same: &[Places], load: &Load) -> Option<Loss> {
     let sum = || {
         let here = |node: usize| both.iter().any(|((at, _), ..)| *at == node);
         let there = |node: usize| both.iter().any(|((_, at), ..)| *at == node);
-        let together = together(run, load, here).filter(|found| found.nodes == both.len())?.bytes_per_second;
+        let together = together(run, load, here).ok().filter(|found| found.nodes == both.len())?.bytes_per_second;
         let apart = sum_of_separate(other, load, there)?;
         Some(Sum { ratio: factor(&together, &apart), together, apart })
     };

@@ -5,7 +5,7 @@ use assay_stats::{LEVEL, log_mean, middle};
 use serde::Serialize;
 
 use super::run::Run;
-use super::sums::{Together, together};
+use super::sums::{NoSum, Together, together};
 use crate::admission::admit;
 use crate::deciding_quantity::deciding_quantity;
 use crate::exclusion::Excluded;
@@ -34,8 +34,10 @@ pub struct LoadRow {
     pub largest: usize,
     /// The figure of each node, in their order; null where it has none that counts.
     pub figures: Vec<Option<Figure>>,
-    /// What all of them moved at the same time; null where they did not begin together.
+    /// What all of them moved at the same time, or most of them; null where there is no such sum.
     pub together: Option<Together>,
+    /// Why there is none; null where there is one.
+    pub no_sum: Option<NoSum>,
 }
 
 /// A node under a load.
@@ -98,6 +100,10 @@ fn figured(run: &Run, load: &Load, quantity: Quantity, mut figures: Vec<Option<F
         Some((low, high)) => Estimate { low: Some(low), high: Some(high), level: Some(LEVEL), ..bare },
         None => bare,
     };
+    let (together, no_sum) = match together(run, load, |_| true) {
+        Ok(found) => (Some(found), None),
+        Err(why) => (None, Some(why)),
+    };
     Some(LoadRow {
         load: load.clone(),
         title: load.title(),
@@ -108,6 +114,7 @@ fn figured(run: &Run, load: &Load, quantity: Quantity, mut figures: Vec<Option<F
         least,
         largest,
         figures,
-        together: together(run, load, |_| true),
+        together,
+        no_sum,
     })
 }

@@ -20,4 +20,4 @@ pub use run::{Node, Run, bare};
 pub use slots::{Effect, Inseparable, SlotRow, Slots};
 pub use standing::{BelowAt, BelowNode};
 pub use starts::{Starts, starts};
-pub use sums::Together;
+pub use sums::{Beside, NoSum, Together};

@@ -6,7 +6,7 @@ use assay_core::units::multiple;
 
 use super::columns::{NodeColumns, star};
 use super::words::count;
-use super::{against, document, slots, tables, words};
+use super::{against, apart, document, slots, tables, words};
 use crate::document::{Block, Document, Row, Table, left, right};
 
 /// Of so many nodes all tables fit on a terminal or two.
@@ -23,6 +23,10 @@ pub fn brief(report: &FleetReport) -> Document {
         blocks.push(Block::Text(format!("{} more in the full table.", count(beyond, "node"))));
     }
     blocks.extend(tables::sums(report).map(Block::Table));
+    let apart = apart::items(report);
+    if !apart.is_empty() {
+        blocks.push(Block::Items(apart));
+    }
     if let Some(other) = &report.against {
         blocks.push(Block::Text(against::finding(other)));
     }

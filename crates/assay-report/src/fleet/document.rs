@@ -4,7 +4,7 @@ use assay_analysis::fleet::FleetReport;
 use assay_core::text::clean;
 use assay_pictures as pictures;
 
-use super::{against, slots, tables, words};
+use super::{against, apart, slots, tables, words};
 use crate::document::{Block, Document};
 
 /// Everything that the run says.
@@ -22,9 +22,16 @@ pub fn document(report: &FleetReport) -> Document {
         blocks.push(Block::Picture(Box::new(pictures::spread(report))));
         blocks.push(Block::Table(tables::loads(report)));
     }
-    if let Some(sums) = tables::sums(report) {
+    let (sums, apart) = (tables::sums(report), apart::items(report));
+    if sums.is_some() || !apart.is_empty() {
         blocks.push(Block::Heading("At the same time".to_owned()));
-        blocks.push(Block::Table(sums));
+    }
+    let summed = sums.is_some();
+    blocks.extend(sums.map(Block::Table));
+    if !apart.is_empty() {
+        blocks.push(Block::Items(apart));
+    }
+    if summed {
         blocks.push(Block::Folded {
             title: "The share of each node in the sums".to_owned(),
             blocks: vec![Block::Table(tables::shares(report))],

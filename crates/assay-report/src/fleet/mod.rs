@@ -1,6 +1,7 @@
 //! What a run on many nodes says.
 
 mod against;
+mod apart;
 mod brief;
 mod columns;
 mod document;

@@ -109,8 +109,12 @@ pub(super) fn sums(report: &FleetReport) -> Option<Table> {
     let known = || report.loads.iter().filter_map(|load| Some((load, load.together.as_ref()?)));
     let first = known().next()?.1;
     // Where all loads had the same, it is said once.
-    let alike =
-        known().all(|(_, sum)| (sum.nodes, sum.repeats, sum.left_out) == (first.nodes, first.repeats, first.left_out));
+    let basis = |sum: &Together| (sum.nodes, sum.of, sum.repeats, sum.left_out);
+    let alike = known().all(|(_, sum)| basis(sum) == basis(first));
+    let nodes = |sum: &Together| match sum.of {
+        of if of == sum.nodes => of.to_string(),
+        of => format!("{} of {of}", sum.nodes),
+    };
     let row = |(load, sum): (&LoadRow, &Together)| {
         let shares = || sum.shares.iter().enumerate().filter_map(|(at, share)| Some((at, (*share)?)));
         let share = |found: Option<(usize, f64)>| {
@@ -118,7 +122,7 @@ pub(super) fn sums(report: &FleetReport) -> Option<Table> {
                 |(at, share): (usize, f64)| Cell::with(format!("{} %", fixed(share * 100.0, 1)), node(report, at));
             found.map(words).unwrap_or_default()
         };
-        let basis = [Cell::from(sum.nodes), sum.repeats.into(), sum.left_out.into()];
+        let basis = [Cell::from(nodes(sum)), sum.repeats.into(), sum.left_out.into()];
         let mut cells = vec![Cell::from(clean(&load.title))];
         cells.extend(basis.into_iter().filter(|_| !alike));
         cells.push(in_words(&sum.bytes_per_second, MB, "MB/s").into());
@@ -136,9 +140,9 @@ pub(super) fn sums(report: &FleetReport) -> Option<Table> {
             0 => String::new(),
             n => format!(" ({n} that did not overlap or had fewer nodes left out)"),
         };
-        format!("{} at once, {} of each load{left_out}", count(first.nodes, "node"), count(first.repeats, "repeat"))
+        format!("{} nodes at once, {} of each load{left_out}", nodes(first), count(first.repeats, "repeat"))
     } else {
-        "Repeats of as many nodes that overlapped".to_owned()
+        "Repeats of nodes that overlapped".to_owned()
     };
     Some(Table { caption, columns, rows: known().map(row).collect() })
 }

@@ -2,7 +2,7 @@
 
 use assay_analysis::Reason;
 use assay_analysis::compare::PairVerdict;
-use assay_analysis::fleet::{Effect, FleetReport, Inseparable, Node, Run, bare, report};
+use assay_analysis::fleet::{Effect, FleetReport, Inseparable, LoadRow, NoSum, Node, Run, bare, report};
 use assay_core::cluster::{SettledBy, SettledLoad, Settlement};
 use assay_core::finding::Finding;
 use assay_core::medium::{MediumKind, Mounted};
@@ -140,6 +140,68 @@ fn sums_are_those_of_repeats_that_overlapped() {
     }
     let blind = said(records);
     assert!(blind.loads[0].together.is_none() && blind.starts.is_none());
+    assert_eq!(blind.loads[0].no_sum, Some(NoSum::NoCommonStart));
+}
+
+/// Repeats of 20 s; one node needs 40 s more for each of its writes, and the sum of the others is told as theirs.
+#[test]
+fn one_slow_node_takes_away_no_sum() {
+    let mut records = together(7, 13);
+    let last = |record: &mut Record, ns: u64, writes: bool| {
+        for measured in record.measurements.iter_mut().filter(|m| m.workload.writes() == writes) {
+            measured.repeats.iter_mut().for_each(|repeat| (repeat.elapsed_ns, repeat.last_done_ns) = (ns, ns));
+        }
+    };
+    for record in &mut records {
+        [true, false].into_iter().for_each(|writes| last(record, 20_000_000_000, writes));
+    }
+    last(&mut records[5], 60_000_000_000, true);
+    let found = said(records.clone());
+    assert!(found.loads.iter().all(|load| load.no_sum.is_none()));
+    let written = |load: &&LoadRow| load.title.contains("write");
+    assert_eq!(found.loads.iter().filter(written).count(), 4);
+    for load in &found.loads {
+        let sum = load.together.as_ref().unwrap();
+        let measured = |r: &Record| {
+            r.measurements.iter().find(|m| assay_analysis::Load::of(&m.workload) == load.load).unwrap().clone()
+        };
+        let writes = written(&load);
+        assert_eq!((sum.nodes, sum.of, sum.repeats, sum.left_out), (if writes { 6 } else { 7 }, 7, 3, 0));
+        let truth: f64 = (records.iter().enumerate().filter(|(at, _)| !writes || *at != 5))
+            .map(|(_, r)| measured(r).repeats.iter().map(|r| r.bytes_per_second.ln()).sum::<f64>() / 3.0)
+            .map(f64::exp)
+            .sum();
+        assert!((sum.bytes_per_second.point / truth - 1.0).abs() < 0.01, "{}: {sum:?} {truth}", load.title);
+        assert_eq!(sum.shares[5].is_none(), writes);
+        assert!((sum.shares.iter().flatten().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert_eq!(sum.beside.len(), usize::from(writes));
+        for beside in &sum.beside {
+            assert_eq!(beside.node, 5);
+            assert!(beside.ended_later_ns.abs_diff(40_000_000_000) < 1_000_000, "{beside:?}");
+        }
+    }
+    let text = assay_report::fleet::document(&found).text(&assay_report::Style::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("6 of 7") && text.contains("not in the sum node6 ended 40.0 s after the others under"),
+        "{text}"
+    );
+    // Each one is 5 s slower than the one before: no more than half of them overlap, and that is said, not summed.
+    for (at, record) in (0u64..).zip(&mut records) {
+        last(record, (10 + 5 * at) * 1_000_000_000, true);
+    }
+    let found = said(records);
+    for load in found.loads.iter().filter(written) {
+        let Some(NoSum::Apart { largest, of: 7, furthest: Some(furthest) }) = &load.no_sum else {
+            panic!("{}: {:?}", load.title, load.no_sum)
+        };
+        assert!(load.together.is_none() && *largest < 4 && furthest.ended_later_ns.abs() >= 10_000_000_000);
+    }
+    let json = serde_json::to_value(&found).unwrap();
+    let reasons = json["loads"].as_array().unwrap().iter().filter(|load| load["no_sum"]["reason"] == "apart");
+    assert_eq!(reasons.count(), 4);
+    let text = assay_report::fleet::document(&found).text(&assay_report::Style::default());
+    assert!(text.contains("no sum"), "{text}");
 }
 
 #[test]
