@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::collect::Entry;
+use super::entry::Entry;
 
 /// A model and one of its units.
 type Unit<'a> = (&'a str, &'a str);

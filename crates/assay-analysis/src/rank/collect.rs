@@ -6,6 +6,7 @@ use assay_core::finding::Finding;
 use assay_core::record::{Measurement, Record};
 
 use super::bridged_days::days_as_rounds;
+use super::entry::Entry;
 use crate::admission::admit;
 use crate::bus::rates;
 use crate::connected::computer;
@@ -14,25 +15,8 @@ use crate::host_days::HostDays;
 use crate::identity::{Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reading::{Mark, loads, reading};
+use crate::reading::{Mark, loads};
 use crate::resolution::resolution;
-
-/// A record and whose it is.
-#[derive(Debug)]
-pub(super) struct Entry<'a> {
-    pub(super) record: &'a Record,
-    pub(super) identity: Identity,
-    pub(super) wave: Option<u32>,
-    /// Its day and host.
-    pub(super) day: Option<String>,
-}
-
-impl Entry<'_> {
-    /// Rates of a load in bytes per second.
-    pub(super) fn rates(&self, load: &Load) -> Vec<f64> {
-        reading(self.record, load, Quantity::BytesPerSecond).filter(|r| r.counts()).map_or_else(Vec::new, |r| r.values)
-    }
-}
 
 /// All records in an order of their own, and who has which load.
 #[derive(Debug)]
