@@ -441,7 +441,7 @@ fn a_terminal_gets_colours_unless_they_are_not_wanted() {
     for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
         let text = shown(name, value);
         assert!(!text.contains('\x1b'), "{name}={value}: {text:?}");
-        assert!(text.contains("IOPS"));
+        assert!(text.contains("IOPS"), "{name}={value}: {text:?}");
     }
 }
 

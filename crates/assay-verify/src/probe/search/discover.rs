@@ -28,6 +28,7 @@ impl<D: Device> Search<'_, '_, D> {
         let witnesses = self.witnesses(&samples)?;
         self.device.expected = (samples.len() + self.verified(&samples).len()) as u64;
         self.device.save(&samples)?;
+        self.same_medium(&witnesses)?;
         let written = self.first_writes(&samples)?;
         if self.loss_kind != LossKind::None {
             return Ok(true);

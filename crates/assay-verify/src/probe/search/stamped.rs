@@ -147,6 +147,13 @@ fn spread(numbers: &[u64], some: usize) -> Vec<u64> {
     numbers.iter().rev().step_by(numbers.len().div_ceil(some).max(1)).copied().collect()
 }
 
+/// What a place showed that nothing is written to.
+pub(super) struct Glance {
+    pub(super) content: Vec<u8>,
+    /// All of it was read elsewhere before: what has no memory may show it.
+    pub(super) is_known: bool,
+}
+
 pub(crate) struct StampedDevice<'a, D> {
     device: &'a mut D,
     journal: &'a mut Journal,
@@ -619,15 +626,16 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     }
 
     /// What a place reads as that nothing is written to; `None` where it errs.
-    pub(super) fn glance(&mut self, place: SectorRange) -> Result<Option<Vec<u8>>, End> {
+    pub(super) fn glance(&mut self, place: SectorRange) -> Result<Option<Glance>, End> {
         self.touch(place);
         let mut buffer = vec![0; place.bytes() as usize];
         if !self.read_once(place, &mut buffer)? {
             self.trouble(place);
             return Ok(None);
         }
+        let is_known = buffer.chunks_exact(SECTOR_LEN).all(|content| self.contents.contains(&digest(content)));
         buffer.chunks_exact(SECTOR_LEN).for_each(|content| self.note_content(content));
-        Ok(Some(buffer))
+        Ok(Some(Glance { content: buffer, is_known }))
     }
 
     /// What became of a place that was saved. Wrong bits of single readings count for nothing.

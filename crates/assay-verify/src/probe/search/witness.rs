@@ -2,14 +2,17 @@
 
 use rand_core::Rng;
 
-use super::super::contract::Device;
+use super::super::contract::{Device, Fault};
 use super::super::settings::WITNESSES;
 use super::loss_kind::LossKind;
 use super::stages::Search;
-use super::stamped::{End, SectorRange};
+use super::stamped::{End, Glance, SectorRange};
 
 /// An error may take seconds: after so many no further places are asked.
 const ERRORS: usize = 3;
+/// Places that are asked again before anything is written, of which fewer than one in so many may show something else.
+const ASKED_AGAIN: usize = 64;
+const FEW: usize = 4;
 /// Bits of a sector that wear may change: one in so many.
 const WORN: u32 = 16;
 
@@ -31,7 +34,7 @@ impl<D: Device> Search<'_, '_, D> {
                 continue;
             }
             match self.device.glance(block)? {
-                Some(content) => all.push(Witness { at: block.at, content }),
+                Some(seen) => all.push(Witness { at: block.at, content: seen.content }),
                 None => errors += 1,
             }
             if errors >= ERRORS {
@@ -41,6 +44,21 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(all)
     }
 
+    /// Whether the medium is still the one whose places these are, before anything is written: another card may have been there
+    /// while places were saved. What has no memory shows what crossed the bus, which is known.
+    ///
+    /// # Errors
+    /// [`Fault::Exchanged`] where most of these places show something that was not read anywhere.
+    pub(super) fn same_medium(&mut self, witnesses: &[Witness]) -> Result<(), End> {
+        let step = witnesses.len().div_ceil(ASKED_AGAIN).max(1);
+        let (mut changed, mut asked) = (0, 0);
+        for witness in witnesses.iter().step_by(step) {
+            let seen = self.glance_again(witness)?;
+            (asked, changed) = (asked + 1, changed + usize::from(seen.is_some_and(|seen| !seen.is_known)));
+        }
+        if changed * FEW > asked { Err(End::Fault(Fault::Exchanged)) } else { Ok(()) }
+    }
+
     /// Whether any of these places lost its data, though nothing was sent there and all that was sent elsewhere still
     /// holds. Each is read twice, as single readings may be wrong. The samples are read in between: of another medium
     /// they hold no stamps.
@@ -48,8 +66,8 @@ impl<D: Device> Search<'_, '_, D> {
         let mut lost = 0;
         let mut changed: Vec<(&Witness, Vec<u8>)> = Vec::new();
         for witness in witnesses {
-            if let Some(content) = self.glance_again(witness)? {
-                changed.push((witness, content));
+            if let Some(seen) = self.glance_again(witness)? {
+                changed.push((witness, seen.content));
             }
         }
         if changed.is_empty() {
@@ -59,7 +77,7 @@ impl<D: Device> Search<'_, '_, D> {
             return Ok(true);
         }
         for (witness, content) in changed {
-            lost += usize::from(self.glance_again(witness)?.is_some_and(|again| again == content));
+            lost += usize::from(self.glance_again(witness)?.is_some_and(|again| again.content == content));
         }
         if lost == 0 || self.all_back()? {
             return Ok(lost > 0);
@@ -80,13 +98,14 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// What a place shows now, if that is something else than before. Some wrong bits are wear, and no other data.
-    fn glance_again(&mut self, witness: &Witness) -> Result<Option<Vec<u8>>, End> {
+    fn glance_again(&mut self, witness: &Witness) -> Result<Option<Glance>, End> {
         let block = self.device.place(witness.at, 1);
         if self.device.was_written(witness.at) {
             return Ok(None);
         }
-        let Some(content) = self.device.glance(block)? else { return Ok(None) };
-        let differing: u32 = witness.content.iter().zip(&content).map(|(one, other)| (one ^ other).count_ones()).sum();
-        Ok((differing > content.len() as u32 * 8 / WORN).then_some(content))
+        let Some(seen) = self.device.glance(block)? else { return Ok(None) };
+        let differing: u32 =
+            witness.content.iter().zip(&seen.content).map(|(one, other)| (one ^ other).count_ones()).sum();
+        Ok((differing > seen.content.len() as u32 * 8 / WORN).then_some(seen))
     }
 }
