@@ -1,6 +1,8 @@
 //! What a probe will do at most, said beforehand.
 
-use super::settings::{CAREFUL, LEAST_VERIFIED, MET, PARTS, READINGS, Settings, TEETH, WIDE, WITNESSES, shifts};
+use super::settings::{
+    ASKED_AGAIN, CAREFUL, LEAST_VERIFIED, MET, PARTS, READINGS, Settings, TEETH, WIDE, WITNESSES, shifts,
+};
 
 const MIB: u64 = 1 << 20;
 
@@ -69,9 +71,16 @@ pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> ProbePlan {
             + pages * PARTS * 4096.min(samples / PARTS)
             + looks * (WIDE * 512).min(samples / PARTS)
             + verified
-            + (teeth + 2 * WITNESSES) * block,
+            + (teeth + 2 * WITNESSES + ASKED_AGAIN) * block,
         writes: 3 * (places + pieces + low / MIB) + low / (64 << 10) + pieces * share / of,
-        reads: (6 + pages) * places + 64 * 6 + looks + 5 * pieces + 2 * (places + 2 * pieces) + teeth + 2 * WITNESSES,
+        reads: (6 + pages) * places
+            + 64 * 6
+            + looks
+            + 5 * pieces
+            + 2 * (places + 2 * pieces)
+            + teeth
+            + 2 * WITNESSES
+            + ASKED_AGAIN,
         most_written_bytes: most_search_bytes + RESTORED * most_journal_bytes,
         most_search_bytes,
         most_journal_bytes,

@@ -19,6 +19,8 @@ pub(super) const LEAST_VERIFIED: u64 = (16 << 20) / 512;
 /// Places that are only read, one in each of so many equal parts. If one in 50 of such places loses its data, all of them
 /// miss that with a probability of 0.98^192 = 2 %.
 pub(super) const WITNESSES: u64 = 192;
+/// Of these so many are read again before anything is written: another card may have been there while places were saved.
+pub(super) const ASKED_AGAIN: u64 = 64;
 /// One in so many parts of a run is as long as the start of the device that is saved before anything is written.
 pub(super) const CAREFUL: u64 = 8;
 /// So much of the run is met by single reads, wherever it is.

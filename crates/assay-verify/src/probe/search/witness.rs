@@ -3,15 +3,14 @@
 use rand_core::Rng;
 
 use super::super::contract::{Device, Fault};
-use super::super::settings::WITNESSES;
+use super::super::settings::{ASKED_AGAIN, WITNESSES};
 use super::loss_kind::LossKind;
 use super::stages::Search;
 use super::stamped::{End, Glance, SectorRange};
 
 /// An error may take seconds: after so many no further places are asked.
 const ERRORS: usize = 3;
-/// Places that are asked again before anything is written, of which fewer than one in so many may show something else.
-const ASKED_AGAIN: usize = 64;
+/// Before the first write fewer than one place in so many may show something else.
 const FEW: usize = 4;
 /// Bits of a sector that wear may change: one in so many.
 const WORN: u32 = 16;
@@ -50,7 +49,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// # Errors
     /// [`Fault::Exchanged`] where most of these places show something that was not read anywhere.
     pub(super) fn same_medium(&mut self, witnesses: &[Witness]) -> Result<(), End> {
-        let step = witnesses.len().div_ceil(ASKED_AGAIN).max(1);
+        let step = witnesses.len().div_ceil(ASKED_AGAIN as usize).max(1);
         let (mut changed, mut asked) = (0, 0);
         for witness in witnesses.iter().step_by(step) {
             let seen = self.glance_again(witness)?;
