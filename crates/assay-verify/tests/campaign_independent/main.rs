@@ -72,6 +72,8 @@ const SEEN: &[(&str, State, &[u64])] = &[
     // Memory of three quarters that is given to what comes first; on more than 768 GiB, turned laps and a second window, of which
     // single reads see one half.
     ("fakes", State::Mended, &[795_768_048, 795_768_231, 795_768_287]),
+    // Laps of four blocks in any order, taken for a chain of 44 sectors.
+    ("fakes", State::Mended, &[795_773_452]),
     // Writes start again, and what has no memory mirrors the start at another period: called damaged.
     ("fakes", State::Open, &[795_770_221]),
     // A torn write of what stood there already.
