@@ -8,7 +8,7 @@ use super::Cli;
 
 /// Options whose help differs between commands, with what each text begins with. Two beginnings are two meanings, which
 /// somebody found near enough to bear one name.
-const REVIEWED: [(&str, &[&str]); 14] = [
+const REVIEWED: [(&str, &[&str]); 15] = [
     ("all", &["Show everything in full: "]),
     ("dir", &["Directory to write "]),
     ("format", &["Format of what is written"]),
@@ -24,6 +24,8 @@ const REVIEWED: [(&str, &[&str]); 14] = [
     // What was interrupted goes on, and on a cluster what is missing is repeated.
     ("resume", &["Resume ", "Repeat nodes whose record is missing"]),
     ("seed", &["Seed of the draws; "]),
+    // A run has one area, a job file as many as jobs, and a question about a cache is about its size.
+    ("size", &["Size of the test area, ", "Size of each job, ", "Size of the cache on the stick; "]),
     ("suite", &["Suite by name, "]),
     ("target", &["What is measured"]),
     ("via", &["How nodes are reached"]),
