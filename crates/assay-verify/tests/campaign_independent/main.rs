@@ -76,6 +76,11 @@ const SEEN: &[(&str, State, &[u64])] = &[
     ("fakes", State::Mended, &[795_773_452]),
     // Writes start again, and what has no memory mirrors the start at another period: called damaged.
     ("fakes", State::Open, &[795_770_221]),
+    // Writes start again where readings do not: one of the two sectors that the verdict names as overwritten and never saved had been
+    // read, which the model takes for saved.
+    ("fakes", State::Open, &[795_774_311]),
+    // The first reading of a sector that was wrong was a look whether the medium is still the same.
+    ("failing", State::Open, &[795_773_527]),
     // A torn write of what stood there already.
     ("failing", State::Mended, &[288_240_845]),
     // A single reading of the comb erred; a part that refuses writes was the last that was written.
