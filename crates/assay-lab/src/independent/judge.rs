@@ -259,7 +259,7 @@ fn judge_verdict(spec: &Spec, medium: &Medium, answer: &Answer, all: &mut Vec<Vi
     if word != Word::Genuine {
         // What begins in the middle, or is hidden at first, can look like other things for a while.
         let mixed = !bitten.is_empty() && spec.card.map != Map::Genuine || hides != Hides::No;
-        // Who cannot tell says nothing wrong; how many may say so is counted.
+        // "Cannot tell" is no wrong answer. The campaign bounds its share.
         let mixed = mixed || word == Word::Undecided;
         return all.push(violation(Claim::Word, !(arguable || mixed), text));
     }

@@ -213,8 +213,8 @@ impl Map {
     }
 
     /// What the documents list as not seen: an end of less than 2 % that leads to places elsewhere, which no sample needs to
-    /// meet, and, on a device of more than 768 GiB, of which single reads cover one half, laps that are turned, a second
-    /// window, and units that take turns.
+    /// meet. On a device of more than 768 GiB single reads cover one half: then laps that are turned, a second window, and units that
+    /// take turns.
     fn is_hidden_by_its_order(&self, n: u64, lost: u64) -> bool {
         match *self {
             Map::WrapOffset { .. } => lost * 50 < n,

@@ -16,10 +16,10 @@ const SHIFTS: u64 = 6;
 pub(super) const READINGS: usize = 6;
 /// Sectors of a run that are read back, where it is no shorter: 16 MiB.
 pub(super) const LEAST_VERIFIED: u64 = (16 << 20) / 512;
-/// Places that are only read, one in each of so many equal parts. If one in 50 of such places loses its data, all of them
-/// miss that with a probability of 0.98^192 = 2 %.
+/// Places that are only read, one in each of 192 equal parts. If one in 50 of such places loses its data, they miss that with a
+/// probability of 0.98^192 = 2 %.
 pub(super) const WITNESSES: u64 = 192;
-/// Of these so many are read again before anything is written: another card may have been there while places were saved.
+/// Number of these places that are read again before anything is written: another card may have been there while places were saved.
 pub(super) const ASKED_AGAIN: u64 = 64;
 /// One in so many parts of a run is as long as the start of the device that is saved before anything is written.
 pub(super) const CAREFUL: u64 = 8;

@@ -69,8 +69,8 @@ const SEEN: &[(&str, State, &[u64])] = &[
     ("fakes", State::Mended, &[795_765_767, 795_765_858, 795_765_975, 795_766_036, 795_767_714]),
     // 154 sectors of 2,552 that hold are no damage; a part at the end, where what has no memory shows the bus, is undecided.
     ("fakes", State::Mended, &[795_766_569, 795_766_407]),
-    // Memory of three quarters that is given to what comes first; on more than 768 GiB, turned laps and a second window, of which
-    // single reads see one half.
+    // Memory of three quarters that is given to what comes first; turned laps and a second window on more than 768 GiB, where
+    // single reads cover one half.
     ("fakes", State::Mended, &[795_768_048, 795_768_231, 795_768_287]),
     // Laps of four blocks in any order, taken for a chain of 44 sectors.
     ("fakes", State::Mended, &[795_773_452]),
@@ -141,7 +141,7 @@ fn judged(name: &str, usual: u64, media: impl Fn(u64) -> Spec + Sync, scenario: 
     assert_eq!(report.wrong(), 0, "{name}: ASSAY_CAMPAIGN_SEEDS=17..18 runs one seed");
 }
 
-/// Of so many media that nothing disturbs one at most may be left undecided.
+/// At most this part of the media that nothing disturbs, as a divisor, may be left undecided.
 const UNDECIDED: u64 = 50;
 
 fn undisturbed(_seed: u64) -> Scenario {

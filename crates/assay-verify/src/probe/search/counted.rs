@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rand_core::Rng;
 
 use super::super::contract::Device;
+use super::super::stamp::Origin;
 use super::loss_kind::Repeat;
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
@@ -26,7 +27,7 @@ impl<D: Device> Search<'_, '_, D> {
             let beside = self.device.random.next_u64() % (quarter - length + 1);
             self.device.place(quarter * part + beside, length)
         });
-        let few = |cells: &BTreeSet<(u64, u32)>| cells.len() as u64 * 2 <= length;
+        let few = |cells: &BTreeSet<Origin>| cells.len() as u64 * 2 <= length;
         let Some(cells) = self.stamps(parts[0])?.filter(few) else { return Ok(None) };
         for place in [parts[1], parts[2], written] {
             if self.stamps(place)?.as_ref() != Some(&cells) {
@@ -38,8 +39,7 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// The stamps that a place shows; `None` where a sector shows none.
-    fn stamps(&mut self, place: SectorRange) -> Result<Option<BTreeSet<(u64, u32)>>, End> {
-        let origins = self.device.origins(place)?;
-        Ok(origins.into_iter().map(|origin| origin.map(|origin| (origin.sector, origin.generation))).collect())
+    fn stamps(&mut self, place: SectorRange) -> Result<Option<BTreeSet<Origin>>, End> {
+        Ok(self.device.origins(place)?.into_iter().collect())
     }
 }

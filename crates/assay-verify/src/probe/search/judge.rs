@@ -29,11 +29,9 @@ pub(crate) struct Account {
     pub(crate) missing_at_end: Option<u64>,
     /// How a device failed.
     pub(crate) failed: Option<Fault>,
-    /// Why the search ended early, as a clause.
-    pub(crate) cut_short: Option<&'static str>,
+    /// Why the search ended early.
+    pub(crate) cut_short: Option<CutShort>,
     pub(crate) cache_bytes: Option<u64>,
-    /// Another medium took its place, or it lost all that it held.
-    exchanged: bool,
     /// Losses are hidden by a cache that is larger than what was written to drive it out.
     pub(crate) hidden: bool,
     /// Bytes that were written elsewhere before everything was read back.
@@ -41,6 +39,21 @@ pub(crate) struct Account {
     pub(crate) findings: BTreeMap<u64, Seen>,
     pub(crate) places: usize,
     pub(crate) moved: Moved,
+}
+
+/// Why a search ended before it was known what the device is, though the device did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CutShort {
+    /// The system denied access.
+    Denied,
+    /// Another medium took its place, or it lost all that it held.
+    Exchanged,
+    /// The user ended it.
+    Interrupted,
+    /// The journal could not be written.
+    Journal,
+    /// The limit of bytes written was reached.
+    Spent,
 }
 
 /// A loss below this share, with good parts at both ends, is damage and no fake: fakes announce at
@@ -76,7 +89,6 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
         missing_at_end: None,
         failed: None,
         cut_short: None,
-        exchanged: matches!(ended, Some(End::Fault(Fault::Exchanged))),
         cache_bytes: search.eviction.cache_bytes(),
         hidden: search.eviction.hidden,
         run_bytes: search.run_sectors * SECTOR_BYTES,
@@ -87,14 +99,12 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
     account.places = search.samples.iter().filter(|place| account.findings.contains_key(&place.at)).count();
     match ended {
         None => {}
-        Some(End::Fault(Fault::Denied)) => account.cut_short = Some("the system denied access"),
-        Some(End::Fault(Fault::Exchanged)) => {
-            account.cut_short = Some("another medium took its place, or it lost all that it held")
-        }
+        Some(End::Fault(Fault::Denied)) => account.cut_short = Some(CutShort::Denied),
+        Some(End::Fault(Fault::Exchanged)) => account.cut_short = Some(CutShort::Exchanged),
         Some(End::Fault(fault)) => account.failed = Some(*fault),
-        Some(End::Stopped) => account.cut_short = Some("it was interrupted"),
-        Some(End::Journal(_)) => account.cut_short = Some("the journal could not be written"),
-        Some(End::Spent) => account.cut_short = Some("the limit of bytes written was reached"),
+        Some(End::Stopped) => account.cut_short = Some(CutShort::Interrupted),
+        Some(End::Journal(_)) => account.cut_short = Some(CutShort::Journal),
+        Some(End::Spent) => account.cut_short = Some(CutShort::Spent),
     }
     if account.failed.is_some() {
         account.verdict = Verdict::Failed;
@@ -310,7 +320,7 @@ impl Account {
         if !matches!(self.verdict, Verdict::Genuine | Verdict::Undecided) {
             return;
         }
-        if self.exchanged {
+        if self.cut_short == Some(CutShort::Exchanged) {
             // What reads differently may be of another medium, which is no fault of this one.
             return;
         }

@@ -30,7 +30,7 @@ pub(crate) enum LossKind {
     Unreliable,
     /// All that was written held, and places that were only read lost their data meanwhile.
     TakesMemory {
-        /// So many of them.
+        /// Number of places that changed.
         lost: usize,
         /// Places that were only read.
         of: usize,

@@ -26,7 +26,7 @@ const STRETCHES: u64 = 8;
 const STRETCH_OF_RUN: u64 = 16;
 /// Sectors of one write of it.
 const PIECE: u64 = 64;
-/// The reads that look elsewhere for that are closer than it is long, by this factor: a part of it may show alone.
+/// The distance between the reads that look for a stretch elsewhere is its length divided by this: a part of it may show alone.
 const CLOSER: u64 = 8;
 /// Most single reads that look elsewhere for that.
 const TEETH: u64 = 16_384;
@@ -38,7 +38,7 @@ const ROW: u64 = (1 << 20) / 512;
 const PAIRS: u64 = 32;
 /// Stripes in random laps that are compared with those of the first one.
 const STRIPES: u64 = 6;
-/// Of the stamps of two stripes that are one at most one in so many stands in one of them alone: bad cells.
+/// Two stripes are one where at most this part of their stamps, as a divisor, stands in one of them alone: bad cells.
 const FEW: usize = 8;
 /// Addresses in the laps below which are asked for what is sent behind.
 const BELOW: u64 = 6;
@@ -140,8 +140,7 @@ impl<D: Device> Search<'_, '_, D> {
         let mut places = self.places_in(parts);
         places.retain(|place| stretches.iter().all(|stretch| !place.meets(*stretch)));
         for stretch in &stretches {
-            let pieces = stretch.numbers().step_by(PIECE as usize);
-            places.extend(pieces.map(|at| SectorRange { at, sectors: PIECE.min(stretch.end() - at) }));
+            places.extend(stretch.parts(PIECE));
         }
         places.sort_unstable();
         places.dedup();
@@ -361,28 +360,17 @@ impl<D: Device> Search<'_, '_, D> {
                 pairs.push((pair[0], pair[1]));
             }
         }
-        let pieces = |place: SectorRange| {
-            place
-                .numbers()
-                .step_by(PIECE as usize)
-                .map(move |at| SectorRange { at, sectors: PIECE.min(place.end() - at) })
-        };
-        let written: Vec<SectorRange> = pairs.iter().flat_map(|(_, behind)| pieces(*behind)).collect();
+        let written: Vec<SectorRange> = pairs.iter().flat_map(|(_, behind)| behind.parts(PIECE)).collect();
         self.device.begin_round();
         self.write_in_falling_order(&written)?;
         for (first, behind) in pairs {
-            let [one, other] = [self.stamps_in(first)?, self.stamps_in(behind)?];
+            let shown = [self.device.origins(first)?, self.device.origins(behind)?];
+            let [one, other]: [BTreeSet<Origin>; 2] = shown.map(|stamps| stamps.into_iter().flatten().collect());
             if one.symmetric_difference(&other).count() * FEW > one.len() + other.len() {
                 return Ok(false);
             }
         }
         Ok(true)
-    }
-
-    /// The stamps that a place shows, each by its sector and its round.
-    fn stamps_in(&mut self, place: SectorRange) -> Result<BTreeSet<(u64, u32)>, End> {
-        let shown = self.device.origins(place)?.into_iter().flatten();
-        Ok(shown.map(|origin| (origin.sector, origin.generation)).collect())
     }
 
     /// Where single reads tell: whether addresses below the one from which on all were known to lead to the same cells

@@ -111,7 +111,7 @@ impl SectorRange {
     }
 
     /// In parts of at most `sectors`.
-    fn parts(self, sectors: u64) -> impl Iterator<Item = Self> {
+    pub(super) fn parts(self, sectors: u64) -> impl Iterator<Item = Self> {
         let end = self.end();
         (self.at..end).step_by(sectors as usize).map(move |at| Self { at, sectors: sectors.min(end - at) })
     }

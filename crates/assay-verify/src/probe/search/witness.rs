@@ -8,11 +8,13 @@ use super::loss_kind::LossKind;
 use super::stages::Search;
 use super::stamped::{End, Glance, SectorRange};
 
-/// An error may take seconds: after so many no further places are asked.
+/// An error may take seconds: no further places are read after this many.
 const ERRORS: usize = 3;
-/// Before the first write fewer than one place in so many may show something else.
+/// Places that erred which become samples, at most.
+const ERRED: usize = 64;
+/// Before the first write at most this part of the places, as a divisor, may show something else.
 const FEW: usize = 4;
-/// Bits of a sector that wear may change: one in so many.
+/// Wear changes at most this part of the bits of a sector, as a divisor.
 const WORN: u32 = 16;
 
 /// What one of these places showed before anything was written.
@@ -85,10 +87,11 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(true)
     }
 
-    /// Whether the medium erred anywhere that is no sample, where all samples hold: such places are samples from now on.
+    /// Whether the medium erred outside the samples, all of which hold: some of these places become samples.
     pub(super) fn erred_elsewhere(&mut self) -> bool {
         let bad: Vec<SectorRange> = self.device.bad_sectors().map(|at| self.device.place(at, 1)).collect();
-        for place in &bad {
+        let step = bad.len().div_ceil(ERRED).max(1);
+        for place in bad.iter().step_by(step) {
             if self.samples.iter().all(|sample| !sample.meets(*place)) {
                 self.samples.push(*place);
             }

@@ -6,7 +6,7 @@ use assay_core::verification::{
 };
 
 use super::super::stamp::Seen;
-use super::judge::Account;
+use super::judge::{Account, CutShort};
 use super::loss_kind::LossKind;
 
 /// Parts of the map.
@@ -159,9 +159,19 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
         text.push_str("; a cache hides more (--cache SIZE reads past larger ones)");
     }
     if let Some(why) = account.cut_short {
-        text.push_str(&format!("; {why}"));
+        text.push_str(&format!("; {}", ended_early(why)));
     }
     text
+}
+
+fn ended_early(why: CutShort) -> &'static str {
+    match why {
+        CutShort::Denied => "the system denied access",
+        CutShort::Exchanged => "another medium took its place, or it lost all that it held",
+        CutShort::Interrupted => "it was interrupted",
+        CutShort::Journal => "the journal could not be written",
+        CutShort::Spent => "the limit of bytes written was reached",
+    }
 }
 
 /// What a fake has, as a clause. An interval that leaves out next to nothing is none.
