@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_core::record::Record;
-use assay_stats::days::day_of_each;
+use assay_stats::days::{day_of_each, days_of_sittings};
 use jiff::Timestamp;
 
 use crate::identity::identity;
@@ -12,26 +12,43 @@ use crate::identity::identity;
 type Place = (String, String, Option<String>);
 
 /// The days of some records, by unit and host ([`assay_stats::days`]).
+///
+/// An evening at a host is one day for all units that were measured in it, also for those whose turn came after midnight: by
+/// the calendar alone, the units of one evening would be on two days, and 18 of 100 rankings of equal models, each measured on
+/// an evening of its own, told them apart (simulated by an independent model).
 #[derive(Debug, Default)]
 pub(crate) struct HostDays {
-    /// When runs began, in seconds, and their days.
+    /// When runs began, in seconds, and the days of their host.
     places: BTreeMap<Place, BTreeMap<i64, i64>>,
 }
 
 impl HostDays {
     /// Of all records of a question.
     pub(crate) fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
-        let mut began: BTreeMap<Place, Vec<i64>> = BTreeMap::new();
+        let mut units: BTreeMap<Place, Vec<i64>> = BTreeMap::new();
+        let mut hosts: BTreeMap<String, Vec<i64>> = BTreeMap::new();
         for record in records {
-            if let Some(seconds) = began_seconds(&record.created) {
-                began.entry(place(record)).or_default().push(seconds);
+            let Some(seconds) = began_seconds(&record.created) else { continue };
+            units.entry(place(record)).or_default().push(seconds);
+            if let Some(host) = &record.host.hostname {
+                hosts.entry(host.clone()).or_default().push(seconds);
             }
         }
-        let days = |(place, began): (Place, Vec<i64>)| {
+        let by_second = |began: Vec<i64>, days: Vec<i64>| began.into_iter().zip(days).collect::<BTreeMap<i64, i64>>();
+        let of_host = |(host, began): (String, Vec<i64>)| {
             let days = day_of_each(&began);
-            (place, began.into_iter().zip(days).collect())
+            (host, by_second(began, days))
         };
-        Self { places: began.into_iter().map(days).collect() }
+        let hosts: BTreeMap<String, BTreeMap<i64, i64>> = hosts.into_iter().map(of_host).collect();
+        let days = |(place, began): (Place, Vec<i64>)| {
+            // Nothing says that units of unknown hosts were measured together.
+            let days = match place.2.as_ref().and_then(|host| hosts.get(host)) {
+                Some(at_host) => days_of_sittings(&began, |second| at_host.get(&second).copied().unwrap_or_default()),
+                None => day_of_each(&began),
+            };
+            (place, by_second(began, days))
+        };
+        Self { places: units.into_iter().map(days).collect() }
     }
 
     /// The day and the host of a record of them, by one name; `None` where it does not tell when it began.
@@ -78,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_evening_of_a_unit_is_one_day_and_another_unit_or_host_has_its_own() {
+    fn an_evening_at_a_host_is_one_day_and_another_host_has_its_own() {
         let at = |unit: &str, created: &str, host: Option<&str>| {
             let mut record = record(&format!("{unit}{created}"), "Model", unit, Vec::new());
             record.created = created.to_owned();
@@ -89,15 +106,20 @@ mod tests {
             at("1", "2026-01-01T23:50:00Z", Some("a")),
             at("1", "2026-01-02T00:10:00Z", Some("a")),
             at("1", "2026-01-02T00:10:00Z", Some("b")),
-            at("2", "2026-01-02T00:10:00Z", Some("a")),
+            at("2", "2026-01-02T00:30:00Z", Some("a")),
             at("1", "", Some("a")),
+            at("1", "2026-01-01T23:50:00Z", None),
+            at("2", "2026-01-02T00:10:00Z", None),
+            at("2", "2026-01-02T09:00:00Z", Some("a")),
         ];
         let days = HostDays::of(&all);
         let names: Vec<Option<String>> = all.iter().map(|record| days.name(record)).collect();
         assert!(names[0].is_some() && names[0] == names[1]);
         assert_ne!(names[1], names[2]);
-        assert_ne!(names[0], names[3]);
+        assert_eq!(names[0], names[3], "the turn of the second unit came after midnight");
         assert_eq!(names[4], None);
+        assert_ne!(names[5], names[6], "hosts that are not known may be two");
+        assert_ne!(names[3], names[7]);
         assert_eq!(days_of_one(&all[..2]), [Some("20454".to_owned()), Some("20454".to_owned())]);
     }
 }

@@ -20,9 +20,15 @@ const DAY: i64 = 86_400;
 /// after midnight belongs where it is of the same sitting. An evening west of Greenwich ends on the next day of the calendar.
 #[must_use]
 pub fn day_of_each(began: &[i64]) -> Vec<i64> {
+    days_of_sittings(began, |seconds| seconds.div_euclid(DAY))
+}
+
+/// The same where something else than the calendar tells the day of a run: all runs of a sitting are of the day of its first one.
+#[must_use]
+pub fn days_of_sittings(began: &[i64], day: impl Fn(i64) -> i64) -> Vec<i64> {
     let mut order: Vec<usize> = (0..began.len()).collect();
     order.sort_by_key(|at| began[*at]);
-    let mut days: Vec<i64> = began.iter().map(|seconds| seconds.div_euclid(DAY)).collect();
+    let mut days: Vec<i64> = began.iter().map(|seconds| day(*seconds)).collect();
     for sitting in order.chunk_by(|a, b| began[*b] - began[*a] < SITTING) {
         let (Some(first), Some(last)) = (sitting.first(), sitting.last()) else { continue };
         if began[*last] - began[*first] <= LONGEST_SITTING {

@@ -114,15 +114,21 @@ mod tests {
 
     #[test]
     fn runs_count_and_not_their_repeats() {
-        let (a, b) = ([90.0, 90.0], [110.0, 110.0, 110.0]);
-        let dated = [(&a[..], "1"), (&[], "2"), (&b, "3")];
-        let over = OverDays::of(&dated.map(|(values, day)| Run { values, day: Some(day) })).unwrap();
-        assert!((over.value() - (90.0f64 * 110.0).sqrt()).abs() < 1e-9);
+        let of = |a: f64, b: f64| {
+            let (a, b) = ([a; 2], [b; 3]);
+            let dated = [(&a[..], "1"), (&[], "2"), (&b, "3")];
+            OverDays::of(&dated.map(|(values, day)| Run { values, day: Some(day) })).unwrap()
+        };
+        let over = of(98.0, 102.0);
+        assert!((over.value() - (98.0f64 * 102.0).sqrt()).abs() < 1e-9);
         // Two runs: one degree of freedom beside the three of the prior.
-        let squares = (110.0f64 / 90.0).ln().powi(2) / 2.0;
+        let squares = |a: f64, b: f64| (b / a).ln().powi(2) / 2.0;
         let (error, degrees) = over.error().unwrap();
         assert_eq!(degrees, 4.0);
-        assert!((error - (3.0 * PRIOR_DEVIATION.powi(2) + squares) / 4.0 / 2.0).abs() < 1e-12);
+        assert!((error - (3.0 * PRIOR_DEVIATION.powi(2) + squares(98.0, 102.0)) / 4.0 / 2.0).abs() < 1e-12);
+        // Days that differ by more than the prior says count alone.
+        let (error, degrees) = of(90.0, 110.0).error().unwrap();
+        assert!(degrees == 1.0 && (error - squares(90.0, 110.0) / 2.0).abs() < 1e-12, "{error} {degrees}");
     }
 
     /// Ten runs of an afternoon narrow nothing: they were told as ten days.

@@ -15,8 +15,9 @@ const OWN_DAYS: usize = 3;
 ///
 /// What is known of the days of one unit need not be true of the other: of a unit in a warm room and one in a cold one,
 /// measured on one day and on five, 69 of 100 were told apart by a variance of both (simulated). So from three days of each
-/// on it is Welch's test over days. With fewer of one of them, the prior of [`RunVariance`] stays for that one; with fewer of
-/// both, all days have one variance, with the prior. Copies of a figure show no variance, and are judged with the prior, too.
+/// on it is Welch's test over days. With fewer of one of them, the prior of [`RunVariance`] stays for that one, or what the
+/// other's days show if that is more; with fewer of both, all days have one variance, with the prior. Copies of a figure show
+/// no variance, and are judged with the prior, too.
 #[must_use]
 pub fn half_between(first: &[Day<'_>], second: &[Day<'_>], level: f64) -> Option<(f64, f64)> {
     let weights = 1.0 / first.len() as f64 + 1.0 / second.len() as f64;
@@ -34,13 +35,16 @@ pub fn half_between(first: &[Day<'_>], second: &[Day<'_>], level: f64) -> Option
         }
         (None, None) => return pooled(),
         _ => {
-            let of = |days: &[Day<'_>]| {
-                let known = RunVariance::of_days([days.to_vec()]);
-                (known.deviation().powi(2) / days.len() as f64, known.degrees(), known.assumed())
-            };
-            let (x, y) = (of(first), of(second));
-            let degrees = (x.0 + y.0).powi(2) / (x.0.powi(2) / x.1 + y.0.powi(2) / y.1);
-            (x.0 + y.0, degrees, x.2.max(y.2))
+            let [x, y] = [first, second].map(|days| RunVariance::of_days([days.to_vec()]));
+            let [known, unknown] = if enough.is_some() { [x, y] } else { [y, x] };
+            if known.deviation() > unknown.deviation() {
+                (known.deviation().powi(2) * weights, known.degrees(), known.assumed())
+            } else {
+                let of = |unit: &RunVariance, days: &[Day<'_>]| unit.deviation().powi(2) / days.len() as f64;
+                let (of_x, of_y) = (of(&x, first), of(&y, second));
+                let degrees = (of_x + of_y).powi(2) / (of_x.powi(2) / x.degrees() + of_y.powi(2) / y.degrees());
+                (of_x + of_y, degrees, x.assumed().max(y.assumed()))
+            }
         }
     };
     let t = StudentsT::new(0.0, 1.0, degrees).ok().filter(|_| (0.0..1.0).contains(&level))?;
@@ -84,9 +88,16 @@ mod tests {
     #[test]
     fn units_whose_days_differ_unlike_are_not_told_apart_more_often() {
         // One standard error is 0.0034.
-        for (n, deviations) in
-            [((3, 3), (0.06, 0.005)), ((6, 3), (0.005, 0.06)), ((1, 5), (0.05, 0.005)), ((2, 6), (0.05, 0.005))]
-        {
+        for (n, deviations) in [
+            ((3, 3), (0.06, 0.005)),
+            ((6, 3), (0.005, 0.06)),
+            ((1, 5), (0.05, 0.005)),
+            ((2, 6), (0.05, 0.005)),
+            ((1, 4), (0.3, 0.3)),
+            ((2, 4), (0.4, 0.4)),
+            ((2, 2), (0.3, 0.3)),
+            ((2, 3), (0.2, 0.2)),
+        ] {
             let share = told_apart(n, deviations);
             assert!(share <= 0.065 + 0.0034, "{n:?} {deviations:?}: {share}");
         }

@@ -3,7 +3,8 @@
 //! The repeats of a run share its temperature, the state of the flash and whatever else the host did, so that their
 //! spread says nothing of another day: of two runs of one card, whose days differ by 3 %, an interval over repeats
 //! calls more than half different (simulated, `make calibrate`). What units did on several days is used where there is
-//! any, beside a prior that counts as much as three further days; enough days are used alone.
+//! any, beside a prior that counts as much as three further days. Enough days are used alone, and so are fewer that differ
+//! by more than the prior says.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -75,13 +76,15 @@ pub fn further_unit(level: f64, units: usize, log_mean: f64, own: Option<f64>) -
 /// on days that differ by 3 %, 98.6 % in place of 95 % (1,000 fleets of the calibration). So many days speak for
 /// themselves, with an error of 5 % however much they differ (simulated below). With fewer, Student's t is wider than
 /// the prior.
-const ENOUGH_DAYS: u32 = 4;
+pub const ENOUGH_DAYS: u32 = 4;
 
 impl RunVariance {
     /// From units with the runs of each. Runs without values, and units without runs, say nothing.
     ///
     /// A unit with runs on `n` days gives `n - 1` degrees of freedom ([`crate::days`]). The prior holds the mean error that
-    /// repeats leave in a day, as the means of days do; it is left out where enough of the days are known to be different.
+    /// repeats leave in a day, as the means of days do. It is left out where enough of the days are known to be different, and
+    /// where days differ by more than it says: on a disturbed host runs differ by 30 %, and with the prior 23 of 100 pairs of
+    /// equal units, each measured on two days, were told apart (simulated below).
     #[must_use]
     pub fn of<'a>(units: impl IntoIterator<Item = Vec<Run<'a>>>) -> Self {
         Self::of_days(units.into_iter().map(days))
@@ -102,7 +105,8 @@ impl RunVariance {
         }
         let prior = PRIOR_DEVIATION.powi(2) + repeats.error();
         // Copies of one figure do not say that days are equal.
-        let assumed = if apart >= ENOUGH_DAYS && squares > 0.0 { 0.0 } else { PRIOR_DEGREES };
+        let enough = apart >= ENOUGH_DAYS && squares > 0.0;
+        let assumed = if enough || exceeds(squares, degrees, prior) { 0.0 } else { PRIOR_DEGREES };
         let all = assumed + f64::from(degrees);
         Self { variance: (assumed * prior + squares) / all, degrees: all, measured: degrees, assumed }
     }
@@ -153,18 +157,24 @@ impl RunVariance {
 
     /// What the differences between pairs of runs tell, which are those of units that were measured under two conditions
     /// each, and hold what a unit makes of a condition: weights of 1 are a difference. Of [`ENOUGH_PAIRS`] pairs and
-    /// more, their own spread counts alone.
+    /// more, and of fewer that differ by more than days do, their own spread counts alone.
     #[must_use]
     pub fn paired(&self, differences: &[f64]) -> Self {
         let n = differences.len() as f64;
         let squares = log_squares(differences);
         let free = (n - 1.0).max(0.0);
-        if differences.len() >= ENOUGH_PAIRS && squares > 0.0 {
+        let enough = differences.len() >= ENOUGH_PAIRS && squares > 0.0;
+        if enough || exceeds(squares, differences.len().saturating_sub(1) as u32, 2.0 * self.variance) {
             return Self { variance: squares / free, degrees: free, assumed: 0.0, ..*self };
         }
         let degrees = self.degrees + free;
         Self { variance: (self.degrees * 2.0 * self.variance + squares) / degrees, degrees, ..*self }
     }
+}
+
+/// Whether a sum of squares shows more than the variance that is assumed.
+fn exceeds(squares: f64, degrees: u32, assumed: f64) -> bool {
+    squares > f64::from(degrees) * assumed
 }
 
 /// Degrees of freedom between the known days of a unit.
@@ -228,18 +238,27 @@ mod tests {
 
     #[test]
     fn days_that_were_measured_take_the_place_of_the_prior() {
-        // Four runs of one value each, logarithms 0, 0, 0.2, 0.2: sum of squares 0.04, three degrees of freedom.
-        let runs: Vec<[f64; 1]> = [0.0f64, 0.0, 0.2, 0.2].iter().map(|y| [y.exp()]).collect();
-        let names = ["1", "2", "3", "3 "];
-        let dated = runs.iter().zip(names).map(|(values, day)| Run { values, day: Some(day) });
-        let days = RunVariance::of([dated.collect()]);
-        assert_eq!((days.measured(), days.degrees()), (3, 6.0));
-        assert!((days.deviation().powi(2) - (3.0 * PRIOR_DEVIATION.powi(2) + 0.04) / 6.0).abs() < 1e-12);
-        // Two pairs that differ by 0.1 and 0.3 add one degree and 0.02; four speak for themselves.
+        // Four runs of one value each, on three days.
+        let of = |logarithms: [f64; 4]| {
+            let runs = logarithms.map(|y| [y.exp()]);
+            let dated = runs.iter().zip(["1", "2", "3", "3"]).map(|(values, day)| Run { values, day: Some(day) });
+            RunVariance::of([dated.collect()])
+        };
+        // Means 0, 0, 0.05: sum of squares 1/600, two degrees of freedom; the prior has 0.0027 for as many.
+        let days = of([0.0, 0.0, 0.0, 0.1]);
+        assert_eq!((days.measured(), days.degrees()), (2, 5.0));
+        assert!((days.deviation().powi(2) - (3.0 * PRIOR_DEVIATION.powi(2) + 1.0 / 600.0) / 5.0).abs() < 1e-12);
+        // Means 0, 0, 0.1 show more than the prior, and count alone.
+        let apart = of([0.0, 0.0, 0.1, 0.1]);
+        assert_eq!((apart.measured(), apart.degrees(), apart.assumed()), (2, 2.0, 0.0));
+        assert!((apart.deviation().powi(2) - 0.01 / 3.0).abs() < 1e-12);
+        // Two pairs that differ by 0.1 and 0.11 add one degree and 0.00005; by 0.1 and 0.3 they count alone, as four do.
+        let paired = days.paired(&[0.1, 0.11]);
+        assert!((paired.deviation().powi(2) - (5.0 * 2.0 * days.deviation().powi(2) + 0.00005) / 6.0).abs() < 1e-12);
         let paired = days.paired(&[0.1, 0.3]);
-        assert!((paired.deviation().powi(2) - (6.0 * 2.0 * days.deviation().powi(2) + 0.02) / 7.0).abs() < 1e-12);
-        let paired = days.paired(&[0.1, 0.3, 0.1, 0.3]);
-        assert!((paired.deviation().powi(2) - 0.04 / 3.0).abs() < 1e-12 && paired.degrees() == 3.0);
+        assert!((paired.deviation().powi(2) - 0.02).abs() < 1e-12 && paired.degrees() == 1.0);
+        let paired = days.paired(&[0.1, 0.11, 0.1, 0.11]);
+        assert!((paired.deviation().powi(2) - 0.0001 / 3.0).abs() < 1e-12 && paired.degrees() == 3.0);
         assert!(days.paired(&[0.1; 4]).deviation() > 0.01, "equal differences are no certainty");
     }
 
@@ -308,6 +327,18 @@ mod tests {
             for deviation in [0.0, 0.01, 0.03, 0.05] {
                 let share = told_apart(n, m, deviation);
                 assert!((share - 0.05).abs() <= 3.0 * CHANCE, "{n} {m} {deviation}: {share}");
+            }
+        }
+    }
+
+    /// Runs on a disturbed host differ by much more than is assumed of days. One run of each unit shows nothing of it; of one
+    /// and two the single degree of freedom is below the prior by chance in 1 of 10.
+    #[test]
+    fn days_that_differ_by_more_than_is_assumed_are_rarely_told_apart() {
+        for (n, m, most) in [(2, 1, 0.115), (2, 2, 0.065), (3, 1, 0.065), (4, 1, 0.065), (3, 2, 0.065)] {
+            for deviation in [0.08, 0.12, 0.2, 0.4] {
+                let share = told_apart(n, m, deviation);
+                assert!(share <= most + CHANCE, "{n} {m} {deviation}: {share}");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Two groups against each other, by what they can be asked.
 
 use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal};
-use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
+use assay_stats::variation::{ENOUGH_DAYS, ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
 use assay_stats::{days, half_between, log_mean, student_t};
 
 use super::question::{days as days_of, days_of_each, question, runs, units};
@@ -120,8 +120,9 @@ pub(super) fn pair(
             let as_they_were = welch.low.zip(welch.high).filter(|_| one_each);
             // What single runs did by themselves is never told more narrowly than their repeats allow.
             let half = as_they_were.map_or(half, |(low, high)| half.max((high / low).ln() / 2.0));
-            // Nor several, where what days do is assumed, than the runs of a day allow.
-            let of_runs = if assumed > 0.0 { runs_of_a_day(first, second, level) } else { None };
+            // Nor several, where few days are known, than the runs of a day allow.
+            let few = assumed > 0.0 || days.measured() < ENOUGH_DAYS;
+            let of_runs = if few { runs_of_a_day(first, second, level) } else { None };
             let half = of_runs.map_or(half, |of_runs| half.max(of_runs));
             let runs = as_they_were.map(|(low, high)| Runs { low, high, differ: differ(welch.answer) });
             let across_days =

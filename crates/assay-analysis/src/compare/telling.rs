@@ -44,7 +44,7 @@ pub(super) fn needed(
             let seen = Deviation { value: days.deviation(), degrees: days.degrees() };
             let test = |n: u32| {
                 let assumed = Deviation { value: PRIOR_DEVIATION, degrees: RunVariance::assumed_beside(n) };
-                let prior = Some(assumed).filter(|assumed| assumed.degrees > 0.0);
+                let prior = Some(assumed).filter(|assumed| assumed.degrees > 0.0 && seen.value <= assumed.value);
                 Test { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior }
             };
             Needed::of(Values::Runs, difference, seen, days_of(first).min(days_of(second)), |n| vec![test(n)])
