@@ -10,7 +10,6 @@ use crate::workload::Op;
 mod check;
 mod file;
 mod groups;
-mod limits;
 mod originals;
 mod refine;
 mod room;
@@ -21,8 +20,8 @@ mod workload;
 use check::{checked_workloads, is_name, narrow_enough};
 use file::SuiteFile;
 
+pub use check::{LEAST_REPEATS, MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK, MOST_WITH_ENOUGH, PARTS, SuiteError};
 pub use groups::{MAX_TOGETHER, leaders, members, part, together};
-pub use limits::{LEAST_REPEATS, MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK, MOST_WITH_ENOUGH, PARTS, SuiteError};
 pub use room::{LayoutRule, WHOLE};
 pub use workload::{Analysis, SuiteWorkload};
 

@@ -1,9 +1,7 @@
-//! Days that have to be told from models: all units of one model were measured on Monday, all of another on Tuesday, and some on
-//! both. What those did on either day tells the effect of the days, as a round of a plan does.
+//! Separates the effect of days from that of models, where all units of one model were measured on Monday, all of another on
+//! Tuesday, and some units on both days: these units show the effect of the days, as a round of a plan does.
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use super::entry::Entry;
 
 /// A model and one of its units.
 type Unit<'a> = (&'a str, &'a str);
@@ -11,26 +9,33 @@ type Unit<'a> = (&'a str, &'a str);
 /// Models whose days differ by less than this share of their units have their days in common.
 const UNLIKE: f64 = 0.25;
 
-/// Makes each day a round of its own, where two models were measured on days of their own at one host and a unit leads from those of
-/// one to those of the other. Elsewhere days are no rounds: where models had the same days, these take as much from both.
-pub(super) fn days_as_rounds(entries: &mut [Entry<'_>]) {
-    let hosts: BTreeSet<_> = entries.iter().map(|entry| entry.record.host.hostname.as_deref()).collect();
-    if hosts.len() > 1 || !are_bridged(entries) {
-        return;
-    }
-    let days: BTreeSet<String> = entries.iter().filter_map(|entry| entry.day.clone()).collect();
-    let places: BTreeMap<String, u32> = days.into_iter().zip(0..).collect();
-    for entry in entries {
-        entry.wave = entry.day.as_ref().and_then(|day| places.get(day)).copied();
-    }
+/// Where and when a record was measured, and which unit it is about.
+pub(super) struct Dated<'a> {
+    pub(super) host: Option<&'a str>,
+    pub(super) model: &'a str,
+    pub(super) unit: &'a str,
+    /// Its day and host; `None` of a record without a date.
+    pub(super) day: Option<&'a str>,
 }
 
-fn are_bridged(entries: &[Entry<'_>]) -> bool {
+/// The round of each record: its day, if two models were measured on days of their own at one host and a unit was measured on days of
+/// both. Else days are no rounds: if models had the same days, these take as much from both.
+pub(super) fn days_as_rounds(records: &[Dated<'_>]) -> Vec<Option<u32>> {
+    let hosts: BTreeSet<_> = records.iter().map(|record| record.host).collect();
+    if hosts.len() > 1 || !are_bridged(records) {
+        return vec![None; records.len()];
+    }
+    let days: BTreeSet<&str> = records.iter().filter_map(|record| record.day).collect();
+    let places: BTreeMap<&str, u32> = days.into_iter().zip(0..).collect();
+    records.iter().map(|record| places.get(record.day?).copied()).collect()
+}
+
+fn are_bridged(records: &[Dated<'_>]) -> bool {
     let mut days: BTreeMap<Unit<'_>, BTreeSet<&str>> = BTreeMap::new();
-    for entry in entries {
+    for record in records {
         // Of a run without a date it is not known on which day it was.
-        let Some(day) = entry.day.as_deref() else { return false };
-        days.entry((&entry.identity.model, &entry.identity.unit)).or_default().insert(day);
+        let Some(day) = record.day else { return false };
+        days.entry((record.model, record.unit)).or_default().insert(day);
     }
     // What share of a model's units was measured on each day, and how many.
     let mut own: BTreeMap<&str, BTreeMap<&str, (f64, usize)>> = BTreeMap::new();
@@ -49,8 +54,8 @@ fn are_bridged(entries: &[Entry<'_>]) -> bool {
     models.iter().enumerate().any(|(at, a)| models[..at].iter().any(|b| leads(&bridges, a, b)))
 }
 
-/// Whether two models were measured on other days to a large part, several units on one, and a unit leads from a day that the first had
-/// more of to one that the second had more of.
+/// Whether two models were largely measured on different days, several units of each on one day, and a unit was measured on a day that
+/// the first model has more of and on one that the second has more of.
 fn leads(bridges: &[&BTreeSet<&str>], a: &BTreeMap<&str, (f64, usize)>, b: &BTreeMap<&str, (f64, usize)>) -> bool {
     let share = |of: &BTreeMap<&str, (f64, usize)>, day: &str| of.get(day).map_or(0.0, |(share, _)| *share);
     let more = |day: &&str| share(a, day) - share(b, day);
@@ -72,7 +77,7 @@ mod tests {
     use crate::rank::{RankOptions, RankReport, rank};
     use crate::samples;
 
-    /// A card on a day of January, of which the second is a fifth slower.
+    /// A card on a day of January. The second of January is a fifth slower.
     fn card(model: &str, unit: u32, iops: f64, day: u32) -> Record {
         let workload = Workload::new("w", Op::Read, Pattern::Random, 4096);
         let iops = iops * (1.0 + 0.003 * f64::from(unit * unit % 5)) * if day == 2 { 0.8 } else { 1.0 };

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_core::finding::Finding;
 use assay_core::record::{Measurement, Record};
 
-use super::bridged_days::days_as_rounds;
-use super::entry::Entry;
+use super::bridged_days::{Dated, days_as_rounds};
 use crate::admission::admit;
 use crate::bus::rates;
 use crate::connected::computer;
@@ -15,8 +14,34 @@ use crate::host_days::HostDays;
 use crate::identity::{Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reading::{Mark, loads};
+use crate::reading::{Mark, loads, reading};
 use crate::resolution::resolution;
+
+/// A record and whose it is.
+#[derive(Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) record: &'a Record,
+    pub(super) identity: Identity,
+    pub(super) wave: Option<u32>,
+    /// Its day and host.
+    day: Option<String>,
+}
+
+impl Entry<'_> {
+    /// Rates of a load in bytes per second.
+    pub(super) fn rates(&self, load: &Load) -> Vec<f64> {
+        reading(self.record, load, Quantity::BytesPerSecond).filter(|r| r.counts()).map_or_else(Vec::new, |r| r.values)
+    }
+
+    fn dated(&self) -> Dated<'_> {
+        Dated {
+            host: self.record.host.hostname.as_deref(),
+            model: &self.identity.model,
+            unit: &self.identity.unit,
+            day: self.day.as_deref(),
+        }
+    }
+}
 
 /// All records in an order of their own, and who has which load.
 #[derive(Debug)]
@@ -70,7 +95,8 @@ impl<'a> Catalogue<'a> {
             entry.wave = place.and_then(|place| u32::try_from(place).ok());
         }
         if rounds.is_empty() {
-            days_as_rounds(&mut entries);
+            let days = days_as_rounds(&entries.iter().map(Entry::dated).collect::<Vec<_>>());
+            entries.iter_mut().zip(days).for_each(|(entry, day)| entry.wave = day);
         }
         let mut by_load: BTreeMap<Load, Vec<usize>> = BTreeMap::new();
         for (at, entry) in entries.iter().enumerate() {

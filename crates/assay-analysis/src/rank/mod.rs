@@ -7,7 +7,6 @@ mod collect;
 mod composite;
 mod composite_figures;
 mod endings;
-mod entry;
 mod level;
 mod odd;
 mod one;

@@ -6,9 +6,6 @@ use toml::Spanned;
 
 use super::file::{SuiteFile, WorkloadFile};
 use super::groups;
-use super::limits::{
-    LEAST_REPEATS, MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK, MIN_THINK, MOST_WITH_ENOUGH, SuiteError,
-};
 use super::originals;
 use super::workload::{Analysis, SuiteWorkload};
 use crate::arrivals::{MOST_IOPS, Rate};
@@ -19,6 +16,37 @@ use crate::text::quoted;
 use crate::think::Think;
 use crate::units::{Bytes, parse_duration, parse_share};
 use crate::workload::{Op, Pattern};
+
+/// What is wrong with a suite file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub struct SuiteError {
+    /// File as the user named it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// What is wrong and how to mend it.
+    pub message: String,
+}
+
+/// A repeat of a suite that ends when enough is known is this part of one that does not, and there may be this many
+/// times as many.
+pub const PARTS: u32 = 3;
+/// Fewer repeats tell nothing of how well a figure is known: the t quantile of two is 12.7.
+pub const LEAST_REPEATS: u32 = 3;
+/// More looks at an interval than three times as many would need a wider one.
+pub const MOST_WITH_ENOUGH: u32 = 5;
+
+/// Queue depths above this are refused: no block layer queues more per device by default.
+pub const MAX_QUEUE_DEPTH: u32 = 1024;
+/// More jobs than this are refused.
+pub const MAX_JOBS: u32 = 256;
+/// Shorter and longer think times are refused.
+const MIN_THINK: Duration = Duration::from_micros(1);
+/// See [`MIN_THINK`].
+pub const MAX_THINK: Duration = Duration::from_secs(60);
+/// Larger blocks are refused.
+pub const MAX_BLOCK: Bytes = Bytes(64 << 20);
 
 /// The share that `enough` names, or what is wrong with it.
 pub(super) fn narrow_enough(

@@ -2,9 +2,8 @@
 
 use toml::Spanned;
 
-use super::check::Refuse;
+use super::check::{MAX_BLOCK, MAX_THINK, Refuse, SuiteError};
 use super::file::WorkloadFile;
-use super::limits::{MAX_BLOCK, MAX_THINK, SuiteError};
 use crate::blocks::Blocks;
 use crate::refined::{Flow, Refined, Stride};
 use crate::text::quoted;
@@ -122,9 +121,12 @@ impl WorkloadFile {
             pause.ok_or_else(|| fail(text.span().start, wrong()))
         });
         let pause = pause.transpose()?;
-        let at = self.flow.as_ref().or(None).map_or(0, |flow| flow.span().start);
+        let at = self.flow.as_ref().map_or(0, |flow| flow.span().start);
         match (weight, pause) {
-            (None, Some(_)) => Err(fail(at, "flow_pause needs flow, the weight in the group".to_owned())),
+            (None, Some(_)) => {
+                let at = self.flow_pause.as_ref().map_or(0, |pause| pause.span().start);
+                Err(fail(at, "flow_pause needs flow, the weight in the group".to_owned()))
+            }
             (Some(_), _) if self.group.is_none() => Err(fail(at, "flow is for workloads of a group".to_owned())),
             (Some(_), _) if self.rate.is_some() || self.think.is_some() => {
                 Err(fail(at, "flow is for a closed loop without rate and think".to_owned()))
