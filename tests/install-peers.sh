@@ -15,8 +15,26 @@ else
         ansible-playbook:ansible-core ansible-lint:ansible-lint
         slurmctld:slurmctld slurmd:slurmd srun:slurm-client qemu-aarch64-static:qemu-user-static"
 fi
+# promtool alone: its package would run a server. Tests look for it there.
+promtool() {
+    [ "${1:-}" != windows ] && [ "$(id -u)" = 0 ] && command -v apt-get dpkg-deb > /dev/null 2>&1 || return 0
+    if command -v promtool > /dev/null 2>&1 || [ -x target/peers/promtool ]; then return 0; fi
+    mkdir -p target/peers
+    echo "unpacking promtool"
+    (cd target/peers && apt-get download -qq prometheus > /dev/null 2>&1 &&
+        dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO ./usr/bin/promtool > promtool && chmod +x promtool) ||
+        echo "not available here: promtool"
+    rm -f target/peers/prometheus_*.deb
+}
+promtool "$@"
 for pair in $pairs; do
     command -v "${pair%%:*}" > /dev/null 2>&1 || [ -x "/usr/sbin/${pair%%:*}" ] || missing="$missing ${pair##*:}"
+done
+# Modules of the distribution's Python.
+modules="pandas:python3-pandas junitparser:python3-junitparser"
+[ "${1:-}" != windows ] || modules=""
+for pair in $modules; do
+    /usr/bin/python3 -c "import ${pair%%:*}" > /dev/null 2>&1 || missing="$missing ${pair##*:}"
 done
 [ -n "$missing" ] || exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null 2>&1; then

@@ -24,12 +24,15 @@ const FIGURES: Figures = [
     ("operations_per_joule", |m| m.operations_per_joule.as_deref()),
 ];
 
-const OF_RECORD: [&str; 14] = [
+const OF_RECORD: [&str; 17] = [
     "record",
     "created",
     "medium",
+    "model",
     "kind",
     "unit",
+    "slot",
+    "labels",
     "capacity_bytes",
     "filesystem",
     "bus",
@@ -87,8 +90,11 @@ fn of_record(r: &Record) -> [String; OF_RECORD.len()] {
         r.id.clone(),
         r.created.clone(),
         r.title(),
+        if assay_analysis::names_model(r) { r.model() } else { String::new() },
         r.medium.kind.title().to_owned(),
-        text(&r.medium.unit),
+        r.labels.get("unit").cloned().or_else(|| r.medium.unit.clone()).unwrap_or_default(),
+        r.labels.get("slot").cloned().or_else(|| r.host.slot.clone()).unwrap_or_default(),
+        labels(r),
         r.medium.capacity_bytes.map(|b| b.to_string()).unwrap_or_default(),
         text(&r.medium.filesystem),
         r.medium.bus.as_ref().map(|b| b.mode.clone()).unwrap_or_default(),
@@ -99,6 +105,14 @@ fn of_record(r: &Record) -> [String; OF_RECORD.len()] {
         word(r).to_owned(),
         r.outcome.sentence(),
     ]
+}
+
+/// All labels of a record as one JSON object, as different records have different ones; empty without.
+pub(crate) fn labels(r: &Record) -> String {
+    if r.labels.is_empty() {
+        return String::new();
+    }
+    serde_json::to_string(&r.labels).unwrap_or_default()
 }
 
 fn of_workload(m: &Measurement) -> [String; OF_WORKLOAD.len()] {

@@ -54,6 +54,6 @@ pub use list::{list, list_document};
 pub use markdown::markdown;
 pub use percentiles::{percentile_heading, percentile_lines};
 pub use redact::{RedactError, Redactor};
-pub use render::{Format, FormatError, RenderError, View, render};
+pub use render::{Format, FormatError, RenderError, View, render, render_files};
 pub use style::Style;
 pub use verdict::verdict_sentence;

@@ -205,6 +205,12 @@ pub fn render(format: Format, records: &[Record], view: &View) -> Result<Vec<u8>
     Ok(text.into_bytes())
 }
 
+/// The files of a format that has one for each load of each record, by name; `None` of all other formats.
+#[must_use]
+pub fn render_files(format: Format, records: &[Record]) -> Option<Vec<(String, String)>> {
+    (format == Format::FioJson).then(|| crate::foreign::fio_files(records))
+}
+
 fn still(records: &[Record], view: &View) -> Result<pictures::Drawing, RenderError> {
     let wanted = view.wanted(records)?;
     let kind = view.kind.unwrap_or_else(|| Kind::usual(records, &wanted));

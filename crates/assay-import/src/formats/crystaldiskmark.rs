@@ -43,6 +43,9 @@ static TITLE: LazyLock<Regex> = LazyLock::new(|| {
 static SHORT: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^\s*CrystalDiskMark (\d+)\.(\d+[0-9.a-zA-Z]*)(?: Shizuku Edition)?(?: x64| x86| ARM64| UWP)*\s*$")
 });
+/// The title of a report that this program wrote in this form: its figures are means.
+static OURS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"assay (\d+\.[0-9.]+[0-9a-z.-]*), in the form of CrystalDiskMark (\d+); means of repeats"));
 /// A row, or the heading of a section of rows.
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -122,7 +125,7 @@ fn is_titled(text: &Text, at: usize) -> bool {
     // Most lines are of something else, which is seen at once.
     let line = text.line(at);
     let followed = || (at + 1..at + 4).any(|next| ROW.is_match(text.line(next)));
-    line.contains(NAME) && (TITLE.is_match(line) || SHORT.is_match(line) && followed())
+    line.contains(NAME) && (TITLE.is_match(line) || OURS.is_match(line) || SHORT.is_match(line) && followed())
 }
 
 /// Whether rows of it begin without a title, as people copy them and scripts print them: with the heading of a section or
@@ -176,7 +179,11 @@ fn report(text: &str) -> Report {
         report.version = Some(format!("{}.{}", &title[1], &title[2]));
         title[1].parse().unwrap_or(0)
     });
-    let major: u32 = major.unwrap_or(0);
+    let ours = OURS.captures(first);
+    if let Some(title) = &ours {
+        report.version = Some(format!("{}, written by assay {}", &title[2], &title[1]));
+    }
+    let major: u32 = major.or_else(|| ours.as_ref()?[2].parse().ok()).unwrap_or(0);
     let test = TEST.captures(text);
     let runs = test.as_ref().and_then(|test| test.get(3).or(test.get(9))?.as_str().parse().ok());
     let span_bytes = test.as_ref().and_then(|test| Some((decimal(&test[1])? * unit(&test[2], Base::Binary)?) as u64));
@@ -212,7 +219,8 @@ fn report(text: &str) -> Report {
             continue;
         }
         // How often it ran stands behind the rows: cut off before it, the number of runs is not known.
-        report.figures.push(Figure { load, statistic: Statistic::BestOf(runs), ..figure });
+        let statistic = if ours.is_some() { Statistic::MeanOf(runs.unwrap_or(1)) } else { Statistic::BestOf(runs) };
+        report.figures.push(Figure { load, statistic, ..figure });
     }
     report.findings.extend(sections.missing().map(|what| Finding::SourceIncomplete { what }));
     if runs.is_none() && !report.figures.is_empty() {

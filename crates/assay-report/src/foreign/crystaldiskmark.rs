@@ -6,8 +6,6 @@ use assay_core::text::clean;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
 
-use crate::facts;
-
 /// The records one after another.
 pub(crate) fn crystaldiskmark(records: &[Record]) -> String {
     records.iter().map(one).collect::<Vec<_>>().join("\n")
@@ -20,6 +18,11 @@ fn one(record: &Record) -> String {
          * MB/s = 1,000,000 bytes/s\n* KB = 1000 bytes, KiB = 1024 bytes\n",
         env!("CARGO_PKG_VERSION")
     );
+    let left_out = record.measurements.iter().filter(|m| row(m).is_none()).count();
+    if left_out > 0 {
+        let loads = if left_out == 1 { "load" } else { "loads" };
+        out.push_str(&format!("* {left_out} {loads} left out: this form has no row for them\n"));
+    }
     for (op, heading) in [(Op::Read, "Read"), (Op::Write, "Write"), (Op::Mixed, "Mix")] {
         let rows: Vec<String> = record.measurements.iter().filter(|m| m.workload.op == op).filter_map(row).collect();
         if !rows.is_empty() {
@@ -32,7 +35,7 @@ fn one(record: &Record) -> String {
     let size = if span > 0 { format!("{} ", Bytes(span)) } else { String::new() };
     let facts = [
         ("Test", format!("{size}(x{repeats}) [{}]", record.title())),
-        ("Date", facts::when(&record.created)),
+        ("Date", date(&record.created)),
         ("OS", record.host.os.as_deref().map(clean).unwrap_or_default()),
         ("Comment", record.labels.get("comment").map(|text| clean(text)).unwrap_or_default()),
     ];
@@ -41,6 +44,13 @@ fn one(record: &Record) -> String {
         out.push_str(&format!("{name:>7}: {value}\n"));
     }
     out
+}
+
+/// The date as CrystalDiskMark writes it, in UTC.
+fn date(created: &str) -> String {
+    created
+        .parse::<jiff::Timestamp>()
+        .map_or_else(|_| String::new(), |time| time.strftime("%Y/%m/%d %H:%M:%S").to_string())
 }
 
 /// A row; none of a load that such a table has no words for, or without a figure.

@@ -8,7 +8,7 @@ use assay_core::units::exact;
 use assay_core::workload::Unknown;
 
 /// Names of the columns.
-pub(crate) const COLUMNS: [&str; 24] = [
+pub(crate) const COLUMNS: [&str; 25] = [
     "record",
     "created",
     "model",
@@ -16,6 +16,7 @@ pub(crate) const COLUMNS: [&str; 24] = [
     "slot",
     "host",
     "suite",
+    "labels",
     "workload",
     "op",
     "pattern",
@@ -71,39 +72,44 @@ pub(crate) fn rows(records: &[Record]) -> Vec<Row> {
             let load = of_workload(m);
             for (at, repeat) in m.repeats.iter().enumerate() {
                 for (name, unit, value) in values(repeat) {
-                    let value = [(at + 1).to_string(), name.to_owned(), unit.to_owned(), exact(value)];
-                    rows.push(row(head.iter().chain(&load).chain(&value)));
+                    let figure = [(at + 1).to_string(), name.to_owned(), unit.to_owned(), exact(value)];
+                    rows.push(row(&head, &load, figure, Default::default()));
                 }
             }
             for (name, unit, pick) in FIGURES {
                 let Some(e) = pick(m) else { continue };
-                let bound = |value: Option<f64>| value.map(exact).unwrap_or_default();
-                let figure =
-                    [String::new(), name.to_owned(), unit.to_owned(), exact(e.point), bound(e.low), bound(e.high)];
-                let how = [bound(e.level), e.n.to_string(), e.method.clone()];
-                rows.push(row(head.iter().chain(&load).chain(&figure).chain(&how)));
+                let figure = [String::new(), name.to_owned(), unit.to_owned(), exact(e.point)];
+                rows.push(row(&head, &load, figure, how(e)));
             }
         }
         for score in &record.scores {
-            let (e, none) = (&score.value, String::new());
-            let figure = ["score".to_owned(), score.unit.clone(), exact(e.point)];
-            let how = [e.n.to_string(), e.method.clone()];
-            let load = std::iter::once(&score.name).chain(std::iter::repeat_n(&none, 7));
-            let bounds = std::iter::repeat_n(&none, 3);
-            rows.push(row(head.iter().chain(load).chain(&figure).chain(bounds).chain(&how)));
+            let mut load: [String; 8] = Default::default();
+            load[0].clone_from(&score.name);
+            let figure = [String::new(), "score".to_owned(), score.unit.clone(), exact(score.value.point)];
+            rows.push(row(&head, &load, figure, how(&score.value)));
         }
     }
     rows
 }
 
-/// Cells from the first column on; those behind them are not known.
-fn row<'a>(cells: impl Iterator<Item = &'a String>) -> Row {
+/// The interval of an estimate, its level, number of values and method.
+fn how(e: &Estimate) -> [String; 5] {
+    let bound = |value: Option<f64>| value.map(exact).unwrap_or_default();
+    [bound(e.low), bound(e.high), bound(e.level), e.n.to_string(), e.method.clone()]
+}
+
+/// A row of four parts, whose lengths add up to that of the row.
+fn row(record: &[String; 8], load: &[String; 8], figure: [String; 4], how: [String; 5]) -> Row {
     let mut row = Row::default();
-    row.iter_mut().zip(cells).for_each(|(place, cell)| place.clone_from(cell));
+    const { assert!(COLUMNS.len() == 8 + 8 + 4 + 5) };
+    row[..8].clone_from_slice(record);
+    row[8..16].clone_from_slice(load);
+    row[16..20].clone_from_slice(&figure);
+    row[20..].clone_from_slice(&how);
     row
 }
 
-fn of_record(r: &Record) -> [String; 7] {
+fn of_record(r: &Record) -> [String; 8] {
     let label = |key: &str| r.labels.get(key).cloned();
     [
         r.id.clone(),
@@ -113,6 +119,7 @@ fn of_record(r: &Record) -> [String; 7] {
         label("slot").or_else(|| r.host.slot.clone()).unwrap_or_default(),
         r.host.hostname.clone().unwrap_or_default(),
         r.suite.name.clone(),
+        crate::csv::labels(r),
     ]
 }
 

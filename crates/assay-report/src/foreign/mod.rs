@@ -9,7 +9,7 @@ mod parquet;
 mod prometheus;
 
 pub(crate) use crystaldiskmark::crystaldiskmark;
-pub(crate) use fio::fio_json;
+pub(crate) use fio::{fio_files, fio_json};
 pub(crate) use long::long_csv;
 pub(crate) use openbenchmarking::openbenchmarking;
 #[cfg(feature = "parquet")]

@@ -1,5 +1,5 @@
 //! The result file of the Phoronix Test Suite (`composite.xml`), which OpenBenchmarking takes: one result for each load,
-//! one entry for each record. Elements as in files that the suite writes itself.
+//! one entry for each record. Elements and their order are those of the suite's `result-file.xsd` (version 10.8).
 
 use std::collections::BTreeMap;
 
@@ -17,16 +17,18 @@ pub(crate) fn openbenchmarking(records: &[Record]) -> String {
     let mut out = "<?xml version=\"1.0\"?>\n<PhoronixTestSuite>\n  <Generated>\n    <Title>assay</Title>\n".to_owned();
     let newest = records.iter().map(|r| r.created.as_str()).max().unwrap_or_default();
     out += &format!(
-        "    <LastModified>{}</LastModified>\n    <TestClient>assay</TestClient>\n    <Description>Storage media</Description>\n  </Generated>\n",
-        markup(newest)
+        "    <LastModified>{}</LastModified>\n    <TestClient>assay {}</TestClient>\n    <Description>Storage media</Description>\n  </Generated>\n",
+        time(newest),
+        env!("CARGO_PKG_VERSION")
     );
     for record in records {
         out += &format!(
-            "  <System>\n    <Identifier>{}</Identifier>\n    <Hardware>{}</Hardware>\n    <Software>{}</Software>\n    <User></User>\n    <TimeStamp>{}</TimeStamp>\n  </System>\n",
+            "  <System>\n    <Identifier>{}</Identifier>\n    <Hardware>{}</Hardware>\n    <Software>{}</Software>\n    <User></User>\n    <TimeStamp>{}</TimeStamp>\n    <TestClientVersion>{}</TestClientVersion>\n    <Notes></Notes>\n  </System>\n",
             markup(&name(record)),
             markup(&format!("Disk: {}", record.medium.title())),
             markup(&facts::machine(&record.host)),
-            markup(&record.created)
+            time(&record.created),
+            markup(&record.tool.version)
         );
     }
     let mut loads: BTreeMap<(String, &str), Vec<Entry<'_>>> = BTreeMap::new();
@@ -57,10 +59,21 @@ pub(crate) fn openbenchmarking(records: &[Record]) -> String {
     out + "</PhoronixTestSuite>\n"
 }
 
+/// A time as the suite writes it, in UTC; of a record without a date the start of 1970.
+fn time(created: &str) -> String {
+    let time: jiff::Timestamp = created.parse().unwrap_or_default();
+    time.strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// The longest identifier of a system in characters.
+const LONGEST: usize = 128;
+
 /// Model and unit, and the record, as two runs of a unit are two systems to the suite.
 fn name(record: &Record) -> String {
     let unit = record.labels.get("unit").map(|unit| format!(" {unit}")).unwrap_or_default();
-    format!("{}{unit} ({})", record.title(), record.id)
+    let id = format!(" ({})", record.id);
+    let room = LONGEST.saturating_sub(id.chars().count());
+    format!("{}{unit}", record.title()).chars().take(room).collect::<String>() + &id
 }
 
 /// Rate in MB/s and operations a second: the estimate, and the values of its repeats.

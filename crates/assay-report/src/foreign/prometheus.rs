@@ -17,57 +17,57 @@ const METRICS: Metrics = [
         m.durable_bytes_per_second.as_ref()
     }),
 ];
-type Quantiles = [(&'static str, fn(&Measurement) -> Option<&Estimate>); 4];
-const QUANTILES: Quantiles = [
-    ("0.5", |m| m.latency_ns.p50.as_deref()),
-    ("0.9", |m| m.latency_ns.p90.as_deref()),
-    ("0.99", |m| m.latency_ns.p99.as_deref()),
-    ("0.999", |m| m.latency_ns.p99_9.as_deref()),
+/// Percentiles of a gauge: the label `quantile` is for summaries alone.
+type Percentiles = [(&'static str, fn(&Measurement) -> Option<&Estimate>); 4];
+const PERCENTILES: Percentiles = [
+    ("50", |m| m.latency_ns.p50.as_deref()),
+    ("90", |m| m.latency_ns.p90.as_deref()),
+    ("99", |m| m.latency_ns.p99.as_deref()),
+    ("99.9", |m| m.latency_ns.p99_9.as_deref()),
+];
+/// The estimate and the ends of its interval: the end of the name, what the help says, and the value.
+type Ends = [(&'static str, &'static str, fn(&Estimate) -> Option<f64>); 3];
+const ENDS: Ends = [
+    ("", "", |e| Some(e.point)),
+    ("_low", " Lower end of its interval.", |e| e.low),
+    ("_high", " Upper end of its interval.", |e| e.high),
 ];
 
 /// The newest record of each unit: a series has one value.
 pub(crate) fn prometheus(records: &[Record]) -> String {
     let newest = newest(records);
     let mut out = String::new();
+    let measured = || newest.iter().flat_map(|r| r.measurements.iter().map(move |m| (r, m)));
     for (name, help, pick) in METRICS {
-        head(&mut out, name, help);
-        for (record, m) in newest.iter().flat_map(|r| r.measurements.iter().map(move |m| (r, m))) {
-            if let Some(e) = pick(m) {
-                let labels = labels(record, m);
-                line(&mut out, name, &labels, e.point);
-                for (bound, value) in [("low", e.low), ("high", e.high)] {
-                    if let Some(value) = value {
-                        line(&mut out, &format!("{name}_{bound}"), &labels, value);
-                    }
-                }
-            }
+        // All lines of a name stand together, as the format asks.
+        for (end, which, value) in ENDS {
+            let values = measured().filter_map(|(record, m)| Some((labels(record, m), value(pick(m)?)?)));
+            gauge(&mut out, &format!("{name}{end}"), &format!("{help}{which}"), values);
         }
     }
-    head(&mut out, "assay_latency_seconds", "Latency that a share of the operations does not exceed.");
-    for (record, m) in newest.iter().flat_map(|r| r.measurements.iter().map(move |m| (r, m))) {
-        for (quantile, pick) in QUANTILES {
-            if let Some(e) = pick(m) {
-                let mut labels = labels(record, m);
-                labels.push(("quantile", quantile.to_owned()));
-                line(&mut out, "assay_latency_seconds", &labels, e.point / 1e9);
-            }
-        }
-    }
-    head(&mut out, "assay_valid", "Whether the figures of the record can be trusted: 1 valid, 0.5 suspect, 0 invalid.");
-    for record in &newest {
+    let latencies = measured().flat_map(|(record, m)| {
+        PERCENTILES.iter().filter_map(move |(percentile, pick)| {
+            let mut labels = labels(record, m);
+            labels.push(("percentile", (*percentile).to_owned()));
+            Some((labels, pick(m)?.point / 1e9))
+        })
+    });
+    gauge(&mut out, "assay_latency_seconds", "Latency that a share of the operations does not exceed.", latencies);
+    let validity = newest.iter().map(|record| {
         let value = match record.validity.verdict {
             assay_core::finding::ValidityVerdict::Valid => 1.0,
             assay_core::finding::ValidityVerdict::Suspect => 0.5,
             assay_core::finding::ValidityVerdict::Invalid => 0.0,
         };
-        line(&mut out, "assay_valid", &of_record(record), value);
-    }
-    head(&mut out, "assay_created_timestamp_seconds", "When the record was made.");
-    for record in &newest {
-        if let Ok(time) = record.created.parse::<jiff::Timestamp>() {
-            line(&mut out, "assay_created_timestamp_seconds", &of_record(record), time.as_second() as f64);
-        }
-    }
+        (of_record(record), value)
+    });
+    let help = "Whether the figures of the record can be trusted: 1 valid, 0.5 suspect, 0 invalid.";
+    gauge(&mut out, "assay_valid", help, validity);
+    let times = newest.iter().filter_map(|record| {
+        let time = record.created.parse::<jiff::Timestamp>().ok()?;
+        Some((of_record(record), time.as_second() as f64))
+    });
+    gauge(&mut out, "assay_created_timestamp_seconds", "When the record was made.", times);
     out
 }
 
@@ -113,8 +113,14 @@ fn labels(r: &Record, m: &Measurement) -> Labels {
     labels
 }
 
-fn head(out: &mut String, name: &str, help: &str) {
-    out.push_str(&format!("# HELP {name} {help}\n# TYPE {name} gauge\n"));
+/// A gauge with its values; nothing of one without.
+fn gauge(out: &mut String, name: &str, help: &str, values: impl Iterator<Item = (Labels, f64)>) {
+    for (at, (labels, value)) in values.enumerate() {
+        if at == 0 {
+            out.push_str(&format!("# HELP {name} {help}\n# TYPE {name} gauge\n"));
+        }
+        line(out, name, &labels, value);
+    }
 }
 
 fn line(out: &mut String, name: &str, labels: &[(&'static str, String)], value: f64) {

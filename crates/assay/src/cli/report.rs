@@ -18,6 +18,7 @@ Examples:
   assay report published: -o sweep.gif over block sizes
   assay report last -o - --format json
   assay report last -o - --format crystaldiskmark   for a forum
+  assay report all -o plots/ --format fio-json   a file for each load: fio-plot
   assay report all -o assay.prom       for node_exporter's textfile collector";
 
 #[derive(Debug, Args)]
@@ -25,7 +26,8 @@ pub(crate) struct ReportArgs {
     #[arg(default_value = "last", value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
     pub(crate) queries: Vec<String>,
 
-    /// File to write, or - for standard output; the extension chooses the format
+    /// File to write, or - for standard output; the extension chooses the format. A directory takes a file for each load of
+    /// --format fio-json
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 

@@ -3,7 +3,7 @@
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
-use assay_report::{Format, Redactor, View, render};
+use assay_report::{Format, Redactor, View, render, render_files};
 use serde_json::{Value, json};
 
 use crate::cli::ReportArgs;
@@ -30,16 +30,22 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let view = View { kind: args.picture, load: args.load.clone() };
     let found = queries::find(&args.queries)?;
     let redactor = state::redactor(args.identities)?;
+    let redacted = || found.iter().map(|f| redactor.record(&f.record)).collect::<Result<Vec<Record>, _>>();
+    let is_directory = args.output.is_dir() || args.output.as_os_str().as_encoded_bytes().ends_with(b"/");
+    if is_directory && !to_stdout {
+        let several = render_files(format, &redacted()?).ok_or_else(|| {
+            let shown = output::shown(&args.output);
+            Failure::usage(format!("{shown} is a directory; only --format fio-json writes several files, name a file"))
+        })?;
+        return write_files(args, several, found.iter().map(|f| f.record.id.as_str()).collect());
+    }
     if !to_stdout {
         files::check_writable(&args.output)?;
     }
     let text = match format {
         // From the documents themselves, so that with --identities fields of a newer version are kept.
         Format::Json => documents(found.iter().map(|f| f.document.as_str()), &redactor)?.into_bytes(),
-        other => {
-            let records: Vec<Record> = found.iter().map(|f| redactor.record(&f.record)).collect::<Result<_, _>>()?;
-            render(other, &records, &view).map_err(|e| Failure::usage(harmless(&e.to_string())))?
-        }
+        other => render(other, &redacted()?, &view).map_err(|e| Failure::usage(harmless(&e.to_string())))?,
     };
     if to_stdout {
         output::print_bytes(&text)?;
@@ -53,6 +59,29 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         } else {
             output::tell(&format!("wrote {}", output::shown(&args.output)));
         }
+    }
+    Ok(Exit::Good)
+}
+
+/// Writes each file into the directory, which is made where it is not there.
+fn write_files(args: &ReportArgs, several: Vec<(String, String)>, ids: Vec<&str>) -> Result<Exit, Failure> {
+    let shown = output::shown(&args.output);
+    if let Err(error) = std::fs::create_dir(&args.output)
+        && error.kind() != std::io::ErrorKind::AlreadyExists
+    {
+        return Err(Failure::usage(format!("{shown} cannot be made: {error}")));
+    }
+    for (name, text) in &several {
+        files::write_whole(&args.output.join(name), text)?;
+    }
+    if args.json {
+        let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
+        let bytes: usize = several.iter().map(|(_, text)| text.len()).sum();
+        let file = args.output.to_string_lossy();
+        output::print_json(&json!({ "file": file, "files": names, "records": ids, "bytes": bytes }))?;
+    } else {
+        let count = several.len();
+        output::tell(&format!("wrote {count} {} to {shown}", if count == 1 { "file" } else { "files" }));
     }
     Ok(Exit::Good)
 }

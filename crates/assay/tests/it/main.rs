@@ -15,6 +15,7 @@ mod bare;
 mod bounded;
 mod busybox;
 mod checked_before;
+mod clients;
 mod collection;
 mod command_line;
 mod compare;
