@@ -61,7 +61,7 @@ static TEST: LazyLock<Regex> = LazyLock::new(|| {
 /// a blank within the size, or threads that they call QD.
 static QUEUED: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^(?:(?:SEQ|RND) *\d+[KM]iB \(Q= *\d+, ?T= *\d+\)|(?:Sequential|Random) (?:Read|Write) *(?:\d+KiB )?\(Q= *\d+, ?T= *\d+\)|Random (?:Read|Write) \d+KB \(QD=\d+\)) *: *[0-9.,]+ MB/s",
+        r"^(?:(?:SEQ|RND|Sequential|Random) *\d+[KM]iB \(Q= *\d+, ?T= *\d+\)|(?:Sequential|Random) (?:Read|Write) *(?:\d+KiB )?\(Q= *\d+, ?T= *\d+\)|Random (?:Read|Write) \d+KB \(QD=\d+\)) *: *[0-9.,]+ MB/s",
     )
 });
 /// A row with its direction.

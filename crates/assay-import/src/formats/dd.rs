@@ -47,6 +47,13 @@ static TRANSFERRED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 /// `2048+0 records out` in the words of any language.
+/// Of fewer bytes than have a larger unit: `512 bytes copied, 0.00812345 s, 63.0 kB/s`.
+static FEW: LazyLock<Regex> = LazyLock::new(|| {
+    regex(concat!(
+        r"(?:^|[^0-9.,])(?P<bytes>[0-9]{1,4}) bytes? copied, (?P<seconds>[0-9.]+(?:e[-+]?[0-9]+)?) s(?:ec(?:ond)?s?)?, ",
+        r"(?P<rate>[0-9.]+)(?P<space> )(?P<unit>[kKM]?i?B)/s"
+    ))
+});
 static RECORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:^|[^0-9+.,:])([0-9]{1,15})\+([0-9]{1,15})[^0-9+]*$"));
 
 /// What one line says.
@@ -91,7 +98,7 @@ fn copied(line: &str) -> Option<Copied> {
     if line.len() > LONGEST || !line.contains('/') {
         return None;
     }
-    let found = COPIED.captures(line).or_else(|| TRANSFERRED.captures(line))?;
+    let found = COPIED.captures(line).or_else(|| TRANSFERRED.captures(line)).or_else(|| FEW.captures(line))?;
     let rate = printed(&found["rate"])?;
     let unit = |base| Some(rate.times(unit(&in_latin(&found["unit"]), base)?));
     Some(Copied {

@@ -31,10 +31,15 @@ static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^\s*\d{1,3} ([A-Za-z][A-Za-z0-9_-]*) +0x[0-9a-f]{4} +\d{3} +\d{3} +(?:\d{3}|---) +\S+ +\S+ +(\S+) +(\S.*)$")
 });
 static BYTES: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9][0-9,.' ]*)(?: bytes)? \["));
-static COUNT: LazyLock<Regex> = LazyLock::new(|| regex(r"^(0x[0-9a-f]+|[0-9][0-9,]*)"));
+static COUNT: LazyLock<Regex> = LazyLock::new(|| regex(r"^(0x[0-9a-f]+|-?[0-9][0-9,]*)"));
+/// nvme in a country of Fahrenheit: `86 °F (303 K)`; before 2.3 the kelvins are missing.
+static FAHRENHEIT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(-?[0-9]+) *(?:°|º|\xb0)? *(?:F|Fahrenheit)\b(?: *\(([0-9]+) ?K)?"));
+/// Hours of a SAS disk: `Accumulated power on time, hours:minutes 51234:11`.
+static HOURS: LazyLock<Regex> = LazyLock::new(|| regex(r"^Accumulated power on time, hours:minutes ([0-9]+):[0-9]+"));
 
 /// Names of health as both tools print them, in small letters with a line between words, and those of smartctl's JSON.
-const NAMES: [(&str, &str); 22] = [
+const NAMES: [(&str, &str); 23] = [
     ("critical_warning", "critical_warning"),
     ("temperature", "temperature_celsius"),
     ("current_drive_temperature", "temperature_celsius"),
@@ -57,6 +62,7 @@ const NAMES: [(&str, &str); 22] = [
     ("critical_composite_temperature_time", "critical_comp_time"),
     ("warning_comp._temperature_time", "warning_temp_time"),
     ("critical_comp._temperature_time", "critical_comp_time"),
+    ("elements_in_grown_defect_list", "scsi_grown_defect_list"),
 ];
 
 impl Format for SmartText {
@@ -138,6 +144,10 @@ fn take(report: &mut Report, line: &str) -> bool {
         insert(report, &attribute[1], attribute[3].trim());
         return true;
     }
+    if let Some(hours) = HOURS.captures(line) {
+        insert(report, "power_on_hours", &hours[1]);
+        return true;
+    }
     let Some((name, value)) = line.split_once(':') else { return false };
     let (name, value) = (name.trim(), value.trim());
     let medium = &mut report.medium;
@@ -163,6 +173,14 @@ fn take(report: &mut Report, line: &str) -> bool {
 fn health(report: &mut Report, name: &str, value: &str) -> bool {
     let spelt = name.to_lowercase().split_whitespace().collect::<Vec<_>>().join("_");
     let Some((_, known)) = NAMES.iter().find(|(printed, _)| *printed == spelt) else { return false };
+    if *known == "temperature_celsius"
+        && let Some(found) = FAHRENHEIT.captures(value)
+    {
+        let number = |at: usize| found.get(at)?.as_str().parse::<i64>().ok();
+        let celsius = number(2).map(|kelvins| kelvins - 273).or_else(|| number(1).map(|f| ((f - 32) * 5 + 4) / 9));
+        celsius.into_iter().for_each(|celsius| insert(report, known, &celsius.to_string()));
+        return true;
+    }
     let Some(count) = COUNT.captures(value) else { return false };
     let plain = count[1].replace(',', "");
     let number = match plain.strip_prefix("0x") {

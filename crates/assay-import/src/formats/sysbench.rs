@@ -11,6 +11,7 @@ use assay_core::finding::Finding;
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
 
+use crate::command::commands;
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
@@ -26,6 +27,8 @@ const NAME: &str = "sysbench";
 const PLAIN: &str = "Running the test with following options:";
 /// Most characters in front of the options of a run in the line that begins it.
 const LONGEST_NAME: usize = 32;
+/// Most lines between a command and its results.
+const MOST_ABOVE: usize = 12;
 /// Most lines of a run.
 const MOST_LINES: usize = 200;
 /// Seconds before the first operation and behind the last that may be in the time of a run.
@@ -54,11 +57,14 @@ impl Format for Sysbench {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
-        begins(line) || line.contains(NAME) && TITLE.is_match(line) || PREPARED.is_match(line)
+        begins(line) || line.contains(NAME) && TITLE.is_match(line) || PREPARED.is_match(line) || is_headless(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut run = Run::default();
+        if is_headless(text, at) {
+            run.called(text, at);
+        }
         let (mut end, mut prepared, mut begun) = (at + 1, false, false);
         for line in at..text.len().min(at + MOST_LINES) {
             let (said, number) = (text.line(line), line);
@@ -106,6 +112,11 @@ fn begins(line: &str) -> bool {
             .any(|words| line.split_once(words).is_some_and(|(name, _)| name.len() < LONGEST_NAME))
 }
 
+/// Whether the results of files begin, as people copy them without what stands above.
+fn is_headless(text: &Text, at: usize) -> bool {
+    text.line(at).trim() == "File operations:" && text.line(at + 1).trim_start().starts_with("reads/s:")
+}
+
 /// What a run says.
 #[derive(Debug, Default)]
 struct Run {
@@ -122,7 +133,7 @@ struct Run {
     memory: (Option<String>, Option<String>),
     /// MiB moved in memory, and by the second.
     moved: Option<(Printed, Printed)>,
-    mode: Option<(Op, Pattern)>,
+    mode: Option<(Op, Option<Pattern>)>,
     block_bytes: Option<u64>,
     span_bytes: Option<u64>,
     direct: Option<bool>,
@@ -142,6 +153,33 @@ struct Run {
 }
 
 impl Run {
+    /// Takes the test from the command above the results.
+    fn called(&mut self, text: &Text, at: usize) {
+        let above = (at.saturating_sub(MOST_ABOVE)..at).rev();
+        let words = above.flat_map(|line| commands(text.line(line), NAME)).next().unwrap_or_default();
+        for word in words {
+            self.mode = match word.strip_prefix("--file-test-mode=") {
+                Some("seqrd") => Some((Op::Read, Some(Pattern::Sequential))),
+                Some("seqwr" | "seqrewr") => Some((Op::Write, Some(Pattern::Sequential))),
+                Some("rndrd") => Some((Op::Read, Some(Pattern::Random))),
+                Some("rndwr") => Some((Op::Write, Some(Pattern::Random))),
+                Some("rndrw") => Some((Op::Mixed, Some(Pattern::Random))),
+                _ => self.mode,
+            };
+        }
+    }
+
+    /// What the test did: by its name, or by the operations that it counts.
+    fn did(&self) -> Option<(Op, Option<Pattern>)> {
+        let some = |at: usize| self.operations[at].is_some_and(|rate| rate.value > 0.0);
+        self.mode.or_else(|| match (some(0), some(1)) {
+            (true, true) => Some((Op::Mixed, None)),
+            (true, false) => Some((Op::Read, None)),
+            (false, true) => Some((Op::Write, None)),
+            (false, false) => None,
+        })
+    }
+
     /// Takes what a line says; whether it said something.
     fn line(&mut self, line: &str) -> bool {
         if let Some(title) = TITLE.captures(line) {
@@ -188,13 +226,13 @@ impl Run {
 
     fn sentence(&mut self, line: &str) -> bool {
         let mode = match line {
-            "Doing sequential read test" => (Op::Read, Pattern::Sequential),
+            "Doing sequential read test" => (Op::Read, Some(Pattern::Sequential)),
             "Doing sequential write (creation) test" | "Doing sequential rewrite test" => {
-                (Op::Write, Pattern::Sequential)
+                (Op::Write, Some(Pattern::Sequential))
             }
-            "Doing random read test" => (Op::Read, Pattern::Random),
-            "Doing random write test" => (Op::Write, Pattern::Random),
-            "Doing random r/w test" => (Op::Mixed, Pattern::Random),
+            "Doing random read test" => (Op::Read, Some(Pattern::Random)),
+            "Doing random write test" => (Op::Write, Some(Pattern::Random)),
+            "Doing random r/w test" => (Op::Mixed, Some(Pattern::Random)),
             _ => {
                 match line {
                     "Using synchronous I/O mode" => self.depth = Some(1),
@@ -273,7 +311,7 @@ impl Run {
             self.memory(&mut report);
         } else if let Some((bytes, seconds, rate)) = self.prepared {
             self.files_made(&mut report, bytes, seconds, rate);
-        } else if self.mode.is_some() {
+        } else if self.did().is_some() {
             self.files(&mut report);
         }
         if self.prepared.is_none() && self.seconds.is_none() && !report.is_empty() {
@@ -331,7 +369,7 @@ impl Run {
     }
 
     fn files(&self, report: &mut Report) {
-        let Some((op, pattern)) = self.mode else { return };
+        let Some((op, pattern)) = self.did() else { return };
         // Each direction that the test has, or nothing: the line of one may be missing.
         let moved = |parts: &[Option<Printed>]| match (op, parts) {
             (Op::Read, [read, ..]) => *read,
@@ -348,15 +386,18 @@ impl Run {
             return;
         }
         let name = match (op, pattern) {
-            (Op::Read, Pattern::Sequential) => "seqrd",
-            (Op::Read, Pattern::Random) => "rndrd",
-            (Op::Write, Pattern::Sequential) => "seqwr",
-            (Op::Write, Pattern::Random) => "rndwr",
-            (Op::Mixed, _) => "rndrw",
+            (Op::Read, Some(Pattern::Sequential)) => "fileio seqrd",
+            (Op::Read, Some(Pattern::Random)) => "fileio rndrd",
+            (Op::Write, Some(Pattern::Sequential)) => "fileio seqwr",
+            (Op::Write, Some(Pattern::Random)) => "fileio rndwr",
+            (Op::Mixed, Some(_)) => "fileio rndrw",
+            (Op::Read, None) => "fileio reads",
+            (Op::Write, None) => "fileio writes",
+            (Op::Mixed, None) => "fileio reads and writes",
         };
         let load = Load {
             read_percent: self.read_percent.filter(|_| op == Op::Mixed),
-            pattern: Some(pattern),
+            pattern,
             block_bytes: self.block_bytes,
             queue_depth: self.depth,
             jobs: self.threads,
@@ -364,7 +405,7 @@ impl Run {
             direct: self.direct,
             sync: if op == Op::Read { Some(Sync::End) } else { self.sync },
             duration_ns: self.seconds.map(|seconds| (seconds * 1e9) as u64),
-            ..Load::new(&format!("fileio {name}"), op)
+            ..Load::new(name, op)
         };
         let mut figure = Figure::new(load);
         figure.rate(rate);

@@ -70,7 +70,19 @@ pub(super) fn read(text: &Text, at: usize) -> Document {
         document.jobs.extend(jobs.map(|job| Job { printed_ms, ..job }));
     }
     if document.jobs.iter().any(|job| job.name == "All clients") {
+        let clients = || document.jobs.iter().filter(|job| job.name != "All clients" && !job.options.is_empty());
+        let jobs_of = |job: &Job| job.options.get("numjobs").and_then(|jobs| jobs.parse::<u32>().ok()).unwrap_or(1);
+        let all_jobs = clients().map(jobs_of).fold(0, u32::saturating_add);
+        let mut alike = clients().map(|job| job.options.clone()).reduce(|mut alike, other| {
+            alike.retain(|name, value| other.get(name) == Some(value));
+            alike
+        });
         document.jobs.retain(|job| job.name == "All clients");
+        // The sum has no options of its own: those that all clients have alike are its, with the jobs of all.
+        if let Some(alike) = &mut alike {
+            alike.insert("numjobs".to_owned(), all_jobs.to_string());
+            document.jobs.iter_mut().filter(|job| job.options.is_empty()).for_each(|job| job.options.clone_from(alike));
+        }
     } else if document.jobs.len() > 1 && document.jobs.iter().any(|job| job.host.is_some()) {
         // The sum of all comes last.
         document.cut = true;

@@ -262,18 +262,34 @@ impl Call {
             && is_half(job, definition)
         {
             // It is no load of that half: the other was done beside it.
-            let (of, other) = if side.op == Op::Read { ("reads", "writes") } else { ("writes", "reads") };
+            let (of, other) = match side.op {
+                Op::Read => ("reads of the mix", "writes"),
+                _ => ("writes of the mix", "reads"),
+            };
             let what = format!("the {other} of the job {}", job.name);
             report.findings.push(Finding::SourceIncomplete { what });
             report.findings.extend(job.contradictions.iter().take(1).cloned());
             report.scores.extend(parts(job, side, of));
             return;
         }
+        // A job that only writes reads back what it wrote where it verifies: no work beside the writes.
+        let verified = (asked(job, definition).is_some_and(|rw| matches!(rw, "write" | "randwrite")))
+            .then(|| job.sides.iter().position(|side| side.op == Op::Read))
+            .flatten()
+            .filter(|_| job.sides.iter().any(|side| side.op == Op::Write));
+        let mut job = std::borrow::Cow::Borrowed(job);
+        if let Some(at) = verified {
+            let read = job.to_mut().sides.remove(at);
+            report.scores.extend(parts(&job, &read, "reads of its verification"));
+        }
+        let job = &*job;
         let figures: Vec<Figure> =
             match (job.sides.iter().find(|s| s.op == Op::Read), job.sides.iter().find(|s| s.op == Op::Write)) {
                 (Some(read), Some(write)) => {
                     report.scores.extend(
-                        [(read, "reads"), (write, "writes")].into_iter().flat_map(|(side, of)| parts(job, side, of)),
+                        [(read, "reads of the mix"), (write, "writes of the mix")]
+                            .into_iter()
+                            .flat_map(|(side, of)| parts(job, side, of)),
                     );
                     vec![mixed(job, read, write, definition)]
                 }
@@ -292,11 +308,16 @@ impl Call {
     }
 }
 
+/// What a job was asked to do, by its definition or its options.
+fn asked<'a>(job: &'a Job, definition: Option<&'a Definition>) -> Option<&'a str> {
+    let rw = definition.map(|definition| &definition.rw).or(job.options.get("rw")).or(job.options.get("readwrite"));
+    rw.and_then(|rw| rw.split(':').next())
+}
+
 /// Whether a job with one direction is half of what it did: its operations say so, or it was to mix and is not told to
 /// its end.
 fn is_half(job: &Job, definition: Option<&Definition>) -> bool {
-    let rw = definition.map(|definition| &definition.rw).or(job.options.get("rw")).or(job.options.get("readwrite"));
-    let mix = rw.is_some_and(|rw| matches!(rw.split(':').next(), Some("rw" | "readwrite" | "randrw")));
+    let mix = asked(job, definition).is_some_and(|rw| matches!(rw, "rw" | "readwrite" | "randrw"));
     let unified = job.sides.iter().any(|side| side.op == Op::Mixed);
     // All of one may have been asked for.
     let share = job.options.get("rwmixread").or(job.options.get("rwmixwrite")).map(String::as_str);
@@ -406,7 +427,7 @@ fn mixed(job: &Job, read: &Side, write: &Side, definition: Option<&Definition>) 
 fn parts(job: &Job, side: &Side, of: &str) -> Vec<Score> {
     let score = |value: Option<f64>, unit: &str| {
         value.map(|value| Score {
-            name: format!("{}: {of} of the mix, {unit}", job.name),
+            name: format!("{}: {of}, {unit}", job.name),
             value: Estimate::bare(value, 1, "as printed by fio, one run"),
             unit: unit.to_owned(),
             more_is_better: true,

@@ -29,7 +29,7 @@ static OLD: LazyLock<Regex> = LazyLock::new(|| {
 });
 static NEW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^(read|write|trim|mixed)\s*: *IOPS=([0-9.]+)([kMGT]?), BW=([0-9.]+)([KkMGTPi]*[Bb])/s \(([0-9.]+)([KkMGTPi]*[Bb])/s\)\(([0-9.]+)([KkMGTPi]*[Bb])/(\d+)msec\)",
+        r"^(read|write|trim|mixed)\s*: *IOPS=([0-9.]+)([kMGT]?), BW=([0-9.]+)([KkMGTPi]*(?:[Bb]/s)?) \(([0-9.]+)([KkMGTPi]*[Bb]?)(?:/s)?\)\(([0-9.]+)([KkMGTPi]*[Bb])/(\d+)msec\)",
     )
 });
 static LATENCY: LazyLock<Regex> = LazyLock::new(|| {
@@ -105,7 +105,8 @@ fn scaled(number: &str, letter: &str) -> Option<f64> {
 /// Bytes of a unit: `MiB`, `kB`, and in bits `Mib`, `kb`. `plain` is what a letter without an `i` multiplies by.
 fn unit(text: &str, plain: f64) -> Option<f64> {
     let bits = text.ends_with('b');
-    let name = text.strip_suffix(['b', 'B'])?;
+    // The sum of several clients is printed without it.
+    let name = text.strip_suffix(['b', 'B']).unwrap_or(text);
     let (letter, step) = match name.strip_suffix('i') {
         Some(letter) => (letter, 1024.0),
         None => (name, plain),
@@ -314,6 +315,7 @@ mod tests {
             "the decimal figure counts"
         );
         assert_eq!(of("read: IOPS=1.2M, BW=764Mib/s (800Mb/s)(191MiB/2001msec)").1, 100_000_000.0, "bits");
+        assert_eq!(of("read: IOPS=4969, BW=621Mi (651M)(96.0GiB/158260msec)").1, 651e6, "of all clients");
         assert_eq!(side("trim: IOPS=1, BW=1B/s (1B/s)(1B/1msec)"), Some(None));
         assert_eq!(side("read: something"), None);
     }
