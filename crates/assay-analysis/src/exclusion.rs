@@ -221,7 +221,7 @@ impl fmt::Display for Reason {
             Self::NoPrice => {
                 f.write_str("no label price; give --price 'MODEL=12.90USD', or measure with --label price=12.90USD")
             }
-            Self::NoModel => f.write_str("names no model; assay rm it, and import it again with --label model=…"),
+            Self::NoModel => f.write_str("names no model; assay label it with model=…"),
             Self::OtherNodes { nodes, counted } => {
                 write!(
                     f,

@@ -79,6 +79,15 @@ pub trait Store: Send {
     /// As [`Store::resolve`] and [`Store::load`].
     fn observations(&self, query: &str, detail: Detail) -> Result<Vec<Record>, StoreError>;
 
+    /// Gives the records with these ids labels, and takes away those without a value; all of them in one transaction. All else of
+    /// their documents stays as it was written. The ids of those that changed.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownId`]; [`StoreError::StillRunning`] while a live process of this host makes one; what
+    /// [`Store::save_document`] refuses; or the store's own. Nothing is changed then.
+    fn relabel(&mut self, ids: &[String], labels: &BTreeMap<String, Option<String>>)
+    -> Result<Vec<String>, StoreError>;
+
     /// Removes the record with exactly this id.
     ///
     /// # Errors

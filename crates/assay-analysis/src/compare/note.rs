@@ -160,7 +160,7 @@ impl fmt::Display for Note {
                 let one = records.len() == 1;
                 let (of, it) = if one { ("names no model and is", "it") } else { ("name no model and are", "them") };
                 let all = records.join(", ");
-                write!(f, "{all} {of} left out; assay rm {it}, and import {it} again with --label model=…")
+                write!(f, "{all} {of} left out; assay label {it} with model=…")
             }
             Self::OneRun { groups } => {
                 write!(

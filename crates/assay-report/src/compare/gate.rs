@@ -99,10 +99,9 @@ fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) 
     match doubt {
         Doubt::Straddles => ("the limit lies inside the interval", tell()),
         Doubt::Several => ("the interval lies beyond the limit, as one of so many may by chance", tell()),
-        Doubt::UnknownMedia => (
-            "records of a group name neither model nor unit",
-            "import them with --label model=… and --label unit=…".to_owned(),
-        ),
+        Doubt::UnknownMedia => {
+            ("records of a group name neither model nor unit", "name them: assay label QUERY model=… unit=…".to_owned())
+        }
         Doubt::OtherComputer => ("they were measured on different computers", "measure one unit on both".to_owned()),
         Doubt::BestOf => {
             let tell = "figures made in the same way would tell";

@@ -64,6 +64,14 @@ impl Store for SqliteStore {
         Ok(summaries)
     }
 
+    fn relabel(
+        &mut self,
+        ids: &[String],
+        labels: &BTreeMap<String, Option<String>>,
+    ) -> Result<Vec<String>, StoreError> {
+        self.relabel_records(ids, labels)
+    }
+
     fn remove(&mut self, id: &str) -> Result<(), StoreError> {
         self.delete(id)
     }

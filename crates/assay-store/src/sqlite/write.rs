@@ -1,6 +1,7 @@
 //! Everything that changes the store: short transactions that take the write lock at once, so
 //! two processes wait for each other instead of failing halfway.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assay_core::outcome::Outcome;
@@ -78,14 +79,51 @@ impl SqliteStore {
         Ok(saved)
     }
 
+    pub(super) fn relabel_records(
+        &mut self,
+        ids: &[String],
+        labels: &BTreeMap<String, Option<String>>,
+    ) -> Result<Vec<String>, StoreError> {
+        let file = self.file.clone();
+        let explain = |error| super::explain::database(&file, error);
+        ids.iter().for_each(|id| self.forget_growth(id));
+        let tx = self.begin()?;
+        let mut changed = Vec::new();
+        for id in ids {
+            refuse_running(&tx, id, &explain)?;
+            let unknown = || StoreError::UnknownId { query: id.clone() };
+            let there = there(&tx, id).map_err(explain)?.ok_or_else(unknown)?;
+            let before = there.json.ok_or_else(unknown)?;
+            let record = document::read(&before)?;
+            let mut new = record.labels.clone();
+            for (key, value) in labels {
+                match value {
+                    Some(value) => drop(new.insert(key.clone(), value.clone())),
+                    None => drop(new.remove(key)),
+                }
+            }
+            if new == record.labels {
+                continue;
+            }
+            // Numbers stay as they were written, and so does what a newer version wrote.
+            let text = document::to_json(&new).map_err(|error| StoreError::NotARecord { reason: error.to_string() })?;
+            let json: String = tx
+                .query_row("SELECT json_set(?1, '$.labels', json(?2))", [&before, &text], |row| row.get(0))
+                .map_err(explain)?;
+            let (record, columns) = readable(&json)?;
+            let number = put(&tx, &record, &columns, &json).map_err(explain)?;
+            put_observation(&tx, number, &record).map_err(explain)?;
+            changed.push(id.clone());
+        }
+        tx.commit().map_err(explain)?;
+        Ok(changed)
+    }
+
     pub(super) fn delete(&mut self, id: &str) -> Result<(), StoreError> {
         let file = self.file.clone();
         let explain = |error| super::explain::database(&file, error);
         let tx = self.begin()?;
-        let running = runs(&tx, Some(id)).map_err(explain)?;
-        if let Some(run) = running.iter().find(|run| run.owner.life() == OwnerState::Alive) {
-            return Err(StoreError::StillRunning { id: id.to_owned(), pid: run.owner.pid });
-        }
+        refuse_running(&tx, id, &explain)?;
         let number: Option<i64> = tx
             .query_row("DELETE FROM record WHERE id = ?1 RETURNING number", [id], |row| row.get(0))
             .optional()
@@ -127,6 +165,31 @@ impl SqliteStore {
     }
 }
 
+/// Refuses a record that a live process of this host makes.
+fn refuse_running(
+    tx: &Transaction<'_>,
+    id: &str,
+    explain: &impl Fn(rusqlite::Error) -> StoreError,
+) -> Result<(), StoreError> {
+    let running = runs(tx, Some(id)).map_err(explain)?;
+    match running.iter().find(|run| run.owner.life() == OwnerState::Alive) {
+        Some(run) => Err(StoreError::StillRunning { id: id.to_owned(), pid: run.owner.pid }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a document is the stored one, but for labels that were added to that since.
+fn was_labelled(stored: &str, json: &str) -> bool {
+    let parts = |json: &str| {
+        let mut document: serde_json::Value = serde_json::from_str(json).ok()?;
+        let labels = document.as_object_mut()?.remove("labels")?;
+        Some((document, labels.as_object()?.clone()))
+    };
+    parts(stored).zip(parts(json)).is_some_and(|((stored, has), (other, given))| {
+        stored == other && given.iter().all(|(key, value)| has.get(key) == Some(value))
+    })
+}
+
 /// A document from elsewhere, as far as it is a record that can be stored.
 fn readable(json: &str) -> Result<(Record, Columns), StoreError> {
     document::bounded(json)?;
@@ -144,6 +207,7 @@ fn save_text(
     let change = match there(tx, &record.id)? {
         None => Change::Added,
         Some(there) if there.json.as_deref() == Some(json) => Change::Unchanged,
+        Some(there) if there.json.as_deref().is_some_and(|stored| was_labelled(stored, json)) => Change::Unchanged,
         Some(there) if there.copied_while_running() => Change::Replaced,
         Some(_) => return Ok(Err(StoreError::Conflict { id: record.id.clone() })),
     };

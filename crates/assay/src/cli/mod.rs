@@ -181,6 +181,9 @@ pub(crate) enum Command {
     /// Show a record as a card
     #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowArgs),
+    /// Add, correct or remove labels of records
+    #[command(after_help = LABEL_EXAMPLES)]
+    Label(LabelArgs),
     /// Remove records from the store
     #[command(after_help = RM_EXAMPLES)]
     Rm(RmArgs),
@@ -263,6 +266,13 @@ Examples:
   assay show last~1 last    one card after the other
   assay show 5f3 --json     any unique beginning of an id
   assay show --percentiles 50,99,99.99    of the latency, with intervals";
+const LABEL_EXAMPLES: &str = "\
+Examples:
+  assay label last unit=7 price=9.90
+  assay label 'model=SD32G slot=3' rack=2      all records of the query
+  assay label 5f3k2abcde model='SanDisk Ultra A1'
+  assay label last comment=                    without a value it is removed";
+
 const RM_EXAMPLES: &str = "\
 Examples:
   assay rm 5f3k2abcde
@@ -543,6 +553,20 @@ pub(crate) struct ShowArgs {
     pub(crate) percentiles: Vec<f64>,
 
     /// Print one JSON document: the record as it is stored, or an array of several
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabelArgs {
+    #[arg(value_name = "QUERY", value_hint = ValueHint::Other, help = stored_query_help!("Which records"))]
+    pub(crate) query: String,
+
+    /// Labels; one without a value is removed
+    #[arg(required = true, value_name = "KEY=VALUE", value_parser = values::label_or_none)]
+    pub(crate) labels: Vec<(String, Option<String>)>,
+
+    /// Print one JSON document: which records are meant, and which changed
     #[arg(long)]
     pub(crate) json: bool,
 }

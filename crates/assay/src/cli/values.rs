@@ -179,6 +179,14 @@ pub(super) fn ready_within(text: &str) -> Result<Duration, String> {
     time(Duration::from_secs(5)..=Duration::from_secs(24 * 3600), "5s to 24h")(text)
 }
 
+/// A label that a record is given, or, without a value, loses.
+pub(super) fn label_or_none(text: &str) -> Result<(String, Option<String>), String> {
+    match text.strip_suffix('=') {
+        Some(key) => label(&format!("{key}=-")).map(|(key, _)| (key, None)),
+        None => label(text).map(|(key, value)| (key, Some(value))),
+    }
+}
+
 /// A name and a value that the user gives a record.
 pub(super) fn label(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, like slot=7")?;

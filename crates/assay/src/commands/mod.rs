@@ -18,6 +18,7 @@ mod fleet;
 #[cfg(feature = "whole")]
 mod import;
 mod info;
+mod label;
 mod licences;
 #[cfg(feature = "whole")]
 mod list;
@@ -73,6 +74,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Export(args) => export::export(&args),
         Command::List(args) => list::list(&args),
         Command::Show(args) => show::show(&args),
+        Command::Label(args) => label::label(&args),
         Command::Rm(args) => rm::rm(&args),
         #[cfg(feature = "whole")]
         Command::Report(args) => report::report(&args),

@@ -250,14 +250,14 @@ fn records_that_name_no_model_are_not_taken_for_one() {
     let first = taken["records"][0]["id"].as_str().unwrap().to_owned();
     let imported = run(place.assay(["import", "b.txt"]));
     assert!(
-        said(&imported).contains("1 record names no model") && said(&imported).contains("--label model="),
+        said(&imported).contains("1 record names no model") && said(&imported).contains("assay label "),
         "{}",
         imported.stderr
     );
     // Of two that name none, nobody knows whether they are of one model.
     for arguments in [&["rank"][..], &["list", "all", "--aggregate", "mean"], &["compare", "all", "--by", "model"]] {
         let done = run(place.assay(arguments));
-        done.refuses(2, &["--label model="]);
+        done.refuses(2, &["model="]);
     }
     for (file, model) in [("c.txt", "model=EVO"), ("d.txt", "model=Ultra")] {
         run(place.assay(["import", file, "--label", model])).succeeds();
@@ -273,7 +273,7 @@ fn records_that_name_no_model_are_not_taken_for_one() {
         let words: Vec<&str> = text.split_whitespace().collect();
         let text = words.join(" ");
         assert!(text.contains("EVO") && text.contains("Ultra") && text.contains("no model"), "{arguments:?}: {text}");
-        assert!(text.contains("--label model=") && !text.contains("20.0"), "{arguments:?}: {text}");
+        assert!(text.contains("model=…") && !text.contains("20.0"), "{arguments:?}: {text}");
     }
     // Two of them are compared with each other where they are named, and as what they are: two of unknown models.
     let (_, compared) = json(&place, &["compare", "a.txt", "b.txt", "--json"]);

@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::common::{Place, run};
 use assay_core::record::Record;
+use serde_json::Value;
 
 /// A record of a unit, made of a published one.
 fn card(id: &str, unit: &str, minute: u32) -> Record {
@@ -140,4 +141,32 @@ fn what_is_no_key_is_no_condition() {
     for query in ["aaaa1 unit=1", "results.json unit=1"] {
         run(place.assay(["list", query])).refuses(2, &["is no query", "a key before `=` has no white space"]);
     }
+}
+
+#[test]
+fn labels_are_added_corrected_and_removed_and_all_else_stays() {
+    let place = Place::with_records(&[card("aaaa1", "1", 1), card("bbbb1", "2", 2)]);
+    let labels = |id: &str| place.json(["show", id, "--json"])["labels"].clone();
+    let before = place.json(["show", "aaaa1", "--json"]);
+    let done = run(place.assay(["label", "all", "rack=2", "unit=7"])).succeeds().stderr.clone();
+    assert!(done.contains("changed 2 records"), "{done}");
+    assert_eq!((&labels("aaaa1")["rack"], &labels("bbbb1")["unit"]), (&"2".into(), &"7".into()));
+    // Queries and tables know it at once.
+    assert_eq!(place.json(["list", "rack=2", "--json"]).as_array().unwrap().len(), 2);
+    let done = run(place.assay(["label", "aaaa1", "rack=", "unit=7"])).succeeds().stderr.clone();
+    assert!(done.contains("changed 1 record"), "{done}");
+    let again = run(place.assay(["label", "aaaa1", "unit=7"])).succeeds().stderr.clone();
+    assert!(again.contains("changed 0 records; 1 record had it already"), "{again}");
+    let after = place.json(["show", "aaaa1", "--json"]);
+    assert!(after["labels"].get("rack").is_none() && after["labels"]["unit"] == "7");
+    let rest = |record: &Value| {
+        let mut record = record.clone();
+        record.as_object_mut().unwrap().remove("labels");
+        record
+    };
+    assert_eq!(rest(&after), rest(&before));
+    run(place.assay(["label", "nosuch1", "a=b"])).refuses(2, &["no record"]);
+    run(place.assay(["label", "aaaa1", "a=b", "a=c"])).refuses(2, &["given twice"]);
+    run(place.assay(["label", "aaaa1"])).refuses(2, &["KEY=VALUE"]);
+    run(place.assay(["label", "published:", "a=b"])).refuses(2, &["not in the store"]);
 }

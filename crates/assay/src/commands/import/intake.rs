@@ -340,15 +340,17 @@ impl<'a> Intake<'a> {
 
     /// That records name no model, by which media are put together.
     fn tell_nameless(&self) {
-        let (which, it, rm) = match &self.nameless {
+        let (which, it, one) = match &self.nameless {
             (0, _) => return,
-            (1, one) => ("1 record names no model".to_owned(), "it", format!("assay rm {one}")),
-            (n, one) => (format!("{n} records name no model"), "them", format!("assay rm {one} …")),
+            (1, one) => ("1 record names no model".to_owned(), "it", one),
+            (n, one) => (format!("{n} records name no model"), "them", one),
         };
-        let mend = if self.args.dry_run { "import".to_owned() } else { format!("{rm}, and import {it} again") };
-        output::tell_wrapped(&format!(
-            "{which}: rank, advise and compare --by model leave {it} out; {mend} with --label model=…, --path or --sheet"
-        ));
+        let mend = if self.args.dry_run {
+            "import with --label model=…, --path or --sheet".to_owned()
+        } else {
+            format!("name {it}: assay label {one} model=…")
+        };
+        output::tell_wrapped(&format!("{which}: rank, advise and compare --by model leave {it} out; {mend}"));
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) enum Kept {
 }
 
 /// Saves records. One that was made of the same text before is known, though a later version of assay may read more of
-/// it; with other labels it is another claim about the same figures.
+/// it, and labels may have been added since; with other labels it is another claim about the same figures.
 pub(super) fn keep(store: &mut SqliteStore, waiting: &[Waiting]) -> Result<Vec<Kept>, Failure> {
     let documents: Vec<&str> = waiting.iter().map(|one| one.document.as_str()).collect();
     let saved = store.save_documents(&documents)?;
@@ -49,11 +49,12 @@ fn conflict(Waiting { record, given, .. }: &Waiting, there: &Record) -> Kept {
     let host = given.host.is_none() || given.host == there.host.hostname;
     let kind = given.kind.is_none_or(|kind| kind == there.medium.kind);
     let marked = given.doubtful.is_empty() || doubts(record) == doubts(there);
-    if record.labels == there.labels && host && kind && marked {
+    let labelled = record.labels.iter().all(|(key, value)| there.labels.get(key) == Some(value));
+    if labelled && host && kind && marked {
         return Kept::Known;
     }
     let labels: Vec<String> = there.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let what = if record.labels != there.labels {
+    let what = if !labelled {
         if labels.is_empty() { "without labels".to_owned() } else { format!("as {}", labels.join(", ")) }
     } else if !host {
         there.host.hostname.as_ref().map_or_else(|| "without a host".to_owned(), |host| format!("of host {host}"))
@@ -62,9 +63,12 @@ fn conflict(Waiting { record, given, .. }: &Waiting, there: &Record) -> Kept {
     } else {
         "with other figures marked as doubtful".to_owned()
     };
-    Kept::Conflict(format!(
-        "the same text is in the store {what}, record {id}; to change that: assay rm {id}, and import again"
-    ))
+    let mend = if labelled {
+        format!("to change that: assay rm {id}, and import again")
+    } else {
+        format!("to change that: assay label {id} KEY=VALUE")
+    };
+    Kept::Conflict(format!("the same text is in the store {what}, record {id}; {mend}"))
 }
 
 /// The figures that are marked, with the reasons.
