@@ -22,7 +22,7 @@ pub use document::read as read_document;
 pub use error::StoreError;
 pub use id::new_id;
 pub use keeper::{Keeper, Kept};
-pub use matcher::Terms;
+pub use matcher::{Misspelt, Terms};
 pub use observation::{Detail, observed};
 pub use owner::{Owner, OwnerState};
 pub use query::{divided, headed};

@@ -2,6 +2,7 @@
 //! here, so that they mean the same; `tests/it/matching.rs` compares them.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use assay_core::record::Record;
 
@@ -23,11 +24,88 @@ impl<'q> Terms<'q> {
         conditions(text.trim()).map(Self)
     }
 
+    /// What none of these records has, though some have nearly that.
+    #[must_use]
+    pub fn misspelt<'r>(&self, records: impl Iterator<Item = &'r Record> + Clone) -> Option<Misspelt> {
+        let asked = |condition: &Condition<'_>, pattern: Option<&Pattern<'_>>| match pattern {
+            Some(pattern) => records.clone().any(|record| said(condition, record).any(|text| pattern.fits(&text))),
+            None => records.clone().any(|record| said(condition, record).next().is_some()),
+        };
+        let values = |condition: &Condition<'_>| {
+            records
+                .clone()
+                .flat_map(|record| said(condition, record))
+                .map(Cow::into_owned)
+                .collect::<BTreeSet<String>>()
+        };
+        let keys = || records.clone().flat_map(|record| record.labels.keys().cloned()).collect::<BTreeSet<String>>();
+        misspelt(&self.0, |condition, pattern| Ok(asked(condition, pattern)), |c| Ok(values(c)), || Ok(keys()))
+            .ok()
+            .flatten()
+    }
+
     /// Whether a record keeps all of them.
     #[must_use]
     pub fn hold(&self, record: &Record) -> bool {
         self.0.iter().all(|condition| holds(condition, record))
     }
+}
+
+/// A key or a value of a query that no record has, and the nearest one that some have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no record has {asked}; the nearest is {nearest}")]
+pub struct Misspelt {
+    /// `key=value`, or a key with `=`.
+    pub asked: String,
+    /// The same that is there.
+    pub nearest: String,
+}
+
+/// Shorter values are units, slots and numbers, of which each is near every other.
+const LEAST_LETTERS: usize = 4;
+/// How alike two texts are, of 1, of which one may be meant by the other: one wrong letter of four, or two of ten.
+const ALIKE: f64 = 0.75;
+
+/// The first key or value of some conditions that nothing has, where something near is there: `has` says whether any record
+/// has this value or, without one, any value; `values` are those of a condition, `keys` those of labels.
+pub(crate) fn misspelt(
+    conditions: &[Condition<'_>],
+    has: impl Fn(&Condition<'_>, Option<&Pattern<'_>>) -> Result<bool, StoreError>,
+    values: impl Fn(&Condition<'_>) -> Result<BTreeSet<String>, StoreError>,
+    keys: impl Fn() -> Result<BTreeSet<String>, StoreError>,
+) -> Result<Option<Misspelt>, StoreError> {
+    for condition in conditions {
+        if let Property::Label(key) = condition.property
+            && !has(condition, None)?
+        {
+            let own = ["model", "unit", "slot", "suite", "kind"].map(str::to_owned);
+            let known: BTreeSet<String> = keys()?.into_iter().chain(own).collect();
+            if let Some(nearest) = nearest(key, &known, 3) {
+                return Ok(Some(Misspelt { asked: format!("{key}="), nearest: format!("{nearest}=") }));
+            }
+            continue;
+        }
+        for pattern in &condition.values {
+            let Pattern::Whole(value) = pattern else { continue };
+            if value.chars().count() < LEAST_LETTERS || has(condition, Some(pattern))? {
+                continue;
+            }
+            if let Some(nearest) = nearest(value, &values(condition)?, LEAST_LETTERS) {
+                let key = condition.property.key();
+                return Ok(Some(Misspelt { asked: format!("{key}={value}"), nearest: format!("{key}={nearest}") }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn nearest<'v>(asked: &str, known: &'v BTreeSet<String>, least: usize) -> Option<&'v str> {
+    let asked = asked.to_ascii_lowercase();
+    let near = known
+        .iter()
+        .filter(|known| known.chars().count() >= least)
+        .map(|known| (strsim::normalized_damerau_levenshtein(&asked, &known.to_ascii_lowercase()), known.as_str()));
+    near.filter(|(alike, _)| *alike >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
 }
 
 /// What the store knows of a record beside its labels, in a column of its own.
@@ -67,6 +145,17 @@ impl Column {
 }
 
 impl<'q> Property<'q> {
+    fn key(self) -> &'q str {
+        match self {
+            Property::Model => "model",
+            Property::Unit => "unit",
+            Property::Slot => "slot",
+            Property::Suite => "suite",
+            Property::Kind => "kind",
+            Property::Label(key) => key,
+        }
+    }
+
     /// The label of the user that says it, and the columns that do.
     fn said_by(self) -> (Option<&'q str>, &'static [Column]) {
         match self {
@@ -102,14 +191,26 @@ pub(crate) fn sql(condition: &Condition<'_>, values: &mut Vec<String>) -> String
 
 /// Whether a record at hand keeps a condition.
 fn holds(condition: &Condition<'_>, record: &Record) -> bool {
+    said(condition, record).any(|text| condition.values.iter().any(|pattern| pattern.fits(&text)))
+}
+
+/// What a record says of what a condition asks for.
+fn said<'r>(condition: &Condition<'_>, record: &'r Record) -> impl Iterator<Item = Cow<'r, str>> {
     let (label, columns) = condition.property.said_by();
-    let label = label.and_then(|key| record.labels.get(key)).map(String::as_str);
+    let label = label.and_then(|key| record.labels.get(key)).map(|text| Cow::from(text.as_str()));
     let columns = columns.iter().filter_map(|column| {
         let text = column.of(record)?;
         (*column != Column::Unit || !text.trim_matches([' ', '0']).is_empty()).then_some(text)
     });
-    let said: Vec<Cow<'_, str>> = label.map(Cow::from).into_iter().chain(columns).collect();
-    condition.values.iter().any(|pattern| said.iter().any(|text| pattern.fits(text)))
+    label.into_iter().chain(columns)
+}
+
+/// The texts that records of the store say of what a condition asks for, in SQL with one `?` for the key of a label.
+pub(crate) fn sql_of_values<'q>(condition: &Condition<'q>) -> (Vec<String>, Option<&'q str>) {
+    let (label, columns) = condition.property.said_by();
+    let columns =
+        columns.iter().map(|column| format!("SELECT DISTINCT {0} FROM record WHERE {0} IS NOT NULL", column.name()));
+    (columns.collect(), label)
 }
 
 impl Pattern<'_> {
@@ -157,6 +258,19 @@ impl Pattern<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_nearly_there_is_named_and_short_values_are_not() {
+        let near = |asked: &str, known: &[&str]| {
+            let known = known.iter().map(|known| (*known).to_owned()).collect();
+            nearest(asked, &known, LEAST_LETTERS).map(str::to_owned)
+        };
+        let cards = ["SanDisk Ultra A1", "Samsung EVO Plus", "quick"];
+        assert_eq!(near("SanDsik ultra A1", &cards).as_deref(), Some("SanDisk Ultra A1"));
+        assert_eq!(near("quikc", &cards).as_deref(), Some("quick"));
+        assert_eq!(near("Kingston", &cards), None);
+        assert_eq!(near("u12", &["u11", "u13"]), None);
+    }
 
     #[test]
     fn a_wildcard_of_sql_is_only_text() {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use assay_core::record::Record;
+use assay_core::text::harmless;
 use assay_store::{Terms, headed};
 
 use crate::failure::Failure;
@@ -70,6 +71,9 @@ impl<'q> Asked<'q> {
     /// Those of the records of a place that keep the conditions.
     pub(crate) fn kept<T>(&self, mut found: Vec<T>, record: impl Fn(&T) -> &Record) -> Result<Vec<T>, Failure> {
         if let Some(terms) = self.terms.map(Terms::parse).transpose()? {
+            if let Some(misspelt) = terms.misspelt(found.iter().map(&record)) {
+                return Err(Failure::usage(harmless(&misspelt.to_string())));
+            }
             found.retain(|one| terms.hold(record(one)));
         }
         Ok(found)

@@ -85,6 +85,7 @@ pub(crate) fn resolve(store: &SqliteStore, queries: &[impl AsRef<str>]) -> Resul
     for query in queries {
         let query = query.as_ref();
         refuse_elsewhere(query)?;
+        refuse_misspelt(query)?;
         ids.extend(some(query, ids_of(store, query)?)?.into_iter().filter(|id| known.insert(id.clone())));
     }
     Ok(ids)
@@ -99,12 +100,27 @@ fn each_once<T>(
     let mut all: Vec<T> = Vec::new();
     let mut known = HashSet::new();
     for query in queries {
+        refuse_misspelt(query.as_ref())?;
         let mut named = of(query.as_ref())?;
         named.retain(|one| known.insert(record(one).id.clone()));
         // Of thousands of records a copy would count.
         if all.is_empty() { all = named } else { all.append(&mut named) }
     }
     Ok(all)
+}
+
+/// Refuses conditions on the store of which one names what is not there, though something near is: a result of the others alone
+/// would be taken for the whole.
+fn refuse_misspelt(query: &str) -> Result<(), Failure> {
+    #[cfg(feature = "whole")]
+    if Asked::read(query)?.place != Place::Store {
+        return Ok(());
+    }
+    let Some(store) = existing()? else { return Ok(()) };
+    match store.misspelt(query)? {
+        Some(misspelt) => Err(Failure::usage(assay_core::text::harmless(&misspelt.to_string()))),
+        None => Ok(()),
+    }
 }
 
 /// What a query names, unless that is nothing.

@@ -1,6 +1,6 @@
 //! Everything that only reads, and the trait over both halves.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use assay_core::finding::ValidityVerdict;
 use assay_core::medium::MediumKind;
@@ -13,9 +13,9 @@ use super::parts;
 use crate::document;
 use crate::error::StoreError;
 use crate::id::{as_meant, is_id};
-use crate::matcher;
+use crate::matcher::{self, Misspelt};
 use crate::observation::Detail;
-use crate::query::{Condition, Query};
+use crate::query::{Condition, Pattern, Query};
 use crate::store::{Abandoned, RunState, Saved, Store, Stored, Summary};
 
 impl Store for SqliteStore {
@@ -139,6 +139,35 @@ impl SqliteStore {
             return Err(StoreError::NoMatch { query: text.to_owned() });
         }
         Ok(ids)
+    }
+
+    /// A key or a value of a query that no record of the store has, though some have nearly that.
+    ///
+    /// # Errors
+    /// [`StoreError::BadQuery`], or the store's own.
+    pub fn misspelt(&self, query: &str) -> Result<Option<Misspelt>, StoreError> {
+        let Query::Where(conditions) = Query::parse(query)? else { return Ok(None) };
+        let texts = |sql: &str, values: Vec<Value>| self.select_ids(sql, values);
+        let has = |condition: &Condition<'_>, pattern: Option<&Pattern<'_>>| {
+            let every = [Pattern::Wild("*")];
+            let values = pattern.map_or(every.to_vec(), |pattern| vec![*pattern]);
+            let Filter { sql, values } = Filter::of(&[Condition { property: condition.property, values }]);
+            Ok(!texts(&format!("SELECT id FROM record {sql} LIMIT 1"), values)?.is_empty())
+        };
+        let values = |condition: &Condition<'_>| {
+            let (columns, label) = matcher::sql_of_values(condition);
+            let mut all = BTreeSet::new();
+            for sql in columns {
+                all.extend(texts(&sql, Vec::new())?);
+            }
+            if let Some(key) = label {
+                let sql = "SELECT DISTINCT value FROM label WHERE key = ?";
+                all.extend(texts(sql, vec![Value::Text(key.to_owned())])?);
+            }
+            Ok(all)
+        };
+        let keys = || Ok(texts("SELECT DISTINCT key FROM label", Vec::new())?.into_iter().collect());
+        matcher::misspelt(&conditions, has, values, keys)
     }
 
     fn document(&self, id: &str) -> rusqlite::Result<Option<String>> {

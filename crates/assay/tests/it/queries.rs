@@ -170,3 +170,28 @@ fn labels_are_added_corrected_and_removed_and_all_else_stays() {
     run(place.assay(["label", "aaaa1"])).refuses(2, &["KEY=VALUE"]);
     run(place.assay(["label", "published:", "a=b"])).refuses(2, &["not in the store"]);
 }
+
+/// A value that is there beside one that is misspelt would give an answer about half of what was asked for.
+#[test]
+fn a_misspelt_value_is_refused_with_the_nearest_one() {
+    let mut other = card("bbbb1", "2", 2);
+    other.labels.insert("model".to_owned(), "SanDisk Ultra A1".to_owned());
+    other.labels.insert("rack".to_owned(), "north".to_owned());
+    let place = Place::with_records(&[card("aaaa1", "1", 1), other]);
+    for (query, near) in [
+        ("model=SanDsik Ultra A1", "model=SanDisk Ultra A1"),
+        ("model=Card,SanDisk Utlra A1", "model=SanDisk Ultra A1"),
+        ("rakc=north", "rack="),
+        ("rack=nroth", "rack=north"),
+        ("published: model=SanDisk Ultra A2,Samsung EVO Plus 64GB", "model=SanDisk Ultra A1"),
+    ] {
+        for command in ["list", "rank", "show"] {
+            run(place.assay([command, query])).refuses(2, &["no record has", near]);
+        }
+    }
+    run(place.assay(["rm", "model=SanDsik Ultra A1"])).refuses(2, &["the nearest is model=SanDisk Ultra A1"]);
+    // What is like nothing that is there, and numbers, are no misspellings.
+    for query in ["model=Kingston", "unit=3", "shop=somewhere", "model=SanDisk*"] {
+        run(place.assay(["list", query])).succeeds();
+    }
+}
