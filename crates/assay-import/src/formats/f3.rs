@@ -126,6 +126,22 @@ struct Run {
     probed: bool,
 }
 
+/// The device, the verdict and the kind that a line of a probe tells.
+fn told(news: &Captures<'_>) -> (String, Verdict, Option<FakeKind>) {
+    let kind = news.get(4).map(|kind| match kind.as_str() {
+        "limbo" => FakeKind::Limbo,
+        "wraparound" => FakeKind::Wraparound,
+        "chain" => FakeKind::Chain,
+        _ => FakeKind::Unknown,
+    });
+    let verdict = match (news.get(2), kind) {
+        (Some(_), _) => Verdict::Genuine,
+        (_, Some(_)) => Verdict::Fake,
+        _ => Verdict::Damaged,
+    };
+    (news[1].trim_matches(QUOTES).to_owned(), verdict, kind)
+}
+
 impl Run {
     fn line(&mut self, line: &str) -> Said {
         let reading_is_over = self.read.is_some() || self.summary[4].is_some() && self.summary[0].is_some();
@@ -166,18 +182,7 @@ impl Run {
             if self.news.is_some() {
                 return Said::Another;
             }
-            let kind = news.get(4).map(|kind| match kind.as_str() {
-                "limbo" => FakeKind::Limbo,
-                "wraparound" => FakeKind::Wraparound,
-                "chain" => FakeKind::Chain,
-                _ => FakeKind::Unknown,
-            });
-            let verdict = match (news.get(2), kind) {
-                (Some(_), _) => Verdict::Genuine,
-                (_, Some(_)) => Verdict::Fake,
-                _ => Verdict::Damaged,
-            };
-            self.news = Some((news[1].trim_matches(QUOTES).to_owned(), verdict, kind));
+            self.news = Some(told(&news));
         } else if let Some(found) = GEOMETRY.captures(line) {
             let at =
                 ["Usable", "Announced", "Approximate cache"].iter().position(|name| *name == &found[1]).unwrap_or(0);
