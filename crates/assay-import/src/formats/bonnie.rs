@@ -1,6 +1,7 @@
 //! bonnie++ 1.03 to 2.00: its table and its line of CSV, which follows the table and says the same more precisely.
 //!
-//! Fields: bon_csv2html(1). `K` is 1024 bytes, in the table of version 2 `k`, `m` and `g` are powers of it. Where a test
+//! Fields: bon_csv2html(1) of 1.03, 1.97 and 1.98: format 1.98 has two more, seeks and their processes, before the figures.
+//! `K` is 1024 bytes, in the table of version 2 `k`, `m` and `g` are powers of it. Where a test
 //! was too quick to be timed there is `+++++`. Per-character and rewrite figures are no load of one kind, and seeks read
 //! a block and write every tenth again: they are scores, as are the rates of files.
 
@@ -22,8 +23,19 @@ pub(crate) struct Bonnie;
 const NAME: &str = "bonnie++";
 /// Size of a block where none is printed behind that of the test (bonnie++(8), `-s`).
 const DEFAULT_BLOCK: u64 = 8192;
-/// Lines of a table with its line of CSV.
+/// Lines of a table of one row with its line of CSV.
 const LONGEST: usize = 16;
+/// What a table may differ by from its line of CSV: version 2 rounds to two digits.
+const ROUNDED: f64 = 0.05;
+/// What the rates are, in the order of the columns.
+const RATES: [&str; 6] = [
+    "bytes/s of characters written",
+    "bytes/s of blocks written",
+    "bytes/s rewritten",
+    "bytes/s of characters read",
+    "bytes/s of blocks read",
+    "seeks/s",
+];
 
 static HEAD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^Version +([0-9.]+[a-z]?) +-+Sequential Output-+ +-+Sequential Input-"));
@@ -35,9 +47,29 @@ static NEW: LazyLock<Regex> =
 static OLD: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^[^,\s]+,\d+[MG](?::\d+k?)?,(?:(?:\d+|\+{5})?,(?:\d+|\+{3})?,){5}(?:[0-9.]+|\+{5})?,(?:\d+|\+{3})?,")
 });
-/// Fields of a line of version 1.03, and at least of later ones.
-const OLD_FIELDS: usize = 27;
-const NEW_FIELDS: usize = 48;
+
+/// Where the fields of a line are.
+#[derive(Debug)]
+struct Layout {
+    /// Whether versions, threads, the size of a block and longest operations are told.
+    new: bool,
+    name: usize,
+    size: usize,
+    /// The first figure, and that of files.
+    first: usize,
+    files: usize,
+    /// The first of the longest operations.
+    longest: usize,
+    /// How many fields there are.
+    fields: usize,
+}
+
+const FORMAT_1: Layout = Layout { new: false, name: 0, size: 1, first: 2, files: 15, longest: 27, fields: 27 };
+/// From 1.90 to 1.97.
+const FORMAT_2: Layout = Layout { new: true, name: 2, size: 5, first: 7, files: 24, longest: 36, fields: 48 };
+/// From 1.98 on.
+const FORMAT_1_98: Layout = Layout { new: true, name: 2, size: 5, first: 9, files: 26, longest: 38, fields: 50 };
+
 const FILES: [&str; 6] =
     ["sequential create", "sequential stat", "sequential delete", "random create", "random stat", "random delete"];
 
@@ -56,6 +88,21 @@ struct Parsed {
     files: [Option<f64>; 6],
     /// Whether fields are missing at its end.
     cut: bool,
+    /// How a table contradicts its line of CSV, or a line itself.
+    wrong: Option<String>,
+    /// Whether a figure of its row is no number.
+    unread: bool,
+}
+
+/// A row of a table, with what stands below it.
+#[derive(Debug)]
+struct Row {
+    parsed: Parsed,
+    /// Its first line, and the one behind its last.
+    from: usize,
+    end: usize,
+    /// Whether its line of CSV was read.
+    exact: bool,
 }
 
 impl Format for Bonnie {
@@ -74,88 +121,178 @@ impl Format for Bonnie {
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let first = text.line(at).trim();
-        let (mut parsed, mut end) = (csv(first), at + 1);
-        if let Some(head) = HEAD.captures(first) {
-            let mut table = Parsed { version: Some(head[1].to_owned()), ..Parsed::default() };
-            let mut files = false;
-            for number in at + 1..(at + LONGEST).min(text.len()) {
-                let line = text.line(number).trim();
-                if HEAD.is_match(line) {
-                    break;
-                }
-                if let Some(found) = csv(line) {
-                    parsed = Some(found);
-                    end = number + 1;
-                    break;
-                }
-                files |= line.contains("Sequential Create");
-                let known = match line.strip_prefix("Latency") {
-                    Some(longest) if !files => latencies(&mut table, longest),
-                    Some(_) => true,
-                    // A row of files looks like one of rates, its number of files like a machine.
-                    None if files => row_of_files(&mut table, line),
-                    None => row(&mut table, line),
-                };
-                if known {
-                    end = number + 1;
+        let rows = match (csv(first), HEAD.captures(first)) {
+            (Some(parsed), _) => vec![Row { parsed, from: at, end: at + 1, exact: true }],
+            (None, Some(head)) => table(text, at, &head[1]),
+            (None, None) => Vec::new(),
+        };
+        let mut section =
+            Section { end: rows.iter().map(|row| row.end).fold(at + 1, usize::max), ..Section::default() };
+        let several = rows.len() > 1;
+        for row in rows {
+            let mut report = report(row.parsed);
+            if several {
+                // Each is a run of its own, whatever its size.
+                (report.lines, report.begins) = (Some((row.from, row.end)), true);
+            }
+            section.reports.extend(Some(report).filter(|report| !report.is_empty()));
+        }
+        if section.reports.is_empty() {
+            return Section::nothing(section.end, text.number(at), "a table of bonnie++ without a figure");
+        }
+        section
+    }
+}
+
+/// The rows of the table whose heading is line `at`, each with its line of CSV, where that follows.
+fn table(text: &Text, at: usize, version: &str) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let (mut files, mut threads) = (false, None);
+    let mut number = at;
+    while number + 1 < text.len().min(at + LONGEST + rows.len()) {
+        number += 1;
+        let (line, end) = (text.line(number).trim(), number + 1);
+        if HEAD.is_match(line) {
+            break;
+        }
+        if let Some(found) = csv(line) {
+            if rows.is_empty() {
+                rows.push(Row { parsed: Parsed::default(), from: at, end, exact: false });
+            }
+            let Some(row) = take(&mut rows, found) else { break };
+            row.end = end;
+            if rows.len() == 1 {
+                break;
+            }
+            continue;
+        }
+        files |= line.contains("Sequential Create");
+        let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('*')).collect();
+        if words.first() == Some(&"Latency") {
+            if let Some(row) = rows.last_mut() {
+                row.end = end;
+                if !files {
+                    latencies(&mut row.parsed, &words);
                 }
             }
-            parsed = parsed.or(Some(table));
-        }
-        let report = parsed.map(report).filter(|report| !report.is_empty());
-        match report {
-            Some(report) => Section::of(report, end),
-            None => Section::nothing(end, text.number(at), "a table of bonnie++ without a figure"),
+        } else if let ["Concurrency", count, ..] = words.as_slice() {
+            threads = count.parse().ok();
+        } else if files {
+            // A row of files looks like one of rates, its number of files like a machine.
+            if let Some(row) = row_of_files(&mut rows, &words) {
+                row.end = row.end.max(end);
+            }
+        } else if let Some(parsed) = row(&words) {
+            let parsed = Parsed { version: Some(version.to_owned()), threads, ..parsed };
+            let from = if rows.is_empty() { at } else { number };
+            rows.push(Row { parsed, from, end, exact: false });
         }
     }
+    rows
+}
+
+/// Gives a row its line of CSV, and says what of the two contradicts: the only row, or of several the one of the same
+/// machine. Where machine and figures are others, it is the line of another run.
+fn take(rows: &mut [Row], mut found: Parsed) -> Option<&mut Row> {
+    let only = rows.len() == 1;
+    let row = rows.iter_mut().find(|row| !row.exact && (only || row.parsed.machine == found.machine))?;
+    let wrong = contradiction(&row.parsed, &found);
+    if wrong.is_some() && row.parsed.machine != found.machine {
+        return None;
+    }
+    found.wrong = found.wrong.or(wrong);
+    (row.parsed, row.exact) = (found, true);
+    Some(row)
+}
+
+/// The first rate of a table that its line of CSV has otherwise.
+fn contradiction(table: &Parsed, line: &Parsed) -> Option<String> {
+    RATES.iter().zip(table.rates).zip(line.rates).find_map(|((what, table), line)| {
+        let (table, line) = (table?, line?);
+        let differs = (table - line).abs() > table.max(line) * ROUNDED;
+        differs.then(|| format!("the table has {table} {what}, its line of CSV {line}"))
+    })
 }
 
 fn is_csv(line: &str) -> bool {
     line.matches(',').count() >= 12 && (NEW.is_match(line) || OLD.is_match(line))
 }
 
-/// A row of the table; `false` where it is none.
-fn row(parsed: &mut Parsed, line: &str) -> bool {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let Some((name, rest)) = words.split_first() else { return false };
-    let Some((size, block)) = rest.first().and_then(|word| size(word)) else { return false };
-    let values: Vec<&str> = rest.iter().skip(1).step_by(2).copied().collect();
-    // With -f there are no figures of characters, and their columns are blank.
-    let places: &[usize] = match words.len() {
-        14 => &[0, 1, 2, 3, 4, 5],
-        10 => &[1, 2, 4, 5],
-        _ => return false,
-    };
-    (parsed.machine, parsed.size, parsed.block) = (Some((*name).to_owned()), Some(size), block.or(parsed.block));
-    for (place, value) in places.iter().zip(values) {
-        let number = if *place == 5 { count(value) } else { kibibytes(value) };
-        if let Some(slot) = parsed.rates.get_mut(*place) {
-            *slot = number;
+/// A row of the table: machine, size, and six figures with the load of the processor. With `-f` there are no figures of
+/// characters, and their columns are blank.
+fn row(words: &[&str]) -> Option<Parsed> {
+    let all: [(usize, &[usize]); 2] = [(12, &[0, 1, 2, 3, 4, 5]), (8, &[1, 2, 4, 5])];
+    for (count_of, places) in all {
+        let Some((head, values)) = words.len().checked_sub(count_of).and_then(|at| words.split_at_checked(at)) else {
+            continue;
+        };
+        let Some((name, (bytes, block))) = machine(head) else { continue };
+        // With blanks in its name any words may look like a machine and a size.
+        let figures = values.iter().filter(|value| is_figure(value)).count();
+        if figures == 0 || head.len() != 2 && figures < values.len() {
+            continue;
         }
+        // A row that was wrapped has fewer figures, and a size before them.
+        if values.len() == 8 && head.iter().skip(1).rev().skip(1).any(|word| size(word).is_some()) {
+            continue;
+        }
+        let mut parsed = Parsed { machine: Some(name), size: Some(bytes), block, ..Parsed::default() };
+        for (place, value) in places.iter().zip(values.iter().step_by(2)) {
+            parsed.unread |= !is_figure(value);
+            if let Some(slot) = parsed.rates.get_mut(*place) {
+                *slot = if *place == 5 { count(value) } else { kibibytes(value) };
+            }
+        }
+        return Some(parsed);
     }
-    true
+    None
 }
 
-/// The row below `Sequential Create`: number of files, and six figures with the load of the processor.
-fn row_of_files(parsed: &mut Parsed, line: &str) -> bool {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let numbered = words.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-    if words.len() != 13 || !numbered {
-        return false;
+/// The name of a machine, which may have blanks, and the size behind it. A name that fills its column has none before
+/// the size: `Raid0 (8 disk)15744M`; where it ends is certain behind a bracket only.
+fn machine(words: &[&str]) -> Option<(String, (u64, Option<u64>))> {
+    let (last, name) = words.split_last()?;
+    if let Some(size) = size(last) {
+        return (!name.is_empty()).then(|| (name.join(" "), size));
     }
-    for (slot, value) in parsed.files.iter_mut().zip(words.iter().skip(1).step_by(2)) {
+    let at = last.rfind([')', ']'])? + 1;
+    let (glued, behind) = last.split_at_checked(at)?;
+    Some((name.iter().copied().chain([glued]).collect::<Vec<_>>().join(" "), size(behind)?))
+}
+
+/// A number, or what stands for one that was too quick.
+fn is_figure(word: &str) -> bool {
+    let number = word.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G']);
+    number.parse::<f64>().is_ok() || !word.is_empty() && word.bytes().all(|byte| byte == b'+')
+}
+
+/// Reads a row below `Sequential Create`: number of files, and six figures with the load of the processor. It is of the
+/// only row of rates, or of the one of the machine that it names.
+fn row_of_files<'a>(rows: &'a mut [Row], words: &[&str]) -> Option<&'a mut Row> {
+    let (name, values) = words.split_at_checked(words.len().checked_sub(13)?)?;
+    if !values.first()?.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let row = match (name, rows.len()) {
+        ([], 1) => rows.first_mut(),
+        ([], _) => None,
+        _ => {
+            let name = name.join(" ");
+            rows.iter_mut().find(|row| row.parsed.machine.as_ref() == Some(&name))
+        }
+    }?;
+    for (slot, value) in row.parsed.files.iter_mut().zip(values.iter().skip(1).step_by(2)) {
         *slot = count(value);
     }
-    true
+    Some(row)
 }
 
 /// The row `Latency`: the longest operation of each test; with `-f` those of characters are not there.
-fn latencies(parsed: &mut Parsed, line: &str) -> bool {
-    let all: Vec<Option<f64>> = line.split_whitespace().map(nanoseconds).collect();
+fn latencies(parsed: &mut Parsed, words: &[&str]) {
+    let all: Vec<Option<f64>> = words.iter().skip(1).map(|word| nanoseconds(word)).collect();
     if all.len() == parsed.longest.len() {
         parsed.longest.copy_from_slice(&all);
     }
-    true
 }
 
 fn csv(line: &str) -> Option<Parsed> {
@@ -163,30 +300,44 @@ fn csv(line: &str) -> Option<Parsed> {
         return None;
     }
     let mut fields: Vec<&str> = line.split(',').collect();
-    let cut = fields.len() < if NEW.is_match(line) { NEW_FIELDS } else { OLD_FIELDS };
+    let (layout, wrong) = layout(line, &fields);
+    let cut = fields.len() < layout.fields;
     if cut {
         // The last of a line that is cut off may end within a number.
         fields.pop();
     }
     let field = |at: usize| fields.get(at).copied().unwrap_or_default();
-    let new = NEW.is_match(line);
-    // Where the first figure stands, that of files, and how far those of files lie behind it.
-    let (name, first, files) = if new { (2, 9, 26) } else { (0, 2, 15) };
-    let mut parsed =
-        Parsed { machine: Some(field(name).to_owned()).filter(|name| !name.is_empty()), cut, ..Parsed::default() };
-    let (size, block) = size(field(if new { 5 } else { 1 }))?;
-    (parsed.size, parsed.block) = (Some(size), block);
-    if new {
+    let (size, block) = size(field(layout.size))?;
+    let machine = Some(field(layout.name).to_owned()).filter(|name| !name.is_empty());
+    let mut parsed = Parsed { machine, size: Some(size), block, cut, wrong, ..Parsed::default() };
+    if layout.new {
         parsed.version = Some(field(1).to_owned());
         parsed.threads = field(3).parse().ok();
         parsed.block = block.or_else(|| field(6).parse().ok());
-        let longest = [38, 39, 40, 41, 42, 43].map(|at| nanoseconds(field(at)));
-        parsed.longest = longest;
+        parsed.longest = [0, 1, 2, 3, 4, 5].map(|at| nanoseconds(field(layout.longest + at)));
     }
-    let rate = |at: usize| kibibytes(field(first + 2 * at));
-    parsed.rates = [rate(0), rate(1), rate(2), rate(3), rate(4), count(field(first + 10))];
-    parsed.files = [0, 1, 2, 3, 4, 5].map(|at| count(field(files + 2 * at)));
+    let rate = |at: usize| kibibytes(field(layout.first + 2 * at));
+    parsed.rates = [rate(0), rate(1), rate(2), rate(3), rate(4), count(field(layout.first + 10))];
+    parsed.files = [0, 1, 2, 3, 4, 5].map(|at| count(field(layout.files + 2 * at)));
     Some(parsed)
+}
+
+/// Where the fields of a line are, by the version of its format, and what of them contradicts that: their number, or a
+/// time where a rate would be.
+fn layout(line: &str, fields: &[&str]) -> (&'static Layout, Option<String>) {
+    if !NEW.is_match(line) {
+        return (&FORMAT_1, None);
+    }
+    let told = fields.first().copied().unwrap_or_default();
+    let since_1_98 = !told.starts_with("1.9") || told.starts_with("1.98") || told.starts_with("1.99");
+    let (by_version, other) = if since_1_98 { (&FORMAT_1_98, &FORMAT_2) } else { (&FORMAT_2, &FORMAT_1_98) };
+    let times = |layout: &Layout| {
+        fields.iter().take(layout.longest).skip(layout.first).any(|field| nanoseconds(field).is_some())
+    };
+    if fields.len() <= by_version.fields && !times(by_version) || fields.len() != other.fields || times(other) {
+        return (by_version, None);
+    }
+    (other, Some(format!("a line of format {told} has the {} fields of another", fields.len())))
 }
 
 /// A size in MiB, or with a letter, and that of a block: `64M`, `4G:16k`.
@@ -235,6 +386,10 @@ fn report(parsed: Parsed) -> Report {
     if parsed.cut {
         report.findings.push(Finding::SourceIncomplete { what: "the last fields of a line".to_owned() });
     }
+    if parsed.unread {
+        report.findings.push(Finding::SourceIncomplete { what: "a figure of a row, which is no number".to_owned() });
+    }
+    report.findings.extend(parsed.wrong.map(|how| Finding::SourceContradicts { how }));
     report.host.hostname = parsed.machine;
     let [characters_written, written, rewritten, characters_read, read, seeks] = parsed.rates;
     let [_, longest_write, _, _, longest_read, _] = parsed.longest;

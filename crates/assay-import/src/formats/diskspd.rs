@@ -2,7 +2,7 @@
 //!
 //! Shapes: `Common/ResultParser.cpp` of microsoft/diskspd (MIT), as of 2.0.17 to 2.2. Bytes and operations are counted
 //! exactly; MiB are 2^20 bytes; latencies are in milliseconds, and there with `-L` alone. A section of reads is there even
-//! where nothing was read.
+//! where nothing was read. Guides show its command and `Total IO` alone, as a table of Markdown.
 
 use std::sync::LazyLock;
 
@@ -87,21 +87,23 @@ impl Format for Diskspd {
         let parameters = line.trim_end() == "Input parameters:"
             && follows(4, &["timespan:"])
             && !(at.saturating_sub(6)..at).any(|above| text.line(above).trim_start().starts_with("Command Line: "));
-        commanded || parameters
+        commanded || parameters || is_above_totals(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::new(NAME);
         let mut parsed = Parsed::default();
-        let (mut section, mut table, mut tables) = (Section::default(), "", 0);
+        let (mut section, mut table, mut tables, mut columns) = (Section::default(), "", 0, COLUMNS);
         section.end = at + 1;
         let first = text.line(at).trim_start();
-        command(&mut parsed, first.strip_prefix("Command Line: ").unwrap_or_default());
+        command(&mut parsed, first.strip_prefix("Command Line: ").or_else(|| bare(first)).unwrap_or_default());
         for number in at + 1..text.len().min(at + LONGEST) {
             if self.begins(text, number) {
                 break;
             }
-            let line = text.line(number).trim();
+            let whole = text.line(number).trim();
+            // A row of a table of Markdown begins and ends with a mark.
+            let line = whole.strip_prefix('|').map_or(whole, |row| row.trim_end_matches('|').trim());
             match line {
                 "Total IO" | "Read IO" | "Write IO" => {
                     tables += 1;
@@ -109,7 +111,8 @@ impl Format for Diskspd {
                 }
                 "total:" => table = "latencies",
                 _ if line.contains("%-ile") => table = "latencies",
-                _ if line.starts_with("total:") => total(&mut parsed, table, line),
+                _ if line.starts_with("thread") && line.contains('|') => columns = columns_of(line),
+                _ if behind_total(line).is_some() => total(&mut parsed, table, line, columns),
                 _ if table == "latencies" => percentile(&mut parsed, line),
                 _ => parameter(&mut parsed, &mut report, line),
             }
@@ -118,7 +121,7 @@ impl Format for Diskspd {
                     .captures(line)
                     .and_then(|size| size[1].parse::<u64>().ok()?.checked_mul(unit(&size[2], Base::Binary)? as u64));
             }
-            if is_its(line, table) {
+            if is_its(whole, table) {
                 section.end = number + 1;
             } else if parsed.complete && !line.is_empty() {
                 break;
@@ -143,6 +146,30 @@ fn is_its(line: &str, table: &str) -> bool {
         || line.starts_with("---")
         || line.starts_with("total:")
         || ["Total IO", "Read IO", "Write IO", "Total latency", "avg."].iter().any(|start| line.starts_with(start))
+}
+
+/// The options of a command of diskspd that stands in a line as it was typed.
+fn bare(line: &str) -> Option<&str> {
+    // Asked of every line.
+    let at = line.contains(" -").then(|| line.to_ascii_lowercase().rfind("diskspd"))??;
+    let name = line[..at].chars().next_back().is_none_or(|c| matches!(c, '\\' | '/' | ' ' | '`' | '"' | '\'' | '>'));
+    let rest = line.get(at + "diskspd".len()..)?;
+    let rest = rest.strip_prefix(".exe").or_else(|| rest.strip_prefix(".EXE")).unwrap_or(rest);
+    let rest = rest.trim_start_matches(['"', '\'']);
+    (name && rest.starts_with(" -")).then_some(rest)
+}
+
+/// Whether a command stands in line `at` and its totals follow, without the command that diskspd prints and the input
+/// parameters, at which a report begins otherwise.
+fn is_above_totals(text: &Text, at: usize) -> bool {
+    let line = text.line(at).trim_start();
+    if line.starts_with("Command Line: ") || bare(line).is_none() {
+        return false;
+    }
+    let starts = ["Command Line: ", "Input parameters:", "Results for timespan", "actual test time:", "Total IO"];
+    let next = (at + 1..at + MOST_BETWEEN).map(|next| text.line(next).trim_start());
+    let mut next = next.filter(|line| bare(line).is_some() || starts.iter().any(|start| line.starts_with(start)));
+    next.next().is_some_and(|line| starts[2..].iter().any(|start| line.starts_with(start)))
 }
 
 /// The load by the options of a command, of which the input parameters tell the same where they are printed: with `-R` or
@@ -229,10 +256,28 @@ fn bytes(text: &str) -> Option<u64> {
     found[1].parse::<u64>().ok()?.checked_mul(unit(&name, Base::Binary)? as u64)
 }
 
-fn total(parsed: &mut Parsed, table: &str, line: &str) {
-    let mut numbers = line.trim_start_matches("total:").split('|').map(|part| part.trim().parse::<f64>().ok());
-    let mut next = || numbers.next().flatten();
-    let (Some(bytes), Some(operations), Some(mib), Some(iops)) = (next(), next(), next(), next()) else { return };
+/// Columns of bytes, operations, MiB/s, operations per second and the mean latency behind that of the thread.
+type Columns = [Option<usize>; 5];
+const COLUMNS: Columns = [Some(0), Some(1), Some(2), Some(3), Some(4)];
+
+/// The columns by their heading: with `-D` and without `-L` there is another in place of the latency.
+fn columns_of(line: &str) -> Columns {
+    let heads: Vec<String> = line.split('|').skip(1).map(|head| head.trim().to_ascii_lowercase()).collect();
+    let of = |names: &[&str]| heads.iter().position(|head| names.contains(&head.as_str()));
+    [of(&["bytes"]), of(&["i/os"]), of(&["mib/s", "mb/s"]), of(&["i/o per s"]), of(&["avglat"])]
+}
+
+/// What stands behind the first word of a row of totals.
+fn behind_total(line: &str) -> Option<&str> {
+    let (word, rest) = line.split_at_checked("total:".len())?;
+    word.eq_ignore_ascii_case("total:").then(|| rest.trim_start().trim_start_matches('|'))
+}
+
+fn total(parsed: &mut Parsed, table: &str, line: &str, columns: Columns) {
+    let cells: Vec<Option<f64>> =
+        behind_total(line).unwrap_or_default().split('|').map(|part| part.trim().parse::<f64>().ok()).collect();
+    let [bytes, operations, mib, iops, mean_ms] = columns.map(|column| cells.get(column?).copied().flatten());
+    let (Some(bytes), Some(operations), Some(mib), Some(iops)) = (bytes, operations, mib, iops) else { return };
     // Printed to two digits: bytes by time is finer, where it agrees.
     let finer = parsed.seconds.filter(|seconds| *seconds > 0.0).map(|seconds| bytes / seconds);
     let printed = mib * 1_048_576.0;
@@ -244,7 +289,7 @@ fn total(parsed: &mut Parsed, table: &str, line: &str) {
         operations: Some(Printed::exact(operations)),
         seconds: parsed.seconds.map(|value| Printed { value, step: 0.01 }),
     };
-    let total = Total { bytes, rate, iops, mean_ms: next().filter(|ms| *ms > 0.0), told };
+    let total = Total { bytes, rate, iops, mean_ms: mean_ms.filter(|ms| *ms > 0.0), told };
     match table {
         "Total IO" => parsed.all = total,
         "Read IO" => parsed.reads = total,
@@ -282,12 +327,19 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
         mean_ms: None,
         told: Told::LOOKED_AT,
     };
+    // Where only the totals of both are there, the options say what they are of.
+    let alone = !reads && !writes && !parsed.complete && !parsed.several && parsed.all.bytes > 0.0;
     let (op, total, latencies) = match (reads, writes) {
         (true, true) if parsed.all.bytes <= 0.0 => (Op::Mixed, sum, Latencies::default()),
         (true, true) => (Op::Mixed, parsed.all, parsed.latencies[2]),
         (true, false) => (Op::Read, parsed.reads, parsed.latencies[0]),
         (false, true) => (Op::Write, parsed.writes, parsed.latencies[1]),
-        (false, false) => return,
+        (false, false) => match parsed.read_percent.filter(|_| alone) {
+            Some(100) => (Op::Read, parsed.all, parsed.latencies[2]),
+            Some(0) => (Op::Write, parsed.all, parsed.latencies[2]),
+            Some(_) => (Op::Mixed, parsed.all, parsed.latencies[2]),
+            None => return,
+        },
     };
     report.medium.path = parsed.path.clone().unwrap_or_default();
     if reads && writes {
@@ -303,7 +355,7 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
         }
     }
     let told = parsed.reads.bytes + parsed.writes.bytes;
-    if parsed.all.bytes > 0.0 && (parsed.all.bytes - told).abs() > parsed.all.bytes * 1e-3 {
+    if !alone && parsed.all.bytes > 0.0 && (parsed.all.bytes - told).abs() > parsed.all.bytes * 1e-3 {
         let how = format!("{} bytes in all are not the {told} of reads and writes", parsed.all.bytes);
         report.findings.push(Finding::SourceContradicts { how });
     }

@@ -37,14 +37,19 @@ static SECTORS: LazyLock<Regex> = LazyLock::new(|| {
 });
 static SPEED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Average ([Ww]riting|[Rr]eading) speed: ([0-9.]+) ([KMGT]?B(?:yte)?)/s"));
+/// A device stands in quotation marks, which word processors change and Markdown takes away.
 static NEWS: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"(?:Good|Bad) news: The device [`']([^']+)' is (?:the (real) thing|(damaged)|a counterfeit of type (\w+))")
+    regex(r"(?:Good|Bad) news: The device (.+?) is (?:the (real) thing|(damaged)|a counterfeit of type (\w+))")
 });
-static GEOMETRY: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
-        r"(\*Usable\* size|Announced size|Approximate cache size|Physical block size): .*\((?:(\d+) blocks?|2\^(\d+) Bytes?)\)",
-    )
-});
+const QUOTES: [char; 9] = ['`', '\'', '"', '´', '‘', '’', '“', '”', '‚'];
+/// Asterisks mark the one that counts.
+static GEOMETRY: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^\**(Usable|Announced|Approximate cache)\** size: .*\((\d+) blocks?\)"));
+/// A power of two stands behind it, or is left out.
+static BLOCK: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^Physical block size: ([0-9.]+) ([KMGT]?B(?:yte)?)(?: \(2\^(\d+) Bytes?\))?"));
+/// What stands in place of files where the list is shortened.
+const ELLIPSES: [&str; 4] = ["...", "…", "[...]", "[…]"];
 
 impl Format for F3 {
     fn name(&self) -> &'static str {
@@ -101,6 +106,8 @@ struct Run {
     parts: [bool; 3],
     /// Good, corrupted, changed and overwritten sectors of each file, and whether it was fully read.
     files: Vec<([u64; 4], bool)>,
+    /// Whether `...` stands in place of some of them.
+    shortened: bool,
     /// The same in all, as the summary has it, with what is lost in all.
     summary: [Option<u64>; 5],
     partly: bool,
@@ -117,6 +124,22 @@ struct Run {
     /// Usable and announced size and cache in blocks, and the size of a block.
     geometry: [Option<u64>; 4],
     probed: bool,
+}
+
+/// The device, the verdict and the kind that a line of a probe tells.
+fn told(news: &Captures<'_>) -> (String, Verdict, Option<FakeKind>) {
+    let kind = news.get(4).map(|kind| match kind.as_str() {
+        "limbo" => FakeKind::Limbo,
+        "wraparound" => FakeKind::Wraparound,
+        "chain" => FakeKind::Chain,
+        _ => FakeKind::Unknown,
+    });
+    let verdict = match (news.get(2), kind) {
+        (Some(_), _) => Verdict::Genuine,
+        (_, Some(_)) => Verdict::Fake,
+        _ => Verdict::Damaged,
+    };
+    (news[1].trim_matches(QUOTES).to_owned(), verdict, kind)
 }
 
 impl Run {
@@ -159,24 +182,17 @@ impl Run {
             if self.news.is_some() {
                 return Said::Another;
             }
-            let kind = news.get(4).map(|kind| match kind.as_str() {
-                "limbo" => FakeKind::Limbo,
-                "wraparound" => FakeKind::Wraparound,
-                "chain" => FakeKind::Chain,
-                _ => FakeKind::Unknown,
-            });
-            let verdict = match (news.get(2), kind) {
-                (Some(_), _) => Verdict::Genuine,
-                (_, Some(_)) => Verdict::Fake,
-                _ => Verdict::Damaged,
-            };
-            self.news = Some((news[1].to_owned(), verdict, kind));
+            self.news = Some(told(&news));
         } else if let Some(found) = GEOMETRY.captures(line) {
-            let names = ["*Usable* size", "Announced size", "Approximate cache size", "Physical block size"];
-            let at = names.iter().position(|name| *name == &found[1]).unwrap_or(0);
-            let power = |text: &str| text.parse::<u32>().ok().and_then(|power| 1_u64.checked_shl(power));
-            let blocks = found.get(2).and_then(|blocks| blocks.as_str().parse().ok());
-            self.geometry[at] = blocks.or_else(|| found.get(3).and_then(|found| power(found.as_str())));
+            let at =
+                ["Usable", "Announced", "Approximate cache"].iter().position(|name| *name == &found[1]).unwrap_or(0);
+            self.geometry[at] = found[2].parse().ok();
+        } else if let Some(found) = BLOCK.captures(line) {
+            let power = found.get(3).and_then(|power| 1_u64.checked_shl(power.as_str().parse().ok()?));
+            let size = decimal(&found[1]).zip(unit(&found[2], Base::Binary)).map(|(size, unit)| (size * unit) as u64);
+            self.geometry[3] = power.or(size);
+        } else if ELLIPSES.contains(&line) && !self.files.is_empty() && !reading_is_over {
+            self.shortened = true;
         } else if line.starts_with("Probe time:") {
             self.probed = true;
         } else if line.contains("Validating file ") || SECTORS.is_match(line) && line.contains(" sector") {
@@ -293,7 +309,12 @@ impl Run {
             _ => None,
         };
         report.findings.extend(self.wrong.iter().take(1).cloned());
-        if let Some(summary) = summary.filter(|summary| *summary != sums && !self.files.is_empty()) {
+        // The sums of a shortened list are only some of the whole.
+        let differs = |summary: &[u64; 4]| match self.shortened {
+            true => sums.iter().zip(summary).any(|(sum, whole)| sum > whole),
+            false => *summary != sums,
+        };
+        if let Some(summary) = summary.filter(|summary| differs(summary) && !self.files.is_empty()) {
             let how = format!("the summary counts {summary:?} sectors, its files {sums:?}");
             report.findings.push(Finding::SourceContradicts { how });
         }

@@ -67,6 +67,29 @@ const BLOCKS: [(&str, &str); 13] = [
     ("Re-Fread report", "freread"),
 ];
 
+/// How lines of settings begin, between the title and the figures.
+const SETTINGS: [&str; 19] = [
+    "Version $Revision:",
+    "Run began:",
+    "Include ",
+    "File size set to ",
+    "Record Size ",
+    "Command line used:",
+    "Output is in ",
+    "OPS Mode",
+    "Microseconds/op Mode",
+    "O_DIRECT feature enabled",
+    "SYNC Mode",
+    "Auto Mode",
+    "Time Resolution = ",
+    "Processor cache ",
+    "File stride size set to ",
+    "Throughput test with ",
+    "Each process writes a ",
+    "Each thread writes a ",
+    "Using ",
+];
+
 static CHILDREN: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(Children|Parent) sees? throughput for\s+(\d{1,6}) ([^=]+?)\s*=\s*([0-9.]+) ([A-Za-z]+)/sec")
 });
@@ -97,7 +120,9 @@ impl Format for Iozone {
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut run = Run::default();
-        for line in (at.saturating_sub(MOST_BETWEEN)..at).rev() {
+        // Without the title its figures come first, and its settings stand above them.
+        let first = first_setting(text, at);
+        for line in (first.saturating_sub(MOST_BETWEEN)..first).rev() {
             let line = text.line(line);
             // The one before is over.
             if line.contains("iozone test complete") {
@@ -107,6 +132,9 @@ impl Format for Iozone {
             if run.command.is_some() {
                 break;
             }
+        }
+        for line in first..at {
+            run.settings(text.line(line));
         }
         let end = run.lines(text, at);
         if run.report.is_empty() {
@@ -507,6 +535,26 @@ fn is_row(line: &str) -> bool {
 
 fn is_numbers(line: &str) -> bool {
     !line.trim().is_empty() && line.bytes().all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'\t' | b'.'))
+}
+
+/// The first of the lines of settings that stand above line `at`, where its title is missing; `at` where there are none.
+fn first_setting(text: &Text, at: usize) -> usize {
+    let mut first = at;
+    if text.line(at).contains(SPLASH) {
+        return at;
+    }
+    for above in (at.saturating_sub(MOST_SPLASH)..at).rev() {
+        let line = text.line(above).trim_start();
+        // The run before ends there.
+        let over = line.contains("iozone test complete") || throughput_line(line) || header(line).is_some();
+        if over || is_row(line) || line.contains(SPLASH) || above + MOST_BETWEEN < first {
+            break;
+        }
+        if SETTINGS.iter().any(|start| line.starts_with(start)) {
+            first = above;
+        }
+    }
+    first
 }
 
 /// The name of the block of `-R` whose title a line is.

@@ -27,7 +27,7 @@ const LONGEST: usize = 60;
 
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^(?:> )?Disk +(Sequential|Random) +([0-9]+)\.0 +(Read|Write) +([0-9]+[.,][0-9]+) MB/s(?: +([0-9]+[.,][0-9]+))?$",
+        r"^(?://)?(?:> )?Disk +(Sequential|Random) +([0-9]+)\.0 +(Read|Write) +([0-9]+[.,][0-9]+) MB ?/ ?s(?: +([0-9]+[.,][0-9]+))?$",
     )
 });
 
@@ -53,7 +53,7 @@ impl Format for Winsat {
                 break;
             }
             let Some(row) = ROW.captures(line) else {
-                if line.starts_with("> ") {
+                if line.trim_start_matches('/').starts_with("> ") {
                     end = number + 1;
                 }
                 continue;

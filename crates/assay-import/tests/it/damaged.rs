@@ -63,6 +63,8 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("h2testw/english.txt", "25.4 GByte DATA LOST (53266432 sectors)", "2.54 GByte DATA LOST (53266432 sectors)"),
     ("f3/reads.txt", "Data OK: 1.50 GB (3145728 sectors)", "Data OK: 1.50 GB (8145728 sectors)"),
     ("hdparm/repeats.txt", "68 MB in  3.01 seconds =  22.59", "68 MB in  3.01 seconds =  2.259"),
+    ("bonnie--/1.97-with-csv-md.txt", "97 77104   5", "97 17104   5"),
+    ("f3/handbook-elided-md.txt", "... 1491904/ ", "... 71491904/"),
     ("dd/script.txt", "52.1033 s, 20.6 MB/s", "52.1033 s, 20.0 MB/s"),
     ("dd/script.txt", "copied, 61.7 s", "copied, 67.1 s"),
     ("ezfio/tests.csv", "24410,3051.25", "24410,305.125"),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use assay_core::estimate::Estimate;
 use assay_core::record::{Measurement, Record};
+use assay_core::verification::Method;
 use assay_import::{FORMATS, File, Item, Options, import};
 
 fn folder() -> PathBuf {
@@ -125,6 +126,14 @@ fn show(out: &mut String, record: &Record) {
             c.good, c.changed, c.overwritten, c.corrupted, c.unreadable
         )
         .unwrap();
+        if check.method == Method::QuickProbe {
+            writeln!(
+                out,
+                "    announced {} real {:?} cache {:?}",
+                check.announced_bytes, check.real_bytes, check.cache_bytes
+            )
+            .unwrap();
+        }
         let rate = |pass: &Option<assay_core::verification::Pass>| pass.as_ref().map(|pass| pass.bytes_per_second());
         writeln!(
             out,
