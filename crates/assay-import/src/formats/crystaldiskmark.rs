@@ -151,7 +151,9 @@ fn end(text: &Text, at: usize) -> usize {
     let headed_rows = text.line(at).trim().starts_with('[');
     for number in at + 1..text.len() {
         let line = text.line(number).trim();
-        let other = if headed_rows { DIRECTED.is_match(line) } else { line == "[Read]" };
+        // Of a second medium the headings begin again.
+        let other =
+            line == text.line(at).trim() || if headed_rows { DIRECTED.is_match(line) } else { line == "[Read]" };
         if is_titled(text, number) || !titled && other || foreign > MOST_FOREIGN {
             break;
         }
