@@ -50,7 +50,7 @@ pub fn class(records: &[Record], asked: &[&'static str]) -> Result<ClassAdvice, 
     if specimens.is_empty() {
         if excluded.is_empty() {
             return Err(AdviseError::NoSuchLoad {
-                whose: "none of the records".to_owned(),
+                whose: "what was named".to_owned(),
                 load: "sequential write and no random 4 KiB, which classes are about".to_owned(),
                 mend: "measure with suite quick".to_owned(),
             });

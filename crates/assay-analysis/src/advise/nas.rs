@@ -34,7 +34,7 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
         found => found,
     };
     // Checks nodes, shares and wires, whatever the loads are.
-    let plain = shape(question, &Load::of(&first_workload(&subjects)?), question.link);
+    let plain = shape(question, &Load::of(&first_workload(&subjects, &excluded)?), question.link);
     let payload_share = share(&Nas { node_wire: None, answer_seconds: None, volume_iops: None, ..plain })?;
     let mut models = Vec::new();
     for subject in &subjects {
@@ -77,13 +77,12 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
     })
 }
 
-fn first_workload(subjects: &[Subject<'_>]) -> Result<assay_core::workload::Workload, AdviseError> {
+fn first_workload(
+    subjects: &[Subject<'_>],
+    excluded: &[Excluded],
+) -> Result<assay_core::workload::Workload, AdviseError> {
     let mut all = subjects.iter().flat_map(|s| &s.records).flat_map(|r| &r.measurements);
-    all.next().map(|m| (*m.workload).clone()).ok_or(AdviseError::NoSuchLoad {
-        whose: "none of the records".to_owned(),
-        load: "load".to_owned(),
-        mend: "measure something first: assay run".to_owned(),
-    })
+    all.next().map(|m| (*m.workload).clone()).ok_or_else(|| nothing_left("a load that can be judged", excluded))
 }
 
 fn shape(question: &NasQuestion, load: &Load, wire: Link) -> Nas {
@@ -117,6 +116,11 @@ fn row(
     };
     if mixed(load) {
         leave_out(excluded, Reason::Mixed);
+        return Ok(None);
+    }
+    // What a share makes of a load depends on the size of its blocks.
+    if load.block_bytes == 0 {
+        leave_out(excluded, Reason::LoadNotTold);
         return Ok(None);
     }
     let both_durable = durable(&subject.records, load) && volume.is_none_or(|v| v.durable(load));
