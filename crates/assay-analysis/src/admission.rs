@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(named.len(), 1);
         let ids: Vec<&str> = left_out.iter().map(|one| one.record.as_str()).collect();
         assert_eq!(ids, ["z1", "z2"]);
-        assert!(left_out[0].reason.to_string().contains("--label model="), "{}", left_out[0].reason);
+        assert!(left_out[0].reason.to_string().contains("model=…"), "{}", left_out[0].reason);
     }
 
     #[test]

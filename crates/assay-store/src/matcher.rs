@@ -105,7 +105,8 @@ fn nearest<'v>(asked: &str, known: &'v BTreeSet<String>, least: usize) -> Option
         .iter()
         .filter(|known| known.chars().count() >= least)
         .map(|known| (strsim::normalized_damerau_levenshtein(&asked, &known.to_ascii_lowercase()), known.as_str()));
-    near.filter(|(alike, _)| *alike >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
+    // What is asked for itself is a key that no record here has.
+    near.filter(|(alike, known)| *alike >= ALIKE && !known.eq_ignore_ascii_case(&asked)).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
 }
 
 /// What the store knows of a record beside its labels, in a column of its own.
@@ -269,6 +270,7 @@ mod tests {
         assert_eq!(near("SanDsik ultra A1", &cards).as_deref(), Some("SanDisk Ultra A1"));
         assert_eq!(near("quikc", &cards).as_deref(), Some("quick"));
         assert_eq!(near("Kingston", &cards), None);
+        assert_eq!(near("Quick", &cards), None, "it is there, in other letters");
         assert_eq!(near("u12", &["u11", "u13"]), None);
     }
 

@@ -141,16 +141,44 @@ fn previous_filled(text: &Text, at: usize) -> Option<usize> {
 }
 
 /// Whether a line of copied bytes is a result, not a report of progress: those look alike. A result follows its records;
-/// where only results were kept, none has more bytes in more time behind it.
+/// where only results were kept, none has more bytes in more time behind it. Of one command the states that a signal asked for
+/// have records too; the last one counts.
 fn is_result(text: &Text, at: usize) -> bool {
     let Some(this) = copied(text.line(at)) else { return false };
     if previous_filled(text, at).is_some_and(|line| records(text.line(line)).is_some()) {
-        return true;
+        return !is_state(text, at, this);
     }
     let Some(next) = next_filled(text, at).map(|line| text.line(line)) else { return true };
     let grows = |next: Copied| next.bytes > this.bytes && next.seconds.value > this.seconds.value;
     records(next).is_none() && !copied(next).is_some_and(grows)
 }
+
+/// The line of a single command above, with nothing but what dd prints in between.
+fn command_above(text: &Text, at: usize) -> Option<&str> {
+    for number in (at.saturating_sub(MOST_BETWEEN)..at).rev() {
+        let line = text.line(number);
+        if !called(line).is_empty() {
+            return Some(line).filter(|line| called(line).len() == 1);
+        }
+        if !line.trim().is_empty() && records(line).is_none() && copied(line).is_none() {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether more of the same command follows: records and a result with more bytes in more time.
+fn is_state(text: &Text, at: usize, this: Copied) -> bool {
+    let next = next_filled(text, at).filter(|line| records(text.line(*line)).is_some());
+    let second = next.and_then(|line| next_filled(text, line));
+    let last = second.filter(|line| records(text.line(*line)).is_some()).and_then(|line| next_filled(text, line));
+    let grows = |next: Copied| next.bytes > this.bytes && next.seconds.value > this.seconds.value;
+    last.and_then(|line| copied(text.line(line))).is_some_and(grows)
+        && command_above(text, at).is_some_and(|line| !LOOPS.iter().any(|word| line.contains(word)))
+}
+
+/// Words of a shell that runs a command several times.
+const LOOPS: [&str; 6] = ["for ", "while ", "until ", "watch ", "repeat ", "seq "];
 
 /// The result of the command or the records at line `at`, with nothing of another tool before it.
 fn result_below(text: &Text, at: usize) -> Option<usize> {
@@ -198,7 +226,7 @@ fn command(text: &Text, at: usize) -> Option<Vec<String>> {
         if all.is_empty() {
             continue;
         }
-        let loops = ["for ", "while ", "until ", "watch ", "repeat ", "seq "].iter().any(|word| whole.contains(word));
+        let loops = LOOPS.iter().any(|word| whole.contains(word));
         let turn = if loops { results % all.len() } else { results };
         let found = (turn < all.len()).then(|| all.swap_remove(turn));
         return found.map(|arguments| arguments.into_iter().map(str::to_owned).collect());
@@ -224,12 +252,12 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     report.medium.path = path.unwrap_or_default().to_owned();
     report.medium.device = path.filter(|path| is_device(path)).map(str::to_owned);
     let rate = rate(&mut report, found);
-    if !follows_records(text, at)
-        && previous_filled(text, at).is_some_and(|line| {
-            copied(text.line(line))
-                .is_some_and(|before| before.bytes < found.bytes && before.seconds.value < found.seconds.value)
-        })
-    {
+    let grown = || {
+        let before = previous_filled(text, at).and_then(|line| copied(text.line(line)));
+        before.is_some_and(|before| before.bytes < found.bytes && before.seconds.value < found.seconds.value)
+    };
+    let under_way = || command_above(text, at).is_some_and(|line| line.contains("status=progress"));
+    if !follows_records(text, at) && (grown() || under_way()) {
         report.findings.push(Finding::SourceIncomplete { what: "the end of dd: this is its last progress".to_owned() });
     }
     let Some(op) = op else {
@@ -302,6 +330,11 @@ fn rate(report: &mut Report, found: Copied) -> f64 {
         |rate| Told { rate: Some(rate), bytes, seconds: Some(found.seconds), ..Told::default() }.contradiction(None);
     if wrong(other).is_some() {
         report.findings.extend(wrong(meant));
+    }
+    // Reports of progress have whole seconds, and a rate of more digits.
+    let coarse = found.seconds.step >= 1.0 && meant.step / meant.value < found.seconds.step / found.seconds.value;
+    if coarse && wrong(meant).is_none() {
+        return meant.value;
     }
     found.bytes as f64 / found.seconds.value
 }

@@ -28,7 +28,7 @@ const MOST_BETWEEN: usize = 12;
 /// Most lines of a report: hundreds of threads in three sections.
 const LONGEST: usize = 20_000;
 
-static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"(\d+) *([KMGT]?i?B?)\b"));
+static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"(\d+) *([KMGTkmgt]?i?B?)\b"));
 static FILE: LazyLock<Regex> = LazyLock::new(|| regex(r"\((\d+)([KMGT]i?B)\)\s*$"));
 static SHARE: LazyLock<Regex> = LazyLock::new(|| regex(r"ratio: *(\d+)/(\d+)"));
 
@@ -57,12 +57,43 @@ pub(super) struct Parsed {
     pub(super) duration_ns: Option<u64>,
     pub(super) seconds: Option<f64>,
     pub(super) path: Option<String>,
-    pub(super) several: bool,
+    /// What was done to each target before the last.
+    targets: Vec<Target>,
+    /// Whether a target was begun; the command names them, too.
+    begun: bool,
     pub(super) all: Total,
     pub(super) reads: Total,
     pub(super) writes: Total,
     pub(super) latencies: [Latencies; 3],
     pub(super) complete: bool,
+}
+
+/// What is done to a target: pattern, bytes of a block, queue depth and share of reads.
+type Target = (Option<Pattern>, Option<u64>, Option<u32>, Option<u8>);
+
+impl Parsed {
+    /// A target begins.
+    pub(super) fn target(&mut self, path: &str) {
+        let before = self.path.take().filter(|_| self.begun);
+        self.begun = true;
+        self.path = Some(match before {
+            None => path.to_owned(),
+            Some(before) => {
+                self.targets.push(self.done());
+                (self.pattern, self.block, self.depth, self.read_percent) = (None, None, None, None);
+                format!("{before}, {path}")
+            }
+        });
+    }
+
+    fn done(&self) -> Target {
+        (self.pattern, self.block, self.depth, self.read_percent)
+    }
+
+    /// Whether the same was done to all targets.
+    fn is_one(&self) -> bool {
+        self.targets.iter().all(|target| *target == self.done())
+    }
 }
 
 impl Format for Diskspd {
@@ -207,8 +238,7 @@ fn command(parsed: &mut Parsed, line: &str) {
 fn parameter(parsed: &mut Parsed, report: &mut Report, line: &str) {
     let after = |start: &str| line.strip_prefix(start).map(str::trim);
     if let Some(path) = after("path:") {
-        parsed.several |= parsed.path.is_some();
-        parsed.path = Some(path.trim_matches('\'').to_owned());
+        parsed.target(path.trim_matches('\''));
     } else if let Some(seconds) = after("duration:") {
         let seconds = seconds.trim_end_matches('s').parse::<u64>().ok();
         parsed.duration_ns = seconds.and_then(|seconds| seconds.checked_mul(1_000_000_000));
@@ -228,6 +258,10 @@ fn parameter(parsed: &mut Parsed, report: &mut Report, line: &str) {
         parsed.threads = threads.parse().ok();
     } else if let Some(seconds) = after("actual test time:") {
         parsed.seconds = seconds.trim_end_matches('s').parse().ok();
+    } else if line.starts_with("performing read test") {
+        parsed.read_percent = Some(100);
+    } else if line.starts_with("performing write test") {
+        parsed.read_percent = Some(0);
     } else if let Some(share) = SHARE.captures(line) {
         parsed.read_percent = share[1].parse().ok();
     } else if let Some(name) = after("computer name:") {
@@ -252,7 +286,11 @@ fn parameter(parsed: &mut Parsed, report: &mut Report, line: &str) {
 /// `4096`, `4KiB`, `64K`.
 fn bytes(text: &str) -> Option<u64> {
     let found = SIZE.captures(text)?;
-    let name = if found[2].ends_with('B') { found[2].to_owned() } else { format!("{}B", &found[2]) };
+    // Options have small letters too.
+    let mut name = if found[2].len() == 1 { found[2].to_uppercase() } else { found[2].to_owned() };
+    if !name.ends_with('B') {
+        name.push('B');
+    }
     found[1].parse::<u64>().ok()?.checked_mul(unit(&name, Base::Binary)? as u64)
 }
 
@@ -328,7 +366,7 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
         told: Told::LOOKED_AT,
     };
     // Where only the totals of both are there, the options say what they are of.
-    let alone = !reads && !writes && !parsed.complete && !parsed.several && parsed.all.bytes > 0.0;
+    let alone = !reads && !writes && !parsed.complete && parsed.targets.is_empty() && parsed.all.bytes > 0.0;
     let (op, total, latencies) = match (reads, writes) {
         (true, true) if parsed.all.bytes <= 0.0 => (Op::Mixed, sum, Latencies::default()),
         (true, true) => (Op::Mixed, parsed.all, parsed.latencies[2]),
@@ -360,15 +398,15 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
         report.findings.push(Finding::SourceContradicts { how });
     }
     let share = parsed.reads.iops / sum.iops * 100.0;
-    // Of several targets the options are those of the last.
-    let one = !parsed.several;
+    // Of several targets that differ no load is that of all.
+    let one = parsed.is_one();
     let mut figure = Figure::new(Load {
         read_percent: (op == Op::Mixed).then(|| parsed.read_percent.filter(|_| one).unwrap_or(share.round() as u8)),
         pattern: parsed.pattern.filter(|_| one),
         block_bytes: parsed.block.filter(|_| one),
         queue_depth: parsed.depth.filter(|_| one),
         jobs: parsed.threads,
-        span_bytes: parsed.span.filter(|_| one),
+        span_bytes: parsed.span.filter(|_| parsed.targets.is_empty()),
         direct: parsed.cached.map(|cached| !cached),
         sync: match (op, parsed.through) {
             (Op::Read, _) => Some(Sync::End),

@@ -71,7 +71,6 @@ impl Format for DiskspdXml {
 struct Seen {
     parsed: Parsed,
     profile: bool,
-    targets: u32,
     /// Threads that have a result.
     threads: u32,
     percentile: Option<f64>,
@@ -93,10 +92,7 @@ impl Seen {
             (_, "ComputerName") => report.host.hostname = Some(value.to_owned()).filter(|name| !name.is_empty()),
             (_, "RunTime") => report.created = date::of_digits(value),
             (false, "Version") => report.version = Some(value.to_owned()),
-            (true, "Path") => {
-                parsed.path = Some(value.to_owned());
-                self.targets += 1;
-            }
+            (true, "Path") => parsed.target(value),
             (true, "BlockSize") => parsed.block = whole(),
             (true, "Random") => parsed.pattern = Some(Pattern::Random),
             (true, "StrideSize" | "InterlockedSequential") => {
@@ -149,7 +145,6 @@ impl Seen {
 
     fn parsed(self) -> Parsed {
         let mut parsed = self.parsed;
-        parsed.several = self.targets > 1;
         let seconds = parsed.seconds.unwrap_or(0.0);
         let [mean_read, mean_write, mean_all] = self.means.map(|mean| mean.filter(|ms| *ms > 0.0));
         let total = |[bytes, count]: [f64; 2], mean_ms| {

@@ -30,8 +30,14 @@ static NVME: LazyLock<Regex> = LazyLock::new(|| regex(r"^Smart Log for NVME devi
 static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^\s*\d{1,3} ([A-Za-z][A-Za-z0-9_-]*) +0x[0-9a-f]{4} +\d{3} +\d{3} +(?:\d{3}|---) +\S+ +\S+ +(\S+) +(\S.*)$")
 });
-static BYTES: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9][0-9,.' ]*)(?: bytes)? \["));
-static COUNT: LazyLock<Regex> = LazyLock::new(|| regex(r"^(0x[0-9a-f]+|-?[0-9][0-9,]*)"));
+/// The same in the brief form of `-x`: `  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    3`.
+static BRIEF: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^\s*\d{1,3} ([A-Za-z][A-Za-z0-9_-]*) +[A-Z-]{6} +(?:\d{3}|---) +(?:\d{3}|---) +(?:\d{3}|---) +\S+ +(\S.*)$")
+});
+static BYTES: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9][0-9,.'’\u{a0}\u{202f} ]*)(?: bytes)? \["));
+/// A count, whose thousands are divided as in the language of the system.
+static COUNT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(0x[0-9a-f]+|-?[0-9]{1,3}(?:[,.'’\u{a0}\u{202f} ][0-9]{3})+|-?[0-9]+)(?:[^0-9]|$)"));
 /// nvme in a country of Fahrenheit: `86 °F (303 K)`; before 2.3 the kelvins are missing.
 static FAHRENHEIT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(-?[0-9]+) *(?:°|º|\xb0)? *(?:F|Fahrenheit)\b(?: *\(([0-9]+) ?K)?"));
@@ -83,12 +89,12 @@ impl Format for SmartText {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at).trim();
-        is_section(line) || line.starts_with("Smart Log for NVME") && NVME.is_match(line)
+        is_section(line) || is_table(line) || line.starts_with("Smart Log for NVME") && NVME.is_match(line)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let first = text.line(at).trim();
-        let mut report = Report::new(if is_section(first) { "smartctl" } else { "nvme" });
+        let mut report = Report::new(if is_section(first) || is_table(first) { "smartctl" } else { "nvme" });
         report.version = (at.saturating_sub(MOST_ABOVE)..at)
             .rev()
             .find_map(|line| VERSION.captures(text.line(line).trim()))
@@ -127,6 +133,11 @@ impl Format for SmartText {
     }
 }
 
+/// Whether the table of attributes begins, as people copy it without what stands above.
+fn is_table(line: &str) -> bool {
+    line.starts_with("ID# ATTRIBUTE_NAME ")
+}
+
 fn is_section(line: &str) -> bool {
     ["INFORMATION", "SMART DATA", "READ SMART DATA"]
         .iter()
@@ -142,6 +153,10 @@ fn device(name: &str) -> String {
 fn take(report: &mut Report, line: &str) -> bool {
     if let Some(attribute) = ATTRIBUTE.captures(line) {
         insert(report, &attribute[1], attribute[3].trim());
+        return true;
+    }
+    if let Some(attribute) = BRIEF.captures(line) {
+        insert(report, &attribute[1], attribute[2].trim());
         return true;
     }
     if let Some(hours) = HOURS.captures(line) {
@@ -182,7 +197,10 @@ fn health(report: &mut Report, name: &str, value: &str) -> bool {
         return true;
     }
     let Some(count) = COUNT.captures(value) else { return false };
-    let plain = count[1].replace(',', "");
+    let plain = match count[1].strip_prefix("0x") {
+        Some(_) => count[1].to_owned(),
+        None => count[1].chars().filter(|c| c.is_ascii_digit() || *c == '-').collect(),
+    };
     let number = match plain.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok().map(|number| number.to_string()),
         None => Some(plain),

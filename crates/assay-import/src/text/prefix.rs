@@ -25,7 +25,7 @@ const LEAST_NAMED: usize = 3;
 /// shape. Each ends with one blank, or the line.
 static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let zone = r"(?:Z| ?[+-]\d\d:?\d\d)?";
-    let time = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?";
+    let time = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?";
     let patterns = [
         // `2024-05-01T10:00:00.1234567Z `, `[2024-05-01 10:00:00,123] `.
         (":", format!(r"^\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{time}{zone}\]?:?(?:[ \t]|$)")),

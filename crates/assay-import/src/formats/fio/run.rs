@@ -184,7 +184,12 @@ impl Call {
     fn definition(&self, job: &Job) -> Option<&Definition> {
         let named = |d: &&Definition| d.name == job.name;
         let both = self.definitions.iter().find(|d| named(d) && d.group == job.group);
-        both.or_else(|| self.definitions.iter().find(named))
+        // A mark of the page, such as `[code]` or a backtick, may stand at the first line.
+        let marked = |d: &&Definition| {
+            let mark = d.name.strip_suffix(job.name.as_str());
+            d.group == job.group && mark.is_some_and(|mark| mark.ends_with([']', '`', '>', '"', '\'']))
+        };
+        both.or_else(|| self.definitions.iter().find(named)).or_else(|| self.definitions.iter().find(marked))
     }
 
     fn block(&self, job: &Job, op: Op) -> Option<u64> {

@@ -29,7 +29,7 @@ static OLD: LazyLock<Regex> = LazyLock::new(|| {
 });
 static NEW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^(read|write|trim|mixed)\s*: *IOPS=([0-9.]+)([kMGT]?), BW=([0-9.]+)([KkMGTPi]*(?:[Bb]/s)?) \(([0-9.]+)([KkMGTPi]*[Bb]?)(?:/s)?\)\(([0-9.]+)([KkMGTPi]*[Bb])/(\d+)msec\)",
+        r"^(read|write|trim|mixed)\s*: *IOPS=([0-9.]+)([kMGT]?), BW=([0-9.]+)([KkMGTPi]*(?:[Bb](?:it)?/s)?) \(([0-9.]+)([KkMGTPi]*(?:[Bb](?:it)?)?)(?:/s)?\)\(([0-9.]+)([KkMGTPi]*[Bb])/(\d+)msec\)",
     )
 });
 static LATENCY: LazyLock<Regex> = LazyLock::new(|| {
@@ -104,6 +104,8 @@ fn scaled(number: &str, letter: &str) -> Option<f64> {
 
 /// Bytes of a unit: `MiB`, `kB`, and in bits `Mib`, `kb`. `plain` is what a letter without an `i` multiplies by.
 fn unit(text: &str, plain: f64) -> Option<f64> {
+    // In bits `Mib`, and since 3.0 `Mibit`.
+    let text = text.strip_suffix("it").unwrap_or(text);
     let bits = text.ends_with('b');
     // The sum of several clients is printed without it.
     let name = text.strip_suffix(['b', 'B']).unwrap_or(text);
@@ -316,6 +318,7 @@ mod tests {
         );
         assert_eq!(of("read: IOPS=1.2M, BW=764Mib/s (800Mb/s)(191MiB/2001msec)").1, 100_000_000.0, "bits");
         assert_eq!(of("read: IOPS=4969, BW=621Mi (651M)(96.0GiB/158260msec)").1, 651e6, "of all clients");
+        assert_eq!(of("read: IOPS=61.0k, BW=1906Mibit/s (1999Mbit/s)(7149MiB/30001msec)").1, 1999e6 / 8.0);
         assert_eq!(side("trim: IOPS=1, BW=1B/s (1B/s)(1B/1msec)"), Some(None));
         assert_eq!(side("read: something"), None);
     }
