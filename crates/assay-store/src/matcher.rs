@@ -106,7 +106,9 @@ fn nearest<'v>(asked: &str, known: &'v BTreeSet<String>, least: usize) -> Option
         .filter(|known| known.chars().count() >= least)
         .map(|known| (strsim::normalized_damerau_levenshtein(&asked, &known.to_ascii_lowercase()), known.as_str()));
     // What is asked for itself is a key that no record here has.
-    near.filter(|(alike, known)| *alike >= ALIKE && !known.eq_ignore_ascii_case(&asked)).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
+    near.filter(|(alike, known)| *alike >= ALIKE && !known.eq_ignore_ascii_case(&asked))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, known)| known)
 }
 
 /// What the store knows of a record beside its labels, in a column of its own.
