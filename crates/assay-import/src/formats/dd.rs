@@ -257,8 +257,18 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         before.is_some_and(|before| before.bytes < found.bytes && before.seconds.value < found.seconds.value)
     };
     let under_way = || command_above(text, at).is_some_and(|line| line.contains("status=progress"));
-    if !follows_records(text, at) && (grown() || under_way()) {
+    // Of one command more follows that is not a whole result.
+    let more = || {
+        let next = next_filled(text, at).map(|line| text.line(line));
+        let of_dd = next.is_some_and(|line| records(line).is_some() || copied(line).is_some());
+        of_dd && command_above(text, at).is_some_and(|line| !LOOPS.iter().any(|word| line.contains(word)))
+    };
+    if !follows_records(text, at) && (grown() || under_way()) || more() {
         report.findings.push(Finding::SourceIncomplete { what: "the end of dd: this is its last progress".to_owned() });
+    } else if let Some(asked) = asked_bytes(&arguments).filter(|asked| *asked > found.bytes) {
+        // A state in between, of which the rest is lost, or a medium that ended sooner.
+        let what = format!("all that the command asks for, {asked} bytes");
+        report.findings.push(Finding::SourceIncomplete { what });
     }
     let Some(op) = op else {
         // A copy from one medium to another, or one of which nobody knows.
@@ -304,17 +314,20 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
 /// Whether a command copies as many bytes: no more than it counts. One that does is of another result.
 fn copies(arguments: &[String], bytes: u64) -> bool {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let said = |key: &str| value(&arguments, key).and_then(|said| size(said, 1));
+    asked_bytes(&arguments).is_none_or(|asked| bytes <= asked)
+}
+
+/// Bytes that the count of a command asks for; `None` without one, and where it or the size of a block cannot be read.
+fn asked_bytes(arguments: &[&str]) -> Option<u64> {
+    let said = |key: &str| value(arguments, key).and_then(|said| size(said, 1));
     let block = said("ibs").or_else(|| said("bs")).unwrap_or(512);
     // A count may be one of bytes, by a flag or a letter.
     let in_bytes =
         arguments.iter().any(|word| word.contains("count_bytes") || word.starts_with("count=") && word.ends_with('B'));
     // A size that cannot be read, such as a sum, says nothing.
-    let unread = ["bs", "ibs"].into_iter().any(|key| value(&arguments, key).is_some() && said(key).is_none());
-    match said("count").filter(|_| !unread).filter(|count| *count > 0 && !in_bytes) {
-        Some(count) => bytes <= count.saturating_mul(block),
-        None => true,
-    }
+    let unread = ["bs", "ibs"].into_iter().any(|key| value(arguments, key).is_some() && said(key).is_none());
+    let count = said("count").filter(|count| !unread && *count > 0 && !in_bytes)?;
+    Some(count.saturating_mul(block))
 }
 
 /// Bytes per second, by bytes and seconds where both are more than nothing.
