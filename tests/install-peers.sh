@@ -16,8 +16,8 @@ else
         slurmctld:slurmctld slurmd:slurmd srun:slurm-client qemu-aarch64-static:qemu-user-static"
 fi
 # promtool alone: its package would run a server. Tests look for it there.
-promtool() {
-    [ "${1:-}" != windows ] && [ "$(id -u)" = 0 ] && command -v apt-get dpkg-deb > /dev/null 2>&1 || return 0
+unpack_promtool() {
+    [ "${1:-}" != windows ] && [ "$(id -u)" = 0 ] && command -v dpkg-deb > /dev/null 2>&1 || return 0
     if command -v promtool > /dev/null 2>&1 || [ -x target/peers/promtool ]; then return 0; fi
     mkdir -p target/peers
     echo "unpacking promtool"
@@ -26,7 +26,6 @@ promtool() {
         echo "not available here: promtool"
     rm -f target/peers/prometheus_*.deb
 }
-promtool "$@"
 for pair in $pairs; do
     command -v "${pair%%:*}" > /dev/null 2>&1 || [ -x "/usr/sbin/${pair%%:*}" ] || missing="$missing ${pair##*:}"
 done
@@ -36,7 +35,10 @@ modules="pandas:python3-pandas junitparser:python3-junitparser"
 for pair in $modules; do
     /usr/bin/python3 -c "import ${pair%%:*}" > /dev/null 2>&1 || missing="$missing ${pair##*:}"
 done
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+    unpack_promtool "$@"
+    exit 0
+fi
 if [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null 2>&1; then
     echo "peers missing, their tests will be skipped:$missing"
     exit 0
@@ -48,3 +50,4 @@ for package in $missing; do
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" > /dev/null ||
         echo "not available here: $package"
 done
+unpack_promtool "$@"
