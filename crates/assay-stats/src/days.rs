@@ -23,7 +23,7 @@ pub fn day_of_each(began: &[i64]) -> Vec<i64> {
     days_of_sittings(began, |seconds| seconds.div_euclid(DAY))
 }
 
-/// The same where something else than the calendar tells the day of a run: all runs of a sitting are of the day of its first one.
+/// The same with days that `day` gives instead of the calendar: all runs of a sitting have the day of its first one.
 #[must_use]
 pub fn days_of_sittings(began: &[i64], day: impl Fn(i64) -> i64) -> Vec<i64> {
     let mut order: Vec<usize> = (0..began.len()).collect();

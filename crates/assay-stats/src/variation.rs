@@ -82,9 +82,9 @@ impl RunVariance {
     /// From units with the runs of each. Runs without values, and units without runs, say nothing.
     ///
     /// A unit with runs on `n` days gives `n - 1` degrees of freedom ([`crate::days`]). The prior holds the mean error that
-    /// repeats leave in a day, as the means of days do. It is left out where enough of the days are known to be different, and
-    /// where days differ by more than it says: on a disturbed host runs differ by 30 %, and with the prior 23 of 100 pairs of
-    /// equal units, each measured on two days, were told apart (simulated below).
+    /// repeats leave in a day, as the means of days do. It is left out if enough of the days are known to be different, or if
+    /// days differ by more than it says: runs on a disturbed host differ by 30 %, and the prior then told 23 of 100 pairs of
+    /// equal units apart, each measured on two days (simulated below).
     #[must_use]
     pub fn of<'a>(units: impl IntoIterator<Item = Vec<Run<'a>>>) -> Self {
         Self::of_days(units.into_iter().map(days))

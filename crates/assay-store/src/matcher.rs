@@ -24,24 +24,15 @@ impl<'q> Terms<'q> {
         conditions(text.trim()).map(Self)
     }
 
-    /// What none of these records has, though some have nearly that.
+    /// A key or value that no record has, if a record has one of nearly the same letters.
     #[must_use]
     pub fn misspelt<'r>(&self, records: impl Iterator<Item = &'r Record> + Clone) -> Option<Misspelt> {
-        let asked = |condition: &Condition<'_>, pattern: Option<&Pattern<'_>>| match pattern {
-            Some(pattern) => records.clone().any(|record| said(condition, record).any(|text| pattern.fits(&text))),
-            None => records.clone().any(|record| said(condition, record).next().is_some()),
-        };
         let values = |condition: &Condition<'_>| {
-            records
-                .clone()
-                .flat_map(|record| said(condition, record))
-                .map(Cow::into_owned)
-                .collect::<BTreeSet<String>>()
+            Ok(records.clone().flat_map(|record| said(condition, record)).map(Cow::into_owned).collect())
         };
-        let keys = || records.clone().flat_map(|record| record.labels.keys().cloned()).collect::<BTreeSet<String>>();
-        misspelt(&self.0, |condition, pattern| Ok(asked(condition, pattern)), |c| Ok(values(c)), || Ok(keys()))
-            .ok()
-            .flatten()
+        let keys = || Ok(records.clone().flat_map(|record| record.labels.keys().cloned()).collect());
+        // Records at hand give no error.
+        misspelt(&self.0, values, keys).unwrap_or_default()
     }
 
     /// Whether a record keeps all of them.
@@ -51,47 +42,50 @@ impl<'q> Terms<'q> {
     }
 }
 
-/// A key or a value of a query that no record has, and the nearest one that some have.
+/// A key or value of a query that no record has, and the nearest one that a record has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no record has {asked}; the nearest is {nearest}")]
 pub struct Misspelt {
-    /// `key=value`, or a key with `=`.
+    /// `key=value`, or `key=` of a misspelt key.
     pub asked: String,
-    /// The same that is there.
+    /// The nearest `key=value`, or `key=`.
     pub nearest: String,
 }
 
-/// Shorter values are units, slots and numbers, of which each is near every other.
+/// Values of fewer letters are too short to tell a misspelt one from another one.
 const LEAST_LETTERS: usize = 4;
-/// How alike two texts are, of 1, of which one may be meant by the other: one wrong letter of four, or two of ten.
+/// Likeness from which on one text counts as a misspelling of another: 1 less the number of wrong, missing, added or swapped
+/// letters by the length (Damerau-Levenshtein). One letter of four may be wrong, or two of ten.
 const ALIKE: f64 = 0.75;
 
-/// The first key or value of some conditions that nothing has, where something near is there: `has` says whether any record
-/// has this value or, without one, any value; `values` are those of a condition, `keys` those of labels.
+/// The first misspelt key or value of some conditions. `values` gives all texts that records have for a condition, `keys` all keys
+/// of their labels.
+///
+/// # Errors
+/// Those of `values` and `keys`.
 pub(crate) fn misspelt(
     conditions: &[Condition<'_>],
-    has: impl Fn(&Condition<'_>, Option<&Pattern<'_>>) -> Result<bool, StoreError>,
     values: impl Fn(&Condition<'_>) -> Result<BTreeSet<String>, StoreError>,
     keys: impl Fn() -> Result<BTreeSet<String>, StoreError>,
 ) -> Result<Option<Misspelt>, StoreError> {
     for condition in conditions {
-        if let Property::Label(key) = condition.property
-            && !has(condition, None)?
-        {
-            let own = ["model", "unit", "slot", "suite", "kind"].map(str::to_owned);
-            let known: BTreeSet<String> = keys()?.into_iter().chain(own).collect();
-            if let Some(nearest) = nearest(key, &known, 3) {
+        let known = values(condition)?;
+        let key = condition.property.key();
+        if known.is_empty() {
+            let own = ["model", "unit", "slot", "suite", "kind"];
+            if !own.contains(&key)
+                && let Some(nearest) = nearest(key, &keys()?.into_iter().chain(own.map(str::to_owned)).collect())
+            {
                 return Ok(Some(Misspelt { asked: format!("{key}="), nearest: format!("{nearest}=") }));
             }
             continue;
         }
         for pattern in &condition.values {
             let Pattern::Whole(value) = pattern else { continue };
-            if value.chars().count() < LEAST_LETTERS || has(condition, Some(pattern))? {
+            if known.iter().any(|text| pattern.fits(text)) {
                 continue;
             }
-            if let Some(nearest) = nearest(value, &values(condition)?, LEAST_LETTERS) {
-                let key = condition.property.key();
+            if let Some(nearest) = nearest(value, &known) {
                 return Ok(Some(Misspelt { asked: format!("{key}={value}"), nearest: format!("{key}={nearest}") }));
             }
         }
@@ -99,16 +93,18 @@ pub(crate) fn misspelt(
     Ok(None)
 }
 
-fn nearest<'v>(asked: &str, known: &'v BTreeSet<String>, least: usize) -> Option<&'v str> {
-    let asked = asked.to_ascii_lowercase();
+/// The known text that is most like the one asked for. Other digits mean another thing, as in `32GB` and `64GB` or in two dates.
+fn nearest<'v>(asked: &str, known: &'v BTreeSet<String>) -> Option<&'v str> {
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let (letters, number) = (asked.to_ascii_lowercase(), digits(asked));
+    if letters.chars().count() < LEAST_LETTERS {
+        return None;
+    }
     let near = known
         .iter()
-        .filter(|known| known.chars().count() >= least)
-        .map(|known| (strsim::normalized_damerau_levenshtein(&asked, &known.to_ascii_lowercase()), known.as_str()));
-    // What is asked for itself is a key that no record here has.
-    near.filter(|(alike, known)| *alike >= ALIKE && !known.eq_ignore_ascii_case(&asked))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, known)| known)
+        .filter(|known| digits(known) == number)
+        .map(|known| (strsim::normalized_damerau_levenshtein(&letters, &known.to_ascii_lowercase()), known.as_str()));
+    near.filter(|(alike, _)| *alike >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
 }
 
 /// What the store knows of a record beside its labels, in a column of its own.
@@ -263,17 +259,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_nearly_there_is_named_and_short_values_are_not() {
+    fn the_nearest_text_is_found_and_other_digits_are_another_thing() {
         let near = |asked: &str, known: &[&str]| {
-            let known = known.iter().map(|known| (*known).to_owned()).collect();
-            nearest(asked, &known, LEAST_LETTERS).map(str::to_owned)
+            nearest(asked, &known.iter().map(|known| (*known).to_owned()).collect()).map(str::to_owned)
         };
-        let cards = ["SanDisk Ultra A1", "Samsung EVO Plus", "quick"];
+        let cards = ["SanDisk Ultra A1", "Samsung EVO Plus 64GB", "quick"];
         assert_eq!(near("SanDsik ultra A1", &cards).as_deref(), Some("SanDisk Ultra A1"));
         assert_eq!(near("quikc", &cards).as_deref(), Some("quick"));
-        assert_eq!(near("Kingston", &cards), None);
-        assert_eq!(near("Quick", &cards), None, "it is there, in other letters");
-        assert_eq!(near("u12", &["u11", "u13"]), None);
+        for (asked, known) in [
+            ("Kingston", "SanDisk"),
+            ("SanDisk Ultra A2", "SanDisk Ultra A1"),
+            ("Samsung EVO Plus 32GB", "Samsung EVO Plus 64GB"),
+            ("2026-11-27", "2026-11-26"),
+            ("u12", "u21"),
+        ] {
+            assert_eq!(near(asked, &[known]), None, "{asked} {known}");
+        }
     }
 
     #[test]

@@ -109,8 +109,8 @@ fn each_once<T>(
     Ok(all)
 }
 
-/// Refuses conditions on the store of which one names what is not there, though something near is: a result of the others alone
-/// would be taken for the whole.
+/// Refuses a query of the store with a misspelt key or value. Without it, users would take the answer about the other values for
+/// the whole.
 fn refuse_misspelt(query: &str) -> Result<(), Failure> {
     #[cfg(feature = "whole")]
     if Asked::read(query)?.place != Place::Store {

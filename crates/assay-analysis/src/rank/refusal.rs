@@ -10,7 +10,7 @@ pub enum RankError {
     #[error("none of the {0} records has a figure to rank; assay show ID says why")]
     NoFigures(usize),
     /// No record says of which model it is.
-    #[error("none of the {0} records names its model, which ranking needs; assay label QUERY model=… names it")]
+    #[error("ranking needs models, and all {0} records lack one; add it with assay label QUERY model=…")]
     NoModels(usize),
     /// No load is the one asked for.
     #[error("{0}")]

@@ -51,7 +51,7 @@ static OLD: LazyLock<Regex> = LazyLock::new(|| {
 /// Where the fields of a line are.
 #[derive(Debug)]
 struct Layout {
-    /// Whether versions, threads, the size of a block and longest operations are told.
+    /// Whether the line has version, threads, block size and longest operations.
     new: bool,
     name: usize,
     size: usize,
@@ -94,7 +94,7 @@ struct Parsed {
     unread: bool,
 }
 
-/// A row of a table, with what stands below it.
+/// A row of a table, with the rows of latencies and files below it.
 #[derive(Debug)]
 struct Row {
     parsed: Parsed,
@@ -260,7 +260,7 @@ fn machine(words: &[&str]) -> Option<(String, (u64, Option<u64>))> {
     Some((name.iter().copied().chain([glued]).collect::<Vec<_>>().join(" "), size(behind)?))
 }
 
-/// A number, or what stands for one that was too quick.
+/// Whether a word is a number, or the `+++++` of a test that was too quick.
 fn is_figure(word: &str) -> bool {
     let number = word.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G']);
     number.parse::<f64>().is_ok() || !word.is_empty() && word.bytes().all(|byte| byte == b'+')

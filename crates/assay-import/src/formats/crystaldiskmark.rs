@@ -45,7 +45,7 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// The title of a report that this program wrote in this form: its figures are means.
 static OURS: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"assay (\d+\.[0-9.]+[0-9a-z.-]*), in the form of CrystalDiskMark (\d+); means of repeats"));
+    LazyLock::new(|| regex(r"assay \d+\.\S+, in the form of CrystalDiskMark (\d+); means of repeats"));
 /// A row, or the heading of a section of rows.
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -183,9 +183,9 @@ fn report(text: &str) -> Report {
     });
     let ours = OURS.captures(first);
     if let Some(title) = &ours {
-        report.version = Some(format!("{}, written by assay {}", &title[2], &title[1]));
+        report.version = Some(title[1].to_owned());
     }
-    let major: u32 = major.or_else(|| ours.as_ref()?[2].parse().ok()).unwrap_or(0);
+    let major: u32 = major.or_else(|| ours.as_ref()?[1].parse().ok()).unwrap_or(0);
     let test = TEST.captures(text);
     let runs = test.as_ref().and_then(|test| test.get(3).or(test.get(9))?.as_str().parse().ok());
     let span_bytes = test.as_ref().and_then(|test| Some((decimal(&test[1])? * unit(&test[2], Base::Binary)?) as u64));

@@ -46,14 +46,14 @@ static TRANSFERRED: LazyLock<Regex> = LazyLock::new(|| {
         r"\((?P<rate>[0-9.,]+)(?P<space> ?)(?P<unit>[kKMGT]?i?(?:B|bytes?))/sec\)"
     ))
 });
-/// `2048+0 records out` in the words of any language.
-/// Of fewer bytes than have a larger unit: `512 bytes copied, 0.00812345 s, 63.0 kB/s`.
+/// A copy of less than a kilobyte: `512 bytes copied, 0.00812345 s, 63.0 kB/s`.
 static FEW: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?:^|[^0-9.,])(?P<bytes>[0-9]{1,4}) bytes? copied, (?P<seconds>[0-9.]+(?:e[-+]?[0-9]+)?) s(?:ec(?:ond)?s?)?, ",
         r"(?P<rate>[0-9.]+)(?P<space> )(?P<unit>[kKM]?i?B)/s"
     ))
 });
+/// `2048+0 records out` in the words of any language.
 static RECORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:^|[^0-9+.,:])([0-9]{1,15})\+([0-9]{1,15})[^0-9+]*$"));
 
 /// What one line says.
@@ -141,8 +141,8 @@ fn previous_filled(text: &Text, at: usize) -> Option<usize> {
 }
 
 /// Whether a line of copied bytes is a result, not a report of progress: those look alike. A result follows its records;
-/// where only results were kept, none has more bytes in more time behind it. Of one command the states that a signal asked for
-/// have records too; the last one counts.
+/// where only results were kept, none has more bytes in more time behind it. A signal makes dd print
+/// its state with records too: the last state of a command counts.
 fn is_result(text: &Text, at: usize) -> bool {
     let Some(this) = copied(text.line(at)) else { return false };
     if previous_filled(text, at).is_some_and(|line| records(text.line(line)).is_some()) {
@@ -153,12 +153,13 @@ fn is_result(text: &Text, at: usize) -> bool {
     records(next).is_none() && !copied(next).is_some_and(grows)
 }
 
-/// The line of a single command above, with nothing but what dd prints in between.
-fn command_above(text: &Text, at: usize) -> Option<&str> {
+/// The line above that runs dd once, with nothing but its output in between.
+fn single_command(text: &Text, at: usize) -> Option<&str> {
     for number in (at.saturating_sub(MOST_BETWEEN)..at).rev() {
         let line = text.line(number);
         if !called(line).is_empty() {
-            return Some(line).filter(|line| called(line).len() == 1);
+            let once = called(line).len() == 1 && !LOOPS.iter().any(|word| line.contains(word));
+            return once.then_some(line);
         }
         if !line.trim().is_empty() && records(line).is_none() && copied(line).is_none() {
             return None;
@@ -173,8 +174,7 @@ fn is_state(text: &Text, at: usize, this: Copied) -> bool {
     let second = next.and_then(|line| next_filled(text, line));
     let last = second.filter(|line| records(text.line(*line)).is_some()).and_then(|line| next_filled(text, line));
     let grows = |next: Copied| next.bytes > this.bytes && next.seconds.value > this.seconds.value;
-    last.and_then(|line| copied(text.line(line))).is_some_and(grows)
-        && command_above(text, at).is_some_and(|line| !LOOPS.iter().any(|word| line.contains(word)))
+    last.and_then(|line| copied(text.line(line))).is_some_and(grows) && single_command(text, at).is_some()
 }
 
 /// Words of a shell that runs a command several times.
@@ -256,17 +256,17 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         let before = previous_filled(text, at).and_then(|line| copied(text.line(line)));
         before.is_some_and(|before| before.bytes < found.bytes && before.seconds.value < found.seconds.value)
     };
-    let under_way = || command_above(text, at).is_some_and(|line| line.contains("status=progress"));
-    // Of one command more follows that is not a whole result.
+    let under_way = || single_command(text, at).is_some_and(|line| line.contains("status=progress"));
+    // The same command printed more, but no whole result.
     let more = || {
         let next = next_filled(text, at).map(|line| text.line(line));
         let of_dd = next.is_some_and(|line| records(line).is_some() || copied(line).is_some());
-        of_dd && command_above(text, at).is_some_and(|line| !LOOPS.iter().any(|word| line.contains(word)))
+        of_dd && single_command(text, at).is_some()
     };
     if !follows_records(text, at) && (grown() || under_way()) || more() {
         report.findings.push(Finding::SourceIncomplete { what: "the end of dd: this is its last progress".to_owned() });
     } else if let Some(asked) = asked_bytes(&arguments).filter(|asked| *asked > found.bytes) {
-        // A state in between, of which the rest is lost, or a medium that ended sooner.
+        // The text lost its end behind a progress line, or the medium ended sooner.
         let what = format!("all that the command asks for, {asked} bytes");
         report.findings.push(Finding::SourceIncomplete { what });
     }

@@ -179,7 +179,7 @@ fn is_its(line: &str, table: &str) -> bool {
         || ["Total IO", "Read IO", "Write IO", "Total latency", "avg."].iter().any(|start| line.starts_with(start))
 }
 
-/// The options of a command of diskspd that stands in a line as it was typed.
+/// The options of the command of diskspd in a line, as a user typed it.
 fn bare(line: &str) -> Option<&str> {
     // Asked of every line.
     let at = line.contains(" -").then(|| line.to_ascii_lowercase().rfind("diskspd"))??;
@@ -298,14 +298,14 @@ fn bytes(text: &str) -> Option<u64> {
 type Columns = [Option<usize>; 5];
 const COLUMNS: Columns = [Some(0), Some(1), Some(2), Some(3), Some(4)];
 
-/// The columns by their heading: with `-D` and without `-L` there is another in place of the latency.
+/// The columns by their heading: `-D` without `-L` prints another column instead of the latency.
 fn columns_of(line: &str) -> Columns {
     let heads: Vec<String> = line.split('|').skip(1).map(|head| head.trim().to_ascii_lowercase()).collect();
     let of = |names: &[&str]| heads.iter().position(|head| names.contains(&head.as_str()));
     [of(&["bytes"]), of(&["i/os"]), of(&["mib/s", "mb/s"]), of(&["i/o per s"]), of(&["avglat"])]
 }
 
-/// What stands behind the first word of a row of totals.
+/// The figures of a row of totals.
 fn behind_total(line: &str) -> Option<&str> {
     let (word, rest) = line.split_at_checked("total:".len())?;
     word.eq_ignore_ascii_case("total:").then(|| rest.trim_start().trim_start_matches('|'))

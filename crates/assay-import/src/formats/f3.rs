@@ -37,7 +37,7 @@ static SECTORS: LazyLock<Regex> = LazyLock::new(|| {
 });
 static SPEED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Average ([Ww]riting|[Rr]eading) speed: ([0-9.]+) ([KMGT]?B(?:yte)?)/s"));
-/// A device stands in quotation marks, which word processors change and Markdown takes away.
+/// f3 puts a device in quotation marks. Word processors change them, and Markdown removes them.
 static NEWS: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?:Good|Bad) news: The device (.+?) is (?:the (real) thing|(damaged)|a counterfeit of type (\w+))")
 });
@@ -48,7 +48,7 @@ static GEOMETRY: LazyLock<Regex> =
 /// A power of two stands behind it, or is left out.
 static BLOCK: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^Physical block size: ([0-9.]+) ([KMGT]?B(?:yte)?)(?: \(2\^(\d+) Bytes?\))?"));
-/// What stands in place of files where the list is shortened.
+/// The `...` of a list of files that someone shortened.
 const ELLIPSES: [&str; 4] = ["...", "…", "[...]", "[…]"];
 
 impl Format for F3 {
@@ -106,7 +106,7 @@ struct Run {
     parts: [bool; 3],
     /// Good, corrupted, changed and overwritten sectors of each file, and whether it was fully read.
     files: Vec<([u64; 4], bool)>,
-    /// Whether `...` stands in place of some of them.
+    /// Whether someone replaced some of them by `...`.
     shortened: bool,
     /// The same in all, as the summary has it, with what is lost in all.
     summary: [Option<u64>; 5],

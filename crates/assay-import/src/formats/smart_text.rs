@@ -40,7 +40,7 @@ static COUNT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(0x[0-9a-f]+|-?[0-9]{1,3}(?:[,.'’\u{a0}\u{202f} ][0-9]{3})+|-?[0-9]+)(?:[^0-9]|$)"));
 /// nvme in a country of Fahrenheit: `86 °F (303 K)`; before 2.3 the kelvins are missing.
 static FAHRENHEIT: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^(-?[0-9]+) *(?:°|º|\xb0)? *(?:F|Fahrenheit)\b(?: *\(([0-9]+) ?K)?"));
+    LazyLock::new(|| regex(r"^(-?[0-9]+) *[°º]? *(?:F|Fahrenheit)\b(?: *\(([0-9]+) ?K)?"));
 /// Hours of a SAS disk: `Accumulated power on time, hours:minutes 51234:11`.
 static HOURS: LazyLock<Regex> = LazyLock::new(|| regex(r"^Accumulated power on time, hours:minutes ([0-9]+):[0-9]+"));
 
@@ -133,7 +133,7 @@ impl Format for SmartText {
     }
 }
 
-/// Whether the table of attributes begins, as people copy it without what stands above.
+/// Whether the table of attributes begins. People copy it without the lines above.
 fn is_table(line: &str) -> bool {
     line.starts_with("ID# ATTRIBUTE_NAME ")
 }
@@ -197,13 +197,9 @@ fn health(report: &mut Report, name: &str, value: &str) -> bool {
         return true;
     }
     let Some(count) = COUNT.captures(value) else { return false };
-    let plain = match count[1].strip_prefix("0x") {
-        Some(_) => count[1].to_owned(),
-        None => count[1].chars().filter(|c| c.is_ascii_digit() || *c == '-').collect(),
-    };
-    let number = match plain.strip_prefix("0x") {
+    let number = match count[1].strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok().map(|number| number.to_string()),
-        None => Some(plain),
+        None => Some(count[1].chars().filter(|c| c.is_ascii_digit() || *c == '-').collect()),
     };
     if let Some(number) = number {
         insert(report, known, &number);

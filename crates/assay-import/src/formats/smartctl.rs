@@ -59,7 +59,9 @@ impl Format for Smartctl {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        json::begins(text, at, "\"json_format_version\"") || is_sorted(text, at) || is_compact(text.long_line(at))
+        json::begins(text, at, "\"json_format_version\"")
+            || is_sorted(text, at)
+            || json::begins(text, at, "\"avail_spare\"")
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -78,14 +80,6 @@ impl Format for Smartctl {
         }
         Section::of(report, end)
     }
-}
-
-/// Whether a line is the whole object of nvme.
-fn is_compact(line: &str) -> bool {
-    let line = line.trim();
-    line.starts_with('{')
-        && line.ends_with('}')
-        && ["\"critical_warning\"", "\"avail_spare\""].iter().all(|name| line.contains(name))
 }
 
 /// Whether an object begins that has another name of smartctl or nvme first.

@@ -112,7 +112,7 @@ fn begins(line: &str) -> bool {
             .any(|words| line.split_once(words).is_some_and(|(name, _)| name.len() < LONGEST_NAME))
 }
 
-/// Whether the results of files begin, as people copy them without what stands above.
+/// Whether the results of files begin. People copy them without the lines above.
 fn is_headless(text: &Text, at: usize) -> bool {
     text.line(at).trim() == "File operations:" && text.line(at + 1).trim_start().starts_with("reads/s:")
 }

@@ -19,10 +19,10 @@ const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 /// Upper ends of fio's classes of latencies, in each of its units; those of milliseconds go on to 2000 and above.
 const CLASSES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
-/// Of fio's error of a job: EIO.
+/// The error that fio gives a job that failed.
 const EIO: i32 = 5;
 
-/// All records in one document, the jobs of each with its title where there are several.
+/// All records in one document. With several records, the name of each job begins with the title of its record.
 pub(crate) fn fio_json(records: &[Record]) -> String {
     let jobs = records.iter().flat_map(|record| {
         let title = if records.len() == 1 { String::new() } else { format!("{}: ", clean(&record.title())) };
@@ -81,7 +81,7 @@ fn repeats(record: &Record, m: &Measurement, title: &str) -> Vec<Value> {
     each.collect()
 }
 
-/// A load as one job. What ended early counts where nothing else was measured.
+/// A load as one job, from its completed repeats; without any, from those that ended early.
 fn together(record: &Record, m: &Measurement) -> Option<Value> {
     let done: Vec<&Repeat> = m.repeats.iter().filter(|repeat| repeat.outcome == Outcome::Completed).collect();
     let all: Vec<&Repeat> = if done.is_empty() { m.repeats.iter().collect() } else { done };
@@ -89,7 +89,7 @@ fn together(record: &Record, m: &Measurement) -> Option<Value> {
     Some(job(record, m, (&clean(&m.workload.name), 0), direction))
 }
 
-/// What was moved by a job, and by which repeats.
+/// What a job moved in one direction.
 struct Direction {
     figures: Value,
     latencies: Histogram,

@@ -15,7 +15,7 @@ use crate::error::StoreError;
 use crate::id::{as_meant, is_id};
 use crate::matcher::{self, Misspelt};
 use crate::observation::Detail;
-use crate::query::{Condition, Pattern, Query};
+use crate::query::{Condition, Query};
 use crate::store::{Abandoned, RunState, Saved, Store, Stored, Summary};
 
 impl Store for SqliteStore {
@@ -141,19 +141,13 @@ impl SqliteStore {
         Ok(ids)
     }
 
-    /// A key or a value of a query that no record of the store has, though some have nearly that.
+    /// A key or value of a query that no record of the store has, if a record has one of nearly the same letters.
     ///
     /// # Errors
     /// [`StoreError::BadQuery`], or the store's own.
     pub fn misspelt(&self, query: &str) -> Result<Option<Misspelt>, StoreError> {
         let Query::Where(conditions) = Query::parse(query)? else { return Ok(None) };
-        let texts = |sql: &str, values: Vec<Value>| self.select_ids(sql, values);
-        let has = |condition: &Condition<'_>, pattern: Option<&Pattern<'_>>| {
-            let every = [Pattern::Wild("*")];
-            let values = pattern.map_or(every.to_vec(), |pattern| vec![*pattern]);
-            let Filter { sql, values } = Filter::of(&[Condition { property: condition.property, values }]);
-            Ok(!texts(&format!("SELECT id FROM record {sql} LIMIT 1"), values)?.is_empty())
-        };
+        let texts = |sql: &str, values: Vec<Value>| Ok(self.select_texts(sql, values)?.into_iter());
         let values = |condition: &Condition<'_>| {
             let (columns, label) = matcher::sql_of_values(condition);
             let mut all = BTreeSet::new();
@@ -161,13 +155,12 @@ impl SqliteStore {
                 all.extend(texts(&sql, Vec::new())?);
             }
             if let Some(key) = label {
-                let sql = "SELECT DISTINCT value FROM label WHERE key = ?";
-                all.extend(texts(sql, vec![Value::Text(key.to_owned())])?);
+                all.extend(texts("SELECT DISTINCT value FROM label WHERE key = ?", vec![Value::Text(key.to_owned())])?);
             }
             Ok(all)
         };
-        let keys = || Ok(texts("SELECT DISTINCT key FROM label", Vec::new())?.into_iter().collect());
-        matcher::misspelt(&conditions, has, values, keys)
+        let keys = || Ok(texts("SELECT DISTINCT key FROM label", Vec::new())?.collect());
+        matcher::misspelt(&conditions, values, keys)
     }
 
     fn document(&self, id: &str) -> rusqlite::Result<Option<String>> {
@@ -185,13 +178,13 @@ impl SqliteStore {
 
     fn ids(&self, text: &str, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
         match query {
-            Query::All => self.select_ids("SELECT id FROM record ORDER BY created_us, number", Vec::new()),
+            Query::All => self.select_texts("SELECT id FROM record ORDER BY created_us, number", Vec::new()),
             Query::Where(conditions) => {
                 let Filter { sql, values } = Filter::of(conditions);
-                self.select_ids(&format!("SELECT id FROM record {sql} ORDER BY created_us, number"), values)
+                self.select_texts(&format!("SELECT id FROM record {sql} ORDER BY created_us, number"), values)
             }
             Query::Last(back) => {
-                let found = self.select_ids(
+                let found = self.select_texts(
                     "SELECT id FROM record ORDER BY created_us DESC, number DESC LIMIT 1 OFFSET ?1",
                     vec![Value::Integer(i64::from(*back))],
                 )?;
@@ -216,18 +209,18 @@ impl SqliteStore {
         if !is_id(start) {
             return Ok(Vec::new());
         }
-        let exact = self.select_ids("SELECT id FROM record WHERE id = ?1", vec![Value::Text(start.to_owned())])?;
+        let exact = self.select_texts("SELECT id FROM record WHERE id = ?1", vec![Value::Text(start.to_owned())])?;
         if !exact.is_empty() {
             return Ok(exact);
         }
         // Ids are ASCII, so everything that begins like this lies below the same with DEL behind it.
-        self.select_ids(
+        self.select_texts(
             "SELECT id FROM record WHERE id > ?1 AND id < ?2 ORDER BY created_us, number",
             vec![Value::Text(start.to_owned()), Value::Text(format!("{start}\u{7f}"))],
         )
     }
 
-    fn select_ids(&self, sql: &str, values: Vec<Value>) -> Result<Vec<String>, StoreError> {
+    fn select_texts(&self, sql: &str, values: Vec<Value>) -> Result<Vec<String>, StoreError> {
         self.conn
             .prepare_cached(sql)
             .and_then(|mut select| select.query_map(params_from_iter(values), |row| row.get(0))?.collect())

@@ -304,7 +304,7 @@ impl Play<'_> {
                 let unknown = done.missing.iter().filter(|place| place.is_none()).count() as u64;
                 let near = |page: &u64| reported.iter().any(|from| self.reaches(card, *from, *page));
                 let unreported = left.iter().filter(|page| !near(page)).count() as u64;
-                // Of an end that is gone it is told that more places may be missing: nothing names them.
+                // Where the end is gone, the restoration says that more places may be missing. Nothing can name them.
                 claim(
                     done.cut_off || unreported <= unknown * (RECORD / 4096),
                     &format!("{left:?} are not as before, told were {done:?}"),

@@ -566,7 +566,7 @@ pub(crate) struct LabelArgs {
     #[arg(required = true, value_name = "KEY=VALUE", value_parser = values::label_or_none)]
     pub(crate) labels: Vec<(String, Option<String>)>,
 
-    /// Print one JSON document: which records are meant, and which changed
+    /// Print one JSON document: the records of the query, and those that changed
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -63,7 +63,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// Writes each file into the directory, which is made where it is not there.
+/// Writes each file into the directory, and makes the directory first if it is missing.
 fn write_files(args: &ReportArgs, several: Vec<(String, String)>, ids: Vec<&str>) -> Result<Exit, Failure> {
     let shown = output::shown(&args.output);
     if let Err(error) = std::fs::create_dir(&args.output)

@@ -277,29 +277,23 @@ impl Call {
             report.scores.extend(parts(job, side, of));
             return;
         }
-        // A job that only writes reads back what it wrote where it verifies: no work beside the writes.
-        let verified = (asked(job, definition).is_some_and(|rw| matches!(rw, "write" | "randwrite")))
-            .then(|| job.sides.iter().position(|side| side.op == Op::Read))
-            .flatten()
-            .filter(|_| job.sides.iter().any(|side| side.op == Op::Write));
-        let mut job = std::borrow::Cow::Borrowed(job);
-        if let Some(at) = verified {
-            let read = job.to_mut().sides.remove(at);
-            report.scores.extend(parts(&job, &read, "reads of its verification"));
-        }
-        let job = &*job;
-        let figures: Vec<Figure> =
-            match (job.sides.iter().find(|s| s.op == Op::Read), job.sides.iter().find(|s| s.op == Op::Write)) {
-                (Some(read), Some(write)) => {
-                    report.scores.extend(
-                        [(read, "reads of the mix"), (write, "writes of the mix")]
-                            .into_iter()
-                            .flat_map(|(side, of)| parts(job, side, of)),
-                    );
-                    vec![mixed(job, read, write, definition)]
-                }
-                _ => job.sides.iter().map(|side| figure(job, side, load::load(job, side, definition))).collect(),
-            };
+        let only_writes = asked(job, definition).is_some_and(|rw| matches!(rw, "write" | "randwrite"));
+        let mut score = |side, of| report.scores.extend(parts(job, side, of));
+        let alone = |side| figure(job, side, load::load(job, side, definition));
+        let side_of = |op| job.sides.iter().find(|side| side.op == op);
+        let figures: Vec<Figure> = match (side_of(Op::Read), side_of(Op::Write)) {
+            // It reads back what it wrote, to verify it, when the writes are over.
+            (Some(read), Some(write)) if only_writes => {
+                score(read, "reads of its verification");
+                vec![alone(write)]
+            }
+            (Some(read), Some(write)) => {
+                score(read, "reads of the mix");
+                score(write, "writes of the mix");
+                vec![mixed(job, read, write, definition)]
+            }
+            _ => job.sides.iter().map(alone).collect(),
+        };
         for mut figure in figures {
             figure.findings.extend(job.contradictions.iter().take(1).cloned());
             if parallel {

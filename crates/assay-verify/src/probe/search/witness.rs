@@ -87,7 +87,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(true)
     }
 
-    /// Whether the medium erred outside the samples, all of which hold: some of these places become samples.
+    /// Whether the medium erred outside the samples, while all samples hold. Some of the places that erred become samples.
     pub(super) fn erred_elsewhere(&mut self) -> bool {
         let bad: Vec<SectorRange> = self.device.bad_sectors().map(|at| self.device.place(at, 1)).collect();
         let step = bad.len().div_ceil(ERRED).max(1);
