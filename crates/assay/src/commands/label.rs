@@ -29,7 +29,7 @@ pub(super) fn label(args: &LabelArgs) -> Result<Exit, Failure> {
         let word = |count: usize| if count == 1 { "record" } else { "records" };
         let same = match ids.len() - changed.len() {
             0 => String::new(),
-            same => format!("; {same} {} had it already", word(same)),
+            same => format!("; {same} {} needed no change", word(same)),
         };
         output::tell(&format!("changed {} {}{same}", changed.len(), word(changed.len())));
     }

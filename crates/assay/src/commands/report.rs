@@ -35,7 +35,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if is_directory && !to_stdout {
         let several = render_files(format, &redacted()?).ok_or_else(|| {
             let shown = output::shown(&args.output);
-            Failure::usage(format!("{shown} is a directory; only --format fio-json writes several files, name a file"))
+            Failure::usage(format!("{shown} is a directory, which only --format fio-json writes to; name a file"))
         })?;
         return write_files(args, several, found.iter().map(|f| f.record.id.as_str()).collect());
     }
@@ -69,7 +69,7 @@ fn write_files(args: &ReportArgs, several: Vec<(String, String)>, ids: Vec<&str>
     if let Err(error) = std::fs::create_dir(&args.output)
         && error.kind() != std::io::ErrorKind::AlreadyExists
     {
-        return Err(Failure::usage(format!("{shown} cannot be made: {error}")));
+        return Err(Failure::usage(format!("{shown} cannot be made: {error}; name a directory in one that exists")));
     }
     for (name, text) in &several {
         files::write_whole(&args.output.join(name), text)?;

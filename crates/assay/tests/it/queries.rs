@@ -156,7 +156,7 @@ fn labels_are_added_corrected_and_removed_and_all_else_stays() {
     let done = run(place.assay(["label", "aaaa1", "rack=", "unit=7"])).succeeds().stderr.clone();
     assert!(done.contains("changed 1 record"), "{done}");
     let again = run(place.assay(["label", "aaaa1", "unit=7"])).succeeds().stderr.clone();
-    assert!(again.contains("changed 0 records; 1 record had it already"), "{again}");
+    assert!(again.contains("changed 0 records; 1 record needed no change"), "{again}");
     let after = place.json(["show", "aaaa1", "--json"]);
     assert!(after["labels"].get("rack").is_none() && after["labels"]["unit"] == "7");
     let rest = |record: &Value| {
