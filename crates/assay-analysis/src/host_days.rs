@@ -30,8 +30,8 @@ impl HostDays {
         for record in records {
             let Some(seconds) = began_seconds(&record.created) else { continue };
             units.entry(place(record)).or_default().push(seconds);
-            if let Some(host) = &record.host.hostname {
-                hosts.entry(host.clone()).or_default().push(seconds);
+            if let Some(host) = named_host(record) {
+                hosts.entry(host.to_owned()).or_default().push(seconds);
             }
         }
         let by_second = |began: Vec<i64>, days: Vec<i64>| began.into_iter().zip(days).collect::<BTreeMap<i64, i64>>();
@@ -61,7 +61,11 @@ impl HostDays {
 
 fn place(record: &Record) -> Place {
     let of = identity(record);
-    (of.model, of.unit, record.host.hostname.clone())
+    (of.model, of.unit, named_host(record).map(str::to_owned))
+}
+
+fn named_host(record: &Record) -> Option<&str> {
+    record.host.hostname.as_deref().filter(|host| !host.is_empty())
 }
 
 /// The days of records that are of one thing, such as the runs of one cluster.
@@ -109,7 +113,7 @@ mod tests {
             at("2", "2026-01-02T00:30:00Z", Some("a")),
             at("1", "", Some("a")),
             at("1", "2026-01-01T23:50:00Z", None),
-            at("2", "2026-01-02T00:10:00Z", None),
+            at("2", "2026-01-02T00:10:00Z", Some("")),
             at("2", "2026-01-02T09:00:00Z", Some("a")),
         ];
         let days = HostDays::of(&all);

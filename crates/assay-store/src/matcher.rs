@@ -103,8 +103,17 @@ fn nearest<'v>(asked: &str, known: &'v BTreeSet<String>) -> Option<&'v str> {
     let near = known
         .iter()
         .filter(|known| digits(known) == number)
-        .map(|known| (strsim::normalized_damerau_levenshtein(&letters, &known.to_ascii_lowercase()), known.as_str()));
+        .map(|known| (likeness(&letters, &known.to_ascii_lowercase()), known.as_str()));
     near.filter(|(alike, _)| *alike >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
+}
+
+/// Likeness of two texts. Of as many words that of the least alike pair counts: `PRO Plus` is not `EVO Plus` misspelt.
+fn likeness(one: &str, other: &str) -> f64 {
+    let (a, b): (Vec<&str>, Vec<&str>) = (one.split_whitespace().collect(), other.split_whitespace().collect());
+    if a.len() != b.len() {
+        return strsim::normalized_damerau_levenshtein(one, other);
+    }
+    a.iter().zip(&b).map(|(a, b)| strsim::normalized_damerau_levenshtein(a, b)).fold(1.0, f64::min)
 }
 
 /// What the store knows of a record beside its labels, in a column of its own.
@@ -269,6 +278,8 @@ mod tests {
         for (asked, known) in [
             ("Kingston", "SanDisk"),
             ("SanDisk Ultra A2", "SanDisk Ultra A1"),
+            ("SanDisk Extreme 32GB", "SanDisk Ultra 32GB"),
+            ("Samsung PRO Plus", "Samsung EVO Plus"),
             ("Samsung EVO Plus 32GB", "Samsung EVO Plus 64GB"),
             ("2026-11-27", "2026-11-26"),
             ("u12", "u21"),

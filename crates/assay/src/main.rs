@@ -16,7 +16,6 @@ mod baselines;
 mod child;
 mod cli;
 mod commands;
-#[cfg(feature = "whole")]
 mod copies;
 mod data_directory;
 mod failure;

@@ -1,10 +1,10 @@
 //! Records that a query names: of the store, of a baseline, of files, and figures that ship with the program.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::Path;
 
 use assay_core::record::Record;
-#[cfg(feature = "whole")]
 use assay_core::text::{harmless, quoted};
 use assay_store::{Detail, SqliteStore, Store, StoreError, Stored};
 
@@ -44,14 +44,20 @@ pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Ve
 
 /// The same for a list, which may be empty.
 pub(crate) fn listed(queries: &[impl AsRef<str>]) -> Result<Vec<Record>, Failure> {
+    let unmatched = RefCell::new(Vec::new());
     let of = |query: &str| {
         let found = observations(query, Detail::Estimates)?.unwrap_or_default();
         if found.is_empty() {
             refuse_directory(query)?;
+            unmatched.borrow_mut().push(quoted(query));
         }
         Ok(found)
     };
     let mut records = each_once(queries, of, |record| record)?;
+    if !records.is_empty() {
+        // The list is not about them.
+        unmatched.into_inner().iter().for_each(|query| output::tell(&format!("no record matches {query}")));
+    }
     mark_verified(&mut records)?;
     Ok(records)
 }
@@ -118,7 +124,7 @@ fn refuse_misspelt(query: &str) -> Result<(), Failure> {
     }
     let Some(store) = existing()? else { return Ok(()) };
     match store.misspelt(query)? {
-        Some(misspelt) => Err(Failure::usage(assay_core::text::harmless(&misspelt.to_string()))),
+        Some(misspelt) => Err(Failure::usage(harmless(&misspelt.to_string()))),
         None => Ok(()),
     }
 }

@@ -43,9 +43,9 @@ static TITLE: LazyLock<Regex> = LazyLock::new(|| {
 static SHORT: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^\s*CrystalDiskMark (\d+)\.(\d+[0-9.a-zA-Z]*)(?: Shizuku Edition)?(?: x64| x86| ARM64| UWP)*\s*$")
 });
-/// The title of a report that this program wrote in this form: its figures are means.
+/// The title of a report that this program wrote in this form, which says what its figures are.
 static OURS: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"assay \d+\.\S+, in the form of CrystalDiskMark (\d+); means of repeats"));
+    LazyLock::new(|| regex(r"assay \d+\.\S+, in the form of CrystalDiskMark (\d+); (means|the best) of"));
 /// A row, or the heading of a section of rows.
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -221,7 +221,11 @@ fn report(text: &str) -> Report {
             continue;
         }
         // How often it ran stands behind the rows: cut off before it, the number of runs is not known.
-        let statistic = if ours.is_some() { Statistic::MeanOf(runs.unwrap_or(1)) } else { Statistic::BestOf(runs) };
+        let statistic = if ours.as_ref().is_some_and(|title| &title[2] == "means") {
+            Statistic::MeanOf(runs.unwrap_or(1))
+        } else {
+            Statistic::BestOf(runs)
+        };
         report.figures.push(Figure { load, statistic, ..figure });
     }
     report.findings.extend(sections.missing().map(|what| Finding::SourceIncomplete { what }));

@@ -1,6 +1,8 @@
-//! The text that people paste in forums: rows as CrystalDiskMark 8 prints them. It says that assay wrote it, and that
-//! its figures are means, where CrystalDiskMark prints the best of its runs.
+//! The text that people paste in forums: rows as CrystalDiskMark 8 prints them. It says that assay wrote it, and whether its
+//! figures are means, as those of assay, or the best of several runs, as those of CrystalDiskMark. A record with both kinds has
+//! rows of its means alone.
 
+use assay_core::finding::Finding;
 use assay_core::record::{Measurement, Record};
 use assay_core::text::clean;
 use assay_core::units::Bytes;
@@ -13,11 +15,15 @@ pub(crate) fn crystaldiskmark(records: &[Record]) -> String {
 
 fn one(record: &Record) -> String {
     let rule = "-".repeat(78);
+    let is_best = |m: &Measurement| m.warnings.iter().any(|w| matches!(w.finding, Finding::BestOf { .. }));
+    let all_best = !record.measurements.is_empty() && record.measurements.iter().all(is_best);
+    let of = if all_best { "the best of several runs, not means" } else { "means of repeats, not the best" };
     let mut out = format!(
-        "{rule}\nassay {}, in the form of CrystalDiskMark 8; means of repeats, not the best\n{rule}\n\
+        "{rule}\nassay {}, in the form of CrystalDiskMark 8; {of}\n{rule}\n\
          * MB/s = 1,000,000 bytes/s\n* KB = 1000 bytes, KiB = 1024 bytes\n",
         env!("CARGO_PKG_VERSION")
     );
+    let row = |m: &Measurement| row(m).filter(|_| all_best || !is_best(m));
     let left_out = record.measurements.iter().filter(|m| row(m).is_none()).count();
     if left_out > 0 {
         let loads = if left_out == 1 { "load" } else { "loads" };

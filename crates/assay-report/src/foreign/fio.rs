@@ -25,10 +25,16 @@ const EIO: i32 = 5;
 /// All records in one document. With several records, the name of each job begins with the title of its record.
 pub(crate) fn fio_json(records: &[Record]) -> String {
     let jobs = records.iter().flat_map(|record| {
-        let title = if records.len() == 1 { String::new() } else { format!("{}: ", clean(&record.title())) };
+        let title =
+            if records.len() == 1 { String::new() } else { format!("{} ({}): ", clean(&record.title()), record.id) };
         alone(record).flat_map(move |m| repeats(record, m, &title)).collect::<Vec<_>>()
     });
-    document(records.iter().max_by_key(|record| &record.created), jobs.collect())
+    let mut jobs: Vec<Value> = jobs.collect();
+    // Each is a run of its own: fio adds up the jobs of a group.
+    for (group, job) in jobs.iter_mut().enumerate() {
+        job["groupid"] = json!(group);
+    }
+    document(records.iter().max_by_key(|record| &record.created), jobs)
 }
 
 /// A file for each load of each record, by name, with its text.
@@ -72,11 +78,11 @@ fn document(newest: Option<&Record>, jobs: Vec<Value>) -> String {
 fn repeats(record: &Record, m: &Measurement, title: &str) -> Vec<Value> {
     let name = format!("{title}{}", clean(&m.workload.name));
     if m.repeats.is_empty() {
-        return of_figures(m).map(|direction| job(record, m, (&name, 0), direction)).into_iter().collect();
+        return of_figures(m).map(|direction| job(record, m, &name, direction)).into_iter().collect();
     }
     let each = m.repeats.iter().enumerate().map(|(at, repeat)| {
         let name = if at == 0 { name.clone() } else { format!("{name}.{at}") };
-        job(record, m, (&name, at), of_repeats(&[repeat]))
+        job(record, m, &name, of_repeats(&[repeat]))
     });
     each.collect()
 }
@@ -86,7 +92,7 @@ fn together(record: &Record, m: &Measurement) -> Option<Value> {
     let done: Vec<&Repeat> = m.repeats.iter().filter(|repeat| repeat.outcome == Outcome::Completed).collect();
     let all: Vec<&Repeat> = if done.is_empty() { m.repeats.iter().collect() } else { done };
     let direction = if all.is_empty() { of_figures(m)? } else { of_repeats(&all) };
-    Some(job(record, m, (&clean(&m.workload.name), 0), direction))
+    Some(job(record, m, &clean(&m.workload.name), direction))
 }
 
 /// What a job moved in one direction.
@@ -97,10 +103,10 @@ struct Direction {
     failed: bool,
 }
 
-fn job(record: &Record, m: &Measurement, (name, group): (&str, usize), direction: Direction) -> Value {
+fn job(record: &Record, m: &Measurement, name: &str, direction: Direction) -> Value {
     let [ns, us, ms] = classes(&direction.latencies);
     let mut job = json!({
-        "jobname": name, "groupid": group, "error": if direction.failed { EIO } else { 0 }, "eta": 0,
+        "jobname": name, "groupid": 0, "error": if direction.failed { EIO } else { 0 }, "eta": 0,
         "elapsed": direction.seconds.ceil() as u64, "job options": options(&m.workload, &m.engine, record),
         "trim": nothing(),
         // assay does not record the time of processors.

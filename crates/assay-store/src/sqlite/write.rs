@@ -94,7 +94,11 @@ impl SqliteStore {
             let unknown = || StoreError::UnknownId { query: id.clone() };
             let there = there(&tx, id).map_err(explain)?.ok_or_else(unknown)?;
             let before = there.json.ok_or_else(unknown)?;
-            let record = document::read(&before)?;
+            let record = document::read(&before).map_err(|error| StoreError::Unreadable {
+                id: id.clone(),
+                path: file.clone(),
+                reason: error.to_string(),
+            })?;
             let mut new = record.labels.clone();
             for (key, value) in labels {
                 match value {

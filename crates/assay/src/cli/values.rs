@@ -190,13 +190,16 @@ pub(super) fn label_or_none(text: &str) -> Result<(String, Option<String>), Stri
 /// A name and a value that the user gives a record.
 pub(super) fn label(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, like slot=7")?;
-    let key_ok =
-        !key.is_empty() && key.len() <= 64 && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    if !key_ok {
+    // As a query writes it.
+    let key = key.strip_prefix("label.").unwrap_or(key);
+    if key.is_empty() || key.len() > 64 {
+        return Err("a key has 1 to 64 letters".to_owned());
+    }
+    if !key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
         return Err(format!("key `{key}` may hold only letters, digits, `-`, `_` and `.`"));
     }
-    if value.is_empty() || value.len() > 256 {
-        return Err("a value has 1 to 256 bytes".to_owned());
+    if value.trim().is_empty() || value.len() > 256 {
+        return Err("a value has 1 to 256 bytes, and more than blanks".to_owned());
     }
     Ok((key.to_owned(), value.to_owned()))
 }

@@ -69,7 +69,9 @@ fn write_files(args: &ReportArgs, several: Vec<(String, String)>, ids: Vec<&str>
     if let Err(error) = std::fs::create_dir(&args.output)
         && error.kind() != std::io::ErrorKind::AlreadyExists
     {
-        return Err(Failure::usage(format!("{shown} cannot be made: {error}; name a directory in one that exists")));
+        return Err(Failure::environment(format!(
+            "{shown} cannot be made: {error}; name a directory in one that exists"
+        )));
     }
     for (name, text) in &several {
         files::write_whole(&args.output.join(name), text)?;

@@ -216,6 +216,39 @@ fn tables_have_all_labels_and_rows_of_one_length() {
     }
 }
 
+/// What CrystalDiskMark prints is the best of its runs, through an import and out again.
+#[test]
+fn the_best_of_several_runs_stays_that_in_the_text_for_forums() {
+    let place = Place::new();
+    let rows = "[Read]\n  SEQ    1MiB (Q=  8, T= 1):   104.858 MB/s [    100.0 IOPS] < 80000.00 us>\n";
+    let title = "CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo";
+    place.file("cdm.txt", format!("{title}\n\n{rows}\n   Test: 1 GiB (x5) [C: 41% (195/475GiB)]\n"));
+    run(place.assay(["import", "cdm.txt"])).succeeds();
+    run(place.assay(["report", "last", "-o", "forum.txt", "--format", "crystaldiskmark"])).succeeds();
+    let text = std::fs::read_to_string(place.path().join("forum.txt")).unwrap();
+    assert!(text.contains("the best of several runs") && !text.contains("means of repeats"), "{text}");
+    let mut read = place.assay(["import", "forum.txt", "--json"]);
+    read.env("ASSAY_DATA", place.path().join("again"));
+    run(read).succeeds();
+    let mut shown = place.assay(["show", "last", "--json"]);
+    shown.env("ASSAY_DATA", place.path().join("again"));
+    let record: Value = serde_json::from_str(&run(shown).succeeds().stdout).unwrap();
+    let method = record["measurements"][0]["bytes_per_second"]["method"].as_str().unwrap();
+    assert!(method.contains("best of 5 runs"), "{method}");
+}
+
+/// Read again, jobs of one name would be clones of one job, whose figures are added up.
+#[test]
+fn several_records_in_one_document_of_fio_stay_apart() {
+    let place = Place::new();
+    run(place.assay(["report", "published:sandisk-ultra-a1", "-o", "all.json", "--format", "fio-json"])).succeeds();
+    let document: Value = serde_json::from_slice(&std::fs::read(place.path().join("all.json")).unwrap()).unwrap();
+    let jobs = document["jobs"].as_array().unwrap();
+    run(place.assay(["import", "all.json"])).succeeds();
+    let record = place.json(["show", "last", "--json"]);
+    assert_eq!(record["measurements"].as_array().unwrap().len(), jobs.len());
+}
+
 /// Cells of a line (RFC 4180) without line breaks in them.
 fn cells(line: &str) -> Vec<String> {
     let (mut all, mut cell, mut quoted) = (Vec::new(), String::new(), false);

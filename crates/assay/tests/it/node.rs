@@ -75,7 +75,7 @@ fn what_is_no_part_of_a_node_is_told_in_one_line() {
     for command in
         ["compare", "baseline", "rank", "plan", "advise", "fleet", "import", "export", "report", "completions", "man"]
     {
-        node(&[command, "x"]).refuses(2, &[command, "no part of this program", "assay import"]);
+        node(&[command, "x"]).refuses(2, &[command, "not part of this program", "assay import"]);
     }
     node(&["rnu"]).refuses(2, &["unrecognized subcommand 'rnu'"]);
     node(&["run", "-o", "page.html", "medium"]).refuses(2, &["page.html", "name a file in .json"]).at_once();

@@ -169,6 +169,19 @@ fn labels_are_added_corrected_and_removed_and_all_else_stays() {
     run(place.assay(["label", "aaaa1", "a=b", "a=c"])).refuses(2, &["given twice"]);
     run(place.assay(["label", "aaaa1"])).refuses(2, &["KEY=VALUE"]);
     run(place.assay(["label", "published:", "a=b"])).refuses(2, &["not in the store"]);
+    // Written as in a query, and as a mistake.
+    run(place.assay(["label", "aaaa1", "label.kind=mine"])).succeeds();
+    assert_eq!(place.json(["list", "label.kind=mine", "--json"]).as_array().unwrap().len(), 1);
+    run(place.assay(["label", "aaaa1", "a= "])).refuses(2, &["more than blanks"]);
+    run(place.assay(["label", "aaaa1", &format!("{}=1", "k".repeat(65))])).refuses(2, &["1 to 64"]);
+    // A document that was exported before its label was corrected.
+    place.file("old.json", before.to_string());
+    let again = run(place.assay(["import", "old.json", "--label", "x=y"]));
+    assert!(
+        again.stderr.contains("with other labels") && again.stderr.contains("keep their labels"),
+        "{}",
+        again.stderr
+    );
 }
 
 /// A value that is there beside one that is misspelt would give an answer about half of what was asked for.
@@ -182,6 +195,7 @@ fn a_misspelt_value_is_refused_with_the_nearest_one() {
         ("model=SanDsik Ultra A1", "model=SanDisk Ultra A1"),
         ("model=Card,SanDisk Utlra A1", "model=SanDisk Ultra A1"),
         ("rakc=north", "rack="),
+        ("Unit=2", "unit="),
         ("rack=nroth", "rack=north"),
         ("published: model=SanDsik Ultra A1,Samsung EVO Plus 64GB", "model=SanDisk Ultra A1"),
     ] {
@@ -191,6 +205,8 @@ fn a_misspelt_value_is_refused_with_the_nearest_one() {
     }
     run(place.assay(["rm", "model=SanDsik Ultra A1"])).refuses(2, &["the nearest is model=SanDisk Ultra A1"]);
     // Values with other digits are other values: scripts look for what is not there yet.
+    let said = run(place.assay(["list", "unit=1", "unit=3"])).succeeds().stderr.clone();
+    assert!(said.contains("no record matches `unit=3`"), "{said}");
     for query in ["model=Kingston", "unit=3", "shop=somewhere", "model=SanDisk*", "model=SanDisk Ultra A2"] {
         run(place.assay(["list", query])).succeeds();
     }

@@ -103,6 +103,11 @@ impl<'a> Intake<'a> {
                 self.problems.push(json!({ "file": of, "line": problem.line, "problem": problem.what }));
             }
         }
+        let owns = held.items.iter().any(|item| matches!(item, Item::Own(_)));
+        if owns && !self.args.labels.is_empty() {
+            let file = output::shown(&found.path);
+            self.status.say(&format!("{file}: records of assay keep their labels; change them with: assay label"));
+        }
         let mut made = Vec::new();
         for item in held.items {
             match item {

@@ -43,6 +43,11 @@ pub(super) fn keep(store: &mut SqliteStore, waiting: &[Waiting]) -> Result<Vec<K
 fn conflict(Waiting { record, given, .. }: &Waiting, there: &Record) -> Kept {
     let id = &there.id;
     let text = |of: &Record| of.source.as_ref().map(|source| source.original_text_sha256.clone());
+    if record.source.is_none() && *there == (Record { labels: there.labels.clone(), ..record.clone() }) {
+        return Kept::Conflict(format!(
+            "record {id} is in the store with other labels; to change them: assay label {id} KEY=VALUE"
+        ));
+    }
     if record.source.is_none() || text(record) != text(there) {
         return Kept::Conflict(format!("another record {id} is in the store; both stay as they are"));
     }
