@@ -14,6 +14,7 @@ use crate::reading::{Reading, loads, reading};
 
 /// How several runs become one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Aggregate {
     /// Their mean.
@@ -52,6 +53,7 @@ impl Aggregate {
 
 /// A figure of a medium over its runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AggregateRow {
     /// Label `model`, or what the medium says of itself, and the unit.
     pub medium: String,

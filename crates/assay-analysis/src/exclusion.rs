@@ -8,15 +8,16 @@ use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
 use assay_core::units::{Bytes, grouped};
 use assay_core::verification::Verdict;
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::identity::{identity, unit_name};
 use crate::load::Load;
 use crate::quantity::Quantity;
 
 /// A record, a figure of it or a part of one that takes no part. Text is as medium and user gave it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(into = "ExcludedDocument")]
 pub struct Excluded {
     /// Id of the record.
     pub record: String,
@@ -45,22 +46,34 @@ impl Excluded {
     }
 }
 
-/// With the reason also in words, as `text`.
-impl Serialize for Excluded {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut all = serializer.serialize_struct("Excluded", 6)?;
-        all.serialize_field("record", &self.record)?;
-        all.serialize_field("model", &self.model)?;
-        all.serialize_field("unit", &self.unit)?;
-        all.serialize_field("load", &self.load)?;
-        all.serialize_field("reason", &self.reason)?;
-        all.serialize_field("text", &self.reason.to_string())?;
-        all.end()
+/// What is printed of an [`Excluded`]: with the reason also in words.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Excluded"))]
+struct ExcludedDocument {
+    /// Id of the record.
+    record: String,
+    /// Its model.
+    model: String,
+    /// Its unit; empty where it is not known.
+    unit: String,
+    /// Title of the load; null where it is about the whole record.
+    load: Option<String>,
+    /// Why.
+    reason: Reason,
+    /// The reason in words.
+    text: String,
+}
+
+impl From<Excluded> for ExcludedDocument {
+    fn from(excluded: Excluded) -> Self {
+        let Excluded { record, model, unit, load, reason } = excluded;
+        Self { text: reason.to_string(), record, model, unit, load, reason }
     }
 }
 
 /// Why a figure takes no part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Reason {
     /// The load was measured at other depths only.

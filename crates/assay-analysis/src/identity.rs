@@ -7,6 +7,7 @@ use serde::Serialize;
 /// Whose figures a record holds. Text as the medium or the user gave it: make it harmless before
 /// it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Identity {
     /// The product: label `model`, or what the medium says of itself. A record that names neither model nor unit is
     /// its own: nobody knows whether two such are of one medium.

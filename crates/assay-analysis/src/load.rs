@@ -10,12 +10,15 @@ use serde::{Serialize, Serializer};
 /// A load, whatever the suite calls it. Sorted as people read it: reads before writes, sequential
 /// before random, small blocks before large ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Load {
     /// 0 read, 1 mixed, 2 write: what sorts.
     #[serde(rename = "op", serialize_with = "op_name")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     op_order: u8,
     /// 0 sequential, 1 random, 2 where the source of an imported figure does not tell.
     #[serde(rename = "pattern", serialize_with = "pattern_name")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pattern_order: u8,
     /// Size of one operation in bytes; 0 where it is not known.
     pub block_bytes: u64,

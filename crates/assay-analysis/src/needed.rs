@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// Of what there have to be more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Values {
     /// Units of each model.
@@ -20,6 +21,7 @@ pub enum Values {
 
 /// So many would tell.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Needed {
     /// How many in all, with those that were measured.
     pub number: u32,

@@ -12,6 +12,7 @@ use crate::quantity::{Quantity, estimate, value};
 
 /// What a figure has to be read with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// The bus was reached: the medium is at least this fast.

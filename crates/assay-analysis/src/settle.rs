@@ -15,6 +15,7 @@ use serde::Serialize;
 
 /// What contradicted each other, and what was made of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum UnitNote {
     /// One medium has several labels: it counts as one unit.

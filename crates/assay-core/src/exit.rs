@@ -40,6 +40,23 @@ impl Exit {
         Self::Waiting,
         Self::Interrupted,
     ];
+
+    /// Its name for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::No => "no",
+            Self::Usage => "usage",
+            Self::Medium => "medium",
+            Self::Environment => "environment",
+            Self::Damaged => "damaged",
+            Self::CannotTell => "cannot_tell",
+            Self::Limit => "limit",
+            Self::Waiting => "waiting",
+            Self::Interrupted => "interrupted",
+        }
+    }
 }
 
 impl From<Exit> for std::process::ExitCode {

@@ -106,6 +106,7 @@ impl Medium {
 
 /// Where a path lies, by what is mounted there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mounted {
     /// A file system is mounted at the path itself, or the path is a device.

@@ -6,6 +6,7 @@ use crate::launch::NodeEnd;
 
 /// Why a node that was reached, or refused to be, did not begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// It does not let this user in, or its host key is another one.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 /// Inventory and variables.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inventory {
     /// Inventories, from the root.
     pub files: Vec<PathBuf>,

@@ -10,6 +10,7 @@ use crate::settle::Settled;
 
 /// One run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ledger {
     /// Version of this document.
     pub version: u32,
@@ -42,6 +43,7 @@ pub struct Ledger {
 
 /// A node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
     /// Its name.
     pub name: String,
@@ -61,6 +63,7 @@ pub struct Entry {
 
 /// How an attempt of a node ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "fate", rename_all = "snake_case")]
 pub enum Fate {
     /// Its record is here.

@@ -9,6 +9,7 @@ pub(crate) const PROTOCOL: u32 = 3;
 
 /// What a node says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "says", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FromNode {
     /// The first line of a connection.
@@ -80,6 +81,7 @@ pub enum FromNode {
 
 /// What a node does at the moment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Live {
     /// The step of the run: `layout`, `wait`, or the name of a workload.
@@ -96,6 +98,7 @@ pub struct Live {
 
 /// What the coordinator says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "says", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FromCoordinator {
     /// That it holds the key of the node too.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Which turn of which plan a run is. Round and wave are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rotation {
     /// Label of the plan.
     pub plan: String,
@@ -17,6 +18,7 @@ pub struct Rotation {
 
 /// A node as a place for units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RotationPlace {
     /// The node.
     pub node: String,
@@ -28,6 +30,7 @@ pub struct RotationPlace {
 
 /// The unit that a node has in a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
     /// Model of the unit.
     pub model: String,

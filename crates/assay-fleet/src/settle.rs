@@ -21,6 +21,7 @@ const LARGEST_AREA: u64 = 1 << 60;
 
 /// The loads of a run, as its coordinator settled them. They are kept, so that nodes that are measured later run the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settled {
     /// Nodes that had said what they can do.
     pub nodes: u32,
@@ -32,6 +33,7 @@ pub struct Settled {
 
 /// A workload as all nodes run it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SettledShape {
     /// Block in bytes.
     pub block_bytes: u64,

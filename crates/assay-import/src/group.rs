@@ -16,7 +16,6 @@ use sha2::{Digest, Sha256};
 
 use crate::file::File;
 use crate::format::Problem;
-use crate::given::Given;
 use crate::options::Options;
 use crate::privacy::without_identities;
 use crate::report::{MOST_FIGURES, Report};
@@ -47,8 +46,8 @@ pub(crate) struct Groups<'a> {
     text: &'a Text,
     file: &'a File,
     options: &'a Options,
-    /// What is said of the file beside what it holds.
-    given: Given,
+    /// Records made so far.
+    made: usize,
     group: Group,
     /// The lines of the record before, and how many before it had them: a page may have run several reports together in
     /// one line, and the text alone does not tell them apart.
@@ -58,7 +57,7 @@ pub(crate) struct Groups<'a> {
 
 impl<'a> Groups<'a> {
     pub(crate) fn new(text: &'a Text, file: &'a File, options: &'a Options) -> Self {
-        Self { text, file, options, given: options.given(&file.name), group: Group::default(), before: None, shared: 0 }
+        Self { text, file, options, made: 0, group: Group::default(), before: None, shared: 0 }
     }
 
     /// Takes the next report; the record of those before it, where it does not belong to them. A problem where too many
@@ -91,6 +90,7 @@ impl<'a> Groups<'a> {
             _ => 0,
         };
         self.before = Some((lines, nth));
+        self.made += 1;
         Some(record(group.parts, nth, self))
     }
 }
@@ -154,7 +154,8 @@ fn lines(group: &[Part]) -> (usize, usize) {
 
 /// A group as a record, the `nth` of its lines.
 fn record(group: Vec<Part>, nth: u32, of: &Groups<'_>) -> Record {
-    let Groups { text, file, options, given, .. } = of;
+    let Groups { text, file, options, made, .. } = of;
+    let given = options.given(&file.name, *made);
     let (from, to) = lines(&group);
     let original = text.joined(from, to);
     let hash = Sha256::digest(original.as_bytes());
@@ -183,8 +184,8 @@ fn record(group: Vec<Part>, nth: u32, of: &Groups<'_>) -> Record {
         merge(&mut whole, next);
     }
     let mut labels = whole.labels;
-    labels.extend(given.labels.clone());
-    let host = Host { hostname: given.host.clone().or(whole.host.hostname), ..whole.host };
+    labels.extend(given.labels);
+    let host = Host { hostname: given.host.or(whole.host.hostname), ..whole.host };
     let medium = Medium { kind: given.kind.unwrap_or(whole.medium.kind), ..whole.medium };
     let span_bytes = measurements.iter().map(|m| m.workload.span_bytes).max().unwrap_or(0);
     let repeats =

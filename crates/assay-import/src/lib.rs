@@ -41,5 +41,5 @@ pub use labels::{PathError, PathPattern};
 pub use options::Options;
 pub use registry::{FORMATS, names};
 pub use report::{Figure, Load, Report, Statistic};
-pub use sheet::{Sheet, SheetError, doubt};
+pub use sheet::{IdleRow, Sheet, SheetError, doubt};
 pub use text::{Line, Text};

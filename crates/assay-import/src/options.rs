@@ -26,10 +26,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// What is said of a file: all of them weigh more than its row in the sheet, and that more than its path.
+    /// What is said of a result of a file, the results of a file counted from 1: all of them weigh more than its row in the sheet,
+    /// and that more than its path.
     #[must_use]
-    pub fn given(&self, file: &str) -> Given {
-        let row = self.sheet.as_ref().and_then(|sheet| sheet.row(file)).unwrap_or_default();
+    pub fn given(&self, file: &str, result: usize) -> Given {
+        let row = self.sheet.as_ref().and_then(|sheet| sheet.row(file, result)).unwrap_or_default();
         let mut labels = self.path.as_ref().and_then(|pattern| pattern.labels(file)).unwrap_or_default();
         labels.extend(row.labels);
         labels.extend(self.labels.clone());

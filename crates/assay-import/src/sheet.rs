@@ -1,6 +1,6 @@
 //! A sheet of names: a row for each file, or for all files of a pattern, that says whose figures it holds.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use assay_core::text::quoted;
 
@@ -14,6 +14,7 @@ const FILE: &str = "file";
 const HOST: &str = "host";
 const KIND: &str = "kind";
 const DOUBTFUL: &str = "doubtful";
+const RESULT: &str = "result";
 /// Longest value of a label, as on the command line.
 const LONGEST: usize = 256;
 /// Most rows whose file is a pattern: each is held against each path.
@@ -46,7 +47,20 @@ struct Row {
     line: u64,
     name: String,
     file: PathPattern,
+    /// Which of the results of the file, from 1; none for all.
+    result: Option<usize>,
     given: Given,
+}
+
+/// A row that names no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdleRow<'a> {
+    /// Its line.
+    pub line: u64,
+    /// The file or the pattern that it names.
+    pub name: &'a str,
+    /// The result of the file that it names, from 1; none for all.
+    pub result: Option<usize>,
 }
 
 impl Sheet {
@@ -99,9 +113,14 @@ impl Sheet {
         Ok(Self { rows, ..sheet })
     }
 
-    /// What the first row says that a file is like; its pattern may name labels too.
-    pub(crate) fn row(&self, file: &str) -> Option<Given> {
-        let first = |rows: &[usize]| rows.iter().find_map(|at| Some((*at, self.rows.get(*at)?.file.labels(file)?)));
+    /// What the first row says that a result of a file is like, the results of a file counted from 1; its pattern may name
+    /// labels too.
+    pub(crate) fn row(&self, file: &str, result: usize) -> Option<Given> {
+        let fits = |at: &usize| {
+            let row = self.rows.get(*at).filter(|row| row.result.is_none_or(|named| named == result))?;
+            Some((*at, row.file.labels(file)?))
+        };
+        let first = |rows: &[usize]| rows.iter().find_map(fits);
         let named = self.named.get(last(file)).and_then(|rows| first(rows));
         let pattern = first(&self.patterns);
         let (at, mut labels) = named.into_iter().chain(pattern).min_by_key(|(at, _)| *at)?;
@@ -110,19 +129,22 @@ impl Sheet {
         Some(Given { labels, ..given })
     }
 
-    /// The rows that none of these files is like, with their lines.
+    /// The rows that no result of these files is like. Each file has the number of its results.
     #[must_use]
-    pub fn idle<'a>(&'a self, files: &BTreeSet<String>) -> Vec<(u64, &'a str)> {
-        let mut by_name: HashMap<&str, Vec<&str>> = HashMap::new();
-        for file in files {
-            by_name.entry(last(file)).or_default().push(file);
+    pub fn idle<'a>(&'a self, files: &BTreeMap<String, usize>) -> Vec<IdleRow<'a>> {
+        let mut by_name: HashMap<&str, Vec<(&str, usize)>> = HashMap::new();
+        for (file, results) in files {
+            by_name.entry(last(file)).or_default().push((file, *results));
         }
+        let has = |row: &Row, file: &str, results: usize| {
+            row.result.is_none_or(|named| named <= results) && row.file.labels(file).is_some()
+        };
         let like = |row: &Row| match row.file.name() {
-            Some(name) => by_name.get(name).into_iter().flatten().any(|file| row.file.labels(file).is_some()),
-            None => files.iter().any(|file| row.file.labels(file).is_some()),
+            Some(name) => by_name.get(name).into_iter().flatten().any(|(file, results)| has(row, file, *results)),
+            None => files.iter().any(|(file, results)| has(row, file, *results)),
         };
         let idle = self.rows.iter().filter(|row| !like(row));
-        idle.map(|row| (row.line, row.name.as_str())).collect()
+        idle.map(|row| IdleRow { line: row.line, name: &row.name, result: row.result }).collect()
     }
 }
 
@@ -178,7 +200,7 @@ fn is_key(name: &str) -> bool {
 
 /// A row of cells that are not empty; `None` of an empty one.
 fn row<'a>(line: u64, cells: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<Row>, String> {
-    let (mut file, mut given, mut any) = (None, Given::default(), false);
+    let (mut file, mut result, mut given, mut any) = (None, None, Given::default(), false);
     for (name, value) in cells {
         any = true;
         if value.contains(['\n', '\r']) {
@@ -189,6 +211,7 @@ fn row<'a>(line: u64, cells: impl Iterator<Item = (&'a str, &'a str)>) -> Result
         }
         match name {
             FILE => file = Some(value),
+            RESULT => result = Some(number(value)?),
             HOST => given.host = Some(value.to_owned()),
             KIND => given.kind = Some(value.parse().map_err(|error: assay_core::medium::KindError| error.to_string())?),
             DOUBTFUL => given.doubtful.push(doubt(value)),
@@ -200,9 +223,15 @@ fn row<'a>(line: u64, cells: impl Iterator<Item = (&'a str, &'a str)>) -> Result
         None => Err(format!("no file is named in column `{FILE}`")),
         Some(name) => {
             let file = PathPattern::parse_any(name).map_err(|error| error.to_string())?;
-            Ok(Some(Row { line, name: name.to_owned(), file, given }))
+            Ok(Some(Row { line, name: name.to_owned(), file, result, given }))
         }
     }
+}
+
+/// The number of a result in its file.
+fn number(value: &str) -> Result<usize, String> {
+    let number = value.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("{} is no number of a result; results of a file are counted from 1", quoted(value)))
 }
 
 /// A load and why its figures are doubtful: `random write 4 KiB=printed with the point one place too far left`.
@@ -232,27 +261,44 @@ mod tests {
                     old_{run}.*,EVO,,,,,random write 4 KiB=a typing fault\r\n\
                     old_1.txt,never reached\r\n";
         let sheet = Sheet::parse(text.as_bytes()).unwrap();
-        let first = sheet.row("/home/x/cards/1.txt").unwrap();
+        let first = sheet.row("/home/x/cards/1.txt", 1).unwrap();
         assert_eq!((first.host.as_deref(), first.kind), (Some("node7"), Some(MediumKind::Sd)));
         let labels: Vec<(&str, &str)> = first.labels.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
         assert_eq!(labels, [("model", "Ultra, A1"), ("price", "12.90USD"), ("unit", "3")]);
-        let second = sheet.row("old_1.txt").unwrap();
+        let second = sheet.row("old_1.txt", 1).unwrap();
         assert_eq!((second.labels["run"].as_str(), second.labels["model"].as_str(), second.kind), ("1", "EVO", None));
         assert_eq!(second.doubtful, [("random write 4 KiB".to_owned(), "a typing fault".to_owned())]);
-        assert_eq!(sheet.row("cards/2.txt"), None);
-        let files = BTreeSet::from(["old_1.txt".to_owned()]);
-        assert_eq!(sheet.idle(&files), [(2, "cards/1.txt")]);
+        assert_eq!(sheet.row("cards/2.txt", 1), None);
+        assert_eq!(idle(&sheet, &[("old_1.txt", 1)]), [(2, "cards/1.txt", None)]);
+    }
+
+    fn idle<'a>(sheet: &'a Sheet, files: &[(&str, usize)]) -> Vec<(u64, &'a str, Option<usize>)> {
+        let files = files.iter().map(|(file, results)| ((*file).to_owned(), *results)).collect();
+        sheet.idle(&files).into_iter().map(|row| (row.line, row.name, row.result)).collect()
+    }
+
+    #[test]
+    fn a_row_may_name_one_of_the_results_of_a_file() {
+        let sheet = Sheet::parse(b"file,result,model\npage.txt,2,B\npage.txt,4,D\npage.txt,,A\n*.txt,1,X\n").unwrap();
+        let models = [1, 2, 3].map(|result| sheet.row("page.txt", result).unwrap().labels["model"].clone());
+        assert_eq!(models, ["A", "B", "A"]);
+        assert_eq!(sheet.row("other.txt", 1).unwrap().labels["model"], "X");
+        assert_eq!(sheet.row("other.txt", 2), None);
+        assert_eq!(idle(&sheet, &[("page.txt", 3)]), [(3, "page.txt", Some(4))]);
+        for bad in ["0", "-1", "two"] {
+            let error = Sheet::parse(format!("file,result\na.txt,{bad}\n").as_bytes()).unwrap_err();
+            assert!(error.line == 2 && error.what.contains("counted from 1"), "{error}");
+        }
     }
 
     #[test]
     fn of_rows_that_fit_the_first_counts_whether_it_is_a_name_or_a_pattern() {
         let sheet = Sheet::parse(b"file,model\nb/1.txt,A\n*.txt,B\n1.txt,C\n{run}.log,D\nx.log,E\n").unwrap();
-        let model = |file: &str| sheet.row(file).map(|row| row.labels["model"].clone());
+        let model = |file: &str| sheet.row(file, 1).map(|row| row.labels["model"].clone());
         for (file, want) in [("a/b/1.txt", "A"), ("1.txt", "B"), ("c/1.txt", "B"), ("x.log", "D")] {
             assert_eq!(model(file).as_deref(), Some(want), "{file}");
         }
-        let files = BTreeSet::from(["1.txt".to_owned(), "x.log".to_owned()]);
-        assert_eq!(sheet.idle(&files), [(2, "b/1.txt")]);
+        assert_eq!(idle(&sheet, &[("1.txt", 1), ("x.log", 1)]), [(2, "b/1.txt", None)]);
         let many: String = (0..=MOST_PATTERNS).map(|n| format!("{n}*,A\n")).collect();
         let error = Sheet::parse(format!("file,model\n{many}").as_bytes()).unwrap_err();
         assert!(error.line == 1_002 && error.what.contains("more than 1000 rows have patterns"), "{error}");
@@ -261,10 +307,14 @@ mod tests {
     #[test]
     fn spreadsheets_write_other_separators_and_encodings() {
         for text in ["file;model\na.txt;EVO\n", "file\tmodel\na.txt\tEVO\n"] {
-            assert_eq!(Sheet::parse(text.as_bytes()).unwrap().row("a.txt").unwrap().labels["model"], "EVO", "{text:?}");
+            assert_eq!(
+                Sheet::parse(text.as_bytes()).unwrap().row("a.txt", 1).unwrap().labels["model"],
+                "EVO",
+                "{text:?}"
+            );
         }
         let wide: Vec<u8> = "\u{feff}file,model\na.txt,Größe\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        assert_eq!(Sheet::parse(&wide).unwrap().row("a.txt").unwrap().labels["model"], "Größe");
+        assert_eq!(Sheet::parse(&wide).unwrap().row("a.txt", 1).unwrap().labels["model"], "Größe");
     }
 
     #[test]

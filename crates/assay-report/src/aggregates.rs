@@ -4,9 +4,24 @@ use assay_analysis::Excluded;
 use assay_analysis::aggregate::{Aggregate, AggregateRow};
 use assay_core::text::clean;
 use assay_core::units::figures;
+use serde::Serialize;
 
 use crate::document::{self, Answered, Block, Cell, Data, Document, left, number, right};
 use crate::left_out;
+
+/// What `assay list --aggregate --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AggregatesDocument<'a> {
+    /// How several runs become one figure.
+    aggregate: Aggregate,
+    /// Always false: no decision uses these figures.
+    decides: bool,
+    /// One for each medium and load.
+    figures: &'a [AggregateRow],
+    /// Records that take no part.
+    excluded: &'a [Excluded],
+}
 
 /// The figures as an answer.
 #[must_use]
@@ -42,7 +57,9 @@ pub fn aggregates(rows: &[AggregateRow], excluded: &[Excluded], how: Aggregate) 
             blocks,
             data: data(rows),
         },
-        json: serde_json::json!({ "aggregate": how, "decides": false, "figures": rows, "excluded": excluded }),
+        // Numbers and text with string keys: this cannot fail.
+        json: serde_json::to_value(AggregatesDocument { aggregate: how, decides: false, figures: rows, excluded })
+            .unwrap_or_default(),
     }
 }
 

@@ -54,10 +54,13 @@ impl<'a> Headline<'a> {
     }
 }
 
-/// The figures of several records in columns, each of one load: the one that most of them have.
+/// The figures of several records in columns, each of one load: the one that most of them have. Random loads are those of 4 KiB,
+/// unless no record has one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Columns {
     loads: [Option<String>; 4],
+    /// Sizes of blocks of the random loads; none for any.
+    blocks: [Option<u64>; 4],
 }
 
 /// A figure in a column of [`Columns`].
@@ -75,7 +78,11 @@ impl Columns {
     pub(crate) const TITLES: [&str; 4] = ["read MB/s", "write MB/s", "random read IOPS", "random write IOPS"];
 
     pub(crate) fn of(records: &[Record]) -> Self {
-        Self { loads: std::array::from_fn(|column| common_load(records, column)) }
+        let of_class: [Option<String>; 4] =
+            std::array::from_fn(|column| common_load(records, column, Some(CLASS_BLOCK)));
+        let blocks = of_class.each_ref().map(|load| load.as_ref().map(|_| CLASS_BLOCK));
+        let load = |column: usize| of_class[column].clone().or_else(|| common_load(records, column, None));
+        Self { loads: std::array::from_fn(load), blocks }
     }
 
     /// The load of a column: `1 MiB QD8`; nothing where no record has a figure.
@@ -85,7 +92,7 @@ impl Columns {
 
     /// The figure of a record: that of the load of the column, or else of another load, which it names.
     pub(crate) fn figure<'a>(&self, record: &'a Record, column: usize) -> Option<InColumn<'a>> {
-        let mut all = candidates(record, column);
+        let mut all = candidates(record, column, self.blocks.get(column).copied().flatten());
         let at = all.iter().position(|(load, _)| *load == self.load(column)).unwrap_or(0);
         let (load, estimate) = (at < all.len()).then(|| all.swap_remove(at))?;
         let other_load = (load != self.load(column)).then_some(load);
@@ -93,10 +100,11 @@ impl Columns {
     }
 }
 
-/// The load that most records have; of several the one that stands for a record alone.
-fn common_load(records: &[Record], column: usize) -> Option<String> {
+/// The load that most records have; of several the one that stands for a record alone. Random loads are those of one size of
+/// blocks, or of any.
+fn common_load(records: &[Record], column: usize, block: Option<u64>) -> Option<String> {
     let mut counts: Vec<(String, usize)> = Vec::new();
-    for (load, _) in records.iter().flat_map(|record| candidates(record, column)) {
+    for (load, _) in records.iter().flat_map(|record| candidates(record, column, block)) {
         match counts.iter_mut().find(|(known, _)| *known == load) {
             Some((_, count)) => *count += 1,
             None => counts.push((load, 1)),
@@ -107,12 +115,13 @@ fn common_load(records: &[Record], column: usize) -> Option<String> {
 }
 
 /// Loads of a record for a column with their figures, the one that stands for the record first.
-fn candidates(record: &Record, column: usize) -> Vec<(String, &Estimate)> {
+fn candidates(record: &Record, column: usize, block: Option<u64>) -> Vec<(String, &Estimate)> {
     let op = if column.is_multiple_of(2) { Op::Read } else { Op::Write };
     let random = column > 1;
     let pattern = if random { Pattern::Random } else { Pattern::Sequential };
-    let mut all: Vec<&Measurement> =
-        with_figures(record, op, pattern).filter(|m| !random || m.workload.block_bytes == CLASS_BLOCK).collect();
+    let mut all: Vec<&Measurement> = with_figures(record, op, pattern)
+        .filter(|m| !random || block.is_none_or(|b| m.workload.block_bytes == b))
+        .collect();
     all.sort_by_key(|m| standing(m));
     all.into_iter()
         .filter_map(|m| {

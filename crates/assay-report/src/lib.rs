@@ -43,7 +43,7 @@ mod verdict;
 mod verification;
 mod wrap;
 
-pub use aggregates::aggregates;
+pub use aggregates::{AggregatesDocument, aggregates};
 pub use card::card;
 pub use csv::csv;
 pub use document::{Answered, Column, Document, left, right, table, wrapped};

@@ -16,20 +16,29 @@ use crate::wrap::shorten;
 
 /// Longest text in the column of units.
 const UNIT_WIDTH: usize = 10;
+/// Longest text in the column of labels.
+const LABELS_WIDTH: usize = 30;
 /// Longest id of a published figure among other records.
 const PUBLISHED_WIDTH: usize = 30;
 /// Shortest name of a medium that still tells something.
 const SHORTEST_NAME: usize = 12;
 
 /// One line a record, newest wherever the caller put it. A column of figures is of one load, which stands under
-/// its title; a figure of another load names it. Columns go as the width shrinks: first the random figures, then
-/// the suite, the time of day, and the others but for id, medium and result. Where no record says its unit there is no
-/// column for it, and so with the slot and the time.
+/// its title; a figure of another load names it. Columns go as the width shrinks: first the labels, then the random figures,
+/// the suite, the time of day, and the others but for id, medium and result. What no record has makes no column.
 #[must_use]
 pub fn list(records: &[Record], style: &Style) -> String {
     let listed = Listed::of(records, style.bounded());
     let known = |at: usize| listed.rows.iter().any(|row| !row[at].is_empty() && row[at] != style.fold(UNKNOWN));
-    let shown = |at: &usize| *at != DATE && (![WHEN, UNIT, SLOT].contains(at) || known(*at));
+    // Records without any figure have the columns that are most asked for.
+    let no_figures = FIGURES.iter().all(|at| !known(*at));
+    let shown = |at: &usize| match *at {
+        DATE => false,
+        WHEN | UNIT | SLOT | LABELS => known(*at),
+        READ | WRITE if no_figures => true,
+        READ | WRITE | RANDOM_READ | RANDOM_WRITE => known(*at),
+        _ => true,
+    };
     let mut columns: Vec<usize> = (0..COLUMNS.len()).filter(shown).collect();
     loop {
         let name = listed.style.width.saturating_sub(listed.fixed_width(&columns));
@@ -69,8 +78,14 @@ const WHEN: usize = 1;
 const DATE: usize = 2;
 const UNIT: usize = 4;
 const SLOT: usize = 5;
+const READ: usize = 7;
+const WRITE: usize = 8;
+const RANDOM_READ: usize = 9;
+const RANDOM_WRITE: usize = 10;
+const FIGURES: [usize; 4] = [READ, WRITE, RANDOM_READ, RANDOM_WRITE];
+const LABELS: usize = 11;
 
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 13] = [
     Column { title: "id", rank: 0, kind: Kind::Text(id) },
     Column { title: "when (UTC)", rank: 5, kind: Kind::Text(|r| shorten(when(r).trim_end_matches(" UTC"), 16)) },
     Column { title: "date", rank: 4, kind: Kind::Text(|r| when(r).chars().take(10).collect()) },
@@ -82,6 +97,7 @@ const COLUMNS: [Column; 12] = [
     Column { title: "write MB/s", rank: 2, kind: Kind::Figure(1) },
     Column { title: "read IOPS", rank: 7, kind: Kind::Figure(2) },
     Column { title: "write IOPS", rank: 8, kind: Kind::Figure(3) },
+    Column { title: "labels", rank: 9, kind: Kind::Text(|r| shorten(&facts::other_labels(r), LABELS_WIDTH)) },
     Column { title: "result", rank: 0, kind: Kind::Text(|r| word_of(r).to_owned()) },
 ];
 
@@ -227,11 +243,12 @@ pub fn list_document(records: &[Record]) -> Document {
     let loads = Columns::of(records);
     let mut columns = vec![left("record"), left("when"), left("medium"), left("unit"), left("slot"), left("suite")];
     columns.extend((0..4).map(|at| right(figure_title(&loads, at))));
-    columns.push(left("result"));
+    columns.extend([left("labels"), left("result")]);
     let row = |r: &Record| -> document::Row {
         let facts = [clean(&r.id), when(r), r.title(), facts::unit(r), facts::slot(r), clean(&r.suite.name)];
         let figures = (0..4).map(|at| figure_cell(&loads, r, at));
-        document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain([word(r).into()]).collect())
+        let last = [facts::other_labels(r).into(), word(r).into()];
+        document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain(last).collect())
     };
     Document {
         kind: "Records",
@@ -274,6 +291,7 @@ fn data(records: &[Record], loads: &Columns) -> Data {
         "random_read_iops",
         "random_write_load",
         "random_write_iops",
+        "labels",
     ]);
     let row = |r: &Record| {
         let host = r.host.hostname.clone().unwrap_or_default();
@@ -284,6 +302,7 @@ fn data(records: &[Record], loads: &Columns) -> Data {
             let load = figure.as_ref().map(|f| f.other_load.clone().unwrap_or_else(|| loads.load(at).to_owned()));
             cells.extend([load.unwrap_or_default(), number(figure.map(|f| f.estimate.point))]);
         }
+        cells.push(crate::csv::labels(r));
         cells
     };
     Data { columns, rows: records.iter().map(row).collect() }

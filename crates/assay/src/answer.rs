@@ -11,6 +11,7 @@ use assay_report::{Answered, Document, Format, Redactor, Style};
 use serde_json::{Value, json};
 
 use crate::cli::FileArgs;
+use crate::documents::SettledDocument;
 use crate::failure::Failure;
 use crate::{files, output, state};
 
@@ -106,11 +107,11 @@ impl Target {
 
     /// The answer for machines, with what contradicts each other.
     fn json(&self, answer: &impl Answer) -> Result<Value, Failure> {
-        let mut document = answer.json()?;
-        if let (Some(notes), Some(fields)) = (&self.contradictions, document.as_object_mut()) {
-            fields.insert("contradictions".to_owned(), json(serde_json::to_value(notes))?);
+        let answer = answer.json()?;
+        match &self.contradictions {
+            Some(contradictions) => output::json(&SettledDocument { answer, contradictions }),
+            None => Ok(answer),
         }
-        Ok(document)
     }
 
     /// A run on many nodes as it may go there. With ssh the name of a node is that of its host.
@@ -177,9 +178,4 @@ fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     files::write_whole(path, content)?;
     output::tell(&format!("wrote {}", output::shown(path)));
     Ok(())
-}
-
-/// What serde made of an answer.
-pub(crate) fn json(value: serde_json::Result<Value>) -> Result<Value, Failure> {
-    value.map_err(|e| Failure::environment(format!("the answer cannot be written as JSON: {e}")))
 }

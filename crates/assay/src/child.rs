@@ -76,7 +76,7 @@ pub(crate) fn in_child(
             }
             leave(match work() {
                 Ok(exit) => exit,
-                Err(failure) => failure.tell(),
+                Err(failure) => crate::output::tell_failure(&failure),
             })
         }
         child => match Pid::from_raw(child) {

@@ -1,11 +1,7 @@
 //! The one place where errors become words and an exit code.
 
-use std::io::Write;
-use std::process::ExitCode;
-
 use assay_core::exit::Exit;
 use assay_core::suite::SuiteError;
-use assay_core::text::harmless;
 use assay_device::DeviceError;
 use assay_runner::RunError;
 use assay_store::StoreError;
@@ -35,15 +31,9 @@ impl Failure {
         &self.message
     }
 
-    /// One line on standard error. A closed standard error changes nothing.
-    pub(crate) fn tell(self) -> Exit {
-        let _ = writeln!(std::io::stderr(), "assay: {}", harmless(&self.message));
+    /// Exit code of the program.
+    pub(crate) fn exit(&self) -> Exit {
         self.exit
-    }
-
-    /// The same, as the end of the program.
-    pub(crate) fn report(self) -> ExitCode {
-        self.tell().into()
     }
 }
 

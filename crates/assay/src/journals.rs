@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use assay_device::guard::HeldDevice;
 use assay_device::{Sysroot, look};
 use assay_verify::probe::{Identity, Pending, ReadDevice, Restoration, Stands, Traces};
-use serde_json::{Value, json};
 
 use crate::data_directory::DataDirectory;
+use crate::documents::{self, PendingDocument, ProbedDocument};
 use crate::failure::Failure;
 use crate::output::{self, operand, shown};
 use crate::{state, system};
@@ -181,14 +181,15 @@ pub(crate) fn words(pending: &Pending, device: &Path, target: &Path) -> String {
 }
 
 /// The same as `assay info --json` tells it: `docs/verify.md` describes the fields.
-pub(crate) fn json(pending: &Pending, device: &Path) -> Value {
-    json!({
-        "journal": pending.journal.to_string_lossy(),
-        "device": device.to_string_lossy(),
-        "created_seconds": pending.created,
-        "places": pending.places,
-        "probed": { "name": pending.device.name, "bytes": pending.device.bytes, "serial": pending.device.serial },
-    })
+pub(crate) fn document(pending: &Pending, device: &Path) -> PendingDocument {
+    let probed = &pending.device;
+    PendingDocument {
+        journal: documents::path(&pending.journal),
+        device: documents::path(device),
+        created_seconds: pending.created,
+        places: pending.places,
+        probed: ProbedDocument { name: probed.name.clone(), bytes: probed.bytes, serial: probed.serial.clone() },
+    }
 }
 
 /// The command that puts back.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use assay_core::units::Bytes;
 use assay_verify::files;
-use serde_json::{Value, json};
 
+use crate::documents::{self, LeftDocument};
 use crate::output::{operand, shown};
 
 /// What a command is about to do with what was left.
@@ -39,19 +39,22 @@ pub(crate) enum Left {
 
 impl Left {
     /// As `assay info --json` tells it: `docs/verify.md` describes the fields.
-    pub(crate) fn json(&self) -> Value {
+    pub(crate) fn document(&self) -> LeftDocument {
         match self {
             Self::Runs { directories, bytes, .. } => {
-                json!({ "by": "run", "state": "killed", "directories": directories, "bytes": bytes })
+                LeftDocument::Run { state: "killed", directories: *directories, bytes: *bytes }
             }
-            Self::Check(left) => json!({
-                "by": "check",
-                "state": if left.alive { "alive" } else if left.kept { "kept" } else { "killed" },
-                "path": left.path.to_string_lossy(),
-                "bytes": left.bytes,
-                "resumable": left.resumable,
-            }),
-            Self::Strange(reason) => json!({ "by": "unknown", "reason": reason }),
+            Self::Check(left) => LeftDocument::Check {
+                state: match (left.alive, left.kept) {
+                    (true, _) => "alive",
+                    (false, true) => "kept",
+                    (false, false) => "killed",
+                },
+                path: documents::path(&left.path),
+                bytes: left.bytes,
+                resumable: left.resumable,
+            },
+            Self::Strange(reason) => LeftDocument::Unknown { reason: reason.clone() },
         }
     }
 

@@ -18,6 +18,7 @@ mod cli;
 mod commands;
 mod copies;
 mod data_directory;
+mod documents;
 mod failure;
 mod files;
 #[cfg(feature = "whole")]
@@ -68,10 +69,10 @@ fn main() -> ExitCode {
             let _ = error.print();
             return Exit::Usage.into();
         }
-        Err(error) => return Failure::from(error).report(),
+        Err(error) => return output::tell_failure(&Failure::from(error)).into(),
     };
     match commands::dispatch(cli) {
         Ok(exit) => exit.into(),
-        Err(failure) => failure.report(),
+        Err(failure) => output::tell_failure(&failure).into(),
     }
 }

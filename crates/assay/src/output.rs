@@ -2,10 +2,15 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_core::exit::Exit;
 use assay_core::text::{self, harmless, shell};
 use assay_report::Style;
+use serde::Serialize;
+use serde_json::Value;
 
+use crate::documents::{ErrorDocument, ErrorReason};
 use crate::failure::Failure;
 use crate::system;
 
@@ -16,10 +21,19 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     print_bytes(&[text.as_bytes(), end.as_bytes()].concat())
 }
 
+/// Whether something stands on standard output.
+static PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether something stands on standard output already.
+pub(crate) fn has_printed() -> bool {
+    PRINTED.load(Ordering::Relaxed)
+}
+
 /// Writes what is text or an image to standard output, as it is. A reader that went away is success and ends
 /// nothing: what a command found decides its exit code.
 pub(crate) fn print_bytes(content: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
+    PRINTED.store(true, Ordering::Relaxed);
     match out.write_all(content).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
@@ -32,8 +46,40 @@ pub(crate) fn print_file(content: &str) -> Result<(), Failure> {
 }
 
 /// Prints one JSON document, in which nothing is left that a terminal could obey.
-pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
+    let value = json(document)?;
     print(&text::json(&format!("{value:#}")))
+}
+
+/// Prints an event as one line of JSON.
+pub(crate) fn print_event(event: &impl Serialize) -> Result<(), Failure> {
+    print(&text::json(&json(event)?.to_string()))
+}
+
+/// A document as a JSON value.
+pub(crate) fn json(document: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(document)
+        .map_err(|e| Failure::environment(format!("the answer cannot be written as JSON: {e}")))
+}
+
+/// Says why a command ended without its answer: one line on standard error, and where the command line asks for JSON a document
+/// on standard output. That one of them is closed changes nothing.
+pub(crate) fn tell_failure(failure: &Failure) -> Exit {
+    let (exit, message) = (failure.exit(), harmless(failure.message()));
+    // As it was typed: it may be what cannot be read.
+    let asked: Vec<_> = std::env::args_os().skip(1).take_while(|word| word != "--").collect();
+    let asks_for = |option: &str| asked.iter().any(|word| word == option);
+    let reason = ErrorReason { kind: exit.name(), exit_code: exit as u8, message: message.clone() };
+    let document = ErrorDocument { error: reason };
+    let _ = if asks_for("--events") {
+        print_event(&document)
+    } else if asks_for("--json") && !has_printed() {
+        print_json(&document)
+    } else {
+        Ok(())
+    };
+    let _ = writeln!(std::io::stderr(), "assay: {message}");
+    exit
 }
 
 /// Prints lines for people on standard error, which may be closed; names from elsewhere in them are made

@@ -74,9 +74,17 @@ fn refuse_directory(query: &str) -> Result<(), Failure> {
     )))
 }
 
+/// The queries of arguments: commas divide them, unless the argument is the path of something.
+pub(crate) fn divided(arguments: &[impl AsRef<str>]) -> impl Iterator<Item = &str> {
+    arguments
+        .iter()
+        .map(AsRef::as_ref)
+        .flat_map(|argument| if Path::new(argument).exists() { vec![argument] } else { assay_store::divided(argument) })
+}
+
 /// Why these queries name nothing.
 pub(crate) fn nothing(queries: &[impl AsRef<str>]) -> Result<&'static str, Failure> {
-    let asks_store = queries.iter().all(|query| refuse_elsewhere(query.as_ref()).is_ok());
+    let asks_store = divided(queries).all(|query| refuse_elsewhere(query).is_ok());
     let empty = match existing()? {
         Some(store) => store.list("all")?.is_empty(),
         None => true,
@@ -88,8 +96,7 @@ pub(crate) fn nothing(queries: &[impl AsRef<str>]) -> Result<&'static str, Failu
 pub(crate) fn resolve(store: &SqliteStore, queries: &[impl AsRef<str>]) -> Result<Vec<String>, Failure> {
     let mut ids: Vec<String> = Vec::new();
     let mut known = HashSet::new();
-    for query in queries {
-        let query = query.as_ref();
+    for query in divided(queries) {
         refuse_elsewhere(query)?;
         refuse_misspelt(query)?;
         ids.extend(some(query, ids_of(store, query)?)?.into_iter().filter(|id| known.insert(id.clone())));
@@ -105,9 +112,9 @@ fn each_once<T>(
 ) -> Result<Vec<T>, Failure> {
     let mut all: Vec<T> = Vec::new();
     let mut known = HashSet::new();
-    for query in queries {
-        refuse_misspelt(query.as_ref())?;
-        let mut named = of(query.as_ref())?;
+    for query in divided(queries) {
+        refuse_misspelt(query)?;
+        let mut named = of(query)?;
         named.retain(|one| known.insert(record(one).id.clone()));
         // Of thousands of records a copy would count.
         if all.is_empty() { all = named } else { all.append(&mut named) }

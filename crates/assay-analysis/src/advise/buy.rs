@@ -55,6 +55,7 @@ impl BuyQuestion {
 
 /// One model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BuyOffer {
     /// Its name.
     pub model: String,
@@ -88,6 +89,7 @@ pub struct BuyOffer {
 
 /// The one to buy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "answer")]
 pub enum Choice {
     /// This model.
@@ -110,6 +112,7 @@ pub enum Choice {
 
 /// The answer with the numbers behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BuyAdvice {
     /// Nodes.
     pub nodes: u32,

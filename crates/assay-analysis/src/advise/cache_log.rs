@@ -17,6 +17,7 @@ const SURE: f64 = 0.95;
 
 /// In a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LogWord {
     /// Faster than the volume, probability at least 0.95.
@@ -29,6 +30,7 @@ pub enum LogWord {
 
 /// The answer with the numbers behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogAdvice {
     /// In a word.
     pub word: LogWord,

@@ -9,6 +9,7 @@ use crate::Excluded;
 
 /// What the medium is to be used as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CacheUse {
     /// Read cache.
@@ -52,6 +53,7 @@ pub struct CacheQuestion {
 
 /// In a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "answer", content = "because")]
 pub enum CacheWord {
     /// Reads get faster by more than a fifth.
@@ -66,6 +68,7 @@ pub enum CacheWord {
 
 /// What is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// One value has no interval.
@@ -76,6 +79,7 @@ pub enum Why {
 
 /// What to know before it is built.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum CacheWarning {
     /// The feed takes all the time of the medium.
@@ -112,6 +116,7 @@ pub enum CacheWarning {
 
 /// RAM for the headers of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Header {
     /// Size of the cache.
     pub cache_bytes: f64,
@@ -123,6 +128,7 @@ pub struct Header {
 
 /// The share of hits that was judged with.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HitsUsed {
     /// Of the cache, of what RAM misses.
     pub cache: f64,
@@ -134,6 +140,7 @@ pub struct HitsUsed {
 
 /// A line of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpeedUp {
     /// Share of hits.
     pub hits: f64,
@@ -145,6 +152,7 @@ pub struct SpeedUp {
 
 /// The answer with the numbers behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CacheAdvice {
     /// As what.
     pub use_as: CacheUse,

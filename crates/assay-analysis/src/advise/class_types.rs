@@ -10,6 +10,7 @@ pub(super) const KINDS: [Kind; 3] = [Kind::SequentialWrite, Kind::RandomRead, Ki
 
 /// What a class asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Sustained sequential write in bytes per second.
@@ -22,6 +23,7 @@ pub enum Kind {
 
 /// Answer about a quantity or a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Threshold met under these conditions, with 95 % confidence. A class: all of its parts are, each at that
@@ -42,6 +44,7 @@ pub enum Status {
 
 /// Why a class cannot be tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Obstacle {
     /// A2 rests on a command queue and a cache (SD 6.0), which this host is not known to use.
@@ -52,6 +55,7 @@ pub enum Obstacle {
 
 /// One quantity of one unit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassPart {
     /// Which one.
     pub kind: Kind,
@@ -71,6 +75,7 @@ pub struct ClassPart {
 
 /// One class of one unit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassAnswer {
     /// Name as printed on cards.
     pub class: &'static str,
@@ -86,6 +91,7 @@ pub struct ClassAnswer {
 
 /// One quantity of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassTest {
     /// Which one.
     pub kind: Kind,
@@ -99,6 +105,7 @@ pub struct ClassTest {
 
 /// One unit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpecimenClasses {
     /// Its model.
     pub model: String,
@@ -112,6 +119,7 @@ pub struct SpecimenClasses {
 
 /// The answer with the numbers behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassAdvice {
     /// Classes that were named; empty: all.
     pub asked: Vec<&'static str>,
@@ -134,6 +142,7 @@ impl ClassAdvice {
 
 /// In a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ModelWord {
     /// With 95 % confidence at least 90 % of the units pass.
@@ -152,6 +161,7 @@ pub enum ModelWord {
 
 /// One quantity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelPart {
     /// Which one.
     pub kind: Kind,
@@ -167,6 +177,7 @@ pub struct ModelPart {
 
 /// One class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelAnswer {
     /// Name as printed on cards.
     pub class: &'static str,
@@ -178,6 +189,7 @@ pub struct ModelAnswer {
 
 /// One model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelClasses {
     /// Its name.
     pub model: String,

@@ -18,6 +18,7 @@ use crate::{Load, Mark, Quantity, identity, reading};
 
 /// What the interval of a figure is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// The means of several units: it speaks for the model.
@@ -32,6 +33,7 @@ pub enum Basis {
 
 /// A figure with what is known of its certainty.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figure {
     /// Load it was measured with.
     pub load: Load,

@@ -9,6 +9,7 @@ pub(super) const ETHERNET: f64 = 1448.0 / 1538.0;
 
 /// A wire, as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "known_by", content = "bytes_per_second")]
 pub enum Link {
     /// Its line rate in bytes per second; TCP over Ethernet leaves 94.1 % of it.

@@ -82,6 +82,7 @@ pub(super) struct Share {
 
 /// Nodes at which both are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Even {
     /// That many, which is no whole number; more nodes, and local is faster.

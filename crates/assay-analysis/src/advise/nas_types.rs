@@ -53,6 +53,7 @@ impl NasQuestion {
 
 /// What a load that ended at the bus would come to if the bus gave more, and nothing else changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhatIf {
     /// The least, which is what was measured, and the most, which is what the bus gives, in bytes per second.
     pub bytes_per_second: (f64, f64),
@@ -64,6 +65,7 @@ pub struct WhatIf {
 
 /// What ends a node's share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Term {
     /// The wire at the volume.
@@ -84,6 +86,7 @@ pub enum Term {
 
 /// One term of a share.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Terms {
     /// Which one.
     pub term: Term,
@@ -93,6 +96,7 @@ pub struct Terms {
 
 /// One load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NasRow {
     /// Which one.
     pub load: Load,
@@ -126,6 +130,7 @@ pub struct NasRow {
 
 /// One model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NasModel {
     /// Its name.
     pub model: String,
@@ -137,6 +142,7 @@ pub struct NasModel {
 
 /// The answer with the numbers behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NasAdvice {
     /// Nodes.
     pub nodes: u32,
@@ -167,6 +173,7 @@ pub struct NasAdvice {
 
 /// What was measured of the volume that bears on one load: by one client, by several nodes at once, or both.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VolumeFigures {
     /// What one client gets alone under the same load, in bytes per second.
     pub alone: Option<Figure>,
@@ -181,6 +188,7 @@ pub struct VolumeFigures {
 
 /// What each of several nodes gets that measure the volume at once.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Together {
     /// So many nodes.
     pub nodes: u32,

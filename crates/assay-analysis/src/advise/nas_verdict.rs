@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// The answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "answer", content = "needs")]
 pub enum NasVerdict {
     /// A medium in each node is faster by more than the margin with 95 % probability.
@@ -16,6 +17,7 @@ pub enum NasVerdict {
 
 /// What would tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
     /// More repeats: one value has no interval.

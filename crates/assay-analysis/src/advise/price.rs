@@ -10,6 +10,7 @@ use super::error::AdviseError;
 
 /// An amount of money.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Price {
     /// How much; above zero.
     pub amount: f64,

@@ -38,6 +38,7 @@ pub(super) struct Fleet {
 
 /// How firmly a model stands on the front of price and performance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// Probability at least 0.95.

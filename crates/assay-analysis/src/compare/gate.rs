@@ -16,6 +16,7 @@ use crate::reading::Mark;
 
 /// Whether limits are kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gate {
     /// Whether what cannot be told fails, too.
     pub unknown_fails: bool,
@@ -45,6 +46,7 @@ impl Gate {
 
 /// One limit, under each load that it is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// The limit.
     pub limit: Limit,
@@ -56,6 +58,7 @@ pub struct Check {
 
 /// One limit, one load, one group against the reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Case {
     /// Title of the load.
     pub load: String,
@@ -75,6 +78,7 @@ pub struct Case {
 
 /// What is said of a limit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "answer", content = "why", rename_all = "snake_case")]
 pub enum Answer {
     /// The interval lies within the limit.
@@ -87,6 +91,7 @@ pub enum Answer {
 
 /// Why it is not known whether a limit is kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Doubt {
     /// The limit lies in the interval.

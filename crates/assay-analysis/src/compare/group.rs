@@ -21,6 +21,7 @@ pub struct Group<'a> {
 
 /// What makes a group of records that were named together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum By {
     /// Each record is a group.

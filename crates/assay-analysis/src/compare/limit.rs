@@ -8,6 +8,7 @@ use crate::quantity::Quantity;
 
 /// How far a group may be from the reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit {
     /// As it was written.
     pub text: String,
@@ -23,6 +24,7 @@ pub struct Limit {
 
 /// Which way a figure goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LimitSense {
     /// Worse: a lower rate, or a higher latency.

@@ -8,6 +8,7 @@ use crate::reading::Mark;
 
 /// Something that has to be known with a comparison. Text is as records give it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Note {
     /// Groups were measured on different hosts.

@@ -12,6 +12,7 @@ use crate::reading::Mark;
 
 /// The whole answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// Confidence level of all intervals.
     pub level: f64,
@@ -50,6 +51,7 @@ impl Comparison {
 
 /// A group. Text is as media and users gave it: make it harmless before it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupInfo {
     /// `A` for the first.
     pub letter: char,
@@ -65,6 +67,7 @@ pub struct GroupInfo {
 
 /// A load, and what the groups did under it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadComparison {
     /// In words.
     pub title: String,
@@ -91,6 +94,7 @@ pub struct LoadComparison {
 
 /// What the answer about a pair is about, as what was measured allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
     /// One unit in both groups: whether it changed, by more than it does from day to day.
@@ -109,6 +113,7 @@ pub enum Question {
 
 /// How the intervals of ratios were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// Welch's intervals on logarithms, and where days or pairs of units decide Student's.
@@ -121,6 +126,7 @@ pub enum Method {
 
 /// What the values of a group are, and so what a statement about it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// Repeats of one run: the statement is about this unit in this run.
@@ -135,6 +141,7 @@ pub enum Basis {
 
 /// A group under a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// Index of the group.
     pub group: usize,
@@ -168,6 +175,7 @@ impl Side {
 
 /// The figures of one record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// Its id.
     pub record: String,
@@ -198,6 +206,7 @@ pub struct Run {
 
 /// One group against another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pair {
     /// Index of the group that is the reference.
     pub first: usize,
@@ -234,6 +243,7 @@ pub struct Pair {
 
 /// How much runs of a unit differ from day to day.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Days {
     /// Deviation of logarithms of a run's mean; 0.03 is 3 %.
     pub deviation: f64,
@@ -245,6 +255,7 @@ pub struct Days {
 
 /// What the runs of the reference are used for, where runs are compared as they were.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum SeriesUse {
     /// They are not asked: the answer is about other days, or about several units.
@@ -270,6 +281,7 @@ impl SeriesUse {
 
 /// Why runs of the reference do not decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NoSeries {
     /// Fewer than three.
@@ -286,6 +298,7 @@ pub enum NoSeries {
 
 /// How much single runs of the reference differ without a change.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
     /// Deviation of the logarithm of a run's mean: 0.03 is 3 %. Between runs of one day where both sides are of that day, else
     /// between single runs on different days.
@@ -298,6 +311,7 @@ pub struct Series {
 
 /// Two runs by the spread of their repeats alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Runs {
     /// Lower end of the ratio.
     pub low: f64,
@@ -309,6 +323,7 @@ pub struct Runs {
 
 /// What is said of the second group against the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "answer", content = "why", rename_all = "snake_case")]
 pub enum PairVerdict {
     /// Different, and better: faster, or of shorter latency.
@@ -325,6 +340,7 @@ pub enum PairVerdict {
 
 /// Why it is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// A group has one value: there is no interval.

@@ -16,6 +16,7 @@ use crate::quantity::Quantity;
 
 /// A run against one in which fewer nodes measured at a time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Against {
     /// The other run, which is the reference.
     pub run: String,
@@ -39,6 +40,7 @@ pub struct Against {
 
 /// A load in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loss {
     /// Its title.
     pub title: String,
@@ -54,6 +56,7 @@ pub struct Loss {
 
 /// What a node lost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeLoss {
     /// Its number.
     pub node: usize,
@@ -63,6 +66,7 @@ pub struct NodeLoss {
 
 /// What the compared nodes moved in sum.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sum {
     /// At the same time, in bytes per second.
     pub together: Estimate,

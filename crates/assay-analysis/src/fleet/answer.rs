@@ -17,6 +17,7 @@ use crate::reading::loads;
 
 /// What a run on many nodes says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FleetReport {
     /// Identity of the run.
     pub run: String,

@@ -15,6 +15,7 @@ use crate::reading::Mark;
 
 /// The nodes under one load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadRow {
     /// The load.
     pub load: Load,
@@ -42,6 +43,7 @@ pub struct LoadRow {
 
 /// A node under a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figure {
     /// Geometric mean of the repeats with their interval.
     pub estimate: Estimate,

@@ -10,6 +10,7 @@ use crate::identity::identity;
 
 /// A node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FleetRow {
     /// Its name.
     pub node: String,

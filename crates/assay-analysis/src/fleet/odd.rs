@@ -16,6 +16,7 @@ const MOST_INTERVALS: usize = 20;
 
 /// What is said of odd nodes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OddNodes {
     /// Nodes that a test names.
     pub odd: Vec<OddNode>,
@@ -33,6 +34,7 @@ pub struct OddNodes {
 
 /// A node that differs from the others of its model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OddNode {
     /// Its number.
     pub node: usize,
@@ -46,6 +48,7 @@ pub struct OddNode {
 
 /// An odd node under a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OddAt {
     /// Title of the load.
     pub title: String,

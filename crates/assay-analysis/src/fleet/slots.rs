@@ -15,6 +15,7 @@ use crate::rank::{Notice, Remark, SlotWarning};
 
 /// What is said of slots.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slots {
     /// Slots that records name, each once.
     pub rows: Vec<SlotRow>,
@@ -24,6 +25,7 @@ pub struct Slots {
 
 /// A slot in this run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlotRow {
     /// Its name.
     pub slot: String,
@@ -37,6 +39,7 @@ pub struct SlotRow {
 
 /// Whether places add something of their own.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum Effect {
     /// Units changed places, and the ranking tells them apart.
@@ -61,6 +64,7 @@ pub enum Effect {
 
 /// Why places and units cannot be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Inseparable {
     /// Each unit was in one place.

@@ -13,6 +13,7 @@ use crate::load::Load;
 
 /// A node that is far below the others under a load that all were to run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BelowNode {
     /// Its number.
     pub node: usize,
@@ -22,6 +23,7 @@ pub struct BelowNode {
 
 /// A load under which a node is far below the others.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BelowAt {
     /// Title of the load.
     pub title: String,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// How well nodes began together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Starts {
     /// Repeats that were begun together, over all nodes.
     pub n: usize,

@@ -15,6 +15,7 @@ use crate::reading::measurement;
 
 /// What nodes moved together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Together {
     /// Nodes in the sum: all that began together, or the largest group of them that overlapped, which is more than half.
     pub nodes: usize,
@@ -35,6 +36,7 @@ pub struct Together {
 /// A node whose repeat was not made at the same time as those of the others, by the repeat in which it was furthest from
 /// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
     /// Its number.
     pub node: usize,
@@ -54,6 +56,7 @@ impl Beside {
 
 /// Why there is no sum.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum NoSum {
     /// No node began a repeat together with others, on clocks that were compared.

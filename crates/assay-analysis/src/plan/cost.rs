@@ -12,6 +12,7 @@ const ALPHA: f64 = 0.05;
 
 /// What a round or the whole plan takes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Expense {
     /// Sessions: one unit in one slot.
     pub sessions: usize,
@@ -27,6 +28,7 @@ pub struct Expense {
 
 /// The smallest ratio of two models that can be declared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resolution {
     /// Models.
     pub models: u32,
@@ -42,6 +44,7 @@ pub struct Resolution {
 
 /// What a plan takes and can tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outlook {
     /// Minutes of one session at most, the budget of the suite.
     pub session_minutes: f64,

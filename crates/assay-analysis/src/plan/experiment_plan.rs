@@ -8,6 +8,7 @@ use super::names::{Roster, Slots};
 
 /// Whether units change slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Moves {
     /// Each unit meets a new slot in each round; unit and slot can be told apart.
@@ -62,6 +63,7 @@ pub struct PlannedSuite {
 
 /// One unit in one slot. Round, wave and order are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
     /// Round.
     pub round: usize,

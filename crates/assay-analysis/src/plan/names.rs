@@ -14,6 +14,7 @@ const LONGEST_NAME: usize = 256;
 
 /// A model and the names of its units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelUnits {
     /// The model, as in the label `model`.
     pub name: String,
@@ -23,6 +24,7 @@ pub struct ModelUnits {
 
 /// Everything that is to be measured: at least one model, none twice, each with units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Roster(Vec<ModelUnits>);
 
@@ -147,6 +149,7 @@ pub(super) fn check_shown(text: &str, place: &str) -> Result<(), PlanError> {
 
 /// Places that units sit in: at least one, none twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Slots(Vec<String>);
 

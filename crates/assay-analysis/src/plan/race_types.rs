@@ -9,6 +9,7 @@ use crate::quantity::Quantity;
 
 /// What is known of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chance {
     /// The model.
     pub model: String,
@@ -36,6 +37,7 @@ pub struct Chance {
 
 /// One step of the race.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Race {
     /// The load that decides.
     pub load: Load,

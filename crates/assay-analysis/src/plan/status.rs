@@ -10,6 +10,7 @@ use super::experiment_plan::{Cell, ExperimentPlan};
 
 /// What became of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum CellState {
     /// It is measured.
@@ -30,6 +31,7 @@ pub enum CellState {
 
 /// A cell and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellStatus {
     /// The cell.
     #[serde(flatten)]
@@ -41,6 +43,7 @@ pub struct CellStatus {
 
 /// A record that names the plan, or units of it, and does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Misfit {
     /// Its id.
     pub record: String,
@@ -50,6 +53,7 @@ pub struct Misfit {
 
 /// What of a plan is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status {
     /// The label of the plan.
     pub plan: String,

@@ -13,6 +13,7 @@ use crate::reading::reading;
 
 /// A unit and the slot it usually sits in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// Model.
     pub model: String,
@@ -33,6 +34,7 @@ pub struct SwapOptions {
 
 /// One session of the test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SwapStep {
     /// 1: both at home; 2: places changed. Sessions of a step run at the same time.
     pub step: u32,
@@ -45,6 +47,7 @@ pub struct SwapStep {
 
 /// A difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SwapEffect {
     /// Suspect over other; below 1 it has less.
     pub ratio: f64,
@@ -56,6 +59,7 @@ pub struct SwapEffect {
 
 /// The test and what it says so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SwapTest {
     /// Title of the load that decides; null where nothing is measured yet.
     pub load_title: Option<String>,

@@ -8,6 +8,7 @@ use super::experiment_plan::{Cell, ExperimentPlan};
 
 /// Units that are measured together: a wave of a round. Both are counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Turn {
     /// Round.
     pub round: usize,
@@ -17,6 +18,7 @@ pub struct Turn {
 
 /// What a person does with a unit before a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Move {
     /// Its model.
     pub model: String,

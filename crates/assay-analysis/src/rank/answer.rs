@@ -15,6 +15,7 @@ use crate::reading::Mark;
 
 /// Everything that the records say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankReport {
     /// The load that decides. Its error of order is kept at alpha.
     pub primary: LoadRanking,
@@ -40,6 +41,7 @@ pub struct RankReport {
 
 /// The models under one load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadRanking {
     /// The load.
     pub load: Load,
@@ -94,6 +96,7 @@ pub struct LoadRanking {
 
 /// What figures rest on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Basis {
     /// Records.
     pub records: usize,
@@ -109,6 +112,7 @@ pub struct Basis {
 
 /// What kind of place a model has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// In order.
@@ -125,6 +129,7 @@ pub enum Standing {
 
 /// A model under one load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelRow {
     /// Its name.
     pub model: String,
@@ -166,6 +171,7 @@ pub struct ModelRow {
 
 /// A ratio with its simultaneous interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ratio {
     /// The ratio.
     pub point: f64,
@@ -177,6 +183,7 @@ pub struct Ratio {
 
 /// A unit under one load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnitRow {
     /// Its name; empty where the records tell none.
     pub unit: String,
@@ -196,6 +203,7 @@ pub struct UnitRow {
 
 /// Repeats of one record that do not look like one speed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TwoSpeeds {
     /// The record.
     pub record: String,
@@ -207,6 +215,7 @@ pub struct TwoSpeeds {
 
 /// Two models.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairRow {
     /// The one of the better place.
     pub first: String,
@@ -220,6 +229,7 @@ pub struct PairRow {
 
 /// Shares of the variance of one repeat of any model; they add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shares {
     /// Between models; `None` for one model.
     pub model: Option<f64>,
@@ -233,6 +243,7 @@ pub struct Shares {
 
 /// Units of a model that differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unresolved {
     /// The model.
     pub model: String,
@@ -259,6 +270,7 @@ pub struct Unresolved {
 
 /// A unit that deviates, over all loads of a direction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Deviation {
     /// The model.
     pub model: String,
@@ -286,6 +298,7 @@ pub struct Deviation {
 
 /// A slot that stands out; units have been adjusted for it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlotWarning {
     /// Its name.
     pub slot: String,
@@ -297,6 +310,7 @@ pub struct SlotWarning {
 
 /// What has to be known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "remark", rename_all = "snake_case")]
 pub enum Remark {
     /// Records name no unit and count as one.

@@ -14,6 +14,7 @@ const LEAST_BLOCK: u64 = 64 << 10;
 
 /// Who says what the ceiling is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CeilingSource {
     /// The user.
@@ -26,6 +27,7 @@ pub enum CeilingSource {
 
 /// The ceiling of one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsedCeiling {
     /// Who says so.
     pub source: CeilingSource,

@@ -11,6 +11,7 @@ use super::pibenchmarks::{WEIGHTS, pi_value};
 
 /// Which composite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CompositeKind {
     /// The score of PiBenchmarks: a sum with weights of its own.
@@ -21,6 +22,7 @@ pub enum CompositeKind {
 
 /// Models by a composite.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompositeRanking {
     /// Which one.
     pub kind: CompositeKind,
@@ -38,6 +40,7 @@ pub struct CompositeRanking {
 
 /// A model in a composite.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompositeRow {
     /// Its name.
     pub model: String,

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// A record whose medium failed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailedRecord {
     /// Its id.
     pub record: String,
@@ -23,6 +24,7 @@ pub struct FailedRecord {
 
 /// Units that failed, of all of a model, with Jeffreys's interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailureShare {
     /// Units that failed.
     pub failed: u32,

@@ -34,7 +34,7 @@ pub(crate) fn sheet(data: &[u8]) {
         Err(error) => claims::one_line(&error),
         Ok(sheet) => {
             let options = Options { sheet: Some(sheet), ..Options::default() };
-            assert_eq!(options.given("a/1.txt"), options.given("a/1.txt"));
+            assert_eq!(options.given("a/1.txt", 1), options.given("a/1.txt", 1));
         }
     }
 }

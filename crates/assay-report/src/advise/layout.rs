@@ -1,7 +1,6 @@
 //! An advice under construction: the sentence with the decision, then tables and lists.
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::document::{Answered, Block, Column, Data, Document, Row, Table};
 
@@ -9,6 +8,19 @@ use crate::document::{Answered, Block, Column, Data, Document, Row, Table};
 #[derive(Default)]
 pub(super) struct Parts {
     blocks: Vec<Block>,
+}
+
+/// What `assay advise --json` prints: the answer with the numbers behind it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AdviceDocument<'a, T> {
+    /// The question: `nas`, `cache`, `buy` or `class`.
+    advice: &'a str,
+    /// The answer, for people.
+    sentence: String,
+    /// The numbers behind it.
+    #[serde(flatten)]
+    numbers: T,
 }
 
 impl Parts {
@@ -48,11 +60,9 @@ impl Parts {
         data: Data,
         numbers: &impl Serialize,
     ) -> Answered {
-        let mut json = json!({ "advice": kind, "sentence": assay_core::text::harmless(&sentence) });
+        let advice = AdviceDocument { advice: kind, sentence: assay_core::text::harmless(&sentence), numbers };
         // Numbers and text with string keys: this cannot fail.
-        if let (Some(all), Ok(Value::Object(fields))) = (json.as_object_mut(), serde_json::to_value(numbers)) {
-            all.extend(fields);
-        }
+        let json = serde_json::to_value(advice).unwrap_or_default();
         Answered { document: Document { kind: "Advice", about, finding: sentence, blocks: self.blocks, data }, json }
     }
 }

@@ -11,4 +11,5 @@ pub use buy::buy;
 pub use cache::cache;
 pub use class::class;
 pub(crate) use class::{against, kind};
+pub use layout::AdviceDocument;
 pub use nas::nas;

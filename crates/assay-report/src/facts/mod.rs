@@ -8,4 +8,4 @@ mod words;
 pub(crate) use fact::{Fact, Rank};
 pub(crate) use medium::{RULE as MEDIUM_RULE, of_medium};
 pub(crate) use record::{about, results};
-pub(crate) use words::{host, machine, nanoseconds, no_figure, scaled_down, slot, unit, when};
+pub(crate) use words::{host, machine, nanoseconds, no_figure, other_labels, scaled_down, slot, unit, when};

@@ -55,6 +55,13 @@ pub(crate) fn slot(record: &Record) -> String {
     record.labels.get("slot").or(record.host.slot.as_ref()).map(|slot| clean(slot)).unwrap_or_default()
 }
 
+/// Labels that have no column or name of their own: `build main, price 9.90`. Empty without.
+pub(crate) fn other_labels(record: &Record) -> String {
+    let others = record.labels.iter().filter(|(key, _)| !["model", "unit", "slot"].contains(&key.as_str()));
+    let parts: Vec<String> = others.map(|(key, value)| format!("{} {}", clean(key), clean(value))).collect();
+    parts.join(", ")
+}
+
 /// A number of nanoseconds as people say it.
 pub(crate) fn nanoseconds(ns: u64) -> String {
     span(Duration::from_nanos(ns))

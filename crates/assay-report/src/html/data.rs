@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::sensors;
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Charts {
     /// What the bus lets through, MB/s.
     reachable: Option<f64>,
@@ -21,6 +22,7 @@ struct Charts {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Workload {
     /// Whether IOPS are what people read.
     random: bool,
@@ -31,6 +33,7 @@ struct Workload {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RepeatData {
     seconds: f64,
     samples: Vec<SampleData>,
@@ -41,6 +44,7 @@ struct RepeatData {
 type SampleData = (f64, f64, f64, f64, Option<u64>, Option<u64>);
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SensorData {
     name: String,
     unit: String,

@@ -25,7 +25,7 @@ pub(crate) struct Overview {
 pub(crate) struct Listed {
     /// The medium.
     pub(crate) title: String,
-    /// What tells records of one model apart: id, unit, slot.
+    /// What tells records of one model apart: id, unit, slot and other labels.
     pub(crate) place: String,
     pub(crate) word: &'static str,
     pub(crate) tone: Tone,
@@ -70,6 +70,7 @@ impl Listed {
 
 fn place(record: &Record) -> String {
     let part = |name: &str, text: String| (!text.is_empty()).then(|| format!("{name} {text}"));
-    let parts = [Some(clean(&record.id)), part("unit", facts::unit(record)), part("slot", facts::slot(record))];
+    let labels = Some(facts::other_labels(record)).filter(|labels| !labels.is_empty());
+    let parts = [Some(clean(&record.id)), part("unit", facts::unit(record)), part("slot", facts::slot(record)), labels];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

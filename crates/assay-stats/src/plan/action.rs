@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// So many new units of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Order {
     /// The model.
     pub model: String,
@@ -13,6 +14,7 @@ pub struct Order {
 
 /// What to do next. Models are named as the contenders are.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum NextAction {
     /// Measure new units of these models.

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// A place on the podium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Medal {
     /// In the first layer.

@@ -8,6 +8,7 @@ use super::observation::Invalid;
 
 /// What the design does not allow to tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "remark", rename_all = "snake_case")]
 pub enum Notice {
     /// Observations have no slot, so slots were left alone.

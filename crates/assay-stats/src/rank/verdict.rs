@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// What can be said about the first model of a [`Pair`] against the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     /// The first is better, with the error over all pairs kept.

@@ -1,9 +1,10 @@
 //! `assay baseline`
 
 use assay_core::exit::Exit;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::cli::{BaselineArgs, BaselineCommand};
+use crate::documents::{BaselineDocument, RemovedBaseline};
 use crate::failure::Failure;
 use crate::{baselines, output, queries, state};
 
@@ -13,7 +14,8 @@ pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
             let store = state::existing()?.ok_or_else(|| Failure::usage(state::EMPTY))?;
             let ids = queries::resolve(&store, queries)?;
             baselines::set(name, &ids)?;
-            tell(*json, &json!({ "baseline": name, "records": ids }), &described(name, &ids))?;
+            let line = described(name, &ids);
+            tell(*json, &BaselineDocument { baseline: name.clone(), records: ids }, &line)?;
         }
         BaselineCommand::List { names, json } => {
             let mut all = Vec::new();
@@ -22,8 +24,8 @@ pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
                 all.push((name, ids));
             }
             if *json {
-                let rows = all.iter().map(|(name, ids)| json!({ "baseline": name, "records": ids })).collect();
-                output::print_json(&serde_json::Value::Array(rows))?;
+                let row = |(baseline, records)| BaselineDocument { baseline, records };
+                output::print_json(&all.into_iter().map(row).collect::<Vec<_>>())?;
             } else if all.is_empty() {
                 output::tell("there is no baseline; assay baseline set NAME QUERY creates one");
             } else {
@@ -33,7 +35,7 @@ pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
         }
         BaselineCommand::Rm { name, json } => {
             baselines::remove(name)?;
-            tell(*json, &json!({ "removed": name }), &format!("removed baseline {name}"))?;
+            tell(*json, &RemovedBaseline { removed: name.clone() }, &format!("removed baseline {name}"))?;
         }
     }
     Ok(Exit::Good)
@@ -55,7 +57,7 @@ fn described(name: &str, ids: &[String]) -> String {
     format!("{name}: {}", ids.join(", "))
 }
 
-fn tell(json: bool, document: &serde_json::Value, line: &str) -> Result<(), Failure> {
+fn tell(json: bool, document: &impl Serialize, line: &str) -> Result<(), Failure> {
     if json {
         return output::print_json(document);
     }

@@ -7,20 +7,21 @@ use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, compare};
-use assay_store::{Detail, divided};
-use serde_json::{Value, json};
+use assay_store::Detail;
+use serde_json::Value;
 
 use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::{CompareArgs, GateFormatArg};
+use crate::documents::CompareDocument;
 use crate::failure::Failure;
-use crate::{answer, output, queries};
+use crate::{output, queries};
 
 pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let mut target = match args.format {
         Some(_) => Target::of_text(&args.file)?,
         None => Target::new(&args.file, WITH_PICTURE)?,
     };
-    let of = |group: &String| target.redacted(queries::find_all(&divided(group), Detail::Latencies)?);
+    let of = |group: &String| target.redacted(queries::find_all(&[group], Detail::Latencies)?);
     let mut named: Vec<Vec<Record>> = args.queries.iter().map(of).collect::<Result<_, _>>()?;
     target.settle(named.iter_mut().flatten());
     let groups = groups(args, &named);
@@ -70,12 +71,11 @@ impl Answer for CompareAnswer {
 
     /// The comparison with what says of which form it is.
     fn json(&self) -> Result<Value, Failure> {
-        let comparison = answer::json(serde_json::to_value(&self.comparison))?;
-        let mut document = json!({ "comparison": comparison, "answered": self.comparison.is_answered() });
-        if let Some(gate) = &self.gate {
-            document["limits"] = answer::json(serde_json::to_value(gate))?;
-        }
-        Ok(document)
+        output::json(&CompareDocument {
+            comparison: &self.comparison,
+            answered: self.comparison.is_answered(),
+            limits: self.gate.as_ref(),
+        })
     }
 
     fn document(&self) -> Document {

@@ -5,8 +5,8 @@ use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::units::{Bytes, nanoseconds, span};
 use assay_core::workload::Sync;
 use assay_runner::longest_repeat;
-use serde_json::json;
 
+use crate::documents::{DryRunDocument, DryRunStep, SuiteName};
 use crate::failure::Failure;
 use crate::output;
 
@@ -15,18 +15,24 @@ pub(super) fn show(record: &Record, suite: &Suite, as_json: bool) -> Result<(), 
     let settings = &record.settings;
     let each: Vec<_> = suite.workloads.iter().map(|w| longest_repeat(suite, w)).collect();
     if as_json {
-        let workloads = suite.workloads.iter().zip(&each).map(|(w, longest)| {
-            json!({ "name": w.name, "title": title(w), "repeats": suite.repeats, "longest_ns": nanoseconds(*longest) })
+        let step = |name: &str, title: String, longest| DryRunStep {
+            name: name.to_owned(),
+            title,
+            repeats: suite.repeats,
+            longest_ns: nanoseconds(longest),
+        };
+        let workloads = suite.workloads.iter().zip(&each).map(|(w, longest)| step(&w.name, title(w), *longest));
+        let programs = suite.programs.iter().map(|p| step(&p.name, p.does.to_string(), p.duration));
+        return output::print_json(&DryRunDocument {
+            dry_run: true,
+            suite: SuiteName { name: suite.name.clone(), version: suite.version },
+            medium: record.medium.title(),
+            budget_ns: settings.budget_ns,
+            enough: suite.enough,
+            planned_write_bytes: settings.planned_write_bytes,
+            workloads: workloads.collect(),
+            programs: programs.collect(),
         });
-        return output::print_json(&json!({
-            "dry_run": true, "suite": { "name": suite.name, "version": suite.version }, "medium": record.medium.title(),
-            "budget_ns": settings.budget_ns, "enough": suite.enough, "planned_write_bytes": settings.planned_write_bytes,
-            "workloads": workloads.collect::<Vec<_>>(),
-            "programs": suite.programs.iter().map(|p| {
-                json!({ "name": p.name, "title": p.does.to_string(), "repeats": suite.repeats,
-                        "longest_ns": nanoseconds(p.duration) })
-            }).collect::<Vec<_>>(),
-        }));
     }
     let mut lines = vec![format!(
         "suite {}, version {}, on {}: at most {}, at most {} written",

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use assay_core::exit::Exit;
 use assay_store::{SqliteStore, Store};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cli::ExportArgs;
+use crate::documents::{self, ExportDocument};
 use crate::failure::Failure;
 use crate::{output, queries, state};
 
@@ -34,7 +35,7 @@ pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
         }
     }
     if args.json {
-        output::print_json(&json!({ "store": args.store.to_string_lossy(), "records": ids }))?;
+        output::print_json(&ExportDocument { store: documents::path(&args.store), records: ids })?;
     } else {
         let records = if ids.len() == 1 { "record" } else { "records" };
         output::tell_wrapped(&format!(

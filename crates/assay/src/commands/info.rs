@@ -4,9 +4,9 @@ use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_device::Sysroot;
 use assay_store::Store;
-use serde_json::{Value, json};
 
 use crate::cli::InfoArgs;
+use crate::documents::InfoDocument;
 use crate::failure::Failure;
 use crate::leftovers::{Left, LeftoverAction};
 use crate::{journals, leftovers, output, queries, state};
@@ -17,13 +17,14 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     let target = assay_device::look(&sysroot, &path)?;
     let host = assay_device::host(&sysroot);
     if args.json {
-        let left: Vec<Value> = leftovers::found(&path, LeftoverAction::Looks).iter().map(Left::json).collect();
-        let pending: Vec<Value> =
-            journals::pending_on(&path).iter().map(|(journal, device)| journals::json(journal, device)).collect();
-        output::print_json(&json!({
-            "medium": target.medium, "host": host, "proof_devices": target.devices,
-            "left": left, "pending_journals": pending,
-        }))?;
+        let pending = journals::pending_on(&path);
+        output::print_json(&InfoDocument {
+            medium: target.medium,
+            host,
+            proof_devices: target.devices,
+            left: leftovers::found(&path, LeftoverAction::Looks).iter().map(Left::document).collect(),
+            pending_journals: pending.iter().map(|(journal, device)| journals::document(journal, device)).collect(),
+        })?;
         return Ok(Exit::Good);
     }
     output::print(&assay_report::info(&target.medium, &host, &output::stdout_style()))?;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use assay_core::exit::Exit;
 use assay_core::text::clean;
 use assay_store::Store;
-use serde_json::json;
 
 use crate::cli::LabelArgs;
+use crate::documents::LabelDocument;
 use crate::failure::Failure;
 use crate::{output, queries, state};
 
@@ -24,7 +24,7 @@ pub(super) fn label(args: &LabelArgs) -> Result<Exit, Failure> {
     let ids = queries::resolve(&store, std::slice::from_ref(&args.query))?;
     let changed = store.relabel(&ids, &labels)?;
     if args.json {
-        output::print_json(&json!({ "records": ids, "changed": changed, "labels": labels }))?;
+        output::print_json(&LabelDocument { records: ids, changed, labels })?;
     } else {
         let word = |count: usize| if count == 1 { "record" } else { "records" };
         let same = match ids.len() - changed.len() {

@@ -2,9 +2,9 @@
 
 use assay_core::exit::Exit;
 use assay_packed::{Packed, packed};
-use serde_json::{Value, json};
 
 use crate::cli::LicencesArgs;
+use crate::documents::LicenceDocument;
 use crate::failure::Failure;
 use crate::output;
 
@@ -15,7 +15,7 @@ static THIRD_PARTY: Packed = packed!("third-party.txt");
 
 pub(super) fn licences(args: &LicencesArgs) -> Result<Exit, Failure> {
     if args.json {
-        output::print_json(&Value::Array(works().collect()))?;
+        output::print_json(&works().collect::<Vec<_>>())?;
     } else {
         let rule = "-".repeat(80);
         output::print(&format!(
@@ -27,7 +27,7 @@ pub(super) fn licences(args: &LicencesArgs) -> Result<Exit, Failure> {
 }
 
 /// Name, version and licence of each work, from the lines of the list: columns with two blanks or more between.
-fn works() -> impl Iterator<Item = Value> {
+fn works() -> impl Iterator<Item = LicenceDocument> {
     let list = THIRD_PARTY.text().lines().take_while(|line| !line.starts_with("---"));
     list.filter_map(|line| {
         let (work, rest) = line.split_once("  ")?;
@@ -37,6 +37,10 @@ fn works() -> impl Iterator<Item = Value> {
             Some((name, version)) => (name, Some(version)),
             None => (work, None),
         };
-        Some(json!({ "name": name, "version": version, "licence": licence }))
+        Some(LicenceDocument {
+            name: name.to_owned(),
+            version: version.map(str::to_owned),
+            licence: licence.to_owned(),
+        })
     })
 }

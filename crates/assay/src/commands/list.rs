@@ -6,9 +6,9 @@ use assay_core::record::Record;
 use assay_report::{Document, Style};
 use serde_json::Value;
 
-use super::rows::rows;
 use crate::answer::{Answer, Target, WITHOUT_PICTURE};
 use crate::cli::{AggregateArg, ListArgs};
+use crate::documents::ListedRecord;
 use crate::failure::Failure;
 use crate::{output, queries};
 
@@ -53,7 +53,7 @@ impl Answer for Listed {
     }
 
     fn json(&self) -> Result<Value, Failure> {
-        Ok(rows(&self.0))
+        output::json(&self.0.iter().map(ListedRecord::new).collect::<Vec<_>>())
     }
 
     fn document(&self) -> Document {

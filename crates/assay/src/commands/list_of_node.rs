@@ -2,15 +2,16 @@
 
 use assay_core::exit::Exit;
 
-use super::rows::rows;
 use crate::cli::ListArgs;
+use crate::documents::ListedRecord;
 use crate::failure::Failure;
 use crate::{output, queries};
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let records = queries::listed(&args.queries)?;
     if args.json {
-        return output::print_json(&rows(&records)).map(|()| Exit::Good);
+        let rows: Vec<ListedRecord> = records.iter().map(ListedRecord::new).collect();
+        return output::print_json(&rows).map(|()| Exit::Good);
     }
     if records.is_empty() {
         output::tell(queries::nothing(&args.queries)?);

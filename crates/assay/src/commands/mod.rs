@@ -35,7 +35,6 @@ mod rank;
 mod report;
 mod resume;
 mod rm;
-mod rows;
 mod run;
 mod show;
 mod suite;

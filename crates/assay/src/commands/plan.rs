@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use assay_analysis::plan::{
-    Cell, ExperimentPlan, Moves, Outlook, Place, PlanError, RaceOptions, Request, Roster, Slots, SwapOptions,
-    arguments, outlook, race, read_plan, status, swap_test,
+    Cell, ExperimentPlan, Moves, Place, PlanError, RaceOptions, Request, Roster, Slots, SwapOptions, arguments,
+    outlook, race, read_plan, status, swap_test,
 };
 use assay_analysis::{Load, Quantity, by_model, deciding_load, deciding_quantity};
 use assay_core::exit::Exit;
@@ -13,10 +13,12 @@ use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_report::{Answered, plan};
 use assay_store::{Detail, Store, StoreError};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::answer::{Target, WITHOUT_PICTURE};
 use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
+use crate::documents;
+use crate::documents::fleet::{NewPlanDocument, PlanCell, PlanDocument, PlanStatusDocument, PlanSuitesDocument};
 use crate::failure::Failure;
 use crate::{files, input, output, queries, state, suites};
 
@@ -62,13 +64,12 @@ fn new(args: &NewArgs) -> Result<Exit, Failure> {
         write_new(file, &plan.to_text(), "records may refer to that plan")?;
     }
     if args.json {
-        let file = args.output.as_ref().map(|file| file.to_string_lossy());
-        let mut document = described(&plan, Some(&outlook));
-        document["file"] = json!(file);
-        if args.output.is_none() {
-            document["text"] = json!(plan.to_text());
-        }
-        output::print_json(&document)?;
+        let cells = plan.cells().iter().map(|cell| PlanCell { cell, command: None }).collect();
+        output::print_json(&NewPlanDocument {
+            plan: PlanDocument::new(&plan, cells, Some(&outlook)),
+            file: args.output.as_ref().map(documents::path),
+            text: args.output.is_none().then(|| plan.to_text()),
+        })?;
     } else if args.output.is_some() {
         output::print(&plan::outlook(&plan, &outlook, &output::stdout_style()))?;
     } else {
@@ -90,10 +91,9 @@ fn show(file: &Path, round: Option<usize>, target: &str, as_json: bool) -> Resul
         output::print(&plan::show(&plan, round, target, &output::stdout_style()))?;
         return Ok(Exit::Good);
     }
-    let mut document = described(&plan, None);
     let wanted = plan.cells().iter().filter(|cell| round.is_none_or(|round| cell.round == round));
-    document["cells"] = wanted.map(|cell| with_command(&plan, cell, target)).collect();
-    output::print_json(&document)?;
+    let cells = wanted.map(|cell| with_command(&plan, cell, target)).collect();
+    output::print_json(&PlanDocument::new(&plan, cells, None))?;
     Ok(Exit::Good)
 }
 
@@ -106,10 +106,10 @@ fn write_suites(file: &Path, directory: &Path, as_json: bool) -> Result<Exit, Fa
         let path = directory.join(plan.session_file(number));
         let text = format!("# order {number} of plan {}\n{}", plan.label(), suite.to_text());
         write_new(&path, &text, "it may be the suite of another plan")?;
-        written.push(path.to_string_lossy().into_owned());
+        written.push(documents::path(&path));
     }
     if as_json {
-        output::print_json(&json!({ "plan": plan.label(), "files": written }))?;
+        output::print_json(&PlanSuitesDocument { plan: plan.label(), files: written })?;
     } else if written.is_empty() {
         output::tell(&format!("all cells run the suite unchanged; use --suite {}", plan.suite().source));
     } else {
@@ -122,9 +122,8 @@ fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> 
     let target = Target::new(to, WITHOUT_PICTURE)?;
     let plan = read(file)?;
     let status = status(&plan, &target.redacted(records_about(&plan)?)?);
-    let mut json = json!(status);
-    json["complete"] = json!(status.complete());
-    json["missing"] = json!(status.missing());
+    let (complete, missing) = (status.complete(), status.missing());
+    let json = output::json(&PlanStatusDocument { status: &status, complete, missing })?;
     target.deliver(&Answered { document: plan::status(&plan, &status), json }, as_json)?;
     Ok(if status.complete() { Exit::Good } else { Exit::No })
 }
@@ -231,22 +230,7 @@ fn records_about(plan: &ExperimentPlan) -> Result<Vec<Record>, Failure> {
     Ok(records.into_iter().flatten().collect())
 }
 
-fn described(plan: &ExperimentPlan, outlook: Option<&Outlook>) -> Value {
-    let suite = plan.suite();
-    json!({
-        "plan": plan.label(), "hash": plan.hash(), "seed": plan.seed(), "rounds": plan.rounds(),
-        "waves": plan.waves(), "moves": plan.moves(), "slots": plan.slots(), "models": plan.models(),
-        "handling_minutes": plan.handling_minutes(),
-        "suite": {
-            "name": suite.suite.name, "version": suite.suite.version, "source": suite.source, "hash": suite.hash,
-        },
-        "orders": plan.orders(), "cells": plan.cells(), "outlook": outlook,
-    })
-}
-
-fn with_command(plan: &ExperimentPlan, cell: &Cell, target: &str) -> Value {
-    let mut value = json!(cell);
-    let words: Vec<String> = std::iter::once("assay".to_owned()).chain(arguments(plan, cell, target)).collect();
-    value["command"] = json!(words);
-    value
+fn with_command<'a>(plan: &ExperimentPlan, cell: &'a Cell, target: &str) -> PlanCell<'a> {
+    let words = std::iter::once("assay".to_owned()).chain(arguments(plan, cell, target)).collect();
+    PlanCell { cell, command: Some(words) }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::RankArgs;
 use crate::failure::Failure;
-use crate::{answer, queries};
+use crate::{output, queries};
 
 pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let mut target = Target::new(&args.file, WITH_PICTURE)?;
@@ -49,7 +49,7 @@ impl Answer for Ranked {
     }
 
     fn json(&self) -> Result<Value, Failure> {
-        answer::json(serde_json::to_value(&self.report))
+        output::json(&self.report)
     }
 
     fn document(&self) -> Document {

@@ -4,9 +4,10 @@ use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
 use assay_report::{Format, Redactor, View, render, render_files};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cli::ReportArgs;
+use crate::documents::{self, ReportDocument};
 use crate::failure::Failure;
 use crate::{files, output, queries, state};
 
@@ -37,7 +38,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
             let shown = output::shown(&args.output);
             Failure::usage(format!("{shown} is a directory, which only --format fio-json writes to; name a file"))
         })?;
-        return write_files(args, several, found.iter().map(|f| f.record.id.as_str()).collect());
+        return write_files(args, several, found.iter().map(|f| f.record.id.clone()).collect());
     }
     if !to_stdout {
         files::check_writable(&args.output)?;
@@ -52,10 +53,9 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     } else {
         files::write_whole(&args.output, &text)?;
         if args.json {
-            let ids: Vec<&str> = found.iter().map(|f| f.record.id.as_str()).collect();
-            // As text: a name need not be UTF-8, and JSON is.
-            let file = args.output.to_string_lossy();
-            output::print_json(&json!({ "file": file, "records": ids, "bytes": text.len() }))?;
+            let records = found.into_iter().map(|f| f.record.id).collect();
+            let file = documents::path(&args.output);
+            output::print_json(&ReportDocument { file, files: None, records, bytes: text.len() })?;
         } else {
             output::tell(&format!("wrote {}", output::shown(&args.output)));
         }
@@ -64,7 +64,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 }
 
 /// Writes each file into the directory, and makes the directory first if it is missing.
-fn write_files(args: &ReportArgs, several: Vec<(String, String)>, ids: Vec<&str>) -> Result<Exit, Failure> {
+fn write_files(args: &ReportArgs, several: Vec<(String, String)>, ids: Vec<String>) -> Result<Exit, Failure> {
     let shown = output::shown(&args.output);
     if let Err(error) = std::fs::create_dir(&args.output)
         && error.kind() != std::io::ErrorKind::AlreadyExists
@@ -77,10 +77,9 @@ fn write_files(args: &ReportArgs, several: Vec<(String, String)>, ids: Vec<&str>
         files::write_whole(&args.output.join(name), text)?;
     }
     if args.json {
-        let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
-        let bytes: usize = several.iter().map(|(_, text)| text.len()).sum();
-        let file = args.output.to_string_lossy();
-        output::print_json(&json!({ "file": file, "files": names, "records": ids, "bytes": bytes }))?;
+        let bytes = several.iter().map(|(_, text)| text.len()).sum();
+        let files = Some(several.into_iter().map(|(name, _)| name).collect());
+        output::print_json(&ReportDocument { file: documents::path(&args.output), files, records: ids, bytes })?;
     } else {
         let count = several.len();
         output::tell(&format!("wrote {count} {} to {shown}", if count == 1 { "file" } else { "files" }));

@@ -2,11 +2,11 @@
 
 use assay_core::exit::Exit;
 use assay_store::Store;
-use serde_json::json;
 
 use super::finished::REPORTS;
 use crate::cli::RmArgs;
 use crate::data_directory::DataDirectory;
+use crate::documents::RemovedRecords;
 use crate::failure::Failure;
 use crate::{output, queries, state};
 
@@ -15,7 +15,7 @@ pub(super) fn rm(args: &RmArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("the store is empty; there is nothing to remove"));
     };
     // All of them are looked up before the first is removed: a typing error removes nothing.
-    if args.queries.iter().any(|query| ["", "all"].contains(&query.trim())) {
+    if queries::divided(&args.queries).any(|query| ["", "all"].contains(&query.trim())) {
         return Err(Failure::usage("rm does not take `all`; name the records, or remove the store's file"));
     }
     let ids = queries::resolve(&store, &args.queries)?;
@@ -25,7 +25,7 @@ pub(super) fn rm(args: &RmArgs) -> Result<Exit, Failure> {
         let _ = reports.as_ref().map(|reports| reports.remove(&format!("{id}.html")));
     }
     if args.json {
-        output::print_json(&json!({ "removed": ids }))?;
+        output::print_json(&RemovedRecords { removed: ids })?;
     } else {
         output::tell(&format!("removed {}", ids.join(", ")));
     }

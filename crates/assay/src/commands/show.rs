@@ -5,9 +5,9 @@ use assay_core::exit::Exit;
 use assay_core::record::Measurement;
 use assay_core::text;
 use assay_store::Stored;
-use serde_json::json;
 
 use crate::cli::ShowArgs;
+use crate::documents::{LatencyPercentile, LoadPercentiles, RecordPercentiles};
 use crate::failure::Failure;
 use crate::{output, queries};
 
@@ -27,13 +27,14 @@ fn percentiles(found: &[Stored], args: &ShowArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     let of = |m: &Measurement| {
-        let all = shares.iter().map(|share| json!({ "share": share, "latency_ns": percentile(m, *share) }));
-        json!({ "workload": m.workload.name, "percentiles": all.collect::<Vec<_>>() })
+        let all = shares.iter().map(|share| LatencyPercentile { share: *share, latency_ns: percentile(m, *share) });
+        LoadPercentiles { workload: m.workload.name.clone(), percentiles: all.collect() }
     };
-    let records = found.iter().map(|stored| {
-        json!({ "record": stored.record.id, "workloads": stored.record.measurements.iter().map(of).collect::<Vec<_>>() })
-    });
-    output::print_json(&json!(records.collect::<Vec<_>>()))?;
+    let record = |stored: &Stored| RecordPercentiles {
+        record: stored.record.id.clone(),
+        workloads: stored.record.measurements.iter().map(of).collect(),
+    };
+    output::print_json(&found.iter().map(record).collect::<Vec<_>>())?;
     Ok(Exit::Good)
 }
 

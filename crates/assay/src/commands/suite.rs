@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use assay_core::exit::Exit;
-use assay_core::suite::{LEAST_REPEATS, Suite};
+use assay_core::program;
+use assay_core::suite::{LEAST_REPEATS, Suite, SuiteWorkload};
 use assay_core::text::harmless;
 use assay_core::units::{nanoseconds, span};
 use assay_fio::{Amount, Wish};
 use assay_report::{left, table, wrapped};
-use serde_json::{Value, json};
 
 use crate::cli::{ExportFormat, SuiteArgs, SuiteCommand};
+use crate::documents::{self, SuiteDocument, SuiteLoad, SuiteProgram, SuiteText, WrittenFile};
 use crate::failure::Failure;
 use crate::{files, output, suites};
 
@@ -27,7 +28,7 @@ pub(super) fn suite(args: SuiteArgs) -> Result<Exit, Failure> {
                 ExportFormat::Toml => suites::checked(&suite)?.0,
                 ExportFormat::Fio => assay_fio::job_file(&suites::load(&suite)?),
             };
-            write(&text, output.as_deref(), json.then(|| json!({ "text": text })))?;
+            write(&text, output.as_deref(), json.then(|| SuiteText { text: text.clone(), notes: None }))?;
         }
     }
     Ok(Exit::Good)
@@ -44,17 +45,17 @@ fn import(file: &str, size: Option<Amount>, output: Option<&Path>, as_json: bool
     let (_, suite, notes) = suites::wished(file, &wish)?;
     notes.iter().for_each(|note| output::tell_wrapped(note));
     let text = suite.to_text();
-    write(&text, output, as_json.then(|| json!({ "text": text, "notes": notes })))
+    write(&text, output, as_json.then(|| SuiteText { text: text.clone(), notes: Some(notes) }))
 }
 
 /// Writes a text to a file or prints it; says with `json` what was written where JSON was asked for.
-fn write(text: &str, file: Option<&Path>, json: Option<Value>) -> Result<(), Failure> {
+fn write(text: &str, file: Option<&Path>, json: Option<SuiteText>) -> Result<(), Failure> {
     let Some(path) = file else {
         return json.map_or_else(|| output::print_file(text), |json| output::print_json(&json));
     };
     files::write_whole(path, text)?;
     match json {
-        Some(_) => output::print_json(&json!({ "file": path.to_string_lossy(), "bytes": text.len() })),
+        Some(_) => output::print_json(&WrittenFile { file: documents::path(path), bytes: text.len() }),
         None => Ok(()),
     }
 }
@@ -62,7 +63,7 @@ fn write(text: &str, file: Option<&Path>, json: Option<Value>) -> Result<(), Fai
 fn list(as_json: bool) -> Result<(), Failure> {
     let all: Vec<Suite> = suites::BUILT_IN.iter().map(|(name, _)| suites::load(name)).collect::<Result<_, _>>()?;
     if as_json {
-        return output::print_json(&Value::Array(all.iter().map(describe).collect()));
+        return output::print_json(&all.iter().map(describe).collect::<Vec<_>>());
     }
     let columns = vec![left("suite"), left("time"), left("writes"), left("workloads"), wrapped("answers")];
     let row = |suite: &Suite| {
@@ -77,32 +78,49 @@ fn show(name: &str, as_json: bool) -> Result<(), Failure> {
     if as_json { output::print_json(&describe(&suite)) } else { output::print_file(&text) }
 }
 
-fn describe(suite: &Suite) -> Value {
-    let workloads: Vec<Value> = suite
-        .workloads
-        .iter()
-        .map(|w| {
-            json!({
-                "name": w.name, "op": w.op, "read_percent": w.read_percent, "pattern": w.pattern,
-                "block_bytes": w.mean_block(), "blocks": w.blocks, "queue_depth": w.queue_depth, "jobs": w.jobs, "sync": w.sync,
-                "direct": w.direct, "span_bytes": w.span,
-                "rate": w.rate.as_ref().map(ToString::to_string),
-                "arrivals": w.rate.as_ref().map(|_| w.process.name()),
-                "distribution": w.distribution,
-                "think": w.think, "cpus": w.cpus, "poll": w.poll, "group": w.group,
-                "duration_ns": w.duration.map(nanoseconds),
-            })
-        })
-        .collect();
-    json!({
-        "name": suite.name, "version": suite.version, "purpose": suite.purpose,
-        "budget_ns": nanoseconds(suite.budget),
-        "max_write_bytes": suite.max_write, "repeats": suite.repeats, "enough": suite.enough,
-        "span_bytes": suite.span, "workloads": workloads,
-        "programs": suite.programs.iter().map(|p| {
-            json!({ "name": p.name, "does": p.does.to_string(), "duration_ns": nanoseconds(p.duration) })
-        }).collect::<Vec<_>>(),
-    })
+fn describe(suite: &Suite) -> SuiteDocument {
+    let program = |p: &program::SuiteProgram| SuiteProgram {
+        name: p.name.clone(),
+        does: p.does.to_string(),
+        duration_ns: nanoseconds(p.duration),
+    };
+    SuiteDocument {
+        name: suite.name.clone(),
+        version: suite.version,
+        purpose: suite.purpose.clone(),
+        budget_ns: nanoseconds(suite.budget),
+        max_write_bytes: suite.max_write.0,
+        repeats: suite.repeats,
+        enough: suite.enough,
+        span_bytes: suite.span.0,
+        workloads: suite.workloads.iter().map(load).collect(),
+        programs: suite.programs.iter().map(program).collect(),
+    }
+}
+
+fn load(w: &SuiteWorkload) -> SuiteLoad {
+    SuiteLoad {
+        name: w.name.clone(),
+        op: w.op,
+        read_percent: w.read_percent,
+        pattern: w.pattern,
+        block_bytes: w.mean_block(),
+        blocks: w.blocks.clone(),
+        queue_depth: w.queue_depth,
+        jobs: w.jobs,
+        sync: w.sync,
+        direct: w.direct,
+        span_bytes: w.span.map(|span| span.0),
+        rate: w.rate.as_ref().map(ToString::to_string),
+        arrivals: w.rate.as_ref().map(|_| w.process.name()),
+        distribution: w.distribution.clone(),
+        think: w.think,
+        cpus: w.cpus.clone(),
+        poll: w.poll,
+        group: w.group.clone(),
+        refined: w.refined.clone(),
+        duration_ns: w.duration.map(nanoseconds),
+    }
 }
 
 /// How many repeats of each workload.

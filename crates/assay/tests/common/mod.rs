@@ -7,6 +7,7 @@
     reason = "each test program uses its part, and fails by panicking"
 )]
 
+pub mod contract;
 pub mod family;
 pub mod known;
 pub mod originals;
@@ -266,12 +267,13 @@ impl Done {
         Self { code: output.status.code(), stdout, stderr, elapsed }
     }
 
-    /// It ended with `code`, nothing on standard output, and one line on standard error that
+    /// It ended with `code`, nothing but the same as JSON on standard output, and one line on standard error that
     /// begins like all of them and holds these words.
     #[track_caller]
     pub fn refuses(&self, code: i32, words: &[&str]) -> &Self {
         assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
-        assert!(self.stdout.is_empty(), "on standard output: {}", self.stdout);
+        let is_error = self.stdout.starts_with("{\n  \"error\": {") || self.stdout.starts_with("{\"error\":{");
+        assert!(self.stdout.is_empty() || is_error, "on standard output: {}", self.stdout);
         assert!(self.stderr.starts_with("assay: "), "{}", self.stderr);
         assert!(self.stderr.ends_with('\n') && self.stderr.lines().count() == 1, "not one line: {:?}", self.stderr);
         assert_harmless(&self.stderr);
@@ -327,10 +329,13 @@ pub fn is_installed(program: &str, test: &str) -> bool {
 pub fn run(command: Command) -> Done {
     let start = Instant::now();
     let shown = format!("{command:?}");
+    let asked = contract::Asked::of(&command);
     let output = assert_cmd::Command::from_std(command).timeout(TIMEOUT).output().unwrap();
     let end = start.elapsed();
     assert!(end < TIMEOUT, "hangs: {shown}");
-    Done::new(&output, end)
+    let done = Done::new(&output, end);
+    contract::check(&asked, done.code, &done.stdout);
+    done
 }
 
 /// The same as another user.

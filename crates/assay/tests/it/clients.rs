@@ -38,6 +38,25 @@ fn python(test: &str, module: &str, program: &str, arguments: &[&Path]) -> Optio
 }
 
 #[test]
+fn the_jq_recipes_of_the_docs_run() {
+    const TEST: &str = "the_jq_recipes_of_the_docs_run";
+    if program("jq").is_none() {
+        return skip(TEST, &Missing("needs jq".to_owned()));
+    }
+    let place = Place::new();
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md")).unwrap();
+    let recipes: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("    assay ")).collect();
+    assert!(recipes.len() > 4, "{recipes:?}");
+    for recipe in recipes {
+        let done = run(place.shell(&format!("\"$ASSAY\" {recipe}")));
+        done.succeeds();
+        let cells = |line: &str| line.split('\t').filter(|cell| !cell.is_empty()).count();
+        assert!(done.stdout.lines().any(|line| cells(line) > 1), "{recipe}: {}", done.stdout);
+        assert!(done.stdout.lines().all(|line| !line.starts_with('\t')), "{recipe}: {}", done.stdout);
+    }
+}
+
+#[test]
 fn promtool_accepts_the_series() {
     const TEST: &str = "promtool_accepts_the_series";
     let Some(promtool) = program("promtool") else { return skip(TEST, &Missing("needs promtool".to_owned())) };

@@ -182,6 +182,10 @@ fn every_command_line_in_the_documentation_does_what_it_says() {
                 elsewhere.insert(at);
                 continue;
             }
+            // A test of `clients.rs` runs them where jq is installed.
+            if line.contains(" | jq ") {
+                continue;
+            }
             let own = here(&line, &place);
             // Nothing outside of the place is touched, whatever somebody writes into a page.
             let outside = [" /", "=/", ">/", "\"/", "'/", " ~", "=~", "\"~", "'~", ".."]

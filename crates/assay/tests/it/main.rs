@@ -36,6 +36,7 @@ mod handles;
 mod hostile;
 mod identity;
 mod import;
+mod json;
 mod launchers;
 mod licences;
 mod manner;

@@ -211,3 +211,18 @@ fn a_misspelt_value_is_refused_with_the_nearest_one() {
         run(place.assay(["list", query])).succeeds();
     }
 }
+
+#[test]
+fn commas_divide_queries_in_every_command() {
+    let place = three();
+    assert_eq!(ids(&place, &["unit=1,unit=2"]), ids(&place, &["unit=1", "unit=2"]));
+    let all = ids(&place, &[]);
+    assert_eq!(ids(&place, &["unit=1,2"]), all);
+    assert_eq!(ids(&place, &[&all.join(",")]), all);
+    run(place.assay(["rm", "last,all"])).refuses(2, &["rm does not take `all`"]);
+    run(place.assay(["rm", &all[..2].join(",")])).succeeds();
+    assert_eq!(ids(&place, &[]), all[2..]);
+    // A path is itself, whatever its name.
+    place.file("a,b.txt", "104857600 bytes (105 MB, 100 MiB) copied, 5.0 s, 21.0 MB/s\n");
+    assert_eq!(ids(&place, &["./a,b.txt"]).len(), 1);
+}

@@ -9,10 +9,10 @@ mod table;
 use assay_core::exit::Exit;
 use assay_core::medium::{Medium, Mounted};
 use assay_engine::Control;
-use serde_json::{Value, json};
 
 use super::ansible::via;
 use crate::cli::{FleetCheckArgs, ViaArg};
+use crate::documents::fleet::{CheckedNode, ClockDocument, FleetCheckDocument};
 use crate::failure::Failure;
 use crate::{output, signals};
 use row::Row;
@@ -33,8 +33,8 @@ pub(super) fn check(args: &FleetCheckArgs) -> Result<Exit, Failure> {
     }
     if args.json {
         let (fit, no_medium) = (rows.iter().filter(|row| fits(row, &rows)).count(), astray(&rows).count());
-        let nodes: Vec<Value> = rows.iter().map(|row| json(row, &rows)).collect();
-        output::print_json(&json!({ "nodes": nodes, "fit": fit, "no_medium": no_medium }))?;
+        let nodes = rows.iter().map(|row| document(row, &rows)).collect();
+        output::print_json(&FleetCheckDocument { nodes, fit, no_medium })?;
     } else {
         output::print(&table::text(&rows, &output::stdout_style()))?;
     }
@@ -72,13 +72,24 @@ fn refusal(row: &Row) -> Option<String> {
     (row.planned_write_bytes.is_none() || row.budget_ns.is_none()).then(|| "its answer cannot be read".to_owned())
 }
 
-fn json(row: &Row, rows: &[Row]) -> Value {
-    json!({
-        "node": row.node, "target": row.target, "unit": row.unit, "slot": row.slot, "reached": row.reached,
-        "machine": row.machine, "bits": row.bits, "version": row.version, "medium": row.medium,
-        "mounted": row.medium.as_ref().map(Medium::mounted), "free_bytes": row.free_bytes,
-        "clock": row.clock.map(|clock| json!({ "offset_ns": clock.offset_ns, "bound_ns": clock.bound_ns })),
-        "planned_write_bytes": row.planned_write_bytes, "budget_ns": row.budget_ns,
-        "fits": fits(row, rows), "no_medium": is_no_medium(row), "reason": row.reason,
-    })
+fn document<'a>(row: &'a Row, rows: &[Row]) -> CheckedNode<'a> {
+    CheckedNode {
+        node: &row.node,
+        target: &row.target,
+        unit: &row.unit,
+        slot: &row.slot,
+        reached: row.reached,
+        machine: &row.machine,
+        bits: row.bits,
+        version: &row.version,
+        medium: row.medium.as_ref(),
+        mounted: row.medium.as_ref().map(Medium::mounted),
+        free_bytes: row.free_bytes,
+        clock: row.clock.map(|clock| ClockDocument { offset_ns: clock.offset_ns, bound_ns: clock.bound_ns }),
+        planned_write_bytes: row.planned_write_bytes,
+        budget_ns: row.budget_ns,
+        fits: fits(row, rows),
+        no_medium: is_no_medium(row),
+        reason: row.reason.as_deref(),
+    }
 }

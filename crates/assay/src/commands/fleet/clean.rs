@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::ansible::{Ansible, reason, via};
 use super::count::Count;
 use crate::cli::{FleetCleanArgs, ViaArg};
+use crate::documents::fleet::{CleanDocument, CleanedNode};
 use crate::failure::Failure;
 use crate::{output, signals};
 
@@ -51,7 +52,7 @@ pub(super) fn clean(args: &FleetCleanArgs) -> Result<Exit, Failure> {
     })?;
     drop(count);
     if args.json {
-        output::print_json(&json!({ "nodes": rows.iter().map(json).collect::<Vec<_>>() }))?;
+        output::print_json(&CleanDocument { nodes: rows.iter().map(document).collect() })?;
     } else {
         output::print(&rows.iter().map(line).collect::<String>())?;
     }
@@ -75,6 +76,12 @@ fn line(row: &Row) -> String {
     format!("{}: {}\n", harmless(&row.node), words.join("; "))
 }
 
-fn json(row: &Row) -> Value {
-    json!({ "node": row.node, "removed": row.removed, "left": row.left, "kept": row.kept, "reason": row.reason })
+fn document(row: &Row) -> CleanedNode<'_> {
+    CleanedNode {
+        node: &row.node,
+        removed: &row.removed,
+        left: &row.left,
+        kept: &row.kept,
+        reason: row.reason.as_deref(),
+    }
 }

@@ -8,13 +8,13 @@ use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_engine::Control;
 use assay_fleet::{Launcher, Ledger};
-use serde_json::{Value, json};
 
 use super::home::{FetchResult, Home};
 use super::ledgers;
 use super::records::adopt;
 use super::rotate;
 use crate::cli::{FleetCollectArgs, ViaArg};
+use crate::documents::fleet::{CollectDocument, CollectedNode, RefusedRecord};
 use crate::failure::Failure;
 use crate::together::check_name;
 use crate::{output, signals};
@@ -77,7 +77,7 @@ impl Row {
 
 fn tell(args: &FleetCollectArgs, run: &str, rows: &[Row]) -> Result<(), Failure> {
     if args.json {
-        return output::print_json(&json!({ "run": run, "nodes": rows.iter().map(json).collect::<Vec<_>>() }));
+        return output::print_json(&CollectDocument { run, nodes: rows.iter().map(document).collect() });
     }
     let width = rows.iter().map(|row| row.node.len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -100,7 +100,12 @@ fn tell(args: &FleetCollectArgs, run: &str, rows: &[Row]) -> Result<(), Failure>
     output::print(&text)
 }
 
-fn json(row: &Row) -> Value {
-    let refused: Vec<Value> = row.refused.iter().map(|(id, reason)| json!({ "id": id, "reason": reason })).collect();
-    json!({ "node": row.node, "taken": row.taken, "here": row.here, "refused": refused, "reason": row.reason })
+fn document(row: &Row) -> CollectedNode<'_> {
+    CollectedNode {
+        node: &row.node,
+        taken: &row.taken,
+        here: &row.here,
+        refused: row.refused.iter().map(|(id, reason)| RefusedRecord { id, reason }).collect(),
+        reason: row.reason.as_deref(),
+    }
 }

@@ -6,13 +6,14 @@ use assay_fleet::Ledger;
 
 use super::ledgers;
 use crate::cli::FleetListArgs;
+use crate::documents::fleet::FleetListDocument;
 use crate::failure::Failure;
 use crate::output;
 
 pub(super) fn list(args: &FleetListArgs) -> Result<Exit, Failure> {
     let ledgers = ledgers::all()?;
     if args.json {
-        output::print_json(&serde_json::json!({ "runs": ledgers }))?;
+        output::print_json(&FleetListDocument { runs: ledgers })?;
         return Ok(Exit::Good);
     }
     let lines: Vec<String> = ledgers.iter().map(line).collect();

@@ -7,7 +7,6 @@ use assay_core::record::Record;
 use assay_core::units::counted;
 use assay_engine::Control;
 use assay_fleet::{Fate, Ledger};
-use serde_json::{Map, Value, json};
 
 use super::begun::find_again;
 use super::node_arguments::check_arguments;
@@ -15,6 +14,7 @@ use super::participants::Participants;
 use super::records::{Guard, adopt};
 use super::{ledgers, outcome};
 use crate::cli::FleetRunArgs;
+use crate::documents::fleet::{FleetEvent, FleetRunDocument, RotationNews};
 use crate::failure::Failure;
 use crate::output;
 
@@ -58,25 +58,22 @@ pub(super) fn measured(
     Ok((ledger, records))
 }
 
-/// Says what a run came to; for programs with `more` beside it.
+/// Says what a run came to; for programs with `rotation` beside it.
 pub(super) fn tell(
     args: &FleetRunArgs,
     ledger: &Ledger,
     records: &BTreeMap<usize, Record>,
-    more: Map<String, Value>,
+    rotation: RotationNews,
 ) -> Result<(), Failure> {
     let starts = outcome::starts(records);
     if !args.json && !args.events {
         return output::print(&(output::wrapped(outcome::text(ledger, starts.as_ref()).trim_end(), 80) + "\n"));
     }
-    let starts = starts.map(|s| json!({ "n": s.n, "p95_late_ns": s.p95_late_ns, "bound_ns": s.bound_ns }));
-    let mut said = Map::from_iter([("run".to_owned(), json!(ledger)), ("starts".to_owned(), json!(starts))]);
-    said.extend(more);
+    let document = FleetRunDocument::new(ledger, starts, rotation);
     if args.events {
-        said.insert("event".to_owned(), json!("ended"));
-        return output::print(&assay_core::text::json(&Value::Object(said).to_string()));
+        return output::print_event(&FleetEvent::Ended(document));
     }
-    output::print_json(&Value::Object(said))
+    output::print_json(&document)
 }
 
 /// How the command ends by what its nodes came to.

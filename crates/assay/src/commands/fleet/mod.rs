@@ -8,7 +8,6 @@ mod clean;
 mod collect;
 mod count;
 mod descriptors;
-mod events;
 mod gather;
 mod home;
 mod ledgers;

@@ -15,11 +15,12 @@ use assay_fleet::{
     Launched, Launcher, Ledger, Mode, NodeEnd, Place, Rules, RunKey,
 };
 
+use super::ledgers;
 use super::node_arguments::{SuiteHandover, arguments, handed, joined_at, listens, remote_port};
 use super::records::{AskedRun, Guard, keep};
 use super::view::View;
-use super::{events, ledgers};
 use crate::cli::FleetRunArgs;
+use crate::documents::fleet::FleetEvent;
 use crate::failure::Failure;
 use crate::{output, state};
 
@@ -129,7 +130,7 @@ impl<'a> Participants<'a> {
         let (nodes, are) = (self.numbers.len(), if self.numbers.len() == 1 { "is" } else { "are" });
         self.view.say(&format!("run {}: {} {are} started", self.ledger.run, counted(nodes, "node")));
         if self.events {
-            self.tell(&events::started(&self.ledger.run, self.numbers.len()));
+            self.tell(&FleetEvent::Started { run: &self.ledger.run, nodes: self.numbers.len() });
         }
         while self.numbers.iter().any(|node| self.ledger.nodes[*node].fate.is_none()) {
             match self.coordinator_events.recv_timeout(TICK) {
@@ -173,13 +174,13 @@ impl<'a> Participants<'a> {
     }
 
     /// A reader that went away ends nothing.
-    fn tell(&self, event: &serde_json::Value) {
-        let _ = output::print(&assay_core::text::json(&event.to_string()));
+    fn tell(&self, event: &FleetEvent<'_>) {
+        let _ = output::print_event(event);
     }
 
     fn happened(&mut self, happening: CoordinatorEvent) {
         if self.events
-            && let Some(event) = events::of(&happening, |number| self.name(number))
+            && let Some(event) = FleetEvent::told(&happening, |number| self.name(number))
         {
             self.tell(&event);
         }
@@ -255,7 +256,7 @@ impl<'a> Participants<'a> {
         if self.ledger.nodes[node].fate.is_none() {
             self.view.over(number, &fate);
             if self.events {
-                self.tell(&events::over(&self.name(number), &fate));
+                self.tell(&FleetEvent::Over { node: &self.name(number), fate: &fate });
             }
             self.ledger.nodes[node].fate = Some(fate);
             self.keep();

@@ -7,9 +7,10 @@ use assay_report::{Document, Style, fleet};
 use serde_json::Value;
 
 use super::gather::{Gathered, gathered};
-use crate::answer::{self, Answer, Target, WITH_PICTURE};
+use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::FleetReportArgs;
 use crate::failure::Failure;
+use crate::output;
 
 pub(super) fn report(args: &FleetReportArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITH_PICTURE)?;
@@ -37,7 +38,7 @@ impl Answer for ReportAnswer {
     }
 
     fn json(&self) -> Result<Value, Failure> {
-        answer::json(serde_json::to_value(&self.report))
+        output::json(&self.report)
     }
 
     fn document(&self) -> Document {

@@ -11,13 +11,13 @@ use assay_analysis::plan::{ExperimentPlan, Move, Turn, read_plan};
 use assay_core::exit::Exit;
 use assay_engine::Control;
 use assay_fleet::{Ledger, Rotation};
-use serde_json::{Map, Value, json};
 
 use super::begun::begun;
 use super::ledgers;
 use super::measured::{exit, measured, tell};
 use super::records::Guard;
 use crate::cli::FleetRunArgs;
+use crate::documents::fleet::{NextTurn, NodeReason, RotationNews};
 use crate::failure::Failure;
 use crate::output;
 use checklist::Operator;
@@ -107,13 +107,13 @@ impl Whole<'_> {
             let (done, records) = measured(self.args, ledger, resumed, Some(guard), self.control)?;
             ledger = done;
             if !ledger.missing().is_empty() {
-                tell(self.args, &ledger, &records, Map::new())?;
+                tell(self.args, &ledger, &records, RotationNews::default())?;
                 return Ok(exit(&ledger));
             }
             let Some(next) = self.next(&ledger)? else { return self.ends(&ledger, &records) };
             let moves = self.moves(Some(turn::of(&ledger)), next)?;
-            let more = Map::from_iter([("next".to_owned(), json!({ "turn": next, "moves": moves }))]);
-            tell(self.args, &ledger, &records, more)?;
+            let news = NextTurn { turn: next, moves: moves.clone() };
+            tell(self.args, &ledger, &records, RotationNews { next: Some(Some(news)), misplaced: None })?;
             let from = turn::of(&ledger);
             self.person.shows(&checklist::text(&self.plan, &places(&ledger), Some(from), next, &moves))?;
             if !self.person.confirms(&ledger.run, self.control)? {
@@ -155,9 +155,9 @@ impl Whole<'_> {
                 return Ok(true);
             }
             if self.args.json || self.args.events {
-                let said: Vec<Value> =
-                    wrong.iter().map(|(node, reason)| json!({ "node": node, "reason": reason })).collect();
-                tell(self.args, ledger, &BTreeMap::new(), Map::from_iter([("misplaced".to_owned(), json!(said))]))?;
+                let misplaced = wrong.into_iter().map(|(node, reason)| NodeReason { node, reason }).collect();
+                let news = RotationNews { next: None, misplaced: Some(misplaced) };
+                tell(self.args, ledger, &BTreeMap::new(), news)?;
                 return Ok(false);
             }
             let lines: Vec<String> = wrong.iter().map(|(node, reason)| format!("{node}: {reason}")).collect();
@@ -191,7 +191,7 @@ impl Whole<'_> {
 
     /// The end of the plan.
     fn ends(&self, ledger: &Ledger, records: &BTreeMap<usize, assay_core::record::Record>) -> Result<Exit, Failure> {
-        tell(self.args, ledger, records, Map::from_iter([("next".to_owned(), Value::Null)]))?;
+        tell(self.args, ledger, records, RotationNews { next: Some(None), misplaced: None })?;
         let label = self.plan.label();
         let turns = self.plan.turns().len();
         let what = if turns == self.plan.rounds() { "rounds" } else { "turns" };

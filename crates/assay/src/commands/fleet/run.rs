@@ -2,12 +2,12 @@
 
 use assay_core::exit::Exit;
 use assay_engine::Control;
-use serde_json::Map;
 
 use super::begun::begun;
 use super::measured::{exit, measured, tell};
 use super::{ledgers, rotate};
 use crate::cli::FleetRunArgs;
+use crate::documents::fleet::RotationNews;
 use crate::failure::Failure;
 use crate::signals;
 
@@ -23,6 +23,6 @@ pub(super) fn run(args: FleetRunArgs) -> Result<Exit, Failure> {
         return rotate::go_on(&args, &ledger, &control);
     }
     let (ledger, records) = measured(&args, ledger, args.resume.is_some(), None, &control)?;
-    tell(&args, &ledger, &records, Map::new())?;
+    tell(&args, &ledger, &records, RotationNews::default())?;
     Ok(exit(&ledger))
 }

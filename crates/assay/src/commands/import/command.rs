@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use assay_core::exit::Exit;
 use assay_core::units::{grouped, span};
 use assay_import::{Options, Sheet};
-use serde_json::json;
 
 use super::intake::Intake;
 use crate::cli::ImportArgs;
+use crate::documents::FormatsDocument;
 use crate::failure::Failure;
 use crate::imports;
 use crate::{output, state};
@@ -63,7 +63,7 @@ pub(in crate::commands) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
 fn formats(json: bool) -> Result<Exit, Failure> {
     let names = assay_import::names();
     if json {
-        output::print_json(&json!({ "formats": names }))?;
+        output::print_json(&FormatsDocument { formats: names })?;
     } else {
         output::print(&names.join("\n"))?;
     }

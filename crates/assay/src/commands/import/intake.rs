@@ -1,6 +1,6 @@
 //! The records of files on their way into the store, and what is said of them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use assay_analysis::{identity, mark_doubtful, names_model};
@@ -8,12 +8,13 @@ use assay_core::exit::Exit;
 use assay_core::record::{Record, Source};
 use assay_core::text::{self, harmless, quoted};
 use assay_core::units::counted;
-use assay_import::{Given, ImportError, Imported, Item, Options, PathPattern};
+use assay_import::{Given, IdleRow, ImportError, Imported, Item, Options, PathPattern};
 use assay_store::{SqliteStore, Store, read_document};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::kept::{Kept, Waiting, keep};
 use crate::cli::ImportArgs;
+use crate::documents::{self, ImportChange, ImportDocument, ImportProblem, ImportedRecord, RefusedFile};
 use crate::failure::Failure;
 use crate::imports::{self, Found, STANDARD_INPUT};
 use crate::output;
@@ -42,12 +43,12 @@ pub(super) struct Intake<'a> {
     refused_of_file: usize,
     /// The model of the records of the file under way that name none, where that was asked for.
     model: Option<Option<String>>,
-    /// The files as their records name them.
-    files: BTreeSet<String>,
+    /// The files as their records name them, each with the number of its results so far.
+    files: BTreeMap<String, usize>,
     /// Of each record what `--json` prints, as text, which takes a third of the memory.
     records: Vec<Box<str>>,
-    problems: Vec<Value>,
-    refused: Vec<Value>,
+    problems: Vec<ImportProblem>,
+    refused: Vec<RefusedFile>,
     skipped: Vec<String>,
     added: usize,
     known: usize,
@@ -75,7 +76,7 @@ impl<'a> Intake<'a> {
             bytes: 0,
             refused_of_file: 0,
             model: None,
-            files: BTreeSet::new(),
+            files: BTreeMap::new(),
             records: Vec::new(),
             problems: Vec::new(),
             refused: Vec::new(),
@@ -100,7 +101,11 @@ impl<'a> Intake<'a> {
         for (of, problem) in &held.problems {
             self.status.say(&format!("{of}, line {}: {}", problem.line, problem.what));
             if self.args.json {
-                self.problems.push(json!({ "file": of, "line": problem.line, "problem": problem.what }));
+                self.problems.push(ImportProblem {
+                    file: of.clone(),
+                    line: problem.line,
+                    problem: problem.what.clone(),
+                });
             }
         }
         let owns = held.items.iter().any(|item| matches!(item, Item::Own(_)));
@@ -131,20 +136,12 @@ impl<'a> Intake<'a> {
             }
         }
         self.name(found, &mut made);
-        // Of one file after another: what is said of it is looked up once.
-        let mut of_file: Option<(String, Given)> = None;
         for mut record in made {
             let file = record.source.as_ref().map(|source| source.file.clone()).unwrap_or_default();
-            let given = match &of_file {
-                Some((known, given)) if *known == file => given.clone(),
-                _ => {
-                    let mut given = self.options.given(&file);
-                    given.doubtful.extend(self.args.doubtful.iter().cloned());
-                    self.files.insert(file.clone());
-                    of_file = Some((file, given.clone()));
-                    given
-                }
-            };
+            let count = self.files.entry(file.clone()).or_default();
+            *count += 1;
+            let mut given = self.options.given(&file, *count);
+            given.doubtful.extend(self.args.doubtful.iter().cloned());
             self.mark(&mut record, &given);
             let document = imports::document(&record)?;
             self.wait(Waiting { file: found.path.clone(), record, document, given });
@@ -210,39 +207,46 @@ impl<'a> Intake<'a> {
         };
         for (Waiting { file, record, .. }, kept) in waiting.into_iter().zip(kept) {
             let shown = output::shown(&file);
-            let (word, reason) = match kept {
-                Kept::Added => ("added", None),
-                Kept::Known => ("known", None),
-                Kept::Conflict(reason) => ("conflict", Some(reason)),
+            let (change, reason) = match kept {
+                Kept::Added if self.args.dry_run => (ImportChange::WouldBeAdded, None),
+                Kept::Added => (ImportChange::Added, None),
+                Kept::Known => (ImportChange::Known, None),
+                Kept::Conflict(reason) => (ImportChange::Conflict, Some(reason)),
             };
+            let is_new = matches!(change, ImportChange::Added | ImportChange::WouldBeAdded);
             match &reason {
                 Some(reason) => {
                     self.conflicts += 1;
                     self.status.say(&format!("{shown}: {reason}"));
                 }
-                None if word == "added" => self.added += 1,
+                None if is_new => self.added += 1,
                 None => self.known += 1,
             }
             let named = names_model(&record);
-            if word == "added" && !named {
+            if is_new && !named {
                 if self.nameless.0 == 0 {
                     self.nameless.1.clone_from(&record.id);
                 }
                 self.nameless.0 += 1;
             }
             if !self.args.json {
-                lines.push(line(&record, word, &shown));
+                lines.push(line(&record, change, &shown));
                 continue;
             }
             // The text is in the record already.
-            let source = record.source.clone().map(|source| Source { text: None, ..source });
-            let told = json!({
-                "id": record.id, "change": word, "file": file, "source": source,
-                "model": named.then(|| record.model()), "labels": record.labels,
-                "measurements": record.measurements.len(), "scores": record.scores.len(),
-                "verification": record.verification.as_ref().map(|v| v.verdict), "reason": reason,
-            });
-            self.records.push(told.to_string().into_boxed_str());
+            let told = ImportedRecord {
+                file: documents::path(&file),
+                model: named.then(|| record.model()),
+                measurements: record.measurements.len(),
+                scores: record.scores.len(),
+                verification: record.verification.as_ref().map(|check| check.verdict),
+                source: record.source.map(|source| Source { text: None, ..source }),
+                id: record.id,
+                labels: record.labels,
+                change,
+                reason,
+            };
+            self.records.push(output::json(&told)?.to_string().into_boxed_str());
         }
         if !lines.is_empty() {
             self.status.clear();
@@ -254,18 +258,18 @@ impl<'a> Intake<'a> {
 
     pub(super) fn refuse(&mut self, found: &Found, error: &ImportError) {
         if !found.named && matches!(error, ImportError::Unknown { .. }) {
-            self.skipped.push(found.path.to_string_lossy().into_owned());
+            self.skipped.push(documents::path(&found.path));
             return;
         }
         self.failed = true;
         self.status.say(&format!("assay: {error}"));
-        self.refused.push(json!({ "file": found.path, "reason": error.to_string() }));
+        self.refused.push(RefusedFile { file: documents::path(&found.path), reason: error.to_string() });
     }
 
     fn refuse_with(&mut self, found: &Found, reason: String) {
         self.failed = true;
         self.status.say(&format!("assay: {}: {reason}", output::shown(&found.path)));
-        self.refused.push(json!({ "file": found.path, "reason": reason }));
+        self.refused.push(RefusedFile { file: documents::path(&found.path), reason });
     }
 
     /// Says what became of all.
@@ -300,11 +304,17 @@ impl<'a> Intake<'a> {
     }
 
     /// Prints the answer record by record: as one document it would take ten times the memory.
-    fn print_json(&self) -> Result<(), Failure> {
-        let whole = json!({
-            "dry_run": self.args.dry_run, "added": self.added, "known": self.known, "conflicts": self.conflicts,
-            "records": [], "problems": self.problems, "refused": self.refused, "skipped": self.skipped,
-        });
+    fn print_json(&mut self) -> Result<(), Failure> {
+        let whole = output::json(&ImportDocument {
+            dry_run: self.args.dry_run,
+            added: self.added,
+            known: self.known,
+            conflicts: self.conflicts,
+            records: Vec::new(),
+            problems: std::mem::take(&mut self.problems),
+            refused: std::mem::take(&mut self.refused),
+            skipped: std::mem::take(&mut self.skipped),
+        })?;
         let whole = text::json(&format!("{whole:#}"));
         let Some((head, tail)) = whole.split_once("\n  \"records\": []").filter(|_| !self.records.is_empty()) else {
             return output::print(&whole);
@@ -321,13 +331,17 @@ impl<'a> Intake<'a> {
 
     /// What was said of files or loads that are not there.
     fn tell_names(&mut self) {
-        for (line, name) in self.options.sheet.iter().flat_map(|sheet| sheet.idle(&self.files)) {
+        for IdleRow { line, name, result } in self.options.sheet.iter().flat_map(|sheet| sheet.idle(&self.files)) {
             let sheet = self.args.sheet.as_deref().map(output::shown).unwrap_or_default();
-            output::tell_wrapped(&format!("{sheet}, line {line}: no result is in a file like {name}"));
+            let what = match result {
+                Some(number) => format!("no file like {name} has a result {number}"),
+                None => format!("no result is in a file like {name}"),
+            };
+            output::tell_wrapped(&format!("{sheet}, line {line}: {what}"));
         }
-        let fits = |pattern: &PathPattern| self.files.iter().any(|file| pattern.labels(file).is_some());
+        let fits = |pattern: &PathPattern| self.files.keys().any(|file| pattern.labels(file).is_some());
         if let (Some(pattern), Some(one)) =
-            (self.options.path.as_ref().filter(|pattern| !fits(pattern)), self.files.first())
+            (self.options.path.as_ref().filter(|pattern| !fits(pattern)), self.files.keys().next())
         {
             self.failed = true;
             let (pattern, one) = (quoted(pattern.as_str()), quoted(one));
@@ -364,7 +378,13 @@ fn records(n: usize, what: &str) -> String {
 }
 
 /// A record in a line.
-fn line(record: &Record, word: &str, file: &str) -> String {
+fn line(record: &Record, change: ImportChange, file: &str) -> String {
+    let word = match change {
+        ImportChange::Added => "added",
+        ImportChange::WouldBeAdded => "would add",
+        ImportChange::Known => "known",
+        ImportChange::Conflict => "conflict",
+    };
     let figures = record.measurements.len() + record.scores.len();
     let held = match (&record.verification, figures) {
         (Some(check), _) => check.verdict.title().to_owned(),
@@ -375,5 +395,5 @@ fn line(record: &Record, word: &str, file: &str) -> String {
     let whose = if unit.is_empty() { record.title() } else { format!("{} {unit}", record.title()) };
     let lines = record.source.as_ref().and_then(|source| source.lines);
     let lines = lines.map_or_else(String::new, |(from, to)| format!(":{from}-{to}"));
-    harmless(&format!("{word:<8} {}  {whose}, {}, {held}, {file}{lines}", record.id, record.tool.name))
+    harmless(&format!("{word:<9} {}  {whose}, {}, {held}, {file}{lines}", record.id, record.tool.name))
 }

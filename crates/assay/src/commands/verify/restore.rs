@@ -11,9 +11,9 @@ use assay_verify::probe::{
     BlockDevice, Device, Differing, Identity, JournalLeft, Restoration, RestoreProgress, RestoreStep, Restored,
     Standing,
 };
-use serde_json::json;
 
 use crate::cli::VerifyArgs;
+use crate::documents::RestoreDocument;
 use crate::failure::Failure;
 use crate::output::{self, shown};
 use crate::progress::Status;
@@ -55,11 +55,15 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
     let done = done?;
     journals::forget(journal);
     if args.json {
-        output::print_json(&json!({
-            "restored_bytes": done.bytes, "differing_offsets": offsets(&done), "already_restored": done.already,
-            "newer_offsets": done.newer, "missing_places": done.missing.len(), "stopped": done.stopped,
-            "journal_kept": done.journal != JournalLeft::Removed,
-        }))?;
+        output::print_json(&RestoreDocument {
+            restored_bytes: done.bytes,
+            differing_offsets: offsets(&done),
+            already_restored: done.already,
+            newer_offsets: done.newer.clone(),
+            missing_places: done.missing.len(),
+            stopped: done.stopped,
+            journal_kept: done.journal != JournalLeft::Removed,
+        })?;
     } else {
         output::print(&words(&shown(&args.target), &shown(journal), &done))?;
     }
