@@ -25,7 +25,7 @@ pub struct Identity {
 #[must_use]
 pub fn identity(record: &Record) -> Identity {
     let label = |key: &str| record.labels.get(key).filter(|value| !value.is_empty()).cloned();
-    let unit = label("unit").or_else(|| record.medium.unit.clone()).unwrap_or_default();
+    let unit = unit_of(record);
     let own = unit.is_empty() && !names_model(record);
     Identity {
         model: if own { format!("{} {}", record.medium.kind.title(), record.id) } else { record.model() },
@@ -33,6 +33,13 @@ pub fn identity(record: &Record) -> Identity {
         slot: label("slot").or_else(|| record.host.slot.clone()),
         round: label("round"),
     }
+}
+
+/// Label `unit`, or the serial number; empty where neither is known.
+#[must_use]
+pub fn unit_of(record: &Record) -> String {
+    let label = record.labels.get("unit").filter(|value| !value.is_empty());
+    label.or(record.medium.unit.as_ref()).cloned().unwrap_or_default()
 }
 
 /// Whether it is known of which model a record is. What other tools print often names none; assay itself looks at what

@@ -50,7 +50,7 @@ pub use copies::leave_out_copies;
 pub use deciding_load::{LoadError, by_model, deciding_load, loads_named};
 pub use deciding_quantity::{Decides, deciding_quantity};
 pub use exclusion::{Excluded, Reason};
-pub use identity::{Identity, identity, names_model, short_name};
+pub use identity::{Identity, identity, names_model, short_name, unit_of};
 pub use load::Load;
 pub use load_query::LoadQuery;
 pub use mark_doubtful::mark_doubtful;

@@ -1,9 +1,13 @@
 //! What pictures are drawn from, and how it is taken from records.
 
-use assay_analysis::{Load, Mark, Quantity, estimate, held_by_bus, identity, reading, short_name};
+use std::fmt::Display;
+
+use assay_analysis::{Load, Mark, Quantity, estimate, held_by_bus, identity, reading, unit_of};
 use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
+
+use crate::label::Label;
 
 /// A figure with what is known of its certainty, in the unit of its picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,29 +58,33 @@ pub(crate) struct Subject<'a> {
     pub(crate) model: String,
     /// Place of the model among those of all records.
     pub(crate) hue: usize,
-    pub(crate) label: String,
+    pub(crate) label: Label,
     /// Its unit; empty where it is not known.
     pub(crate) unit: String,
 }
 
 /// Records with names that tell them apart.
 pub(crate) fn subjects(records: &[Record]) -> Vec<Subject<'_>> {
-    let named = |r: &Record| {
-        let name = clean(&short_name(&identity(r)));
-        if name.is_empty() { r.title() } else { name }
-    };
-    let names: Vec<String> = records.iter().map(named).collect();
+    // That all are published stands in the subtitle.
+    let all_published = records.iter().all(Record::is_published);
+    let unit = |record: &Record| clean(&if all_published { unit_of(record) } else { identity(record).unit });
+    let units: Vec<String> = records.iter().map(unit).collect();
     let one_unit = |model: &str| {
-        let mut of = records.iter().zip(&names).filter(|(r, _)| r.title() == model).map(|(_, name)| name);
+        let mut of = records.iter().zip(&units).filter(|(r, _)| r.title() == model).map(|(_, unit)| unit);
         let first = of.next();
-        of.all(|name| Some(name) == first)
+        of.all(|unit| Some(unit) == first)
     };
     // A serial number tells nothing where there is one unit of the model.
-    let base = |(r, name): (&Record, &String)| Some(r.title()).filter(|m| one_unit(m)).unwrap_or_else(|| name.clone());
-    let bases: Vec<String> = records.iter().zip(&names).map(base).collect();
-    let label = |(record, base): (&Record, &String)| {
+    let base = |(r, unit): (&Record, &String)| Label {
+        model: r.title(),
+        unit: if one_unit(&r.title()) { String::new() } else { unit.clone() },
+    };
+    let bases: Vec<Label> = records.iter().zip(&units).map(base).collect();
+    let label = |(record, base): (&Record, &Label)| {
         let shared = bases.iter().filter(|other| *other == base).count() > 1;
-        if shared { format!("{base} ({})", clean(&record.id)) } else { base.clone() }
+        let parts = [base.unit.clone(), if shared { clean(&record.id) } else { String::new() }];
+        let unit = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        Label { unit, ..base.clone() }
     };
     let labels = records.iter().zip(&bases).map(label);
     let mut models: Vec<String> = Vec::new();
@@ -93,23 +101,10 @@ pub(crate) fn subjects(records: &[Record]) -> Vec<Subject<'_>> {
             record,
             model: record.title(),
             hue: hue(&record.title()),
-            label: shortened(&label),
+            label,
             unit: identity(record).unit,
         })
         .collect()
-}
-
-/// Longest name in a title, in letters.
-const LONGEST: usize = 48;
-
-/// Beginning and end of a long name.
-fn shortened(name: &str) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    if letters.len() <= LONGEST {
-        return name.to_owned();
-    }
-    let half = LONGEST / 2;
-    letters[..half].iter().chain(&['…']).chain(&letters[letters.len() - half + 1..]).collect()
 }
 
 /// Name of the unit that a quantity is drawn in.
@@ -194,8 +189,8 @@ pub(crate) fn rests_on<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> S
 }
 
 /// Notes that pictures with marked figures need, and names of what was left out with its reason.
-pub(crate) fn notes<'a>(values: impl Iterator<Item = (&'a str, &'a Value)>) -> Vec<String> {
-    let (mut left_out, mut suspect, mut bounded): (Vec<String>, Vec<&str>, bool) = (Vec::new(), Vec::new(), false);
+pub(crate) fn notes<'a>(values: impl Iterator<Item = (impl Display, &'a Value)>) -> Vec<String> {
+    let (mut left_out, mut suspect, mut bounded): (Vec<String>, Vec<String>, bool) = (Vec::new(), Vec::new(), false);
     for (name, value) in values {
         if !value.counts() {
             let reason = if value.marks.contains(&Mark::Fake) { "fake or damaged" } else { "invalid" };
@@ -203,7 +198,7 @@ pub(crate) fn notes<'a>(values: impl Iterator<Item = (&'a str, &'a Value)>) -> V
         } else {
             bounded |= value.bounded();
             if value.marks.contains(&Mark::Suspect) {
-                suspect.push(name);
+                suspect.push(name.to_string());
             }
         }
     }
@@ -213,7 +208,7 @@ pub(crate) fn notes<'a>(values: impl Iterator<Item = (&'a str, &'a Value)>) -> V
     }
     suspect.dedup();
     if !suspect.is_empty() {
-        notes.push(format!("Suspect, see its warnings: {}.", listed(suspect.into_iter())));
+        notes.push(format!("Suspect, see its warnings: {}.", listed(suspect.iter().map(String::as_str))));
     }
     left_out.dedup();
     if !left_out.is_empty() {

@@ -2,6 +2,7 @@
 
 use crate::data::{Ceiling, Value, with_unit};
 use crate::font;
+use crate::label::Label;
 use crate::paint::{BAND, INK, MUTE, SeriesStyle};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Colour, Shape, Stroke};
@@ -12,7 +13,7 @@ use assay_core::units::figures;
 pub(crate) struct Row<'a> {
     /// Before the name: a place.
     pub(crate) lead: &'a str,
-    pub(crate) label: &'a str,
+    pub(crate) label: &'a Label,
     pub(crate) value: &'a Value,
     pub(crate) repeats: &'a [f64],
     pub(crate) look: SeriesStyle,
@@ -27,7 +28,7 @@ pub(crate) fn draw(sheet: &mut Sheet, rows: &[Row], ceilings: &[Ceiling], unit: 
     let widest =
         |text: fn(&Row) -> String| rows.iter().map(|r| font::width(&text(r), LABEL, false)).fold(0.0, f64::max);
     let lead = widest(|r| r.lead.to_owned()).min(90.0);
-    let names = widest(|r| r.label.to_owned()).min(210.0);
+    let names = widest(|r| r.label.to_string()).min(210.0);
     let figure = widest(|r| shown(r.value)).min(150.0);
     let name_at = EDGE + if lead > 0.0 { lead + 10.0 } else { 0.0 };
     let (left, right) = (name_at + names + 16.0, WIDTH - EDGE - figure - 14.0);
@@ -56,7 +57,7 @@ pub(crate) fn draw(sheet: &mut Sheet, rows: &[Row], ceilings: &[Ceiling], unit: 
             );
         }
         sheet.drawing.text(EDGE + lead, middle + 4.0, LABEL, MUTE, Anchor::End, &font::fitted(row.lead, LABEL, 90.0));
-        let name = font::fitted(row.label, LABEL, 210.0);
+        let name = row.label.fitted(LABEL, 210.0);
         sheet.drawing.text(name_at, middle + 4.0, LABEL, INK, Anchor::Start, &name);
         marks(sheet, row, &scale, middle);
         let ink = if row.value.counts() { INK } else { MUTE };

@@ -24,8 +24,8 @@ const PUBLISHED_WIDTH: usize = 30;
 const SHORTEST_NAME: usize = 12;
 
 /// One line a record, newest wherever the caller put it. A column of figures is of one load, which stands under
-/// its title; a figure of another load names it. Columns go as the width shrinks: first the labels, then the random figures,
-/// the suite, the time of day, and the others but for id, medium and result. What no record has makes no column.
+/// its title; a figure of another load names it. Columns go as the width shrinks: first the labels, then the two figures
+/// that the fewest records have, the suite, the time of day, and the others but for id, medium and result. What no record has makes no column.
 #[must_use]
 pub fn list(records: &[Record], style: &Style) -> String {
     let listed = Listed::of(records, style.bounded());
@@ -40,9 +40,10 @@ pub fn list(records: &[Record], style: &Style) -> String {
         _ => true,
     };
     let mut columns: Vec<usize> = (0..COLUMNS.len()).filter(shown).collect();
+    let ranks = listed.ranks(&style.fold(UNKNOWN));
+    let rank = |at: &usize| ranks[*at];
     loop {
         let name = listed.style.width.saturating_sub(listed.fixed_width(&columns));
-        let rank = |at: &usize| COLUMNS[*at].rank;
         let droppable =
             columns.iter().copied().enumerate().max_by_key(|(_, at)| rank(at)).filter(|(_, at)| rank(at) > 0);
         match droppable {
@@ -165,6 +166,18 @@ impl Listed {
             rows.iter_mut().zip(ids).for_each(|(row, id)| row[ID] = style.fold(&id));
         }
         Self { headings, rows, style }
+    }
+
+    /// The rank of each column: those of figures in the order of how many records have one.
+    fn ranks(&self, unknown: &str) -> [u8; COLUMNS.len()] {
+        let mut ranks = COLUMNS.map(|column| column.rank);
+        let figures = |at: &usize| self.rows.iter().filter(|row| row[*at] != unknown).count();
+        let mut order = FIGURES;
+        order.sort_by_key(|at| std::cmp::Reverse(figures(at)));
+        for (at, rank) in order.into_iter().zip(FIGURES.map(|at| COLUMNS[at].rank)) {
+            ranks[at] = rank;
+        }
+        ranks
     }
 
     fn fixed_width(&self, columns: &[usize]) -> usize {

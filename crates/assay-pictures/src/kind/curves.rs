@@ -8,6 +8,7 @@ use assay_core::workload::Op;
 
 use crate::data::{Ceiling, Value, ceilings, notes, rests_on, subjects, value, with_unit};
 use crate::font;
+use crate::label::Label;
 use crate::paint::{AXIS, CEILING, GRID, INK, MUTE, looks};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Stroke};
@@ -29,7 +30,7 @@ pub struct Curves {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// Who it is.
-    pub label: String,
+    pub label: Label,
     /// Place of its model among those of all pictures that stand together, which gives it its colour.
     pub hue: usize,
     /// Block size in bytes and rate in MB/s, smaller blocks first.
@@ -159,7 +160,8 @@ pub fn curves(data: &Curves) -> Drawing {
     let values = || data.lines.iter().flat_map(|line| line.points.iter().map(|(_, v)| v));
     let described = format!("{}; {}", data.load, rests_on(values()));
     let mut sheet = Sheet::new(WIDTH, &data.title(), &described);
-    let labels = data.lines.iter().map(|l| font::width(&l.label, LABEL, false)).fold(60.0, f64::max).min(190.0);
+    let labels =
+        data.lines.iter().map(|l| font::width(&l.label.to_string(), LABEL, false)).fold(60.0, f64::max).min(190.0);
     let (left, right) = (EDGE + 42.0, WIDTH - EDGE - labels - 46.0);
     let top = sheet.top + 18.0;
     let bottom = top + (data.lines.len() as f64 * 17.0).clamp(280.0, 600.0);
@@ -246,7 +248,7 @@ fn lines(
         }
         drawing.line([(right + 8.0, y), (right + 36.0, y)], look.line(2.0));
         look.marker(drawing, right + 22.0, y, false);
-        let name = font::fitted(&line.label, LABEL, WIDTH - EDGE - right - 42.0);
+        let name = line.label.fitted(LABEL, WIDTH - EDGE - right - 42.0);
         drawing.text(right + 42.0, y + 4.0, LABEL, INK, Anchor::Start, &name);
     }
 }

@@ -5,6 +5,7 @@ use assay_core::record::Record;
 use assay_core::text::capitalised;
 
 use crate::data::{Ceiling, Value, by_how_much, ceilings, notes, repeats, rests_on, subjects, unit, value, with_unit};
+use crate::label::Label;
 use crate::paint::looks;
 use crate::rows::{self, Row};
 use crate::scene::Drawing;
@@ -32,7 +33,7 @@ pub struct Dots {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DotRow {
     /// Who it is.
-    pub label: String,
+    pub label: Label,
     /// Its model.
     pub model: String,
     /// Place of its model among those of all pictures that stand together, which gives it its colour.
@@ -145,7 +146,7 @@ pub fn dots(data: &Dots) -> Drawing {
         rows.push(Row { lead: "", label: &r.label, value: &r.value, repeats: &r.repeats, look, first });
     }
     let bottom = rows::draw(&mut sheet, &rows, &data.ceilings, &data.unit);
-    let mut small = notes(data.rows.iter().map(|r| (r.label.as_str(), &r.value)));
+    let mut small = notes(data.rows.iter().map(|r| (&r.label, &r.value)));
     small.extend(data.notes.iter().cloned());
     sheet.finish(bottom, &small)
 }

@@ -7,6 +7,7 @@ use assay_core::units::{figures, fixed};
 use crate::data::{Value, counted, notes, subjects, unit, value};
 use crate::font;
 use crate::heads::Heads;
+use crate::label::Label;
 use crate::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, heat as shade};
 use crate::scene::{Anchor, Drawing, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet};
@@ -16,7 +17,7 @@ use crate::wanted::Wanted;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heat {
     /// Names of the rows.
-    pub rows: Vec<String>,
+    pub rows: Vec<Label>,
     /// Columns.
     pub columns: Vec<Column>,
     /// Below the picture.
@@ -82,7 +83,7 @@ impl Heat {
 /// Draws units by workloads; each column is shaded by the share of its best.
 #[must_use]
 pub fn heat(data: &Heat) -> Drawing {
-    let names = data.rows.iter().map(|n| font::width(n, LABEL, false)).fold(60.0, f64::max).min(230.0);
+    let names = data.rows.iter().map(|n| font::width(&n.to_string(), LABEL, false)).fold(60.0, f64::max).min(230.0);
     let left = EDGE + names + 12.0;
     let heads = Heads::new(data.columns.iter().map(|c| format!("{}, {}", c.load, c.unit)).collect());
     let width = heads.width(left, CELL.0);
@@ -98,7 +99,7 @@ pub fn heat(data: &Heat) -> Drawing {
         if row % 2 == 0 {
             sheet.drawing.rect(EDGE - 6.0, y, left - EDGE + 6.0, CELL.1, Some(BAND), None);
         }
-        let name = font::fitted(name, LABEL, names);
+        let name = name.fitted(LABEL, names);
         sheet.drawing.text(EDGE, y + 16.5, LABEL, INK, Anchor::Start, &name);
     }
     for (i, column) in data.columns.iter().enumerate() {
@@ -113,7 +114,7 @@ pub fn heat(data: &Heat) -> Drawing {
     let bottom = top + CELL.1 * data.rows.len() as f64;
     key(&mut sheet.drawing, left, bottom + 14.0);
     let named = data.columns.iter().flat_map(|c| data.rows.iter().zip(&c.cells));
-    let small = notes(named.filter_map(|(name, cell)| Some((name.as_str(), cell.as_ref()?))));
+    let small = notes(named.filter_map(|(name, cell)| Some((name, cell.as_ref()?))));
     let said = |n: String| n.replace("Hollow:", "≥:").replace("Not drawn:", "Crossed out under a load:");
     let mut small: Vec<String> = small.into_iter().map(said).collect();
     small.extend(data.notes.iter().cloned());

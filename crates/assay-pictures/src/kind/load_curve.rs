@@ -6,6 +6,7 @@ use assay_core::units::figures;
 
 use crate::data::subjects;
 use crate::font;
+use crate::label::Label;
 use crate::paint::{CEILING, INK, looks};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Stroke};
@@ -18,7 +19,7 @@ pub struct Latencies {
     /// What was offered: `random read 4 KiB, QD32`.
     pub load: String,
     /// Name, hue and loads of each medium.
-    pub lines: Vec<(String, usize, LoadCurve)>,
+    pub lines: Vec<(Label, usize, LoadCurve)>,
 }
 
 impl Latencies {
@@ -62,7 +63,12 @@ pub fn latencies(data: &Latencies) -> Drawing {
         data.load
     );
     let mut sheet = Sheet::new(WIDTH, &data.title(), &described);
-    let labels = data.lines.iter().map(|(name, ..)| font::width(name, LABEL, false)).fold(60.0, f64::max).min(190.0);
+    let labels = data
+        .lines
+        .iter()
+        .map(|(name, ..)| font::width(&name.to_string(), LABEL, false))
+        .fold(60.0, f64::max)
+        .min(190.0);
     let (left, right) = (EDGE + 46.0, WIDTH - EDGE - labels - 46.0);
     let top = sheet.top + 18.0;
     let bottom = top + 300.0;
@@ -90,7 +96,7 @@ pub fn latencies(data: &Latencies) -> Drawing {
     for (((name, ..), look), y) in data.lines.iter().zip(&looks).zip(spread(&ends, 17.0, top, bottom)) {
         sheet.drawing.line([(right + 8.0, y), (right + 36.0, y)], look.line(2.0));
         look.marker(&mut sheet.drawing, right + 22.0, y, false);
-        let name = font::fitted(name, LABEL, WIDTH - EDGE - right - 42.0);
+        let name = name.fitted(LABEL, WIDTH - EDGE - right - 42.0);
         sheet.drawing.text(right + 42.0, y + 4.0, LABEL, INK, Anchor::Start, &name);
     }
     let knee = format!(
@@ -113,10 +119,9 @@ mod tests {
             let points = loads.iter().enumerate().map(point).collect();
             LoadCurve { title: "random read".to_owned(), points, loads: Vec::new() }
         };
-        let lines = vec![
-            ("A".to_owned(), 0, curve(&[100.0, 200.0, 300.0])),
-            ("B".to_owned(), 1, curve(&[150.0, 250.0, 350.0])),
-        ];
+        let named = |model: &str| Label::without_unit(model.to_owned());
+        let lines =
+            vec![(named("A"), 0, curve(&[100.0, 200.0, 300.0])), (named("B"), 1, curve(&[150.0, 250.0, 350.0]))];
         let data = Latencies { load: "random read".to_owned(), lines };
         assert!(data.title().starts_with("B: up to 250 IOPS"), "{}", data.title());
         let drawing = latencies(&data);

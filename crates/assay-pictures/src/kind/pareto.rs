@@ -7,6 +7,7 @@ use assay_core::workload::{Op, Pattern};
 
 use crate::data::{Value, notes, rests_on, subjects, unit, value};
 use crate::font;
+use crate::label::Label;
 use crate::paint::{INK, MUTE, looks};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Stroke};
@@ -30,7 +31,7 @@ pub struct Pareto {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParetoPoint {
     /// Who it is.
-    pub label: String,
+    pub label: Label,
     /// Place of its model among those of all pictures that stand together, which gives it its colour.
     pub hue: usize,
     /// Its figures.
@@ -111,7 +112,8 @@ pub fn pareto(data: &Pareto) -> Drawing {
     let values = || data.points.iter().flat_map(|p| [&p.x, &p.y]);
     let described = format!("{} against {}; up and to the right is better; {}", data.y.0, data.x.0, rests_on(values()));
     let mut sheet = Sheet::new(WIDTH, &data.title(), &described);
-    let names = data.points.iter().map(|p| font::width(&p.label, LABEL, false)).fold(60.0, f64::max).min(230.0);
+    let names =
+        data.points.iter().map(|p| font::width(&p.label.to_string(), LABEL, false)).fold(60.0, f64::max).min(230.0);
     let (left, right) = (EDGE + 46.0, WIDTH - EDGE - names - 40.0);
     let top = sheet.top + 18.0;
     let bottom = top + (data.points.len() as f64 * 18.0).clamp(360.0, 700.0);
@@ -158,10 +160,10 @@ pub fn pareto(data: &Pareto) -> Drawing {
             look.marker(&mut sheet.drawing, right + 20.0, y, false);
         }
         let on = front.iter().any(|f| std::ptr::eq(*f, p));
-        let name = font::fitted(&p.label, LABEL, WIDTH - EDGE - right - 32.0);
+        let name = p.label.fitted(LABEL, WIDTH - EDGE - right - 32.0);
         sheet.drawing.text(right + 32.0, y + 4.0, LABEL, if on { INK } else { MUTE }, Anchor::Start, &name);
     }
-    let mut small = notes(data.points.iter().flat_map(|p| [(p.label.as_str(), &p.x), (p.label.as_str(), &p.y)]));
+    let mut small = notes(data.points.iter().flat_map(|p| [(&p.label, &p.x), (&p.label, &p.y)]));
     small.push("The dashed line joins those whose figures no other exceeds in both, whatever the intervals; their names are in \
          dark print.".to_owned());
     small.extend(data.notes.iter().cloned());

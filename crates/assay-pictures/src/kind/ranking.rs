@@ -5,6 +5,7 @@ use assay_core::record::Record;
 use assay_core::text::capitalised;
 
 use crate::data::{Ceiling, Value, ceilings, notes, rests_on, subjects, unit, value, with_unit};
+use crate::label::Label;
 use crate::paint::looks;
 use crate::rows::{self, Row};
 use crate::scene::Drawing;
@@ -34,7 +35,7 @@ pub struct RankRow {
     /// Its place: `1`, `2–4`, or nothing.
     pub place: String,
     /// Who it is.
-    pub label: String,
+    pub label: Label,
     /// Place of its model among those of all pictures that stand together, which gives it its colour.
     pub hue: usize,
     /// Its figure.
@@ -98,7 +99,7 @@ pub fn ranking(data: &Ranking) -> Drawing {
         .map(|(r, look)| Row { lead: &r.place, label: &r.label, value: &r.value, repeats: &[], look, first: false })
         .collect();
     let bottom = rows::draw(&mut sheet, &rows, &data.ceilings, &data.unit);
-    let mut small = notes(data.rows.iter().map(|r| (r.label.as_str(), &r.value)));
+    let mut small = notes(data.rows.iter().map(|r| (&r.label, &r.value)));
     small.extend(data.notes.iter().cloned());
     sheet.finish(bottom, &small)
 }

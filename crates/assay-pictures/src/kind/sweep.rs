@@ -9,6 +9,7 @@ use super::curves::{Curves, family, family_title, with_block};
 use crate::data::{Ceiling, Value, ceilings, notes, rests_on, subjects, value, with_unit};
 use crate::film::Film;
 use crate::font;
+use crate::label::Label;
 use crate::paint::{AXIS, BAND, GRID, INK, MUTE, PAPER};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Colour, Drawing, Shape, Stroke};
@@ -21,7 +22,7 @@ pub struct Sweep {
     /// What is read and written: `random, 4 jobs`.
     pub load: String,
     /// Names of the rows.
-    pub rows: Vec<String>,
+    pub rows: Vec<Label>,
     /// What the bars of a row are: `read`, `write (acknowledged)`.
     pub bars: Vec<String>,
     /// Block sizes, smaller ones first.
@@ -137,7 +138,7 @@ pub fn sweep(data: &Sweep) -> Film {
 fn still(data: &Sweep, step: &Step, described: &str, room: f64) -> Drawing {
     let mut sheet = Sheet::new(WIDTH, &data.title(step), described);
     let every = || data.steps.iter().flat_map(|s| s.cells.iter().flatten().flatten());
-    let names = data.rows.iter().map(|n| font::width(n, LABEL, false)).fold(60.0, f64::max).min(200.0);
+    let names = data.rows.iter().map(|n| font::width(&n.to_string(), LABEL, false)).fold(60.0, f64::max).min(200.0);
     let (left, right) = (EDGE + names + 14.0, WIDTH - EDGE - 56.0);
     progress(&mut sheet.drawing, data, step, sheet.top + room + 12.0);
     let top = sheet.top + room + 74.0;
@@ -156,7 +157,7 @@ fn still(data: &Sweep, step: &Step, described: &str, room: f64) -> Drawing {
     }
     for ((row, name), cells) in data.rows.iter().enumerate().zip(&step.cells) {
         let y = top + ROW * row as f64;
-        let name = font::fitted(name, LABEL, names);
+        let name = name.fitted(LABEL, names);
         sheet.drawing.text(EDGE, y + ROW / 2.0 + 4.0, LABEL, INK, Anchor::Start, &name);
         let height = (ROW - 10.0) / data.bars.len().max(1) as f64;
         for (bar, cell) in cells.iter().enumerate() {
@@ -167,7 +168,7 @@ fn still(data: &Sweep, step: &Step, described: &str, room: f64) -> Drawing {
     }
     sheet.drawing.line([(left, top), (left, bottom)], Stroke::thin(AXIS));
     let named = || data.rows.iter().zip(&step.cells);
-    let small = notes(named().flat_map(|(n, c)| c.iter().flatten().map(move |v| (n.as_str(), v))));
+    let small = notes(named().flat_map(|(n, c)| c.iter().flatten().map(move |v| (n, v))));
     sheet.finish(bottom + 34.0, &small)
 }
 

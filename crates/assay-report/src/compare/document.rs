@@ -10,7 +10,7 @@ use super::left_out::{about, left_out};
 use super::names::{self, letter, method};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
 use crate::figure::{shown, unit, with_point};
-use assay_pictures::{Drawing, RankRow, Ranking, Value, ranking};
+use assay_pictures::{Drawing, Label, RankRow, Ranking, Value, ranking};
 
 /// Everything that the comparison says, and whether it keeps the limits that were set.
 #[must_use]
@@ -108,7 +108,7 @@ fn titled(c: &Comparison, title: String) -> Option<Drawing> {
             marks: side.marks.iter().copied().filter(|mark| *mark != Mark::Published).collect(),
         };
         let hue = c.groups.iter().position(|other| other.models.first() == info.models.first()).unwrap_or_default();
-        Some(RankRow { place: info.letter.to_string(), label: names::group(info), hue, value })
+        Some(RankRow { place: info.letter.to_string(), label: Label::without_unit(names::group(info)), hue, value })
     };
     let rows: Vec<RankRow> = load.sides.iter().filter_map(row).collect();
     let drawn = Ranking {

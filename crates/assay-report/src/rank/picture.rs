@@ -6,7 +6,7 @@ use assay_core::estimate::Estimate;
 use assay_core::text::{clean, statement};
 
 use super::words;
-use assay_pictures::{Ceiling, Drawing, RankRow, Ranking, Value, ranking};
+use assay_pictures::{Ceiling, Drawing, Label, RankRow, Ranking, Value, ranking};
 
 /// Models under one of the loads of a report, with their places and simultaneous intervals; the title is the
 /// answer. `None` where no model has a figure.
@@ -50,7 +50,7 @@ fn row(model: &ModelRow, hue: usize, divisor: f64) -> Option<RankRow> {
     let interval = e.low.zip(e.high).map(|(low, high)| (low / divisor, high / divisor));
     Some(RankRow {
         place: words::place(model),
-        label: clean(&model.model),
+        label: Label::without_unit(clean(&model.model)),
         hue,
         value: Value {
             point: e.point / divisor,
