@@ -217,6 +217,53 @@ fn the_file_for_phoronix_is_valid_by_its_schema() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
+/// What the reader of the Phoronix Test Suite finds: a line for each result.
+const PHORONIX_READER: &str = r#"<?php
+define('PTS_MODE', 'LIB');
+define('PTS_AUTO_LOAD_OBJECTS', true);
+require $argv[1] . '/pts-core/pts-core.php';
+$file = new pts_result_file($argv[2], true);
+foreach ($file->get_result_objects() as $object)
+    foreach ($object->test_result_buffer->get_buffer_items() as $item)
+        echo $object->get_arguments_description(), "\t", $object->test_profile->get_result_scale(), "\t",
+            $item->get_result_identifier(), "\t", $item->get_result_value(), PHP_EOL;
+"#;
+
+#[test]
+fn the_reader_of_phoronix_finds_every_figure() {
+    const TEST: &str = "the_reader_of_phoronix_finds_every_figure";
+    let place = Place::new();
+    let file = written(&place, "composite.xml", "openbenchmarking");
+    let Some(suite) = std::env::var_os("ASSAY_PHORONIX") else {
+        return skip(TEST, &Missing("needs a checkout of the Phoronix Test Suite in ASSAY_PHORONIX".to_owned()));
+    };
+    let Some(php) = program("php") else { return skip(TEST, &Missing("needs php".to_owned())) };
+    let script = place.file("read.php", PHORONIX_READER);
+    let done = Command::new(php).arg(script).arg(&suite).arg(file).output().unwrap();
+    let text = String::from_utf8(done.stdout).unwrap();
+    let found: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    let read = |record: &str, load: &str, unit: &str| {
+        let is = |row: &&Vec<&str>| row[0] == load && row[1] == unit && row[2].contains(record);
+        found.iter().find(is).map(|row| row[3].parse::<f64>().unwrap())
+    };
+    let mut figures = 0;
+    for record in place.json(["show", "published:", "--json"]).as_array().unwrap() {
+        let id = record["id"].as_str().unwrap();
+        for measurement in record["measurements"].as_array().unwrap() {
+            let rate = measurement["bytes_per_second"]["point"].as_f64().unwrap() / 1e6;
+            let close = |value: &f64| (value / rate - 1.0).abs() < 1e-9;
+            let of_record = || found.iter().filter(|row| row[2].contains(&format!("({id})")) && row[1] == "MB/s");
+            assert!(
+                of_record().any(|row| row[3].parse().is_ok_and(|v: f64| close(&v))),
+                "{id}: {rate} MB/s is not read"
+            );
+            figures += 1;
+        }
+    }
+    assert!(figures > 50, "{figures}");
+    assert_eq!(read("sandisk-ultra-a1/1", "random read 4 KiB, 4 jobs", "IOPS"), Some(1634.0));
+}
+
 #[test]
 fn tables_have_all_labels_and_rows_of_one_length() {
     let place = Place::new();
