@@ -1,5 +1,9 @@
 //! `assay report`
 
+mod article;
+
+use std::path::Path;
+
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
@@ -11,7 +15,15 @@ use crate::failure::Failure;
 use crate::{files, output, queries, state};
 
 pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    let to_stdout = args.output.as_os_str() == "-";
+    match (&args.article, &args.output) {
+        (Some(directory), _) => article::article(args, directory),
+        (None, Some(output)) => file(args, output),
+        (None, None) => Err(Failure::usage("name a file with -o, or a directory with --article")),
+    }
+}
+
+fn file(args: &ReportArgs, output: &Path) -> Result<Exit, Failure> {
+    let to_stdout = output.as_os_str() == "-";
     let format = match args.format {
         Some(format) => format,
         None if to_stdout => {
@@ -19,7 +31,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "standard output has no extension; add --format html, md, csv, json, svg, png or gif",
             ));
         }
-        None => Format::from_path(&args.output, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?,
+        None => Format::from_path(output, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?,
     };
     if args.json && to_stdout {
         return Err(Failure::usage("--json and a report on standard output do not go together; name a file"));
@@ -31,16 +43,16 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let found = queries::find(&args.queries)?;
     let redactor = state::redactor(args.identities)?;
     let redacted = || found.iter().map(|f| redactor.record(&f.record)).collect::<Result<Vec<Record>, _>>();
-    let is_directory = args.output.is_dir() || args.output.as_os_str().as_encoded_bytes().ends_with(b"/");
+    let is_directory = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
     if is_directory && !to_stdout {
         let several = render_files(format, &redacted()?).ok_or_else(|| {
-            let shown = output::shown(&args.output);
+            let shown = output::shown(output);
             Failure::usage(format!("{shown} is a directory, which only --format fio-json writes to; name a file"))
         })?;
-        return write_files(args, several, found.iter().map(|f| f.record.id.as_str()).collect());
+        return write_files(args, output, several, found.iter().map(|f| f.record.id.as_str()).collect());
     }
     if !to_stdout {
-        files::check_writable(&args.output)?;
+        files::check_writable(output)?;
     }
     let text = match format {
         // From the documents themselves, so that with --identities fields of a newer version are kept.
@@ -50,36 +62,35 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if to_stdout {
         output::print_bytes(&text)?;
     } else {
-        files::write_whole(&args.output, &text)?;
+        files::write_whole(output, &text)?;
         if args.json {
             let ids: Vec<&str> = found.iter().map(|f| f.record.id.as_str()).collect();
             // As text: a name need not be UTF-8, and JSON is.
-            let file = args.output.to_string_lossy();
+            let file = output.to_string_lossy();
             output::print_json(&json!({ "file": file, "records": ids, "bytes": text.len() }))?;
         } else {
-            output::tell(&format!("wrote {}", output::shown(&args.output)));
+            output::tell(&format!("wrote {}", output::shown(output)));
         }
     }
     Ok(Exit::Good)
 }
 
 /// Writes each file into the directory, and makes the directory first if it is missing.
-fn write_files(args: &ReportArgs, several: Vec<(String, String)>, ids: Vec<&str>) -> Result<Exit, Failure> {
-    let shown = output::shown(&args.output);
-    if let Err(error) = std::fs::create_dir(&args.output)
-        && error.kind() != std::io::ErrorKind::AlreadyExists
-    {
-        return Err(Failure::environment(format!(
-            "{shown} cannot be made: {error}; name a directory in one that exists"
-        )));
-    }
+fn write_files(
+    args: &ReportArgs,
+    output: &Path,
+    several: Vec<(String, String)>,
+    ids: Vec<&str>,
+) -> Result<Exit, Failure> {
+    let shown = output::shown(output);
+    files::make_directory(output)?;
     for (name, text) in &several {
-        files::write_whole(&args.output.join(name), text)?;
+        files::write_whole(&output.join(name), text)?;
     }
     if args.json {
         let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
         let bytes: usize = several.iter().map(|(_, text)| text.len()).sum();
-        let file = args.output.to_string_lossy();
+        let file = output.to_string_lossy();
         output::print_json(&json!({ "file": file, "files": names, "records": ids, "bytes": bytes }))?;
     } else {
         let count = several.len();
