@@ -3,7 +3,6 @@
 use assay_analysis::rank::{LoadRanking, ModelRow};
 use assay_analysis::{Load, Quantity, Reading, admit, estimate, held_by_bus};
 use assay_core::estimate::Estimate;
-use assay_core::record::Record;
 use assay_core::units::figures;
 
 use super::findings::mark;
@@ -65,10 +64,14 @@ fn whole(ranking: &LoadRanking, row: &ModelRow) -> Option<Figure> {
 }
 
 /// The figure of a unit: of one record as that has it, of several as the ranking joins them.
-fn one(scope: &Scope<'_>, load: &Load, (model, unit): (&Model<'_>, &Unit<'_>), row: Option<&ModelRow>) -> Option<Figure> {
+fn one(
+    scope: &Scope<'_>,
+    load: &Load,
+    (model, unit): (&Model<'_>, &Unit<'_>),
+    row: Option<&ModelRow>,
+) -> Option<Figure> {
     let quantity = scope.quantity(load);
-    let is_here = |record: &&Record| scope.records.iter().any(|here| std::ptr::eq(*here, *record));
-    let own = unit.records.iter().copied().filter(is_here);
+    let own = unit.records.iter().copied().filter(|record| scope.holds(record));
     let readings: Vec<Reading<'_>> = own.filter_map(|record| admit(record, load, quantity).0).collect();
     let ranked = row.and_then(|row| row.units.iter().find(|known| known.unit == unit.key));
     debug_assert!(row.is_none_or(|row| row.model == model.key));

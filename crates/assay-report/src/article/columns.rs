@@ -47,13 +47,13 @@ pub(super) fn by_loads(records: &[Record], all: &Scope<'_>, scope: usize, wanted
     }
     let several = holders.values().flatten().collect::<BTreeSet<&Identity>>().len() > 1;
     let figured = holders.into_iter().filter(|(_, of)| !of.is_empty());
-    let (alone, shared): (Vec<(Load, usize)>, Vec<(Load, usize)>) =
-        figured.map(|(load, of)| (load, of.len())).partition(|(_, held_by)| several && *held_by < 2);
-    let plans = |some: &[(Load, usize)], alone: bool| -> Vec<Plan> {
-        let of = |op| some.iter().map(|(load, _)| load).filter(move |load| load.op() == op).cloned().collect();
-        [Op::Read, Op::Mixed, Op::Write].into_iter().flat_map(|op| split(of(op), scope, alone)).collect()
+    let alike: Vec<(Load, bool)> = figured.map(|(load, of)| (load, several && of.len() < 2)).collect();
+    let of = |op, alone| {
+        let loads = alike.iter().filter(|(load, lonely)| load.op() == op && *lonely == alone);
+        split(loads.map(|(load, _)| load.clone()).collect(), scope, alone)
     };
-    [plans(&shared, false), plans(&alone, true)].concat()
+    let all = [false, true].into_iter().flat_map(|alone| [Op::Read, Op::Mixed, Op::Write].map(|op| of(op, alone)));
+    all.flatten().collect()
 }
 
 /// Tables of loads of one operation: kinds of loads stay together.
@@ -114,12 +114,16 @@ pub(super) fn kind(load: &Load) -> String {
 
 /// Media by computers: a table for each load.
 pub(super) fn by_computers(scopes: &[Scope<'_>], crossed: &BTreeSet<Load>) -> Vec<Plan> {
-    let table = |load: &Load| {
-        let of = scopes.iter().enumerate().filter(|(_, scope)| {
+    let tables = |load: &Load| {
+        let has = |scope: &Scope<'_>| {
             !scope.host.is_empty() && scope.records.iter().any(|r| admit(r, load, scope.quantity(load)).0.is_some())
-        });
-        let column = |(at, scope): (usize, &Scope<'_>)| Column { scope: at, load: load.clone(), title: scope.host.clone() };
-        Plan { title: capitalised(&load.title()), columns: of.map(column).collect(), alone: false }
+        };
+        let column =
+            |(at, scope): (usize, &Scope<'_>)| Column { scope: at, load: load.clone(), title: scope.host.clone() };
+        let columns: Vec<Column> = scopes.iter().enumerate().filter(|(_, scope)| has(scope)).map(column).collect();
+        let title = capitalised(&load.title());
+        let table = |part: &[Column]| Plan { title: title.clone(), columns: part.to_vec(), alone: false };
+        columns.chunks(MOST).map(table).collect::<Vec<_>>()
     };
-    crossed.iter().map(table).filter(|plan| !plan.columns.is_empty()).collect()
+    crossed.iter().flat_map(tables).collect()
 }

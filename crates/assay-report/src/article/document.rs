@@ -8,17 +8,17 @@ use assay_core::units::counted;
 use super::columns::{Column, Plan, by_computers, by_loads};
 use super::computers::{computers, crossed};
 use super::facts;
-use super::findings::{self, BEST, BUS, Finding, TIE};
+use super::findings::{self, BUS, Finding, TIE};
 use super::media::{Model, media};
 use super::pictures::Picture;
 use super::scope::Scope;
 use super::table::Figures;
 use super::tidy;
-use crate::document::{Block, Document, Table};
+use crate::document::{BEST, Block, Cell, Document, Row};
 use crate::left_out;
 
 /// The document, and what is found of each load.
-pub(super) fn document(records: &[Record], pictures: &[Picture]) -> (Document, Vec<Finding>) {
+pub(super) fn document(records: &[Record], finding: String, pictures: &[Picture]) -> (Document, Vec<Finding>) {
     let crossed = crossed(records);
     let mut scopes = vec![Scope::of_all(records)];
     if !crossed.is_empty() {
@@ -31,7 +31,8 @@ pub(super) fn document(records: &[Record], pictures: &[Picture]) -> (Document, V
     let figures = Figures { scopes: &scopes, media: &media, single };
     let columns: Vec<&Column> = plans.iter().flat_map(|plan| &plan.columns).collect();
     let mut blocks = tables(&figures, &plans);
-    blocks.extend(legend(&figures, &blocks, &plans));
+    let data = tidy::data(&scopes, &media, &plans);
+    blocks.extend(legend(&figures, &blocks, &plans, &tidy::levels(&data)));
     if let Some(table) = facts::table(&media) {
         blocks.extend([Block::Heading("The media".to_owned()), Block::Table(table)]);
     }
@@ -58,13 +59,7 @@ pub(super) fn document(records: &[Record], pictures: &[Picture]) -> (Document, V
     ];
     let files = files.map(|(file, words)| (file.to_owned(), words.to_owned()));
     blocks.extend([Block::Heading("Data".to_owned()), Block::Items(files.into())]);
-    let document = Document {
-        kind: "Article",
-        about: about(&media, &columns),
-        finding: crate::finding::of(records, None).sentence,
-        blocks,
-        data: tidy::data(&scopes, &media, &plans),
-    };
+    let document = Document { kind: "Article", about: about(&media, &columns), finding, blocks, data };
     (document, findings::findings(&scopes, &columns))
 }
 
@@ -97,37 +92,33 @@ fn tables(figures: &Figures<'_>, plans: &[Plan]) -> Vec<Block> {
 }
 
 /// What the marks and the small letters mean, as far as they are there.
-fn legend(figures: &Figures<'_>, tables: &[Block], plans: &[Plan]) -> Option<Block> {
-    let cells = || tables.iter().filter_map(|block| match block {
-        Block::Table(table) => Some(table),
-        _ => None,
-    }).flat_map(cells_of);
+fn legend(figures: &Figures<'_>, tables: &[Block], plans: &[Plan], level: &str) -> Option<Block> {
+    let cells = || tables.iter().flat_map(cells_of);
     let marked = |mark: &str| cells().any(|cell| cell.mark == mark);
-    let mut parts: Vec<&str> = Vec::new();
-    if figures.single {
-        parts.push("Each figure is one published value: n = 1, without an interval of its own.");
-    } else {
-        parts.push("In brackets: the interval at 95 %, where there is one. n counts the repeats of a unit, and the units of a model.");
-    }
-    if figures.single && cells().any(|cell| cell.small.starts_with('(')) {
-        parts.push("In brackets: the interval of a model over its units.");
-    }
-    let marks = [
-        (BEST, "best: by assay rank, under this load."),
-        (TIE, "tie: assay rank cannot separate these models, which does not say that they are equal."),
-        (BUS, "tie at the bus: the bus makes these models equal."),
+    let by_computers = plans.iter().flat_map(|plan| &plan.columns).any(|c| !figures.scopes[c.scope].host.is_empty());
+    let parts = [
+        (figures.single, "Each figure is one published value: n = 1, without an interval of its own.".to_owned()),
+        (figures.single && !level.is_empty(), format!("In brackets: the interval of a model over its units{level}.")),
+        (!figures.single && !level.is_empty(), format!("In brackets: the interval{level}, where there is one.")),
+        (!figures.single, "n counts the repeats of a unit, and the units of a model.".to_owned()),
+        (marked(BEST), "best: by assay rank, under this load.".to_owned()),
+        (
+            marked(TIE),
+            "tie: assay rank cannot separate these models, which does not say that they are equal.".to_owned(),
+        ),
+        (marked(BUS), "tie at the bus: the bus makes these models equal.".to_owned()),
+        (
+            cells().any(|cell| cell.value.starts_with('≥')),
+            "≥: the bus or the instrument was reached, the medium is at least this fast.".to_owned(),
+        ),
+        (
+            ranked_beside_specimens(figures, plans),
+            "A model of one unit is not ranked: one unit says nothing of the model.".to_owned(),
+        ),
+        (by_computers, "Models are compared within a column, on one computer.".to_owned()),
     ];
-    parts.extend(marks.iter().filter(|(mark, _)| marked(mark)).map(|(_, words)| *words));
-    if cells().any(|cell| cell.value.starts_with('≥')) {
-        parts.push("≥: the bus or the instrument was reached, the medium is at least this fast.");
-    }
-    if ranked_beside_specimens(figures, plans) {
-        parts.push("A model of one unit is not ranked: one unit says nothing of the model.");
-    }
-    if plans.iter().any(|plan| plan.columns.iter().any(|c| !figures.scopes[c.scope].host.is_empty())) {
-        parts.push("Models are compared within a column, on one computer.");
-    }
-    (!tables.is_empty()).then(|| Block::Text(parts.join(" ")))
+    let said: Vec<String> = parts.into_iter().filter(|(holds, _)| *holds).map(|(_, words)| words).collect();
+    (!tables.is_empty()).then(|| Block::Text(said.join(" ")))
 }
 
 /// Whether some models are ranked under a load, and others are not for being one unit.
@@ -141,10 +132,11 @@ fn ranked_beside_specimens(figures: &Figures<'_>, plans: &[Plan]) -> bool {
     rankings.filter(|ranking| ranking.refusal.is_none()).any(beside)
 }
 
-fn cells_of(table: &Table) -> impl Iterator<Item = &crate::document::Cell> {
-    table.rows.iter().flat_map(|row| match row {
-        crate::document::Row::Cells(cells) => cells.as_slice(),
-        crate::document::Row::Heading(_) => &[],
+fn cells_of(block: &Block) -> impl Iterator<Item = &Cell> {
+    let rows = if let Block::Table(table) = block { table.rows.as_slice() } else { &[] };
+    rows.iter().flat_map(|row| match row {
+        Row::Cells(cells) => cells.as_slice(),
+        Row::Heading(_) => &[],
     })
 }
 

@@ -4,7 +4,7 @@ use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::figures;
 
-use super::computers::{computer, computers};
+use super::computers::computers;
 use super::media::{Model, Of, rows};
 use super::table::name;
 use crate::document::{Cell, Column, Row, Table, left, right};
@@ -66,7 +66,10 @@ fn once(all: impl Iterator<Item = String>) -> String {
 
 fn health(record: &Record) -> String {
     let figures = record.medium.health.iter().filter(|(key, _)| !ORIGIN.contains(&key.as_str()));
-    figures.map(|(key, value)| format!("{} {}", clean(key).replace('_', " "), clean(value))).collect::<Vec<_>>().join(", ")
+    figures
+        .map(|(key, value)| format!("{} {}", clean(key).replace('_', " "), clean(value)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// A column that is there where a unit has something in it.
@@ -89,12 +92,9 @@ pub(super) fn table(media: &[Model<'_>]) -> Option<Table> {
         .filter_map(|of| Some((of, of.unit()?)))
         .map(|(of, unit)| (name(Of::One(of.model(), unit)), OfUnit::of(&unit.records)))
         .collect();
-    let differs = {
-        let records = media.iter().flat_map(|model| model.units.iter().flat_map(|unit| unit.records.iter().copied()));
-        let first = records.clone().next().map(computer);
-        records.map(computer).any(|name| Some(name) != first)
-    };
-    let has = |at: &usize| of.iter().any(|(_, facts)| !COLUMNS[*at].1(facts).is_empty()) && (*at != COMPUTER || differs);
+    let differs = of.iter().any(|(_, facts)| facts.computers != of[0].1.computers);
+    let has =
+        |at: &usize| of.iter().any(|(_, facts)| !COLUMNS[*at].1(facts).is_empty()) && (*at != COMPUTER || differs);
     let shown: Vec<usize> = (0..COLUMNS.len()).filter(has).collect();
     if shown.is_empty() {
         return None;
@@ -107,14 +107,16 @@ pub(super) fn table(media: &[Model<'_>]) -> Option<Table> {
     Some(Table { caption: String::new(), columns, rows: of.into_iter().map(row).collect() })
 }
 
-/// What all records have in common, and where it differs, each of it once: how it was measured.
+/// How it was measured: what all records have in common, and where they differ each of it once.
 pub(super) fn conditions(records: &[Record]) -> Vec<(String, String)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for record in records {
         let told = facts::about(record).into_iter().filter(|fact| CONDITIONS.contains(&fact.name.as_str()));
-        let article = record.source.as_ref().map(|source| clean(&format!("{}: {}", source.format, source.file)));
-        let source = article.map(|source| ("Source".to_owned(), source));
-        for (name, value) in told.map(facts::Fact::titled).chain(source) {
+        let source = record.source.as_ref().map(|source| clean(&format!("{}: {}", source.format, source.file)));
+        for (name, value) in told.map(facts::Fact::titled).chain(source.map(|source| ("Source".to_owned(), source))) {
+            // The day of each is no condition that it has in common with others.
+            let day = format!("{}, ", facts::when(&record.created));
+            let value = value.strip_prefix(&day).unwrap_or(&value).to_owned();
             match all.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, values)) if values.contains(&value) => {}
                 Some((_, values)) => values.push(value),
@@ -122,11 +124,23 @@ pub(super) fn conditions(records: &[Record]) -> Vec<(String, String)> {
             }
         }
     }
-    all.into_iter().map(|(name, values)| (name, listed(&values))).collect()
+    let mut lines: Vec<(String, String)> = all.into_iter().map(|(name, values)| (name, listed(&values))).collect();
+    lines.retain(|(_, words)| words != UNKNOWN);
+    lines.extend(days(records).map(|days| ("When".to_owned(), days)));
+    lines
+}
+
+/// From the first record to the last.
+fn days(records: &[Record]) -> Option<String> {
+    let created = records.iter().map(|record| record.created.as_str()).filter(|created| !created.is_empty());
+    let (first, last) = (facts::when(created.clone().min()?), facts::when(created.max()?));
+    Some(if first == last { first } else { format!("{first} to {last}") })
 }
 
 /// Facts that say how it was measured.
 const CONDITIONS: [&str; 5] = ["bus", "host", "machine", "run", "manner"];
+/// What is said of a bus or host of which nothing is known.
+const UNKNOWN: &str = "unknown";
 /// Values of a fact that are listed.
 const LISTED: usize = 6;
 

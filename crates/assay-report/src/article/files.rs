@@ -29,16 +29,21 @@ pub struct ArticleFile {
 }
 
 /// How the first file ends, by which a directory with an article is known.
-pub const MARK: &str = "<!-- assay report --article -->\n";
+pub const MARK: &str = "<!-- assay report --article -->";
 
 /// The article on `records`, which the caller has redacted where it is to be shared.
 #[must_use]
 pub fn article(records: &[Record]) -> Article {
-    let pictures = pictures(records);
-    let (document, findings) = document(records, &pictures);
-    let text = |name: &str, content: String| ArticleFile { name: name.to_owned(), content: content.into_bytes(), caption: None };
+    let found = crate::finding::of(records, None);
+    let pictures = pictures(records, found.beside());
+    let (document, findings) = document(records, found.sentence, &pictures);
+    let text = |name: &str, content: String| ArticleFile {
+        name: name.to_owned(),
+        content: content.into_bytes(),
+        caption: None,
+    };
     let texts = [
-        text("README.md", format!("{}\n{MARK}", document.markdown())),
+        text("README.md", format!("{}\n{MARK}\n", document.markdown())),
         text("index.html", document.html()),
         text("table.csv", document.csv()),
         text("results.csv", long_csv(records)),

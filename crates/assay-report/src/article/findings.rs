@@ -1,11 +1,15 @@
 //! What a ranking says of a load, in a word beside the best and in a sentence below the table.
 
+use std::collections::BTreeSet;
+
+use assay_analysis::Load;
 use assay_analysis::rank::{Class, LoadRanking, ModelRow};
 use assay_core::text::{capitalised, clean};
 use serde::Serialize;
 
 use super::columns::{Column, block, kind};
 use super::scope::Scope;
+use crate::document::BEST;
 use crate::rank::{First, answer_of, first, verdict};
 
 /// What was found under a load.
@@ -23,8 +27,6 @@ pub struct Finding {
     pub sentence: String,
 }
 
-/// The word beside a figure of the best model.
-pub(super) const BEST: &str = "best";
 /// The word where the figures cannot be separated.
 pub(super) const TIE: &str = "tie";
 /// The word where the bus makes the figures equal.
@@ -65,12 +67,15 @@ fn of(scope: &Scope<'_>, column: &Column) -> Option<(Finding, String)> {
     Some((Finding { load, host, found: First::NotRanked, models: Vec::new(), sentence: sentence.clone() }, sentence))
 }
 
+/// Letters of what stands before a finding.
+const LONGEST: usize = 60;
+
 /// The same in words: loads of which the same is found share a line.
 pub(super) fn lines(scopes: &[Scope<'_>], columns: &[&Column]) -> Vec<(String, String)> {
     let mut alike: Vec<(String, Vec<(&Column, Finding)>)> = Vec::new();
     for column in columns {
         let Some((finding, short)) = of(&scopes[column.scope], column) else { continue };
-        match alike.iter_mut().find(|(known, _)| *known == short) {
+        match alike.iter_mut().find(|(known, all)| *known == short || is_same_tie(&all[0].1, &finding)) {
             Some((_, all)) => all.push((column, finding)),
             None => alike.push((short, vec![(column, finding)])),
         }
@@ -82,30 +87,61 @@ pub(super) fn lines(scopes: &[Scope<'_>], columns: &[&Column]) -> Vec<(String, S
     }
     let line = |(short, all): (String, Vec<(&Column, Finding)>)| {
         let sentence = if all.len() == 1 { all[0].1.sentence.clone() } else { short };
-        (labels(scopes, all.iter().map(|(column, _)| *column)), sentence)
+        let label = labels(scopes, all.iter().map(|(column, _)| *column));
+        // Of many loads the finding comes first.
+        if label.chars().count() > LONGEST {
+            (String::new(), format!("{sentence} Loads: {label}."))
+        } else {
+            (capitalised(&label), sentence)
+        }
     };
     alike.into_iter().map(line).collect()
 }
 
-/// Loads, those of one kind together: `Random read, 4 jobs, at 4 KiB, 16 KiB; random write 4 KiB, 4 jobs`.
+/// Whether both are a tie of the same models, in whatever order.
+fn is_same_tie(a: &Finding, b: &Finding) -> bool {
+    let models = |finding: &Finding| finding.models.iter().cloned().collect::<BTreeSet<String>>();
+    a.found == First::Tie && b.found == First::Tie && models(a) == models(b)
+}
+
+/// Loads, those of one kind together, and those of several computers: `Random read, 4 jobs, at 4 KiB, 16 KiB; random write 4 KiB,
+/// 4 jobs`.
 fn labels<'a>(scopes: &[Scope<'_>], columns: impl Iterator<Item = &'a Column>) -> String {
-    let mut kinds: Vec<(String, &str, Vec<&Column>)> = Vec::new();
+    let mut hosts: Vec<(&str, Vec<&Load>)> = Vec::new();
     for column in columns {
-        let (kind, host) = (kind(&column.load), scopes[column.scope].host.as_str());
-        match kinds.iter_mut().find(|(known, on, _)| *known == kind && *on == host) {
-            Some((.., all)) => all.push(column),
-            None => kinds.push((kind, host, vec![column])),
+        let host = scopes[column.scope].host.as_str();
+        match hosts.iter_mut().find(|(known, _)| *known == host) {
+            Some((_, loads)) => loads.push(&column.load),
+            None => hosts.push((host, vec![&column.load])),
         }
     }
-    let label = |(kind, host, all): (String, &str, Vec<&Column>)| {
-        let loads = match all.as_slice() {
-            [one] => one.load.title(),
-            several => {
-                let blocks: Vec<String> = several.iter().map(|column| block(&column.load)).collect();
-                format!("{kind}, at {}", blocks.join(", "))
-            }
-        };
-        if host.is_empty() { loads } else { format!("{loads}, {host}") }
+    let mut alike: Vec<(String, Vec<&str>)> = Vec::new();
+    for (host, loads) in hosts {
+        let loads = together(&loads);
+        match alike.iter_mut().find(|(known, _)| *known == loads) {
+            Some((_, on)) => on.push(host),
+            None => alike.push((loads, vec![host])),
+        }
+    }
+    let label = |(loads, on): (String, Vec<&str>)| match on.as_slice() {
+        [""] => loads,
+        hosts => format!("{loads} on {}", hosts.join(", ")),
     };
-    capitalised(&kinds.into_iter().map(label).collect::<Vec<_>>().join("; "))
+    alike.into_iter().map(label).collect::<Vec<_>>().join("; ")
+}
+
+fn together(loads: &[&Load]) -> String {
+    let mut kinds: Vec<(String, Vec<&Load>)> = Vec::new();
+    for load in loads {
+        let kind = kind(load);
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, all)) => all.push(load),
+            None => kinds.push((kind, vec![load])),
+        }
+    }
+    let label = |(kind, all): (String, Vec<&Load>)| match all.as_slice() {
+        [one] => one.title(),
+        several => format!("{kind}, at {}", several.iter().map(|load| block(load)).collect::<Vec<_>>().join(", ")),
+    };
+    kinds.into_iter().map(label).collect::<Vec<_>>().join("; ")
 }

@@ -65,7 +65,7 @@ pub(super) fn media<'a>(records: &'a [Record], ranked: Option<&RankReport>) -> V
         }
     }
     for model in &mut all {
-        model.units.sort_by(|a, b| number(a).cmp(&number(b)));
+        model.units.sort_by_key(number);
     }
     if let Some(report) = ranked.filter(|report| report.primary.refusal.is_none()) {
         let place = |model: &Model<'_>| report.primary.models.iter().position(|row| row.model == model.key);

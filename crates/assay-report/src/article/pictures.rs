@@ -1,7 +1,7 @@
 //! The pictures of an article, each in a file.
 
 use assay_core::record::Record;
-use assay_pictures::{Drawing, Film, Kind, Wanted, film, on_page};
+use assay_pictures::{Decided, Drawing, Film, Kind, Wanted, film, on_page};
 
 use super::caption::Caption;
 use super::computers::{computer, crossed};
@@ -32,11 +32,10 @@ const KINDS: [Kind; 3] = [Kind::Curves, Kind::Heat, Kind::Dots];
 /// Pictures of one kind.
 const MOST: usize = 4;
 
-/// Those that the records give.
-pub(super) fn pictures(records: &[Record]) -> Vec<Picture> {
+/// Those that the records give; those of one load are of the one that was decided on.
+pub(super) fn pictures(records: &[Record], decided: Option<Decided>) -> Vec<Picture> {
     let records = &told_apart(records);
-    let found = crate::finding::of(records, None);
-    let wanted = Wanted::default().decided(found.beside());
+    let wanted = Wanted::default().decided(decided);
     let mut all = Vec::new();
     // Dots lay units beside each other.
     for kind in KINDS.into_iter().filter(|kind| *kind != Kind::Dots || records.len() > 1) {

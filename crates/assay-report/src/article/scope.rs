@@ -32,6 +32,11 @@ impl<'a> Scope<'a> {
         Self { host, records, ranked }
     }
 
+    /// Whether it is about a record of the article.
+    pub(super) fn holds(&self, record: &Record) -> bool {
+        self.host.is_empty() || computer(record) == self.host
+    }
+
     /// What the ranking says of a load.
     pub(super) fn ranking(&self, load: &Load) -> Option<&LoadRanking> {
         let report = self.ranked.as_ref().ok()?;

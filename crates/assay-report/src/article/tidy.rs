@@ -8,7 +8,10 @@ use super::facts::OfUnit;
 use super::media::{Model, Of, rows};
 use super::scope::Scope;
 use crate::document::{Data, number};
+use crate::figure::percent;
 
+/// The column that the level of an interval stands in.
+const LEVEL: &str = "level";
 const COLUMNS: [&str; 19] = [
     "load",
     "host",
@@ -19,7 +22,7 @@ const COLUMNS: [&str; 19] = [
     "value",
     "low",
     "high",
-    "level",
+    LEVEL,
     "n",
     "at_least",
     "first_place",
@@ -54,4 +57,14 @@ pub(super) fn data(scopes: &[Scope<'_>], media: &[Model<'_>], plans: &[Plan]) ->
 
 fn units(of: Of<'_>) -> String {
     if of.unit().is_some() { 1 } else { of.model().units.len() }.to_string()
+}
+
+/// The levels of all intervals in a table: ` at 95 %`; nothing where there is none.
+pub(super) fn levels(data: &Data) -> String {
+    let column = data.columns.iter().position(|name| *name == LEVEL);
+    let mut all: Vec<f64> = data.rows.iter().filter_map(|row| row.get(column?)?.parse().ok()).collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    let words: Vec<String> = all.into_iter().map(percent).collect();
+    if words.is_empty() { String::new() } else { format!(" at {}", words.join(" or ")) }
 }

@@ -136,6 +136,9 @@ pub(crate) struct Cell {
     pub(crate) under: Vec<String>,
 }
 
+/// The mark of what is better than all others of its column.
+pub(crate) const BEST: &str = "best";
+
 impl Cell {
     pub(crate) fn with(value: impl ToString, small: impl Into<String>) -> Self {
         Self { value: value.to_string(), small: small.into(), ..Self::default() }

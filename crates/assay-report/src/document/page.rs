@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::{Block, Cell, Document, Figure, Row, Seen, Table};
+use super::{BEST, Block, Cell, Document, Figure, Row, Seen, Table};
 use crate::html::{Scripts, Shell, said, slider};
 
 impl Document {
@@ -111,7 +111,9 @@ fn cell(table: &Table, stacked: bool, at: usize, cell: &Cell) -> Markup {
     let left = column.is_some_and(|column| !column.right);
     let title = column.filter(|_| stacked).map(|column| said(&column.title));
     let content = html! {
-        @if cell.mark.is_empty() { (said(&cell.value)) } @else { b { (said(&cell.value)) } " " span.pill.good { (cell.mark) } }
+        @if cell.mark.is_empty() { (said(&cell.value)) } @else {
+            span { span.pill.good[cell.mark == BEST] { (cell.mark) } b { (said(&cell.value)) } }
+        }
         @if !cell.small.is_empty() { " " small { (said(&cell.small)) } }
     };
     html! {

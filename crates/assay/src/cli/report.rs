@@ -19,7 +19,7 @@ Examples:
   assay report last -o - --format json
   assay report last -o - --format crystaldiskmark   for a forum
   assay report all -o plots/ --format fio-json   a file for each load: fio-plot
-  assay report all --article cards/    tables with the best and ties, and pictures with captions
+  assay report all --article cards/    tables with best and ties, pictures
   assay report all -o assay.prom       for node_exporter's textfile collector";
 
 #[derive(Debug, Args)]

@@ -37,7 +37,8 @@ pub(super) fn article(args: &ReportArgs, directory: &Path) -> Result<Exit, Failu
 
 /// Before anything is written: an article takes the place of an article, and of nothing else.
 fn check(directory: &Path, article: &Article) -> Result<(), Failure> {
-    let own = std::fs::read_to_string(directory.join(&article.files[0].name)).is_ok_and(|text| text.ends_with(MARK));
+    let own = std::fs::read_to_string(directory.join(&article.files[0].name))
+        .is_ok_and(|text| text.trim_end().ends_with(MARK));
     for file in &article.files {
         let path = directory.join(&file.name);
         if !own && path.symlink_metadata().is_ok() {
