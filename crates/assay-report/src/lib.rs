@@ -4,6 +4,7 @@
 
 pub mod advise;
 mod aggregates;
+pub mod article;
 mod at_once;
 mod bus;
 mod card;

@@ -76,7 +76,7 @@ pub enum RenderError {
 }
 
 /// Every frame is stored whole, so less.
-const GIF_SCALE: f64 = 1.25;
+pub(crate) const GIF_SCALE: f64 = 1.25;
 
 /// The extension of the file names no format that is possible here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

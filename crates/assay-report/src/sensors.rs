@@ -37,6 +37,20 @@ pub(crate) fn noted(record: &Record) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
+/// The highest temperature of the medium in °C: what it told itself, what a command read of it, or what was read by eye. The
+/// processor's says nothing of the medium.
+pub(crate) fn warmest(record: &Record) -> Option<f64> {
+    let temperature = SensorKind::Temperature.name();
+    let of_medium = |s: &&Sensor| match s.source.as_str() {
+        "drive" | "command" => true,
+        "note" => s.name == temperature,
+        _ => record.medium.stack.iter().any(|node| node.name == s.name),
+    };
+    let sensors = record.sensors.iter().filter(|s| s.kind == temperature).filter(of_medium);
+    let readings = sensors.flat_map(|s| s.samples.iter().map(|(_, value)| *value));
+    readings.filter(|value| value.is_finite()).reduce(f64::max)
+}
+
 /// `sequential read 20.1 MB/s, random read 410 operations/s`: what the headline workloads did for
 /// a watt.
 pub(crate) fn per_watt(record: &Record) -> Option<String> {

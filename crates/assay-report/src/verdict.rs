@@ -8,7 +8,7 @@ use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 pub(crate) use assay_core::text::capitalised;
 use assay_core::text::{clean, statement};
-use assay_core::verification::{Method, Verdict};
+use assay_core::verification::{Method, Verdict, Verification};
 
 use crate::bus;
 use crate::classes::judge;
@@ -53,10 +53,7 @@ pub(crate) fn word(record: &Record) -> &'static str {
         let verdict = verified.verdict;
         // A fake that was proven stays one; otherwise how a medium failed says more than that it did.
         if verdict == Verdict::Fake || (completed && (verdict.is_bad() || record.measurements.is_empty())) {
-            // Of all of it nothing is known where most was left out.
-            let part = verified.reach.as_ref().is_some_and(|reach| reach.tested_share < 0.5);
-            let is_partial = verdict == Verdict::Genuine && verified.method == Method::Full && part;
-            return if is_partial { "genuine in part" } else { verdict.title() };
+            return checked(verified);
         }
     }
     match (&record.outcome, record.validity.verdict) {
@@ -71,6 +68,14 @@ pub(crate) fn word(record: &Record) -> &'static str {
         (Outcome::Completed, ValidityVerdict::Suspect) => "suspect",
         (Outcome::Completed, ValidityVerdict::Invalid) => "invalid",
     }
+}
+
+/// What a check came to, in a word.
+pub(crate) fn checked(verified: &Verification) -> &'static str {
+    // Of all of it nothing is known where most was left out.
+    let part = verified.reach.as_ref().is_some_and(|reach| reach.tested_share < 0.5);
+    let is_partial = verified.verdict == Verdict::Genuine && verified.method == Method::Full && part;
+    if is_partial { "genuine in part" } else { verified.verdict.title() }
 }
 
 /// The verdict on a record in plain words: what the medium does and how far the bus allows it, or

@@ -98,11 +98,7 @@ impl Target {
     /// Prepares the records of a question: leaves out copies, and names units alike where labels contradict serial numbers. Prints
     /// a note for each contradiction, and keeps it for machines.
     pub(crate) fn settle<'a>(&mut self, records: impl IntoIterator<Item = &'a mut Record>) {
-        let mut records: Vec<&mut Record> = records.into_iter().collect();
-        assay_analysis::leave_out_copies(records.iter_mut().map(|record| &mut **record));
-        let notes = assay_analysis::settle_units(records);
-        notes.iter().for_each(|note| output::tell_wrapped(&format!("note: {note}")));
-        self.contradictions = Some(notes);
+        self.contradictions = Some(settle(records));
     }
 
     /// The answer for machines, with what contradicts each other.
@@ -172,6 +168,16 @@ impl Target {
             }
         })
     }
+}
+
+/// Leaves out copies among the records of a question, and names units alike where labels contradict serial numbers. Prints a
+/// note for each contradiction, and returns it.
+pub(crate) fn settle<'a>(records: impl IntoIterator<Item = &'a mut Record>) -> Vec<UnitNote> {
+    let mut records: Vec<&mut Record> = records.into_iter().collect();
+    assay_analysis::leave_out_copies(records.iter_mut().map(|record| &mut **record));
+    let notes = assay_analysis::settle_units(records);
+    notes.iter().for_each(|note| output::tell_wrapped(&format!("note: {note}")));
+    notes
 }
 
 fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {

@@ -35,6 +35,21 @@ pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<(), 
     attempt.map_err(|error| cannot_write(path, &error))
 }
 
+/// Makes a directory for files that are written, unless it is there.
+pub(crate) fn make_directory(path: &Path) -> Result<(), Failure> {
+    match std::fs::create_dir(path) {
+        Ok(()) => Ok(()),
+        Err(_) if path.is_dir() => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(Failure::environment(format!("{} is no directory; name another one", path.display())))
+        }
+        Err(error) => Err(Failure::environment(format!(
+            "{} cannot be made: {error}; name a directory in one that exists",
+            path.display()
+        ))),
+    }
+}
+
 /// Gives a file new content where no other can take its place. What is longer is written behind the old content first: on a
 /// full disk that fails, and the old content is whole.
 fn overwrite(path: &Path, content: &[u8]) -> std::io::Result<()> {

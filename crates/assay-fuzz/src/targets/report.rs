@@ -2,6 +2,7 @@
 
 use assay_core::record::Record;
 use assay_pictures::Kind;
+use assay_report::article::article;
 use assay_report::{Format, Redactor, Style, View, card, info, list, render, verdict_sentence};
 use serde_json::Value;
 
@@ -97,7 +98,31 @@ fn every_format(records: &[Record], view: &View, pixels: bool) -> Vec<String> {
             let _ = render(format, records, view).map_err(|error| claims::one_line(&error));
         }
     }
+    // Each makes an animation.
+    if view.kind == Some(Kind::Sweep) {
+        texts.extend(an_article(records));
+    }
     texts
+}
+
+/// The texts of an article.
+fn an_article(records: &[Record]) -> Vec<String> {
+    let files = article(records).files;
+    let of = |ending: &str| {
+        let named = files.iter().filter(|file| file.name.ends_with(ending));
+        named.map(|file| String::from_utf8(file.content.clone()).expect("text")).collect::<Vec<String>>()
+    };
+    let (markdown, svg) = (of(".md"), of(".svg"));
+    markdown.iter().chain(&svg).for_each(|text| lines(text));
+    files
+        .iter()
+        .filter(|file| file.name == "table.csv")
+        .for_each(|file| table(&String::from_utf8_lossy(&file.content)));
+    let pages = [markdown, svg, of(".html")].concat();
+    for text in &pages {
+        assert!(!text.contains(TAG), "a text is markup: {}", near(text, TAG));
+    }
+    [pages, of(".csv")].concat()
 }
 
 /// Rows of the same number of cells (RFC 4180), none of which is a formula.

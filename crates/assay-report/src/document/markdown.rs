@@ -3,7 +3,7 @@
 use assay_core::text;
 use assay_core::text::statement;
 
-use super::{Block, Document, Row, Table};
+use super::{Block, Cell, Document, Row, Table};
 
 impl Document {
     /// Headings, tables and lists; pictures are left out.
@@ -33,6 +33,9 @@ fn blocks(out: &mut String, blocks: &[Block], level: usize) {
                     out.push_str(&format!("- {label}{}\n", said(words)));
                 }
             }
+            Block::Figure(figure) => {
+                out.push_str(&format!("\n![{}]({})\n\n{}\n", said(&figure.title), figure.file, said(&figure.caption)));
+            }
             Block::Picture(_) | Block::Plain(_) => {}
             Block::Folded { title, blocks } => {
                 heading(out, title, level);
@@ -55,13 +58,19 @@ fn table(out: &mut String, table: &Table) {
     line(out, table.columns.iter().map(|column| if column.right { "--:" } else { "---" }.to_owned()));
     for row in &table.rows {
         match row {
-            Row::Cells(cells) => line(out, cells.iter().map(|cell| said(&cell.text()))),
+            Row::Cells(cells) => line(out, cells.iter().map(self::cell)),
             Row::Heading(title) => {
                 let empty = std::iter::repeat_n(String::new(), table.columns.len().saturating_sub(1));
                 line(out, std::iter::once(format!("**{}**", said(title))).chain(empty));
             }
         }
     }
+}
+
+/// What is set off is bold.
+fn cell(cell: &Cell) -> String {
+    let text = said(&cell.text());
+    if cell.mark.is_empty() { text } else { format!("**{text}**") }
 }
 
 fn line(out: &mut String, cells: impl Iterator<Item = String>) {

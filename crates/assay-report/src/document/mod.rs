@@ -8,6 +8,6 @@ mod table;
 mod text;
 
 pub use model::{Answered, Column, Document, left, right, wrapped};
-pub(crate) use model::{Block, Cell, Data, Row, Table, number};
+pub(crate) use model::{BEST, Block, Cell, Data, Figure, Row, Seen, Table, number};
 pub(crate) use table::of_rows;
 pub use table::plain as table;

@@ -3,7 +3,7 @@
 use assay_core::text;
 use assay_core::units::exact;
 
-use assay_pictures::Drawing;
+use assay_pictures::{Drawing, Film};
 
 use crate::figure::Shown;
 
@@ -40,6 +40,8 @@ pub(crate) enum Block {
     Items(Vec<(String, String)>),
     /// Not on a terminal and not in Markdown.
     Picture(Box<Drawing>),
+    /// A picture that stands in a file of its own beside the text, with its caption; not on a terminal.
+    Figure(Box<Figure>),
     /// In the place of a picture, on a terminal alone.
     Plain(Table),
     /// What few readers need, under a title.
@@ -47,6 +49,24 @@ pub(crate) enum Block {
         title: String,
         blocks: Vec<Block>,
     },
+}
+
+/// A picture with a caption.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Figure {
+    /// Name of its file.
+    pub(crate) file: String,
+    /// What kind of picture it is, in its place where it cannot be seen.
+    pub(crate) title: String,
+    pub(crate) caption: String,
+    pub(crate) shown: Seen,
+}
+
+/// What is seen.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Seen {
+    Still(Drawing),
+    Film(Film),
 }
 
 /// Rows under titles.
@@ -110,18 +130,24 @@ impl From<Vec<String>> for Row {
 pub(crate) struct Cell {
     pub(crate) value: String,
     pub(crate) small: String,
+    /// A word that sets it off from the others of its column: `best`.
+    pub(crate) mark: &'static str,
     /// Further lines, on a terminal alone.
     pub(crate) under: Vec<String>,
 }
 
+/// The mark of what is better than all others of its column.
+pub(crate) const BEST: &str = "best";
+
 impl Cell {
     pub(crate) fn with(value: impl ToString, small: impl Into<String>) -> Self {
-        Self { value: value.to_string(), small: small.into(), under: Vec::new() }
+        Self { value: value.to_string(), small: small.into(), ..Self::default() }
     }
 
-    /// Both in a line.
+    /// All of it in a line.
     pub(crate) fn text(&self) -> String {
-        if self.small.is_empty() { self.value.clone() } else { format!("{} {}", self.value, self.small) }
+        let parts = [self.value.as_str(), &self.small, self.mark];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }
 

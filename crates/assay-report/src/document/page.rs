@@ -2,8 +2,8 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::{Block, Cell, Document, Row, Table};
-use crate::html::{Shell, said};
+use super::{BEST, Block, Cell, Document, Figure, Row, Seen, Table};
+use crate::html::{Scripts, Shell, said, slider};
 
 impl Document {
     /// One self-contained page.
@@ -18,8 +18,17 @@ impl Document {
                 (blocks(&self.blocks))
             }
         };
-        Shell { title: &self.about, kind: self.kind, body, footer: html! {}, charts: None }.page()
+        let scripts = if has_film(&self.blocks) { Scripts::Films } else { Scripts::None };
+        Shell { title: &self.about, kind: self.kind, body, footer: html! {}, scripts }.page()
     }
+}
+
+fn has_film(blocks: &[Block]) -> bool {
+    blocks.iter().any(|block| match block {
+        Block::Figure(figure) => matches!(figure.shown, Seen::Film(_)),
+        Block::Folded { blocks, .. } => has_film(blocks),
+        _ => false,
+    })
 }
 
 fn blocks(all: &[Block]) -> Markup {
@@ -33,6 +42,7 @@ fn blocks(all: &[Block]) -> Markup {
                 Block::Picture(drawing) => {
                     figure.picture.wide[drawing.size().0 > 900.0] { (PreEscaped(drawing.inline())) }
                 }
+                Block::Figure(figure) => (self::figure(figure)),
                 Block::Plain(_) => {},
                 Block::Folded { title, blocks } => {
                     details.folded {
@@ -42,6 +52,16 @@ fn blocks(all: &[Block]) -> Markup {
                 }
             }
         }
+    }
+}
+
+fn figure(figure: &Figure) -> Markup {
+    html! {
+        @match &figure.shown {
+            Seen::Still(drawing) => figure.picture.wide[drawing.size().0 > 900.0] { (PreEscaped(drawing.inline())) },
+            Seen::Film(film) => (slider(film)),
+        }
+        p.caption { (said(&figure.caption)) }
     }
 }
 
@@ -91,7 +111,9 @@ fn cell(table: &Table, stacked: bool, at: usize, cell: &Cell) -> Markup {
     let left = column.is_some_and(|column| !column.right);
     let title = column.filter(|_| stacked).map(|column| said(&column.title));
     let content = html! {
-        (said(&cell.value))
+        @if cell.mark.is_empty() { (said(&cell.value)) } @else {
+            span { span.pill.good[cell.mark == BEST] { (cell.mark) } b { (said(&cell.value)) } }
+        }
         @if !cell.small.is_empty() { " " small { (said(&cell.small)) } }
     };
     html! {

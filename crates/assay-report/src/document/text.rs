@@ -17,7 +17,7 @@ impl Document {
         let style = style.bounded();
         let mut lines = wrap(&style.fold(&self.finding), style.width);
         let mut before_was_text = true;
-        for block in self.blocks.iter().filter(|block| !matches!(block, Block::Picture(_))) {
+        for block in self.blocks.iter().filter(|block| !matches!(block, Block::Picture(_) | Block::Figure(_))) {
             let is_text = matches!(block, Block::Text(_));
             if !(is_text && before_was_text) {
                 lines.push(String::new());
@@ -40,7 +40,7 @@ fn lines(lines: &mut Vec<String>, block: &Block, style: Style) {
             lines.extend(table::lines(table, style));
         }
         Block::Items(items) => items.iter().for_each(|(label, words)| item(lines, label, words, style)),
-        Block::Picture(_) => {}
+        Block::Picture(_) | Block::Figure(_) => {}
         Block::Folded { title, blocks } => {
             say(lines, title);
             blocks.iter().for_each(|block| self::lines(lines, block, style));

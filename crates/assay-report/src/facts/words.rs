@@ -112,8 +112,12 @@ pub(super) fn effort(record: &Record) -> String {
 fn tool(record: &Record) -> String {
     let t = &record.tool;
     if record.is_printed() {
-        let mut engines: Vec<String> = record.measurements.iter().map(|m| clean(&m.engine)).collect();
-        engines.dedup();
+        let mut engines: Vec<String> = Vec::new();
+        for engine in record.measurements.iter().map(|m| clean(&m.engine)) {
+            if !engines.contains(&engine) {
+                engines.push(engine);
+            }
+        }
         if record.is_published() {
             return format!("figures as published, measured with {}", engines.join(", "));
         }

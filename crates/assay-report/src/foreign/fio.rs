@@ -134,7 +134,9 @@ fn classes(histogram: &Histogram) -> [Value; 3] {
     let mut counts = vec![0u64; ends.len() + 1];
     for (low, high, count) in histogram.buckets() {
         let middle = low + (high - low) / 2;
-        counts[ends.partition_point(|(_, _, end)| *end <= middle)] += count;
+        let of = &mut counts[ends.partition_point(|(_, _, end)| *end <= middle)];
+        // Counts of a record from elsewhere may be anything.
+        *of = of.saturating_add(count);
     }
     let mut all = [Map::new(), Map::new(), Map::new()];
     for ((unit, end, _), count) in ends.iter().zip(&counts) {

@@ -14,7 +14,8 @@ use maud::html;
 
 use crate::presented::{Overview, Presented};
 
-pub(crate) use shell::{Shell, said};
+pub(crate) use pictures::slider;
+pub(crate) use shell::{Scripts, Shell, said};
 pub(crate) use text::facts;
 
 /// The report as one HTML page, without any reference to the network.
@@ -47,5 +48,5 @@ pub fn html(records: &[Record]) -> String {
         span.handling { "Charts: hover or use the arrow keys, drag to zoom, double-click or Esc to reset. " }
         }
     };
-    Shell { title: &title, kind: "report", body, footer, charts: Some(data::json(records)) }.page()
+    Shell { title: &title, kind: "report", body, footer, scripts: Scripts::Charts(data::json(records)) }.page()
 }

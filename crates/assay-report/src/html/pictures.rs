@@ -33,7 +33,7 @@ pub(super) fn section(records: &[Record], decided: Option<Decided>) -> Markup {
 }
 
 /// All frames; a script shows one of them, and without one all are there.
-fn slider(film: &Film) -> Markup {
+pub(crate) fn slider(film: &Film) -> Markup {
     html! {
         figure.picture.sweep {
             figcaption.control hidden {

@@ -20,8 +20,17 @@ pub(crate) struct Shell<'a> {
     pub(crate) body: Markup,
     /// Said at the foot before what holds for all pages.
     pub(crate) footer: Markup,
-    /// JSON that charts are drawn from; a page without it has no scripts.
-    pub(crate) charts: Option<String>,
+    pub(crate) scripts: Scripts,
+}
+
+/// What a page needs scripts for.
+pub(crate) enum Scripts {
+    /// Nothing.
+    None,
+    /// Pictures one after the other.
+    Films,
+    /// The same, and charts that are drawn from JSON.
+    Charts(String),
 }
 
 /// Text for a page: nothing in it hides or reorders, and no line break tears a figure from its unit. The
@@ -43,13 +52,17 @@ pub(crate) fn tone_class(tone: Tone) -> &'static str {
 impl Shell<'_> {
     /// The page as text.
     pub(crate) fn page(self) -> String {
-        let charts = self.charts.unwrap_or_default();
+        let (charts, drawn, scripted) = match self.scripts {
+            Scripts::None => (String::new(), false, false),
+            Scripts::Films => ("[]".to_owned(), false, true),
+            Scripts::Charts(json) => (json, true, true),
+        };
         // Only scripts and styles that carry this nonce run. It is a hash of the whole content, so a
         // name inside the content cannot know it, and equal records make equal pages.
         let (script, style, uplot) = (SCRIPT.text(), STYLE.text(), UPLOT_JS.text());
         let hash = blake3::hash(format!("{charts}{}{script}{style}{uplot}", self.body.0).as_bytes()).to_hex();
         let nonce = hash.get(..32).unwrap_or_default();
-        let scripts = if charts.is_empty() { String::new() } else { format!("script-src 'nonce-{nonce}'; ") };
+        let scripts = if scripted { format!("script-src 'nonce-{nonce}'; ") } else { String::new() };
         let policy = format!(
             "default-src 'none'; {scripts}style-src 'nonce-{nonce}'; img-src data:; base-uri 'none'; form-action 'none'"
         );
@@ -64,16 +77,16 @@ impl Shell<'_> {
                     meta name="color-scheme" content="light dark";
                     meta name="referrer" content="no-referrer";
                     title { (said(self.title)) " – assay " (kind) }
-                    @if !charts.is_empty() { style nonce=(nonce) { (PreEscaped(UPLOT_CSS)) } }
+                    @if drawn { style nonce=(nonce) { (PreEscaped(UPLOT_CSS)) } }
                     style nonce=(nonce) { "\n" (PreEscaped(style)) }
                 }
                 body id="top" {
                     header.top {
                         span.brand { "assay" }
                         span.brand-sub { (kind) }
-                        @if !charts.is_empty() { button type="button" id="theme" hidden { "Theme: system" } }
+                        @if scripted { button type="button" id="theme" hidden { "Theme: system" } }
                     }
-                    @if !charts.is_empty() {
+                    @if drawn {
                         noscript { p.hint { "Charts over time need scripts; all figures and bars below do not." } }
                     }
                     (hatch())
@@ -81,9 +94,9 @@ impl Shell<'_> {
                     footer {
                         p { (self.footer) "MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } "." }
                     }
-                    @if !charts.is_empty() {
+                    @if scripted {
                         script type="application/json" id="data" { (PreEscaped(&charts)) }
-                        script nonce=(nonce) { (PreEscaped(uplot)) }
+                        @if drawn { script nonce=(nonce) { (PreEscaped(uplot)) } }
                         script nonce=(nonce) { "\n" (PreEscaped(script)) }
                     }
                 }

@@ -13,4 +13,5 @@ mod words;
 pub use document::document;
 pub use picture::picture;
 pub use text::text;
-pub(crate) use words::of_report as answer;
+pub use words::First;
+pub(crate) use words::{answer as answer_of, first, of_report as answer, verdict};

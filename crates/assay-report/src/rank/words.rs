@@ -61,7 +61,7 @@ pub(super) fn ranks((first, last): (usize, usize)) -> String {
 }
 
 /// `1 720 (1 540–1 921)`; `>= 22.8` at the ceiling.
-pub(super) fn estimate(estimate: &Estimate, at_ceiling: bool, divisor: f64) -> String {
+pub(crate) fn estimate(estimate: &Estimate, at_ceiling: bool, divisor: f64) -> String {
     let point = figures(estimate.point / divisor);
     let (low, high) = (estimate.low.map(|v| figures(v / divisor)), estimate.high.map(|v| figures(v / divisor)));
     match (low, high) {
@@ -100,42 +100,84 @@ fn apart(ranking: &LoadRanking, models: &[&ModelRow]) -> bool {
 }
 
 /// The best layer in a few words.
-pub(super) fn verdict(ranking: &LoadRanking) -> String {
+pub(crate) fn verdict(ranking: &LoadRanking) -> String {
     match found_and_mend(ranking) {
         (found, Some(mend)) => format!("{found}; {mend}"),
         (found, None) => found,
     }
 }
 
-/// The same in two parts: what was found, and what to do where that is no order. Names may hold any sign between them.
-fn found_and_mend(ranking: &LoadRanking) -> (String, Option<&'static str>) {
-    if let Some(refusal) = &ranking.refusal {
-        return (format!("Not ranked: {}", clean(refusal)), None);
+/// What a ranking finds of the first place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum First {
+    /// Nothing was ordered.
+    NotRanked,
+    /// One model is the best.
+    Best,
+    /// One leads, and lost data.
+    Corrupt,
+    /// One leads, and some of its units failed.
+    Failing,
+    /// One leads by one unit.
+    OneUnit,
+    /// Several, and all are limited by the bus.
+    BusLimit,
+    /// Several cannot be separated, and units of some failed.
+    TieWithFailures,
+    /// Several that were measured on different computers.
+    OtherComputers,
+    /// Several cannot be separated.
+    Tie,
+}
+
+/// What was found of the first place, and the models that it is about.
+pub(crate) fn first(ranking: &LoadRanking) -> (First, Vec<&ModelRow>) {
+    if ranking.refusal.is_some() {
+        return (First::NotRanked, Vec::new());
     }
     let best: Vec<&ModelRow> = ranking.models.iter().filter(|m| m.layer == Some(1)).collect();
     let held_all = best.iter().all(|m| m.at_ceiling);
     let found = match best.as_slice() {
-        [] => "Not ranked".to_owned(),
-        several if several.len() > 1 && held_all => {
-            let ceiling = ranking.ceiling.as_ref().map(|used| format!(" ({})", held(used))).unwrap_or_default();
-            format!("Cannot separate {}: all are limited by the bus{ceiling}", set(several))
-        }
+        [] => First::NotRanked,
+        several if several.len() > 1 && held_all => First::BusLimit,
         [one] => match (one.medal, one.class) {
-            (Some(Medal::Gold), _) => format!("{} is the best", clean(&one.model)),
-            (_, Class::Corrupt) => format!("{} leads but lost data, so it gets no medal", clean(&one.model)),
-            (_, Class::Failing) => {
-                format!("{} leads but some of its units failed, so it gets no gold", clean(&one.model))
-            }
-            _ => format!("{} leads, from one unit only", clean(&one.model)),
+            (Some(Medal::Gold), _) => First::Best,
+            (_, Class::Corrupt) => First::Corrupt,
+            (_, Class::Failing) => First::Failing,
+            _ => First::OneUnit,
         },
-        several if several.iter().any(|m| m.class != Class::Sound) => {
-            format!("Cannot separate {}, and units of some failed", set(several))
+        several if several.iter().any(|m| m.class != Class::Sound) => First::TieWithFailures,
+        several if apart(ranking, several) => First::OtherComputers,
+        _ => First::Tie,
+    };
+    (found, best)
+}
+
+/// The same in two parts: what was found, and what to do where that is no order. Names may hold any sign between them.
+fn found_and_mend(ranking: &LoadRanking) -> (String, Option<&'static str>) {
+    let (found, best) = first(ranking);
+    let names = set(&best);
+    let found = match found {
+        First::NotRanked => {
+            let why = ranking.refusal.as_ref().map(|refusal| format!(": {}", clean(refusal)));
+            format!("Not ranked{}", why.unwrap_or_default())
         }
-        several if apart(ranking, several) => {
-            let found = format!("Cannot tell: {} were measured on different computers", set(several));
+        First::BusLimit => {
+            let ceiling = ranking.ceiling.as_ref().map(|used| format!(" ({})", held(used))).unwrap_or_default();
+            format!("Cannot separate {names}: all are limited by the bus{ceiling}")
+        }
+        First::Best => format!("{names} is the best"),
+        First::Corrupt => format!("{names} leads but lost data, so it gets no medal"),
+        First::Failing => format!("{names} leads but some of its units failed, so it gets no gold"),
+        First::OneUnit => format!("{names} leads, from one unit only"),
+        First::TieWithFailures => format!("Cannot separate {names}, and units of some failed"),
+        First::OtherComputers => {
+            let found = format!("Cannot tell: {names} were measured on different computers");
             return (found, Some("measure one unit on each of them"));
         }
-        several => return (format!("Cannot separate {}", set(several)), Some("measure more units")),
+        First::Tie => return (format!("Cannot separate {names}"), Some("measure more units")),
     };
     (found, None)
 }
@@ -146,7 +188,7 @@ pub(crate) fn of_report(report: &RankReport) -> String {
 }
 
 /// The answer in a sentence or two.
-pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
+pub(crate) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
     let (found, mend) = found_and_mend(ranking);
     let mend = mend.map(|mend| format!("; {mend}")).unwrap_or_default();
     let verdict = format!("{found}{mend}");

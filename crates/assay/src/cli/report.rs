@@ -19,6 +19,7 @@ Examples:
   assay report last -o - --format json
   assay report last -o - --format crystaldiskmark   for a forum
   assay report all -o plots/ --format fio-json   a file for each load: fio-plot
+  assay report all --article cards/    tables with best and ties, pictures
   assay report all -o assay.prom       for node_exporter's textfile collector";
 
 #[derive(Debug, Args)]
@@ -28,8 +29,13 @@ pub(crate) struct ReportArgs {
 
     /// File to write, or - for standard output; the extension chooses the format. A directory takes a file for each load of
     /// --format fio-json
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
+    #[arg(short, long, value_name = "FILE", required_unless_present = "article")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Directory for an article: tables of media by loads, or by computers, with the best and ties as rank finds them, as
+    /// README.md, index.html and CSV, and pictures with captions. It is made if it is missing
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["output", "picture", "load", "format"])]
+    pub(crate) article: Option<PathBuf>,
 
     /// Picture for .svg and .png; by default the one that suits the records
     #[arg(long, value_name = "PICTURE", value_parser = picture())]

@@ -1,5 +1,9 @@
 //! `assay report`
 
+mod article;
+
+use std::path::Path;
+
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
@@ -12,7 +16,15 @@ use crate::failure::Failure;
 use crate::{files, output, queries, state};
 
 pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    let to_stdout = args.output.as_os_str() == "-";
+    match (&args.article, &args.output) {
+        (Some(directory), _) => article::article(args, directory),
+        (None, Some(output)) => file(args, output),
+        (None, None) => Err(Failure::usage("name a file with -o, or a directory with --article")),
+    }
+}
+
+fn file(args: &ReportArgs, output: &Path) -> Result<Exit, Failure> {
+    let to_stdout = output.as_os_str() == "-";
     let format = match args.format {
         Some(format) => format,
         None if to_stdout => {
@@ -20,7 +32,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "standard output has no extension; add --format html, md, csv, json, svg, png or gif",
             ));
         }
-        None => Format::from_path(&args.output, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?,
+        None => Format::from_path(output, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?,
     };
     if args.json && to_stdout {
         return Err(Failure::usage("--json and a report on standard output do not go together; name a file"));
@@ -32,16 +44,16 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let found = queries::find(&args.queries)?;
     let redactor = state::redactor(args.identities)?;
     let redacted = || found.iter().map(|f| redactor.record(&f.record)).collect::<Result<Vec<Record>, _>>();
-    let is_directory = args.output.is_dir() || args.output.as_os_str().as_encoded_bytes().ends_with(b"/");
+    let is_directory = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
     if is_directory && !to_stdout {
         let several = render_files(format, &redacted()?).ok_or_else(|| {
-            let shown = output::shown(&args.output);
+            let shown = output::shown(output);
             Failure::usage(format!("{shown} is a directory, which only --format fio-json writes to; name a file"))
         })?;
-        return write_files(args, several, found.iter().map(|f| f.record.id.clone()).collect());
+        return write_files(args, output, several, found.iter().map(|f| f.record.id.clone()).collect());
     }
     if !to_stdout {
-        files::check_writable(&args.output)?;
+        files::check_writable(output)?;
     }
     let text = match format {
         // From the documents themselves, so that with --identities fields of a newer version are kept.
@@ -51,35 +63,34 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if to_stdout {
         output::print_bytes(&text)?;
     } else {
-        files::write_whole(&args.output, &text)?;
+        files::write_whole(output, &text)?;
         if args.json {
             let records = found.into_iter().map(|f| f.record.id).collect();
-            let file = documents::path(&args.output);
+            let file = documents::path(output);
             output::print_json(&ReportDocument { file, files: None, records, bytes: text.len() })?;
         } else {
-            output::tell(&format!("wrote {}", output::shown(&args.output)));
+            output::tell(&format!("wrote {}", output::shown(output)));
         }
     }
     Ok(Exit::Good)
 }
 
 /// Writes each file into the directory, and makes the directory first if it is missing.
-fn write_files(args: &ReportArgs, several: Vec<(String, String)>, ids: Vec<String>) -> Result<Exit, Failure> {
-    let shown = output::shown(&args.output);
-    if let Err(error) = std::fs::create_dir(&args.output)
-        && error.kind() != std::io::ErrorKind::AlreadyExists
-    {
-        return Err(Failure::environment(format!(
-            "{shown} cannot be made: {error}; name a directory in one that exists"
-        )));
-    }
+fn write_files(
+    args: &ReportArgs,
+    output: &Path,
+    several: Vec<(String, String)>,
+    ids: Vec<String>,
+) -> Result<Exit, Failure> {
+    let shown = output::shown(output);
+    files::make_directory(output)?;
     for (name, text) in &several {
-        files::write_whole(&args.output.join(name), text)?;
+        files::write_whole(&output.join(name), text)?;
     }
     if args.json {
         let bytes = several.iter().map(|(_, text)| text.len()).sum();
         let files = Some(several.into_iter().map(|(name, _)| name).collect());
-        output::print_json(&ReportDocument { file: documents::path(&args.output), files, records: ids, bytes })?;
+        output::print_json(&ReportDocument { file: documents::path(output), files, records: ids, bytes })?;
     } else {
         let count = several.len();
         output::tell(&format!("wrote {count} {} to {shown}", if count == 1 { "file" } else { "files" }));

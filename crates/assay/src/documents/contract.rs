@@ -83,6 +83,7 @@ fn documents() -> Vec<Published> {
         published("label", &["assay label"], of::<LabelDocument>),
         published("rm", &["assay rm"], of::<RemovedRecords>),
         published("report", &["assay report"], of::<ReportDocument>),
+        published("article", &["assay report --article"], of::<assay_report::article::Written>),
         published("licences", &["assay licences"], of::<Vec<LicenceDocument>>),
         published("fleet-run", &["assay fleet run"], of::<FleetRunDocument<'static>>),
         published("fleet-events", &["assay fleet run --events"], of::<FleetEvent<'static>>),

@@ -10,6 +10,8 @@ pub fn pages() -> Vec<(PathBuf, String)> {
         "CONTRIBUTING.md",
         "SECURITY.md",
         "data/README.md",
+        "examples/articles/README.md",
+        "examples/articles/hpi-cluster/README.md",
         "examples/fleet/README.md",
         "fleet/ansible_collections/assay/fleet/README.md",
     ];

@@ -8,6 +8,7 @@ mod common;
 mod accuracy;
 mod advise;
 mod answers;
+mod article;
 mod articles;
 mod at_once;
 mod bad_input;

@@ -90,6 +90,11 @@ fn no_file_of_any_command_shows_an_identity() {
         let file = command.rsplit(' ').next().unwrap();
         assert_no_identity(&fs::read_to_string(place.path().join(file)).unwrap(), &command);
     }
+    run(place.assay(["report", "all", "--article", "article"])).succeeds();
+    for file in fs::read_dir(place.path().join("article")).unwrap() {
+        let file = file.unwrap().path();
+        assert_no_identity(&String::from_utf8_lossy(&fs::read(&file).unwrap()), &file.to_string_lossy());
+    }
     // The same search finds them where they are asked for, and in what stays here.
     run(place.assay(["report", "last", "--identities", "-o", "open.json"])).succeeds();
     let open = fs::read_to_string(place.path().join("open.json")).unwrap();

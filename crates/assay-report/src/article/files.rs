@@ -1,0 +1,57 @@
+//! The files of an article.
+
+use assay_core::record::Record;
+
+use super::caption::Caption;
+use super::document::document;
+use super::findings::Finding;
+use super::pictures::pictures;
+use crate::foreign::long_csv;
+
+/// An article, in the order in which its files are to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Article {
+    /// Its files.
+    pub files: Vec<ArticleFile>,
+    /// What is found of each load, in the order of the tables.
+    pub findings: Vec<Finding>,
+}
+
+/// A file of an article.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArticleFile {
+    /// Its name in the directory.
+    pub name: String,
+    /// What it holds.
+    pub content: Vec<u8>,
+    /// What stands under it; `None` where it is no picture.
+    pub caption: Option<Caption>,
+}
+
+/// How the first file ends, by which a directory with an article is known.
+pub const MARK: &str = "<!-- assay report --article -->";
+
+/// The article on `records`, which the caller has redacted where it is to be shared.
+#[must_use]
+pub fn article(records: &[Record]) -> Article {
+    let found = crate::finding::of(records, None);
+    let pictures = pictures(records, found.beside());
+    let (document, findings) = document(records, found.sentence, &pictures);
+    let text = |name: &str, content: String| ArticleFile {
+        name: name.to_owned(),
+        content: content.into_bytes(),
+        caption: None,
+    };
+    let texts = [
+        text("README.md", format!("{}\n{MARK}\n", document.markdown())),
+        text("index.html", document.html()),
+        text("table.csv", document.csv()),
+        text("results.csv", long_csv(records)),
+    ];
+    let pictures = pictures.into_iter().map(|picture| ArticleFile {
+        name: picture.file,
+        content: picture.content,
+        caption: Some(picture.caption),
+    });
+    Article { files: texts.into_iter().chain(pictures).collect(), findings }
+}
