@@ -66,6 +66,7 @@ pub(crate) struct Columns {
 /// A figure in a column of [`Columns`].
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct InColumn<'a> {
+    pub(crate) measurement: &'a Measurement,
     pub(crate) estimate: &'a Estimate,
     /// What the estimate is divided by for the unit of the column.
     pub(crate) unit: f64,
@@ -76,6 +77,11 @@ pub(crate) struct InColumn<'a> {
 impl Columns {
     /// What stands in the columns: operation, pattern, and the unit.
     pub(crate) const TITLES: [&str; 4] = ["read MB/s", "write MB/s", "random read IOPS", "random write IOPS"];
+
+    /// Whether a column holds rates in bytes per second, and not operations per second.
+    pub(crate) fn is_of_rates(column: usize) -> bool {
+        column < 2
+    }
 
     pub(crate) fn of(records: &[Record]) -> Self {
         let of_class: [Option<String>; 4] =
@@ -93,10 +99,10 @@ impl Columns {
     /// The figure of a record: that of the load of the column, or else of another load, which it names.
     pub(crate) fn figure<'a>(&self, record: &'a Record, column: usize) -> Option<InColumn<'a>> {
         let mut all = candidates(record, column, self.blocks.get(column).copied().flatten());
-        let at = all.iter().position(|(load, _)| *load == self.load(column)).unwrap_or(0);
-        let (load, estimate) = (at < all.len()).then(|| all.swap_remove(at))?;
+        let at = all.iter().position(|(load, ..)| *load == self.load(column)).unwrap_or(0);
+        let (load, measurement, estimate) = (at < all.len()).then(|| all.swap_remove(at))?;
         let other_load = (load != self.load(column)).then_some(load);
-        Some(InColumn { estimate, unit: if column < 2 { MB } else { 1.0 }, other_load })
+        Some(InColumn { measurement, estimate, unit: if Self::is_of_rates(column) { MB } else { 1.0 }, other_load })
     }
 }
 
@@ -104,7 +110,7 @@ impl Columns {
 /// blocks, or of any.
 fn common_load(records: &[Record], column: usize, block: Option<u64>) -> Option<String> {
     let mut counts: Vec<(String, usize)> = Vec::new();
-    for (load, _) in records.iter().flat_map(|record| candidates(record, column, block)) {
+    for (load, ..) in records.iter().flat_map(|record| candidates(record, column, block)) {
         match counts.iter_mut().find(|(known, _)| *known == load) {
             Some((_, count)) => *count += 1,
             None => counts.push((load, 1)),
@@ -115,7 +121,7 @@ fn common_load(records: &[Record], column: usize, block: Option<u64>) -> Option<
 }
 
 /// Loads of a record for a column with their figures, the one that stands for the record first.
-fn candidates(record: &Record, column: usize, block: Option<u64>) -> Vec<(String, &Estimate)> {
+fn candidates(record: &Record, column: usize, block: Option<u64>) -> Vec<(String, &Measurement, &Estimate)> {
     let op = if column.is_multiple_of(2) { Op::Read } else { Op::Write };
     let random = column > 1;
     let pattern = if random { Pattern::Random } else { Pattern::Sequential };
@@ -130,7 +136,7 @@ fn candidates(record: &Record, column: usize, block: Option<u64>) -> Vec<(String
             let load = Some(m.workload.shape()).filter(|shape| !shape.is_empty());
             let load = load.unwrap_or_else(|| "unknown load".to_owned());
             let synced = if !random && m.durable_bytes_per_second.is_some() { " synced" } else { "" };
-            Some((format!("{load}{synced}"), estimate))
+            Some((format!("{load}{synced}"), m, estimate))
         })
         .collect()
 }

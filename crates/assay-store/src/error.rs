@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assay_core::exit::Exit;
+use assay_core::medium::KindError;
 use assay_core::text::{harmless, label, quoted};
 
 /// Why the store could not do what was asked.
@@ -224,6 +225,9 @@ pub enum StoreError {
         /// What was asked for.
         query: String,
     },
+    /// A query names a kind that no medium can have.
+    #[error(transparent)]
+    NoKind(KindError),
     /// Not a query.
     #[error("{} is no query: {reason}; write an id, last, last~2, all, or key=value like model=Ultra", quoted(.query))]
     BadQuery {
@@ -247,6 +251,7 @@ impl StoreError {
             | Self::Ambiguous { .. }
             | Self::NotSoMany { .. }
             | Self::NoMatch { .. }
+            | Self::NoKind(_)
             | Self::BadQuery { .. } => Exit::Usage,
             _ => Exit::Environment,
         }

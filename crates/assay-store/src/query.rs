@@ -1,5 +1,7 @@
 //! How people name records.
 
+use assay_core::medium::MediumKind;
+
 use crate::error::StoreError;
 
 /// A longer query is refused: SQLite bounds patterns and expressions too.
@@ -101,7 +103,23 @@ pub(crate) fn conditions(text: &str) -> Result<Vec<Condition<'_>>, StoreError> {
     if all.iter().map(|condition| condition.values.len()).sum::<usize>() > MOST_VALUES {
         return Err(bad("it has more than 100 values"));
     }
+    for condition in all.iter().filter(|condition| condition.property == Property::Kind) {
+        check_kinds(&condition.values)?;
+    }
     Ok(all)
+}
+
+/// Refuses a kind that no medium can have.
+fn check_kinds(values: &[Pattern<'_>]) -> Result<(), StoreError> {
+    for pattern in values {
+        if let Pattern::Whole(value) = pattern
+            && let value = value.to_ascii_lowercase()
+            && value != "unknown"
+        {
+            value.parse::<MediumKind>().map_err(StoreError::NoKind)?;
+        }
+    }
+    Ok(())
 }
 
 fn too_long(text: &str) -> StoreError {

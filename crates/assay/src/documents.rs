@@ -13,10 +13,8 @@ use assay_core::blocks::Blocks;
 use assay_core::cpus::Cpus;
 use assay_core::distribution::Distribution;
 use assay_core::estimate::Estimate;
-use assay_core::finding::ValidityVerdict;
-use assay_core::medium::{Medium, MediumKind};
-use assay_core::outcome::Outcome;
-use assay_core::record::{Host, Record, Source};
+use assay_core::medium::Medium;
+use assay_core::record::{Host, Source};
 use assay_core::refined::Refined;
 use assay_core::think::Think;
 use assay_core::verification::Verdict;
@@ -311,56 +309,6 @@ pub(crate) struct ReportDocument {
     pub(crate) records: Vec<String>,
     /// Bytes that were written.
     pub(crate) bytes: usize,
-}
-
-/// A record in `assay list`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ListedRecord {
-    /// Id.
-    id: String,
-    /// When it was begun, RFC 3339, UTC.
-    created: String,
-    /// Title of the medium.
-    medium: String,
-    /// Kind of the medium.
-    kind: MediumKind,
-    /// Unit: serial number, CID or label.
-    unit: Option<String>,
-    /// Host name.
-    host: Option<String>,
-    /// Slot or port.
-    slot: Option<String>,
-    /// Name of the suite.
-    suite: String,
-    /// How the run ended.
-    outcome: Outcome,
-    /// Whether the figures can be trusted.
-    verdict: ValidityVerdict,
-    /// Verdict of the checks of this unit; null where it was not checked.
-    verification: Option<Verdict>,
-    /// Labels.
-    labels: BTreeMap<String, String>,
-}
-
-impl ListedRecord {
-    /// The line of a record.
-    pub(crate) fn new(record: &Record) -> Self {
-        Self {
-            id: record.id.clone(),
-            created: record.created.clone(),
-            medium: record.medium.title(),
-            kind: record.medium.kind,
-            unit: record.medium.unit.clone(),
-            host: record.host.hostname.clone(),
-            slot: record.host.slot.clone(),
-            suite: record.suite.name.clone(),
-            outcome: record.outcome.clone(),
-            verdict: record.validity.verdict,
-            verification: record.verification.as_ref().map(|check| check.verdict),
-            labels: record.labels.clone(),
-        }
-    }
 }
 
 /// Percentiles of a record in `assay show --percentiles`.

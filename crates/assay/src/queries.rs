@@ -201,7 +201,7 @@ fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Record>>, Fail
     if !of_baseline {
         return match store.observations(query, detail) {
             Err(StoreError::NotSoMany { held: 0, .. }) => Ok(None),
-            found => or_none(found).map(Some),
+            found => or_none(found).map(Some).map_err(|failure| as_model(&store, query, failure)),
         };
     }
     let mut records = Vec::new();
@@ -220,7 +220,19 @@ fn ids_of(store: &SqliteStore, query: &str) -> Result<Vec<String>, Failure> {
             return ids_of_baseline(store, name, &asked);
         }
     }
-    or_none(store.resolve(query))
+    or_none(store.resolve(query)).map_err(|failure| as_model(store, query, failure))
+}
+
+/// A word that is no id, and the model of records: that was meant.
+fn as_model(store: &SqliteStore, query: &str, failure: Failure) -> Failure {
+    let word = query.trim();
+    let meant = format!("model={word}");
+    let is_model = !word.contains(['=', ',', '"', '*']) && store.list(&meant).is_ok_and(|found| !found.is_empty());
+    if is_model {
+        Failure::usage(format!("no record is named {}; write {}", quoted(word), quoted(&meant)))
+    } else {
+        failure
+    }
 }
 
 #[cfg(feature = "whole")]

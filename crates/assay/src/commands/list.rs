@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Target, WITHOUT_PICTURE};
 use crate::cli::{AggregateArg, ListArgs};
-use crate::documents::ListedRecord;
 use crate::failure::Failure;
 use crate::{output, queries};
 
@@ -53,7 +52,7 @@ impl Answer for Listed {
     }
 
     fn json(&self) -> Result<Value, Failure> {
-        output::json(&self.0.iter().map(ListedRecord::new).collect::<Vec<_>>())
+        output::json(&assay_report::listed(&self.0))
     }
 
     fn document(&self) -> Document {

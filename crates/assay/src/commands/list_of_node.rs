@@ -3,15 +3,13 @@
 use assay_core::exit::Exit;
 
 use crate::cli::ListArgs;
-use crate::documents::ListedRecord;
 use crate::failure::Failure;
 use crate::{output, queries};
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let records = queries::listed(&args.queries)?;
     if args.json {
-        let rows: Vec<ListedRecord> = records.iter().map(ListedRecord::new).collect();
-        return output::print_json(&rows).map(|()| Exit::Good);
+        return output::print_json(&assay_report::listed(&records)).map(|()| Exit::Good);
     }
     if records.is_empty() {
         output::tell(queries::nothing(&args.queries)?);

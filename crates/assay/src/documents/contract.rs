@@ -19,8 +19,8 @@ use super::fleet::{
 };
 use super::{
     BaselineDocument, CompareDocument, DryRunDocument, ErrorDocument, ExportDocument, FormatsDocument, ImportDocument,
-    InfoDocument, LabelDocument, LicenceDocument, ListedRecord, RecordPercentiles, RemovedBaseline, RemovedRecords,
-    ReportDocument, RestoreDocument, SettledDocument, SuiteDocument, SuiteText, WrittenFile,
+    InfoDocument, LabelDocument, LicenceDocument, RecordPercentiles, RemovedBaseline, RemovedRecords, ReportDocument,
+    RestoreDocument, SettledDocument, SuiteDocument, SuiteText, WrittenFile,
 };
 use crate::cli::Cli;
 
@@ -55,7 +55,7 @@ fn documents() -> Vec<Published> {
         published("dry-run", &["assay run --dry-run"], of::<DryRunDocument>),
         published("info", &["assay info"], of::<InfoDocument>),
         published("restore", &["assay verify --restore"], of::<RestoreDocument>),
-        published("list", &["assay list"], of::<Vec<ListedRecord>>),
+        published("list", &["assay list"], of::<Vec<assay_report::ListedRecord>>),
         published("aggregate", &["assay list --aggregate"], of::<AggregatesDocument<'static>>),
         published("percentiles", &["assay show --percentiles"], of::<Vec<RecordPercentiles>>),
         published("compare", &["assay compare"], of::<Answer<CompareDocument<'static>>>),

@@ -226,3 +226,27 @@ fn commas_divide_queries_in_every_command() {
     place.file("a,b.txt", "104857600 bytes (105 MB, 100 MiB) copied, 5.0 s, 21.0 MB/s\n");
     assert_eq!(ids(&place, &["./a,b.txt"]).len(), 1);
 }
+
+#[test]
+fn a_word_that_is_a_model_and_a_kind_that_is_none_are_told() {
+    let place = Place::with_records(&[Record {
+        labels: [("model".to_owned(), "SDCard".to_owned())].into(),
+        ..card("aaaa1", "1", 1)
+    }]);
+    run(place.assay(["list", "sdcard"])).refuses(2, &["no record is named `sdcard`", "write `model=sdcard`"]);
+    run(place.assay(["rank", "SDCard"])).refuses(2, &["write `model=SDCard`"]);
+    run(place.assay(["list", "kind=sdd"])).refuses(2, &["`sdd` is not a kind of medium", "sd, emmc"]);
+    run(place.assay(["list", "kind=SD,usb*"])).succeeds();
+    run(place.assay(["run", "--suite", "quik", "medium"])).refuses(2, &["no suite `quik`; the nearest is quick"]);
+}
+
+#[test]
+fn a_list_for_programs_has_models_and_figures() {
+    let place = Place::new();
+    let rows = place.json(["list", "--json", "published:sandisk-ultra-a1/1"]);
+    let row = &rows[0];
+    assert_eq!((&row["model"], &row["created"]), (&"SanDisk Ultra A1".into(), &serde_json::Value::Null));
+    let read = &row["figures"][0];
+    assert_eq!(read["title"], "random read 4 KiB, 4 jobs");
+    assert_eq!((&read["quantity"], &read["estimate"]["point"]), (&"iops".into(), &1634.0.into()));
+}
