@@ -9,8 +9,6 @@ test: peers check
 check:
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
-	@# The program of nodes is built in `make dist` alone.
-	cargo clippy --locked -p assay --no-default-features --quiet -- -D warnings
 	@# The README's first command runs the right program. `cargo run` would build all crates once more for it, since
 	@# tests ask their dependencies for more features.
 	@cargo metadata --locked --no-deps --format-version 1 | grep -q '"workspace_default_members":\["[^"]*/crates/assay#[^"]*"\]'

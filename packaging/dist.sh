@@ -2,7 +2,6 @@
 # Builds the program for other machines: static binaries, each with a tarball and a list of what is in it (CycloneDX),
 # and the SHA-256 sums of all, in target/dist. The same commit, compiler and zig give the same bytes in any directory.
 #   packaging/dist.sh [TARGET…]      x86_64 aarch64 armv7 riscv64 i686 armv6; all of them where none is named
-# FEATURES=node builds the program of nodes, assay-node-…, which has fewer commands; see docs/platforms.md.
 # What cannot be built here is told in one line and counted. It fails where a build fails, or where nothing was built.
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,23 +14,9 @@ if [ -z "${SOURCE_DATE_EPOCH:-}" ] && ! SOURCE_DATE_EPOCH=$(git log -1 --format=
     exit 2
 fi
 export SOURCE_DATE_EPOCH LC_ALL=C
-case ${FEATURES:-} in
-    '') program=assay options= ;;
-    node) program=assay-node options=--no-default-features ;;
-    *)
-        echo "dist: FEATURES is node, or nothing for the whole program" >&2
-        exit 2
-        ;;
-esac
 dist=target/dist
 # Where the standard library is built with the program, it is built for size: sorts, texts of numbers, searches.
 std_options="-Zbuild-std=std,panic_unwind -Zbuild-std-features=optimize_for_size"
-# A node has no room for what a panic unwinds by, a seventh of the program: it ends at once, and the process that waits for it
-# removes what it left and says so (crates/assay/src/child.rs).
-if [ "$program" = assay-node ]; then
-    export CARGO_PROFILE_DIST_PANIC=abort
-    std_options="-Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size"
-fi
 left_out=0
 failed=0
 
@@ -56,14 +41,8 @@ compile() { # triple
     flags=$flags$separator-Cllvm-args=-outliner-benefit-threshold=40
     # Nothing unwinds through C.
     c_flags="-fno-asynchronous-unwind-tables -fno-unwind-tables"
-    if [ "$program" = assay-node ]; then
-        c_flags="$c_flags -Oz"
-        flags=$flags$separator-Cforce-unwind-tables=no
-        # Nor for the words of a panic, which only a nightly compiler leaves out.
-        [ -z "$toolchain" ] || flags=$flags$separator-Zunstable-options$separator-Cpanic=immediate-abort
-    fi
     export "CFLAGS_$(echo "$1" | tr - _)=$c_flags"
-    CARGO_TARGET_DIR=$root/target cross "$1" zigbuild --quiet --profile dist -p assay $options
+    CARGO_TARGET_DIR=$root/target cross "$1" zigbuild --quiet --profile dist -p assay
 }
 
 # The program that writes pages and completions, which are the same for all targets: the new one, by an emulator if
@@ -76,7 +55,7 @@ runnable() { # triple, binary
     fi
 }
 
-# Manual pages, completions and what installs them; --help is what the program of nodes has of them.
+# Manual pages, completions and what installs them.
 write_pages() { # directory, command
     mkdir -p "$1/man" "$1/completions"
     install -m 755 packaging/install.sh "$1/"
@@ -95,7 +74,7 @@ pack() { # name, triple, binary
     cp LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md "$tree/"
     cp licences/third-party.txt "$tree/LICENCES-THIRD-PARTY"
     cp "$dist/$1.cdx.json" "$tree/sbom.cdx.json"
-    [ -n "$options" ] || write_pages "$tree" "$(runnable "$2" "$3")"
+    write_pages "$tree" "$(runnable "$2" "$3")"
     tar --create --directory "$dist/tree" --sort=name --format=ustar --owner=0 --group=0 --numeric-owner \
         --mtime="@$SOURCE_DATE_EPOCH" --mode=u=rwX,go=rX "$1" | gzip -9n > "$dist/$1.tar.gz"
     rm -rf "$dist/tree"
@@ -118,7 +97,7 @@ build() { # target
         prepare "$triple" || { leave_out "$1" "$reason"; return; }
         echo "$1: with the published standard library, which is larger: $reason"
     fi
-    name=$program-$version-$triple
+    name=assay-$version-$triple
     binary=target/$triple/dist/assay
     if ! compile "$triple"; then
         echo "failed: $1: see above" >&2
@@ -126,7 +105,7 @@ build() { # target
         return
     fi
     cp "$binary" "$dist/$name"
-    python3 packaging/sbom.py "$triple" "$dist/$name" "$(rustc ${toolchain:++$toolchain} -V)" "zig $zig_version" $options \
+    python3 packaging/sbom.py "$triple" "$dist/$name" "$(rustc ${toolchain:++$toolchain} -V)" "zig $zig_version" \
         > "$dist/$name.cdx.json"
     pack "$name" "$triple" "$binary"
     echo "built: $1: $dist/$name, $(wc -c < "$dist/$name") bytes, $(wc -c < "$dist/$name.tar.gz") as a tarball"
@@ -140,9 +119,7 @@ sums() {
 }
 
 # Cargo keeps what it builds for this machine with the profile `dist` in the same directory.
-rm -rf "$dist/$program"-[0-9]* "$dist/SHA256SUMS" "$dist/tree"
-# Packages and recipes are made of the whole program alone.
-[ -n "$options" ] || rm -rf "$dist"/assay_*.deb "$dist/recipes"
+rm -rf "$dist"/assay-[0-9]* "$dist/SHA256SUMS" "$dist/tree" "$dist"/assay_*.deb "$dist/recipes"
 mkdir -p "$dist"
 for target in "$@"; do
     build "$target"

@@ -82,10 +82,9 @@ def linked(node):
     return {d["pkg"] for d in node["deps"] if any(kind["kind"] is None for kind in d["dep_kinds"])}
 
 
-def main(triple, binary, compiler, linker, *features):
+def main(triple, binary, compiler, linker):
     """Prints the document."""
     tree = ["tree", "-p", "assay", "-e", "normal,no-proc-macro", "--prefix", "none", "--no-dedupe", "--target", triple]
-    tree += features
     contained = {tuple(line.split()[:2]) for line in cargo(*tree, "-f", "{p}").splitlines() if line}
     metadata = json.loads(cargo("metadata", "--format-version", "1", "--filter-platform", triple))
     by_id = {package["id"]: package for package in metadata["packages"]}

@@ -1,10 +1,9 @@
 #!/bin/sh
 # Tests on other processors, by qemu's emulators of user mode: records, engine, devices, checks and imports.
-#   tests/foreign.sh [TARGET…]   aarch64 armv7 armv6 riscv64 i686 s390x powerpc64 node; all of them where none is named
+#   tests/foreign.sh [TARGET…]   aarch64 armv7 armv6 riscv64 i686 s390x powerpc64; all of them where none is named
 #   tests/foreign.sh --quick     what `make test` does: records, engine and devices on aarch64, the engine on armv7 and
 #                                riscv64, where all that each needs is here
 # s390x and powerpc64 put the greatest byte first; nothing is published for them. What is missing is told as of other tests.
-# node is the program of nodes, of which the tests are about what it leaves out, for this processor.
 set -eu
 cd "$(dirname "$0")/.."
 . packaging/tools.sh
@@ -75,16 +74,6 @@ big_endian() { # processor, its name in the names of Debian's packages
     tests "$1" cargo test --locked --quiet --target "$triple" $crates
 }
 
-# The program of nodes, kept apart from the whole one, which has the same name.
-node() {
-    cargo build --quiet --locked -p assay --no-default-features || { failed=$((failed + 1)); return; }
-    cp target/debug/assay target/assay-node
-    unset ASSAY_EMULATOR
-    ASSAY_NODE=$(pwd)/target/assay-node
-    export ASSAY_NODE
-    tests node cargo test --locked --quiet -p assay --test it node::
-}
-
 # All tests of the crates; builds the program as a whole, too.
 full() { # target
     case $1 in
@@ -92,7 +81,6 @@ full() { # target
         armv7) triple=armv7-unknown-linux-musleabihf ;;
         armv6) triple=arm-unknown-linux-musleabihf ;;
         riscv64) triple=riscv64gc-unknown-linux-musl ;;
-        node) node; return ;;
         s390x) big_endian s390x s390x; return ;;
         powerpc64) big_endian powerpc64 ppc64; return ;;
         *) skip "$1" "no such target"; return ;;
@@ -123,7 +111,7 @@ if [ "${1:-}" = --quick ]; then
     quick armv7 armv7-unknown-linux-musleabihf -p assay-engine
     quick riscv64 riscv64gc-unknown-linux-musl -p assay-engine
 else
-    [ $# -gt 0 ] || set -- aarch64 armv7 armv6 riscv64 i686 s390x powerpc64 node
+    [ $# -gt 0 ] || set -- aarch64 armv7 armv6 riscv64 i686 s390x powerpc64
     bring_emulators
     for target in "$@"; do
         full "$target"

@@ -106,7 +106,7 @@ kill -INT $run && code=0 && { wait $run || code=$?; }
 [ $code = 130 ] && [ -z "$(ls -A $work/place)" ] && ok=0 || ok=1
 check "Ctrl-C ends a run, which leaves nothing behind" $ok
 
-# All that was recorded by now, by runs and by checks, as the program of nodes hands it over.
+# All that was recorded by now, by runs and by checks, as another machine hands it over.
 if python3 -c 'import jsonschema' 2> /dev/null && command -v jq > /dev/null 2>&1; then
     assay list --json > $work/list.json 2> /dev/null || true
     assay show all --json > $work/all.json 2> /dev/null || true

@@ -7,12 +7,7 @@ fn main() -> std::io::Result<()> {
     assay_packed::pack_files(&["../../licences/third-party.txt"])?;
     println!("cargo::rerun-if-env-changed=ASSAY_COMMIT");
     println!("cargo::rustc-env=ASSAY_TARGET={}", std::env::var("TARGET").unwrap_or_default());
-    let has = |feature: &str| std::env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
-    let features = match (has("WHOLE"), has("PARQUET")) {
-        (_, true) => "whole, parquet",
-        (true, false) => "whole",
-        (false, false) => "node",
-    };
+    let features = if std::env::var_os("CARGO_FEATURE_PARQUET").is_some() { "parquet" } else { "none" };
     println!("cargo::rustc-env=ASSAY_FEATURES={features}");
     println!("cargo::rustc-env=ASSAY_COMMIT={}", commit().unwrap_or_else(|| "unknown".to_owned()));
     Ok(())

@@ -30,9 +30,6 @@ impl Found {
     /// # Errors
     /// Why it cannot be used, in one line, with the package that brings it.
     pub fn find(tool: Original) -> Result<Self, String> {
-        if cfg!(not(feature = "import")) {
-            return Err(format!("what {} prints is read by the whole program, not by that of nodes", tool.name()));
-        }
         if !RUNS_TOOLS {
             return Err(format!("{} is run in place of an engine on Linux alone", tool.name()));
         }

@@ -1,7 +1,6 @@
 //! What a tool printed, by the importer.
 
 use assay_core::record::{Measurement, OriginalRun, Record};
-#[cfg(feature = "import")]
 use assay_import::{File, Item, Options, import};
 
 use crate::found::Found;
@@ -10,7 +9,6 @@ use crate::found::Found;
 const LONGEST_LINE: usize = 200;
 
 /// How a tool was called and what it printed, and the record that the importer makes of that.
-#[cfg(feature = "import")]
 pub(crate) fn read(
     found: &Found,
     command: &str,
@@ -40,17 +38,6 @@ pub(crate) fn read(
     Ok((run, record))
 }
 
-/// Nothing was read: without the importer no tool is found, and none is run.
-#[cfg(not(feature = "import"))]
-pub(crate) fn read(
-    found: &Found,
-    _command: &str,
-    _input: Option<&str>,
-    printed: &str,
-) -> Result<(OriginalRun, Record), String> {
-    Err(complaint(found.tool.name(), printed))
-}
-
 /// The measurement called `figure`, or the only one.
 pub(crate) fn measurement(record: Record, figure: Option<&str>) -> Result<Measurement, String> {
     let wanted = |m: &Measurement| figure.is_none_or(|figure| m.workload.name == figure);
@@ -65,7 +52,7 @@ pub(crate) fn complaint(name: &str, printed: &str) -> String {
     if last.starts_with(name) { last } else { format!("{name}: {last}") }
 }
 
-#[cfg(all(test, feature = "import"))]
+#[cfg(test)]
 mod tests {
     use assay_core::original::Original;
 

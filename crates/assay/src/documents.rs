@@ -3,7 +3,6 @@
 
 #[cfg(test)]
 mod contract;
-#[cfg(feature = "whole")]
 pub(crate) mod fleet;
 
 use std::collections::BTreeMap;
@@ -495,7 +494,6 @@ pub(crate) struct FormatsDocument {
 }
 
 /// `assay compare`.
-#[cfg(feature = "whole")]
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CompareDocument<'a> {
@@ -509,7 +507,6 @@ pub(crate) struct CompareDocument<'a> {
 }
 
 /// An answer about units, with what labels and serial numbers of its records contradict each other in.
-#[cfg(feature = "whole")]
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SettledDocument<'a, T> {

@@ -47,10 +47,6 @@ impl From<std::io::Error> for Failure {
 impl From<clap::Error> for Failure {
     /// What clap says in several lines, in one: the mistake, what would be right, no usage.
     fn from(error: clap::Error) -> Self {
-        #[cfg(not(feature = "whole"))]
-        if let Some(line) = crate::cli::left_out::line(&error) {
-            return Self::usage(line);
-        }
         let text = error.to_string();
         let mut message = String::new();
         let parts = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));

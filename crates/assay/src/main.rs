@@ -2,14 +2,8 @@
 //!
 //! Wiring only: arguments become a request, the request a run, the run a record.
 
-// What commands share is written for the whole program; its build finds what nobody uses.
-#![cfg_attr(not(feature = "whole"), allow(dead_code, unused_imports))]
-
-#[cfg(feature = "whole")]
 mod answer;
-#[cfg(feature = "whole")]
 mod asked;
-#[cfg(feature = "whole")]
 mod baselines;
 #[cfg_attr(target_os = "macos", path = "macos/child.rs")]
 #[cfg_attr(windows, path = "windows/child.rs")]
@@ -21,7 +15,6 @@ mod data_directory;
 mod documents;
 mod failure;
 mod files;
-#[cfg(feature = "whole")]
 mod imports;
 mod input;
 mod journals;
@@ -30,7 +23,6 @@ mod misplaced;
 mod output;
 mod progress;
 mod queries;
-#[cfg(feature = "whole")]
 mod questions;
 mod recorder;
 #[cfg_attr(windows, path = "windows/signals.rs")]

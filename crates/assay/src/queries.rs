@@ -8,12 +8,10 @@ use assay_core::record::Record;
 use assay_core::text::{harmless, quoted};
 use assay_store::{Detail, SqliteStore, Store, StoreError, Stored};
 
-#[cfg(feature = "whole")]
 use crate::asked::{Asked, Place};
 use crate::failure::Failure;
 use crate::output;
 use crate::state::{EMPTY, existing};
-#[cfg(feature = "whole")]
 use crate::{baselines, imports};
 
 /// Records that several queries name, each once, in their order, with their documents: `published:…` names figures that
@@ -28,7 +26,6 @@ pub(crate) fn find(queries: &[impl AsRef<str>]) -> Result<Vec<Stored>, Failure> 
 }
 
 /// The same without documents and what grows.
-#[cfg(feature = "whole")]
 pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Vec<Record>, Failure> {
     let of = |query: &str| {
         let found = observations(query, detail)?;
@@ -125,7 +122,6 @@ fn each_once<T>(
 /// Refuses a query of the store with a misspelt key or value. Without it, users would take the answer about the other values for
 /// the whole.
 fn refuse_misspelt(query: &str) -> Result<(), Failure> {
-    #[cfg(feature = "whole")]
     if Asked::read(query)?.place != Place::Store {
         return Ok(());
     }
@@ -158,7 +154,6 @@ fn or_none<T>(answer: Result<Vec<T>, StoreError>) -> Result<Vec<T>, Failure> {
 }
 
 fn documented(query: &str) -> Result<Vec<Stored>, Failure> {
-    #[cfg(feature = "whole")]
     {
         let asked = Asked::read(query)?;
         let found = match asked.place {
@@ -173,17 +168,13 @@ fn documented(query: &str) -> Result<Vec<Stored>, Failure> {
             return asked.kept(found, |stored: &Stored| &stored.record);
         }
     }
-    #[cfg(not(feature = "whole"))]
-    refuse_elsewhere(query)?;
     let store = existing()?.ok_or_else(|| Failure::usage(EMPTY))?;
     ids_of(&store, query)?.iter().map(|id| store.load(id).map_err(Failure::from)).collect()
 }
 
 /// The records that a query names, without what grows; `None` where it asks a store that is not there.
 fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Record>>, Failure> {
-    #[cfg(feature = "whole")]
     let asked = Asked::read(query)?;
-    #[cfg(feature = "whole")]
     let of_baseline = match asked.place {
         Place::Published(name) => return asked.kept(published(name)?, |record| record).map(Some),
         Place::File(path) => {
@@ -193,10 +184,6 @@ fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Record>>, Fail
         Place::Baseline(_) => true,
         Place::Store => false,
     };
-    #[cfg(not(feature = "whole"))]
-    let of_baseline = false;
-    #[cfg(not(feature = "whole"))]
-    refuse_elsewhere(query)?;
     let Some(store) = existing()? else { return Ok(None) };
     if !of_baseline {
         return match store.observations(query, detail) {
@@ -213,7 +200,6 @@ fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Record>>, Fail
 
 /// Ids of the records of the store that a query names, `baseline:NAME` included.
 fn ids_of(store: &SqliteStore, query: &str) -> Result<Vec<String>, Failure> {
-    #[cfg(feature = "whole")]
     {
         let asked = Asked::read(query)?;
         if let Place::Baseline(name) = asked.place {
@@ -235,7 +221,6 @@ fn as_model(store: &SqliteStore, query: &str, failure: Failure) -> Failure {
     }
 }
 
-#[cfg(feature = "whole")]
 fn ids_of_baseline(store: &SqliteStore, name: &str, asked: &Asked<'_>) -> Result<Vec<String>, Failure> {
     let mut ids = Vec::new();
     for id in baselines::read(name)? {
@@ -255,7 +240,6 @@ fn ids_of_baseline(store: &SqliteStore, name: &str, asked: &Asked<'_>) -> Result
 }
 
 /// Commands that change records, or copy them as they are stored, take those of the store, and no others.
-#[cfg(feature = "whole")]
 fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
     let mend = match Asked::read(query)?.place {
         Place::Published(_) => "figures of articles can only be read, as by assay compare".to_owned(),
@@ -265,18 +249,7 @@ fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
     Err(Failure::usage(format!("{} is not in the store; {mend}", quoted(query))))
 }
 
-/// A node has the records of its store, and no others.
-#[cfg(not(feature = "whole"))]
-fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
-    if query == "-" || query.contains('/') || query.starts_with("published:") || query.starts_with("baseline:") {
-        let words = "no record of this store; files, baselines and published figures are read by the whole program";
-        return Err(Failure::usage(format!("{}: names {words}", assay_core::text::harmless(query))));
-    }
-    Ok(())
-}
-
 /// Figures that ship with the program.
-#[cfg(feature = "whole")]
 fn published(name: &str) -> Result<Vec<Record>, Failure> {
     assay_analysis::published(name).map_err(|e| Failure::usage(harmless(&e.to_string())))
 }

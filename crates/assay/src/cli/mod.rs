@@ -3,29 +3,16 @@
 #[macro_use]
 mod query;
 
-#[cfg(feature = "whole")]
 mod advise;
-#[cfg(feature = "whole")]
 mod baseline;
-#[cfg(feature = "whole")]
 mod compare;
-#[cfg(feature = "whole")]
 mod export;
-#[cfg(feature = "whole")]
 mod file;
-#[cfg(feature = "whole")]
 mod fleet;
-#[cfg(feature = "whole")]
 mod import;
-#[cfg(feature = "whole")]
 mod inventory;
-#[cfg(any(test, not(feature = "whole")))]
-pub(crate) mod left_out;
-#[cfg(feature = "whole")]
 mod plan;
-#[cfg(feature = "whole")]
 mod rank;
-#[cfg(feature = "whole")]
 mod report;
 mod together;
 mod values;
@@ -38,7 +25,6 @@ use assay_core::cpus::Cpus;
 use assay_core::sensor::{SensorCommand, SensorNote};
 use assay_fio::Amount;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-#[cfg(feature = "whole")]
 use clap_complete::Shell;
 
 macro_rules! exit_codes {
@@ -78,32 +64,18 @@ Exit codes:
     };
 }
 
-#[cfg(feature = "whole")]
 const OVERVIEW: &str = overview!("assay report -o card.html  the last run as a page");
-#[cfg(not(feature = "whole"))]
-const OVERVIEW: &str = overview!("assay show last --json     the last record, for the whole program");
 
-#[cfg(feature = "whole")]
 pub(crate) use advise::AdviseArgs;
-#[cfg(feature = "whole")]
 pub(crate) use baseline::{BaselineArgs, BaselineCommand};
-#[cfg(feature = "whole")]
 pub(crate) use compare::{CompareArgs, GateFormatArg};
-#[cfg(feature = "whole")]
 pub(crate) use export::ExportArgs;
-#[cfg(feature = "whole")]
 pub(crate) use file::FileArgs;
-#[cfg(feature = "whole")]
 pub(crate) use fleet::{FleetArgs, FleetCommand, FleetListArgs, FleetReportArgs, FleetRunArgs};
-#[cfg(feature = "whole")]
 pub(crate) use import::ImportArgs;
-#[cfg(feature = "whole")]
 pub(crate) use inventory::{FleetCheckArgs, FleetCleanArgs, FleetCollectArgs, InventoryArgs, ViaArg};
-#[cfg(feature = "whole")]
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
-#[cfg(feature = "whole")]
 pub(crate) use rank::RankArgs;
-#[cfg(feature = "whole")]
 pub(crate) use report::ReportArgs;
 pub(crate) use together::TogetherArgs;
 pub(crate) use verify::{ContentArg, VerifyArgs};
@@ -141,38 +113,30 @@ pub(crate) enum Command {
     #[command(after_help = verify::EXAMPLES)]
     Verify(VerifyArgs),
     /// Compare records or groups of records: same, different, cannot tell, and by how much
-    #[cfg(feature = "whole")]
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
     /// Name records that later ones are compared with
-    #[cfg(feature = "whole")]
     #[command(after_help = baseline::EXAMPLES)]
     Baseline(BaselineArgs),
     /// Rank models by their units, with ties, outliers and what cannot be decided
-    #[cfg(feature = "whole")]
     #[command(after_help = rank::EXAMPLES)]
     Rank(RankArgs),
     /// Plan an experiment: which unit is measured in which slot in which round
-    #[cfg(feature = "whole")]
     #[command(after_help = plan::EXAMPLES)]
     Plan(PlanArgs),
     /// Advise on local flash or NAS, caches, purchases and speed classes
-    #[cfg(feature = "whole")]
     #[command(after_help = advise::EXAMPLES)]
     Advise(AdviseArgs),
     /// List, show and export suites
     #[command(after_help = SUITE_EXAMPLES)]
     Suite(SuiteArgs),
     /// Measure on many nodes at once
-    #[cfg(feature = "whole")]
     #[command(after_help = fleet::EXAMPLES)]
     Fleet(FleetArgs),
     /// Import results of other tools and records of other machines
-    #[cfg(feature = "whole")]
     #[command(after_help = import::EXAMPLES)]
     Import(ImportArgs),
     /// Copy records into a new store, for another machine
-    #[cfg(feature = "whole")]
     #[command(after_help = export::EXAMPLES)]
     Export(ExportArgs),
     /// List the records in the store
@@ -188,15 +152,12 @@ pub(crate) enum Command {
     #[command(after_help = RM_EXAMPLES)]
     Rm(RmArgs),
     /// Write a report as HTML, Markdown, CSV or JSON, or a picture as SVG, PNG or GIF
-    #[cfg(feature = "whole")]
     #[command(after_help = report::EXAMPLES)]
     Report(ReportArgs),
     /// Print shell completions
-    #[cfg(feature = "whole")]
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for each command
-    #[cfg(feature = "whole")]
     #[command(after_help = MAN_EXAMPLES)]
     Man(ManArgs),
     /// Print the licences of assay and of all that it contains
@@ -245,12 +206,6 @@ const SUITE_IMPORT_EXAMPLES: &str = "\
 Examples:
   assay suite import job.fio -o mine.toml
   assay run --suite mine.toml /mnt/card";
-#[cfg(not(feature = "whole"))]
-const LIST_EXAMPLES: &str = "\
-Examples:
-  assay list
-  assay list slot=7 --json";
-#[cfg(feature = "whole")]
 const LIST_EXAMPLES: &str = "\
 Examples:
   assay list
@@ -277,7 +232,6 @@ const RM_EXAMPLES: &str = "\
 Examples:
   assay rm 5f3k2abcde
   assay rm last";
-#[cfg(feature = "whole")]
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   assay completions bash > ~/.local/share/bash-completion/completions/assay
@@ -286,7 +240,6 @@ const LICENCES_EXAMPLES: &str = "\
 Examples:
   assay licences | less
   assay licences --json";
-#[cfg(feature = "whole")]
 const MAN_EXAMPLES: &str = "\
 Examples:
   assay man | man -l -
@@ -374,11 +327,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DEVICE", requires = "raw")]
     pub(crate) overwrite: Option<PathBuf>,
 
-    #[cfg_attr(
-        feature = "whole",
-        doc = "Also write a report; the extension chooses .html, .md, .csv, .json, .svg, .png or .gif"
-    )]
-    #[cfg_attr(not(feature = "whole"), doc = "Also write the record to a file in .json")]
+    /// Also write a report; the extension chooses .html, .md, .csv, .json, .svg, .png or .gif
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -519,11 +468,9 @@ pub(crate) struct ListArgs {
     pub(crate) queries: Vec<String>,
 
     /// One figure over all runs of a medium, as articles print it; not used for decisions
-    #[cfg(feature = "whole")]
     #[arg(long, value_enum, value_name = "HOW")]
     pub(crate) aggregate: Option<AggregateArg>,
 
-    #[cfg(feature = "whole")]
     #[command(flatten)]
     pub(crate) file: FileArgs,
 
@@ -532,7 +479,6 @@ pub(crate) struct ListArgs {
     pub(crate) json: bool,
 }
 
-#[cfg(feature = "whole")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AggregateArg {
     /// Mean of the runs
@@ -582,7 +528,6 @@ pub(crate) struct RmArgs {
     pub(crate) json: bool,
 }
 
-#[cfg(feature = "whole")]
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// Shell
@@ -596,7 +541,6 @@ pub(crate) struct LicencesArgs {
     pub(crate) json: bool,
 }
 
-#[cfg(feature = "whole")]
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// Directory to write a page for each command to; it has to exist
@@ -609,7 +553,7 @@ fn budget(text: &str) -> Result<Duration, String> {
     values::time(Duration::from_secs(1)..=crate::suites::LONGEST_BUDGET, "1s to 30d")(text)
 }
 
-#[cfg(all(test, feature = "whole"))]
+#[cfg(test)]
 mod agreement;
 #[cfg(test)]
 mod documented;

@@ -1,7 +1,6 @@
 //! What is said of queries in the help of every command that takes one.
 
 /// A query for records of any place, after what the records are for.
-#[cfg(feature = "whole")]
 macro_rules! query_help {
     ($records:literal) => {
         concat!(
@@ -23,23 +22,8 @@ macro_rules! stored_query_help {
     };
 }
 
-#[cfg(feature = "whole")]
 macro_rules! stored_query_end {
     () => {
         ", or baseline:NAME; several in quotes have all to match, 'suite=quick model=SanDisk* unit=1,2'"
-    };
-}
-
-#[cfg(not(feature = "whole"))]
-macro_rules! stored_query_end {
-    () => {
-        "; several in quotes have all to match, 'suite=quick model=SanDisk* unit=1,2'"
-    };
-}
-
-#[cfg(not(feature = "whole"))]
-macro_rules! query_help {
-    ($records:literal) => {
-        stored_query_help!($records)
     };
 }

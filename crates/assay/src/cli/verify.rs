@@ -88,8 +88,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = super::values::label)]
     pub(crate) labels: Vec<(String, String)>,
 
-    #[cfg_attr(feature = "whole", doc = "Also write a report; the extension chooses .html, .md, .csv or .json")]
-    #[cfg_attr(not(feature = "whole"), doc = "Also write the record to a file in .json")]
+    /// Also write a report; the extension chooses .html, .md, .csv or .json
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

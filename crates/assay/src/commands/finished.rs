@@ -17,11 +17,7 @@ use crate::recorder::Saved;
 use crate::{files, output, queries, state};
 
 /// What the report of a run or a check can be written as.
-#[cfg(feature = "whole")]
 pub(super) const FORMATS: &[Format] = Format::ALL;
-/// A node writes records; the whole program makes the rest of them.
-#[cfg(not(feature = "whole"))]
-pub(super) const FORMATS: &[Format] = &[Format::Json];
 
 /// Where pages of records are, in the data directory.
 pub(super) const REPORTS: &str = "reports";
@@ -53,7 +49,7 @@ pub(super) fn conclude(
     let (known, looked) = with_checks(&record, store.as_deref());
     let redactor = state::redactor_at_any_rate(store.take())?;
     let mut written = Vec::new();
-    if in_store && cfg!(feature = "whole") {
+    if in_store {
         let name = format!("{}.html", record.id);
         let path = state::directory()?.join(REPORTS).join(&name);
         let page = || DataDirectory::made(REPORTS)?.write(&name, report(&known, &redactor, &path)?);
@@ -113,15 +109,8 @@ fn unchecked(record: &Record) -> Option<String> {
 fn report(record: &Record, redactor: &Redactor, path: &Path) -> Result<Vec<u8>, Failure> {
     let format = Format::from_path(path, FORMATS).map_err(|e| Failure::usage(e.to_string()))?;
     let record = redactor.record(record)?;
-    #[cfg(feature = "whole")]
     let content = assay_report::render(format, &[record], &assay_report::View::default())
         .map_err(|e| Failure::usage(assay_core::text::harmless(&e.to_string())))?;
-    #[cfg(not(feature = "whole"))]
-    let content = match format {
-        Format::Json => assay_report::json(&[record]).into(),
-        // None of them is among the formats of a node.
-        _ => return Ok(Vec::new()),
-    };
     Ok(content)
 }
 
@@ -141,7 +130,7 @@ fn show(record: &Record, known: &Record, options: &OutputOptions<'_>) -> Result<
     Ok(())
 }
 
-#[cfg(all(test, feature = "whole"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 pub(crate) use crate::unix::*;
 
 /// Whether `assay fleet` measures nodes from here.
-#[cfg(feature = "whole")]
 pub(crate) const MEASURES_NODES: bool = true;
 
 /// The device of a path, the disk that it is a part of, and the parts of that.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 pub(crate) use crate::unix::*;
 
 /// Nobody tried launchers, and what they start, here.
-#[cfg(feature = "whole")]
 pub(crate) const MEASURES_NODES: bool = false;
 
 /// Which disk a path lies on is not known.

@@ -102,7 +102,6 @@ pub(crate) fn allow_open_files(_wanted: u64) -> Result<(), u64> {
 }
 
 /// Launchers, and what they start, are programs of Unix.
-#[cfg(feature = "whole")]
 pub(crate) const MEASURES_NODES: bool = false;
 
 /// No device is probed on Windows, so that none can need a journal.

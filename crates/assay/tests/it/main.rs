@@ -42,7 +42,6 @@ mod launchers;
 mod licences;
 mod manner;
 mod memory;
-mod node;
 mod node_scripts;
 mod observations;
 mod old_kernel;
