@@ -1,5 +1,5 @@
 # One-line recipes. CI runs `make test` and `make windows`; on a bare machine they install what they need.
-.PHONY: dist dist-check packages package-check foreign windows macos mutants parquet test peers check build bench calibrate people campaign schema licences msrv miri fuzz clean
+.PHONY: dist dist-check packages package-check foreign windows mutants parquet test peers check build bench calibrate people campaign schema licences msrv miri fuzz clean
 
 # All tests, two programs at a time; tests/run.sh says which of them have the machine to themselves, and why.
 test: peers check
@@ -42,16 +42,11 @@ dist-check:
 foreign:
 	@sh tests/foreign.sh $(TARGETS)
 	@[ -n "$(TARGETS)" ] || sh tests/windows.sh
-	@[ -n "$(TARGETS)" ] || sh tests/macos.sh
 
 # Tests on Windows, by wine: `make windows CRATES=assay-engine`. As root on Debian it installs mingw and wine.
 windows:
 	@sh tests/install-peers.sh windows
 	@sh tests/windows.sh $(CRATES)
-
-# Whether the program compiles for macOS: `make macos CRATES=assay-engine`. Nothing is run.
-macos:
-	@sh tests/macos.sh $(CRATES)
 
 # Comparisons with peers, as root; fails where a target is missed. See docs/benchmarks.md.
 # `make bench ONLY=accuracy` runs those whose name holds the word. Both are built at once, so that they share crates.

@@ -42,16 +42,6 @@ impl Draft {
         }
     }
 
-    /// [`Draft::begin`] of what is measured on this system, with what is to be said of every record that is made there.
-    #[must_use]
-    pub fn begin_here(id: &str, created: &str, tool: Tool, suite: SuiteRef, medium: Medium) -> Self {
-        let mut draft = Self::begin(id, created, tool, suite, medium);
-        if let Some(finding) = Finding::of_system(std::env::consts::OS) {
-            draft.warn(finding);
-        }
-        draft
-    }
-
     /// Opens the record of an interrupted run again: under way, with all that it holds.
     #[must_use]
     pub fn reopen(record: Record) -> Self {

@@ -54,7 +54,6 @@ impl RunFailure {
     pub fn from_errno(errno: i32) -> Self {
         match std::env::consts::OS {
             "windows" => Self::from_win32(errno),
-            "macos" => Self::from_macos(errno),
             _ => Self::from_linux(errno),
         }
     }
@@ -66,19 +65,6 @@ impl RunFailure {
             28 | 122 => Self::OutOfSpace,      // ENOSPC, EDQUOT
             19 | 6 | 123 => Self::Disappeared, // ENODEV, ENXIO, ENOMEDIUM
             110 => Self::Hung,                 // ETIMEDOUT
-            _ => Self::IoError,
-        }
-    }
-
-    /// intro(2) of macOS, sys/errno.h.
-    fn from_macos(errno: i32) -> Self {
-        match errno {
-            30 => Self::ReadOnly,             // EROFS
-            28 | 69 => Self::OutOfSpace,      // ENOSPC, EDQUOT
-            19 | 6 | 82 => Self::Disappeared, // ENODEV, ENXIO, EPWROFF
-            60 => Self::Hung,                 // ETIMEDOUT
-            // ENOTTY, ENOTSUP, EOPNOTSUPP: the file system does not do it, as `F_FULLFSYNC` of some.
-            25 | 45 | 102 => Self::Host,
             _ => Self::IoError,
         }
     }
@@ -171,20 +157,17 @@ mod tests {
 
     #[test]
     fn numbers_of_errors_are_those_of_the_system() {
-        for (number, linux, macos, windows) in [
-            (5, RunFailure::IoError, RunFailure::IoError, RunFailure::IoError),
-            (19, RunFailure::Disappeared, RunFailure::Disappeared, RunFailure::ReadOnly),
-            (28, RunFailure::OutOfSpace, RunFailure::OutOfSpace, RunFailure::IoError),
-            (30, RunFailure::ReadOnly, RunFailure::ReadOnly, RunFailure::IoError),
-            (60, RunFailure::IoError, RunFailure::Hung, RunFailure::IoError),
-            (69, RunFailure::IoError, RunFailure::OutOfSpace, RunFailure::IoError),
-            (110, RunFailure::Hung, RunFailure::IoError, RunFailure::IoError),
-            (112, RunFailure::IoError, RunFailure::IoError, RunFailure::OutOfSpace),
-            (122, RunFailure::OutOfSpace, RunFailure::IoError, RunFailure::IoError),
-            (1167, RunFailure::IoError, RunFailure::IoError, RunFailure::Disappeared),
+        for (number, linux, windows) in [
+            (5, RunFailure::IoError, RunFailure::IoError),
+            (19, RunFailure::Disappeared, RunFailure::ReadOnly),
+            (28, RunFailure::OutOfSpace, RunFailure::IoError),
+            (30, RunFailure::ReadOnly, RunFailure::IoError),
+            (110, RunFailure::Hung, RunFailure::IoError),
+            (112, RunFailure::IoError, RunFailure::OutOfSpace),
+            (122, RunFailure::OutOfSpace, RunFailure::IoError),
+            (1167, RunFailure::IoError, RunFailure::Disappeared),
         ] {
             assert_eq!(RunFailure::from_linux(number), linux, "{number}");
-            assert_eq!(RunFailure::from_macos(number), macos, "{number}");
             assert_eq!(RunFailure::from_win32(number), windows, "{number}");
         }
     }

@@ -1,7 +1,6 @@
 //! What the kernel says crossed a block device.
 
-#[cfg_attr(not(any(windows, target_os = "macos")), path = "counters/linux.rs")]
-#[cfg_attr(target_os = "macos", path = "counters/macos.rs")]
+#[cfg_attr(not(windows), path = "counters/linux.rs")]
 #[cfg_attr(windows, path = "counters/windows.rs")]
 mod source;
 mod totals;

@@ -27,10 +27,9 @@ pub(crate) fn run(rows: u32, work: &Work) -> Result<Done, Trouble> {
     }
     let failed = |what: &'static str| move |error: rusqlite::Error| trouble(what, &error);
     let database = Connection::open(place.path().join(DATABASE)).map_err(failed("opening a database"))?;
-    // A sync of macOS ends in the cache of the medium without `fullfsync`, which changes nothing elsewhere.
     database
         .execute_batch(
-            "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; \
+            "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; \
              CREATE TABLE rows (number INTEGER, text TEXT)",
         )
         .map_err(failed("making a table"))?;

@@ -36,8 +36,7 @@ mod session;
 mod soak;
 mod summary;
 mod sweep;
-#[cfg_attr(not(any(windows, target_os = "macos")), path = "system/linux.rs")]
-#[cfg_attr(target_os = "macos", path = "system/macos.rs")]
+#[cfg_attr(not(windows), path = "system/linux.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 mod timeout;

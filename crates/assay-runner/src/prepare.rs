@@ -67,7 +67,7 @@ impl Run {
             None => {
                 let tool = Tool::assay(&request.version, engines.name(), &engines.reason());
                 let suite = SuiteRef::new(&request.suite.name, request.suite.version);
-                Draft::begin_here(&request.id, &wall_clock(), tool, suite, seen.medium.clone())
+                Draft::begin(&request.id, &wall_clock(), tool, suite, seen.medium.clone())
                     .on_host(assay_device::host(&sysroot))
                     .labelled(request.labels.clone())
                     .with_settings(settings)

@@ -49,7 +49,7 @@ impl CheckRecord {
         let seen = assay_device::look(&sysroot, &path)?;
         let tool = Tool::assay(&subject.version, subject.method, "as asked");
         let suite = SuiteRef::new("verify", 1);
-        let mut draft = Draft::begin_here(&subject.id, &wall_clock(), tool, suite, seen.medium.clone())
+        let mut draft = Draft::begin(&subject.id, &wall_clock(), tool, suite, seen.medium.clone())
             .on_host(assay_device::host(&sysroot))
             .labelled(subject.labels);
         draft.fill().settings.raw_device = seen.raw;

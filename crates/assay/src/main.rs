@@ -5,7 +5,6 @@
 mod answer;
 mod asked;
 mod baselines;
-#[cfg_attr(target_os = "macos", path = "macos/child.rs")]
 #[cfg_attr(windows, path = "windows/child.rs")]
 mod child;
 mod cli;
@@ -29,8 +28,7 @@ mod recorder;
 mod signals;
 mod state;
 mod suites;
-#[cfg_attr(not(any(windows, target_os = "macos")), path = "system/linux.rs")]
-#[cfg_attr(target_os = "macos", path = "system/macos.rs")]
+#[cfg_attr(not(windows), path = "system/linux.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 mod together;

@@ -228,9 +228,6 @@ impl Finding {
                 format!("the kernel reported errors of the device: {first}{more}")
             }
             Self::Swapped { pages } => format!("the host swapped {pages} pages while the medium was measured"),
-            Self::UntestedSystem { system } => {
-                format!("untested on this system: assay compiles for {system}, but its tests have not been run there")
-            }
             _ => return None,
         })
     }

@@ -356,11 +356,6 @@ pub enum Finding {
         /// How many fields.
         fields: u32,
     },
-    /// The system that it was measured on is one that this version compiles for and was never tested on.
-    UntestedSystem {
-        /// Its name.
-        system: String,
-    },
     /// Written by a newer version.
     #[serde(other)]
     Unknown,
@@ -427,7 +422,6 @@ impl Finding {
             | Self::BestOf { .. }
             | Self::NotTold { .. }
             | Self::SourceIncomplete { .. }
-            | Self::UntestedSystem { .. }
             | Self::Unknown => Severity::Note,
         }
     }
@@ -467,7 +461,6 @@ impl Finding {
             Self::Drift { .. } => "drift",
             Self::TwoSpeeds { .. } => "two speeds",
             Self::CrosscheckDiffers { .. } => "peer disagrees",
-            Self::UntestedSystem { .. } => "untested system",
             _ => "",
         }
     }

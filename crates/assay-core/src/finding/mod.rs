@@ -3,7 +3,6 @@
 mod cause;
 mod kind;
 mod remedy;
-mod untested;
 mod validity;
 
 pub use kind::{Finding, Severity, is_small_area};

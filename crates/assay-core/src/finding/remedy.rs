@@ -74,7 +74,6 @@ impl Finding {
             Self::SourceContradicts { .. } | Self::SourceIncomplete { .. } | Self::MarkedDoubtful { .. } => {
                 "look at the original text"
             }
-            Self::UntestedSystem { .. } => "compare with another tool on the same medium before you rely on it",
             Self::LeftoversRemoved { .. }
             | Self::NotTold { .. }
             | Self::Resumed { .. }

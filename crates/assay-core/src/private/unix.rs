@@ -1,4 +1,4 @@
-//! Linux and macOS: by permission bits.
+//! Unix: by permission bits.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};

@@ -1,16 +1,16 @@
 //! What stands before a raw device is written: nothing in use is ever written, nothing that holds
 //! data without its name given once more, and nothing but the device that was checked.
 
-#[cfg_attr(any(windows, target_os = "macos"), allow(dead_code, reason = "no raw device is written there"))]
+#[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
 mod blocks;
 mod marks;
-#[cfg_attr(any(windows, target_os = "macos"), allow(dead_code, reason = "no raw device is written there"))]
+#[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
 mod permit;
 mod signature;
-#[cfg_attr(not(any(windows, target_os = "macos")), path = "linux/mod.rs")]
-#[cfg_attr(any(windows, target_os = "macos"), path = "no_raw/mod.rs")]
+#[cfg_attr(not(windows), path = "linux/mod.rs")]
+#[cfg_attr(windows, path = "no_raw/mod.rs")]
 mod system;
-#[cfg_attr(any(windows, target_os = "macos"), allow(dead_code, reason = "no raw device is written there"))]
+#[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
 mod usage;
 
 pub use permit::RawPermit;

@@ -1,14 +1,10 @@
 //! What is asked of the running system beside the trees of the kernel: the same functions for each system, in files of its
-//! own, and in one for what Linux and macOS have in common. Linux answers everything else by its trees, so that `host`,
+//! own, and in one for what any Unix has. Linux answers everything else by its trees, so that `host`,
 //! `target` and the like are nothing there.
 
 pub mod descriptors;
-#[cfg(not(any(windows, target_os = "macos")))]
+#[cfg(not(windows))]
 mod linux;
-#[cfg(target_os = "macos")]
-mod macos;
-#[cfg(any(target_os = "macos", test))]
-mod mounted;
 #[cfg(any(windows, test))]
 mod spelling;
 #[cfg(not(windows))]
@@ -16,16 +12,12 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
-#[cfg(not(any(windows, target_os = "macos")))]
+#[cfg(not(windows))]
 pub use linux::random;
-#[cfg(not(any(windows, target_os = "macos")))]
+#[cfg(not(windows))]
 pub(crate) use linux::{
     ROOT, available_memory, btrfs_id, host, kernel_log, load, loop_backing, refuse, seen, stat, target,
 };
-#[cfg(target_os = "macos")]
-pub use macos::random;
-#[cfg(target_os = "macos")]
-pub(crate) use macos::*;
 #[cfg(not(windows))]
 pub use unix::host_name;
 #[cfg(not(windows))]

@@ -1,4 +1,4 @@
-//! What Linux and macOS have in common.
+//! What any Unix has.
 
 use std::fs::File;
 use std::io;

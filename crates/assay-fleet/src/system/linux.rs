@@ -14,7 +14,7 @@ use rustix::process::{Pid, geteuid, kill_process, kill_process_group};
 
 use crate::transport::{Closing, Connection, Endpoint, Listener, Origin};
 
-/// Longest path of a socket that every system takes, in bytes: `sun_path` of unix(7) has 108, of macOS 104.
+/// Longest path of a socket in bytes: `sun_path` of unix(7) has 108.
 const LONGEST_PATH: usize = 100;
 
 /// Whether a directory was made by this user for himself alone, and is none that a link leads to.

@@ -1,4 +1,4 @@
-//! What Linux and macOS have in common.
+//! What any Unix has.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -10,8 +10,7 @@ use rustix::fs::{Access, StatVfsMountFlags, access, fstatvfs, statvfs};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// A shell that runs its argument and, where assay is killed meanwhile, kills its own group: the command and
-/// all that it started. The kernel's signal at the death of a parent reaches nobody but the shell itself; macOS has none,
-/// so that a command goes on there.
+/// all that it started. The kernel's signal at the death of a parent reaches the shell alone.
 const GUARD: &str = r#"trap 'kill -KILL 0' TERM; eval "$1" & wait "$!""#;
 /// The shell's name, for messages.
 pub(crate) const SHELL: &str = "sh";

@@ -190,8 +190,6 @@ pub(super) fn settled(conn: Connection) -> rusqlite::Result<Connection> {
     // is the removal of the journal, and only EXTRA syncs that: else a power cut brings the journal back,
     // and with it the state before (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
     conn.pragma_update(None, "synchronous", "EXTRA")?;
-    // A sync of macOS ends in the cache of the medium without it; elsewhere it changes nothing.
-    conn.pragma_update(None, "fullfsync", true)?;
     Ok(conn)
 }
 

@@ -1,8 +1,7 @@
 //! What the store asks of the system: the same functions for each, in a file of its own, and in one for
-//! what Linux and macOS have in common.
+//! what any Unix has.
 
-#[cfg_attr(not(any(windows, target_os = "macos")), path = "linux.rs")]
-#[cfg_attr(target_os = "macos", path = "macos.rs")]
+#[cfg_attr(not(windows), path = "linux.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod host;
 #[cfg(not(windows))]

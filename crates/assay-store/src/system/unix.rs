@@ -1,4 +1,4 @@
-//! What Linux and macOS have in common.
+//! What any Unix has.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -1,12 +1,9 @@
 //! What the systems do in ways of their own: a directory for each system, with the same names in all of them, and one for
 //! what those have in common where no raw device is opened.
 
-#[cfg(any(target_os = "macos", test))]
-mod apfs;
-#[cfg(any(windows, target_os = "macos"))]
+#[cfg(windows)]
 mod no_raw;
-#[cfg_attr(not(any(windows, target_os = "macos")), path = "linux/mod.rs")]
-#[cfg_attr(target_os = "macos", path = "macos/mod.rs")]
+#[cfg_attr(not(windows), path = "linux/mod.rs")]
 #[cfg_attr(windows, path = "windows/mod.rs")]
 mod system;
 

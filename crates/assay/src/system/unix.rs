@@ -1,4 +1,4 @@
-//! What commands ask of the system, as far as Linux and macOS have it in common.
+//! What commands ask of the system, as far as any Unix has it.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! Windows and macOS: no raw device may be overwritten, so that none is checked.
+//! Windows: no raw device may be overwritten, so that none is checked.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Windows and macOS: no raw device is opened, neither to be read nor to be written.
+//! Windows: no raw device is opened, neither to be read nor to be written.
 
 use std::convert::Infallible;
 use std::fs::File;

@@ -1,10 +1,8 @@
 //! What the system does with a directory that is open, and with what has a name in it: the same functions for each
-//! system, in a file of its own, and in one for what Linux and macOS have in common.
+//! system, in a file of its own, and in one for what any Unix has.
 
-#[cfg(not(any(windows, target_os = "macos")))]
+#[cfg(not(windows))]
 mod linux;
-#[cfg(target_os = "macos")]
-mod macos;
 #[cfg(any(windows, test))]
 mod reserved;
 #[cfg(not(windows))]
@@ -12,10 +10,8 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
-#[cfg(not(any(windows, target_os = "macos")))]
+#[cfg(not(windows))]
 pub(super) use linux::*;
-#[cfg(target_os = "macos")]
-pub(super) use macos::*;
 #[cfg(not(windows))]
 pub(super) use unix::*;
 #[cfg(windows)]

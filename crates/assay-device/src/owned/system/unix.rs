@@ -1,4 +1,4 @@
-//! What Linux and macOS have in common: everything goes by descriptors, so that no path is looked up twice.
+//! What any Unix has: everything goes by descriptors, so that no path is looked up twice.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Files, as far as they are the same on Linux and macOS.
+//! Files, as any Unix has them.
 
 use std::fs::{File, OpenOptions};
 use std::io;

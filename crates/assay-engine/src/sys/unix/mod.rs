@@ -1,4 +1,4 @@
-//! What Linux and macOS have in common.
+//! What any Unix has.
 
 pub(super) mod clock;
 pub(super) mod files;

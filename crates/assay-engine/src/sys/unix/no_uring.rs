@@ -6,9 +6,7 @@ use crate::buffer::Pool;
 use crate::contract::{Availability, Completion, Engine, Io, Submit};
 use crate::target::Target;
 
-const WHY: &str = if cfg!(target_os = "macos") {
-    "io_uring is a part of Linux"
-} else if cfg!(target_pointer_width = "64") {
+const WHY: &str = if cfg!(target_pointer_width = "64") {
     "io_uring is not used on this kind of processor"
 } else {
     "io_uring is not used on 32-bit systems"
