@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use assay_core::load_title::{LoadTitle, renewed};
+use assay_core::load_title::LoadTitle;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Unknown, Workload};
 use serde::{Serialize, Serializer};
@@ -168,7 +168,7 @@ fn blocks(workload: &Workload) -> String {
 }
 
 fn beside(workload: &Workload) -> String {
-    let together = workload.together.as_ref().map(|together| renewed(&together.to_string()));
+    let together = workload.together.as_ref().map(ToString::to_string);
     let refined = Some(&workload.refined).filter(|refined| !refined.is_empty());
     match (refined, workload.think, together) {
         (None, None, None) => String::new(),

@@ -87,15 +87,6 @@ impl LoadTitle<'_> {
     }
 }
 
-/// A title as records say it of what runs beside a load, in the form of today, for those that an older version wrote:
-/// `write 4 KiB QD1 × 4 jobs + fsync` is `write 4 KiB, 4 jobs, synced`.
-#[must_use]
-pub fn renewed(title: &str) -> String {
-    let apart = title.replace(" × ", ", ").replace(" + fsync", ", synced").replace(" + fdatasync", ", synced");
-    let parts = apart.replace(" QD", ", QD").replace(",, QD", ", QD");
-    parts.split(", ").filter(|part| *part != "QD1").collect::<Vec<_>>().join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,18 +113,5 @@ mod tests {
         let unknown = LoadTitle { pattern: None, op: Op::Write, block: None, queue_depth: None, ..plain };
         assert_eq!(unknown.whole(), "write, unknown block size, unknown queue depth");
         assert_eq!(unknown.shape(), "");
-    }
-
-    #[test]
-    fn titles_of_old_records_are_those_of_today() {
-        for (old, new) in [
-            ("random read 4 KiB QD1", "random read 4 KiB"),
-            ("sequential write 1 MiB QD4, zipf:1.1", "sequential write 1 MiB, QD4, zipf:1.1"),
-            ("random read 4 KiB QD1, zipf:1.1", "random read 4 KiB, zipf:1.1"),
-            ("random write 4 KiB QD1 × 4 jobs + fsync", "random write 4 KiB, 4 jobs, synced"),
-            ("random mixed 70/30 4 KiB QD32 + fdatasync", "random mixed 70/30 4 KiB, QD32, synced"),
-        ] {
-            assert_eq!((renewed(old).as_str(), renewed(new).as_str()), (new, new));
-        }
     }
 }

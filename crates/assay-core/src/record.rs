@@ -25,7 +25,7 @@ use crate::verification::Verification;
 use crate::workload::Workload;
 
 /// Version of the format: readers of `1.x` read every `1.y`.
-pub const SCHEMA: &str = "1.7";
+pub const SCHEMA: &str = "1.0";
 
 /// Major version that this code reads.
 pub const SCHEMA_MAJOR: u32 = 1;

@@ -137,7 +137,7 @@ pub(super) fn record(id: &str, run: &Run, host: &Host, naming: &Naming) -> Strin
     let labels: Vec<String> = naming.labels.iter().map(|(key, value)| format!("\"{key}\":\"{value}\"")).collect();
     let measurements: Vec<String> = WRITTEN.iter().map(|load| measurement(load, run)).collect();
     format!(
-        "{{\"schema\":\"1.7\",\"id\":\"{id}\",\"created\":\"{}\",\"tool\":{{\"name\":\"assay\",\"version\":\"0.1.0\",\
+        "{{\"schema\":\"1.0\",\"id\":\"{id}\",\"created\":\"{}\",\"tool\":{{\"name\":\"assay\",\"version\":\"0.1.0\",\
          \"engine\":\"uring\",\"engine_reason\":\"io_uring\"}},\"host\":{{\"hostname\":\"{}\",\"board\":\"{}\",\
          \"cpu\":\"{} CPU\",\"cores\":4,\"memory_bytes\":4294967296,\"kernel\":\"6.1.0\",\"os\":\"Debian GNU/Linux 12\",\
          \"governor\":null,\"arch\":\"x86_64\",\"slot\":null}},\"medium\":{{\"kind\":\"sd\",\"vendor\":null,\"model\":{},\

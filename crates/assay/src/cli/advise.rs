@@ -107,7 +107,7 @@ pub(crate) struct NasArgs {
     pub(crate) answer: Option<f64>,
 
     /// How much faster local media have to be
-    #[arg(long, alias = "margin", value_name = "SHARE", default_value = "10%", value_parser = share(0.0..=100.0))]
+    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share(0.0..=100.0))]
     pub(crate) faster_by: f64,
 
     /// Only this load, like 'random read 4 KiB' or a workload's name
@@ -199,7 +199,7 @@ pub(crate) struct BuyArgs {
     pub(crate) load: Option<String>,
 
     /// Maximum cost of all, like 700USD
-    #[arg(long, alias = "budget", value_name = "PRICE", value_parser = price)]
+    #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(crate) max_cost: Option<Price>,
 
     /// Price of a model, instead of its label price; repeat for more

@@ -48,7 +48,7 @@ pub(crate) struct CompareArgs {
     pub(crate) metric: Option<Quantity>,
 
     /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory
-    #[arg(long, alias = "primary", value_name = "LOAD")]
+    #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
     /// Make a group of each record, unit or model that the queries name

@@ -443,7 +443,7 @@ pub(crate) enum SuiteCommand {
         #[arg(value_parser = values::SuiteName, hide_possible_values = true)]
         suite: String,
         /// Format of what is written
-        #[arg(long, alias = "to", value_name = "FORMAT", value_enum)]
+        #[arg(long, value_name = "FORMAT", value_enum)]
         format: ExportFormat,
         /// File to write; standard output by default
         #[arg(short, long, value_name = "FILE")]

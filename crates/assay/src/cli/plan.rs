@@ -160,11 +160,11 @@ pub(crate) struct RaceArgs {
     pub(crate) load: Option<String>,
 
     /// Figure that decides; by default IOPS of random and rate of sequential work
-    #[arg(long, alias = "by", value_name = "FIGURE", value_parser = figure())]
+    #[arg(long, value_name = "FIGURE", value_parser = figure())]
     pub(crate) metric: Option<Quantity>,
 
     /// Confidence level: the race ends when the leader is within 3 % of the best with this probability
-    #[arg(long, alias = "threshold", value_name = "SHARE", default_value = "95%", value_parser = share(0.001..=0.9999),
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.001..=0.9999),
           allow_hyphen_values = true)]
     pub(crate) level: f64,
 
@@ -215,7 +215,7 @@ pub(crate) struct SwapArgs {
     pub(crate) load: Option<String>,
 
     /// Figure that decides; by default IOPS of random and rate of sequential work
-    #[arg(long, alias = "by", value_name = "FIGURE", value_parser = figure())]
+    #[arg(long, value_name = "FIGURE", value_parser = figure())]
     pub(crate) metric: Option<Quantity>,
 
     #[command(flatten)]

@@ -26,7 +26,7 @@ pub(crate) struct RankArgs {
     pub(crate) queries: Vec<String>,
 
     /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory
-    #[arg(long, alias = "primary", value_name = "LOAD")]
+    #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
     /// Figure that decides; by default IOPS of random and rate of sequential work
@@ -41,12 +41,8 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.5..=0.999))]
     pub(crate) level: f64,
 
-    /// What is left of --level, which took its place
-    #[arg(long, hide = true, value_name = "SHARE", conflicts_with = "level", value_parser = share(0.001..=0.5))]
-    pub(crate) alpha: Option<f64>,
-
     /// Differences up to this do not matter
-    #[arg(long, alias = "delta", value_name = "SHARE", default_value = "3%", value_parser = share(0.0..=1.0))]
+    #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share(0.0..=1.0))]
     pub(crate) margin: f64,
 
     /// Also rank models of one unit, with the variance of the others; marked provisional
@@ -78,7 +74,7 @@ impl RankArgs {
     /// The chance of any false order when all models are equal.
     pub(crate) fn alpha(&self) -> f64 {
         // As it is written: 1 - 0.95 is a little more than 0.05.
-        self.alpha.unwrap_or_else(|| ((1.0 - self.level) * 1e9).round() / 1e9)
+        ((1.0 - self.level) * 1e9).round() / 1e9
     }
 }
 

@@ -61,11 +61,11 @@ pub(crate) struct VerifyArgs {
     pub(crate) only: Option<OnlyArg>,
 
     /// Check at most this much, like 4GiB
-    #[arg(long, alias = "limit", value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE")]
     pub(crate) bytes: Option<Bytes>,
 
     /// Content of the files: salted (random, not compressible), or f3 for f3read and H2testw
-    #[arg(long, alias = "format", value_enum, value_name = "CONTENT", conflicts_with_all = ["quick", "restore", "resume", "only"])]
+    #[arg(long, value_enum, value_name = "CONTENT", conflicts_with_all = ["quick", "restore", "resume", "only"])]
     pub(crate) content: Option<ContentArg>,
 
     /// Largest cache of the medium that the check reads past; 64MiB by default

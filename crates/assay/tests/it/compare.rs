@@ -167,7 +167,7 @@ fn bad_input_is_one_line() {
     refused(&["aaaa1", "nosuch"], &["nosuch"]);
     refused(&["aaaa1", "published:nosuch"], &["nosuch", "sandisk-ultra-a1"]);
     refused(&["aaaa1", "bbbb1", "--load", "write"], &["no load is named `write`", "random read 4 KiB, 4 jobs"]);
-    refused(&["aaaa1", "bbbb1", "--primary", "write"], &["no load is named `write`"]);
+    refused(&["aaaa1", "bbbb1", "--load", "write"], &["no load is named `write`"]);
     refused(&["aaaa1", "bbbb1", "--margin", "3"], &["--margin", "`3` is not a share"]);
     refused(&["aaaa1", "bbbb1", "--level", "100%"], &["--level", "50% to 99.99%"]);
     refused(&["aaaa1", "bbbb1", "--metric", "speed"], &["speed", "iops"]);

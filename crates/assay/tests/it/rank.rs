@@ -160,8 +160,6 @@ fn bad_input_is_refused_in_a_line() {
         (vec!["rank", card, "--ceiling", "23"], "23MB/s"),
         (vec!["rank", card, "--level", "100%"], "from 50% to 99.9%"),
         (vec!["rank", card, "--margin", "200%"], "from 0% to 100%"),
-        (vec!["rank", card, "--delta", "200%"], "from 0% to 100%"),
-        (vec!["rank", card, "--primary", "fast"], "`fast` is not part of a load"),
         (vec!["rank", card, "--composite", "best"], "pibenchmarks and index"),
         (vec!["rank", card, "--seed", "x"], "--seed"),
         (vec!["rank", card, "-o", "a.txt"], ".html, .md, .csv, .json, .svg or .png"),
