@@ -19,7 +19,7 @@ pub(crate) fn one_line(refusal: &impl std::fmt::Display) {
     );
 }
 
-/// Input as text, where the code under test gets none that is not UTF-8.
+/// Input as text, for code that is given UTF-8 alone.
 pub(crate) fn text(data: &[u8]) -> String {
     String::from_utf8_lossy(data).into_owned()
 }

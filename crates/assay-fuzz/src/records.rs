@@ -1,5 +1,5 @@
-//! Records made of an input by the JSON Schema of the format: every field that the format has, with texts
-//! and figures that nobody measured.
+//! Records made of an input by the JSON Schema of the format: every field that the format has, with random texts
+//! and figures.
 
 use std::sync::LazyLock;
 

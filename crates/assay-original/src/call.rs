@@ -139,7 +139,7 @@ fn f3(w: &Workload, subject: &Subject) -> Result<Call, String> {
     })
 }
 
-/// It writes its file, rewrites it, and reads it; that all of it may be in memory is for whoever asks.
+/// It writes its file, rewrites it, and reads it. The caller judges whether all of it may be in memory.
 fn bonnie(w: &Workload, subject: &Subject) -> Result<Call, String> {
     let size = subject.bytes(w, 4, 2)? / MIB;
     if size < 2 {

@@ -30,7 +30,7 @@ pub(crate) struct Ran {
     pub(crate) trouble: Option<Trouble>,
 }
 
-/// Runs the programs of a call in `directory`, one after the other, each of which may take `time` and much more.
+/// Runs the programs of a call in `directory`, one after the other. Each may take `time` and much more.
 pub(crate) fn execute(
     found: &Found,
     call: &Call,

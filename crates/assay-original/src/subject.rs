@@ -43,7 +43,7 @@ impl Subject {
         Some(if needs_directory(tool) { directory.join(self.files) } else { directory.clone() })
     }
 
-    /// The bytes of a tool that goes over its file so many times, and writes all of it in so many of them: those of the
+    /// The bytes of a tool that makes several passes over its file and writes all of it in some of them: those of the
     /// workload, or as many as there is time and room for.
     ///
     /// # Errors

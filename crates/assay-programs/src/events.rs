@@ -32,7 +32,7 @@ pub(crate) fn events(most: u64, work: &Work, mut event: impl FnMut(u64)) -> Resu
         *count = count.wrapping_add(1);
         done += 1;
     }
-    // Nobody asks for them; without this they would not be kept.
+    // They are not read; without this the compiler would drop them.
     black_box(latencies);
     Ok(done)
 }

@@ -1,5 +1,5 @@
 //! The memory test of sysbench, by what its manual says of it: one block is gone through from begin to end over and
-//! over, a machine word at a time, until so many bytes were read or written.
+//! over, a machine word at a time, until the wanted number of bytes was read or written.
 
 use std::hint::black_box;
 use std::ptr;

@@ -24,7 +24,7 @@ pub(crate) fn directory(number: u32) -> String {
     format!("d{number:0DIRECTORY_DIGITS$}")
 }
 
-/// Whether a program gives such a name, so many directories below its own.
+/// Whether a program gives such a name at this depth below its own directory.
 #[must_use]
 pub fn is_known(depth: u32, name: &str) -> bool {
     let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -67,7 +67,7 @@ impl Tree {
         self.given.is_some()
     }
 
-    /// The archive, of a tree of at most so many bytes: as many of its bytes as `take` wants.
+    /// The archive of a tree with a limited size: as many of its bytes as `take` wants.
     pub(crate) fn archive(
         &self,
         bytes: u64,

@@ -21,7 +21,7 @@ pub(crate) struct Unpacked {
     pub(crate) all: bool,
 }
 
-/// Unpacks files of an archive into `place` until so many bytes are there, or until time is up. Files and directories are
+/// Unpacks files of an archive into `place` until `most` bytes are there, or until time is up. Files and directories are
 /// named by numbers from `first` on. Where the archive itself is `cut` off, its end is no error.
 pub(crate) fn unpack(
     archive: impl Read + io::Seek,
@@ -62,7 +62,7 @@ pub(crate) fn unpack(
     Ok(done)
 }
 
-/// Copies the archive to the medium, at most so many bytes of it; gives its bytes, and whether it was cut off.
+/// Copies at most `most` bytes of the archive to the medium. Returns its size, and whether it was cut off.
 pub(crate) fn put(tree: &Tree, place: &OwnDir, bytes: u64, most: u64, work: &Work) -> Result<(u64, bool), Trouble> {
     let mut to = place.create_file(ARCHIVE, Caching::Cached)?;
     let (mut copied, mut cut) = (0, false);

@@ -82,7 +82,7 @@ pub struct Timed {
 /// One repeat of a program.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Done {
-    /// Its figures, the first of which is the usual one.
+    /// Its figures; the first is the usual one.
     pub figures: Vec<Figure>,
     /// Threads that worked.
     pub threads: u32,

@@ -17,7 +17,7 @@ use crate::judge::EDGE_OPERATIONS;
 
 /// More repeats than this are not worth their wear: the medium does not repeat itself.
 pub const MOST_REPEATS: u32 = 10;
-/// So many repeats that were not steady make a workload erratic.
+/// Fewest unsteady repeats that make a workload erratic.
 const ERRATIC: u32 = 2;
 /// What the test area and the end of a run take of a budget, reserve included.
 const AROUND: f64 = 1.4;
@@ -43,7 +43,7 @@ pub fn longest_time(suite: &Suite) -> Duration {
     suite.workloads.iter().map(|w| longest(w) * MOST_REPEATS).sum::<Duration>().mul_f64(AROUND)
 }
 
-/// Time for the next of `LEAST_REPEATS` repeats, of which `left` are still to come.
+/// Time for the next of `LEAST_REPEATS` repeats; `left` of them are still to come.
 pub(crate) fn slot(workload: &SuiteWorkload, time: Duration, left: u32) -> Duration {
     longest(workload).min(time / left.max(1))
 }

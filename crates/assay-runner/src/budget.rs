@@ -23,7 +23,7 @@ const LEAST_SLOT: Duration = Duration::from_millis(118);
 /// What is planned for it, with what is done before and after a repeat.
 pub(crate) const PLANNED_SLOT: Duration = Duration::from_millis(150);
 
-/// The least time budget in which so many repeats can be made one after the other, in whole seconds.
+/// The least time budget in which `repeats` repeats fit one after the other, in whole seconds.
 pub(crate) fn least_budget(repeats: u32) -> Duration {
     let seconds = PLANNED_SLOT.as_secs_f64() * f64::from(repeats) / (1.0 - LAYOUT_SHARE - RESERVE_SHARE);
     Duration::from_secs(seconds.ceil() as u64)
@@ -136,7 +136,7 @@ impl Budget {
         self.time.mul_f64(1.0 - RESERVE_SHARE).saturating_sub(self.control.elapsed(&self.start))
     }
 
-    /// How many rounds the time left allows, where each workload has made so many repeats of the `most` that are
+    /// How many rounds the time left allows, where each workload has made some of the `most` repeats that are
     /// planned; a repeat takes `least` or longer. One at least, however little time is left.
     pub(crate) fn rounds(&self, done: &[u32], most: u32, least: Duration) -> u32 {
         let missing = |rounds: u32| done.iter().map(|done| rounds.saturating_sub(*done)).sum::<u32>();

@@ -53,7 +53,7 @@ impl Peer {
         [Self::Fio, Self::Reference].into_iter().find(|peer| peer.name() == name)
     }
 
-    /// What runs a workload of which this is the original.
+    /// What runs a workload with this original.
     pub(crate) fn instrument(self, original: Option<Original>) -> Option<Instrument> {
         match self {
             Self::Fio => Some(Instrument::Fio),

@@ -15,7 +15,7 @@ use crate::proof::Proof;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A repeat of a second with so many operations, whose latencies add up to `latency_ns`, the longest `max_ns`.
+/// A repeat of a second with `operations` operations, whose latencies add up to `latency_ns`, the longest `max_ns`.
 fn of(operations: u64, latency_ns: u64, max_ns: u64, in_flight: f64) -> Measurement {
     let mut m = measurement(&[&[operations as f64]]);
     let mut counts = vec![0; assay_core::histogram::BUCKETS];
@@ -120,7 +120,7 @@ fn fewer_than_50_operations_are_few() {
     }
 }
 
-/// 1,000 operations a second were offered for so many seconds; the standard deviation of their number is its root.
+/// 1,000 operations a second were offered for some seconds. The standard deviation of their number is its root.
 #[test]
 fn a_rate_that_the_medium_does_not_hold_is_told_and_chance_is_not() {
     let offered = |operations: u64, unserved: u64| {

@@ -65,7 +65,7 @@ pub(crate) fn write_out_watched(
         let out = write_out(&its_target, want, seed, limit, &its_control, &mut |done, rate| {
             let _ = tell.send(LayoutMessage::Progress(done, rate));
         });
-        // Open no longer than its user: the file is removed when all is told.
+        // Closed with its user: the file is removed when everything is reported.
         drop(its_target);
         let _ = sender.send(LayoutMessage::Over(out));
     });

@@ -69,7 +69,7 @@ pub(crate) fn asked(op: Op, pattern: Pattern, block: u64, queue_depth: u32) -> S
     }
 }
 
-/// Keeps what it is told.
+/// Keeps all samples.
 #[derive(Default)]
 pub(crate) struct Listener {
     pub(crate) events: Vec<Event>,

@@ -147,7 +147,7 @@ pub(crate) fn clean(parent: &Directory) -> Leftovers {
     clean_by(parent, AT_ONCE).removed
 }
 
-/// The same, so many directories at once: each round removes some, or finds those that stay.
+/// The same with `at_once` directories in a round: each round removes some, or finds those that stay.
 fn clean_by(parent: &Directory, at_once: usize) -> Removal {
     let (mut done, mut kept) = (Removal::default(), HashSet::new());
     for _ in 0..ROUNDS {
@@ -209,7 +209,7 @@ pub fn remove_abandoned(path: &Path) -> Leftovers {
     found
 }
 
-/// Names of such directories but `kept`, at most so many of them, and whether there are more.
+/// Names of at most `most` such directories other than `kept`, and whether there are more.
 fn left_in(parent: &Directory, most: usize, kept: &HashSet<String>) -> (Vec<String>, bool) {
     let (mut names, mut more) = (Vec::new(), false);
     let listed = parent.names(u64::MAX, &mut |name| {
@@ -234,7 +234,7 @@ fn ours(parent: &Directory, name: &str) -> Result<(OwnDir, u64), OwnedError> {
     Ok((directory, bytes))
 }
 
-/// Whether a run gives such a name, so many directories below its own.
+/// Whether a run gives such a name at this depth below its own directory.
 fn is_known(depth: u32, name: &str) -> bool {
     match depth {
         0 => [DATA, LOCK, FILES, assay_original::FILE].contains(&name),

@@ -106,7 +106,7 @@ pub(crate) fn estimate(measurement: &mut Measurement, interval: Interval) {
     (measurement.in_flight, measurement.service_ns) = (in_flight, service_ns);
 }
 
-/// Percentiles over the repeats, each of which has one of the histograms.
+/// Percentiles over the repeats; each repeat has one of the histograms.
 fn latency(histograms: &[Histogram], interval: Interval) -> Latency {
     let of = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Option<Box<Estimate>> {
         let values: Vec<f64> = histograms.iter().filter_map(value).collect();

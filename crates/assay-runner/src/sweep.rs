@@ -3,7 +3,7 @@
 use assay_core::record::Measurement;
 use assay_core::suite::SuiteWorkload;
 
-/// So many block sizes of the same kind are a sweep.
+/// Fewest block sizes of the same kind that make a sweep.
 const LEAST_SWEEP: usize = 3;
 
 /// The block in bytes by which the sweep that this workload is part of reached what the bus allows,

@@ -18,7 +18,7 @@ pub(crate) const SLOW: u32 = 3;
 pub(crate) const SYNC: u32 = 4;
 /// Removing a file from a medium that hung already is tried for no longer than this.
 pub(crate) const HUNG_ALREADY: Duration = Duration::from_secs(5);
-/// Whoever asks for the end waits no longer than this for the file to be removed.
+/// After a stop the removal of the file is awaited no longer than this.
 pub(crate) const AFTER_STOP: Duration = Duration::from_secs(10);
 /// What the kernel knows without asking the medium takes no longer than this.
 pub(crate) const KNOWN: Duration = Duration::from_secs(2);
@@ -28,7 +28,7 @@ pub(crate) const KNOWN: Duration = Duration::from_secs(2);
 pub(crate) enum NoAnswer {
     /// It takes longer than the limit, and goes on alone.
     Late,
-    /// Nobody was asked: the system made no thread.
+    /// Not started: the system made no thread.
     NoThread(io::Error),
 }
 

@@ -6,8 +6,8 @@
 //! that one was killed, as by the kernel for want of memory, or failed by a fault of assay, the waiting
 //! process removes what it left.
 //!
-//! Where one of the two is stopped the other stops too, so that whoever sent the signal and the shell see what
-//! they expect. Nobody can catch SIGSTOP: each looks whether the other is stopped. SIGCONT to the waiting process
+//! Where one of the two is stopped the other stops too, so that the sender of the signal and the shell see what
+//! they expect. SIGSTOP cannot be caught: each looks whether the other is stopped. SIGCONT to the waiting process
 //! continues both.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
@@ -30,7 +30,7 @@ use signal_hook::iterator::Signals;
 use crate::failure::Failure;
 use crate::output;
 
-/// A process that can end has ended after this; its times then count for whoever measures ours.
+/// A process that can end has ended after this. It is reaped, so that its CPU time is included in ours.
 const REAPING: Duration = Duration::from_secs(1);
 
 /// After SIGCONT the working process is continued for this long: it may be about to stop as it saw this one
@@ -40,7 +40,7 @@ const CONTINUING: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(20);
 /// What a killed process left is removed within this time, or left: its medium may hang.
 const REMOVING: Duration = Duration::from_secs(10);
-/// A working process that is stopped at so many looks has not just been continued together with this one.
+/// After this many looks that found the working process stopped, it was not just continued together with this one.
 const LOOKS: u32 = 5;
 
 /// Where the working process tells its exit code.
@@ -58,13 +58,13 @@ pub(crate) fn in_child(
     let (Ok((listen, tell)), Ok((mut begun, begin))) = (pipe(), pipe()) else { return work() };
     let parent = getpid();
     // SAFETY: this process has one thread (`main` comes here without starting another), so that the copy of
-    // its memory holds no lock that nobody releases and nothing half written. Both processes own their
-    // copies; they share only open files, of which each closes the end of the pipe that is not its own.
+    // its memory holds no lock that is never released and nothing half written. Both processes own their
+    // copies. They share only open files; each closes the end of the pipe that is not its own.
     match unsafe { libc::fork() } {
         0 => {
             drop((listen, begin));
             let _ = TELL.set(tell);
-            // Whoever kills the waiting process means this one.
+            // A signal that kills the waiting process is meant for this one.
             let _ = set_parent_process_death_signal(Some(Signal::KILL));
             if getppid() != Some(parent) {
                 leave(Exit::Interrupted);
@@ -97,7 +97,7 @@ pub(crate) fn in_child(
 
 /// Ends the working process at once, whatever its threads do.
 pub(crate) fn leave(exit: Exit) -> ! {
-    // Whoever reads our output to its end need not wait for a thread that hangs.
+    // A reader of our output need not wait for a thread that hangs.
     if let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&null);
         let _ = rustix::stdio::dup2_stdout(&null);

@@ -33,9 +33,9 @@ const MOST_LEFT: usize = 1_000;
 
 /// Most bytes of a store and its log, holes included.
 const LARGEST: u64 = 16 << 30;
-/// Of what is free for the data directory a copy takes at most one part of so many: a run that saves meanwhile has the rest.
+/// A copy takes at most one of this many parts of the free space of the data directory. The rest is left for runs that save.
 const SHARE: u64 = 4;
-/// After so many bytes it is looked again at what is free.
+/// The free space is read again after this many bytes.
 const LOOKED_AT: u64 = 64 << 20;
 
 /// A copy of a store; removed when dropped.
@@ -138,7 +138,7 @@ impl<'a> Room<'a> {
         Ok(Self { data, shown, free: free(data), taken: 0, looked_at: 0 })
     }
 
-    /// Takes so many bytes more, or refuses.
+    /// Accounts for more bytes, or refuses them.
     fn take(&mut self, bytes: u64) -> Result<(), Stopped> {
         self.taken = self.taken.saturating_add(bytes);
         let mut full = self.taken > self.free / SHARE;

@@ -118,7 +118,7 @@ impl From<assay_verify::files::VerifyError> for Failure {
 }
 
 impl From<assay_verify::probe::JournalError> for Failure {
-    /// A file that is no journal is a mistake of whoever named it.
+    /// A file that is no journal is a usage error.
     fn from(error: assay_verify::probe::JournalError) -> Self {
         use assay_verify::probe::JournalError as E;
         let message = error.to_string();
@@ -130,7 +130,7 @@ impl From<assay_verify::probe::JournalError> for Failure {
 }
 
 impl From<assay_verify::probe::RestoreError> for Failure {
-    /// The wrong device is a mistake of whoever named it.
+    /// The wrong device is a usage error.
     fn from(error: assay_verify::probe::RestoreError) -> Self {
         use assay_verify::probe::RestoreError as E;
         let message = error.to_string();

@@ -20,7 +20,7 @@ use crate::{input, output, state, system};
 pub(crate) const STANDARD_INPUT: &str = "-";
 /// Most bytes that are read of a file: what is longer is no output of a tool.
 const LARGEST: u64 = 64 << 20;
-/// Most bytes of the records, as JSON, in a file or a directory in the place of a query: all of them are held at once.
+/// Most bytes of the records, as JSON, in a file or a directory that is used as a query: all of them are in memory at once.
 const LARGEST_QUERY: usize = 256 << 20;
 /// Most records of a store that are handed on at once.
 const AT_ONCE: usize = 500;
@@ -62,7 +62,7 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<Found>, Failure> {
         if !kind.is_dir() {
             all.push(Found::named(path));
         } else if path.join(DATABASE).symlink_metadata().is_ok() {
-            // Whatever it is: what is no file is told when it is opened.
+            // Opening it reports what is not a file.
             all.push(Found { path: path.clone(), store: true, named: true, root: Some(path.clone()) });
         } else {
             let directory = Directory::open(path).map_err(|error| cannot_open(path, &error))?;
@@ -238,7 +238,7 @@ pub(crate) fn is_file(query: &str) -> bool {
     query == STANDARD_INPUT || query.contains(['/', '.', std::path::MAIN_SEPARATOR]) && Path::new(query).exists()
 }
 
-/// The records in a file or a directory that stands in the place of a query. Nothing of them is kept.
+/// The records in a file or a directory that is used as a query. They are not stored.
 pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
     let options = Options::default();
     let (mut all, mut bytes) = (Vec::new(), 0);

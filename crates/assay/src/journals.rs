@@ -102,8 +102,8 @@ pub(crate) fn pending_on(target: &Path) -> Vec<(Pending, PathBuf)> {
         .collect()
 }
 
-/// Removes the journals of which everything was put back on these devices, where they were attached anew since and still read as
-/// before.
+/// Removes the journals of these devices whose content was put back completely, if the devices were attached anew since and still
+/// read as before.
 fn confirm(journals: &[PathBuf], devices: &mut [(PathBuf, ReadDevice)]) {
     for (device, open) in devices {
         let Ok(held) = HeldDevice::to_read(&Sysroot::real(), device) else { continue };

@@ -4,10 +4,10 @@ use assay_core::record::Record;
 
 /// The label of such a record, which has what its labels said before.
 const MARK: &str = "misplaced";
-/// Labels that say of which unit a record is.
+/// Labels that name the unit of a record.
 const SAID: [&str; 4] = ["plan", "model", "unit", "round"];
 
-/// Takes the labels away that say of which unit the record is.
+/// Removes the labels that name the unit of the record.
 pub(crate) fn mark(record: &mut Record) {
     let said = SAID.iter().filter_map(|key| Some(format!("{key}={}", record.labels.remove(*key)?)));
     let said = said.collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! Questions to whoever sits at the terminal.
+//! Questions to the user at the terminal.
 
 use std::io::{IsTerminal, Write};
 
@@ -18,7 +18,7 @@ impl Questions {
         self.asks
     }
 
-    /// The answer; `None` where nobody can be asked, or nothing was said. Whoever ends the input is asked no more.
+    /// The answer; `None` without a terminal, or without an answer. After the end of the input nothing more is asked.
     pub(crate) fn ask(&mut self, question: &str) -> Option<String> {
         if !self.asks {
             return None;

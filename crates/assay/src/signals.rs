@@ -29,7 +29,7 @@ pub(crate) fn last_words(words: Option<String>) {
 
 /// A stop shorter than this is not told from a busy host.
 const NOTICEABLE: Duration = Duration::from_millis(50);
-/// Whoever was continued knows it by then.
+/// A continued process has noticed it by then.
 const KNOWN: Duration = Duration::from_millis(20);
 
 /// Makes the signals stop `control`, and tells it of time in which the process was stopped.
@@ -58,7 +58,7 @@ pub(crate) fn stop_on_signals(control: &Control) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A stop cannot be caught (SIGSTOP), and nothing tells how long it lasted. But nobody comes out of one without
+/// A stop cannot be caught (SIGSTOP), and its length is not reported. But no process leaves one without
 /// SIGCONT, and a thread that wakes up ten times a second misses the time.
 fn watch_for_stops(control: &Control, continued: &AtomicBool) {
     let mut last = Instant::now();

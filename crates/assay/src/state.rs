@@ -16,7 +16,7 @@ use crate::{output, system};
 /// What is said of a store without records.
 pub(crate) const EMPTY: &str = "the store is empty; measure something first: assay run";
 
-/// Work that takes longer than this is told.
+/// Work that takes longer than this is reported.
 const LONG: Duration = Duration::from_secs(1);
 
 /// The data directory. Where root finds it to be another user's, that is said, once.
@@ -126,7 +126,7 @@ static TAKEN_IN: Once = Once::new();
 const FOR_THE_SPOOL: Duration = Duration::from_millis(500);
 const USUAL: Duration = Duration::from_secs(5);
 
-/// Lets the store take in what a run could not save in it. What goes wrong is told, and nothing is lost by it.
+/// Lets the store take in what a run could not save in it. An error is reported, and loses nothing.
 fn take_in(store: &mut SqliteStore, directory: &Path) {
     TAKEN_IN.call_once(|| {
         let mut spool = Spool::in_directory(directory);

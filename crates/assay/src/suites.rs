@@ -178,7 +178,7 @@ fn parse(text: &str, file: &str, wish: &Wish) -> Result<(Suite, Vec<String>), Fa
     Ok((suite, Vec::new()))
 }
 
-/// Sets the size of the test area of a suite, of which its workloads may use parts.
+/// Sets the size of the test area of a suite. Its workloads may use parts of it.
 fn resize(suite: &mut Suite, size: Amount, file: &str) -> Result<(), Failure> {
     (suite.span, suite.span_percent) = match size {
         Amount::Bytes(bytes) => (Bytes(bytes), None),

@@ -29,7 +29,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// With whom a run begins.
 pub(crate) enum Together {
-    /// With nobody.
+    /// Without other nodes.
     Alone,
     /// At a time of day.
     At(Appointment),

@@ -11,8 +11,8 @@ use super::tree::shown;
 /// Bytes of one extent of `VOLUME_DISK_EXTENTS`.
 const EXTENT: usize = 24;
 
-/// The first byte says whether the disk spins; the others are an answer, to each of the questions. What is told comes from
-/// the answer and not from behind it, is possible, and harms nobody who reads it.
+/// The first byte says whether the disk spins; the others are an answer, to each of the questions. What is reported comes from
+/// the answer and not from behind it, is possible, and harms no reader.
 pub(crate) fn run(data: &[u8]) {
     let (seeks, answer) = match data.split_first() {
         Some((first, rest)) => ([None, Some(false), Some(true)][usize::from(first % 3)], rest),

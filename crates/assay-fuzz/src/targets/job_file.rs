@@ -67,7 +67,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     ]));
     seeds.push(format!("[a]\n{}=1\n", "x".repeat(5000)).into_bytes());
     seeds.push(format!("[{}", "x".repeat(5000)).into_bytes());
-    // Equal names, each of which has to be told from all before it.
+    // Equal names: each is distinguished from all before it.
     seeds.push("[a]\nsize=1m\nstonewall\n".repeat(2000).into_bytes());
     seeds.push((1..1500).map(|n| format!("[a-{n}]\nsize=1m\nstonewall\n")).collect::<String>().into_bytes());
     seeds

@@ -28,7 +28,7 @@ const NAMES: [&str; 10] = [
 /// Reading and writing more takes too long for one input.
 const MOST_BYTES: u64 = 2 << 20;
 
-/// Whatever lies in the directory, it is told or refused in a line, and nothing that assay did not make is
+/// Any content of the directory is listed or refused in one line, and nothing that assay did not make is
 /// changed: not what lies beside it, not what links in it lead to.
 pub(crate) fn run(data: &[u8]) {
     let outside = place::directory();

@@ -125,7 +125,7 @@ fn an_article(records: &[Record]) -> Vec<String> {
     [pages, of(".csv")].concat()
 }
 
-/// Rows of the same number of cells (RFC 4180), none of which is a formula.
+/// Rows of the same number of cells (RFC 4180); no cell is a formula.
 fn table(csv: &str) {
     let mut widths = Vec::new();
     for row in csv.split_terminator("\r\n") {

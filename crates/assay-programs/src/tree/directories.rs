@@ -1,4 +1,4 @@
-//! Directories in directories of assay's own, of which only those above the last file are open.
+//! Directories in directories that assay made. Only those above the last file are open.
 
 use std::collections::HashSet;
 

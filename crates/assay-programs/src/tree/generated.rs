@@ -92,7 +92,7 @@ fn content(dice: &mut Xoshiro256PlusPlus, bytes: usize, text: &mut Vec<u8>) {
     text.truncate(bytes);
 }
 
-/// A .tar.xz archive of a tree of about so many bytes.
+/// A .tar.xz archive of a tree of about `bytes` bytes.
 pub(super) fn packed(bytes: u64) -> io::Result<Vec<u8>> {
     let mut dice = Xoshiro256PlusPlus::seed_from_u64(SEED);
     // The fastest preset: how well it is packed is of less account than the time to make it.

@@ -34,7 +34,7 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// Begins to run it; where the system makes no thread for it, that is told instead.
+    /// Starts it. If the system makes no thread for it, sends that as a message instead.
     pub(crate) fn start(command: SensorCommand, series: usize, tell: Sender<SensorMessage>) -> Self {
         let (alive, stopped) = channel();
         let slot: Arc<Mutex<Slot>> = Arc::default();

@@ -50,7 +50,7 @@ pub(crate) struct Session<'o> {
     pub(crate) control: Control,
     pub(crate) draft: Draft,
     pub(crate) budget: Budget,
-    /// The whole run's, of which programs have what the workloads leave.
+    /// Budget of the whole run. Programs get what the workloads leave.
     pub(super) whole: Budget,
     pub(super) pace: Pace,
     pub(crate) emitter: Emitter<'o>,

@@ -56,7 +56,7 @@ impl Session<'_> {
         write_out_watched(&self.area.target, total, seed, limit, hang_after, &self.control, &mut tell)
     }
 
-    /// Takes over what was written, of which all is needed where `kept` says so; false where the run ends with that.
+    /// Takes over what was written. With `kept` all of it is needed. Returns false where the run ends with that.
     fn take_layout(&mut self, out: &LaidOut, kept: Option<u64>) -> bool {
         let total = self.area_bytes;
         let span = if out.bytes == total { total } else { rounded(out.bytes) };

@@ -21,7 +21,7 @@ use crate::pace::Pace;
 use crate::resume::lasted_ns;
 use crate::timeout::SLOW;
 
-/// A repeat holds at least so many pauses of a workload with think time.
+/// Fewest pauses in a repeat of a workload with think time.
 const LEAST_PAUSES: u32 = 10;
 /// What is left of a soak lasts at least this long.
 const SHORTEST_SOAK: Duration = Duration::from_secs(1);

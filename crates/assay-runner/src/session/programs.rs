@@ -182,7 +182,7 @@ impl Session<'_> {
         }
     }
 
-    /// What a repeat may take, of which `writing` more write.
+    /// Limits of a repeat. `writing` more repeats write.
     fn limits(&self, time: Duration, writing: u64, files: Option<&OwnDir>) -> Limits {
         let settings = &self.record().settings;
         let written = self.budget.written_now() + self.whole.written_now();

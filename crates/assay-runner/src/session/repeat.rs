@@ -143,7 +143,7 @@ impl Session<'_> {
         });
     }
 
-    /// Empties the page cache before a workload that uses it; what cannot be emptied may answer reads, which is told.
+    /// Drops the page cache before a workload that uses it. What cannot be dropped may answer reads, and is recorded as a finding.
     fn forget(&mut self, entry: &Entry, planned: &Planned) -> Result<(), Outcome> {
         let workload = &planned.spec.workload;
         if workload.direct {
@@ -338,7 +338,7 @@ impl Session<'_> {
             judge_shape(measurement);
         }
         efficiency(measurement, &record.sensors);
-        // What is judged anew after each repeat is told once; few operations may yet become enough.
+        // A finding that is judged anew after each repeat is kept once; few operations may yet become enough.
         let same = |a: &Warning, b: &Warning| discriminant(&a.finding) == discriminant(&b.finding);
         let untold = |w: &&Warning| !known.iter().any(|k| same(k, w)) && !reported_at_end(&w.finding);
         for warning in measurement.warnings.iter().filter(untold) {

@@ -1,4 +1,4 @@
-//! An option has one name, one meaning and one value name in all commands, and a query is told of alike.
+//! An option has one name, one meaning and one value name in all commands, and the help on queries is the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -69,7 +69,7 @@ impl Answer for CompareAnswer {
         compare::text(&self.comparison, style) + &limits.unwrap_or_default()
     }
 
-    /// The comparison with what says of which form it is.
+    /// The comparison, whether it is answered, and its limits.
     fn json(&self) -> Result<Value, Failure> {
         output::json(&CompareDocument {
             comparison: &self.comparison,

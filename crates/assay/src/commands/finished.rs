@@ -94,7 +94,7 @@ fn with_checks(record: &Record, store: Option<&SqliteStore>) -> (Record, bool) {
     (known, looked.is_ok())
 }
 
-/// Which command tells whether the medium is genuine, where it is of a kind that is often forged and nobody looked.
+/// The command that checks whether the medium is genuine, for an unchecked medium of a kind that is often forged.
 fn unchecked(record: &Record) -> Option<String> {
     let forged = matches!(record.medium.kind, MediumKind::Sd | MediumKind::UsbStick);
     let measured = record.outcome == Outcome::Completed && record.verification.is_none();

@@ -34,7 +34,7 @@ pub(super) fn settle(mut args: RunArgs) -> Result<RunArgs, Failure> {
     Ok(args)
 }
 
-/// A job file is run where it says; a directory or device on the command line goes before that, and is told.
+/// A job file is run where it says. A directory or device on the command line overrides that, with a note.
 fn settle_place(args: &mut RunArgs) -> Result<(), Failure> {
     let here = args.target == Path::new(".");
     let wish = Wish { size: args.size, at: (!here).then(|| args.target.clone()) };

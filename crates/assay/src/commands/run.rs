@@ -165,7 +165,7 @@ pub(super) fn suite(args: &RunArgs) -> Result<Suite, Failure> {
     if let Some(repeats) = args.repeats {
         suite.repeats = repeats;
     }
-    // So many repeats, or until another share is reached, in pairs, or in step with other nodes: none of these ends sooner.
+    // A fixed number of repeats, another share, pairs, or a run in step with other nodes does not end sooner.
     if args.repeats.is_some()
         || args.together.rendezvous.is_some()
         || args.confidence.is_some()

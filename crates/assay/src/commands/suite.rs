@@ -36,7 +36,7 @@ pub(super) fn suite(args: SuiteArgs) -> Result<Exit, Failure> {
 
 /// Writes a job file as a suite.
 fn import(file: &str, size: Option<Amount>, output: Option<&Path>, as_json: bool) -> Result<(), Failure> {
-    // What cannot be read is told as that.
+    // A file that cannot be read has an error of its own.
     if std::fs::metadata(file).is_ok_and(|meta| meta.is_file()) && !suites::is_job_file(file.as_ref()) {
         let shown = harmless(file);
         return Err(Failure::usage(format!("{shown}: is not a job file of fio, which begins with a [section]")));

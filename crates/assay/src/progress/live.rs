@@ -142,7 +142,7 @@ fn left(left_ns: u64) -> String {
     format!("{} left", span(Duration::from_nanos(left_ns)))
 }
 
-/// A bar of so many columns, in halves where there are such characters.
+/// A bar of `columns` columns, in halves where the terminal has such characters.
 fn bar(share: f64, columns: usize, unicode: bool) -> String {
     let halves = (share.clamp(0.0, 1.0) * (columns * 2) as f64).round() as usize;
     let (full, half) = (halves / 2, halves % 2);

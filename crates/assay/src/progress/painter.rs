@@ -57,7 +57,7 @@ fn rows(lines: &[String], width: usize) -> String {
     lines.iter().map(row).collect::<Vec<_>>().join("\n")
 }
 
-/// What takes so many rows away; the cursor is in the last.
+/// The control sequence that erases this number of rows; the cursor is in the last.
 fn erasing(rows: usize) -> String {
     vec![ERASE; rows].join(UP)
 }

@@ -15,7 +15,7 @@ pub(crate) trait Progress {
     }
 }
 
-/// Nobody watches.
+/// No progress is shown.
 pub(crate) struct Silent;
 
 impl Progress for Silent {

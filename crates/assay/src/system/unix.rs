@@ -100,7 +100,7 @@ pub(crate) fn foreign_owner(directory: &Path) -> Option<u32> {
     (geteuid().is_root() && owner != 0).then_some(owner)
 }
 
-/// Lets this process have so many files open; the most that the system lets where that is less.
+/// Raises the limit of open files to `wanted`; otherwise returns the highest limit that the system allows.
 pub(crate) fn allow_open_files(wanted: u64) -> Result<(), u64> {
     let limits = getrlimit(Resource::Nofile);
     let enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= wanted);

@@ -2,8 +2,8 @@
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// The signals that ask for the end, without those that whoever started the program had ignored. To be asked
-/// before any of them is handled.
+/// The termination signals, without those that were ignored when the program was started. Called before any of them is
+/// handled.
 pub(crate) fn wishes() -> Vec<i32> {
     [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !ignored(*signal)).collect()
 }

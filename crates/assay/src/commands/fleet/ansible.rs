@@ -17,7 +17,7 @@ use crate::together::check_name;
 const TICK: Duration = Duration::from_millis(100);
 /// Connections at a time, where the user does not say.
 const FORKS: usize = 28;
-/// A reason is cut to so many characters.
+/// Longest reason in characters.
 const REASON: usize = 300;
 
 /// How nodes are reached.
@@ -46,7 +46,7 @@ pub(super) struct Host {
     pub(super) slot: String,
     /// How Ansible reaches it.
     pub(super) connection: String,
-    /// What ssh is told besides, by the inventory.
+    /// More arguments of ssh, from the inventory.
     pub(super) ssh_extra_args: String,
 }
 

@@ -46,7 +46,7 @@ fn is_no_medium(row: &Row) -> bool {
     row.reason.is_none() && row.medium.as_ref().is_some_and(|medium| medium.mounted().is_no_medium())
 }
 
-/// Nodes that could be measured, and of which the target is no medium.
+/// Nodes that could be measured but whose target is no medium.
 fn astray(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().filter(|row| is_no_medium(row))
 }

@@ -8,7 +8,7 @@ const EACH: u64 = 4;
 /// What the program itself needs, generously.
 const OWN: u64 = 128;
 
-/// Raises the soft limit as far as so many nodes need: it is 1,024 on most systems.
+/// Raises the soft limit as far as the nodes need: it is 1,024 on most systems.
 pub(super) fn allow(nodes: usize) -> Result<(), Failure> {
     let wanted = OWN + EACH * nodes as u64;
     let Err(most) = system::allow_open_files(wanted) else { return Ok(()) };

@@ -42,7 +42,7 @@ pub(super) fn listens(launcher: Launcher) -> Option<SocketAddr> {
     }
 }
 
-/// What a node is told on top, of some node.
+/// Arguments that each node has for itself, as an example.
 const NODES_OWN: [&str; 6] = ["--rendezvous", "127.0.0.1:1", "--node", "x", "--", "."];
 
 /// Finds what is wrong with the arguments before anything is started.
@@ -73,7 +73,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<(), Failure> {
     })
 }
 
-/// What `assay run` is told on all nodes. What is the node's own comes after it.
+/// Arguments of `assay run` on all nodes. Those of a single node follow.
 pub(super) fn arguments(ledger: &Ledger) -> Vec<String> {
     let mut arguments = vec!["run".to_owned(), "--quiet".to_owned()];
     arguments.extend(ledger.arguments.iter().cloned());
@@ -107,7 +107,7 @@ pub(super) fn handed(ledger: &Ledger, launcher: Launcher) -> Result<SuiteHandove
 }
 
 impl SuiteHandover {
-    /// What the program is told of it.
+    /// The arguments that name it.
     pub(super) fn words(&self) -> Vec<String> {
         match self {
             Self::Named => Vec::new(),

@@ -28,7 +28,7 @@ pub(super) struct AskedRun {
     suite: Option<AskedSuite>,
 }
 
-/// A suite of which this machine has the text.
+/// A suite whose text this machine has.
 struct AskedSuite {
     name: String,
     version: u32,
@@ -89,7 +89,7 @@ fn asked_by(arguments: &[String], ledger: &Ledger, launcher: Launcher) -> Option
     if ledger.rotation.is_some() {
         arguments.extend(["--suite".to_owned(), ledgers::suite(&ledger.run).ok()?.to_str()?.to_owned()]);
     }
-    // A job file may be named in the place of what is measured, and is the suite then.
+    // A job file that is named as the target is the suite.
     if ledger.nodes.iter().any(|entry| suites::is_job_file(Path::new(&entry.target))) {
         return None;
     }

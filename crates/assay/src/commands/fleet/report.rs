@@ -27,7 +27,7 @@ pub(super) fn report(args: &FleetReportArgs) -> Result<Exit, Failure> {
 
 struct ReportAnswer {
     report: FleetReport,
-    /// Whether a terminal is told each figure, too.
+    /// Whether a terminal shows each figure, too.
     all: bool,
 }
 

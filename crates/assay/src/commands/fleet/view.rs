@@ -11,7 +11,7 @@ use crate::progress::Painter;
 
 /// How often the lines are painted anew.
 const PAINT: Duration = Duration::from_millis(250);
-/// A name is cut to so many characters.
+/// Longest name in characters.
 const NAME: usize = 20;
 /// So is what a node does.
 const DOING: usize = 22;

@@ -25,7 +25,7 @@ use crate::{journals, signals};
 pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (record, seen) = begin(args, "quick probe")?;
     // What the device holds is put back, so that a file system on it is no reason to refuse; a
-    // device in use still is one, and so is any other part of its disks, of which nothing is saved.
+    // device in use still is one, and so is any other part of its disks, which is not saved.
     let named = args.target.to_string_lossy();
     let permit = check_probe(&Sysroot::real(), &args.target)?;
     let device = BlockDevice::open(&permit)?;

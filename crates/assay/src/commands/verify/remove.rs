@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::output::shown;
 
-/// What stays is told one by one up to so many.
+/// At most this many leftovers are listed one by one.
 const TOLD: usize = 20;
 
 pub(super) fn remove(target: &Path) -> Result<Exit, Failure> {

@@ -20,7 +20,7 @@ pub(super) fn rows(args: &FleetCheckArgs, control: &Control) -> Result<Vec<Row>,
     let numbers: BTreeMap<&str, usize> = hosts.iter().enumerate().map(|(at, host)| (host.name.as_str(), at)).collect();
     let count = Count::of(hosts.iter().map(|host| host.name.as_str()));
     ansible.play("check", &hosts, variables, &mut |event| {
-        // No node that was not asked is told of.
+        // Events of other nodes are ignored.
         if let Some(at) = numbers.get(event.node.as_str()) {
             take(&mut rows[*at], &event);
             if event.facts.contains_key("node_report") || event.end().is_some() {

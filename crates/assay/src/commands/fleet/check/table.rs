@@ -11,7 +11,7 @@ use super::differs::most_different;
 use super::row::Row;
 use super::{astray, fits};
 
-/// A medium's name is cut to so many characters, so that a line is one on most terminals.
+/// Longest name of a medium in characters, so that a row fits into one line of most terminals.
 const MEDIUM: usize = 22;
 const UNKNOWN: &str = "-";
 

@@ -40,7 +40,7 @@ impl Operator {
         if self.silent { Ok(()) } else { output::print(text) }
     }
 
-    /// Waits until somebody says that it was done; at once `false` where nobody can be asked, who is told how to go on.
+    /// Waits until the user confirms the moves. Without a terminal it returns `false` at once and prints the command that continues.
     pub(super) fn confirms(&mut self, run: &str, control: &Control) -> Result<bool, Failure> {
         let later = if run.is_empty() { String::new() } else { format!("assay fleet run --resume {run}") };
         if !self.asks {

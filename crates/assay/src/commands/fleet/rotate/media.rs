@@ -23,7 +23,7 @@ const ANSWER: u64 = 1 << 20;
 const WITHIN: Duration = Duration::from_secs(60);
 
 /// Nodes whose medium is not the one that the plan wants there, with the reason; what media say of themselves is kept. Slurm's
-/// nodes are judged by their records alone, and those of Ansible in the first turn, of which nothing is known before.
+/// nodes are judged by their records alone, and those of Ansible in the first turn, before which nothing is known.
 pub(super) fn misplaced(
     plan: &ExperimentPlan,
     ledger: &mut Ledger,
@@ -84,7 +84,7 @@ fn sightings(plan: &ExperimentPlan) -> Result<Vec<SeenMedium>, Failure> {
         for entry in &ledger.nodes {
             let id = entry.fate.as_ref().filter(|fate| fate.is_result()).and_then(Fate::record);
             let Some((id, cell)) = id.zip(cell(plan, &ledger, entry)) else { continue };
-            // Whoever removed a record found it wrong.
+            // A removed record was found wrong by the user.
             let Ok(stored) = store.load(id) else { continue };
             if let Some(identity) = entry.medium.clone().or(stored.record.medium.unit) {
                 all.push(SeenMedium::of(cell, &identity));
