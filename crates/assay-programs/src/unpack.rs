@@ -21,7 +21,7 @@ pub(crate) struct Unpacked {
     pub(crate) all: bool,
 }
 
-/// Unpacks files of an archive into `place` until `most` bytes are there, or until time is up. Files and directories are
+/// Unpacks files of an archive into `place` until `bytes` bytes are there, or until time is up. Files and directories are
 /// named by numbers from `first` on. Where the archive itself is `cut` off, its end is no error.
 pub(crate) fn unpack(
     archive: impl Read + io::Seek,
