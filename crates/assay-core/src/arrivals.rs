@@ -71,7 +71,7 @@ pub enum Rate {
 pub const MOST_IOPS: f64 = 10_000_000.0;
 
 impl Rate {
-    /// Operations per second with blocks of so many bytes; `None` of a share.
+    /// Operations per second with blocks of `block` bytes; `None` for a share.
     #[must_use]
     pub fn iops(&self, block_bytes: u64) -> Option<f64> {
         match self {

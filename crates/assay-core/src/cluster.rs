@@ -14,7 +14,7 @@ pub struct ClusterPart {
     pub attempt: u32,
     /// Nodes that the run expected.
     pub nodes: u32,
-    /// How they worked: `simultaneous`, `staggered` so many at a time, or `alone` one after the other.
+    /// How they worked: `simultaneous`, `staggered` with a limited number at a time, or `alone` one after the other.
     pub mode: String,
     /// Nodes that measured at a time at most.
     pub at_a_time: u32,

@@ -47,7 +47,7 @@ impl Cpus {
         Ok(Self(numbers))
     }
 
-    /// These processors, each of which stands once.
+    /// These processors, each once.
     #[must_use]
     pub fn of(numbers: &[u32]) -> Self {
         Self(numbers.to_vec())

@@ -268,7 +268,7 @@ pub struct Medium {
 }
 
 impl Medium {
-    /// A medium of which nothing but the path is known.
+    /// A medium with nothing known but its path.
     #[must_use]
     pub fn unknown(path: &str) -> Self {
         Self { path: path.to_owned(), ..Self::default() }

@@ -1,4 +1,4 @@
-//! Programs of a suite: work of which input and output are only a part, as that of a processor, of memory, or of
+//! Programs of a suite: work beyond input and output, as of a processor, of memory, or of
 //! many files. They have figures of their own.
 
 use std::fmt;

@@ -367,7 +367,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// A measurement of which nothing has run yet.
+    /// A measurement before its first repeat.
     #[must_use]
     pub fn empty(workload: impl Into<Shared<Workload>>, engine: &str) -> Self {
         Self {
@@ -489,7 +489,7 @@ pub struct Repeat {
     pub outcome: Outcome,
 }
 
-/// What repeats of which no latencies are known share.
+/// The histogram that all repeats without latencies share.
 static NO_LATENCIES: LazyLock<Shared<StoredHistogram>> = LazyLock::new(Shared::default);
 
 impl Repeat {

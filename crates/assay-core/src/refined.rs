@@ -21,7 +21,7 @@ pub struct Refined {
     /// Sequential operations go through runs with gaps between them, or backwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stride: Option<Stride>,
-    /// Sequential operations go in turns through so many parts of a job's area, as through files; 0 and 1 are one.
+    /// Number of parts of a job's area that sequential operations go through in turns, as through files; 0 and 1 are one.
     #[serde(skip_serializing_if = "is_default")]
     pub files: u32,
     /// Each sequential job goes through all of the area, and not through a part of its own.
@@ -33,7 +33,7 @@ pub struct Refined {
     /// The sizes of writes of a mix, where they are others than those of reads.
     #[serde(skip_serializing_if = "Blocks::is_empty")]
     pub writes: Blocks,
-    /// A sync follows every so many writes; 0 and 1 are each.
+    /// Writes between two syncs; 0 and 1 sync after each.
     #[serde(skip_serializing_if = "is_default")]
     pub sync_every: u32,
     /// Percent of the 4 KiB pages written that are copies of another one.

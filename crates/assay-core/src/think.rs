@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Pauses of a job between its operations, as fio's `thinktime`: after so many of them it waits for those in flight,
-/// and then for some time. Each thread counts its own.
+/// Pauses of a job between its operations, as fio's `thinktime`: after some operations it waits for those in flight,
+/// and then pauses. Each thread counts its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Think {

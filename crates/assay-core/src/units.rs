@@ -116,7 +116,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A size in the largest unit of which it is a whole number, as [`Bytes`] reads it: `4KiB`, `6GiB`, `1000B`.
+/// A size in the largest unit that divides it, as [`Bytes`] reads it: `4KiB`, `6GiB`, `1000B`.
 #[must_use]
 pub fn exact_bytes(bytes: u64) -> String {
     let units = [(GIB * 1024, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")];
@@ -124,7 +124,7 @@ pub fn exact_bytes(bytes: u64) -> String {
     unit.map_or_else(|| format!("{bytes}B"), |(size, name)| format!("{}{name}", bytes / size))
 }
 
-/// A duration in the largest unit of which it is a whole number, as [`parse_duration`] reads it: `10s`, `1500ms`, `2h`.
+/// A duration in the largest unit that divides it, as [`parse_duration`] reads it: `10s`, `1500ms`, `2h`.
 /// What is shorter than a microsecond is left out.
 #[must_use]
 pub fn exact_duration(time: Duration) -> String {
@@ -237,7 +237,7 @@ pub fn figures(value: f64) -> String {
     }
 }
 
-/// A number with so many decimals, at most a few columns wide: from 10^15 on as `1.00e15`, and `–` for
+/// A number with `decimals` decimals, at most a few columns wide: from 10^15 on as `1.00e15`, and `–` for
 /// what is no number.
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
@@ -283,7 +283,7 @@ pub fn multiples(low: f64, high: f64) -> String {
     format!("{}–{}", multiple(low), multiple(high))
 }
 
-/// A share in percent with at most so many decimals, none of them a zero at the end: `95 %`, `3.7 %`.
+/// A share in percent with at most `decimals` decimals, without zeros at the end: `95 %`, `3.7 %`.
 #[must_use]
 pub fn percent(share: f64, decimals: usize) -> String {
     format!("{} %", trimmed(share * 100.0, decimals))
@@ -384,7 +384,7 @@ pub fn capacity(bytes: u64) -> String {
     }
 }
 
-/// So many of something: `1 node`, `3 nodes`.
+/// A number with its noun: `1 node`, `3 nodes`.
 #[must_use]
 pub fn counted(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }

@@ -348,7 +348,7 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// A check of which nothing is known but how it was made.
+    /// A check with nothing known but its method.
     #[must_use]
     pub fn undecided(method: Method) -> Self {
         Self {

@@ -209,15 +209,15 @@ impl Workload {
         }
     }
 
-    /// Whether it tells by itself what a medium can do: a closed loop on blocks of one size, of which each is as
-    /// frequent as any other, and nothing beside it.
+    /// Whether it tells by itself what a medium can do: a closed loop on blocks of one size, all equally
+    /// frequent, with nothing beside it.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.conditions_and_sizes().is_empty()
     }
 
     /// How the host does it, where that was asked for: `one processor a thread of 0-3`, `completions polled`. It is the same
-    /// load, of which figures are compared, and may give another figure.
+    /// load: figures are compared, and may differ.
     #[must_use]
     pub fn manner(&self) -> Vec<String> {
         let cpus = (!self.cpus.is_empty()).then(|| format!("one processor a thread of {}", self.cpus));

@@ -83,7 +83,7 @@ fn jobs_tell_one_choice() {
     assert_eq!(Batching::of_all(std::iter::empty()), None);
 }
 
-/// A warm-up at the speed of several, of which the first `noise` stretches lie off by chance, with a stall of
+/// A warm-up at the speed of several operations; its first `noise` stretches lie off by chance, with a stall of
 /// `stall_ns` from a moment on.
 fn warm(chooser: &mut Chooser, ratio: f64, noise: &[f64], stall: Option<(u64, u64)>) {
     let live = Live::new();

@@ -15,7 +15,7 @@ pub struct AlignedBuffer {
 }
 
 // SAFETY: the mapping belongs to this value alone, is bound to no thread, and any thread may unmap it.
-// The kernel alone holds its address beside this value, while an operation is in flight; whoever hands the
+// The kernel alone holds its address beside this value, while an operation is in flight. The caller that hands the
 // address over keeps the value until then (`drop` of the engines).
 unsafe impl Send for AlignedBuffer {}
 

@@ -101,7 +101,7 @@ pub(crate) trait Engine {
     /// Hands over one operation.
     fn submit(&mut self, io: Io) -> Submit;
 
-    /// Waits for one of the queued operations, for at most so many nanoseconds; passes every finished one to `done`.
+    /// Waits for one of the queued operations, for at most `wait_ns` nanoseconds; passes every finished one to `done`.
     fn reap_within(&mut self, wait_ns: u64, done: &mut impl FnMut(Completion)) -> std::io::Result<()>;
 
     /// Waits for at least `min` of the queued operations and passes every finished one to `done`.

@@ -34,7 +34,7 @@ pub fn stamp(buffer: &mut [u8], seed: u64, offset: u64, turn: u64) {
     }
 }
 
-/// Pages of which some are copies of each other, or hold zeros that compress.
+/// Pages, some of them copies of each other or with zeros that compress.
 pub(crate) struct Content {
     duplicate_percent: u64,
     /// Bytes of a page before its zeros.

@@ -27,7 +27,7 @@ impl Gate {
         }
     }
 
-    /// Waits until so many threads are ready.
+    /// Waits until `threads` threads are ready.
     pub(crate) fn wait_for(&self, threads: usize) {
         let mut state = self.lock();
         while state.ready < threads {
@@ -35,7 +35,7 @@ impl Gate {
         }
     }
 
-    /// Waits until so many threads are ready, and lets them go.
+    /// Waits until `threads` threads are ready, and lets them go.
     pub(crate) fn open(&self, threads: usize) {
         self.wait_for(threads);
         let mut state = self.lock();

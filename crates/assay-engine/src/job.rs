@@ -1,4 +1,4 @@
-//! What a job is told, and what it found.
+//! The instructions of a job, and its result.
 
 use std::sync::atomic::AtomicBool;
 

@@ -5,7 +5,7 @@
 //! beside it. An operation that is due when the queue is full waits for the first that completes.
 //!
 //! Counted are the operations that are due within the measured part. They are waited for after its end, up to
-//! [`grace_ns`]; what is not begun by then is told as unserved.
+//! [`grace_ns`]; what is not begun by then is counted as unserved.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -168,7 +168,7 @@ fn waited(load: f64, quantile: f64) -> f64 {
     high
 }
 
-/// 10,000 a second are offered to a server of 2,500: what it does is told, and that the rest was never begun.
+/// 10,000 a second are offered to a server of 2,500: what it does is reported, and that the rest was never begun.
 #[test]
 fn a_server_that_is_too_slow_is_told() {
     let report = run(400_000, 10_000.0, 0);

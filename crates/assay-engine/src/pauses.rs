@@ -10,7 +10,7 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
 /// When a job pauses, by the operations that it has begun.
 pub(crate) struct Pauses {
-    /// So many operations are begun before the next pause.
+    /// Number of operations begun before the next pause.
     pub(crate) next_at: u64,
     every: u64,
     pause: Duration,

@@ -11,8 +11,7 @@ use crate::counters::Turns;
 use crate::place::{Place, Region};
 use crate::spread::Spread;
 
-/// Offsets that are multiples of what the workload says, else of the largest number of bytes of which all sizes are
-/// multiples.
+/// Offsets that are multiples of what the workload says, else of the greatest common divisor of all sizes.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     unit: u64,
@@ -28,7 +27,7 @@ enum Way {
     Stream { start: u64, turn: Turns },
     /// Anywhere.
     Random(Xoshiro256PlusPlus),
-    /// From a random unit on, some of which are more frequent than others.
+    /// From a random unit on; some units are more frequent than others.
     Spread(Xoshiro256PlusPlus, Spread),
 }
 

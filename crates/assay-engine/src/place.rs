@@ -1,11 +1,11 @@
-//! Which job of which repeat asks for offsets, and its part of the span.
+//! The job and the repeat that offsets are for, and the job's part of the span.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::mix;
 
-/// Which job of which repeat asks.
+/// The job and the repeat that offsets are for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) job: u32,

@@ -210,7 +210,7 @@ pub struct Window {
 
 impl Window {
     /// The rate at which its writes became durable: the final sync took `sync_ns` for `written_bytes` of `all_bytes`
-    /// since the start of the repeat, warm-up included, of which the window has its part by the bytes. `None` where
+    /// since the start of the repeat, warm-up included; the window has its part of that by the bytes. `None` where
     /// nothing was written in it.
     #[must_use]
     pub fn durable(&self, written_bytes: u64, all_bytes: u64, sync_ns: u64) -> Option<f64> {

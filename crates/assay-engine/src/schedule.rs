@@ -10,8 +10,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::counters::Turns;
 use crate::data::mix;
 
-/// The planned times of one job. Threads that make up the queue of a job take its times in turns, each the next one
-/// that nobody has taken: one queue with several servers.
+/// The planned times of one job. Threads that make up the queue of a job take its times in turns, each the next free
+/// one: one queue with several servers.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     process: Process,

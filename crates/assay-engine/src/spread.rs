@@ -1,4 +1,4 @@
-//! Random blocks of which some are more frequent than others.
+//! Random blocks, some more frequent than others.
 
 use assay_core::distribution::Distribution;
 use rand_distr::{Distribution as _, StandardNormal, StandardUniform, Zipf};
@@ -20,8 +20,8 @@ pub(crate) enum Spread {
 }
 
 impl Spread {
-    /// Over so many blocks, at least one; `None` where each block is as frequent as any other. The same `seed` makes
-    /// the same blocks frequent, whoever draws.
+    /// Over `blocks` blocks, at least one; `None` where all blocks are equally frequent. The same `seed` makes
+    /// the same blocks frequent in every thread.
     pub(crate) fn new(distribution: &Distribution, blocks: u64, seed: u64) -> Option<Self> {
         let blocks = blocks.max(1);
         let places = || Permutation::new(blocks, seed);

@@ -63,7 +63,7 @@ impl Threads {
         let depth = workload.depth().div_ceil(u64::from(count)) as u32;
         let share = |bytes: u64| (bytes / workload.block_bytes.max(1) / u64::from(count)).max(1);
         let quota = workload.stop.max_bytes.map_or(u64::MAX, share);
-        // Of several sizes the bytes of so many operations are not known beforehand.
+        // With several sizes the bytes of a number of operations are not known beforehand.
         let of_thread = |bytes: u64| (bytes / u64::from(count)).saturating_sub(workload.largest_block());
         let byte_quota = workload.stop.max_bytes.filter(|_| workload.has_sizes()).map_or(u64::MAX, of_thread);
         // Threads that make up the queue of one job share its sequential stream.

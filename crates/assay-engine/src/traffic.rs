@@ -36,7 +36,7 @@ impl Traffic {
         self.meter.read().map_or(ControlFlow::Continue(()), |bytes| self.moved(bytes, on_sample))
     }
 
-    /// It has moved so many bytes since it was started.
+    /// Notes that it has moved `bytes` bytes since its start.
     fn moved(&mut self, bytes: u64, on_sample: &mut OnSample<'_>) -> ControlFlow<()> {
         if !self.begun {
             self.begun = bytes.saturating_sub(self.bytes) >= self.block || self.last.elapsed() >= self.every;

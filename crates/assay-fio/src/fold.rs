@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use assay_core::suite::SuiteWorkload;
 
 /// Folds `x-1`, `x-2`, … that are otherwise alike into one workload `x` with repeats, where all of
-/// the file is written so; of jobs at the same time all have the number. A single repeat is told from names that end
-/// in `-1` only in a file that assay wrote (`ours`).
+/// the file is written so; of jobs at the same time all have the number. A single repeat is distinguished from names
+/// that end in `-1` only in a file that assay wrote (`ours`).
 pub(crate) fn fold(workloads: Vec<SuiteWorkload>, ours: bool) -> (Vec<SuiteWorkload>, u32) {
     let turns: Vec<&[SuiteWorkload]> = workloads.chunk_by(|a, b| a.group.is_some() && a.group == b.group).collect();
     let repeats = count(&turns).filter(|n| (*n > 1 || ours) && *n <= 1000);

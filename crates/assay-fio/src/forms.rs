@@ -42,7 +42,7 @@ pub(crate) fn load(option: Given<'_, '_>) -> Result<Load, String> {
             let bytes = size(bytes, option.base).map_err(|message| option.named(message))?;
             sign * i64::try_from(bytes).map_err(|_| option.named(format!("{} is too large", quoted(text))))?
         }
-        // So many operations in a row begin at a random place.
+        // This number of operations in a row begins at a random place.
         (Pattern::Random, "1") => 0,
         (Pattern::Random, _) => {
             return Err(format!("rw {}: runs of random places do not map; use bssplit or rw={kind}", quoted(text)));

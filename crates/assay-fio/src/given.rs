@@ -24,7 +24,7 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// The same so many times.
+    /// `count` times the amount.
     pub(crate) fn times(self, count: u64) -> Self {
         match self {
             Self::Bytes(bytes) => Self::Bytes(bytes.saturating_mul(count)),
@@ -123,7 +123,7 @@ impl<'t> Given<'_, 't> {
             .ok_or_else(|| format!("{} = {} must be 1 to {limit}", self.key, shown(text)))
     }
 
-    /// A whole number, of which 0 is as if the option were not there.
+    /// A whole number; 0 is as if the option were not there.
     pub(crate) fn count_or_none(&self, limit: u32) -> Result<Option<u32>, String> {
         if self.text()? == "0" { Ok(None) } else { self.count(limit).map(Some) }
     }

@@ -54,7 +54,7 @@ const UNTIMED: Duration = Duration::from_secs(90);
 const BUDGET_SHARE: f64 = 0.75;
 
 /// Reads a job file; `file` is its name in messages, and `included` gives the text of a file that it includes. Every
-/// option either maps to a workload, is told in the notes or is refused; none is passed over.
+/// option either maps to a workload, has a note, or is refused; no option is passed over.
 ///
 /// # Errors
 /// [`SuiteError`] with the line of the first thing that is wrong.

@@ -1,4 +1,4 @@
-//! Options that are taken note of: what they ask for is done in another way here, or not at all, and is told.
+//! Options with a note: assay does what they ask for in another way, or not at all, and says so.
 
 /// What these say is about fio's own clock, logs and output, its generator of offsets, how it makes and removes its
 /// files, and when it ends jobs beside each other: assay does each in its own way.

@@ -366,7 +366,7 @@ impl<'t> Options<'t> {
     }
 }
 
-/// A time of which a number without unit is of microseconds.
+/// A time; a number without unit is in microseconds.
 fn micros(option: Given<'_, '_>) -> Result<Duration, String> {
     let text = option.text()?;
     let bare = text.chars().all(|c| c.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! What fio is told of this process, on each system.
+//! The path by which fio reaches a file of this process, on each system.
 
 use std::fs::File;
 

@@ -346,7 +346,7 @@ pub enum Finding {
         /// What is missing.
         what: String,
     },
-    /// Whoever imported a figure marked it as doubtful, such as one with a typing fault. It stays as it was printed.
+    /// The user marked an imported figure as doubtful, such as one with a typing error. It stays as it was printed.
     MarkedDoubtful {
         /// Why; empty where it was not said.
         why: String,

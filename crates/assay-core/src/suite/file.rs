@@ -38,7 +38,7 @@ pub(super) struct SuiteFile {
     pub(super) program: Vec<Spanned<ProgramFile>>,
 }
 
-/// A `[[workload]]`, of which lists make several.
+/// A `[[workload]]`. Lists in it make several workloads.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WorkloadFile {
@@ -103,7 +103,7 @@ fn one_of_many() -> Spanned<Many<u32>> {
 pub(super) struct Many<T>(Vec<T>);
 
 impl<T: Copy> Many<T> {
-    /// The value of a workload of which lists were made one each.
+    /// The value of a workload whose lists were split into single values.
     pub(super) fn one(&self) -> T {
         self.0[0]
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::units::{Bytes, GIB, parse_share, trimmed};
 
-/// Shares of a medium are of so many bytes until it is known how many there are.
+/// Size that stands for the whole medium until its size is known: shares are taken of it.
 pub const WHOLE: Bytes = Bytes(1024 * 1024 * GIB);
 /// Settled shares are multiples of this many bytes.
 const UNIT: u64 = 4096;
@@ -111,7 +111,7 @@ impl fmt::Display for Extent {
     }
 }
 
-/// So many percent of `whole`, a multiple of 4 KiB.
+/// `percent` percent of `whole`, as a multiple of 4 KiB.
 pub(super) fn share(percent: f64, whole: u64) -> u64 {
     (percent / 100.0 * whole as f64) as u64 / UNIT * UNIT
 }

@@ -1,4 +1,4 @@
-//! A suite on a medium of which the size is known.
+//! A suite on a medium of known size.
 
 use super::Suite;
 use super::groups;
@@ -13,7 +13,7 @@ impl Suite {
             || self.workloads.iter().any(|w| w.span_percent.is_some() || w.offset_percent.is_some())
     }
 
-    /// The suite on a medium of which `whole` bytes can be used: shares of it are bytes then.
+    /// The suite on a medium with `whole` usable bytes: shares become bytes.
     ///
     /// # Errors
     /// What is wrong, where blocks of a workload do not fit into its share.

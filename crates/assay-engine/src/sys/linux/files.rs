@@ -44,7 +44,7 @@ pub fn forget(file: &File) -> io::Result<()> {
 /// What the system tells of direct I/O on a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum DirectRequirement {
-    /// It takes multiples of so many bytes, by this source.
+    /// It takes multiples of this many bytes, according to this source.
     Alignment(u32, &'static str),
     /// It is not possible, and this is why.
     Never(&'static str),

@@ -40,7 +40,7 @@ fn family() -> (Child, Pid) {
     (child, Pid::from_raw(line.trim().parse().unwrap()).unwrap())
 }
 
-/// A process that nobody waited for yet is there no more either.
+/// A zombie counts as gone, too.
 fn is_gone(process: Pid) -> bool {
     let start = Instant::now();
     let alive = || {

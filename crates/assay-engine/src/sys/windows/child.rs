@@ -23,7 +23,7 @@ impl Signal {
 }
 
 /// Has the system end the process that `command` will start, and all that it starts itself, as soon as this process
-/// ends, however it ends: they belong to a job object of which this process has the only handle. Where no job can be
+/// ends, however it ends: they belong to a job object whose only handle is in this process. Where no job can be
 /// made, they are ended by this process alone.
 pub fn end_with_this_process(_command: &mut Command, _signal: Signal) {
     static JOB: OnceLock<Option<OwnedHandle>> = OnceLock::new();
@@ -32,7 +32,7 @@ pub fn end_with_this_process(_command: &mut Command, _signal: Signal) {
 
 /// Puts this process, and what it will start, into a job that ends with its handle.
 fn join() -> io::Result<OwnedHandle> {
-    // SAFETY: no attributes and no name; the handle that comes back is nobody else's, and is not handed down.
+    // SAFETY: no attributes and no name; the handle that comes back is owned here alone, and is not inherited.
     let job = unsafe { CreateJobObjectW(std::ptr::null(), std::ptr::null()) };
     if job.is_null() {
         return Err(io::Error::last_os_error());

@@ -51,10 +51,10 @@ pub(crate) fn open(path: &Path, direct: bool, options: &mut OpenOptions) -> io::
 /// one handle wait for each other.
 ///
 /// # Errors
-/// The system's; a file that was opened for nobody else cannot be opened again.
+/// The system's; a file that was opened without sharing cannot be opened again.
 pub(crate) fn reopen(file: &File, direct: bool, more_flags: u32) -> io::Result<File> {
     let share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-    // SAFETY: the handle is open for as long as `file` is borrowed, and the one that comes back is nobody else's.
+    // SAFETY: the handle is open for as long as `file` is borrowed, and the one that comes back is owned here alone.
     let handle = unsafe { ReOpenFile(file.as_raw_handle(), rights(file)?, share, flags(direct) | more_flags) };
     if handle == INVALID_HANDLE_VALUE {
         return Err(io::Error::last_os_error());
@@ -104,7 +104,7 @@ pub fn forget(_file: &File) -> io::Result<()> {
 /// What the system tells of direct I/O on a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum DirectRequirement {
-    /// It takes multiples of so many bytes, by this source.
+    /// It takes multiples of this many bytes, according to this source.
     Alignment(u32, &'static str),
     /// It is not possible, and this is why.
     #[expect(dead_code, reason = "Windows tells that by refusing to open the file")]

@@ -1,6 +1,6 @@
 //! I/O completion ports: one port a job, with a handle of its own to the file and an `OVERLAPPED` for each slot.
 //!
-//! Windows has no call that submits several operations, and none that waits for several of them: each operation costs a
+//! Windows has no call that submits several operations, and no call that waits for several of them: each operation costs a
 //! call, and a wait takes whatever is there.
 
 use std::fs::File;
@@ -46,7 +46,7 @@ pub(crate) fn probe_poll(_: &Target, _: u32) -> Result<(), String> {
 /// A new port, for the completions of a file where one is given.
 fn port(file: Option<&File>) -> io::Result<OwnedHandle> {
     let file = file.map_or(INVALID_HANDLE_VALUE, AsRawHandle::as_raw_handle);
-    // SAFETY: the file is open while it is borrowed, or there is none; the handle that comes back is nobody else's. One
+    // SAFETY: the file is open while it is borrowed, or there is none; the handle that comes back is owned here alone. One
     // thread takes completions.
     let port = unsafe { CreateIoCompletionPort(file, std::ptr::null_mut(), 0, 1) };
     if port.is_null() {
@@ -124,7 +124,7 @@ impl Iocp {
         })
     }
 
-    /// Waits for one completion, for at most so many milliseconds, and takes all that are there.
+    /// Waits for one completion, for a limited number of milliseconds, and takes all that are there.
     #[inline]
     fn take(&mut self, wait_ms: u32, done: &mut impl FnMut(Completion)) -> io::Result<usize> {
         let (mut count, port) = (0, self.port.as_raw_handle());

@@ -80,12 +80,12 @@ fn a_read_at_the_end_is_short_and_one_behind_it_moves_nothing() {
     assert_eq!(results.into_values().collect::<Vec<_>>(), [BLOCK as i32, 512, 0]);
 }
 
-/// Both ends of a pipe, the first of which waits for nothing by itself (`FILE_FLAG_OVERLAPPED`).
+/// Both ends of a pipe. The first does not block (`FILE_FLAG_OVERLAPPED`).
 fn pipe(name: &str) -> (File, File) {
     let path = format!(r"\\.\pipe\assay-{name}-{}", std::process::id());
     let wide: Vec<u16> = path.encode_utf16().chain([0]).collect();
     let how = PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED;
-    // SAFETY: the name ends with a zero, and the handle that comes back is nobody else's.
+    // SAFETY: the name ends with a zero, and the handle that comes back is owned here alone.
     let handle = unsafe { CreateNamedPipeW(wide.as_ptr(), how, PIPE_TYPE_BYTE, 1, 65536, 65536, 0, std::ptr::null()) };
     assert_ne!(handle, INVALID_HANDLE_VALUE, "{}", std::io::Error::last_os_error());
     // SAFETY: a handle that was just opened, and is owned here alone.

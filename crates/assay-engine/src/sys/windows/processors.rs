@@ -13,7 +13,7 @@ pub fn processors() -> Vec<u32> {
     let (mut own, mut all) = (0, 0);
     // SAFETY: it writes two numbers; the handle of this process needs no closing.
     let done = unsafe { GetProcessAffinityMask(GetCurrentProcess(), &mut own, &mut all) };
-    // Threads in several groups have no mask, which is told as 0.
+    // Threads in several groups have no mask: it is 0.
     (0..usize::BITS).filter(|cpu| done != 0 && own >> cpu & 1 == 1).collect()
 }
 
