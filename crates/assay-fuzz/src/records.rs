@@ -153,6 +153,8 @@ fn whole(schema: &Value, draw: &mut Draw<'_>) -> u64 {
     let most = match schema["format"].as_str() {
         Some("uint8") => u64::from(u8::MAX),
         Some("uint32") => u64::from(u32::MAX),
+        Some("int32") => u64::from(i32::MAX.unsigned_abs()),
+        Some("int64") => i64::MAX.unsigned_abs(),
         _ => u64::MAX,
     };
     match draw.byte() {
