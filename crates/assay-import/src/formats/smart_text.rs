@@ -84,6 +84,9 @@ impl Format for SmartText {
             "smart log for nvme",
             "percentage used",
             "power_on_hours",
+            "smart health status",
+            "transport protocol",
+            "supports smart",
         ]
     }
 
