@@ -52,7 +52,9 @@ impl Format for Ioping {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        text.line(at).contains("ioping statistics ---") && TITLE.is_match(text.line(at).trim())
+        let line = text.line(at);
+        line.contains("ioping statistics ---") && TITLE.is_match(line.trim())
+            || line.contains("requests completed in") && DONE.is_match(line.trim())
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -78,8 +80,10 @@ impl Format for Ioping {
             Some((op, size))
         });
         let request_of = request_of.or_else(|| called(text, at, &report.medium.path));
+        // A copy may begin behind the title.
+        let from = if TITLE.is_match(text.line(at).trim()) { at + 1 } else { at };
         let mut end = at + 1;
-        for number in at + 1..(at + 5).min(text.len()) {
+        for number in from..(at + 5).min(text.len()) {
             let line = text.line(number).trim();
             if let Some(done) = DONE.captures(line) {
                 take(&mut report, &done, request_of);
