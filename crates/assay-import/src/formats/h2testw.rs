@@ -136,23 +136,7 @@ fn report(text: &str) -> Option<Report> {
     report.version = END.captures(text).map(|end| end[1].to_owned());
     let complete = report.version.is_some();
     let mut check = undecided(Method::Full);
-    let (mut lost, mut wrong, mut good_told) = (None, None, false);
-    let mut kinds = BTreeSet::new();
-    for sectors in SECTORS.captures_iter(text) {
-        let count: u64 = sectors[4].parse().ok()?;
-        if !kinds.insert(sectors[3].to_owned()) {
-            let how = format!("sectors {} are counted twice", &sectors[3]);
-            wrong = wrong.or(Some(Finding::SourceContradicts { how }));
-        }
-        wrong = wrong.or(contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count, &sectors[3]));
-        match &sectors[3] {
-            "OK" => (check.counts.good, good_told) = (count, true),
-            "DATA LOST" | "DATEN VERLOREN" => lost = Some(count),
-            "overwritten" | "überschrieben" => check.counts.overwritten = count,
-            "slightly changed" | "leicht verändert" => check.counts.changed = count,
-            _ => check.counts.corrupted = count,
-        }
-    }
+    let Counted { lost, wrong, good_told } = count(text, &mut check)?;
     if let Some(lost) = lost.filter(|lost| *lost != check.counts.lost()) {
         let how = format!("{lost} sectors are lost, and {} by their kinds", check.counts.lost());
         if complete {
@@ -209,6 +193,37 @@ fn report(text: &str) -> Option<Report> {
     // Speeds alone say nothing of errors.
     report.verification = Some(check).filter(|_| !verdict_lost || counted);
     Some(report)
+}
+
+/// What the counts of sectors say, beside their numbers.
+struct Counted {
+    /// Sectors that are lost in all.
+    lost: Option<u64>,
+    wrong: Option<Finding>,
+    /// Whether those that are good are counted.
+    good_told: bool,
+}
+
+/// Takes the counts of sectors; `None` where one is no number.
+fn count(text: &str, check: &mut Verification) -> Option<Counted> {
+    let (mut lost, mut wrong, mut good_told) = (None, None, false);
+    let mut kinds = BTreeSet::new();
+    for sectors in SECTORS.captures_iter(text) {
+        let count: u64 = sectors[4].parse().ok()?;
+        if !kinds.insert(sectors[3].to_owned()) {
+            let how = format!("sectors {} are counted twice", &sectors[3]);
+            wrong = wrong.or(Some(Finding::SourceContradicts { how }));
+        }
+        wrong = wrong.or(contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count, &sectors[3]));
+        match &sectors[3] {
+            "OK" => (check.counts.good, good_told) = (count, true),
+            "DATA LOST" | "DATEN VERLOREN" => lost = Some(count),
+            "overwritten" | "überschrieben" => check.counts.overwritten = count,
+            "slightly changed" | "leicht verändert" => check.counts.changed = count,
+            _ => check.counts.corrupted = count,
+        }
+    }
+    Some(Counted { lost, wrong, good_told })
 }
 
 /// Speeds as loads, and as the passes of the check.

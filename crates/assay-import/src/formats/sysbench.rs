@@ -120,7 +120,12 @@ fn begins(line: &str) -> bool {
 
 /// Whether the results of files begin. People copy them without the lines above.
 fn is_headless(text: &Text, at: usize) -> bool {
-    text.line(at).trim() == "File operations:" && text.line(at + 1).trim_start().starts_with("reads/s:")
+    let next = text.line(at + 1).trim();
+    match text.line(at).trim() {
+        "File operations:" => next.starts_with("reads/s:"),
+        "Throughput:" => next.starts_with("read:") && IOPS.is_match(next),
+        _ => false,
+    }
 }
 
 /// Lines above the time of a run.

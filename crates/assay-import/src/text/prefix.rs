@@ -54,7 +54,7 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Takes it off.
-pub(super) fn strip(lines: &mut [Line]) {
+pub(super) fn strip(lines: &mut Vec<Line>) {
     for _ in 0..MOST_LAYERS {
         indentation(lines);
         let mut changed = quotation(lines);

@@ -143,6 +143,9 @@ impl States {
             self.jobs.push(job);
             return true;
         };
+        // The last state may follow sooner than the others, and its disks may have done nothing since.
+        let wraps = at >= self.jobs.len() && self.jobs.first().is_some_and(|first| goes_on(first, &job));
+        let at = if wraps { 0 } else { at };
         match self.jobs.get_mut(at) {
             Some(earlier) if goes_on(earlier, &job) => *earlier = job,
             _ if at == 0 => return false,
@@ -224,6 +227,10 @@ mod tests {
     fn a_later_state_has_done_more_in_more_time() {
         let first = States { jobs: vec![job(178_340.0, 1000.0, 71.0)], again: None };
         assert!(first.is_later_state(&job(361_992.0, 2000.0, 71.0)));
+        let mut states = first.clone();
+        states.again();
+        assert!(states.add(job(361_992.0, 2000.0, 71.0)) && states.add(job(383_892.0, 2121.0, 71.0)));
+        assert_eq!(states.jobs, [job(383_892.0, 2121.0, 71.0)], "the last follows sooner");
         for (kib, runtime_ms, max_us, why) in [
             (178_340.0, 1600.0, 90.0, "a clone that did as much in more time"),
             (180_100.0, 1003.0, 90.0, "a clone that ran as long"),

@@ -22,6 +22,8 @@ use crate::text::Text;
 pub(super) const NAME: &str = "fio";
 /// Lines of other programs between the start of fio and its results.
 const MOST_BETWEEN: usize = 64;
+/// The first of the groups of lines whose group is not told.
+const LINES: u32 = 1 << 31;
 /// Most jobs that are named in a finding.
 const MOST_NAMES: usize = 5;
 /// Most jobs of a call in one form of output.
@@ -36,6 +38,8 @@ struct Call {
     json: States,
     text: States,
     terse: States,
+    /// The job in terse form that was printed last.
+    printed: Option<Job>,
     cut: bool,
     /// The sum of each group, where its jobs are not there.
     sums: Vec<Job>,
@@ -62,7 +66,8 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
     let (mut line, mut end) = (at, at + 1);
     while line < text.len() {
         let here = text.line(line);
-        let full = [&call.json, &call.text, &call.terse].iter().any(|form| form.jobs.len() >= MOST_JOBS);
+        let full =
+            [&call.json.jobs, &call.text.jobs, &call.terse.jobs, &call.sums].iter().any(|jobs| jobs.len() >= MOST_JOBS);
         // A sum without its results stands at the end of what a call printed.
         if full || !call.sums.is_empty() && begins(text, line) {
             break;
@@ -87,36 +92,22 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
             call.cut |= document.cut;
             Some(document.end)
         } else if terse::begins(here) {
-            match terse::read(here) {
-                Some((version, job)) => {
-                    let known = &call.terse.jobs;
-                    if known.last().is_some_and(|last| apart(last, &job, known)) || call.terse.is_later_state(&job) {
-                        call.terse.again();
-                    }
-                    if !call.terse.add(job) {
-                        break;
-                    }
-                    call.version = Some(version);
-                }
-                None => call.cut = true,
+            if !call.terse_line(here) {
+                break;
             }
             Some(line + 1)
         } else if text::is_result(here) {
-            let block = |job: &Job, op| call.block(job, op);
-            match text::read(text, line, block) {
-                Some((job, rest, end)) => {
-                    if call.text.is_later_state(&job) {
-                        call.text.again();
-                    }
-                    if !call.text.add(job) {
-                        break;
-                    }
-                    call.created = call.created.or_else(|| date::of_ctime(&rest));
-                    call.trims |= (line..end).any(|at| text.line(at).trim_start().starts_with("trim"));
-                    Some(end)
-                }
-                None => Some(line + 1),
-            }
+            let Some(end) = call.result(text, line) else { break };
+            Some(end)
+        } else if let Some(side) = Some(here).filter(|_| call.is_empty()).and_then(status::direction) {
+            call.sums.push(Job {
+                // Whether directions are those of one job is not told.
+                group: LINES + u32::try_from(call.sums.len()).unwrap_or(0),
+                sides: vec![side],
+                missing: Some("all but single lines of the results"),
+                ..Job::default()
+            });
+            Some(line + 1)
         } else if let Some(version) = version(here) {
             call.version = call.version.or(Some(version));
             Some(line + 1)
@@ -200,6 +191,38 @@ impl Call {
         self.json.jobs.is_empty() && self.text.jobs.is_empty() && self.terse.jobs.is_empty()
     }
 
+    /// Takes a line in terse form; `false` where it is of another call.
+    fn terse_line(&mut self, line: &str) -> bool {
+        let Some((version, job)) = terse::read(line) else {
+            self.cut = true;
+            return true;
+        };
+        let later = self.printed.as_ref().is_some_and(|last| apart(last, &job, &self.terse.jobs));
+        if later || self.terse.is_later_state(&job) {
+            self.terse.again();
+        }
+        self.printed = Some(job.clone());
+        if !self.terse.add(job) {
+            return false;
+        }
+        self.version = Some(version);
+        true
+    }
+
+    /// Takes a result of the text that begins at a line; the first line behind it. `None` where it is of another call.
+    fn result(&mut self, text: &Text, at: usize) -> Option<usize> {
+        let Some((job, rest, end)) = text::read(text, at, |job, op| self.block(job, op)) else { return Some(at + 1) };
+        if self.text.is_later_state(&job) {
+            self.text.again();
+        }
+        if !self.text.add(job) {
+            return None;
+        }
+        self.created = self.created.take().or_else(|| date::of_ctime(&rest));
+        self.trims |= (at..end).any(|line| text.line(line).trim_start().starts_with("trim"));
+        Some(end)
+    }
+
     /// Takes a line behind the results: what follows is a later state, or another call. The sum of a group is read where there
     /// are no results.
     fn sum(&mut self, line: &str) {
@@ -208,6 +231,7 @@ impl Call {
             self.group = group;
         } else if let Some(side) = Some(line).filter(|_| self.is_empty()).and_then(status::side)
             && self.sums.len() < MOST_JOBS
+            && self.sums.first().is_none_or(|sum| sum.group < LINES)
         {
             status::add(&mut self.sums, self.group, side);
         }

@@ -1,4 +1,5 @@
-//! The sum of each group, which fio prints behind its results, and people post alone.
+//! Lines of fio that people post alone: that of a direction, as `grep IOPS` leaves it, and the sum of each group behind its
+//! results.
 //!
 //! Version 3: `READ: bw=24.7MiB/s (25.9MB/s), 24.7MiB/s-24.7MiB/s (25.9MB/s-25.9MB/s), io=247MiB (259MB),
 //! run=10001-10001msec`; version 2: `READ: io=1810.4MB, aggrb=30901KB/s, minb=…, mint=60001msec, maxt=60001msec`. It is what all
@@ -34,9 +35,11 @@ static GROUP: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*Run status group (\
 pub(super) fn begins(text: &Text, at: usize) -> bool {
     let line = text.line(at);
     let sum = is_sum(line) && side(line).is_some()
+        || direction(line).is_some()
         || line.contains("Run status group") && GROUP.is_match(line) && side(text.line(at + 1)).is_some();
     // Results whose sum it is may stand above, with something between that somebody wrote.
-    let own = |line: &str| side(line).is_some() || GROUP.is_match(line) || line.trim().is_empty();
+    let own =
+        |line: &str| side(line).or_else(|| direction(line)).is_some() || GROUP.is_match(line) || line.trim().is_empty();
     let above = (at.saturating_sub(MOST_ABOVE)..at).rev().map(|line| text.line(line));
     let mut results = above.skip_while(|line| own(line)).take_while(|line| !GROUP.is_match(line));
     sum && !results.any(super::text::is_result)
@@ -73,6 +76,12 @@ pub(super) fn side(line: &str) -> Option<Side> {
     Some(as_told(Side { told, ..Side::new(op) }))
 }
 
+/// What a line of a direction tells, without the result that it is of.
+pub(super) fn direction(line: &str) -> Option<Side> {
+    let line = line.trim();
+    super::text::side(line).flatten().filter(|side| side.moved() && line.starts_with(['r', 'w']))
+}
+
 /// Adds a direction of the sum of a group to those that are known.
 pub(super) fn add(sums: &mut Vec<Job>, group: u32, side: Side) {
     match sums.iter_mut().find(|sum| sum.group == group) {
@@ -82,7 +91,7 @@ pub(super) fn add(sums: &mut Vec<Job>, group: u32, side: Side) {
         None => sums.push(Job {
             group,
             sides: vec![side],
-            missing: Some("the results of jobs, but their sum"),
+            missing: Some("the results of jobs, of which the sum is there"),
             ..Job::default()
         }),
     }

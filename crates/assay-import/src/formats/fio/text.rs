@@ -270,7 +270,7 @@ fn unwrapped(text: &Text, at: usize) -> (String, usize) {
 }
 
 /// The line of a direction; `Some(None)` where it is one that is not taken.
-fn side(line: &str) -> Option<Option<Side>> {
+pub(super) fn side(line: &str) -> Option<Option<Side>> {
     let op = |word: &str| match word {
         "read" => Some(Op::Read),
         "write" => Some(Op::Write),
