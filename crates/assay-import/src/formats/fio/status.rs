@@ -36,18 +36,23 @@ pub(super) fn begins(text: &Text, at: usize) -> bool {
     let line = text.line(at);
     let sum = is_sum(line) && side(line).is_some()
         || direction(line).is_some()
-        || line.contains("Run status group") && GROUP.is_match(line) && side(text.line(at + 1)).is_some();
+        || is_group(line) && side(text.line(at + 1)).is_some();
     // Results whose sum it is may stand above, with something between that somebody wrote.
     let own =
         |line: &str| side(line).or_else(|| direction(line)).is_some() || GROUP.is_match(line) || line.trim().is_empty();
     let above = (at.saturating_sub(MOST_ABOVE)..at).rev().map(|line| text.line(line));
-    let mut results = above.skip_while(|line| own(line)).take_while(|line| !GROUP.is_match(line));
+    let mut results = above.skip_while(|line| own(line)).take_while(|line| !is_group(line));
     sum && !results.any(super::text::is_result)
 }
 
 /// The number of the group whose sum follows.
 pub(super) fn group(line: &str) -> Option<u32> {
     GROUP.captures(line)?[1].parse().ok()
+}
+
+/// These are asked of many lines: each looks for words before it looks for a shape.
+fn is_group(line: &str) -> bool {
+    line.contains("Run status group") && GROUP.is_match(line)
 }
 
 fn is_sum(line: &str) -> bool {
@@ -78,7 +83,7 @@ pub(super) fn side(line: &str) -> Option<Side> {
 
 /// What a line of a direction tells, without the result that it is of.
 pub(super) fn direction(line: &str) -> Option<Side> {
-    let line = line.trim();
+    let line = Some(line.trim()).filter(|line| line.contains("IOPS=") || line.contains("runt="))?;
     super::text::side(line).flatten().filter(|side| side.moved() && line.starts_with(['r', 'w']))
 }
 
