@@ -14,7 +14,8 @@ fn arguments<'a>(part: &'a str, tool: &str) -> Option<Vec<&'a str>> {
         let word = word.trim_start_matches(['"', '\'', '(', '$', '“']);
         word.trim_end_matches(['"', '\'', ')', '”'])
     });
-    words.find(|word| word.rsplit('/').next() == Some(tool))?;
+    // A prompt may stand before it without a blank: `[root@host dir]#dd if=a`.
+    words.find(|word| word.rsplit(['/', '#', '$', '%', '❯']).next() == Some(tool))?;
     Some(words.filter(|word| !word.is_empty()).collect())
 }
 
@@ -72,6 +73,11 @@ mod tests {
         assert_eq!(value(&found[0], "conv"), Some("fsync"));
         assert_eq!(value(&found[1], "of"), Some("/dev/null"));
         assert_eq!(commands("bash -c \"(dd if=/dev/zero of=bf; sync)\"", "dd"), [["if=/dev/zero", "of=bf"]]);
+        assert_eq!(
+            commands("[root@host share]#dd if=/dev/zero of=/share/f1", "dd"),
+            [["if=/dev/zero", "of=/share/f1"]]
+        );
+        assert_eq!(commands("pi@pi:~$/bin/dd if=a of=b", "dd"), [["if=a", "of=b"]]);
         assert!(commands("add it up", "dd").is_empty());
     }
 

@@ -15,7 +15,9 @@ pub(crate) fn body(text: &Text, at: usize, other: impl Fn(usize) -> bool) -> (St
         }
         let line = text.long_line(number);
         let from = if number == at { line.find('{').unwrap_or(0) } else { 0 };
-        for c in line.get(from..).unwrap_or_default().chars() {
+        let line = line.get(from..).unwrap_or_default();
+        let line = if number == at && is_overprinted(line) { "{" } else { line };
+        for c in line.chars() {
             body.push(c);
             match c {
                 _ if escaped => escaped = false,
@@ -39,6 +41,12 @@ pub(crate) fn body(text: &Text, at: usize, other: impl Fn(usize) -> bool) -> (St
     (closed(body, complete), text.len(), true)
 }
 
+/// Whether the bracket of a document stands on the first letter of the line of fio's progress, as on a terminal:
+/// `{obs: 1 (f=1): [R(1)]…`.
+fn is_overprinted(line: &str) -> bool {
+    line.starts_with("{obs: ")
+}
+
 fn closed(mut body: String, complete: Option<usize>) -> String {
     match complete {
         Some(end) => {
@@ -54,7 +62,7 @@ fn closed(mut body: String, complete: Option<usize>) -> String {
 pub(crate) fn begins(text: &Text, at: usize, name: &str) -> bool {
     let line = text.long_line(at);
     match line.rsplit_once('{') {
-        Some((_, behind)) if behind.trim().is_empty() => {
+        Some((_, behind)) if behind.trim().is_empty() || is_overprinted(line) => {
             (at + 1..at + 3).any(|next| text.long_line(next).contains(name))
         }
         Some(_) => line.contains(name),

@@ -49,7 +49,26 @@ pub fn names() -> Vec<&'static str> {
 /// Characters of a line that are looked at for words.
 const LONGEST_LOOK: usize = 4_096;
 
-/// The format of which most words occur in a text, where any does.
+/// Words that the texts of many tools have: one of them alone names none.
+const COMMON: [&str; 13] = [
+    "mb/s",
+    "mb/sec",
+    "iops",
+    "msec",
+    "random",
+    "sequential",
+    "sequential read",
+    "random read",
+    "score:",
+    "rewrite",
+    "reread",
+    "access time",
+    "copied,",
+];
+/// What a word that only one tool prints counts, beside one for a common word.
+const TELLING: usize = 3;
+
+/// The format of which most words occur in a text, where enough do.
 pub(crate) fn nearest(text: &Text) -> Option<&'static str> {
     let lower: Vec<String> = text
         .lines()
@@ -60,9 +79,13 @@ pub(crate) fn nearest(text: &Text) -> Option<&'static str> {
             line.text.chars().take(LONGEST_LOOK).flat_map(char::to_lowercase).collect()
         })
         .collect();
-    let occurs = |word: &&str| lower.iter().any(|line| line.contains(*word));
-    let counts =
-        FORMATS.iter().map(|format| (format.words().iter().filter(|word| occurs(word)).count(), format.name()));
+    let occurs = |word: &str| lower.iter().any(|line| line.contains(word));
+    let weight = |word: &&str| match occurs(word) {
+        true if COMMON.contains(word) => 1,
+        true => TELLING,
+        false => 0,
+    };
+    let counts = FORMATS.iter().map(|format| (format.words().iter().map(weight).sum::<usize>(), format.name()));
     // The first of those with as many.
-    counts.rev().max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0).map(|(_, name)| name)
+    counts.rev().max_by_key(|(count, _)| *count).filter(|(count, _)| *count >= TELLING).map(|(_, name)| name)
 }

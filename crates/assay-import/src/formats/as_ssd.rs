@@ -124,7 +124,8 @@ fn head(report: &mut Report, name: &str, value: &str) {
         "Controller" => {
             report.labels.insert("driver".to_owned(), value.to_owned());
         }
-        "Size" => {
+        // Of a German system this word alone is German.
+        "Size" | "Größe" => {
             let size =
                 value.split_once(' ').and_then(|(number, name)| Some(decimal(number)? * unit(name, Base::Binary)?));
             report.medium.capacity_bytes = size.map(|size| size as u64);

@@ -39,6 +39,9 @@ const RATES: [&str; 6] = [
 
 static HEAD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^Version +([0-9.]+[a-z]?) +-+Sequential Output-+ +-+Sequential Input-"));
+/// The same without the column of version and machine, as people cut it out.
+static NAMELESS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^-+Sequential Output-+ +-+Sequential Input-+(?: +-+Random-+)?$"));
 static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"^(\d+)([MGT]?)(?::(\d+)([kK]?))?$"));
 /// From version 1.9 on: versions of the format and of the program, machine, threads.
 static NEW: LazyLock<Regex> =
@@ -116,14 +119,15 @@ impl Format for Bonnie {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at).trim();
-        line.contains("Sequential Output") && HEAD.is_match(line) || is_csv(line)
+        line.contains("Sequential Output") && (HEAD.is_match(line) || is_nameless(text, at)) || is_csv(line)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let first = text.line(at).trim();
         let rows = match (csv(first), HEAD.captures(first)) {
             (Some(parsed), _) => vec![Row { parsed, from: at, end: at + 1, exact: true }],
-            (None, Some(head)) => table(text, at, &head[1]),
+            (None, Some(head)) => table(text, at, Some(&head[1])),
+            (None, None) if is_nameless(text, at) => table(text, at, None),
             (None, None) => Vec::new(),
         };
         let mut section =
@@ -144,15 +148,25 @@ impl Format for Bonnie {
     }
 }
 
+/// Whether line `at` is a heading without version and machine, with one that names the columns below it.
+fn is_nameless(text: &Text, at: usize) -> bool {
+    NAMELESS.is_match(text.line(at).trim())
+        && (at + 1..at + 4).any(|next| {
+            let words: Vec<&str> = text.line(next).split_whitespace().collect();
+            words.first() == Some(&"Size") && words.last() == Some(&"%CP") && words.len() == 13
+        })
+}
+
 /// The rows of the table whose heading is line `at`, each with its line of CSV, where that follows.
-fn table(text: &Text, at: usize, version: &str) -> Vec<Row> {
+fn table(text: &Text, at: usize, version: Option<&str>) -> Vec<Row> {
+    let nameless = is_nameless(text, at);
     let mut rows: Vec<Row> = Vec::new();
     let (mut files, mut threads) = (false, None);
     let mut number = at;
     while number + 1 < text.len().min(at + LONGEST + rows.len()) {
         number += 1;
         let (line, end) = (text.line(number).trim(), number + 1);
-        if HEAD.is_match(line) {
+        if HEAD.is_match(line) || NAMELESS.is_match(line) {
             break;
         }
         if let Some(found) = csv(line) {
@@ -182,8 +196,8 @@ fn table(text: &Text, at: usize, version: &str) -> Vec<Row> {
             if let Some(row) = row_of_files(&mut rows, &words) {
                 row.end = row.end.max(end);
             }
-        } else if let Some(parsed) = row(&words) {
-            let parsed = Parsed { version: Some(version.to_owned()), threads, ..parsed };
+        } else if let Some(parsed) = row(&words, nameless) {
+            let parsed = Parsed { version: version.map(str::to_owned), threads, ..parsed };
             let from = if rows.is_empty() { at } else { number };
             rows.push(Row { parsed, from, end, exact: false });
         }
@@ -201,6 +215,8 @@ fn take(rows: &mut [Row], mut found: Parsed) -> Option<&mut Row> {
         return None;
     }
     found.wrong = found.wrong.or(wrong);
+    // Lines of version 1.03 do not have it.
+    found.version = found.version.or(row.parsed.version.take());
     (row.parsed, row.exact) = (found, true);
     Some(row)
 }
@@ -220,23 +236,28 @@ fn is_csv(line: &str) -> bool {
 
 /// A row of the table: machine, size, and six figures with the load of the processor. With `-f` there are no figures of
 /// characters, and their columns are blank.
-fn row(words: &[&str]) -> Option<Parsed> {
+fn row(words: &[&str], nameless: bool) -> Option<Parsed> {
     let all: [(usize, &[usize]); 2] = [(12, &[0, 1, 2, 3, 4, 5]), (8, &[1, 2, 4, 5])];
     for (count_of, places) in all {
         let Some((head, values)) = words.len().checked_sub(count_of).and_then(|at| words.split_at_checked(at)) else {
             continue;
         };
-        let Some((name, (bytes, block))) = machine(head) else { continue };
+        let named = match head {
+            [only] if nameless => size(only).map(|size| (None, size)),
+            _ if nameless => None,
+            _ => machine(head).map(|(name, size)| (Some(name), size)),
+        };
+        let Some((name, (bytes, block))) = named else { continue };
         // With blanks in its name any words may look like a machine and a size.
         let figures = values.iter().filter(|value| is_figure(value)).count();
-        if figures == 0 || head.len() != 2 && figures < values.len() {
+        if figures == 0 || !nameless && head.len() != 2 && figures < values.len() {
             continue;
         }
         // A row that was wrapped has fewer figures, and a size before them.
         if values.len() == 8 && head.iter().skip(1).rev().skip(1).any(|word| size(word).is_some()) {
             continue;
         }
-        let mut parsed = Parsed { machine: Some(name), size: Some(bytes), block, ..Parsed::default() };
+        let mut parsed = Parsed { machine: name, size: Some(bytes), block, ..Parsed::default() };
         for (place, value) in places.iter().zip(values.iter().step_by(2)) {
             parsed.unread |= !is_figure(value);
             if let Some(slot) = parsed.rates.get_mut(*place) {
@@ -292,6 +313,8 @@ fn latencies(parsed: &mut Parsed, words: &[&str]) {
     let all: Vec<Option<f64>> = words.iter().skip(1).map(|word| nanoseconds(word)).collect();
     if all.len() == parsed.longest.len() {
         parsed.longest.copy_from_slice(&all);
+    } else if let ([write, rewrite, read, seeks], None, None) = (all.as_slice(), parsed.rates[0], parsed.rates[3]) {
+        parsed.longest = [None, *write, *rewrite, None, *read, *seeks];
     }
 }
 

@@ -80,7 +80,7 @@ impl Format for CrystalDiskMark {
     }
 
     fn words(&self) -> &'static [&'static str] {
-        &["crystaldiskmark", "sequential read", "random read", "seq1m", "rnd4k", "mb/s"]
+        &["crystaldiskmark", "sequential read", "random read", "seq1m", "rnd4k", "(q=", "mb/s"]
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {

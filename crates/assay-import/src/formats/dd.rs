@@ -28,6 +28,8 @@ const NAME: &str = "dd";
 const MOST_BETWEEN: usize = 30;
 /// Most counts of records before their result: dd prints two, and two of them may run at once.
 const MOST_COUNTS: u32 = 4;
+/// Longest end of a line that was wrapped: `s, 21.6 MB/s`.
+const LONGEST_END: usize = 30;
 /// Longest line that can be one of dd: no locale has longer ones.
 const LONGEST: usize = 400;
 
@@ -77,16 +79,18 @@ impl Format for Dd {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        if copied(text.line(at)).is_some() {
+        if copied_at(text, at).is_some() {
             return is_result(text, at);
         }
         (records(text.line(at)).is_some() || !called(text.line(at)).is_empty()) && result_below(text, at).is_some()
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
-        let result = if copied(text.line(at)).is_some() { at } else { result_below(text, at).unwrap_or(at) };
-        let end = result + 1;
-        let Some(found) = copied(text.line(result)) else { return Section::nothing(end, text.number(at), "no result") };
+        let result = if copied_at(text, at).is_some() { at } else { result_below(text, at).unwrap_or(at) };
+        // Its unit may stand in a line of its own.
+        let wrapped = copied(text.line(result)).is_none();
+        let end = result + 1 + usize::from(wrapped);
+        let Some(found) = copied_at(text, result) else { return Section::nothing(end, text.number(at), "no result") };
         if found.bytes == 0 {
             return Section::nothing(end, text.number(result), "dd copied nothing");
         }
@@ -107,6 +111,14 @@ fn copied(line: &str) -> Option<Copied> {
         printed: (unit(Base::Decimal)?, unit(Base::Binary)?),
         binary: found["space"].is_empty() && found.name("size").is_some(),
     })
+}
+
+/// The same of a line that a mail has wrapped before its unit.
+fn copied_at(text: &Text, at: usize) -> Option<Copied> {
+    let line = text.line(at);
+    let end = text.line(at + 1).trim();
+    let wrapped = !line.contains('/') && line.contains(['(', '（']) && end.contains('/') && end.len() <= LONGEST_END;
+    if wrapped { copied(&format!("{} {end}", line.trim_end())) } else { copied(line) }
 }
 
 /// The unit of a rate with the word of any language for bytes, as one with `B`.
@@ -144,7 +156,7 @@ fn previous_filled(text: &Text, at: usize) -> Option<usize> {
 /// where only results were kept, none has more bytes in more time behind it. A signal makes dd print
 /// its state with records too: the last state of a command counts.
 fn is_result(text: &Text, at: usize) -> bool {
-    let Some(this) = copied(text.line(at)) else { return false };
+    let Some(this) = copied_at(text, at) else { return false };
     if previous_filled(text, at).is_some_and(|line| records(text.line(line)).is_some()) {
         return !is_state(text, at, this);
     }
@@ -174,7 +186,7 @@ fn is_state(text: &Text, at: usize, this: Copied) -> bool {
     let second = next.and_then(|line| next_filled(text, line));
     let last = second.filter(|line| records(text.line(*line)).is_some()).and_then(|line| next_filled(text, line));
     let grows = |next: Copied| next.bytes > this.bytes && next.seconds.value > this.seconds.value;
-    last.and_then(|line| copied(text.line(line))).is_some_and(grows) && single_command(text, at).is_some()
+    last.and_then(|line| copied_at(text, line)).is_some_and(grows) && single_command(text, at).is_some()
 }
 
 /// Words of a shell that runs a command several times.
@@ -187,7 +199,7 @@ fn result_below(text: &Text, at: usize) -> Option<usize> {
         let before = text.line(at);
         at += 1;
         let line = text.line(at);
-        if copied(line).is_some() && is_result(text, at) {
+        if copied_at(text, at).is_some() && is_result(text, at) {
             return Some(at);
         }
         let counted = records(line).is_some();
@@ -212,7 +224,7 @@ fn result_below(text: &Text, at: usize) -> Option<usize> {
 fn command(text: &Text, at: usize) -> Option<Vec<String>> {
     let mut results = 0;
     for line in (at.saturating_sub(MOST_BETWEEN)..at).rev() {
-        if copied(text.line(line)).is_some() && is_result(text, line) {
+        if copied_at(text, line).is_some() && is_result(text, line) {
             results += 1;
             continue;
         }
@@ -253,7 +265,7 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     report.medium.device = path.filter(|path| is_device(path)).map(str::to_owned);
     let rate = rate(&mut report, found);
     let grown = || {
-        let before = previous_filled(text, at).and_then(|line| copied(text.line(line)));
+        let before = previous_filled(text, at).and_then(|line| copied_at(text, line));
         before.is_some_and(|before| before.bytes < found.bytes && before.seconds.value < found.seconds.value)
     };
     let under_way = || single_command(text, at).is_some_and(|line| line.contains("status=progress"));

@@ -72,6 +72,17 @@ pub(super) struct Parsed {
 type Target = (Option<Pattern>, Option<u64>, Option<u32>, Option<u8>);
 
 impl Parsed {
+    /// Whether the total of a table was read.
+    fn has(&self, table: &str) -> bool {
+        let told = |total: &Total| total.told != Told::default();
+        match table {
+            "Total IO" => told(&self.all),
+            "Read IO" => told(&self.reads),
+            "Write IO" => told(&self.writes),
+            _ => false,
+        }
+    }
+
     /// A target begins.
     pub(super) fn target(&mut self, path: &str) {
         let before = self.path.take().filter(|_| self.begun);
@@ -118,7 +129,7 @@ impl Format for Diskspd {
         let parameters = line.trim_end() == "Input parameters:"
             && follows(4, &["timespan:"])
             && !(at.saturating_sub(6)..at).any(|above| text.line(above).trim_start().starts_with("Command Line: "));
-        commanded || parameters || is_above_totals(text, at)
+        commanded || parameters || is_above_totals(text, at) || is_total(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -126,15 +137,22 @@ impl Format for Diskspd {
         let mut parsed = Parsed::default();
         let (mut section, mut table, mut tables, mut columns) = (Section::default(), "", 0, COLUMNS);
         section.end = at + 1;
+        // Tables alone: with prose between them, and nothing that says where they end.
+        let alone = is_total(text, at);
+        let from = if alone { at } else { at + 1 };
         let first = text.line(at).trim_start();
         command(&mut parsed, first.strip_prefix("Command Line: ").or_else(|| bare(first)).unwrap_or_default());
-        for number in at + 1..text.len().min(at + LONGEST) {
-            if self.begins(text, number) {
+        for number in from..text.len().min(at + LONGEST) {
+            let another = match is_total(text, number) {
+                true => parsed.has(table_of(text.line(number))),
+                false => number > at && self.begins(text, number),
+            };
+            if another || alone && number > section.end + MOST_BETWEEN {
                 break;
             }
             let whole = text.line(number).trim();
             // A row of a table of Markdown begins and ends with a mark.
-            let line = whole.strip_prefix('|').map_or(whole, |row| row.trim_end_matches('|').trim());
+            let line = bare_row(whole);
             match line {
                 "Total IO" | "Read IO" | "Write IO" => {
                     tables += 1;
@@ -145,21 +163,23 @@ impl Format for Diskspd {
                 _ if line.starts_with("thread") && line.contains('|') => columns = columns_of(line),
                 _ if behind_total(line).is_some() => total(&mut parsed, table, line, columns),
                 _ if table == "latencies" => percentile(&mut parsed, line),
-                _ => parameter(&mut parsed, &mut report, line),
+                // Between tables alone stands what somebody wrote about them.
+                _ if !alone => parameter(&mut parsed, &mut report, line),
+                _ => {}
             }
             if parsed.span.is_none() {
                 parsed.span = FILE
                     .captures(line)
                     .and_then(|size| size[1].parse::<u64>().ok()?.checked_mul(unit(&size[2], Base::Binary)? as u64));
             }
-            if is_its(whole, table) {
+            if if alone { is_of_table(whole) } else { is_its(whole, table) } {
                 section.end = number + 1;
             } else if parsed.complete && !line.is_empty() {
                 break;
             }
         }
         figures(&mut report, &parsed);
-        if report.figures.is_empty() {
+        if report.is_empty() {
             return Section::nothing(section.end, text.number(at), "output of diskspd without a total that moved data");
         }
         if !parsed.complete || parsed.all.bytes <= 0.0 || tables < 3 {
@@ -168,6 +188,37 @@ impl Format for Diskspd {
         section.reports.push(report);
         section
     }
+}
+
+/// A line without the marks of a row of Markdown.
+fn bare_row(line: &str) -> &str {
+    let line = line.trim();
+    line.strip_prefix('|').map_or(line, |row| row.trim_end_matches('|').trim())
+}
+
+/// The table whose heading a line is.
+fn table_of(line: &str) -> &str {
+    Some(bare_row(line)).filter(|line| TABLES.contains(line)).unwrap_or_default()
+}
+
+const TABLES: [&str; 3] = ["Total IO", "Read IO", "Write IO"];
+
+/// Whether a table of totals begins at a line: its columns stand below, by name.
+fn is_total(text: &Text, at: usize) -> bool {
+    let columns = |line: &str| {
+        let line = bare_row(line);
+        line.starts_with("thread") && line.contains("I/O per s")
+    };
+    !table_of(text.line(at)).is_empty() && (at + 1..at + 4).any(|next| columns(text.line(next)))
+}
+
+/// Whether a line is one of a table, of totals or of latencies.
+fn is_of_table(line: &str) -> bool {
+    !table_of(line).is_empty()
+        || line.contains('|')
+        || line.starts_with("-----")
+        || behind_total(line).is_some()
+        || line.starts_with("avg.")
 }
 
 /// Whether a line behind the totals still belongs to the report.
@@ -376,7 +427,16 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
             Some(100) => (Op::Read, parsed.all, parsed.latencies[2]),
             Some(0) => (Op::Write, parsed.all, parsed.latencies[2]),
             Some(_) => (Op::Mixed, parsed.all, parsed.latencies[2]),
-            None => return,
+            None => {
+                if alone {
+                    // Whether it read or wrote nothing tells.
+                    report
+                        .find(Finding::NotTold { tool: NAME.to_owned(), what: "whether it read or wrote".to_owned() });
+                    report.score("diskspd total", parsed.all.rate, "B/s", true);
+                    report.score("diskspd operations", parsed.all.iops, "IOPS", true);
+                }
+                return;
+            }
         },
     };
     report.medium.path = parsed.path.clone().unwrap_or_default();

@@ -62,12 +62,12 @@ impl Format for H2testw {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        begins(text.line(at))
+        begins(text.line(at)) || is_headless(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         // A warning stands before the verdict of the same report.
-        let verdict = if has_verdict(text.line(at)) {
+        let verdict = if has_verdict(text.line(at)) || !begins(text.line(at)) {
             at
         } else {
             (at..at + 4).find(|line| has_verdict(text.line(*line))).unwrap_or(at)
@@ -105,6 +105,14 @@ fn begins(line: &str) -> bool {
     has_verdict(line) || line.contains("MByte") && PARTLY.is_match(line)
 }
 
+/// Whether a report begins without its verdict: with its counts of sectors, or with its speeds.
+fn is_headless(text: &Text, at: usize) -> bool {
+    let (line, next) = (text.line(at), text.line(at + 1));
+    let counts = || SECTORS.captures(line).is_some_and(|counts| &counts[3] == "OK");
+    let lost = || SECTORS.captures(next).is_some_and(|counts| matches!(&counts[3], "DATA LOST" | "DATEN VERLOREN"));
+    line.contains("Byte") && (counts() && lost() || SPEED.is_match(line) && SPEED.is_match(next))
+}
+
 fn known(line: &str) -> bool {
     begins(line)
         || SPEED.is_match(line)
@@ -115,31 +123,20 @@ fn known(line: &str) -> bool {
 
 fn report(text: &str) -> Option<Report> {
     let finished = BEGINNINGS.iter().position(|known| text.contains(known));
+    let mut verdict_lost = false;
+    let counted = SECTORS.is_match(text);
     if finished.is_none() && !PARTLY.is_match(text) {
-        return None;
+        if !counted && !SPEED.is_match(text) {
+            return None;
+        }
+        verdict_lost = true;
     }
     let good = finished.is_some_and(|at| at == 0 || at == 2 || at == 3);
     let mut report = Report::whole(NAME);
     report.version = END.captures(text).map(|end| end[1].to_owned());
     let complete = report.version.is_some();
     let mut check = undecided(Method::Full);
-    let (mut lost, mut wrong, mut good_told) = (None, None, false);
-    let mut kinds = BTreeSet::new();
-    for sectors in SECTORS.captures_iter(text) {
-        let count: u64 = sectors[4].parse().ok()?;
-        if !kinds.insert(sectors[3].to_owned()) {
-            let how = format!("sectors {} are counted twice", &sectors[3]);
-            wrong = wrong.or(Some(Finding::SourceContradicts { how }));
-        }
-        wrong = wrong.or(contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count, &sectors[3]));
-        match &sectors[3] {
-            "OK" => (check.counts.good, good_told) = (count, true),
-            "DATA LOST" | "DATEN VERLOREN" => lost = Some(count),
-            "overwritten" | "überschrieben" => check.counts.overwritten = count,
-            "slightly changed" | "leicht verändert" => check.counts.changed = count,
-            _ => check.counts.corrupted = count,
-        }
-    }
+    let Counted { lost, wrong, good_told } = count(text, &mut check)?;
     if let Some(lost) = lost.filter(|lost| *lost != check.counts.lost()) {
         let how = format!("{lost} sectors are lost, and {} by their kinds", check.counts.lost());
         if complete {
@@ -189,9 +186,44 @@ fn report(text: &str) -> Option<Report> {
     if !complete {
         report.findings.push(Finding::SourceIncomplete { what: "the end, which is the version of H2testw".to_owned() });
     }
+    if verdict_lost {
+        report.findings.push(Finding::SourceIncomplete { what: "its verdict, which comes first".to_owned() });
+    }
     report.figures = speeds(text, &mut check);
-    report.verification = Some(check);
+    // Speeds alone say nothing of errors.
+    report.verification = Some(check).filter(|_| !verdict_lost || counted);
     Some(report)
+}
+
+/// What the counts of sectors say, beside their numbers.
+struct Counted {
+    /// Sectors that are lost in all.
+    lost: Option<u64>,
+    wrong: Option<Finding>,
+    /// Whether those that are good are counted.
+    good_told: bool,
+}
+
+/// Takes the counts of sectors; `None` where one is no number.
+fn count(text: &str, check: &mut Verification) -> Option<Counted> {
+    let (mut lost, mut wrong, mut good_told) = (None, None, false);
+    let mut kinds = BTreeSet::new();
+    for sectors in SECTORS.captures_iter(text) {
+        let count: u64 = sectors[4].parse().ok()?;
+        if !kinds.insert(sectors[3].to_owned()) {
+            let how = format!("sectors {} are counted twice", &sectors[3]);
+            wrong = wrong.or(Some(Finding::SourceContradicts { how }));
+        }
+        wrong = wrong.or(contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count, &sectors[3]));
+        match &sectors[3] {
+            "OK" => (check.counts.good, good_told) = (count, true),
+            "DATA LOST" | "DATEN VERLOREN" => lost = Some(count),
+            "overwritten" | "überschrieben" => check.counts.overwritten = count,
+            "slightly changed" | "leicht verändert" => check.counts.changed = count,
+            _ => check.counts.corrupted = count,
+        }
+    }
+    Some(Counted { lost, wrong, good_told })
 }
 
 /// Speeds as loads, and as the passes of the check.

@@ -40,7 +40,7 @@ impl Format for HdTune {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        text.line(at).contains(NAME) && TITLE.is_match(text.line(at))
+        is_title(text.line(at)) || is_headless(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -52,7 +52,8 @@ impl Format for HdTune {
             }
             report.medium.model = Some(title[2].trim().to_owned());
         }
-        for number in at + 1..text.len().min(at + LONGEST) {
+        let headless = !is_title(text.line(at));
+        for number in if headless { at } else { at + 1 }..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
             let lower = line.to_lowercase();
             if let Some(found) = VALUE.captures(line) {
@@ -76,7 +77,7 @@ impl Format for HdTune {
             return Section::nothing(end, text.number(at), "a report of HD Tune without a figure");
         }
         // The Pro version has a heading for each direction.
-        if report.tool != NAME && !said {
+        if (report.tool != NAME || headless) && !said {
             let what = "whether it read or wrote; reading is taken".to_owned();
             report.findings.push(Finding::NotTold { tool: report.tool.clone(), what });
         }
@@ -86,6 +87,23 @@ impl Format for HdTune {
         });
         Section::of(report, end)
     }
+}
+
+fn is_title(line: &str) -> bool {
+    line.contains(NAME) && TITLE.is_match(line)
+}
+
+fn is_heading(line: &str) -> bool {
+    matches!(line.trim().to_ascii_lowercase().as_str(), "read transfer rate" | "write transfer rate")
+}
+
+/// Whether the values begin without the title, or their heading: they name themselves. Below others they are those of a
+/// report whose title is lost, which may have written.
+fn is_headless(text: &Text, at: usize) -> bool {
+    let value = |line: &str| line.contains("Transfer Rate ") && VALUE.is_match(line.trim());
+    let below = || (at + 1..at + 3).any(|next| value(text.line(next)));
+    let above = || (at.saturating_sub(LONGEST)..at).any(|line| value(text.line(line)) || is_title(text.line(line)));
+    (is_heading(text.line(at)) || value(text.line(at))) && below() && !above()
 }
 
 fn value(report: &mut Report, op: Op, name: &str, value: Option<f64>) {

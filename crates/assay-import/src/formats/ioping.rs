@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use assay_core::finding::Finding;
 use assay_core::workload::Op;
 
+use crate::command::{commands, size};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
@@ -21,6 +22,8 @@ use crate::text::Text;
 pub(crate) struct Ioping;
 
 const NAME: &str = "ioping";
+/// Most lines between a command and its statistics, where no request was printed.
+const MOST_ABOVE: usize = 4;
 
 static TITLE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^--- (.+?) \((?:(\S+) )?(\S+?)(?: [0-9.]+ ?[KMGTP]i?[Bb])?\) ioping statistics ---$"));
@@ -49,7 +52,9 @@ impl Format for Ioping {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        text.line(at).contains("ioping statistics ---") && TITLE.is_match(text.line(at).trim())
+        let line = text.line(at);
+        line.contains("ioping statistics ---") && TITLE.is_match(line.trim())
+            || line.contains("requests completed in") && DONE.is_match(line.trim())
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -74,13 +79,20 @@ impl Format for Ioping {
             let op = if matches!(&request[3], "<<<" | "from") { Op::Read } else { Op::Write };
             Some((op, size))
         });
+        let request_of = request_of.or_else(|| called(text, at, &report.medium.path));
+        // A copy may begin behind the title.
+        let from = if TITLE.is_match(text.line(at).trim()) { at + 1 } else { at };
         let mut end = at + 1;
-        for number in at + 1..(at + 5).min(text.len()) {
+        for number in from..(at + 5).min(text.len()) {
             let line = text.line(number).trim();
             if let Some(done) = DONE.captures(line) {
                 take(&mut report, &done, request_of);
-            } else if let (Some(latency), Some(figure)) = (Latency::of(line), report.figures.last_mut()) {
-                latency.go_to(figure);
+            } else if let Some(latency) = Latency::of(line) {
+                match report.figures.last_mut() {
+                    Some(figure) => latency.go_to(figure),
+                    None if !report.scores.is_empty() => latency.score(&mut report),
+                    None => {}
+                }
             } else if !(line.starts_with("generated ") || line.starts_with("min/avg/max/mdev")) {
                 break;
             }
@@ -91,6 +103,41 @@ impl Format for Ioping {
         }
         Section::of(report, end)
     }
+}
+
+/// Direction and size of a request by the command above, of this target: it reads 4 KiB unless it is told otherwise
+/// (ioping(1); `-L` is 256 KiB).
+fn called(text: &Text, at: usize, target: &str) -> Option<(Op, f64)> {
+    let above = (at.saturating_sub(MOST_ABOVE)..at).rev();
+    let words = above.flat_map(|line| commands(text.line(line), NAME)).find(|words| words.last() == Some(&target))?;
+    let options = words.get(..words.len().saturating_sub(1)).unwrap_or_default();
+    let (mut op, mut bytes, mut behind) = (Op::Read, None, false);
+    let mut long = false;
+    for (at, word) in options.iter().enumerate() {
+        if std::mem::take(&mut behind) {
+            continue;
+        }
+        // Options with names, and what is no option, are of versions that print what they do.
+        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+        for (place, letter) in letters.char_indices() {
+            match letter {
+                'W' => op = Op::Write,
+                'L' => long = true,
+                'R' | 'A' | 'C' | 'D' | 'q' | 'Y' | 'y' | 'B' | 'k' => {}
+                // Those with a value, which stands behind it or in the next word.
+                _ => {
+                    let rest = letters.get(place + letter.len_utf8()..).unwrap_or_default();
+                    behind = rest.is_empty();
+                    let value = if behind { options.get(at + 1).copied().unwrap_or_default() } else { rest };
+                    if letter == 's' {
+                        bytes = Some(size(value, 1)?);
+                    }
+                    break;
+                }
+            }
+        }
+    }
+    Some((op, bytes.unwrap_or(if long { 256 << 10 } else { 4 << 10 }) as f64))
 }
 
 /// What stands in brackets, which is the target.
@@ -112,6 +159,12 @@ impl Latency {
         }
         let found = SHORT.captures(line)?;
         Some(Self { mean: one(&found[2], &found[5])?, max: one(&found[3], &found[5])? })
+    }
+
+    /// The same where nothing tells what the requests did.
+    fn score(self, report: &mut Report) {
+        report.score("ioping mean time of a request", self.mean.value, "ns", false);
+        report.score("ioping longest time of a request", self.max.value, "ns", false);
     }
 
     /// The requests of a run take its time: where they do not, the line is that of another.
@@ -136,6 +189,10 @@ fn take(report: &mut Report, done: &regex_lite::Captures<'_>, request_of: Option
     } else if let Some(iops) = scaled(done, 8, 9).filter(|iops| iops.value > 0.0) {
         report.find(Finding::NotTold { tool: NAME.to_owned(), what: "whether it read or wrote".to_owned() });
         report.score("ioping requests", iops.value, "IOPS", true);
+        let rate = printed(&done[10]).zip(unit(&done[11], Base::Binary)).map(|(rate, unit)| rate.times(unit));
+        if let Some(rate) = rate.filter(|rate| rate.value > 0.0) {
+            report.score("ioping rate", rate.value, "B/s", true);
+        }
     }
 }
 

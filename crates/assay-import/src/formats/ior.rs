@@ -1,4 +1,5 @@
-//! IOR 3 and 4: its text.
+//! IOR 3 and 4: its text. Copies of it may be its table of results, its lines `Max Write` and `Max Read` or its table of
+//! all tests alone, whose headings name what they hold.
 //!
 //! Options and rows: <https://ior.readthedocs.io/en/latest/userDoc/options.html>. MiB are 2^20 bytes. A row is one
 //! iteration; the column IOPS leaves out opening and closing, so that operations are computed from the rate, as in IOR's own
@@ -23,9 +24,13 @@ pub(crate) struct Ior;
 const NAME: &str = "IOR";
 /// Most lines of a report, with hundreds of iterations.
 const LONGEST: usize = 5_000;
+/// Most lines from a heading to the first row below it.
+const MOST_BETWEEN: usize = 6;
 
 static TITLE: Title =
     Title::new("MPI Coordinated Test", || regex(r"^\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O"));
+/// `Max Write: 45.18 MiB/sec (47.37 MB/sec)`, the best of the iterations.
+static MAX: LazyLock<Regex> = LazyLock::new(|| regex(r"^Max (Write|Read): +([0-9.]+) MiB/sec \([0-9.]+ MB/sec\)$"));
 static ROW: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(write|read)\s+([0-9.]+)\s+(?:[0-9.]+|NA|-)?\s*(?:[0-9.]+|NA|-)?\s*.*?\s(\d+)\s*$"));
 static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9.]+) *([KMGT]?i?B|bytes)$"));
@@ -38,10 +43,28 @@ struct Parsed {
     tasks: Option<u32>,
     transfer: Option<u64>,
     aggregate: Option<u64>,
-    latency: bool,
+    /// Columns of the table of results, by their heading.
+    columns: Columns,
+    /// Columns of the table of all tests.
+    summary: Vec<String>,
     rates: [Vec<f64>; 2],
     latencies: [Vec<f64>; 2],
+    /// The best of the iterations, where it stands alone.
+    best: [Option<f64>; 2],
+    /// Mean of the iterations and their number, out of the table of all tests.
+    means: [Option<(f64, u32)>; 2],
     complete: bool,
+    /// Whether a row lacks a column.
+    cut: bool,
+}
+
+/// Columns of a row: latency and size of a transfer in KiB.
+#[derive(Debug, Default)]
+struct Columns {
+    latency: Option<usize>,
+    transfer: Option<usize>,
+    /// How many there are, where their heading stands above.
+    all: Option<usize>,
 }
 
 impl Format for Ior {
@@ -54,42 +77,27 @@ impl Format for Ior {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        TITLE.stands(text, at)
+        TITLE.stands(text, at) || is_headless(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::new(NAME);
         report.version = TITLE.version(text, at);
         let mut parsed = Parsed::default();
-        let mut end = at + 1;
-        for number in at + 1..text.len().min(at + LONGEST) {
+        let headless = !TITLE.stands(text, at);
+        let (mut end, from) = (at + 1, if headless { at } else { at + 1 });
+        for number in from..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
-            if self.begins(text, number) {
+            let another = headless && number > at && parsed.has_such(line);
+            if number > at && (TITLE.stands(text, number) || another) || headless && number > end + MOST_BETWEEN {
                 break;
             }
-            if let Some(row) = ROW.captures(line).filter(|_| !parsed.complete) {
-                let which = usize::from(&row[1] == "write");
-                let words: Vec<&str> = line.split_whitespace().collect();
-                let number = |at: usize| words.get(at).and_then(|word| word.parse::<f64>().ok());
-                if let (Some(rates), Some(rate)) = (parsed.rates.get_mut(which), number(1).filter(|rate| *rate > 0.0)) {
-                    rates.push(rate * 1_048_576.0);
-                }
-                let latency = number(3).filter(|_| parsed.latency);
-                if let (Some(latencies), Some(seconds)) = (parsed.latencies.get_mut(which), latency) {
-                    latencies.push(seconds * 1e9);
-                }
-            } else if line.starts_with("access ") && line.contains("bw(MiB/s)") {
-                parsed.latency = line.contains("Latency(s)");
-            } else if line.starts_with("Summary of all tests") {
-                parsed.complete = true;
-            } else if parsed.complete
-                && !(line.is_empty() || ["Operation", "write", "read", "Finished"].iter().any(|s| line.starts_with(s)))
-            {
+            let (known, over) = parsed.line(&mut report, line);
+            if over {
                 break;
-            } else if let Some((name, value)) = line.split_once(':') {
-                option(&mut parsed, &mut report, name.trim(), value.trim());
             }
-            if !line.is_empty() {
+            // Without its title any line behind may be of something else.
+            if !line.is_empty() && (known || !headless) {
                 end = number + 1;
             }
             if line.starts_with("Finished") {
@@ -103,27 +111,162 @@ impl Format for Ior {
         if !parsed.complete {
             report.findings.push(Finding::SourceIncomplete { what: "the summary".to_owned() });
         }
+        if parsed.cut {
+            report.findings.push(Finding::SourceIncomplete { what: "a column of a row".to_owned() });
+        }
+        report.findings.extend([1, 0].into_iter().find_map(|which| parsed.contradiction(which)));
         Section::of(report, end)
     }
 }
 
-fn option(parsed: &mut Parsed, report: &mut Report, name: &str, value: &str) {
+/// Whether a table, or a line that says what it is, begins without the title above it.
+fn is_headless(text: &Text, at: usize) -> bool {
+    let line = text.line(at).trim();
+    let below = || (at + 1..=at + MOST_BETWEEN).map(|next| text.line(next).trim());
+    MAX.is_match(line)
+        || is_heading(line) && below().any(|next| ROW.is_match(next))
+        || is_summary(line) && below().any(|next| SUMMARY_ROWS.iter().any(|row| next.starts_with(row)))
+        || line == "Summary of all tests:" && is_summary(text.line(at + 1).trim())
+}
+
+const SUMMARY_ROWS: [&str; 2] = ["write ", "read "];
+
+/// Whether a line names the columns of the table of results.
+fn is_heading(line: &str) -> bool {
+    line.starts_with("access ") && line.contains("bw(MiB/s)")
+}
+
+/// Whether a line names the columns of the table of all tests.
+fn is_summary(line: &str) -> bool {
+    line.starts_with("Operation ") && line.contains("Max(MiB)") && line.contains("Mean(MiB)")
+}
+
+impl Parsed {
+    /// Whether there is a result.
+    fn any(&self) -> bool {
+        self.rates.iter().any(|rates| !rates.is_empty())
+            || self.best.iter().any(Option::is_some)
+            || self.means.iter().any(Option::is_some)
+    }
+
+    /// Whether a line of this kind was there: one more is of another run.
+    fn has_such(&self, line: &str) -> bool {
+        let best = || MAX.captures(line).is_some_and(|best| self.best[usize::from(&best[1] == "Write")].is_some());
+        is_heading(line) && self.any() || is_summary(line) && self.complete && !self.summary.is_empty() || best()
+    }
+
+    /// What the table of results has otherwise than the lines and the table behind it.
+    fn contradiction(&self, which: usize) -> Option<Finding> {
+        let rates = &self.rates[which];
+        let differ = |a: f64, b: f64| (a - b).abs() > a.max(b) * 0.01;
+        let mib = |rate: f64| format!("{:.2} MiB/s", rate / 1_048_576.0);
+        let most = rates.iter().copied().reduce(f64::max);
+        let best = most.zip(self.best[which]).filter(|(a, b)| differ(*a, *b));
+        let means = mean(rates).zip(self.means[which].map(|(mean, _)| mean)).filter(|(a, b)| differ(*a, *b));
+        let (what, (rows, summary)) = best.map(|pair| ("best", pair)).or(means.map(|pair| ("mean", pair)))?;
+        let how = format!("the {what} of its iterations is {}, its summary says {}", mib(rows), mib(summary));
+        Some(Finding::SourceContradicts { how })
+    }
+
+    /// Takes a line; whether it said something, and whether it is behind the end of the output.
+    fn line(&mut self, report: &mut Report, line: &str) -> (bool, bool) {
+        if let Some(row) = ROW.captures(line).filter(|_| !self.complete) {
+            self.row(usize::from(&row[1] == "write"), line);
+        } else if let Some(best) = MAX.captures(line) {
+            let which = usize::from(&best[1] == "Write");
+            self.best[which] = best[2].parse::<f64>().ok().filter(|rate| *rate > 0.0).map(|rate| rate * 1_048_576.0);
+        } else if is_heading(line) {
+            // `wr/rd(s)` and the like are one word each.
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let of = |name: &str| words.iter().position(|word| *word == name);
+            self.columns = Columns { latency: of("Latency(s)"), transfer: of("xfer(KiB)"), all: Some(words.len()) };
+        } else if line.starts_with("Summary of all tests") {
+            self.complete = true;
+        } else if is_summary(line) {
+            self.complete = true;
+            let words = line.replace("Test# #Tasks", "Test# Tasks");
+            self.summary = words.split_whitespace().map(str::to_owned).collect();
+        } else if self.complete {
+            let row = SUMMARY_ROWS.iter().position(|row| line.starts_with(row));
+            if let Some(at) = row {
+                self.test(1 - at, line);
+            }
+            let known = row.is_some() || line.starts_with("Finished") || line.starts_with("Operation");
+            return (known, !known && !line.is_empty());
+        } else if let Some((name, value)) = line.split_once(':').or_else(|| line.split_once(" = ")) {
+            return (option(self, report, name.trim(), value.trim()), false);
+        } else {
+            return (line.starts_with("------") || line.starts_with("remove "), false);
+        }
+        (true, false)
+    }
+
+    /// A row of the table of results.
+    fn row(&mut self, which: usize, line: &str) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        // Where a column is missing the others are not where they belong.
+        if self.columns.all.is_some_and(|all| all != words.len()) {
+            self.cut = true;
+            return;
+        }
+        let number = |at: usize| words.get(at).and_then(|word| word.parse::<f64>().ok()).filter(|value| *value > 0.0);
+        if let (Some(rates), Some(rate)) = (self.rates.get_mut(which), number(1)) {
+            rates.push(rate * 1_048_576.0);
+        }
+        if let (Some(latencies), Some(seconds)) = (self.latencies.get_mut(which), self.columns.latency.and_then(number))
+        {
+            latencies.push(seconds * 1e9);
+        }
+        if self.transfer.is_none() {
+            self.transfer = self.columns.transfer.and_then(number).map(|kib| (kib * 1024.0).round() as u64);
+        }
+    }
+
+    /// A row of the table of all tests, whose sizes are exact.
+    fn test(&mut self, which: usize, line: &str) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if words.len() != self.summary.len() {
+            self.cut |= !self.summary.is_empty();
+            return;
+        }
+        let of = |name: &str| {
+            let at = self.summary.iter().position(|column| column == name)?;
+            words.get(at).copied()
+        };
+        let whole = |name: &str| of(name).and_then(|word| word.parse::<u64>().ok());
+        let runs = whole("reps").and_then(|runs| u32::try_from(runs).ok());
+        let mean = of("Mean(MiB)").and_then(|word| word.parse::<f64>().ok()).filter(|mean| *mean > 0.0);
+        self.means[which] = mean.map(|mean| (mean * 1_048_576.0, runs.unwrap_or(1)));
+        self.tasks = whole("Tasks").and_then(|tasks| u32::try_from(tasks).ok()).or(self.tasks);
+        self.transfer = whole("xsize").or(self.transfer);
+        self.aggregate = whole("aggsize").or(self.aggregate);
+        self.api = self.api.take().or_else(|| of("API").map(str::to_owned));
+    }
+}
+
+/// Takes an option: `api : POSIX` of version 4, `api = POSIX` of version 3; whether it is known.
+fn option(parsed: &mut Parsed, report: &mut Report, name: &str, value: &str) -> bool {
     let size = || {
         let found = SIZE.captures(value)?;
         Some((found[1].parse::<f64>().ok()? * unit(&found[2], Base::Binary)?) as u64)
     };
     match name {
-        "Command line" => parsed.command = Some(value.to_owned()),
+        "Command line" | "Command line used" => parsed.command = Some(value.to_owned()),
         "Began" => report.created = date::of_ctime(value),
         "Machine" => report.host.hostname = value.strip_prefix("Linux ").map(str::to_owned),
         "Path" => report.medium.path = value.to_owned(),
+        "test filename" if report.medium.path.is_empty() => report.medium.path = value.to_owned(),
         "api" => parsed.api = Some(value.to_owned()),
         "ordering in a file" => parsed.random = Some(value.starts_with("random")),
         "tasks" => parsed.tasks = value.parse().ok(),
+        // `16 (8 per node)`.
+        "clients" => parsed.tasks = value.split(' ').next().and_then(|tasks| tasks.parse().ok()),
         "xfersize" => parsed.transfer = size(),
         "aggregate filesize" => parsed.aggregate = size(),
-        _ => {}
+        "Commencing write performance test" | "Commencing read performance test" => {}
+        _ => return false,
     }
+    true
 }
 
 fn figures(report: &mut Report, parsed: &Parsed) {
@@ -137,8 +280,16 @@ fn figures(report: &mut Report, parsed: &Parsed) {
     let each = option(&["-Y"]).filter(|each| *each || sure);
     let at_end = option(&["-e"]) == Some(true);
     for (which, op, name) in [(1, Op::Write, "write"), (0, Op::Read, "read")] {
-        let (Some(rates), Some(latencies)) = (parsed.rates.get(which), parsed.latencies.get(which)) else { continue };
-        let Some(rate) = mean(rates) else { continue };
+        let (rates, latencies) = (&parsed.rates[which], &parsed.latencies[which]);
+        let iterations = |rates: &[f64]| match u32::try_from(rates.len()) {
+            Ok(1) | Err(_) => Statistic::One,
+            Ok(runs) => Statistic::MeanOf(runs),
+        };
+        let of_tests = |(mean, runs)| (mean, if runs > 1 { Statistic::MeanOf(runs) } else { Statistic::One });
+        let rate = mean(rates).map(|rate| (rate, iterations(rates))).or(parsed.means[which].map(of_tests));
+        let Some((rate, statistic)) = rate.or(parsed.best[which].map(|best| (best, Statistic::BestOf(None)))) else {
+            continue;
+        };
         let mut load = Load {
             pattern: parsed.random.map(|random| if random { Pattern::Random } else { Pattern::Sequential }),
             block_bytes: parsed.transfer,
@@ -158,10 +309,7 @@ fn figures(report: &mut Report, parsed: &Parsed) {
         if op == Op::Write && (at_end || each == Some(true)) {
             figure.durable_bytes_per_second = Some(rate);
         }
-        figure.statistic = match u32::try_from(rates.len()) {
-            Ok(1) | Err(_) => Statistic::One,
-            Ok(runs) => Statistic::MeanOf(runs),
-        };
+        figure.statistic = statistic;
         report.figures.push(figure);
     }
 }

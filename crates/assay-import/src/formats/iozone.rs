@@ -509,7 +509,11 @@ fn header(line: &str) -> Option<Vec<usize>> {
     if !line.contains("reclen") {
         return None;
     }
-    let words = cells(line);
+    // In a table of Markdown both lines are one.
+    let line = ["random", "bkwd", "record", "stride"]
+        .iter()
+        .fold(line.to_owned(), |line, word| line.replace(word, &" ".repeat(word.len())));
+    let words = cells(&line);
     let alike =
         words.iter().zip(COLUMNS).take_while(|((_, word), (heading, ..))| word.eq_ignore_ascii_case(heading)).count();
     (alike >= 4).then(|| words.iter().take(alike).map(|(edge, _)| *edge).collect())

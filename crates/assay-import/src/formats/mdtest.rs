@@ -6,6 +6,7 @@
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
 use assay_core::record::Score;
 
 use crate::date;
@@ -20,10 +21,15 @@ pub(crate) struct Mdtest;
 const NAME: &str = "mdtest";
 /// Most lines of a report.
 const LONGEST: usize = 200;
+/// Most lines from a heading to the first rate below it, without empty ones.
+const MOST_BETWEEN: usize = 3;
 
 static TITLE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"mdtest-(\S+) was launched with (\d+) total task\(s\) on (\d+) node\(s\)"));
 static SUMMARY: LazyLock<Regex> = LazyLock::new(|| regex(r"SUMMARY(?: rate)?[^:]*: \(of (\d+) iterations\)"));
+/// The heading of the columns, which names them: a copy may begin with it.
+static COLUMNS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^\s*Operation\s+(?:per Rank: +)?Max(?:\(ops/sec\))?\s+Min\s+Mean\s+Std Dev"));
 static RATE: LazyLock<Regex> = LazyLock::new(|| regex(r"^((?:Directory|File|Tree) [a-z]+)\s*:?\s+((?:[0-9.]+\s*)+)$"));
 
 impl Format for Mdtest {
@@ -36,7 +42,12 @@ impl Format for Mdtest {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        text.line(at).contains("was launched with") && TITLE.is_match(text.line(at))
+        let line = text.line(at);
+        let below = || {
+            let filled = (at + 1..text.len().min(at + LONGEST)).map(|next| text.line(next).trim());
+            filled.filter(|next| !next.is_empty()).take(MOST_BETWEEN).any(|next| RATE.is_match(next))
+        };
+        is_title(line) || (is_summary(line) || line.contains("Std Dev") && COLUMNS.is_match(line)) && below()
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -49,7 +60,8 @@ impl Format for Mdtest {
         let (mut statistic, mut end) = (None, at + 1);
         for number in at..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
-            if number > at && self.begins(text, number) {
+            let another = is_title(line) || !report.scores.is_empty() && self.begins(text, number);
+            if number > at && another {
                 break;
             }
             if let Some((_, date)) = line.split_once("started at ") {
@@ -63,6 +75,10 @@ impl Format for Mdtest {
             {
                 let runs = summary[1].parse().unwrap_or(1);
                 statistic = Some(if runs > 1 { Statistic::MeanOf(runs) } else { Statistic::One });
+            } else if statistic.is_none() && COLUMNS.is_match(line) {
+                // The line above says of how many iterations these are the means.
+                statistic = Some(Statistic::One);
+                report.findings.push(Finding::SourceIncomplete { what: "the number of iterations".to_owned() });
             } else if let Some((rate, statistic)) = RATE.captures(line).zip(statistic) {
                 report.scores.extend(score(&rate[1], &rate[2], statistic));
             } else if line.starts_with("SUMMARY time") || line.contains("finished at") {
@@ -78,6 +94,15 @@ impl Format for Mdtest {
         }
         Section::of(report, end)
     }
+}
+
+fn is_title(line: &str) -> bool {
+    line.contains("was launched with") && TITLE.is_match(line)
+}
+
+/// Whether the rates begin: those of times have a heading of the same shape.
+fn is_summary(line: &str) -> bool {
+    line.contains("SUMMARY") && !line.contains("time") && SUMMARY.is_match(line)
 }
 
 /// `04/29/2022 12:16:07`.

@@ -45,10 +45,10 @@ static FIO: LazyLock<Regex> = LazyLock::new(|| {
 });
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^\s*(HDParm|DD|FIO|IOZone)\s+((?:Cached )?Disk (?:Read|Write)|4k (?:random )?(?:read|write))\s+([0-9.]+) (IOPS|[kMG]?B/s(?:ec)?|KB/s|MB/sec)(?: \(([0-9.]+) KB/s\))?",
+        r"^\s*(HDParm|DD|FIO|IOZone)\s+((?:Cached )?Disk (?:Read|Write)|4k (?:[Rr]andom )?(?:[Rr]ead|[Ww]rite))\s+([0-9.]+) (IOPS|[kMG]?B/s(?:ec)?|KB/s|MB/sec)(?: \(([0-9.]+) KB/s\))?",
     )
 });
-static SCORE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*Score: (\d+)\s*$"));
+static SCORE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*Score:?\s+(?:-\s+)?(\d+)\s*$"));
 
 impl Format for PiBenchmarks {
     fn name(&self) -> &'static str {
@@ -180,7 +180,8 @@ fn table(text: &Text, at: usize) -> Section {
     let mut report = Report::new(NAME);
     let (mut scored, mut end) = (false, at + 1);
     for line in at + 1..text.len().min(at + 30) {
-        let said = text.line(line);
+        // Bars of a table of Markdown that lost its second line.
+        let said = &text.line(line).replace('|', " ");
         if let Some(score) = SCORE.captures(said) {
             if let Some(score) = decimal(&score[1]) {
                 report.score("PiBenchmarks score", score, "", true);
@@ -214,10 +215,15 @@ fn table(text: &Text, at: usize) -> Section {
 fn add_row(report: &mut Report, tool: &str, name: &str, value: (Option<Printed>, &str), kib: Option<Printed>) {
     let (Some(value), name_of_unit) = value else { return };
     let op = if name.to_lowercase().ends_with("read") { Op::Read } else { Op::Write };
-    let pattern = if name.contains("random") { Pattern::Random } else { Pattern::Sequential };
+    let pattern = if name.to_lowercase().contains("random") { Pattern::Random } else { Pattern::Sequential };
     let base = if tool == "DD" { Base::Decimal } else { Base::Binary };
     match (tool, name) {
-        ("FIO", _) => return add_fio(report, op, Some(value), kib),
+        // Some write the two figures in rows of their own.
+        ("FIO", _) if name_of_unit == "IOPS" => return add_fio(report, op, Some(value), kib),
+        ("FIO", _) => {
+            let Some(scale) = unit(name_of_unit, base) else { return };
+            return add_fio(report, op, None, Some(value.times(scale / 1024.0)));
+        }
         ("HDParm", "Cached Disk Read") => {
             let Some(scale) = unit(name_of_unit, base) else { return };
             return report.score("hdparm cached reads", value.value * scale / 1_048_576.0, "MiB/s", true);
@@ -256,6 +262,15 @@ fn add_fio(report: &mut Report, op: Op, iops: Option<Printed>, kib: Option<Print
         sync: Some(Sync::End),
         ..Load::new(if op == Op::Read { "4k random read" } else { "4k random write" }, op)
     };
+    if let Some(known) = report.figures.iter_mut().find(|known| known.load == load) {
+        if known.iops.is_none() {
+            known.operations(iops);
+        }
+        if known.bytes_per_second.is_none() {
+            known.rate(kib.map(|kib| kib.times(1024.0)));
+        }
+        return;
+    }
     let mut figure = Figure::new(load);
     figure.operations(iops);
     figure.rate(kib.map(|kib| kib.times(1024.0)));

@@ -44,7 +44,9 @@ impl Format for PostMark {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        TITLE.stands(text, at) || TRANSACTIONS.is_match(text.line(at).trim())
+        let line = text.line(at).trim();
+        let total = || TOTAL.is_match(line) && TRANSACTIONS.is_match(text.line(at + 1).trim());
+        TITLE.stands(text, at) || TRANSACTIONS.is_match(line) || total()
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {

@@ -28,11 +28,15 @@ const MOST: usize = 200;
 static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^smartctl (?:version )?(\d+\.\d+)[ -]"));
 static NVME: LazyLock<Regex> = LazyLock::new(|| regex(r"^Smart Log for NVME device: ?(\S+) namespace-id"));
 static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"^\s*\d{1,3} ([A-Za-z][A-Za-z0-9_-]*) +0x[0-9a-f]{4} +\d{3} +\d{3} +(?:\d{3}|---) +\S+ +\S+ +(\S+) +(\S.*)$")
+    regex(
+        r"^\s*\d{1,3} +([A-Za-z][A-Za-z0-9_-]*) +0x[0-9a-f]{4} +\d{3} +\d{3} +(?:\d{3}|---) +\S+ +\S+ +(\S+) +(\S.*)$",
+    )
 });
 /// The same in the brief form of `-x`: `  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    3`.
 static BRIEF: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"^\s*\d{1,3} ([A-Za-z][A-Za-z0-9_-]*) +[A-Z-]{6} +(?:\d{3}|---) +(?:\d{3}|---) +(?:\d{3}|---) +\S+ +(\S.*)$")
+    regex(
+        r"^\s*\d{1,3} +([A-Za-z][A-Za-z0-9_-]*) +[A-Z-]{6} +(?:\d{3}|---) +(?:\d{3}|---) +(?:\d{3}|---) +\S+ +(\S.*)$",
+    )
 });
 static BYTES: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9][0-9,.'’\u{a0}\u{202f} ]*)(?: bytes)? \["));
 /// A count, whose thousands are divided as in the language of the system.
@@ -84,17 +88,24 @@ impl Format for SmartText {
             "smart log for nvme",
             "percentage used",
             "power_on_hours",
+            "smart health status",
+            "transport protocol",
+            "supports smart",
         ]
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at).trim();
-        is_section(line) || is_table(line) || line.starts_with("Smart Log for NVME") && NVME.is_match(line)
+        is_section(line)
+            || is_table(line)
+            || line.starts_with(NVME_LOG)
+            || is_scsi(text, at)
+            || line.starts_with("Smart Log for NVME") && NVME.is_match(line)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let first = text.line(at).trim();
-        let mut report = Report::new(if is_section(first) || is_table(first) { "smartctl" } else { "nvme" });
+        let mut report = Report::new(if NVME.is_match(first) { "nvme" } else { "smartctl" });
         report.version = (at.saturating_sub(MOST_ABOVE)..at)
             .rev()
             .find_map(|line| VERSION.captures(text.line(line).trim()))
@@ -114,12 +125,22 @@ impl Format for SmartText {
         };
         report.medium.path = device.clone().unwrap_or_default();
         report.medium.device = device;
-        let mut end = at + 1;
-        for number in at + 1..text.len().min(at + LONGEST) {
+        let (mut end, mut tabled) = (at + 1, is_table(first) || first.starts_with(NVME_LOG));
+        for number in if is_scsi(text, at) { at } else { at + 1 }..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
-            if line.starts_with("=== START OF INFORMATION") || NVME.is_match(line) || VERSION.is_match(line) {
+            if number > at && line.starts_with("=== START OF INFORMATION")
+                || NVME.is_match(line)
+                || VERSION.is_match(line)
+            {
                 break;
             }
+            let (again, seen) = (is_table(line) || line.starts_with(NVME_LOG), &report.medium.health);
+            let named = line.starts_with("Vendor:") || line.starts_with("Product:");
+            // Those of another drive.
+            if number > at && (again && tabled || named && !seen.is_empty() && is_scsi(text, number)) {
+                break;
+            }
+            tabled |= again;
             if is_section(line) || take(&mut report, line) {
                 end = number + 1;
             } else if report.tool == "nvme" && !line.is_empty() && !line.contains(':') {
@@ -133,9 +154,22 @@ impl Format for SmartText {
     }
 }
 
-/// Whether the table of attributes begins. People copy it without the lines above.
+/// The first line of the log of an NVMe device, as smartctl prints it. People copy it without the lines above.
+const NVME_LOG: &str = "SMART/Health Information (NVMe Log 0x02";
+/// Most lines from the name of a SCSI device to its health.
+const MOST_TO_HEALTH: usize = 20;
+
+/// Whether the lines of a SCSI device begin without the line of a section.
+fn is_scsi(text: &Text, at: usize) -> bool {
+    let health = |at: usize| text.line(at).trim().starts_with("SMART Health Status:");
+    let line = text.line(at).trim();
+    let named = line.starts_with("Vendor:") || line.starts_with("Product:");
+    health(at) || named && (at + 1..at + MOST_TO_HEALTH).any(health)
+}
+
+/// Whether the table of attributes begins.
 fn is_table(line: &str) -> bool {
-    line.starts_with("ID# ATTRIBUTE_NAME ")
+    line.strip_prefix("ID#").is_some_and(|rest| rest.trim_start().starts_with("ATTRIBUTE_NAME "))
 }
 
 fn is_section(line: &str) -> bool {
@@ -176,7 +210,13 @@ fn take(report: &mut Report, line: &str) -> bool {
         }
         "Firmware Version" => insert(report, "firmware", value),
         "SMART overall-health self-assessment test result" | "SMART Health Status" => {
-            insert(report, "smart_passed", if matches!(value, "PASSED" | "OK") { "true" } else { "false" });
+            // Marks of a page may stand behind it.
+            let word = value.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+            if matches!(word, "PASSED" | "OK") {
+                insert(report, "smart_passed", "true");
+            } else if value.contains("FAIL") || value.contains("EXCEEDED") {
+                insert(report, "smart_passed", "false");
+            }
         }
         "NVMe Version" => medium.kind = MediumKind::Nvme,
         _ => return health(report, name, value),

@@ -29,6 +29,8 @@ const PLAIN: &str = "Running the test with following options:";
 const LONGEST_NAME: usize = 32;
 /// Most lines between a command and its results.
 const MOST_ABOVE: usize = 12;
+/// Most lines from the first option of a run to its results.
+const MOST_OPTIONS: usize = 40;
 /// Most lines of a run.
 const MOST_LINES: usize = 200;
 /// Seconds before the first operation and behind the last that may be in the time of a run.
@@ -57,12 +59,16 @@ impl Format for Sysbench {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
-        begins(line) || line.contains(NAME) && TITLE.is_match(line) || PREPARED.is_match(line) || is_headless(text, at)
+        begins(line)
+            || line.contains(NAME) && TITLE.is_match(line)
+            || PREPARED.is_match(line)
+            || is_headless(text, at)
+            || is_above(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut run = Run::default();
-        if is_headless(text, at) {
+        if is_headless(text, at) || is_above(text, at) {
             run.called(text, at);
         }
         let (mut end, mut prepared, mut begun) = (at + 1, false, false);
@@ -114,7 +120,32 @@ fn begins(line: &str) -> bool {
 
 /// Whether the results of files begin. People copy them without the lines above.
 fn is_headless(text: &Text, at: usize) -> bool {
-    text.line(at).trim() == "File operations:" && text.line(at + 1).trim_start().starts_with("reads/s:")
+    let next = text.line(at + 1).trim();
+    match text.line(at).trim() {
+        "File operations:" => next.starts_with("reads/s:"),
+        "Throughput:" => next.starts_with("read:") && IOPS.is_match(next),
+        _ => false,
+    }
+}
+
+/// Lines above the time of a run.
+const SUMMARIES: [&str; 2] = ["General statistics:", "Test execution summary:"];
+
+/// Whether the options of a run begin without the line above them: a line that only they have, with the results below.
+fn is_above(text: &Text, at: usize) -> bool {
+    let line = text.line(at).trim();
+    let first = line.starts_with("Number of threads: ")
+        || line.starts_with("Extra file open flags: ")
+        || line.starts_with("Prime numbers limit: ")
+        || line.starts_with("Maximum prime number checked in CPU test: ");
+    let is_result = |line: &str| line == "File operations:" || line.starts_with("Operations performed: ");
+    let is_end = |line: &str| is_result(line) || line.starts_with("events per second:") || SUMMARIES.contains(&line);
+    // Other programs have threads, too.
+    first
+        && (at + 1..at + MOST_OPTIONS)
+            .map(|next| text.line(next).trim())
+            .take_while(|next| !begins(next) && !TITLE.is_match(next))
+            .any(is_end)
 }
 
 /// What a run says.

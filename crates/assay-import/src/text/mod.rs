@@ -8,6 +8,7 @@ mod decode;
 mod html;
 mod json_strings;
 mod line;
+mod markdown;
 mod prefix;
 mod shape;
 mod terminal;

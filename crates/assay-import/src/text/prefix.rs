@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 
 use super::line::Line;
+use super::markdown::tables;
 
 /// Share of the lines that have to begin so, of ten: a comment within a text is no wrapping.
 const MOST: usize = 8;
@@ -53,11 +54,15 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Takes it off.
-pub(super) fn strip(lines: &mut [Line]) {
+pub(super) fn strip(lines: &mut Vec<Line>) {
     for _ in 0..MOST_LAYERS {
         indentation(lines);
         let mut changed = quotation(lines);
         for mark in ["//", "#", "|", ";", "*"] {
+            // Before a bar is taken for the mark of a comment.
+            if mark == "|" {
+                tables(lines);
+            }
             changed |= common(lines, |text| {
                 let inner = text.trim_start();
                 let rest = inner.strip_prefix(mark)?;

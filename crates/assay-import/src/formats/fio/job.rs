@@ -28,6 +28,8 @@ pub(super) struct Job {
     pub(super) pid: Option<u32>,
     /// When it was printed, in milliseconds since 1970, where that is told.
     pub(super) printed_ms: Option<f64>,
+    /// Whether it is the report of several jobs that differ, so that the options of none of them are its own.
+    pub(super) grouped: bool,
     /// What is told of disks in the same line: alike for all that was printed at once.
     pub(super) disks: String,
     /// What of it is missing, where the text is cut off.
@@ -109,6 +111,9 @@ fn goes_on(earlier: &Job, next: &Job) -> bool {
         })
 }
 
+/// Shortest time between two states of a run in milliseconds: `--status-interval` is of seconds.
+const LEAST_INTERVAL_MS: f64 = 400.0;
+
 /// Jobs of one form of output, with the last that was printed of each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct States {
@@ -118,6 +123,15 @@ pub(super) struct States {
 }
 
 impl States {
+    /// Whether a job is the first one again, in a later state, though nothing between them says so: it is of the
+    /// same process, where that is told, or has done more in more time. Clones of a job
+    /// (`numjobs`) are printed alike, but have run as long as it has, or have done as much.
+    pub(super) fn is_later_state(&self, job: &Job) -> bool {
+        let Some(first) = self.jobs.first() else { return false };
+        let longest = |job: &Job| job.sides.iter().map(|side| side.runtime_ms).fold(0.0, f64::max);
+        goes_on(first, job) && !first.sides.is_empty() && longest(job) - longest(first) >= LEAST_INTERVAL_MS
+    }
+
     /// All jobs are printed again from here on, or those of another call.
     pub(super) fn again(&mut self) {
         self.again = (!self.jobs.is_empty()).then_some(0);
@@ -129,6 +143,9 @@ impl States {
             self.jobs.push(job);
             return true;
         };
+        // The last state may follow sooner than the others, and its disks may have done nothing since.
+        let wraps = at >= self.jobs.len() && self.jobs.first().is_some_and(|first| goes_on(first, &job));
+        let at = if wraps { 0 } else { at };
         match self.jobs.get_mut(at) {
             Some(earlier) if goes_on(earlier, &job) => *earlier = job,
             _ if at == 0 => return false,
@@ -194,4 +211,37 @@ fn add(ours: &mut Side, theirs: &Side) {
         whole.merge(more);
         whole
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(kib: f64, runtime_ms: f64, max_us: f64) -> Job {
+        let latency = Latencies { max: Some(max_us * 1e3), ..Latencies::default() };
+        let side = Side { bytes: kib * 1024.0, runtime_ms, latency, ..Side::new(Op::Write) };
+        Job { name: "a".to_owned(), sides: vec![side], ..Job::default() }
+    }
+
+    #[test]
+    fn a_later_state_has_done_more_in_more_time() {
+        let first = States { jobs: vec![job(178_340.0, 1000.0, 71.0)], again: None };
+        assert!(first.is_later_state(&job(361_992.0, 2000.0, 71.0)));
+        let mut states = first.clone();
+        states.again();
+        assert!(states.add(job(361_992.0, 2000.0, 71.0)) && states.add(job(383_892.0, 2121.0, 71.0)));
+        assert_eq!(states.jobs, [job(383_892.0, 2121.0, 71.0)], "the last follows sooner");
+        for (kib, runtime_ms, max_us, why) in [
+            (178_340.0, 1600.0, 90.0, "a clone that did as much in more time"),
+            (180_100.0, 1003.0, 90.0, "a clone that ran as long"),
+            (361_992.0, 2000.0, 60.0, "its longest operation is not that of before"),
+            (90_000.0, 2000.0, 71.0, "it has done less"),
+        ] {
+            assert!(!first.is_later_state(&job(kib, runtime_ms, max_us)), "{why}");
+        }
+        assert!(!first.is_later_state(&Job { name: "b".to_owned(), ..job(361_992.0, 2000.0, 71.0) }));
+        let process = |pid, runtime_ms| Job { pid: Some(pid), ..job(178_340.0, runtime_ms, 71.0) };
+        let known = States { jobs: vec![process(7, 1000.0)], again: None };
+        assert!(known.is_later_state(&process(7, 1900.0)) && !known.is_later_state(&process(8, 1900.0)));
+    }
 }

@@ -23,6 +23,25 @@ pub(super) struct Definition {
     pub(super) blocks: [Option<u64>; 2],
 }
 
+impl Definition {
+    /// What is true of this job and of another that is reported with it: what they have alike.
+    pub(super) fn shared_with(mut self, other: &Self) -> Self {
+        let keep = |same: bool, text: &mut String| {
+            if !same {
+                text.clear()
+            }
+        };
+        keep(self.rw == other.rw, &mut self.rw);
+        let (ours, theirs) = (depth(&self.engine, self.depth), depth(&other.engine, other.depth));
+        self.depth = ours.filter(|_| ours == theirs);
+        keep(self.engine == other.engine, &mut self.engine);
+        for (ours, theirs) in self.blocks.iter_mut().zip(other.blocks) {
+            *ours = ours.filter(|_| *ours == theirs);
+        }
+        self
+    }
+}
+
 /// Engines that have one operation under way whatever `iodepth` says (fio's manual, `iodepth`).
 const SYNCHRONOUS: [&str; 7] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"];
 
@@ -33,7 +52,8 @@ pub(super) fn load(job: &Job, side: &Side, definition: Option<&Definition>) -> L
         name => name,
     };
     let rw = definition.map(|definition| definition.rw.as_str());
-    let op = direction(side.op, rw.or_else(|| Some(job.options.get("rw").or(job.options.get("readwrite"))?.as_str())));
+    let option = || job.options.get("rw").or(job.options.get("readwrite")).filter(|_| !job.grouped);
+    let op = direction(side.op, rw.or_else(|| option().map(String::as_str)));
     let mut load = Load::new(name, op);
     load.jobs = job.jobs;
     if let Some(definition) = definition {
@@ -41,7 +61,7 @@ pub(super) fn load(job: &Job, side: &Side, definition: Option<&Definition>) -> L
         load.queue_depth = depth(&definition.engine, definition.depth);
         load.block_bytes = block(op, definition.blocks);
     }
-    if !job.options.is_empty() {
+    if !job.options.is_empty() && !job.grouped {
         by_options(&mut load, side.runtime_ms, &job.options, job.jobs);
     }
     load

@@ -4,12 +4,13 @@
 //! <https://fio.readthedocs.io/en/latest/fio_doc.html>, and outputs made with 3.33.
 //!
 //! A section is what one call of fio printed. Where it printed a result in several forms the one with most in it
-//! counts. `--status-interval` prints what was done since the start, again and again: the last of it counts.
+//! counts. The sum of a group, which is printed last, is read where nothing else of it is there. `--status-interval` prints what was done since the start, again and again: the last of it counts.
 
 mod job;
 mod json;
 mod load;
 mod run;
+mod status;
 mod terse;
 mod text;
 
@@ -25,12 +26,22 @@ impl Format for Fio {
     }
 
     fn words(&self) -> &'static [&'static str] {
-        &["fio-", "groupid", "ioengine", "iodepth", "clat", "msec", "\"fio version\"", "iops="]
+        &[
+            "fio-",
+            "groupid",
+            "ioengine",
+            "iodepth",
+            "clat",
+            "msec",
+            "\"fio version\"",
+            "iops=",
+            "bw=",
+            "run status group",
+        ]
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        let line = text.line(at);
-        terse::begins(line) || text::is_result(line) || text::is_definition(line) || json::begins(text, at)
+        run::begins(text, at) || status::begins(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {

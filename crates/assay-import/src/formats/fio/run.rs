@@ -1,5 +1,7 @@
 //! One call of fio: what it printed, put together.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::histogram::StoredHistogram;
@@ -9,7 +11,7 @@ use assay_core::workload::{Op, Workload};
 
 use super::job::{Job, Side, States, together};
 use super::load::{self, Definition};
-use super::{json, terse, text};
+use super::{json, status, terse, text};
 use crate::date;
 use crate::format::Section;
 use crate::plausible::Told;
@@ -20,6 +22,10 @@ use crate::text::Text;
 pub(super) const NAME: &str = "fio";
 /// Lines of other programs between the start of fio and its results.
 const MOST_BETWEEN: usize = 64;
+/// The first of the groups of lines whose group is not told.
+const LINES: u32 = 1 << 31;
+/// Most jobs that are named in a finding.
+const MOST_NAMES: usize = 5;
 /// Most jobs of a call in one form of output.
 const MOST_JOBS: usize = 2_000;
 
@@ -32,12 +38,26 @@ struct Call {
     json: States,
     text: States,
     terse: States,
+    /// The job in terse form that was printed last.
+    printed: Option<Job>,
     cut: bool,
+    /// The sum of each group, where its jobs are not there.
+    sums: Vec<Job>,
+    /// The group whose sum is printed.
+    group: u32,
     /// How many processes or threads it began.
     begun: Option<u32>,
+    /// How many results each group has.
+    results: BTreeMap<u32, usize>,
     /// Whether jobs trimmed, which is no figure here.
     trims: bool,
     path: Option<String>,
+}
+
+/// Whether a line is the first of a result, or tells of a job.
+pub(super) fn begins(text: &Text, at: usize) -> bool {
+    let line = text.line(at);
+    terse::begins(line) || text::is_result(line) || text::is_definition(text, at) || json::begins(text, at)
 }
 
 /// Reads what one call printed.
@@ -46,18 +66,21 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
     let (mut line, mut end) = (at, at + 1);
     while line < text.len() {
         let here = text.line(line);
-        if [&call.json, &call.text, &call.terse].iter().any(|form| form.jobs.len() >= MOST_JOBS) {
+        let full =
+            [&call.json.jobs, &call.text.jobs, &call.terse.jobs, &call.sums].iter().any(|jobs| jobs.len() >= MOST_JOBS);
+        // A sum without its results stands at the end of what a call printed.
+        if full || !call.sums.is_empty() && begins(text, line) {
             break;
         }
-        let next = if text::is_definition(here) {
+        let next = if text::is_definition(text, line) {
             // Definitions come before results.
             if !call.is_empty() {
                 break;
             }
-            if call.definitions.len() < MOST_JOBS {
-                call.definitions.extend(text::definition(here));
-            }
-            Some(line + 1)
+            let found = text::definition_at(text, line);
+            let end = found.as_ref().map(|(_, end)| *end);
+            call.define(found.map(|(definition, _)| definition));
+            end
         } else if json::begins(text, line) {
             let document = json::read(text, line);
             call.json.again();
@@ -69,49 +92,36 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
             call.cut |= document.cut;
             Some(document.end)
         } else if terse::begins(here) {
-            match terse::read(here) {
-                Some((version, job)) => {
-                    if call.terse.jobs.last().is_some_and(|last| apart(last, &job, &call.terse.jobs)) {
-                        call.terse.again();
-                    }
-                    if !call.terse.add(job) {
-                        break;
-                    }
-                    call.version = Some(version);
-                }
-                None => call.cut = true,
+            if !call.terse_line(here) {
+                break;
             }
             Some(line + 1)
         } else if text::is_result(here) {
-            let block = |job: &Job, op| call.block(job, op);
-            match text::read(text, line, block) {
-                Some((job, rest, end)) => {
-                    if !call.text.add(job) {
-                        break;
-                    }
-                    call.created = call.created.or_else(|| date::of_ctime(&rest));
-                    call.trims |= (line..end).any(|at| text.line(at).trim_start().starts_with("trim"));
-                    Some(end)
-                }
-                None => Some(line + 1),
-            }
+            let Some(end) = call.result(text, line) else { break };
+            Some(end)
+        } else if let Some(side) = Some(here).filter(|_| call.is_empty()).and_then(status::direction) {
+            call.sums.push(Job {
+                // Whether directions are those of one job is not told.
+                group: LINES + u32::try_from(call.sums.len()).unwrap_or(0),
+                sides: vec![side],
+                missing: Some("all but single lines of the results"),
+                ..Job::default()
+            });
+            Some(line + 1)
         } else if let Some(version) = version(here) {
             call.version = call.version.or(Some(version));
             Some(line + 1)
         } else if is_fios(here) {
             let starts = here.trim_start().strip_prefix("Starting ").and_then(|rest| rest.split(' ').next());
             call.begun = call.begun.or(starts.and_then(|number| number.parse().ok()));
-            // Behind all results of a state: what follows is a later state, or another call.
-            if here.trim_start().starts_with("Run status group") {
-                call.text.again();
-            }
+            call.sum(here);
             // Empty lines belong to it where something of it follows.
             line += 1;
             if !here.trim().is_empty() {
                 end = line;
             }
             continue;
-        } else if call.is_empty() && line < end + MOST_BETWEEN {
+        } else if call.is_empty() && call.sums.is_empty() && line < end + MOST_BETWEEN {
             line += 1;
             continue;
         } else {
@@ -181,7 +191,90 @@ impl Call {
         self.json.jobs.is_empty() && self.text.jobs.is_empty() && self.terse.jobs.is_empty()
     }
 
-    fn definition(&self, job: &Job) -> Option<&Definition> {
+    /// Takes a line in terse form; `false` where it is of another call.
+    fn terse_line(&mut self, line: &str) -> bool {
+        let Some((version, job)) = terse::read(line) else {
+            self.cut = true;
+            return true;
+        };
+        let later = self.printed.as_ref().is_some_and(|last| apart(last, &job, &self.terse.jobs));
+        if later || self.terse.is_later_state(&job) {
+            self.terse.again();
+        }
+        self.printed = Some(job.clone());
+        if !self.terse.add(job) {
+            return false;
+        }
+        self.version = Some(version);
+        true
+    }
+
+    /// Takes a result of the text that begins at a line; the first line behind it. `None` where it is of another call.
+    fn result(&mut self, text: &Text, at: usize) -> Option<usize> {
+        let Some((job, rest, end)) = text::read(text, at, |job, op| self.block(job, op)) else { return Some(at + 1) };
+        if self.text.is_later_state(&job) {
+            self.text.again();
+        }
+        if !self.text.add(job) {
+            return None;
+        }
+        self.created = self.created.take().or_else(|| date::of_ctime(&rest));
+        self.trims |= (at..end).any(|line| text.line(line).trim_start().starts_with("trim"));
+        Some(end)
+    }
+
+    /// Takes a line behind the results: what follows is a later state, or another call. The sum of a group is read where there
+    /// are no results.
+    fn sum(&mut self, line: &str) {
+        if let Some(group) = status::group(line) {
+            self.text.again();
+            self.group = group;
+        } else if let Some(side) = Some(line).filter(|_| self.is_empty()).and_then(status::side)
+            && self.sums.len() < MOST_JOBS
+            && self.sums.first().is_none_or(|sum| sum.group < LINES)
+        {
+            status::add(&mut self.sums, self.group, side);
+        }
+    }
+
+    /// Takes a job that is to start. Where jobs have started already, it is one of another call, and those have no results.
+    fn define(&mut self, definition: Option<Definition>) {
+        if self.begun.is_some() {
+            self.begun = None;
+            self.definitions.clear();
+        }
+        self.definitions.extend(definition.filter(|_| self.definitions.len() < MOST_JOBS));
+    }
+
+    /// The names of the jobs that are reported together as this one, where they are several: with `group_reporting` a group
+    /// of jobs has one result, which has the name of the first. In the text it says how many they are; elsewhere it is the
+    /// only one of its group.
+    fn members(&self, job: &Job) -> Vec<&str> {
+        let members: BTreeSet<&str> =
+            self.definitions.iter().filter(|d| d.group == job.group).map(|d| d.name.as_str()).collect();
+        let together = match job.jobs {
+            Some(jobs) => jobs > 1,
+            None => self.alone(job),
+        };
+        if together && members.len() > 1 { members.into_iter().collect() } else { Vec::new() }
+    }
+
+    /// Whether no other result is of the group of this one, in a form that does not tell of how many jobs it is.
+    fn alone(&self, job: &Job) -> bool {
+        self.results.get(&job.group) == Some(&1)
+    }
+
+    fn definition(&self, job: &Job) -> Option<Definition> {
+        let members = self.members(job);
+        // Of the sum of several the definition of one is not that of all.
+        if job.grouped && members.is_empty() {
+            return None;
+        }
+        if !members.is_empty() {
+            let mut all = self.definitions.iter().filter(|d| d.group == job.group);
+            let first = all.next()?.clone();
+            return Some(all.fold(first, Definition::shared_with));
+        }
         let named = |d: &&Definition| d.name == job.name;
         let both = self.definitions.iter().find(|d| named(d) && d.group == job.group);
         // A mark of the page, such as `[code]` or a backtick, may stand at the first line.
@@ -189,7 +282,10 @@ impl Call {
             let mark = d.name.strip_suffix(job.name.as_str());
             d.group == job.group && mark.is_some_and(|mark| mark.ends_with([']', '`', '>', '"', '\'']))
         };
-        both.or_else(|| self.definitions.iter().find(named)).or_else(|| self.definitions.iter().find(marked))
+        let any = both.or_else(|| self.definitions.iter().find(named)).or_else(|| self.definitions.iter().find(marked));
+        // A sum has no name.
+        let mut group = self.definitions.iter().filter(|d| job.name.is_empty() && d.group == job.group);
+        any.or(group.next().filter(|_| group.next().is_none())).cloned()
     }
 
     fn block(&self, job: &Job, op: Op) -> Option<u64> {
@@ -201,12 +297,19 @@ impl Call {
         let headless = self.definitions.is_empty() && self.version.is_none();
         let forms = [&mut self.json, &mut self.text, &mut self.terse].map(|form| std::mem::take(&mut form.jobs));
         // The form that tells most, of those with a result: a document may be cut off.
-        let jobs = forms.into_iter().find(|jobs| jobs.iter().any(|job| !job.sides.is_empty()))?;
+        let jobs = forms
+            .into_iter()
+            .chain([std::mem::take(&mut self.sums)])
+            .find(|jobs| jobs.iter().any(|job| !job.sides.is_empty()))?;
         let mut report = Report::new(NAME);
         report.version = self.version.take();
         report.created = self.created.take();
         let mut runs: Vec<Vec<Job>> = Vec::new();
+        for job in &jobs {
+            *self.results.entry(job.group).or_default() += 1;
+        }
         for mut job in jobs {
+            job.grouped = !self.members(&job).is_empty() || is_sum_of_several(&job, self.definition(&job).as_ref());
             job.contradictions = self.contradictions(&job);
             match runs.iter_mut().find(|run| run.first().is_some_and(|first| clones(first, &job))) {
                 Some(run) => run.push(job),
@@ -222,7 +325,9 @@ impl Call {
         report.host.hostname =
             same(jobs.iter().map(|job| job.host.as_ref())).filter(|_| jobs.iter().all(|j| j.name != "All clients"));
         let told: u32 = jobs.iter().map(|job| job.jobs.unwrap_or(1)).fold(0, u32::saturating_add);
-        if let Some(begun) = self.begun.filter(|begun| *begun > told) {
+        // Of a result that does not tell of how many jobs it is, none may be missing.
+        let untold = jobs.iter().any(|job| job.grouped && job.jobs.is_none());
+        if let Some(begun) = self.begun.filter(|begun| *begun > told && !untold) {
             let what = format!("results of {} of {begun} jobs", begun - told);
             report.findings.push(Finding::SourceIncomplete { what });
         }
@@ -242,7 +347,7 @@ impl Call {
     fn contradictions(&self, job: &Job) -> Vec<Finding> {
         let definition = self.definition(job);
         let of = |side: &Side| {
-            let load = load::load(job, side, definition);
+            let load = load::load(job, side, definition.as_ref());
             // Of a mix the size may be one of each direction.
             let block = match side.op {
                 Op::Mixed => None,
@@ -255,7 +360,8 @@ impl Call {
 
     fn add(&self, report: &mut Report, job: &Job, all: &[Job]) {
         if let Some(what) = job.missing {
-            report.findings.push(Finding::SourceIncomplete { what: format!("{what} of the job {}", job.name) });
+            let of = if job.name.is_empty() { String::new() } else { format!(" of the job {}", job.name) };
+            report.find(Finding::SourceIncomplete { what: format!("{what}{of}") });
         }
         if job.error != 0 && report.outcome == Outcome::Completed {
             report.outcome = failed(job);
@@ -263,6 +369,10 @@ impl Call {
         let parallel =
             all.iter().any(|other| !std::ptr::eq(other, job) && other.group == job.group && other.host == job.host);
         let definition = self.definition(job);
+        let definition = definition.as_ref();
+        if job.grouped {
+            report.find(together_told(job, &self.members(job)));
+        }
         if let [side] = job.sides.as_slice()
             && is_half(job, definition)
         {
@@ -277,19 +387,20 @@ impl Call {
             report.scores.extend(parts(job, side, of));
             return;
         }
-        let only_writes = asked(job, definition).is_some_and(|rw| matches!(rw, "write" | "randwrite"));
-        let mut score = |side, of| report.scores.extend(parts(job, side, of));
+        let only_writes =
+            asked(job, definition).is_some_and(|rw| matches!(rw, "write" | "randwrite")) && verifies(job, definition);
+        let score = |report: &mut Report, side, of| report.scores.extend(parts(job, side, of));
         let alone = |side| figure(job, side, load::load(job, side, definition));
         let side_of = |op| job.sides.iter().find(|side| side.op == op);
         let figures: Vec<Figure> = match (side_of(Op::Read), side_of(Op::Write)) {
             // It reads back what it wrote, to verify it, when the writes are over.
             (Some(read), Some(write)) if only_writes => {
-                score(read, "reads of its verification");
+                score(report, read, "reads of its verification");
                 vec![alone(write)]
             }
             (Some(read), Some(write)) => {
-                score(read, "reads of the mix");
-                score(write, "writes of the mix");
+                score(report, read, "reads of the mix");
+                score(report, write, "writes of the mix");
                 vec![mixed(job, read, write, definition)]
             }
             _ => job.sides.iter().map(alone).collect(),
@@ -305,6 +416,35 @@ impl Call {
             report.figures.push(figure);
         }
     }
+}
+
+/// That one result is of several jobs, named as far as they are known.
+fn together_told(job: &Job, names: &[&str]) -> Finding {
+    let names: Vec<&str> = names.iter().take(MOST_NAMES).copied().collect();
+    let what = match names.as_slice() {
+        [] => format!("what each of the jobs did whose sum is reported as {}", job.name),
+        names => format!("what each of the jobs did that are reported as one: {}", names.join(", ")),
+    };
+    Finding::NotTold { tool: NAME.to_owned(), what }
+}
+
+/// Whether a job did what nobody asked of it alone: it is the sum of several, with the options of the first.
+fn is_sum_of_several(job: &Job, definition: Option<&Definition>) -> bool {
+    let moved = |op| job.sides.iter().any(|side| side.op == op);
+    let (reads, writes) = (moved(Op::Read), moved(Op::Write));
+    match asked(job, definition) {
+        Some("read" | "randread") => writes,
+        Some("write" | "randwrite") => reads && !(writes && verifies(job, definition)),
+        _ => false,
+    }
+}
+
+/// Whether a job that was to write reads back what it wrote, as far as is told. Where it tells of all jobs before they start,
+/// nothing else can have read.
+fn verifies(job: &Job, definition: Option<&Definition>) -> bool {
+    definition.is_some()
+        || job.options.is_empty()
+        || job.options.keys().any(|name| name.starts_with("verify") || name == "do_verify")
 }
 
 /// What a job was asked to do, by its definition or its options.
@@ -426,7 +566,7 @@ fn mixed(job: &Job, read: &Side, write: &Side, definition: Option<&Definition>) 
 fn parts(job: &Job, side: &Side, of: &str) -> Vec<Score> {
     let score = |value: Option<f64>, unit: &str| {
         value.map(|value| Score {
-            name: format!("{}: {of}, {unit}", job.name),
+            name: format!("{}: {of}, {unit}", if job.name.is_empty() { NAME } else { &job.name }),
             value: Estimate::bare(value, 1, "as printed by fio, one run"),
             unit: unit.to_owned(),
             more_is_better: true,

@@ -41,6 +41,8 @@ static PERCENTILES: LazyLock<Regex> = LazyLock::new(|| regex(r"^(slat|clat|lat) 
 static PERCENTILE: LazyLock<Regex> = LazyLock::new(|| regex(r"([0-9.]+)th=\[\s*([0-9.]+)\s*\]"));
 static ISSUED: LazyLock<Regex> = LazyLock::new(|| regex(r"^issued\s*(?:rwts|rwt)?\s*: *total=(\S+)"));
 
+/// Longest date that stands at the end of the first line of a result.
+const MOST_DATE: usize = 40;
 /// Most directions of a job.
 const MOST_SIDES: usize = 4;
 
@@ -73,12 +75,44 @@ pub(super) fn is_result(line: &str) -> bool {
     line.contains("(groupid=") && RESULT.is_match(line)
 }
 
-/// Whether a line tells of a job before it starts.
-pub(super) fn is_definition(line: &str) -> bool {
-    line.contains("(g=") && DEFINITION.is_match(line)
+/// Lines that a mail may have made of one.
+const MOST_PIECES: usize = 4;
+
+/// Whether a line tells of a job before it starts: `job: (g=0): rw=randread, bs=…`. A mail may have wrapped it.
+pub(super) fn is_definition(text: &Text, at: usize) -> bool {
+    text.line(at).contains("(g=") && wrapped(text, at, &DEFINITION).is_some()
 }
 
-pub(super) fn definition(line: &str) -> Option<Definition> {
+/// The job that line `at` tells of before it starts, and the first line behind it.
+pub(super) fn definition_at(text: &Text, at: usize) -> Option<(Definition, usize)> {
+    let (line, end) = wrapped(text, at, &DEFINITION)?;
+    // The depth comes last.
+    let more = text.line(end).trim();
+    match more.strip_prefix("iodepth=") {
+        Some(depth) if line.ends_with(',') && depth.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Some((definition(&format!("{line} {more}"))?, end + 1))
+        }
+        _ => Some((definition(&line)?, end)),
+    }
+}
+
+/// The line that begins at `at`, as fio printed it, where it was wrapped into the next ones, and the first line behind it.
+fn wrapped(text: &Text, at: usize, shape: &Regex) -> Option<(String, usize)> {
+    let mut line = text.line(at).to_owned();
+    for next in at + 1..=at + MOST_PIECES {
+        if shape.is_match(&line) {
+            return Some((line, next));
+        }
+        let more = text.line(next).trim();
+        if more.is_empty() || more.contains(": (g") {
+            break;
+        }
+        line = format!("{} {more}", line.trim_end());
+    }
+    None
+}
+
+fn definition(line: &str) -> Option<Definition> {
     let found = DEFINITION.captures(line)?;
     let mut all = BLOCK.captures_iter(&found[4]).map(|range| {
         let low = scaled(&range[1], &range[2].to_uppercase())?;
@@ -103,7 +137,7 @@ fn scaled(number: &str, letter: &str) -> Option<f64> {
 }
 
 /// Bytes of a unit: `MiB`, `kB`, and in bits `Mib`, `kb`. `plain` is what a letter without an `i` multiplies by.
-fn unit(text: &str, plain: f64) -> Option<f64> {
+pub(super) fn unit(text: &str, plain: f64) -> Option<f64> {
     // In bits `Mib`, and since 3.0 `Mibit`.
     let text = text.strip_suffix("it").unwrap_or(text);
     let bits = text.ends_with('b');
@@ -149,14 +183,19 @@ pub(super) fn read(text: &Text, at: usize, block: impl Fn(&Job, Op) -> Option<u6
     };
     let (mut current, mut percentiles) = (None, None);
     let (mut issued, mut end) = (false, at + 1);
-    for number in at + 1..text.len() {
-        let line = text.line(number);
-        let line =
-            line.split_once("> ").filter(|(host, _)| host.starts_with('<')).map_or(line, |(_, rest)| rest).trim();
-        if !WITHIN.iter().any(|word| line.starts_with(word)) {
+    let mut number = at + 1;
+    // A mail may have wrapped the line of the result before its date.
+    if !is_within(text.line(number)) && text.line(number).len() < MOST_DATE && is_within(text.line(number + 1)) {
+        number += 1;
+    }
+    while number < text.len() {
+        if !is_within(text.line(number)) {
             break;
         }
-        end = number + 1;
+        let (whole, next) = unwrapped(text, number);
+        let line = without_host(&whole);
+        number = next;
+        end = number;
         if let Some(side) = side(line) {
             percentiles = None;
             current = side.filter(|_| job.sides.len() < MOST_SIDES).map(|side| {
@@ -201,8 +240,37 @@ pub(super) fn read(text: &Text, at: usize, block: impl Fn(&Job, Op) -> Option<u6
     Some((job, rest, end))
 }
 
+/// A line of a result without the host that it is of.
+fn without_host(line: &str) -> &str {
+    line.split_once("> ").filter(|(host, _)| host.starts_with('<')).map_or(line, |(_, rest)| rest).trim()
+}
+
+fn is_within(line: &str) -> bool {
+    let line = without_host(line);
+    WITHIN.iter().any(|word| line.starts_with(word))
+}
+
+/// A line of a result as fio printed it, and the first line behind it: a mail may have wrapped it within a list, in a bracket or in
+/// the figures of a direction.
+fn unwrapped(text: &Text, at: usize) -> (String, usize) {
+    let mut line = text.line(at).trim_end().to_owned();
+    for next in at + 1..at + MOST_PIECES {
+        let more = text.line(next).trim();
+        // Between two brackets there was no blank.
+        let blank = if line.ends_with(')') && more.starts_with('(') { "" } else { " " };
+        let joined = format!("{line}{blank}{more}");
+        let of_side = || side(without_host(&line)).is_none() && side(without_host(&joined)).is_some();
+        let open = line.ends_with([',', '[', '(', '=']) || of_side();
+        if !open || more.is_empty() || is_within(more) || more.contains("(g") {
+            return (line, next);
+        }
+        line = joined;
+    }
+    (line, at + MOST_PIECES)
+}
+
 /// The line of a direction; `Some(None)` where it is one that is not taken.
-fn side(line: &str) -> Option<Option<Side>> {
+pub(super) fn side(line: &str) -> Option<Option<Side>> {
     let op = |word: &str| match word {
         "read" => Some(Op::Read),
         "write" => Some(Op::Write),
@@ -239,7 +307,7 @@ fn side(line: &str) -> Option<Option<Side>> {
 }
 
 /// A direction with the figures that were printed of it.
-fn as_told(mut side: Side) -> Side {
+pub(super) fn as_told(mut side: Side) -> Side {
     let value = |printed: Option<Printed>| printed.map(|printed| printed.value);
     (side.iops, side.bytes_per_second) = (value(side.told.iops), value(side.told.rate));
     side.bytes = value(side.told.bytes).unwrap_or(0.0);
