@@ -38,7 +38,8 @@ const MOST_WORDS: usize = 500;
 /// Longest label in characters: each report has it.
 const LONGEST_LABEL: usize = 256;
 
-static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE\s*$"));
+static TITLE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?:^|\s)OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE\s*$"));
 static ROW: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\s*([A-Z][A-Za-z0-9/%+ -]*?)\s*: +(?:(\S+) +(\S+)|\[ ?(.*?) ?\])\s*$"));
 static LATENCY: LazyLock<Regex> = LazyLock::new(|| regex(r"(avg|max)=([0-9.]+)(us|ms|s)\b"));
@@ -227,11 +228,16 @@ fn words(text: &Text, at: usize, before: usize) -> Option<Vec<String>> {
         }
     }
     let mut words = whole.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
-    words.find(|word| word.rsplit('/').next() == Some(NAME))?;
+    // In a container it is called by the name of its image.
+    let called = |word: &str| word.rsplit('/').next().and_then(|name| name.split(':').next()) == Some(NAME);
+    words.find(|word| called(word))?;
     let ends = |word: &&str| !word.starts_with([';', '|', '&', '>']) && !word.starts_with("2>");
     let words: Vec<String> = words.take_while(ends).take(MOST_WORDS).map(str::to_owned).collect();
     // A sentence that begins with its name, or options that were left out, are no command.
-    (words.iter().any(|word| word.starts_with('-')) && !words.iter().any(|word| word == "...")).then_some(words)
+    let shows = |word: &String| word.starts_with("--help") || word == "--version" || word == "-h";
+    let is_call =
+        words.iter().any(|word| word.starts_with('-')) && !words.iter().any(|word| word == "..." || shows(word));
+    is_call.then_some(words)
 }
 
 /// What one phase tells, of reads and writes together where it mixes them.

@@ -1,6 +1,6 @@
 //! hdparm `-t` and `-T`, with `--direct` or without.
 //!
-//! Its MB are 2^20 bytes, and its kB 2^10 (`time_device` and `time_cache` in its source, hdparm.c, to be had from
+//! That of busybox prints kB/s. Its MB are 2^20 bytes, and its kB 2^10 (`time_device` and `time_cache` in its source, hdparm.c, to be had from
 //! <https://sourceforge.net/projects/hdparm/>). Disk reads are read one after another from the start of the device, or
 //! from an offset, by one process. Cached reads are no figures of the disk: hdparm(8) calls them an indication of
 //! processor, cache and memory; with `--direct` they show the cache and the interface of the drive.
@@ -29,7 +29,7 @@ const MOST_BETWEEN: usize = 6;
 
 /// The beginning of a figure, and the figure where it was not cut off.
 static TIMING: LazyLock<Regex> = LazyLock::new(|| {
-    let figure = r"\s*([0-9.]+) *([kMG]?B) in +([0-9.]+) seconds *= *([0-9.]+)\s*([kMG]?B)/sec";
+    let figure = r"\s*([0-9.]+) *([kMG]?B) in +([0-9.]+) seconds *= *([0-9.]+)\s*([kMG]?B)/s(?:ec)?";
     let pattern = format!(
         r"Timing (O_DIRECT )?(buffered |buffer-)?(cached?|disk) reads *(\(offset [^)]{{0,40}}\))? *:(?:{figure})?"
     );

@@ -34,15 +34,14 @@ static GROUP: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*Run status group (\
 /// Whether the sum of a group begins at a line, or is in it.
 pub(super) fn begins(text: &Text, at: usize) -> bool {
     let line = text.line(at);
-    let sum = is_sum(line) && side(line).is_some()
-        || direction(line).is_some()
-        || is_group(line) && side(text.line(at + 1)).is_some();
-    // Results whose sum it is may stand above, with something between that somebody wrote.
+    let alone = direction(line).is_some();
+    let sum = is_sum(line) && side(line).is_some() || is_group(line) && side(text.line(at + 1)).is_some();
+    // Results whose sum it is may stand above, with prose between.
     let own =
         |line: &str| side(line).or_else(|| direction(line)).is_some() || GROUP.is_match(line) || line.trim().is_empty();
     let above = (at.saturating_sub(MOST_ABOVE)..at).rev().map(|line| text.line(line));
     let mut results = above.skip_while(|line| own(line)).take_while(|line| !is_group(line));
-    sum && !results.any(super::text::is_result)
+    (alone || sum) && !results.any(|line| super::text::is_result(line) || sum && direction(line).is_some())
 }
 
 /// The number of the group whose sum follows.
