@@ -95,7 +95,7 @@ fn of_medium(medium: &str, runs: &[&Record], how: Aggregate) -> Vec<AggregateRow
     };
     for load in loads(runs.iter().copied()) {
         for quantity in [Quantity::Iops, Quantity::BytesPerSecond] {
-            // Of sequential work nobody counts operations.
+            // Operations per second are not a usual figure of sequential work.
             if quantity == Quantity::usual(&load) || quantity == Quantity::BytesPerSecond {
                 let values = runs.iter().filter_map(|run| of_run(run, &load, quantity)).collect();
                 let unit = if quantity == Quantity::Iops { "IOPS" } else { "bytes/s" };

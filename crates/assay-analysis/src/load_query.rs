@@ -53,7 +53,7 @@ impl LoadQuery {
                 "fsync" | "fdatasync" => ask.synced = true,
                 "synced" => ask.synced = true,
                 "offered" | "think" | "time" => ask.conditions.push(word.to_owned()),
-                // The load beside it is told to the end.
+                // The concurrent workload takes all remaining words.
                 "beside" => ask.conditions.push(format!("beside {}", words.by_ref().collect::<Vec<_>>().join(" "))),
                 "every" => ask.conditions.push(format!("every {}", words.next().ok_or_else(|| bad(word))?)),
                 _ if word.contains('/') && Blocks::parse(word).is_ok() => ask.conditions.push(word.to_owned()),

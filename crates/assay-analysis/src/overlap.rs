@@ -155,7 +155,8 @@ impl Common {
 mod tests {
     use super::*;
 
-    /// Two nodes of `nodes`, the second of which began so many thousandths of a repeat later, on clocks known so well.
+    /// Two of `nodes` nodes. The second began `late_ns` later, where a repeat takes 1000 ns; clocks are known within
+    /// `bound_ns`.
     fn two(late_ns: i64, bound_ns: i64, nodes: u32) -> Common {
         let part = |node: usize, began_ns| Part { node, began_ns, end_ns: began_ns + 1000, bound_ns, nodes, rate: 1.0 };
         Common { parts: vec![part(0, 0), part(1, late_ns)] }

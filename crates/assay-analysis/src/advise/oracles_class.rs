@@ -110,7 +110,7 @@ fn a_card_at_all_thresholds_seldom_fails() {
     for _ in 0..drawn {
         failed += usize::from(status(&card(&at(10e6), &at(1500.0), &at(500.0)), "A1") == Status::Fail);
     }
-    // Five percent, and three standard errors of so many draws.
+    // Five percent, plus three standard errors of this number of draws.
     assert!(failed as f64 / f64::from(drawn) < 0.05 + 3.0 * (0.05f64 * 0.95 / 2000.0).sqrt(), "{failed}");
 }
 

@@ -288,8 +288,8 @@ fn nuisances_are_told() {
     assert!(c.notes.contains(&Note::SeveralModels { group: 1, models: 2 }));
 }
 
-/// For how many completions was waited, on which processors, and polled for or not: the same load, of which figures are
-/// compared, and whoever reads the comparison is told.
+/// A difference in the completions awaited at once, the processors, or polling does not make another load. The figures
+/// are compared, and a note tells the reader of the difference.
 #[test]
 fn loads_that_were_done_in_different_manners_are_named() {
     let (a, mut b) = (card("a", "1", &SLOW), card("b", "2", &SLOW));
@@ -422,7 +422,7 @@ fn repeats(dice: &mut Generator, mean: f64, noise: f64, wish: f64) -> Vec<f64> {
     values
 }
 
-/// Share of pairs of cards, the second so many times as fast, that are called different.
+/// Share of pairs of cards that are called different, where the second card is `ratio` times as fast.
 fn called_different(dice: &mut Generator, ratio: f64, noise: f64, wish: f64, margin: f64, of: u32) -> f64 {
     let request = Request { margin, ..runs() };
     let mut measured = |id: &str, mean: f64| {

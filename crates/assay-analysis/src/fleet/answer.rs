@@ -48,7 +48,7 @@ pub struct FleetReport {
 }
 
 impl FleetReport {
-    /// Nodes of which nothing is missing.
+    /// Nodes that miss nothing.
     #[must_use]
     pub fn complete(&self) -> usize {
         self.nodes.iter().filter(|node| node.complete).count()

@@ -130,13 +130,13 @@ fn keep_own(orders: &mut Vec<Order>, field: &[Model]) {
     }
 }
 
-/// Models of which figures cannot be weighed against each other are in no race.
+/// Refuses a race between models whose figures cannot be compared.
 fn refuse(orders: &Orders, leader: Option<usize>, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
     refuse_apart(orders, field, contenders)?;
     refuse_flattered(leader, field, contenders)
 }
 
-/// Models that were measured with computers which nothing connects are in no race with each other.
+/// Refuses a race between models whose computers no common unit connects.
 fn refuse_apart(orders: &Orders, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
     let is_in = |at: &usize| assay_stats::plan::in_race(contenders, *at) && !field[*at].dropped;
     let left: Vec<&str> = (0..field.len()).filter(is_in).map(|at| field[at].name.as_str()).collect();
@@ -149,7 +149,7 @@ fn refuse_apart(orders: &Orders, field: &[Model], contenders: &[Contender]) -> R
     }
 }
 
-/// The best of several runs may trail a mean, and not lead it: on average its medium does less.
+/// A model whose figure is the best of several runs may trail a mean, but not lead it: on average its medium is slower.
 fn refuse_flattered(leader: Option<usize>, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
     let others =
         |at: &usize| assay_stats::plan::in_race(contenders, *at) && !field[*at].dropped && !field[*at].flattered;

@@ -34,21 +34,21 @@ pub(super) struct Level<'a> {
 }
 
 impl Setting<'_> {
-    /// `None` where nobody has a figure.
+    /// `None` where no model has a figure.
     pub(super) fn level(&self, load: &Load, quantity: Quantity) -> Option<Level<'_>> {
         let (sessions, excluded) = self.catalogue.gather(load, quantity);
-        // Values have been looked at: the only error left is that there are none.
+        // The values have been checked: the only possible error is that there are none.
         let fit = fit(&sessions, &observations(&sessions))?;
         let held = self.held(&sessions, load);
         Some(Level { sessions, excluded, fit, held })
     }
 
-    /// What slots and rounds added to each unit, and who is at the ceiling.
+    /// The effects of slots and rounds on each unit, and the units at the ceiling.
     pub(crate) fn levels(&self, load: &Load, quantity: Quantity) -> Levels {
         self.level(load, quantity).map_or_else(Levels::default, |level| Levels::from(&level))
     }
 
-    /// The models in order, as far as their units allow.
+    /// Orders the models, as far as their units allow.
     pub(super) fn order(
         &self,
         fit: &Fit,
@@ -71,7 +71,7 @@ impl Setting<'_> {
         }
     }
 
-    /// Units at the ceiling by model and unit: half of their records are, or more.
+    /// Units at the ceiling by model and unit: at least half of their records are.
     fn held(&self, sessions: &[Session<'_>], load: &Load) -> Held {
         let mut records: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
         for session in sessions {
@@ -218,7 +218,7 @@ pub(crate) struct DecidedLoad {
 }
 
 impl DecidedLoad {
-    /// `None` where nobody has a figure.
+    /// `None` where no model has a figure.
     pub(crate) fn of(setting: &Setting<'_>, load: &Load, quantity: Quantity, exploratory: bool) -> Option<Self> {
         let level = setting.level(load, quantity)?;
         let ranking = setting.order(&level.fit, &level.held, quantity, exploratory).ok();

@@ -57,14 +57,14 @@ fn all_six_cards_tie_at_the_ceiling() {
     assert_eq!(primary.models.iter().flat_map(|m| &m.units).filter(|u| u.at_ceiling).count(), 6);
     assert!(primary.models.iter().all(|m| m.layer == Some(1) && m.estimate.as_ref().unwrap().high.is_none()));
     assert!(primary.smallest_ratio.is_none() && primary.critical.is_none());
-    // At 128 KiB both SanDisk models are held and the EVO is not; at 64 KiB nobody is.
+    // At 128 KiB both SanDisk models are at the ceiling and the EVO is not; at 64 KiB no model is.
     let held = |kib| -> Vec<String> {
         let report = by("read", kib, RankOptions { ceiling, ..RankOptions::default() });
         report.primary.models.into_iter().filter(|m| m.at_ceiling).map(|m| m.model).collect()
     };
     assert_eq!(held(128).len(), 2);
     assert!(!held(128).contains(&EVO.to_owned()) && held(64).is_empty());
-    // Nobody needs to say the ceiling: the article states the bus, and the three models' best rates agree.
+    // The ceiling need not be given: the article states the bus, and the best rates of the three models agree.
     let stated = by("read", 256, RankOptions::default()).primary;
     assert_eq!(stated.ceiling.unwrap().source, CeilingSource::Records);
     let mut unstated = cards();
