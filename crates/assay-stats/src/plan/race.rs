@@ -158,12 +158,12 @@ pub fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, 
     Ok(Step { action, dropped, chances: Some(chances), close_models })
 }
 
-/// The class of models that race: sound ones, or those of which units failed where there are no others.
+/// The failure class of the models that race: sound models, or models with failed units where there are no sound ones.
 fn class(contenders: &[Contender]) -> Option<Outcome> {
     contenders.iter().map(|c| c.outcome).min().filter(|class| *class < Outcome::Corrupt)
 }
 
-/// Whether nothing that happened to the units of a model keeps it out of the race.
+/// Whether a model is not excluded from the race by what happened to its units.
 #[must_use]
 pub fn in_race(contenders: &[Contender], model: usize) -> bool {
     contenders.get(model).is_some_and(|c| class(contenders) == Some(c.outcome))

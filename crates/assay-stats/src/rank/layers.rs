@@ -55,7 +55,7 @@ impl Order {
         (1 + above, self.n - below)
     }
 
-    /// The layer of each, counted from 0: nobody left is better than a member of the next one.
+    /// The layer of each model, counted from 0: no remaining model is better than a member of the next layer.
     pub(super) fn layers(&self) -> Vec<usize> {
         let mut layers = vec![usize::MAX; self.n];
         let mut left = self.n;
@@ -67,7 +67,7 @@ impl Order {
                 .filter(|&k| !(0..self.n).any(|j| open(j, &layers) && self.is_better(j, k)))
                 .collect();
             if members.is_empty() {
-                // A circle, which means in order cannot make; the rest shares a layer.
+                // A cycle, which ordered means cannot produce. All remaining models share a layer.
                 members = (0..self.n).filter(|&k| open(k, &layers)).collect();
             }
             for k in &members {

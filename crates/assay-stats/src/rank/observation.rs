@@ -25,7 +25,7 @@ pub struct Observation<'a> {
 }
 
 impl<'a> Observation<'a> {
-    /// A repeat of which nothing but the unit is known.
+    /// A repeat of a known unit, without slot, wave, day and order.
     pub fn new(model: impl Into<Cow<'a, str>>, unit: impl Into<Cow<'a, str>>, value: f64) -> Self {
         Self {
             model: model.into(),

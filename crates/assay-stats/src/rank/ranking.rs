@@ -18,19 +18,20 @@ use super::verdict::{Better, Pair};
 use crate::power::Test;
 use crate::variation::{between_units, specimens};
 
-/// Fewer degrees of freedom over all models make no ranking.
+/// The fewest degrees of freedom over all models that allow a ranking.
 const LEAST_DEGREES: u32 = 2;
-/// Fewer make one that is called weak.
+/// With fewer degrees of freedom, a ranking is called weak.
 const WEAK_DEGREES: u32 = 4;
-/// What a pair may take of the chance of its own test, one over this: an erratic model meets each of the others with one
-/// error. Of five models of three units, one of which varies four times as much, it keeps the chance of any false order
-/// at 6.5 % (simulated).
+/// Divisor of the error probability for the test of a pair by its own variance: an erratic model meets all others with
+/// the same error. With five models of three units, where one varies four times as much, it keeps the probability of
+/// any false order at 6.5 % (simulated).
 fn several(models: usize) -> f64 {
     (1.0 + (models as f64 - 2.0) / 6.0).clamp(1.0, 2.0)
 }
 
-/// The tests that a ranking of so many models makes of a pair of them, each with so many units: by the deviation of all,
-/// and by their own. That by all is the largest of all pairs; Bonferroni's share of the chance is a little less than its.
+/// The tests of one pair in a ranking of `models` models with `units` units each: by the pooled deviation, and by the
+/// deviation of the pair. The ranking uses the largest statistic of all pairs for the pooled test; Bonferroni's share
+/// of the error probability is a little smaller than that of the largest statistic.
 #[must_use]
 pub fn tests(models: u32, units: u32, alpha: f64) -> Vec<Test> {
     let pairs = f64::from(models * (models - 1) / 2).max(1.0);
@@ -151,7 +152,7 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
     let degrees = pool.map_or(0, |(_, degrees)| degrees);
 
     let mut pairs = all_pairs(&models, shared);
-    // Of models of different failure classes speed orders nothing, and is told all the same.
+    // Speed does not order models of different failure classes, but their ratio is still reported.
     let untold = |pair: &Pair| {
         let (a, b) = (models[pair.first], models[pair.second]);
         a.censored && b.censored || shared.apart(&a.name, &b.name)
@@ -261,7 +262,7 @@ fn test(
         if pair.verdict == Better::FirstFailsLess {
             continue;
         }
-        // The best of several runs is above what its medium does on average, by nobody knows how much.
+        // The best of several runs is above the mean of its medium by an unknown amount.
         let flattered = (models[pair.first].flattered, models[pair.second].flattered);
         pair.verdict = if differ && !second && flattered == (true, false) {
             Better::BestOf

@@ -69,16 +69,16 @@ fn find(root: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// Who was measured where and when.
+/// The unit and the factor levels of each observation.
 #[derive(Debug, Clone)]
 pub(super) struct Design {
     /// Unit of each observation.
     pub(super) unit: Vec<usize>,
-    /// What each observation counts for.
+    /// Weight of each observation.
     pub(super) weight: Vec<f64>,
     /// Number of units; each has an observation.
     pub(super) units: usize,
-    /// Factors that are swept out.
+    /// Factors whose effects are removed.
     pub(super) factors: Vec<Factor>,
 }
 
@@ -105,7 +105,7 @@ impl Design {
         self.sweep_until(y, SETTLED, ROUNDS)
     }
 
-    /// The same, ended at this tolerance or after so many rounds.
+    /// The same with a tolerance and a largest number of rounds.
     pub(super) fn sweep_until(&self, y: &[f64], tolerance: f64, rounds: usize) -> Effects {
         let mut residuals = y.to_vec();
         let mut unit = vec![0.0; self.units];
