@@ -130,18 +130,18 @@ pub(super) fn conditions(records: &[Record]) -> Vec<(String, String)> {
     lines
 }
 
-/// From the first record to the last.
+/// The dates of the first and the last record.
 fn days(records: &[Record]) -> Option<String> {
     let created = records.iter().map(|record| record.created.as_str()).filter(|created| !created.is_empty());
     let (first, last) = (facts::when(created.clone().min()?), facts::when(created.max()?));
     Some(if first == last { first } else { format!("{first} to {last}") })
 }
 
-/// Facts that say how it was measured.
+/// Facts about the conditions of the measurement.
 const CONDITIONS: [&str; 5] = ["bus", "host", "machine", "run", "manner"];
-/// What is said of a bus or host of which nothing is known.
+/// The value for an unknown bus or host.
 const UNKNOWN: &str = "unknown";
-/// Values of a fact that are listed.
+/// Number of values of a fact that are listed.
 const LISTED: usize = 6;
 
 fn listed(values: &[String]) -> String {

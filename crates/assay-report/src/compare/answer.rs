@@ -182,7 +182,7 @@ pub(super) fn overall(c: &Comparison) -> (String, Paint) {
     let names = names(c);
     let name = |at: usize| names.get(at).cloned().unwrap_or_default();
     let mut each: Vec<String> = Vec::new();
-    // Of many groups those of which the same is said are named together.
+    // Groups with the same verdict are named together where there are many groups.
     let mut together: Vec<(&str, Vec<String>)> = Vec::new();
     for pair in load.pairs.iter().filter(|pair| pair.first == reference) {
         let second = name(pair.second);
@@ -214,11 +214,11 @@ fn names(c: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// Groups are named in a sentence, and pairs without the reference are said, for so many; the JSON document has
-/// them all.
+/// The largest number of groups for which a sentence names groups and includes the pairs without the reference. The
+/// JSON document has all pairs.
 const FEW: usize = 5;
 
-/// All pairs of few groups, or those with the reference.
+/// All pairs if there are few groups, else those with the reference.
 pub(super) fn said<'a>(c: &Comparison, load: &'a LoadComparison) -> impl Iterator<Item = &'a Pair> {
     let reference = load.pairs.first().map_or(0, |pair| pair.first);
     let all = load.primary && c.groups.len() <= FEW;

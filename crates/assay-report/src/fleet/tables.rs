@@ -52,7 +52,7 @@ fn figure(load: &LoadRow, figure: Option<&Figure>) -> Cell {
     Cell::with(format!("{bound}{value}"), format!("{}{mark}", beside(figure.to_median)))
 }
 
-/// Ratios to the median alone: in the place of a picture.
+/// The ratios to the median, which replace a picture.
 pub(super) fn map(report: &FleetReport) -> Table {
     let cell = |load: &LoadRow, at: usize| -> Cell {
         match &load.figures[at] {

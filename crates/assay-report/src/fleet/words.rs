@@ -129,11 +129,11 @@ fn odd(report: &FleetReport) -> String {
     }
 }
 
-/// So many nodes of one model are enough.
+/// The number of nodes of one model that is enough to name an odd one.
 const ENOUGH: usize = 4;
 
 fn too_few(report: &FleetReport) -> String {
-    // Four nodes are there: their media do not tell that they are of one model, or are of several.
+    // There are enough nodes, but their media do not report one common model.
     let mend = if report.nodes.len() >= ENOUGH {
         "; --label model=NAME sets the model of media that do not report it"
     } else {

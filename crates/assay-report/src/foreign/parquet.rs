@@ -106,7 +106,7 @@ mod tests {
                 } else {
                     row.get_string(at).cloned()
                 };
-                // Text is cleaned of what terminals obey, of which published figures have nothing.
+                // Text is escaped for terminals, but published figures contain nothing to escape.
                 assert_eq!(got.unwrap_or_default(), want[at], "{name} of row {seen}");
             }
         }

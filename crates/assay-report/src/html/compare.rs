@@ -10,7 +10,7 @@ use crate::document::Cell;
 use crate::presented::{Figure, Listed, LoadRow, Mark, Overview, Presented};
 use crate::verdict::capitalised;
 
-/// So many loads are shown at once; more are folded.
+/// The number of loads that are shown unfolded.
 const LOADS_OPEN: usize = 8;
 
 /// What the records come to, and a way to each of them.

@@ -90,7 +90,7 @@ impl<'a> Presented<'a> {
         facts.collect()
     }
 
-    /// What explains a table of the figures: intervals, the bus, and marks.
+    /// The legend of a table of figures: intervals, the bus, and marks.
     pub(crate) fn legend(&self) -> Vec<String> {
         let mut parts = self.certainty();
         let shared = || self.figures().any(|figures| figures.share.is_some());
@@ -113,12 +113,12 @@ impl<'a> Presented<'a> {
         if let Some(e) = with_interval().next() {
             let level = e.level.map_or_else(String::new, |l| format!("{} ", percent(l)));
             let (least, most) = with_interval().fold((e.n, e.n), |(least, most), e| (least.min(e.n), most.max(e.n)));
-            // A workload of which enough is known is left sooner than others.
+            // Workloads with enough information end after fewer repeats.
             let repeats = if least == most { most.to_string() } else { format!("{least} to {most}") };
             parts.push(format!("± {level}over {repeats} repeats of this run, if independent"));
         }
         if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
-            // A figure that was printed has none, however many runs are behind it.
+            // A printed figure has no interval, regardless of the number of runs behind it.
             let why = if self.record.is_printed() {
                 "n: number of runs; no interval given"
             } else {

@@ -18,19 +18,19 @@ pub(super) fn unit(ranking: &LoadRanking) -> (&'static str, f64) {
     crate::figure::unit(ranking.quantity, first)
 }
 
-/// What the figures are, for a heading: `IOPS`, `p99 latency`.
+/// The name of the metric, for a heading: `IOPS`, `p99 latency`.
 pub(super) fn metric(ranking: &LoadRanking) -> &'static str {
     ranking.quantity.title()
 }
 
-/// Which load and figure decide, and who chose them.
+/// The deciding load and metric, and whether the user chose them.
 pub(super) fn deciding(report: &RankReport) -> String {
     let primary = &report.primary;
     let chosen = if report.primary_by_default { "chosen by default; --load names another" } else { "as asked for" };
     format!("By {} of {}, {chosen}.", metric(primary), clean(&primary.title))
 }
 
-/// What the other loads are worth.
+/// The error probability of the other loads.
 pub(super) fn exploratory(report: &RankReport) -> String {
     format!(
         "Exploratory: {}, each with its own chance of {} % of a false order.",
@@ -39,8 +39,8 @@ pub(super) fn exploratory(report: &RankReport) -> String {
     )
 }
 
-/// Exploratory loads by what was found, so that it is told once: in the order of the first of each, and last those under which
-/// nothing was ranked.
+/// Exploratory loads by result, so that each result is shown once. The results are in the order of their first loads;
+/// loads without a ranking come last.
 pub(super) fn by_finding(report: &RankReport) -> Vec<(String, Vec<&LoadRanking>)> {
     let mut alike: Vec<(String, Vec<&LoadRanking>)> = Vec::new();
     for ranking in &report.exploratory {

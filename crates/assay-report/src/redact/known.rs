@@ -61,7 +61,7 @@ impl Known {
         known.find(|(identity, _)| identity.eq_ignore_ascii_case(text)).map(|(_, name)| name.as_str())
     }
 
-    /// `text` that is no sentence of ours, such as a label, with the identities in it replaced, and nothing else.
+    /// Replaces identities in a `text` that assay did not write, such as a label. Nothing else is replaced.
     pub(super) fn replaced(&self, text: &str) -> String {
         if let Some(name) = self.whole(text) {
             return name.to_owned();
@@ -73,8 +73,8 @@ impl Known {
     }
 }
 
-/// `text` with each part replaced that `find` finds at the start of the rest; it is told whether a word goes
-/// on there, and answers with the length in bytes and what to put in its place.
+/// Replaces each part of `text` that `find` recognises at the start of the remaining text. The second argument of
+/// `find` says whether a word continues there. `find` returns the length in bytes and the replacement.
 pub(super) fn replaced(text: &str, mut find: impl FnMut(&str, bool) -> Option<(usize, String)>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -12,7 +12,7 @@ use crate::facts::{Fact, Rank};
 use crate::figure::percent;
 use crate::line::Paint;
 
-/// Parts that hold data are named up to so many.
+/// The largest number of data parts that are listed.
 const PARTS: usize = 8;
 
 /// `61 440 sectors of 512 B: 60 000 good, 1 440 overwritten`.

@@ -195,7 +195,7 @@ pub fn sopine() -> Host {
     }
 }
 
-/// A record of which everything but measurements is there.
+/// A complete record without measurements.
 pub fn bare_record() -> Record {
     let reason = "io_uring is available with fixed buffers and registered files";
     let (tool, suite) = (Tool::assay("0.1.0", "uring", reason), SuiteRef::new("quick", 1));
