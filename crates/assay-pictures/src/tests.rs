@@ -111,7 +111,7 @@ fn the_check_itself_finds_what_is_malformed() {
     assert_eq!(well_formed("<svg a=\"1\"><text>x &amp; y</text><rect/></svg>\n"), Ok(3));
 }
 
-/// Nodes of a run, of which one writes slowly and one has no figure that can be drawn as a number.
+/// Nodes of a run. One writes slowly, and one has a figure that is not a number.
 fn nodes() -> Vec<Record> {
     let mut records = hostile();
     for (at, record) in records.iter_mut().enumerate() {
