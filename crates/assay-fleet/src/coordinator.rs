@@ -1,4 +1,4 @@
-//! The side that nodes connect to: lets them in, answers their clocks, tells them when to begin, takes their records.
+//! The side that nodes connect to: admits them, answers their clock requests, starts repeats, and takes the records.
 
 use std::fmt;
 use std::net::TcpListener;
@@ -25,21 +25,21 @@ use crate::transport::{Connection, Endpoint, Listener};
 use crate::unauthenticated::Unauthenticated;
 use crate::wire::{Receiver, Sender, WireError};
 
-/// Who does not say who it is by then is no node.
+/// Time for a connection to identify itself as a node.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// A node of which nothing is heard for so long is lost: it sends a line a second, unless it just began a repeat.
+/// A node that sends nothing for this long is lost. It sends a line a second, except around the beginning of a repeat.
 const SILENCE: Duration = Duration::from_secs(30);
-/// How long a line may take to be taken over by the system.
+/// Time for the system to accept a line.
 const SEND: Duration = Duration::from_secs(5);
-/// A node that has its answer leaves within this.
+/// Time for a node to leave after its answer.
 const LEAVING: Duration = Duration::from_secs(2);
-/// How often it is looked whether time alone decides something.
+/// Interval at which timeouts are checked.
 const TICK: Duration = Duration::from_millis(50);
-/// Nodes that are far below the others are waited for a tenth of the time of the suite at most.
+/// The coordinator waits for nodes that are far below the others for at most a tenth of the time of the suite.
 const PATIENCE: u32 = 10;
-/// In a short suite so long all the same: a first look that was wrong must not cost a node its only repeat.
+/// The shortest such wait, for short suites: a wrong first look must not cost a node its only repeat.
 const LEAST_PATIENCE: Duration = Duration::from_secs(10);
-/// What a thread of a connection needs.
+/// Stack size of the thread of a connection.
 const STACK: usize = 256 * 1024;
 
 /// Who is expected to what.
@@ -539,7 +539,7 @@ mod tests {
     use crate::message::Live;
     use crate::{Joining, NodeClock};
 
-    /// Threat 4.5: a node sends as fast as it can, and nobody takes what is told of it.
+    /// Threat 4.5: a node sends as fast as it can, and its events are not taken.
     #[test]
     fn a_reader_that_stands_still_is_told_the_newest_and_the_end() {
         let key = RunKey::new().unwrap();
@@ -564,7 +564,7 @@ mod tests {
         let hash = blake3::hash(b"{}").to_hex().to_string();
         joined.sender.send(&FromNode::Record { bytes: 2, hash }).unwrap();
         joined.sender.send_bytes(b"{}").unwrap();
-        // All of it was taken when the record is, and the words to begin were said.
+        // When the record has been taken, so have all messages before it, and the replies to them were sent.
         while !matches!(joined.receiver.receive(HANDSHAKE).unwrap(), FromCoordinator::Kept { .. }) {}
         assert!(events.waiting() < 1100, "{}", events.waiting());
         let all: Vec<_> = events.try_iter().collect();

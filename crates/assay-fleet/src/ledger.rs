@@ -1,4 +1,4 @@
-//! What a run on a cluster has come to, node by node: kept after each change, so that it can be resumed.
+//! The state of a run on a cluster, node by node. It is saved after each change, so that the run can be resumed.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,12 +26,12 @@ pub struct Ledger {
     pub at_a_time: Option<u32>,
     /// The program on the nodes.
     pub program: String,
-    /// What they were told besides.
+    /// Further arguments of the program.
     pub arguments: Vec<String>,
-    /// What Ansible is told besides.
+    /// Further input of Ansible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inventory: Option<Inventory>,
-    /// Of an experiment plan, which turn of it this is.
+    /// For an experiment plan, the turn of the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation: Option<Rotation>,
     /// The loads that all nodes run; absent before they are settled.
@@ -190,10 +190,10 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Its text.
+    /// The JSON text.
     ///
     /// # Errors
-    /// None that is known of.
+    /// No error is known.
     pub fn to_json(&self) -> Result<String, String> {
         serde_json::to_string_pretty(self).map_err(|error| error.to_string())
     }

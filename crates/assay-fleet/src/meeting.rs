@@ -9,7 +9,7 @@ use assay_runner::Step;
 pub enum Mode {
     /// All begin each repeat together.
     Simultaneous,
-    /// So many have their turn at a time; with one, each measures alone.
+    /// At most this many nodes measure at a time; with 1, each measures alone.
     Staggered(u32),
 }
 
@@ -24,7 +24,7 @@ impl Mode {
         }
     }
 
-    /// How many of `nodes` measure at a time at most.
+    /// The largest number of `nodes` nodes that measure at a time.
     #[must_use]
     pub fn at_a_time(self, nodes: u32) -> u32 {
         match self {
@@ -58,7 +58,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Those of a run on `nodes` nodes, more than half of which are enough.
+    /// The rules of a run on `nodes` nodes, with a quorum of more than half of them.
     #[must_use]
     pub fn new(mode: Mode, nodes: u32) -> Self {
         Self {

@@ -70,16 +70,16 @@ pub enum FromNode {
     },
     /// What it does, once a second at most.
     Live(Live),
-    /// The record follows: so many bytes, in the frames after this one.
+    /// The record follows in the next frames.
     Record {
-        /// Length.
+        /// Length in bytes.
         bytes: u64,
-        /// BLAKE3 of them, 64 hexadecimal digits.
+        /// BLAKE3 hash of these bytes, 64 hexadecimal digits.
         hash: String,
     },
 }
 
-/// What a node does at the moment.
+/// The current activity of a node.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -33,12 +33,12 @@ const FURTHEST: Duration = Duration::from_secs(60);
 /// How long the coordinator may take to keep a record.
 const KEEPING: Duration = Duration::from_secs(60);
 
-/// What a node tells once a second; filled in by whoever follows the run.
+/// The status that a node sends once a second. The observer of the run fills it in.
 #[derive(Debug, Clone, Default)]
 pub struct LiveLine(Arc<Mutex<Live>>);
 
 impl LiveLine {
-    /// Changes what is told.
+    /// Changes the status.
     pub fn set(&self, change: impl FnOnce(&mut Live)) {
         change(&mut lock(&self.0));
     }
@@ -104,16 +104,16 @@ impl Node {
         (&self.part.run, &self.part.node)
     }
 
-    /// What is told once a second.
+    /// The status that is sent once a second.
     #[must_use]
     pub fn live(&self) -> LiveLine {
         self.live.clone()
     }
 
-    /// Hands the record over; its identity at the coordinator.
+    /// Delivers the record, and returns its identity at the coordinator.
     ///
     /// # Errors
-    /// Where the coordinator is gone or does not take it: then it stays here, to be fetched.
+    /// Where the coordinator is gone or does not take the record: it stays here, to be fetched.
     pub fn deliver(&mut self, document: &[u8]) -> Result<String, NotKept> {
         if let Some(lost) = &self.part.lost {
             return Err(NotKept::Other(lost.clone()));
@@ -385,14 +385,14 @@ impl Heart {
                 let line = FromNode::Live(lock(&live.0).clone());
                 let mut lost = {
                     let mut sender = lock(&sender);
-                    // Meanwhile the record may have been sent, which is the last thing that is: a line after it that
-                    // nobody reads would reset the connection, and the answer with it.
+                    // The record may have been sent meanwhile, and it is the last message. The coordinator would not
+                    // read a line after it, so the connection would be reset and the answer lost.
                     if lock(&heart.state).stopped {
                         return;
                     }
                     sender.send(&line).is_err()
                 };
-                // While the thread that measures waits for the word to begin, it listens itself.
+                // While the measuring thread waits for the start of a repeat, it receives messages itself.
                 if let Ok(mut receiver) = receiver.try_lock()
                     && !lock(&heart.state).heard
                 {

@@ -107,7 +107,7 @@ impl RemoteNode<'_> {
             Launcher::Ssh => {
                 let script: Vec<String> = words.iter().map(|word| posix_word(word)).collect();
                 let mut command = Command::new("ssh");
-                // Nobody is there to be asked for a password.
+                // No user is present to enter a password.
                 command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"]);
                 command.args([
                     "--",

@@ -11,19 +11,20 @@ use assay_core::suite::{MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH};
 use assay_runner::{Ability, AbleLoad, CommonLoad, CommonLoads};
 use serde::{Deserialize, Serialize};
 
-/// Most workloads of which nodes say what they can do.
+/// The largest number of workloads for which nodes report their abilities.
 pub(crate) const MAX_LOADS: usize = 1024;
-/// An operation that takes longer than this is none: the time of a run is bounded by days.
+/// A longer operation, in seconds, is not plausible: the time of a run is bounded by days.
 const LONGEST_OPERATION_S: f64 = 1e7;
-/// The smallest and the largest test area that is believed, in bytes.
+/// The smallest and the largest plausible test area, in bytes.
 const LEAST_AREA: u64 = 4096;
 const LARGEST_AREA: u64 = 1 << 60;
 
-/// The loads of a run, as its coordinator settled them. They are kept, so that nodes that are measured later run the same.
+/// The loads of a run, as its coordinator settled them. They are kept, so that nodes that measure later run the same
+/// loads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settled {
-    /// Nodes that had said what they can do.
+    /// Number of nodes that had reported their abilities.
     pub nodes: u32,
     /// Test area of all nodes in bytes.
     pub area_bytes: u64,
@@ -192,7 +193,7 @@ mod tests {
         assert!(!own[1].far_below && own[1].queue_depth == 32, "it reads as the others do");
     }
 
-    /// Equal cards of which some chose QD1 and some QD2 all run QD1, and none is far below.
+    /// Where some equal cards chose QD1 and others QD2, all run QD1, and none is far below.
     #[test]
     fn the_least_of_equal_nodes_is_common_to_all() {
         let all: Vec<Ability> = (0..27).map(|n| able(10.0, if n % 5 < 2 { 1 } else { 2 }, 64 * MIB)).collect();

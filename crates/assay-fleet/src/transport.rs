@@ -9,9 +9,9 @@ use std::time::Duration;
 /// Where a coordinator is found, as `--rendezvous` takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
-    /// An address of this machine, which whoever reaches it may connect to.
+    /// An address of this machine. Anyone who can reach it may connect.
     Address(SocketAddr),
-    /// A socket in a directory of this user alone.
+    /// A socket in a directory that only this user can access.
     Socket(PathBuf),
 }
 

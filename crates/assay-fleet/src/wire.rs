@@ -123,7 +123,7 @@ impl Sender {
     }
 }
 
-/// What a frame with so many bytes of content begins with.
+/// The header of a frame with `content` bytes of content.
 fn header(kind: FrameKind, content: usize) -> [u8; HEADER] {
     let [high, low] = u16::try_from(content + TAG).unwrap_or(u16::MAX).to_be_bytes();
     [kind as u8, high, low]
@@ -134,7 +134,7 @@ fn header(kind: FrameKind, content: usize) -> [u8; HEADER] {
 pub(crate) struct Receiver {
     connection: Box<dyn Connection>,
     seal: Option<Seal>,
-    /// What came beyond the last line or frame.
+    /// Bytes received after the last line or frame.
     pending: Vec<u8>,
 }
 
@@ -190,7 +190,7 @@ impl Receiver {
         Ok(frame)
     }
 
-    /// Who sends a byte now and then keeps nobody waiting for longer.
+    /// Reads more until the deadline `end`, so that a slow sender cannot prolong the wait byte by byte.
     fn more_until(&mut self, end: Instant) -> Result<(), WireError> {
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(WireError::Timeout) } else { self.more(left) }

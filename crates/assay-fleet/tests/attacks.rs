@@ -283,7 +283,7 @@ fn frames_in_another_order_or_sent_back_are_not_taken() {
     // The node asks its clock questions one by one: with one held back, it goes on after a while.
     assert!(take_part(&swapping, address).is_err() && swapping.kept.lock().unwrap().is_empty());
 
-    // What the node sends last goes back to it in the place of the next answer.
+    // The last message of the node is sent back to it instead of the next answer.
     let last = Arc::<Mutex<Vec<u8>>>::default();
     let noted = Arc::clone(&last);
     let mut pieces = Pieces::new(2);
@@ -304,7 +304,7 @@ fn frames_in_another_order_or_sent_back_are_not_taken() {
     assert!(take_part(&reflected, address).is_err() && reflected.kept.lock().unwrap().is_empty());
 }
 
-/// The proof of the coordinator is none of the node: sent back, it lets nobody in.
+/// The proof of the coordinator is not a proof of a node: sent back, it admits no connection.
 #[test]
 fn the_proof_of_the_coordinator_is_no_proof_of_a_node() {
     let run = run();

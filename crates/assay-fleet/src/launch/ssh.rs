@@ -10,7 +10,7 @@ use super::words;
 
 pub(super) fn start(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launched> {
     let mut command = Command::new("ssh");
-    // Nobody is there to be asked for a password.
+    // No user is present to enter a password.
     command.args(["-T", "-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes"]);
     command.args(["-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"]);
     if let Some(tunnel) = &place.tunnel {

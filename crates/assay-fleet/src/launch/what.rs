@@ -13,15 +13,15 @@ pub struct Launch<'a> {
     pub run: &'a str,
     /// The program there.
     pub program: &'a str,
-    /// What it is told on all of them.
+    /// Its arguments, the same on all nodes.
     pub arguments: Vec<String>,
-    /// A suite that nodes are handed, who read it on their standard input; Ansible copies a file.
+    /// A suite for the nodes. They read it from standard input; Ansible copies a file.
     pub suite: Option<&'a str>,
-    /// Key of the run, of which each node gets its own alone.
+    /// Key of the run. Each node gets only its own derived key.
     pub key: &'a RunKey,
     /// The nodes.
     pub places: Vec<Place>,
-    /// What Ansible is told besides.
+    /// Further input of Ansible.
     pub inventory: Option<&'a Inventory>,
 }
 
@@ -59,7 +59,7 @@ pub enum FarEnd {
 }
 
 impl FarEnd {
-    /// A socket whose path nobody can foresee.
+    /// A socket with an unpredictable path.
     ///
     /// # Errors
     /// Where the kernel has no random numbers.
