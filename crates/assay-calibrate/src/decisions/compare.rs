@@ -82,7 +82,7 @@ fn said(groups: &[Group<'_>], request: &Request) -> Result<Compared, Failure> {
     Ok(Compared { word, interval: pair.low.zip(pair.high), sides: load.sides.clone(), needed: pair.needed })
 }
 
-/// Pairs of models of which `assay compare --by model` says that the first is better, by little or by much.
+/// Pairs of models where the verdict of `assay compare --by model` is that the first is better, by little or by much.
 ///
 /// # Errors
 /// Models that cannot be compared.
