@@ -120,18 +120,18 @@ impl Card {
     }
 }
 
-/// Less than this a second is told in operations.
+/// Below this many bytes per second, the truth is given in operations per second.
 const FEW_BYTES: u64 = 1_000_000;
-/// Error allowed.
+/// Largest error.
 const MOST: f64 = 0.01;
-/// Error allowed at a few operations a second, where a repeat has a few dozen.
+/// Largest error at a few operations per second, where a repeat has a few dozen operations.
 const MOST_SLOW: f64 = 0.02;
 
 const fn card(limit: Limit, work: Work, block_kib: u64, depth: u32, jobs: u32) -> Card {
     Card { limit, work, block_kib, depth, jobs, budget_seconds: 9, most: MOST }
 }
 
-/// The cards, from 5 to 20,000 operations and from 1 to 400 MB a second.
+/// The cards, from 5 to 20,000 operations per second and from 1 to 400 MB/s.
 pub(crate) const CARDS: [Card; 16] = [
     Card { budget_seconds: 30, most: MOST_SLOW, ..card(ReadBytes(20_480), RandomRead, 4, 4, 1) },
     card(WriteIops(50), RandomWrite, 4, 4, 1),
@@ -144,7 +144,7 @@ pub(crate) const CARDS: [Card; 16] = [
     card(ReadBytes(1_000_000), RandomRead, 64, 1, 1),
     card(WriteBytes(10_000_000), StreamWrite, 1024, 4, 1),
     card(ReadBytes(23_000_000), RandomRead, 64, 32, 1),
-    // 16 MiB in flight are a fifth of a second of this bus, of which a short window holds few.
+    // 16 MiB in flight are a fifth of a second of this bus, so a short window holds only a few of these periods.
     Card { budget_seconds: 24, ..card(ReadBytes(90_000_000), StreamRead, 1024, 4, 4) },
     card(WriteBytes(400_000_000), StreamWrite, 1024, 4, 1),
     card(ReadIops(10_000), Mixed(80), 4, 32, 1),

@@ -101,7 +101,7 @@ pub(crate) fn present() -> Result<(), Missing> {
     Command::new("fio").arg("--version").output().map(drop).map_err(|_| Missing("needs fio".to_owned()))
 }
 
-/// The setting of which `figure` is the largest, in short runs in turns; the report names all of them.
+/// The setting with the largest `figure`, from short runs in alternation. The report names all of them.
 pub(crate) fn best(
     report: &mut Report,
     settings: &[Setting],
