@@ -196,7 +196,8 @@ fn commands_agree_on_load_exclusions_units_and_figures() {
     assert!(judged > stores() / 2 && ordered > 0, "{judged} {ordered}");
 }
 
-/// What is bought, or named as good as the best, is no worse than what costs as much, by the comparison of models.
+/// The model that is bought, or named as good as the best, is no worse than the models that cost as much, by the
+/// comparison of models.
 #[test]
 fn nobody_takes_a_model_that_the_comparison_says_is_worse() {
     let mut taken = 0;
@@ -227,7 +228,7 @@ fn nobody_takes_a_model_that_the_comparison_says_is_worse() {
     assert!(taken > stores(), "{taken}");
 }
 
-/// One record by itself is judged as it is among others of its own unit: the card says what `advise class` says.
+/// A single record is judged as it is among others of its own unit: the card shows the same classes as `advise class`.
 #[test]
 fn a_record_meets_the_classes_alone_that_it_meets_among_others() {
     for seed in 0..40 {

@@ -61,7 +61,7 @@ struct ExcludedDocument {
     load: Option<String>,
     /// Why.
     reason: Reason,
-    /// The reason in words.
+    /// The reason as text.
     text: String,
 }
 
@@ -79,7 +79,7 @@ impl From<Excluded> for ExcludedDocument {
 pub enum Reason {
     /// The load was measured at other depths only.
     OtherDepths {
-        /// What was measured, like `QD1`.
+        /// The depths that were measured, like `QD1`.
         measured: Vec<String>,
     },
     /// This kind of load was measured with other blocks only.
@@ -120,12 +120,12 @@ pub enum Reason {
     },
     /// The unit, in this record or another one, was found to be fake, damaged or failing.
     NotGenuine {
-        /// What was found.
+        /// The verdict of the check.
         cause: String,
     },
     /// The medium failed during the measurement. Its speed until then does not describe it.
     MediumFailed {
-        /// How.
+        /// The failure.
         cause: String,
     },
     /// The run is under way, or was killed.
@@ -160,7 +160,7 @@ pub enum Reason {
     SmallArea {
         /// What the suite asks for, in bytes.
         asked_bytes: u64,
-        /// What was used, in bytes.
+        /// The area that was used, in bytes.
         used_bytes: u64,
     },
     /// The target of the node was not a mounted medium, while the targets of most other nodes were.

@@ -8,8 +8,8 @@ use assay_core::workload::{Op, Pattern};
 
 use crate::load::Load;
 
-/// A load by its words, as in its title: `random read 4 KiB`, `write`, `seq read 1MiB QD8`. What
-/// is left out may be anything.
+/// A load in words, as in its title: `random read 4 KiB`, `write`, `seq read 1MiB QD8`. Properties that are left out
+/// match any value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LoadQuery {
     op: Option<Op>,
@@ -87,7 +87,7 @@ impl LoadQuery {
         Ok(ask)
     }
 
-    /// Whether a load is such a one.
+    /// Whether a load matches.
     #[must_use]
     pub fn matches(&self, load: &Load) -> bool {
         self.op.is_none_or(|op| op == load.op())

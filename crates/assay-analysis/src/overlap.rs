@@ -73,7 +73,7 @@ impl Extent {
         Self { began: within(self.began, part.began_ns), end: within(self.end, part.end_ns) }
     }
 
-    /// Whether its repeats were made at the same time, whatever the clocks were off within their bounds.
+    /// Whether the repeats were made at the same time, for any clock errors within their bounds.
     fn overlaps(&self) -> bool {
         let span = |from: i64, to: i64| to as f64 - from as f64;
         let any = span(self.began.0, self.end.1);

@@ -14,7 +14,7 @@ use crate::{Excluded, Load, Mark, Reason, by_model, deciding_load, deciding_quan
 
 const SEED: u64 = 25;
 
-/// What is asked.
+/// A question about a purchase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuyQuestion {
     /// Nodes, one medium each.
@@ -119,7 +119,7 @@ pub struct BuyAdvice {
     pub nodes: u32,
     /// The deciding load.
     pub load: Load,
-    /// The same in words.
+    /// The load as text.
     pub title: String,
     /// Currency of all money.
     pub currency: String,

@@ -39,7 +39,7 @@ pub struct Figure {
     pub load: Load,
     /// The load as text.
     pub title: String,
-    /// What it is: operations or bytes per second.
+    /// The quantity: operations or bytes per second.
     pub quantity: Quantity,
     /// Geometric mean, in operations or bytes per second.
     pub value: f64,

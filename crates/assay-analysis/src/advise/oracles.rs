@@ -163,7 +163,7 @@ fn repeats_that_nodes_did_not_make_at_the_same_time_do_not_count() {
     let of = |advice: &super::NasAdvice| advice.models[0].rows[0].volume.clone().unwrap().together.unwrap();
     let found = of(&beside(4.0, &volume, 7));
     assert!((found.share.value / 1.6e6 - 1.0).abs() < 1e-3 && found.left_out == 1, "{found:?}");
-    // Six of the seven shared the link with one that failed: what it got is unknown, and theirs is not a seventh.
+    // Six of the seven nodes shared the link with one that failed. Its share is unknown, so theirs is not a seventh.
     let question = NasQuestion { nodes: 7, ..gigabit(Link::Payload(12.5e6)) };
     let refused = |volume: &[Record]| nas(&[stream("Card", "1", 4.0)], volume, &question).unwrap_err().to_string();
     let six = refused(&volume[1..]);
@@ -261,7 +261,7 @@ fn bounds_decide_in_one_direction() {
     assert_eq!((near.verdict, near.probability), (NasVerdict::CannotTell(Need::Repeats), None));
     assert_eq!(row(&[22.9], 28, &|_| {}).verdict, NasVerdict::CannotTell(Need::Repeats));
     assert_eq!(row(&[22.9], 2, held).verdict, NasVerdict::CannotTell(Need::Bus));
-    // The best of several as one value is near what it does at most.
+    // The best of several runs as one value is close to an upper bound of the medium.
     assert_eq!(row(&[22.9], 4, best).verdict, NasVerdict::Nas);
     assert_eq!(row(&[22.9], 28, best).verdict, NasVerdict::CannotTell(Need::BestOf));
 }

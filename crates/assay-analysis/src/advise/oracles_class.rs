@@ -19,7 +19,7 @@ fn iops(kibibytes: &[f64]) -> Vec<f64> {
     kibibytes.iter().map(|v| v / 4.0).collect()
 }
 
-/// A card with such repeats; what is empty was not measured.
+/// A card with these repeats. An empty list was not measured.
 fn card(sequential_write: &[f64], read: &[f64], write: &[f64]) -> Record {
     let streams: Vec<f64> = sequential_write.iter().map(|v| v / 1_048_576.0).collect();
     let loads = [

@@ -20,7 +20,7 @@ use crate::reading::Mark;
 pub struct Gate {
     /// Whether an undecided limit also fails the gate.
     pub unknown_fails: bool,
-    /// Each limit with what was found.
+    /// Each limit with its result.
     pub checks: Vec<Check>,
 }
 
@@ -258,7 +258,8 @@ fn by_chance(level: f64) -> Option<f64> {
     Some(student_t(2.0 * 0.8 - 1.0, u32::MAX)? / student_t(level, u32::MAX)?)
 }
 
-/// The smallest limit that is kept without a change: half of the interval lies beyond what was found.
+/// The smallest limit that an unchanged group keeps: the limit has to be half an interval beyond the observed
+/// difference.
 fn smallest(limit: &Limit, load: &LoadComparison, pair: &Pair, level: f64) -> Option<f64> {
     let (low, high) = pair.low.zip(pair.high)?;
     let half = (high / low).ln() / 2.0 * (1.0 + by_chance(level)?);
@@ -266,8 +267,8 @@ fn smallest(limit: &Limit, load: &LoadComparison, pair: &Pair, level: f64) -> Op
     (half > 0.0 && half.is_finite()).then(|| if rises { half.exp_m1() } else { -(-half).exp_m1() })
 }
 
-/// The interval decides, by the rules of the comparison: a figure at the ceiling of its bus bounds the medium from
-/// below, what is invalid says nothing, and what is not genuine wins nothing.
+/// The interval decides, by the rules of the comparison: a figure at the ceiling of its bus is a lower bound of the
+/// medium, an invalid figure decides nothing, and a medium that is not genuine wins nothing.
 fn judge(limit: &Limit, load: &LoadComparison, pair: &Pair) -> Answer {
     let has = |group: usize, mark| load.sides.iter().any(|side| side.group == group && side.has(mark));
     if pair.verdict == PairVerdict::CannotTell(Why::Invalid) {

@@ -127,7 +127,7 @@ pub fn split(named: &[Vec<Record>], by: By) -> Vec<Group<'_>> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// What is said of the records that [`split`] puts in no group, if there are any.
+/// A note on the records that [`split`] puts in no group, if there are any.
 #[must_use]
 pub fn nameless(named: &[Vec<Record>], by: By) -> Option<Note> {
     let mut records: Vec<String> =
@@ -137,7 +137,7 @@ pub fn nameless(named: &[Vec<Record>], by: By) -> Option<Note> {
     (by == By::Model && !records.is_empty()).then_some(Note::NoModel { records })
 }
 
-/// Refuses what cannot be compared whatever the figures.
+/// Refuses groups that cannot be compared, regardless of their figures.
 pub(super) fn check(groups: &[Group<'_>]) -> Result<(), CompareError> {
     if let [] | [_] = groups {
         let (name, records) = groups.first().map_or((String::new(), 0), |g| (g.name.clone(), g.records.len()));

@@ -82,8 +82,8 @@ impl GroupsUnderLoad<'_> {
         self.decided.models()
     }
 
-    /// The logarithm of the second side over the first, the ends of its interval, and whether they are told apart;
-    /// `None` where the ranking tells nothing of the two.
+    /// The logarithm of the second side over the first, the ends of its interval, and whether the difference is
+    /// significant; `None` where the ranking does not compare the two.
     pub(super) fn between(&self, first: &Side, second: &Side) -> Option<(f64, (f64, f64), bool)> {
         if first.excluded() || second.excluded() {
             return None;

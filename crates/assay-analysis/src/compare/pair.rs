@@ -32,11 +32,11 @@ pub(super) struct Numbers {
     pub(super) own_days: bool,
     /// What the ratio of the models may be, where two units of different ones were compared as units.
     pub(super) models: Option<(f64, f64)>,
-    /// What would tell, whatever was answered.
+    /// The number of values that would settle the answer, computed for any answer.
     pub(super) needed: Option<Needed>,
 }
 
-/// The library compares the first with the second; people read what comes second against their reference.
+/// The library compares the first with the second. People compare the second with the first, which is their reference.
 pub(super) fn inverted(c: &Comparison) -> Comparison {
     Comparison { ratio: 1.0 / c.ratio, low: c.high.map(|high| 1.0 / high), high: c.low.map(|low| 1.0 / low), ..*c }
 }

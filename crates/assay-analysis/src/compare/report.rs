@@ -29,7 +29,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Index of the group that an excluded record is of.
+    /// Index of the group of an excluded record.
     #[must_use]
     pub fn group_of(&self, excluded: &Excluded) -> Option<usize> {
         self.groups.iter().position(|group| group.records.contains(&excluded.record))
@@ -361,9 +361,9 @@ pub enum Why {
     OtherComputer,
     /// Several records of a group name neither model nor unit: they may be several media, or one again and again.
     UnknownMedia,
-    /// The better one, or one of two equal ones, is the best of several runs, and the other is none.
+    /// The better one, or one of two equal ones, is the best of several runs, and the other is not.
     BestOf,
-    /// A figure is not what it says.
+    /// A figure is not what it claims to be.
     Invalid,
     /// The better one is not genuine.
     Fake,

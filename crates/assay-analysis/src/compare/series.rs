@@ -15,7 +15,7 @@ use super::report::{NoSeries, Series, Side};
 /// Fewest runs of the reference whose spread decides, and fewest days if the other side has a day of its own.
 const FEWEST: usize = 3;
 
-/// Whether each side is of one unit.
+/// Whether each side has runs of one unit only.
 pub(super) fn one_unit_each(first: &Side, second: &Side) -> bool {
     units(first).len() == 1 && units(second).len() == 1
 }

@@ -131,7 +131,7 @@ pub(super) fn owners(run: &Run) -> BTreeMap<(String, String), Vec<usize>> {
 fn intervals(run: &Run, report: &RankReport, found: &mut OddNodes) {
     let loads: BTreeMap<&str, &LoadRanking> =
         std::iter::once(&report.primary).chain(&report.exploratory).map(|r| (r.title.as_str(), r)).collect();
-    // What is odd itself says nothing of how the others differ.
+    // Odd nodes do not show how the others vary.
     let named: Vec<usize> = found.odd.iter().map(|odd| odd.node).collect();
     for odd in found.odd.iter_mut().take(MOST_INTERVALS) {
         let of_model = |(node, record): &(usize, &Record)| !named.contains(node) && identity(record).model == odd.model;

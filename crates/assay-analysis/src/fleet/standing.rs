@@ -65,7 +65,7 @@ pub(super) fn far_below(run: &Run, loads: &[LoadRow]) -> Vec<BelowNode> {
 }
 
 fn below_at(run: &Run, loads: &[LoadRow], node: usize, settled: &SettledLoad) -> Option<BelowAt> {
-    // As those ran it that did: who has no repeat has it as the suite asks for it.
+    // The load as the nodes with a repeat ran it. A node without repeats has the load of the suite.
     let ran = run.records().flat_map(|(_, record)| &record.measurements);
     let ran = ran.into_iter().find(|m| m.workload.name == settled.workload && !m.repeats.is_empty())?;
     let load = Load::of(&ran.workload);

@@ -61,7 +61,7 @@ pub struct Outlook {
     pub resolution: Vec<Resolution>,
     /// Models with one unit, where only that unit can be judged.
     pub models_of_one_unit: Vec<String>,
-    /// Whether an odd unit can be told from its slot.
+    /// Whether the effect of an odd unit can be separated from that of its slot.
     pub units_told_from_slots: bool,
 }
 

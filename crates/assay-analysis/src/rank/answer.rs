@@ -328,12 +328,12 @@ pub enum Remark {
     },
     /// Sources do not tell everything of the load.
     NotTold {
-        /// What, in words, and of how many records.
+        /// The missing properties as text, each with the number of records.
         what: Vec<(String, usize)>,
     },
-    /// Hosts did the load in different manners.
+    /// Hosts executed the load in different ways.
     Manners {
-        /// In words, each with how many records.
+        /// The ways as text, each with the number of records.
         of: Vec<(String, usize)>,
     },
     /// Records come from several suites.

@@ -24,7 +24,7 @@ const DRAWS: usize = 19_999;
 /// Draws for the others: 0.3 %, at a quarter of the time.
 const FEWER_DRAWS: usize = 4_999;
 
-/// What was measured under a load, with the effects of slots and rounds taken out.
+/// The measurements under a load, with the effects of slots and rounds removed.
 #[derive(Debug)]
 pub(super) struct Level<'a> {
     pub(super) sessions: Vec<Session<'a>>,
@@ -151,10 +151,10 @@ pub(super) fn observations<'a>(sessions: &'a [Session<'_>]) -> Vec<Observation<'
     sessions.iter().flat_map(of).collect()
 }
 
-/// What is known of each model under a load, for commands that do not show a whole ranking.
+/// The levels of each model under a load, for commands that do not show a whole ranking.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Levels {
-    /// By model and unit: what slots and rounds added to its logarithm, on average over its runs.
+    /// By model and unit: the effect of slots and rounds on its logarithm, on average over its runs.
     added: BTreeMap<(String, String), f64>,
     held: Held,
     precisions: BTreeMap<String, Precision>,
@@ -209,7 +209,7 @@ impl Levels {
     }
 }
 
-/// Models under a load with what is decided about each two of them.
+/// Models under a load, with the decision on each pair.
 #[derive(Debug)]
 pub(crate) struct DecidedLoad {
     pub(crate) levels: Levels,
@@ -225,13 +225,13 @@ impl DecidedLoad {
         Some(Self { levels: Levels::from(&level), ranking, fit: level.fit })
     }
 
-    /// The ends of the interval of the logarithm of one model over another, and whether they are told apart; `None`
-    /// where that was not tested: a model of one unit, or both at the ceiling.
+    /// The ends of the interval of the logarithm of one model over another, and whether the difference is significant;
+    /// `None` where it was not tested: a model of one unit, or both at the ceiling.
     pub(crate) fn between(&self, a: &str, b: &str) -> Option<((f64, f64), bool)> {
         self.ranking.as_ref()?.between(a, b)
     }
 
-    /// What a model of several units does, as the ranking shows it.
+    /// The estimate for a model of several units, as the ranking shows it.
     pub(crate) fn estimate(&self, model: &str, level: f64) -> Option<Estimate> {
         let ranked = self.ranking.iter().flat_map(|ranking| &ranking.models).find(|ranked| ranked.name == model);
         if let Some(ranked) = ranked {
