@@ -161,7 +161,7 @@ impl GroupDays {
         units.iter().flatten().for_each(|(day, share)| *mean.entry(*day).or_default() += share / n);
         let squares = units.iter().flat_map(BTreeMap::values).map(|share| share * share).sum::<f64>();
         let of_mean = mean.values().map(|share| share * share).sum::<f64>();
-        // One unit says nothing of how units vary: what is assumed or borrowed of it holds its day.
+        // One unit does not show how units vary: the assumed or borrowed variance includes its day.
         let spread = if units.len() > 1 { (squares - n * of_mean).max(0.0) / (n - 1.0) / n } else { of_mean };
         (mean, spread)
     }

@@ -77,7 +77,7 @@ pub fn change(now: &Estimate, before: &Estimate) -> Option<Estimate> {
     let log = |value: f64| (value > 0.0 && value.is_finite()).then(|| value.ln());
     let (now_log, before_log) = (log(now.point)?, log(before.point)?);
     let ratio = now_log - before_log;
-    // Downwards the lower side of what is now counts, and the upper side of what was.
+    // For a lower ratio, the lower side of the current estimate and the upper side of the earlier one count.
     let reach = |end: Option<f64>, middle: f64| Some(log(end?)? - middle);
     let side = |a: Option<f64>, b: Option<f64>| Some(a?.hypot(b?));
     let down = side(reach(now.low, now_log), reach(before.high, before_log));
@@ -127,8 +127,8 @@ mod tests {
     use rand_distr::{Distribution, Normal};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    /// Share of 4,000 measurements whose interval holds the truth, where repeats end as soon as it is within 5 %, after
-    /// three to nine of them.
+    /// Share of 4,000 measurements whose interval holds the truth, where repeats end as soon as the interval is within
+    /// 5 %, after three to nine of them.
     fn holds(spread: f64, interval: fn(&[f64]) -> Option<Estimate>) -> f64 {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(11);
         let normal = Normal::new(0.0, spread).unwrap();
@@ -207,8 +207,8 @@ mod tests {
         }
     }
 
-    /// A series of chance alone that is looked at four times, and ended where it seems to differ from 1, is wrong in at
-    /// most one of twenty; with the interval of a single look it would be in more.
+    /// A series of random values is examined four times, and ended where it seems to differ from 1. It is wrong in at
+    /// most one of twenty cases; with the interval of a single look it would be wrong more often.
     #[test]
     fn looking_often_does_not_make_the_interval_promise_too_much() {
         let mut chance = crate::testing::Lehmer::new(7);

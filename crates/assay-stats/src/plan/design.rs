@@ -6,7 +6,7 @@ use crate::decide::refusal::at_least;
 /// Whether units move between slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Each unit meets a new slot in each round: units and slots can be told apart.
+    /// Each unit is in a new slot in each round: the effects of units and slots can be separated.
     Move,
     /// Each unit stays in a slot drawn once. Models can still be compared, because the draw spreads slots over them. A
     /// single unit cannot be separated from its slot, so none may be called bad.

@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(apart(&[0.35], &rest, 0.05), 0);
         // Under one of many loads the gap has to be wider.
         assert_eq!(apart(&[0.45], &rest, 0.005), 0);
-        // Two that are alike do not hide each other, and of a tail only what is beyond its largest gap is named.
+        // Two similar outliers do not hide each other. Of a tail, only the values beyond its largest gap are named.
         assert_eq!(apart(&[-0.7, 0.6], &rest, 0.05), 2);
         assert_eq!(apart(&[2.0, 0.3, 0.2], &rest, 0.05), 1);
         assert_eq!(apart(&[], &rest, 0.05), 0);

@@ -1,9 +1,8 @@
-//! From "better than" between pairs to ranks, layers and medals.
+//! Ranks, layers and medals from the relation "better than" between pairs.
 //!
-//! Rank sets: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to
-//! mobility across neighbourhoods and academic achievement across countries", Review of Economic
-//! Studies. Layers peel a partial order, so that no two models that share a layer are ordered, and
-//! none of the paradoxes of letter displays arise.
+//! Rank sets: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
+//! neighbourhoods and academic achievement across countries", Review of Economic Studies. Layers peel a partial order,
+//! so that no two models that share a layer are ordered, and none of the paradoxes of letter displays arise.
 
 use serde::Serialize;
 
@@ -28,7 +27,7 @@ impl Medal {
     }
 }
 
-/// Who is better than whom, among `n`.
+/// The relation "better than" among `n` models.
 #[derive(Debug)]
 pub(super) struct Order {
     n: usize,

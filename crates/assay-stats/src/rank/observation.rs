@@ -12,13 +12,13 @@ pub struct Observation<'a> {
     pub unit: Cow<'a, str>,
     /// Where the unit was.
     pub slot: Option<Cow<'a, str>>,
-    /// The wave: what was measured at the same time.
+    /// The wave: observations made at the same time.
     pub wave: Option<u32>,
     /// The day and the host, by any name.
     pub day: Option<Cow<'a, str>>,
     /// Position within the session, in any unit.
     pub order: Option<f64>,
-    /// What it counts for: of the repeats of one session, one by their number, so that each session counts for as much.
+    /// Its weight. Each repeat of a session of `n` repeats has the weight `1/n`, so that sessions have equal weights.
     pub weight: f64,
     /// A positive rate or latency, in any unit that is the same for all observations.
     pub value: f64,
@@ -56,9 +56,9 @@ impl<'a> Observation<'a> {
 /// A value that has no logarithm, or is no number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invalid {
-    /// The observation, in words.
+    /// A description of the observation.
     pub what: String,
-    /// What it holds.
+    /// Its value.
     pub value: f64,
 }
 

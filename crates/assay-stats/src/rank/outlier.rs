@@ -133,12 +133,13 @@ pub fn units_to_name(models: &[ModelFit], name: &str, ratio: f64, alpha: f64) ->
     let test = |n: u32| {
         let units = f64::from(n);
         let own = n as usize >= OWN_REFERENCE.0 || others.is_none();
-        // By its own units the deviation is measured anew; by the others it is what it is.
+        // In a test by its own units, the deviation is estimated again; in a test by the other models, it stays as
+        // given.
         let degrees = if own { units - 2.0 } else { 0.0 };
         let prior = if own { None } else { Some(seen) };
         let error = 1.0 + 1.0 / (units - 1.0);
         let test = Test { error, degrees, alpha: alpha / (rest as f64 + units), prior };
-        // The others of its own model have to agree ([`alone_by_itself`]), and it to stand apart.
+        // The other units of its own model have to agree ([`alone_by_itself`]), and it has to stand apart.
         let by_rest = |alpha: f64| Test { error, degrees: units - 2.0, alpha, prior: None };
         if own {
             return vec![test, by_rest(as_test(units, test.alpha * units))];
@@ -163,9 +164,9 @@ fn disagreement(model: &ModelFit) -> Option<Disagreement> {
     (ratio > LEAST_RATIO).then(|| Disagreement { model: model.name.clone(), ratio, heavy_tails: false })
 }
 
-/// Units that deviate from the rest of their own model: the furthest is taken out again and again, and all that were
-/// taken out are odd up to the last one that deviates from what was left, as far as they stand apart. `each` is the chance of one
-/// unit. Also whether some are left unnamed because of heavy tails.
+/// Units that deviate from the rest of their own model. The furthest unit is removed repeatedly. All removed units up
+/// to the last one that deviates from the remaining units are odd, if they stand apart. `each` is the error probability
+/// of one unit. Also returns whether some are left unnamed because of heavy tails.
 fn by_themselves(model: &ModelFit, each: f64) -> (Vec<OddUnit>, bool) {
     let mut left: Vec<(&str, f64)> = model.units.iter().map(|u| (u.name.as_str(), u.ln)).collect();
     let chance = each * left.len() as f64;
@@ -207,16 +208,18 @@ fn by_themselves(model: &ModelFit, each: f64) -> (Vec<OddUnit>, bool) {
     (named.map(new).collect(), heavy_tails)
 }
 
-/// Units that deviate from the others of their model by what units of other models do. The deviating unit of the
-/// largest t is taken out before the rest of its model is looked at, as it makes the others look odd too.
+/// Units that deviate from the others of their model by the variance of the other models. The unit with the largest t
+/// is removed before the rest of its model is examined, because it makes the others look odd too.
 ///
-/// What units of other models do is true of these only where they vary alike: in a model that varies by 25 % beside others of
-/// 3 %, an innocent unit was named in 79 of 100 fleets. So a unit is named where the others of its own model agree so well
-/// that one is that far off with the chance of the load in a model of any variation ([`alone_by_itself`]); else the
-/// report says that its units differ, and names none. That chance is not shared with the other models, which are steady where it matters.
+/// The variance of other models applies to this model only if all vary alike. In a model that varies by 25 % beside
+/// others of 3 %, an innocent unit was named in 79 of 100 fleets. So a unit is named only where the others of its own
+/// model agree so well that, in a model of any variance, one unit would be this far off with the error probability of
+/// the load ([`alone_by_itself`]). Otherwise the report says that the units differ, and names none. This error
+/// probability is not shared with the other models, which are steady where it matters.
 ///
-/// Of four units and more it has to stand apart, too ([`super::apart`]): among five models of five units with heavy tails one was
-/// named in 12 of 100 fleets. Four models keep the error together by what both tests take; more share the chance, `share`.
+/// In a model of four units or more the unit also has to stand apart ([`super::apart`]): among five models of five
+/// units with heavy tails, one was named in 12 of 100 fleets. Up to four models keep their common error with both
+/// tests; more models share the error probability, `share`.
 fn by_others(
     model: &ModelFit,
     (pool, degrees): (f64, u32),
@@ -247,7 +250,8 @@ fn by_others(
     }
 }
 
-/// The unit of three that is off by itself, with this chance of naming one of equal units; nothing is known of other models.
+/// The unit of three that deviates from the other two, with this probability of naming one of equal units, where
+/// nothing is known of other models.
 fn by_assumption(model: &ModelFit, chance: f64) -> Option<OddUnit> {
     if model.units.len() < 3 {
         return None;
@@ -328,7 +332,7 @@ mod tests {
         let found = odd_units(&[model("a", &[80.0, 40.0]), model("b", &[10.0, 10.1, 9.9, 10.05])], ODD_ALPHA);
         assert_eq!(found.disagree, [Disagreement { model: "a".to_owned(), ratio: 80.0 / 40.0, heavy_tails: false }]);
         assert!(found.odd.is_empty());
-        // b's only others are a: one degree of freedom; it is quiet, so nothing is said.
+        // The only other model is a, with one degree of freedom. The units of b agree, so nothing is reported.
         assert!(found.untested.is_empty());
         let found = odd_units(&[model("a", &[80.0, 40.0]), model("b", &[10.0, 10.1])], ODD_ALPHA);
         assert!(found.disagree.is_empty() && (found.untested[0].ratio - 2.0).abs() < 1e-12, "{found:?}");

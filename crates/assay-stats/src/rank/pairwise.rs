@@ -43,7 +43,7 @@ pub struct Comparison {
     pub high: Option<f64>,
     /// Values in the first and in the second group.
     pub n: (usize, usize),
-    /// What they say.
+    /// The answer.
     pub answer: Answer,
     /// Whether the interval excludes equality.
     pub significant: bool,

@@ -230,7 +230,7 @@ impl Equations {
     }
 }
 
-/// Of a model the mean of the solutions of its units, and the square of what it takes of their differences.
+/// The mean of the solutions of a model's units, and the squared error from the differences between them.
 #[derive(Debug)]
 struct Model {
     mean: Vec<f64>,

@@ -43,12 +43,12 @@ impl Factor {
         self.part.len()
     }
 
-    /// Effects that can be told apart from the units.
+    /// Number of effects that can be separated from the units.
     pub(super) fn free(&self) -> usize {
         self.levels() - self.parts
     }
 
-    /// Moves effects so that they add up to nothing within each part.
+    /// Shifts effects so that they add up to zero within each part.
     fn centre(&self, effects: &mut [f64]) {
         let mut sums = vec![(0.0, 0.0); self.parts];
         for (effect, part) in effects.iter().zip(&self.part) {
@@ -152,7 +152,7 @@ impl Design {
                 }
             }
         }
-        // What is left of the factors once the units are taken out (Schur complement).
+        // The factors after the units are eliminated (Schur complement).
         for (met, count) in met.iter().zip(&count) {
             for a in (0..levels).filter(|&a| met[a] > 0.0) {
                 for b in 0..levels {

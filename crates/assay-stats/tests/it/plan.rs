@@ -1,4 +1,4 @@
-//! Plans of campaigns: who is measured when, where and how often.
+//! Plans of campaigns: when, where and how often each unit is measured.
 
 use std::collections::HashSet;
 

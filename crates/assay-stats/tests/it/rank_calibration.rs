@@ -1,4 +1,4 @@
-//! How often the ranking errs when nothing is to be found, and what it costs in time.
+//! Error rates of the ranking where models are equal, and its run time.
 
 use assay_stats::rank::{Class, Entrant, ModelFit, ODD_ALPHA, Oddities, Options, UnitFit, odd_units, rank};
 use rand_core::{Rng, SeedableRng};
