@@ -1,4 +1,4 @@
-//! Why a node did not begin, by how what started it ended and what it said last.
+//! Why a node did not begin, from how its launcher ended and the last words of the node.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +15,13 @@ pub enum Cause {
     NoProgram,
     /// The program is one for another architecture.
     Architecture,
-    /// The program is of another version.
+    /// The program has another version.
     Version,
-    /// What is to be measured is not there.
+    /// The target does not exist.
     NoTarget,
     /// There is too little space.
     NoSpace,
-    /// What is to be measured is in use.
+    /// The target is in use.
     InUse,
     /// Something else.
     Other,

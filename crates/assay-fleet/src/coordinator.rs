@@ -42,12 +42,12 @@ const LEAST_PATIENCE: Duration = Duration::from_secs(10);
 /// Stack size of the thread of a connection.
 const STACK: usize = 256 * 1024;
 
-/// Who is expected to what.
+/// The nodes expected in a run, and its rules.
 #[derive(Debug, Clone)]
 pub struct Expected {
     /// Identity of the run.
     pub run: String,
-    /// What its coordinator alone knows; keys of nodes come of it.
+    /// The secret of the coordinator; the keys of nodes are derived from it.
     pub key: RunKey,
     /// Version of the program that nodes must have.
     pub version: String,
@@ -62,7 +62,7 @@ pub struct Expected {
 /// Why a record is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotKept {
-    /// It is of another medium than the one that is to be there.
+    /// The record is of another medium than expected.
     Misplaced(String),
     /// Something else.
     Other(String),
@@ -81,7 +81,7 @@ impl fmt::Display for NotKept {
     }
 }
 
-/// Keeps the record of a node (its number and the document), and says its identity or why it is none.
+/// Keeps the record of a node (its number and the document), and returns its identity, or why it was not kept.
 pub type Keep = Box<dyn Fn(usize, &[u8]) -> Result<String, NotKept> + Send + Sync>;
 
 struct Shared {
@@ -196,9 +196,9 @@ impl Drop for Coordinator {
     fn drop(&mut self) {
         self.shared.ends.store(true, Ordering::Relaxed);
         (0..self.shared.senders.len()).for_each(|node| self.shared.drop_sender(node));
-        // The one that accepts waits for somebody.
+        // The accepting thread waits for a connection.
         let woken = connect(&self.endpoint.to_string(), Duration::from_secs(1)).is_ok();
-        // The process may end with this: what it made in the temporary directory is gone by then.
+        // The process may end after this. The files that it made in the temporary directory are gone by then.
         if let Some(accepting) = self.accepting.take().filter(|_| woken) {
             let _ = accepting.join();
         }
@@ -220,7 +220,7 @@ impl Shared {
         }
     }
 
-    /// Whether it was sent: who cannot be told is noticed by the thread of its connection.
+    /// Whether the message was sent. A node that cannot be reached is noticed by the thread of its connection.
     fn send(&self, node: usize, message: &FromCoordinator) -> bool {
         let sender = lock(&self.senders[node]).clone();
         sender.is_some_and(|sender| lock(&sender).send(message).is_ok())
@@ -346,7 +346,7 @@ fn accept(shared: &Arc<Shared>, listener: &dyn Listener) {
     }
 }
 
-/// One connection, from its first line to its end. The error is why somebody was turned away.
+/// One connection, from its first line to its end. The error is why it was refused.
 fn serve(shared: &Shared, connection: Box<dyn Connection>, place: u64) -> Result<(), String> {
     let known = meet(shared, connection, place);
     let stays = shared.unauthenticated.leave(place);

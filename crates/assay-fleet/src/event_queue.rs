@@ -12,15 +12,15 @@ use assay_runner::Step;
 use crate::message::Live;
 use crate::settle::{FarBelow, Settled};
 
-/// Steps and strangers that wait to be told of; further ones are counted alone.
+/// The largest number of waiting steps and refused connections; further ones are only counted.
 const PASSING: usize = 1024;
 
-/// What happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CoordinatorEvent {
     /// A node takes part.
     Joined(usize),
-    /// A node said what it can do, and where its target lies.
+    /// A node offered its abilities, and where its target is mounted.
     Offered(usize, Mounted),
     /// The loads of all nodes are settled, and these were not counted.
     Settled(Settled, Vec<FarBelow>),
@@ -181,12 +181,12 @@ impl CoordinatorEvents {
         }
     }
 
-    /// What is there by now.
+    /// The events that are waiting now.
     pub fn try_iter(&self) -> impl Iterator<Item = CoordinatorEvent> + '_ {
         std::iter::from_fn(|| self.0.lock().take())
     }
 
-    /// How many events wait to be taken.
+    /// Number of waiting events.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.0.lock().entries.len()
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(events.recv_timeout(soon), Err(RecvTimeoutError::Timeout));
     }
 
-    /// Those that were left out are told of where they would have been.
+    /// Skipped events are counted in their place in the sequence.
     #[test]
     fn what_was_left_out_is_counted_before_what_follows() {
         let (sender, events) = event_queue();

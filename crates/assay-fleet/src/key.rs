@@ -60,7 +60,7 @@ impl NodeKey {
     }
 }
 
-/// What a keyed hash over a greeting is for: none stands for another.
+/// The purpose of a keyed hash over a greeting. A hash for one purpose is not valid for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// The coordinator shows that it has the key.

@@ -47,12 +47,12 @@ pub struct Ledger {
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// What is measured there.
+    /// The target.
     pub target: String,
-    /// Of an experiment plan, the unit that is to be there.
+    /// For an experiment plan, the unit that is expected there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<Cell>,
-    /// Of an experiment plan, what the medium there said of itself before it was measured: CID or serial number.
+    /// For an experiment plan, the identity that the medium reported before it was measured: CID or serial number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<String>,
     /// Attempts so far.
@@ -94,7 +94,7 @@ pub enum Fate {
     NotBegun {
         /// Why.
         cause: Cause,
-        /// What was said last.
+        /// The last words of the node.
         reason: String,
     },
     /// It was not ready in time.
@@ -103,7 +103,7 @@ pub enum Fate {
     TooFew,
     /// It was lost on the way.
     Lost {
-        /// When, and what was seen.
+        /// When it was lost, and the symptoms.
         reason: String,
     },
     /// Its record was not taken.
@@ -116,7 +116,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Whether nothing is missing: a medium that died is a result, too.
+    /// Whether there is a result. A medium that failed is a result, too.
     #[must_use]
     pub fn is_result(&self) -> bool {
         matches!(self, Self::Recorded { .. } | Self::MediumFailed { .. })
@@ -178,10 +178,10 @@ impl Ledger {
         (0..self.nodes.len()).filter(|node| !done(&self.nodes[*node])).collect()
     }
 
-    /// From its text.
+    /// Parses the JSON text.
     ///
     /// # Errors
-    /// Where it is none, or of a newer version.
+    /// Where the text is invalid, or of a newer version.
     pub fn from_json(text: &str) -> Result<Self, String> {
         let ledger: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if ledger.version > Self::VERSION {

@@ -82,9 +82,9 @@ enum Place {
     Expected,
     /// Makes ready, or measures.
     Works,
-    /// It said what it can do.
+    /// It offered its abilities.
     Offered,
-    /// As before, but the others no longer wait for it.
+    /// The same, but the others no longer wait for it.
     Behind,
     /// Ready for a repeat, since a moment.
     Waits(Step, i64),
@@ -114,7 +114,7 @@ pub enum Decision {
     Start(GroupStart),
     /// A node came too late to begin with the others, and takes no part.
     Late(usize),
-    /// Too few came: nothing is measured.
+    /// Too few nodes are ready: nothing is measured.
     TooFew {
         /// Nodes that are ready.
         ready: u32,
@@ -166,7 +166,7 @@ impl Meeting {
         expected
     }
 
-    /// A node said what it can do. `false` where it did so before.
+    /// A node offered its abilities. `false` where it already did.
     #[must_use]
     pub fn offers(&mut self, node: usize) -> bool {
         let first = !self.settled && self.places[node] == Place::Works;
@@ -246,8 +246,8 @@ impl Meeting {
         decisions
     }
 
-    /// The earliest repeat that somebody waits for, once all wait that are waited for. Who lags behind them begins with them
-    /// where it is there in time; otherwise it leaves out what they are past.
+    /// The earliest repeat that a node waits for, once all expected nodes wait. A node that lags behind begins with the
+    /// others if it is there in time; otherwise it skips the repeats that the others have passed.
     fn all_together(&mut self, now_ns: i64) -> Vec<Decision> {
         let waits = |place: &Place| match place {
             Place::Waits(step, since) => Some((*step, *since)),
@@ -301,7 +301,7 @@ impl Meeting {
         GroupStart { nodes, step, at_ns: now_ns + nanoseconds(lead) }
     }
 
-    /// Each that has its turn goes on by itself; others have theirs when one is over.
+    /// Each node that has its turn continues by itself; the next one starts when a turn ends.
     fn by_turns(&mut self, now_ns: i64, most: u32) -> Vec<GroupStart> {
         let mut gone = Vec::new();
         let places = self.places.iter().zip(&self.admitted);

@@ -23,12 +23,13 @@ const FIRST_EXCHANGES: u32 = 32;
 const EXCHANGES: u32 = 8;
 /// An exchange of a series that takes longer says nothing.
 const LONGEST_EXCHANGE: Duration = Duration::from_millis(500);
-/// Nothing is sent for so long after a repeat began.
+/// After the start of a repeat, nothing is sent for this long.
 const SILENT: Duration = Duration::from_millis(250);
-/// While it waits, a node asks this often whether the coordinator is there, and takes silence of that length for its end.
+/// While it waits, a node asks at this interval whether the coordinator is there. After [`SILENCE`] without an answer,
+/// it takes the coordinator as gone.
 const ASK: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(30);
-/// A start that is further away is a mistake.
+/// A start further away than this is an error.
 const FURTHEST: Duration = Duration::from_secs(60);
 /// How long the coordinator may take to keep a record.
 const KEEPING: Duration = Duration::from_secs(60);
@@ -62,11 +63,11 @@ impl fmt::Debug for Node {
 }
 
 impl Node {
-    /// Joins a run and compares clocks for the first time. When the coordinator is lost, or ends the run, `control` ends it
-    /// here.
+    /// Joins a run and compares clocks for the first time. If the coordinator is lost or ends the run, `control` ends
+    /// it here.
     ///
     /// # Errors
-    /// [`JoinError`] says who is to mend what.
+    /// [`JoinError`] names the problem and its remedy.
     pub fn join(joining: &Joining, control: &Control) -> Result<Self, JoinError> {
         let JoinedConnection { sender, receiver, part } = meet(joining, control)?;
         let unreachable = |reason: &dyn fmt::Display| JoinError::Unreachable {
@@ -122,8 +123,8 @@ impl Node {
         self.listening(|node| node.hand_over(document))
     }
 
-    /// The same with the record of an earlier attempt, before anything is measured; where that is of another medium, the node
-    /// still takes part.
+    /// Delivers the record of an earlier attempt, before anything is measured. If the record is of another medium, the
+    /// node still takes part.
     ///
     /// # Errors
     /// As [`Self::deliver`].
@@ -148,7 +149,7 @@ impl Node {
                 FromCoordinator::Kept { id } => return Ok(id),
                 FromCoordinator::Refused { reason } => return Err(NotKept::Other(reason)),
                 FromCoordinator::Misplaced { reason } => return Err(NotKept::Misplaced(reason)),
-                // What was said before.
+                // An earlier message.
                 _ => {}
             }
         }
@@ -169,10 +170,10 @@ impl Node {
         }
     }
 
-    /// What is said meanwhile is not for the thread that sends once a second.
+    /// While `work` runs, the heartbeat thread does not receive messages.
     fn listening<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         lock(&self.heart.state).heard = true;
-        // It may be listening at this moment.
+        // The heartbeat thread may be receiving at this moment.
         drop(lock(&self.receiver));
         let done = work(self);
         lock(&self.heart.state).heard = false;
@@ -367,7 +368,7 @@ struct Beats {
     heard: bool,
     /// The coordinator ended the run, or is gone.
     lost: bool,
-    /// Nothing is sent from and to these moments, by the monotonic clock.
+    /// Nothing is sent between these times of the monotonic clock.
     silent: (u64, u64),
 }
 

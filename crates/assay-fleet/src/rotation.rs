@@ -22,7 +22,7 @@ pub struct Rotation {
 pub struct RotationPlace {
     /// The node.
     pub node: String,
-    /// What is measured there.
+    /// The target.
     pub target: String,
     /// The slot of the plan.
     pub slot: String,

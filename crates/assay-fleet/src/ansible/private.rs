@@ -143,7 +143,7 @@ mod tests {
         let left = PrivateDirectory::within(parent).unwrap();
         left.write("key", b"secret").unwrap();
         let path = left.path().to_owned();
-        // What a kill does: the file of the lock is closed, and nothing is removed.
+        // As after a kill: the lock file is closed, and nothing is removed.
         let PrivateDirectory { _lock: lock, .. } = &left;
         lock.unlock().unwrap();
         std::mem::forget(left);

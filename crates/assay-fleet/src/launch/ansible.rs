@@ -75,7 +75,7 @@ fn variables(launch: &Launch<'_>, inventory: &Inventory, keys: &[PathBuf]) -> Ma
         places.insert(place.node.clone(), node_variables);
     }
     if cells {
-        // A plan says which unit is where, whatever the inventory has of it.
+        // The plan decides which unit is where, regardless of the inventory.
         variables.insert("assay_unit".to_owned(), own("unit"));
         variables.insert("assay_slot".to_owned(), own("slot"));
         let common = variables.remove("assay_plan_options").unwrap_or_else(|| json!([]));

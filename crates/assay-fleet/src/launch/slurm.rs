@@ -97,8 +97,9 @@ fn states(text: &str) -> HashMap<&str, &str> {
     text.lines().filter_map(|line| line.split_once(' ')).map(|(node, state)| (node, state.trim())).collect()
 }
 
-/// Whether a node can be had, by sinfo's compact state: `*` stands for one that does not answer. What is drained goes on with
-/// the allocation that it has, and others' work on a node would be measured, too.
+/// Whether a node can be used, by sinfo's compact state; `*` marks a node that does not respond. A drained node can
+/// still be used by an existing allocation. Without an allocation only idle nodes are used, because the work of others
+/// would be measured, too.
 fn usable(state: &str, allocated: bool) -> bool {
     let name = state.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
     if state.ends_with('*') {

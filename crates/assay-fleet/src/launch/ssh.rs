@@ -34,7 +34,7 @@ fn remote(program: &str, arguments: &[String], socket: Option<&str>) -> String {
         Some(path) => format!("{{ {words}; code=$?; rm -f {}; exit $code; }}", posix_word(path)),
     };
     let script = format!("IFS= read -r ASSAY_FLEET_KEY && export ASSAY_FLEET_KEY && {work}");
-    // Whatever shell the user has there.
+    // With any login shell of the user there.
     format!("exec sh -c {}", posix_word(&script))
 }
 

@@ -1,4 +1,4 @@
-//! What is started, and where.
+//! What to start, and where.
 
 use super::process::Launched;
 use crate::inventory::Inventory;
@@ -30,11 +30,11 @@ pub struct Launch<'a> {
 pub struct Place {
     /// Its name, and with ssh and Slurm the host.
     pub node: String,
-    /// What is measured there.
+    /// The target.
     pub target: String,
     /// Where it finds the coordinator: `HOST:PORT`, or the path of a Unix socket.
     pub rendezvous: String,
-    /// Through which it is reached there, if through any.
+    /// The tunnel to the coordinator, if there is one.
     pub tunnel: Option<Tunnel>,
     /// Of an experiment plan, the unit that is there.
     pub cell: Option<Cell>,
@@ -89,6 +89,6 @@ impl Tunnel {
 pub struct Group {
     /// Their numbers among the places.
     pub places: Vec<usize>,
-    /// The process, or why there is none.
+    /// The process, or why it could not be started.
     pub launched: std::io::Result<Launched>,
 }

@@ -92,7 +92,7 @@ where
     Err(refused)
 }
 
-/// Whether ssh(1) takes the path as it is: colons, percent signs and dollars mean something in its option `-R`.
+/// Whether ssh(1) takes the path literally: colons, percent signs and dollars have a meaning in its option `-R`.
 fn is_plain(path: &Path) -> bool {
     path.to_str().is_some_and(|text| text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c)))
 }
