@@ -26,7 +26,7 @@ pub(crate) enum Tone {
     Bad,
 }
 
-/// The tone of the verdict: what failed or is invalid is bad, what is doubtful needs care.
+/// The tone of the verdict: bad for a failed or invalid record, care for a doubtful one.
 pub(crate) fn tone(record: &Record) -> Tone {
     let verified = record.verification.as_ref().map(|v| v.verdict);
     if record.outcome.medium_failed()
@@ -72,7 +72,7 @@ pub(crate) fn word(record: &Record) -> &'static str {
 
 /// What a check came to, in a word.
 pub(crate) fn checked(verified: &Verification) -> &'static str {
-    // Of all of it nothing is known where most was left out.
+    // If most of the medium was not tested, the verdict covers only a part.
     let part = verified.reach.as_ref().is_some_and(|reach| reach.tested_share < 0.5);
     let is_partial = verified.verdict == Verdict::Genuine && verified.method == Method::Full && part;
     if is_partial { "genuine in part" } else { verified.verdict.title() }
@@ -274,7 +274,7 @@ fn of_bus(record: &Record, measurement: &Measurement) -> String {
     }
 }
 
-/// A figure of a record that has none of the headline workloads.
+/// A figure of a record without headline workloads.
 fn other_figure(record: &Record) -> Option<String> {
     let plain = |m: &&Measurement| m.workload.is_plain();
     let first = record.measurements.iter().filter(plain);

@@ -91,7 +91,7 @@ fn mean(values: &[f64]) -> Option<Estimate> {
     Some(Estimate::bare(values.iter().sum::<f64>() / f64::from(n), n, "mean of the repeats"))
 }
 
-/// The same in a table. `n` is left out where it is said once of all figures.
+/// The figure as a table cell. `n` is left out where it is stated once for all figures.
 pub(super) fn cell(figure: Option<&Figure>, shown: Shown, with_n: bool) -> Cell {
     let Some(Figure { estimate, at_least, mark }) = figure else { return Cell::default() };
     let bound = if *at_least { "≥ " } else { "" };

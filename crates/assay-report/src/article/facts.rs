@@ -1,4 +1,4 @@
-//! What is known of each medium beside its figures.
+//! The facts about each medium other than its figures.
 
 use assay_core::record::Record;
 use assay_core::text::clean;
@@ -85,7 +85,7 @@ const COLUMNS: [Known; 6] = [
 /// The one that says nothing where all units have the same.
 const COMPUTER: usize = 4;
 
-/// The table of facts; `None` where nothing is known of any medium.
+/// The table of facts; `None` where no facts are known.
 pub(super) fn table(media: &[Model<'_>]) -> Option<Table> {
     let of: Vec<(Cell, OfUnit)> = rows(media)
         .into_iter()

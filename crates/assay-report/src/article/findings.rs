@@ -99,7 +99,7 @@ pub(super) fn lines(scopes: &[Scope<'_>], columns: &[&Column]) -> Vec<(String, S
     alike.into_iter().map(line).collect()
 }
 
-/// Whether both are a tie of the same models, in whatever order.
+/// Whether both are a tie of the same models, in any order.
 fn is_same_tie(a: &Finding, b: &Finding) -> bool {
     let models = |finding: &Finding| finding.models.iter().cloned().collect::<BTreeSet<String>>();
     a.found == First::Tie && b.found == First::Tie && models(a) == models(b)

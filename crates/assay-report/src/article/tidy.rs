@@ -59,7 +59,7 @@ fn units(of: Of<'_>) -> String {
     if of.unit().is_some() { 1 } else { of.model().units.len() }.to_string()
 }
 
-/// The levels of all intervals in a table: ` at 95 %`; nothing where there is none.
+/// The levels of all intervals in a table: ` at 95 %`; empty without intervals.
 pub(super) fn levels(data: &Data) -> String {
     let column = data.columns.iter().position(|name| *name == LEVEL);
     let mut all: Vec<f64> = data.rows.iter().filter_map(|row| row.get(column?)?.parse().ok()).collect();

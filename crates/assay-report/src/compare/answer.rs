@@ -1,4 +1,4 @@
-//! What is said of a pair, and of everything.
+//! The sentences about a pair, and the whole answer.
 
 use assay_analysis::Mark;
 use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, PairVerdict, Question, Side, Why};
@@ -27,13 +27,13 @@ pub(super) fn paint(verdict: PairVerdict) -> Paint {
     }
 }
 
-/// What is said of a pair after the word: `B is 5.1 % faster than A (4.2 … 6.0 %)`.
+/// The sentence about a pair after the verdict: `B is 5.1 % faster than A (4.2 … 6.0 %)`.
 pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names: (&str, &str)) -> String {
     let (first, second) = names;
     let is = if load.quantity.more_is_better() {
         format!("{second} is {}", change(pair, load.quantity, first))
     } else {
-        // What is higher or lower is the latency, not the medium.
+        // Higher and lower apply to the latency, not to the medium.
         let than = format!("that of {first}");
         format!("{} of {second} is {}", load.quantity.title(), change(pair, load.quantity, &than))
     };
@@ -152,7 +152,7 @@ pub(super) fn side(load: &LoadComparison, group: usize) -> Option<&Side> {
     load.sides.iter().find(|side| side.group == group)
 }
 
-/// The whole answer in words.
+/// The whole answer as text.
 pub(crate) fn finding(c: &Comparison) -> String {
     overall(c).0
 }

@@ -93,7 +93,7 @@ fn by_query(c: &Comparison, at: usize) -> String {
     if shared { format!("{name} ({})", info.letter) } else { name }
 }
 
-/// Why it cannot be told, and what would tell.
+/// Why the limit is undecided, and what would settle it.
 fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) {
     let load = c.loads.iter().find(|load| load.title == case.load);
     let tell = || load.zip(case.pair.as_ref()).map(|(load, pair)| would_tell(load, pair)).unwrap_or_default();
@@ -122,7 +122,7 @@ fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) 
     }
 }
 
-/// What is said of a limit that no load could be judged by.
+/// The text for a limit without a load to judge it by.
 fn nothing(check: &Check) -> String {
     let mut words = "no load has this figure in both groups".to_owned();
     if let Some(least) = check.limit.quantity.map(Quantity::least_operations).filter(|least| *least > 1) {
@@ -146,7 +146,7 @@ fn counts(gate: &Gate) -> (String, Paint) {
     (format!("{failed} failed, {unknown} cannot tell, {passed} passed"), paint)
 }
 
-/// The limits on a terminal: each load that fails or cannot be told, the number of those that pass, the sum last.
+/// The limits on a terminal: each load that fails or is undecided, the number of loads that pass, and the summary last.
 #[must_use]
 pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
     let mut page = Page::new(style.bounded());
@@ -199,8 +199,8 @@ pub(super) fn blocks(c: &Comparison, gate: &Gate) -> [Block; 2] {
     ]
 }
 
-/// The limits as XML in the form of JUnit: a suite for each limit, a test for each load. What cannot be told is
-/// skipped, or an error where that fails.
+/// The limits as JUnit XML: a suite for each limit, a test for each load. An undecided limit is skipped, or an error if
+/// undecided limits fail.
 #[must_use]
 pub fn gate_junit(c: &Comparison, gate: &Gate) -> String {
     let mut suites = String::new();
@@ -252,8 +252,8 @@ fn attributes([tests, failures, errors, skipped]: [usize; 4]) -> String {
     format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"")
 }
 
-/// The limits as workflow commands of GitHub Actions, which show them beside a change: an error for what fails, a
-/// warning for what cannot be told (an error where that fails), a notice with the sum.
+/// The limits as workflow commands of GitHub Actions, which are shown beside a change: an error for a failed limit, a
+/// warning for an undecided one (an error if undecided limits fail), and a notice with the summary.
 #[must_use]
 pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
     let mut out = String::new();

@@ -125,7 +125,7 @@ impl From<Vec<String>> for Row {
     }
 }
 
-/// A cell: a value, and in small letters what is said of its certainty or its circumstances.
+/// A cell: a value, and a small remark on its uncertainty or its circumstances.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Cell {
     pub(crate) value: String,
@@ -136,7 +136,7 @@ pub(crate) struct Cell {
     pub(crate) under: Vec<String>,
 }
 
-/// The mark of what is better than all others of its column.
+/// The mark of a value that is better than all others of its column.
 pub(crate) const BEST: &str = "best";
 
 impl Cell {
@@ -182,7 +182,7 @@ pub(crate) struct Data {
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// A number of [`Data`]; empty where there is none.
+/// A number of [`Data`]; empty for `None`.
 pub(crate) fn number(value: Option<f64>) -> String {
     value.map(exact).unwrap_or_default()
 }

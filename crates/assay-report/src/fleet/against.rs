@@ -1,4 +1,4 @@
-//! The same nodes with fewer at a time, in words and tables.
+//! The comparison with a run where fewer of the same nodes measured at a time, as text and tables.
 
 use assay_analysis::compare::{PairVerdict, Why};
 use assay_analysis::fleet::{Against, FleetReport, Loss};
@@ -11,7 +11,7 @@ use crate::document::{Block, Cell, Row, Table, left, right};
 use crate::figure::MB;
 use crate::needed::needed;
 
-/// All that is said of it.
+/// All parts of the comparison.
 pub(super) fn blocks(report: &FleetReport, against: &Against) -> Vec<Block> {
     let mut blocks = vec![Block::Heading("At once and one after the other".to_owned())];
     blocks.push(Block::Text(finding(against)));

@@ -11,7 +11,7 @@ use crate::figure::{interval, percent};
 use crate::least_loss::least_loss;
 use crate::left_out;
 
-/// What to do, the chance of each model, and what it rests on.
+/// The next action, the probabilities of the models, and their basis.
 #[must_use]
 pub fn race(race: &Race) -> Document {
     let mut lines = action(race).into_iter();

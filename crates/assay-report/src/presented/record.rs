@@ -1,4 +1,4 @@
-//! What is said of one record.
+//! The view of one record.
 
 use assay_core::record::Record;
 use assay_core::units::rate;
@@ -11,7 +11,7 @@ use crate::notes::{Note, notes};
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence, word};
 use crate::verification;
 
-/// A record in words and figures, in the order of their weight.
+/// A record as text and figures, in the order of their importance.
 pub(crate) struct Presented<'a> {
     pub(crate) record: &'a Record,
     /// The medium.
@@ -24,9 +24,9 @@ pub(crate) struct Presented<'a> {
     pub(crate) word: &'static str,
     pub(crate) sentence: String,
     pub(crate) tone: Tone,
-    /// What was measured, where and by what.
+    /// What was measured, where and with which program.
     pub(crate) about: Vec<Fact>,
-    /// What came of it beside the figures.
+    /// The results other than figures.
     pub(crate) results: Vec<Fact>,
     pub(crate) loads: Vec<LoadRow<'a>>,
     /// Against another instrument; nothing where there was none.
@@ -47,7 +47,7 @@ pub(crate) struct Crosscheck {
 }
 
 impl Crosscheck {
-    /// What is compared.
+    /// The compared figures.
     pub(crate) const COLUMNS: [&str; 3] = ["rate", "p50", "p99"];
 }
 
@@ -75,7 +75,7 @@ impl<'a> Presented<'a> {
         }
     }
 
-    /// What has room on a page: the results first, then what was measured.
+    /// The facts that have room on a page: the results first, then what was measured.
     pub(crate) fn on_page(&self) -> Vec<(String, String)> {
         let all = self.results.iter().chain(&self.about).filter(|fact| fact.rank <= Rank::Page);
         all.cloned().map(Fact::titled).collect()

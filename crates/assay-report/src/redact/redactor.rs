@@ -143,7 +143,7 @@ impl Pass<'_> {
     }
 }
 
-/// What stands for a variant that may hold an identity.
+/// The name that replaces a variant that may hold an identity.
 const OTHER: &str = "other";
 
 /// What names a variant in this format: nothing that could hold an identity of some length.

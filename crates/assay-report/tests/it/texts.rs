@@ -133,7 +133,7 @@ fn figures_in(text: &str, begin: impl Fn(&str) -> bool) -> Option<Vec<String>> {
     Some(figures.map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect())
 }
 
-/// What is shown of a load is chosen once: where a layout shows a figure, it is that of the others.
+/// The figures of a load are chosen once: all layouts show the same figures.
 #[test]
 fn card_page_and_markdown_show_the_same_figures_of_each_load() {
     use crate::common::{good_card, scaled_down};
