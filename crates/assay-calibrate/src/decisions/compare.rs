@@ -15,7 +15,7 @@ pub struct Compared {
     pub interval: Option<(f64, f64)>,
     /// Both groups with their own intervals.
     pub sides: Vec<Side>,
-    /// What would tell, where it cannot be told.
+    /// The number of values that would settle the answer, where it is undecided.
     pub needed: Option<Needed>,
 }
 
