@@ -83,7 +83,7 @@ fn measure(card: &Card) -> Result<(Measurement, f64), Missing> {
     Ok((record(&finished).measurements.remove(0), budgets))
 }
 
-/// What a repeat came to, by what it must come to.
+/// The result of a repeat, divided by the true value.
 fn by_the_truth(truth: Truth, repeat: &Repeat) -> f64 {
     match truth {
         Truth::Iops(truth) => repeat.iops / truth,
@@ -91,7 +91,7 @@ fn by_the_truth(truth: Truth, repeat: &Repeat) -> f64 {
     }
 }
 
-/// Truth and what was seen, as people read them.
+/// The truth and the measured value, as text for people.
 fn words(truth: Truth, seen: Option<&Estimate>) -> (String, String) {
     let (truth, unit) = match truth {
         Truth::Iops(truth) => (truth, "IOPS"),

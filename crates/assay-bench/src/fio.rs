@@ -149,7 +149,7 @@ pub(crate) fn command(target: &Path, setting: Setting, load: Load, ramp: bool) -
     command
 }
 
-/// Runs to the end and reads what it says.
+/// Runs the command to its end and parses its output.
 pub(crate) fn run(command: &mut Command) -> (FioOutput, Finished) {
     said(finish(command))
 }

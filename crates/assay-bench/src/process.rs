@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// What a process printed and what it and its children took of the machine.
+/// The output of a process, and the resources that it and its children used.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) stdout: String,

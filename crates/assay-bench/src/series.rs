@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(row.why().unwrap(), "undecided after 28 values");
     }
 
-    /// Without a single value nothing is known, which is no miss.
+    /// Without any value the answer is unknown, which is not a miss.
     #[test]
     fn a_comparison_without_time_is_no_miss() {
         let (report, _) = undecided(0);
