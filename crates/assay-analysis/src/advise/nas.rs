@@ -184,8 +184,8 @@ fn row(
     }))
 }
 
-/// What figures that bound the medium from one side let a verdict be: one value and the best of several runs bound it from above, so
-/// that they can lose and not win; what a bus held is at least as fast, and can win and not lose.
+/// Limits a verdict where figures are one-sided bounds. One value and the best of several runs are upper bounds, so
+/// they can lose but not win. A figure that was limited by its bus is a lower bound, so it can win but not lose.
 fn one_way(verdict: NasVerdict, single: bool, best_of: bool, held: bool) -> NasVerdict {
     match verdict {
         NasVerdict::Nas if held => NasVerdict::CannotTell(Need::Bus),

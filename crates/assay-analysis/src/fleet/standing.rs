@@ -1,4 +1,5 @@
-//! Nodes that are special for reasons other than their figures: their target is no mounted medium, or they are far below the others.
+//! Nodes that are special for reasons other than their figures: their target is not a mounted medium, or they are far
+//! below the others.
 
 use assay_core::cluster::{FAR_BELOW, SettledLoad};
 use assay_core::medium::Mounted;
