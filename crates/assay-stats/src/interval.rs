@@ -12,8 +12,8 @@ pub const LEVEL: f64 = 0.95;
 /// 0.9999, and the search for Student's takes minutes at 10^9 degrees.
 const NORMAL_FROM: u32 = 10_000;
 
-/// Two-sided quantile of Student's t: `P(|T| <= t) = level` with `degrees` of freedom.
-/// `None` for no degree of freedom or a level outside 0 to 1. From [`NORMAL_FROM`] degrees on it is that of the normal distribution.
+/// Two-sided quantile of Student's t: `P(|T| <= t) = level` with `degrees` of freedom. `None` for no degree of freedom
+/// or a level outside 0 to 1. From [`NORMAL_FROM`] degrees on, the quantile of the normal distribution.
 #[must_use]
 pub fn student_t(level: f64, degrees: u32) -> Option<f64> {
     if degrees == 0 || !(0.0..1.0).contains(&level) {
