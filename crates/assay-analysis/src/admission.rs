@@ -1,4 +1,4 @@
-//! What decides nothing, and why: the one answer that comparison, ranking, plan and advice give.
+//! Which figures decide nothing, and why. Comparison, ranking, plan and advice all use this one rule.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,9 @@ use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, Reading, measurement, reading_of};
 
-/// Splits records into those that may be grouped by model and those that may not: records of an unknown model, and records of a
-/// small test area beside full ones. A single record is grouped with nothing.
+/// Splits records into those that may be grouped by model and those that may not. Records of an unknown model, and
+/// records of a small test area beside full ones, may not be grouped. A single record is always kept, because it is
+/// grouped with no other.
 #[must_use]
 pub fn named<'a>(records: impl IntoIterator<Item = &'a Record>) -> (Vec<&'a Record>, Vec<Excluded>) {
     let all: Vec<&Record> = records.into_iter().collect();
@@ -34,7 +35,8 @@ pub fn excluded(reading: &Reading<'_>) -> Option<Reason> {
         .or_else(|| reading.marks.contains(&Mark::Invalid).then(|| invalid(reading.record, Some(reading.measurement))))
 }
 
-/// The figure of a record under a load, each of its values positive and finite, and what of it is left out.
+/// The figure of a record under a load, with only its positive and finite values, and the reasons for the parts that
+/// are left out.
 #[must_use]
 pub fn examine<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Option<Reading<'a>>, Vec<Reason>) {
     let Some(measured) = measurement(record, load) else {
@@ -59,7 +61,7 @@ pub fn examine<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Opti
     (Some(reading).filter(|r| !r.values.is_empty()), reasons)
 }
 
-/// The figure of a record under a load where it may decide something, and what is left out of it or why there is none.
+/// The figure of a record under a load, if it may decide something, and the reasons for what is left out or missing.
 #[must_use]
 pub fn admit<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Option<Reading<'a>>, Vec<Reason>) {
     let (reading, reasons) = examine(record, load, quantity);
@@ -81,7 +83,7 @@ fn cause(measurement: &Measurement) -> String {
     }
 }
 
-/// What was measured in place of a load.
+/// The reason that names the most similar load that was measured instead of the requested one.
 fn nearest(record: &Record, load: &Load) -> Reason {
     let kind = |other: &Load| {
         let conditions: Vec<String> = other.conditions().map(str::to_owned).collect();
@@ -111,11 +113,14 @@ fn depth(load: &Load) -> String {
     if load.jobs > 1 { format!("{depth}, {} jobs", load.jobs) } else { depth }
 }
 
-/// Whoever was found to be fake, damaged or failing in one record or check is so in all records of that unit, and
-/// what a check found genuine is shown with all of them, with the record that says so. Units without a name are told by
-/// their own records alone.
+/// Shares the verdicts of verifications among all records of a unit.
+///
+/// A unit that one record or check found fake, damaged or failing is bad in all its records. A genuine verdict of a
+/// check is copied to all records of the unit, together with the id of the check. A record without a unit name keeps
+/// its own verdict only.
 pub fn share_verdicts(records: &mut [Record], checks: &[Record]) {
-    // A loss that was proven once is not taken back by a later check that saw none; of two checks the later one counts.
+    // A later check that sees no loss does not cancel a proven loss. Of two checks with equal weight, the later one
+    // counts.
     let mut known: HashMap<(String, String), (bool, String, Verification)> = HashMap::new();
     let found_by = |record: &Record, verification: &Verification| Verification {
         sentence: format!("{}, by the check {}", verification.sentence.trim_end_matches('.'), record.id),
@@ -137,7 +142,7 @@ pub fn share_verdicts(records: &mut [Record], checks: &[Record]) {
     for record in records.iter_mut() {
         let Identity { model, unit, .. } = identity(record);
         let Some((bad, _, found)) = known.get(&(model, unit)) else { continue };
-        // What a check of that day saw stays with a record that is nothing else.
+        // A record that is only a check keeps what that check saw on its day.
         let outweighs = |own: &Verification| *bad && !own.verdict.is_bad() && !record.measurements.is_empty();
         if record.verification.as_ref().is_none_or(outweighs) {
             record.verification = Some(found.clone());
@@ -175,7 +180,7 @@ mod tests {
         assert_eq!(shared("1", &[fake.clone(), damaged.clone()]), Some(Verdict::Fake));
         assert_eq!(shared("1", &[damaged, good]), Some(Verdict::Damaged));
         assert_eq!(shared("2", &[fake]), None);
-        // Of nobody knows which unit.
+        // The unit is unknown, so no verdict is shared.
         assert_eq!(shared("", &[checked("", 1, Verdict::Fake)]), None);
     }
 

@@ -1,6 +1,6 @@
-//! Figures over several runs as articles print them. They are for comparison with what was published that way, and
-//! nothing is decided by them: a mean without best and worst, taken of each figure apart, is a value that no run may
-//! have shown, and the best of N grows with N.
+//! Figures over several runs, computed as in published articles. They serve for comparison with published figures, and
+//! nothing is decided by them: a mean without best and worst is taken for each figure separately, so that no run may
+//! have shown it, and the best of N runs grows with N.
 
 use assay_core::record::Record;
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub enum Aggregate {
 }
 
 impl Aggregate {
-    /// What it is, in words.
+    /// The name of the method.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Aggregate {
 pub struct AggregateRow {
     /// Label `model`, or what the medium says of itself, and the unit.
     pub medium: String,
-    /// The load in words, or the name of a score.
+    /// The title of the load, or the name of a score.
     pub load: String,
     /// `iops`, `rate`, or `score`.
     pub figure: &'static str,
@@ -69,7 +69,8 @@ pub struct AggregateRow {
     pub value: Option<f64>,
 }
 
-/// The figures of all loads and scores by medium, in the order in which media and loads appear, and what is left out.
+/// The figures of all loads and scores by medium, in the order in which media and loads appear, and the records that
+/// are left out.
 #[must_use]
 pub fn aggregate(records: &[Record], how: Aggregate) -> (Vec<AggregateRow>, Vec<Excluded>) {
     let (named, nameless) = named(records);
@@ -95,7 +96,7 @@ fn of_medium(medium: &str, runs: &[&Record], how: Aggregate) -> Vec<AggregateRow
     };
     for load in loads(runs.iter().copied()) {
         for quantity in [Quantity::Iops, Quantity::BytesPerSecond] {
-            // Of sequential work nobody counts operations.
+            // Operations per second are not a usual figure of sequential work.
             if quantity == Quantity::usual(&load) || quantity == Quantity::BytesPerSecond {
                 let values = runs.iter().filter_map(|run| of_run(run, &load, quantity)).collect();
                 let unit = if quantity == Quantity::Iops { "IOPS" } else { "bytes/s" };
@@ -118,7 +119,7 @@ fn of_medium(medium: &str, runs: &[&Record], how: Aggregate) -> Vec<AggregateRow
     rows
 }
 
-/// The figure of one run: the mean of its repeats. One that may win no comparison is none here either.
+/// The figure of one run: the mean of its repeats. `None` for a figure that may not win a comparison.
 fn of_run(run: &Record, load: &Load, quantity: Quantity) -> Option<f64> {
     let values = reading(run, load, quantity).filter(Reading::counts)?.values;
     Some(values.iter().sum::<f64>() / values.len() as f64)

@@ -1,22 +1,23 @@
-//! Whether what is compared was measured with computers that something connects.
+//! Whether the compared figures were measured with computers that a common unit connects.
 //!
-//! A small board and a PC differ by 20 to 200 % at 4 KiB. Where all of one model was measured with the one and all of another
-//! with the other, no number of units tells the models from the computers; one unit that was on both does.
+//! A small board and a PC differ by 20 to 200 % at 4 KiB. If all units of one model were measured with one computer and
+//! all units of another model with the other, no number of units separates the models from the computers. One unit that
+//! was measured with both computers does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::record::Record;
 
-/// What kind of computer a record was made with: its board and processor. `None` where the record does not tell, as
-/// published and imported ones mostly do not. The kernel is no part of it: one that is updated between two days would make
-/// two computers of one, and what it changes is a few percent beside the factor of another board.
+/// The kind of computer a record was made with: its board and processor. `None` where the record does not say; most
+/// published and imported records do not. The kernel is left out: an update between two days would turn one computer
+/// into two, and its effect is a few percent, while another board changes figures by a factor.
 pub(crate) fn computer(record: &Record) -> Option<String> {
     let host = &record.host;
     let cpu = host.cpu.as_deref().filter(|cpu| !cpu.is_empty())?;
     Some(format!("{} {cpu}", host.board.as_deref().unwrap_or_default()))
 }
 
-/// One figure: the group that it is of, the unit, and the computer.
+/// One figure: its group, its unit, and its computer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen<'a, G> {
     pub(crate) group: G,
@@ -24,8 +25,8 @@ pub(crate) struct Seen<'a, G> {
     pub(crate) computer: Option<&'a str>,
 }
 
-/// Pairs of groups, each in both orders, of which each was measured with computers of its own, and no unit leads from the
-/// one kind to the other. Groups of which some figure does not tell its computer are in none.
+/// Pairs of groups that were measured with different kinds of computers, with no chain of common units between those
+/// kinds. Each pair is listed in both orders. A group with a figure of an unknown computer is in no pair.
 pub(crate) fn apart<G: Ord + Copy>(seen: &[Seen<'_, G>]) -> BTreeSet<(G, G)> {
     let mut kinds: Vec<&str> = seen.iter().filter_map(|one| one.computer).collect();
     kinds.sort_unstable();

@@ -1,5 +1,5 @@
-//! No two commands contradict each other on the same records, drawn by seed: which load decides, what is left out and
-//! why, of which units a model's figure is, what that figure is, and which classes are met.
+//! On the same records, drawn by seed, no two commands contradict each other: about the load that decides, what is left
+//! out and why, the units behind a model's figure, the value of that figure, and the classes that are met.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,16 +15,17 @@ use crate::plan::{NextAction, RaceOptions, race};
 use crate::rank::{self, PairRow, RankOptions, rank};
 use crate::{Excluded, Load, deciding_quantity, share_verdicts};
 
-/// Stores drawn, unless `ASSAY_CAMPAIGN_SEEDS` says how many: a ranking draws much.
+/// Number of stores, unless `ASSAY_CAMPAIGN_SEEDS` sets it. It is small because a ranking makes many draws.
 const STORES: u64 = 5;
-/// Seed of the first one, so that models are told apart in one of the few that are drawn by default.
+/// Seed of the first store, chosen so that some models are told apart among the few stores drawn by default.
 const FIRST: u64 = 5;
 
 fn stores() -> u64 {
     std::env::var("ASSAY_CAMPAIGN_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(STORES)
 }
 
-/// Some models with some units, each with some runs under some loads, of which some decide nothing.
+/// A store of several models with several units. Each unit has runs under several loads, and some of the runs decide
+/// nothing.
 fn store(seed: u64) -> Vec<Record> {
     let mut draw = Generator::new(seed);
     let loads = [
@@ -34,7 +35,7 @@ fn store(seed: u64) -> Vec<Record> {
         work(Op::Read, Pattern::Sequential, (1 << 20, 8, 1)),
         work(Op::Write, Pattern::Sequential, (1 << 20, 8, 1)),
     ];
-    // Units that change their slots, so that these are told from them.
+    // Units that change slots, so that unit effects can be separated from slot effects.
     let swapped = draw.below(3) == 0;
     let mut all = Vec::new();
     for model in 0..2 + draw.below(3) {
@@ -78,19 +79,19 @@ fn one_value(mut record: Record) -> Record {
     record
 }
 
-/// Records that are left out under a load, with the reasons, unless it is that they lack the load.
+/// Records that are left out under a load, with the reasons. Records that only lack the load are not included.
 fn left_out(excluded: &[Excluded], load: &Load) -> LeftOut {
     let about = |e: &&Excluded| e.load.as_deref().is_none_or(|of| of == load.title());
     let words = excluded.iter().filter(about).map(|e| (e.record.clone(), e.reason.to_string()));
     words.filter(|(_, why)| !why.starts_with("not measured") && !why.starts_with("no figure")).collect()
 }
 
-/// The figure of each model and how many units it is of.
+/// The figure of each model and the number of units behind it.
 type Figures = BTreeMap<String, (f64, usize)>;
 /// Records that are left out, each with the reason.
 type LeftOut = BTreeSet<(String, String)>;
 
-/// Pairs of models of several units of which the first is better, by little or by much.
+/// Pairs of models with several units, where the first is better, by little or by much.
 type Better = BTreeSet<(String, String)>;
 
 fn by_ranking(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)> {
@@ -108,7 +109,7 @@ fn by_comparison(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)>
     let groups = split(&named, By::Model);
     let found = compare(&groups, &Request::default()).ok()?;
     let load = found.primary()?;
-    // What takes no part beside sound figures is shown alone where there are no others.
+    // Figures that take no part are shown only for a group that has no sound ones.
     let sound = load.sides.iter().filter(|s| !s.marks.iter().any(|m| m.excludes()));
     let figures = sound
         .filter_map(|side| {
@@ -175,7 +176,7 @@ fn commands_agree_on_load_exclusions_units_and_figures() {
             assert_eq!(of, load, "{seed}: the load of the comparison");
             assert_eq!(left, out, "{seed}: left out of the comparison");
             assert_same(seed, "comparison", &figures, &compared);
-            // Of models of which units failed the ranking orders no speeds.
+            // The ranking does not order models with failed units by speed.
             if !records.iter().any(|r| r.outcome.medium_failed() || r.verification.is_some()) {
                 assert_eq!(better, decided, "{seed}: which is better");
                 ordered += better.len();
@@ -187,7 +188,7 @@ fn commands_agree_on_load_exclusions_units_and_figures() {
         }
         if let Some((of, offered, left)) = by_purchase(&records) {
             assert_eq!(of, load, "{seed}: the load of the purchase");
-            // A record that is left out whole is told whether it has the load or not.
+            // A record that is left out as a whole is reported whether it has the load or not.
             assert!(left.is_superset(&out), "{seed}: left out of the purchase: {left:?}, and {out:?}");
             assert_same(seed, "purchase", &figures, &offered);
         }
@@ -195,7 +196,8 @@ fn commands_agree_on_load_exclusions_units_and_figures() {
     assert!(judged > stores() / 2 && ordered > 0, "{judged} {ordered}");
 }
 
-/// What is bought, or named as good as the best, is no worse than what costs as much, by the comparison of models.
+/// The model that is bought, or named as good as the best, is no worse than the models that cost as much, by the
+/// comparison of models.
 #[test]
 fn nobody_takes_a_model_that_the_comparison_says_is_worse() {
     let mut taken = 0;
@@ -226,7 +228,7 @@ fn nobody_takes_a_model_that_the_comparison_says_is_worse() {
     assert!(taken > stores(), "{taken}");
 }
 
-/// One record by itself is judged as it is among others of its own unit: the card says what `advise class` says.
+/// A single record is judged as it is among others of its own unit: the card shows the same classes as `advise class`.
 #[test]
 fn a_record_meets_the_classes_alone_that_it_meets_among_others() {
     for seed in 0..40 {

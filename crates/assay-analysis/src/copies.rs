@@ -70,7 +70,7 @@ fn rates(measurement: &Measurement) -> Vec<f64> {
     rates
 }
 
-/// Significant digits of a number, as it is written shortest.
+/// Significant digits of a number in its shortest form.
 fn digits(value: f64) -> f64 {
     let text = format!("{value:e}");
     let mantissa = text.split('e').next().unwrap_or_default();

@@ -19,14 +19,14 @@ const USUAL_BLOCK: u64 = 4096;
 /// Titles in an error.
 const SHOWN: usize = 8;
 
-/// No load is the one asked for, or there is none at all.
+/// No load matches the requested one, or there is no load at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadError {
-    /// What was asked for; `None`: for any.
+    /// The requested load; `None` where any load would do.
     pub asked: Option<String>,
-    /// Why the words cannot be one, where they cannot.
+    /// Why the words cannot name a load, where they cannot.
     pub why: Option<String>,
-    /// A record has a load of that name, and it is not one of those that can decide.
+    /// A record has a load of that name, but it cannot decide.
     pub in_one_group: bool,
     /// Titles of the loads there are.
     pub known: Vec<String>,
@@ -58,8 +58,8 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// The loads that words name, in the order people read them: one by its whole title or by the name of its workload
-/// (spaces, commas and case do not matter), else all that have the properties in the words, as [`LoadQuery`] reads them.
+/// The loads that `words` name, in reading order: one by its whole title or by the name of its workload (spaces, commas
+/// and case do not matter), else all that have the properties in the words, as [`LoadQuery`] reads them.
 ///
 /// # Errors
 /// None of the records has such a load.
@@ -143,11 +143,12 @@ impl Holders {
         Self(all)
     }
 
-    /// First: a plain load, of what a medium can do. Then two groups, without which nothing is compared, or at least two with records that decide nothing, which
-    /// a comparison shows; two groups of two units each, without which no model can be told from another; that most groups have
-    /// it; random reads of 4 KiB, on which the published comparisons of cards decide and what a root file system does
-    /// most. Then how many groups can be told apart, how many have it, and how much is in flight. The first of
-    /// equals in the order people read them.
+    /// The load to decide by. The criteria in their order: a plain load, which shows what a medium can do; two groups
+    /// with the load, without which nothing is compared, or at least two with records that decide nothing, which a
+    /// comparison shows; two groups of two units each, without which no models can be told apart; most groups have it;
+    /// random reads of 4 KiB, by which published comparisons of cards decide, and which are the main work of a root
+    /// file system; other random reads. Then the number of groups that can be told apart, the number of groups that
+    /// have the load, and the operations in flight. Of equal loads, the first in reading order.
     fn most_telling(&self, all: &Self, groups: usize) -> Option<Load> {
         let weight = |load: &Load, of: &BTreeMap<usize, BTreeSet<usize>>| {
             let with_several_units = of.values().filter(|units| units.len() > 1).count();

@@ -11,13 +11,13 @@ use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::reading;
 
-/// Whether sequential writes are judged by what is durable, and how many figures forbid it.
+/// The figure that decides a load, and how many figures lack the durable rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decides {
     /// The figure.
     pub quantity: Quantity,
-    /// Figures that lack the durable rate, where others have it: the acknowledged one decides for their sake. 0 where nothing is lacking, or
-    /// all of them lack it.
+    /// Number of figures without the durable rate where others have it, so that the acknowledged rate decides. 0 where
+    /// none lacks it, or all do.
     pub lacking: usize,
 }
 
@@ -122,7 +122,7 @@ mod tests {
         assert!(compared.notes.contains(&told), "{:?}", compared.notes);
     }
 
-    /// The acknowledged rate stays, what is durable halves.
+    /// The acknowledged rate is unchanged, and the durable rate halves.
     #[test]
     fn the_gate_fails_where_the_durable_rate_halves() {
         let judged = |durable: f64| -> Gate {

@@ -14,7 +14,8 @@ use crate::identity::{identity, unit_name};
 use crate::load::Load;
 use crate::quantity::Quantity;
 
-/// A record, a figure of it or a part of one that takes no part. Text is as medium and user gave it.
+/// A record, or a figure or part of a figure of it, that is left out of an analysis. Text is as the medium and the user
+/// gave it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "ExcludedDocument")]
@@ -32,21 +33,21 @@ pub struct Excluded {
 }
 
 impl Excluded {
-    /// Of a record, or of its figure under a load.
+    /// Leaves out a record (`load` is `None`), or its figure under a load.
     #[must_use]
     pub fn new(record: &Record, load: Option<&Load>, reason: Reason) -> Self {
         let whose = identity(record);
         Self { record: record.id.clone(), model: whose.model, unit: whose.unit, load: load.map(Load::title), reason }
     }
 
-    /// Model, and unit where it is known.
+    /// The model, and the unit where it is known.
     #[must_use]
     pub fn name(&self) -> String {
         unit_name(&self.model, &self.unit)
     }
 }
 
-/// What is printed of an [`Excluded`]: with the reason also in words.
+/// The serialised form of [`Excluded`], which also holds the reason as text.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Excluded"))]
 struct ExcludedDocument {
@@ -60,7 +61,7 @@ struct ExcludedDocument {
     load: Option<String>,
     /// Why.
     reason: Reason,
-    /// The reason in words.
+    /// The reason as text.
     text: String,
 }
 
@@ -71,14 +72,14 @@ impl From<Excluded> for ExcludedDocument {
     }
 }
 
-/// Why a figure takes no part.
+/// Why a figure is left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Reason {
     /// The load was measured at other depths only.
     OtherDepths {
-        /// What was measured, like `QD1`.
+        /// The depths that were measured, like `QD1`.
         measured: Vec<String>,
     },
     /// This kind of load was measured with other blocks only.
@@ -86,18 +87,18 @@ pub enum Reason {
         /// Their sizes in bytes; 0 where that is not known.
         block_bytes: Vec<u64>,
     },
-    /// Nothing like it was measured.
+    /// No similar load was measured.
     NotMeasured,
-    /// Of the load not everything is known, so that nobody else can be said to have it.
+    /// The load is not fully known, so it cannot be matched with the load of another record.
     LoadNotTold,
     /// The workload has no completed repeat.
     NoFigure {
-        /// Why, as far as the record says it.
+        /// Why, if the record says so.
         cause: String,
     },
-    /// It was measured, but not this figure of it.
+    /// The load was measured, but this figure of it was not recorded.
     NoQuantity {
-        /// Which.
+        /// The figure.
         quantity: Quantity,
     },
     /// A value that is not positive and finite was left out.
@@ -107,74 +108,74 @@ pub enum Reason {
     },
     /// Repeats were left out.
     Repeats {
-        /// So many.
+        /// Number of repeats that were left out.
         left_out: usize,
-        /// Of so many.
+        /// Number of repeats in total.
         of: usize,
     },
-    /// It is not what it says.
+    /// The figure is not what it claims to be.
     Invalid {
         /// Why it is invalid.
         cause: String,
     },
     /// The unit, in this record or another one, was found to be fake, damaged or failing.
     NotGenuine {
-        /// What was found.
+        /// The verdict of the check.
         cause: String,
     },
-    /// The medium failed while it was measured: what it did until then is not what it does.
+    /// The medium failed during the measurement. Its speed until then does not describe it.
     MediumFailed {
-        /// How.
+        /// The failure.
         cause: String,
     },
     /// The run is under way, or was killed.
     Unfinished,
     /// It was not measured under a load that the question is about.
     NoLoadAsked,
-    /// A mixed load crosses the wire in both directions, which no share of it is about.
+    /// A mixed load uses both directions of the wire, and the share of a node is computed for one direction.
     Mixed,
     /// The network volume was not measured under this load.
     NotOnVolume,
-    /// Another number of nodes that measured the network volume at once is nearer to the question.
+    /// Another run on the network volume is nearer to the question by its number of simultaneous nodes.
     OtherNodes {
-        /// So many did in this one.
+        /// Number of simultaneous nodes in this run.
         nodes: u32,
-        /// And so many in what counts.
+        /// Number of simultaneous nodes in the run that counts.
         counted: u32,
     },
-    /// The node lost the others, so that it was out of step.
+    /// The node lost contact with the others and ran out of step.
     OutOfStep,
-    /// Not all nodes that began together are known: some failed, or are not among the records.
+    /// Some of the nodes that began together are missing: they failed, or their records were not given.
     Partners {
-        /// Nodes whose records count.
+        /// Number of nodes whose records count.
         known: usize,
-        /// Nodes that began.
+        /// Number of nodes that began.
         began: u32,
     },
-    /// The nodes of its run did not measure the network volume at the same time, as far as their clocks tell.
+    /// According to their clocks, the nodes of the run did not measure the network volume at the same time.
     NotAtOnce,
-    /// Nodes took turns on the network volume, some at a time.
+    /// The nodes took turns on the network volume, several at a time.
     InTurns,
-    /// The test area was less than a quarter of what the suite asks for, and that of others was not.
+    /// The test area was less than a quarter of the area that the suite asks for, while other records used a full area.
     SmallArea {
         /// What the suite asks for, in bytes.
         asked_bytes: u64,
-        /// What was used, in bytes.
+        /// The area that was used, in bytes.
         used_bytes: u64,
     },
-    /// The target of the node was no mounted medium, and that of most others was.
+    /// The target of the node was not a mounted medium, while the targets of most other nodes were.
     NotMounted {
-        /// Where it was instead.
+        /// What the target was instead.
         mounted: Mounted,
     },
-    /// It cannot be bought without a price.
+    /// The model has no price, so it cannot be offered.
     NoPrice,
-    /// Nobody knows of which model it is.
+    /// The model is unknown.
     NoModel,
 }
 
 impl Reason {
-    /// Whether it only says that there is no such figure, which advice tells once for all loads of a question.
+    /// Whether the reason is only that there is no such figure. Advice reports this once for all loads of a question.
     pub(crate) fn is_absence(&self) -> bool {
         matches!(
             self,
@@ -257,7 +258,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Why a record decides nothing, whatever the load; `None` where it may.
+/// Why a record decides nothing under any load; `None` if it may.
 #[must_use]
 pub(crate) fn excluded_whole(record: &Record) -> Option<Reason> {
     if let Some(verification) = record.verification.as_ref().filter(|v| v.verdict.is_bad()) {
@@ -276,7 +277,8 @@ pub(crate) fn excluded_whole(record: &Record) -> Option<Reason> {
         _ => {}
     }
     let warned = record.warnings.iter().any(|w| w.severity == Severity::Invalid);
-    // Records from elsewhere may say it without a finding; findings of one workload speak for that one.
+    // Imported records may be marked invalid without a finding. A finding of one workload applies to that workload
+    // only.
     let said = record.validity.verdict == finding::ValidityVerdict::Invalid
         && !record.all_warnings().any(|w| w.severity == Severity::Invalid);
     (warned || said).then(|| invalid(record, None))

@@ -76,7 +76,7 @@ pub(crate) fn days_of_one<'a>(records: impl IntoIterator<Item = &'a Record>) -> 
     began.into_iter().map(|known| known.and_then(|_| days.next()).map(|day| day.to_string())).collect()
 }
 
-/// Seconds since 1970 of a time stamp of RFC 3339; `None` if it is none.
+/// Seconds since 1970 of an RFC 3339 timestamp; `None` for other text.
 fn began_seconds(created: &str) -> Option<i64> {
     Some(created.parse::<Timestamp>().ok()?.as_second())
 }

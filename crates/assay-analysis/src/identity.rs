@@ -1,27 +1,27 @@
-//! Whose figures a record holds.
+//! The model and unit that a record measured.
 
 use assay_core::record::Record;
 use assay_core::text::clean;
 use serde::Serialize;
 
-/// Whose figures a record holds. Text as the medium or the user gave it: make it harmless before
-/// it is shown.
+/// The model and unit that a record measured. Text is as the medium or the user gave it: escape it before it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Identity {
-    /// The product: label `model`, or what the medium says of itself. A record that names neither model nor unit is
-    /// its own: nobody knows whether two such are of one medium.
+    /// The product: label `model`, or the name that the medium reports. A record that names neither model nor unit gets
+    /// a model of its own, because it is unknown whether two such records are of one medium.
     pub model: String,
-    /// The physical piece: label `unit`, or its serial number; empty where neither is known. All
-    /// such records of a model count as one unit. A unit of an article is told from one of the same number here.
+    /// The physical piece: label `unit`, or its serial number; empty where neither is known. All records of a model
+    /// without a unit count as one unit. A unit of a published article is kept distinct from a unit of the same number
+    /// here.
     pub unit: String,
-    /// Where it was: label `slot`, or the host's.
+    /// The slot: label `slot`, or the slot that the host reports.
     pub slot: Option<String>,
     /// Round of a plan: label `round`.
     pub round: Option<String>,
 }
 
-/// Whose figures these are.
+/// The model and unit that a record measured.
 #[must_use]
 pub fn identity(record: &Record) -> Identity {
     let label = |key: &str| record.labels.get(key).filter(|value| !value.is_empty()).cloned();
@@ -42,8 +42,8 @@ pub fn unit_of(record: &Record) -> String {
     label.or(record.medium.unit.as_ref()).cloned().unwrap_or_default()
 }
 
-/// Whether it is known of which model a record is. What other tools print often names none; assay itself looks at what
-/// lies under a path.
+/// Whether the model of a record is known. The output of other tools often names none. Records of assay itself always
+/// count as named, because assay inspects the medium under a path.
 #[must_use]
 pub fn names_model(record: &Record) -> bool {
     let is_given = |text: Option<&String>| text.is_some_and(|text| !clean(text).is_empty());
@@ -54,7 +54,8 @@ pub fn names_model(record: &Record) -> bool {
         || is_given(medium.vendor.as_ref())
 }
 
-/// What a record was measured with: the suite and its version; of an imported one the tool, which has its own.
+/// The suite a record was measured with, and its version. For an imported record only the name of the tool, which has a
+/// version of its own.
 pub(crate) fn suite(record: &Record) -> String {
     let suite = &record.suite;
     if record.is_printed() { suite.name.clone() } else { format!("{} {}", suite.name, suite.version) }
@@ -66,7 +67,7 @@ pub fn short_name(identity: &Identity) -> String {
     unit_name(&identity.model, &identity.unit)
 }
 
-/// The same of its parts.
+/// The same, from its parts.
 pub(crate) fn unit_name(model: &str, unit: &str) -> String {
     if unit.is_empty() { model.to_owned() } else { format!("{model} {unit}") }
 }

@@ -1,4 +1,4 @@
-//! What kind of load a figure is of: figures are compared under the same load, and no other.
+//! The load that a figure was measured under. Figures are compared under the same load only.
 
 use std::fmt::Display;
 
@@ -7,16 +7,16 @@ use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Unknown, Workload};
 use serde::{Serialize, Serializer};
 
-/// A load, whatever the suite calls it. Sorted as people read it: reads before writes, sequential
-/// before random, small blocks before large ones.
+/// A load, independent of its name in a suite. Sorted in reading order: reads before writes, sequential before random,
+/// small blocks before large ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Load {
-    /// 0 read, 1 mixed, 2 write: what sorts.
+    /// Sort key: 0 read, 1 mixed, 2 write.
     #[serde(rename = "op", serialize_with = "op_name")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     op_order: u8,
-    /// 0 sequential, 1 random, 2 where the source of an imported figure does not tell.
+    /// 0 sequential, 1 random, 2 where the source of an imported figure does not say.
     #[serde(rename = "pattern", serialize_with = "pattern_name")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pattern_order: u8,
@@ -30,20 +30,19 @@ pub struct Load {
     pub read_percent: Option<u8>,
     /// Whether every write is followed by a sync of its own.
     pub synced: bool,
-    /// What is offered in an open loop, like `500 IOPS offered`; empty for a closed one.
+    /// The offered rate of an open loop, like `500 IOPS offered`; empty for a closed loop.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub offered: String,
-    /// How random operations are spread over the blocks, like `zipf:1.1`; empty where each is as frequent as any other.
+    /// The distribution of random operations over the blocks, like `zipf:1.1`; empty for the uniform distribution.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub spread: String,
-    /// The sizes of operations where there are several, like `4KiB/60:64KiB/40`; empty where all are alike.
+    /// The sizes of operations where there are several, like `4KiB/60:64KiB/40`; empty where all have one size.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub blocks: String,
-    /// What it has beyond its blocks, pauses between operations, and what runs at the same time; empty where there is
-    /// nothing of it.
+    /// Refinements of the blocks, pauses between operations, and concurrent workloads; empty where there are none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub beside: String,
-    /// What tells several figures of one record under the same load apart; empty for the first.
+    /// Distinguishes several figures of one record under the same load; empty for the first.
     pub variant: String,
 }
 
@@ -67,8 +66,9 @@ impl Load {
         }
     }
 
-    /// Whether it is the load of a workload, its variant aside. Numbers are compared first, and words are made only of
-    /// what has any: a ranking asks this of each measurement of each record, for each load.
+    /// Whether this is the load of a workload, apart from the variant. Numbers are compared first, and strings are
+    /// built only for the parts that are present: a ranking calls this for each measurement of each record, for each
+    /// load.
     pub(crate) fn is_of(&self, workload: &Workload) -> bool {
         let Self { op_order: op, pattern_order: pattern, block_bytes, queue_depth, jobs, read_percent, synced, .. } =
             self;
@@ -81,38 +81,38 @@ impl Load {
             && self.beside == beside(workload)
     }
 
-    /// Whether it tells by itself what a medium can do: a closed loop on blocks of which each is as frequent as any
-    /// other, the first of its kind in its record.
+    /// Whether the load alone shows what a medium can do: a closed loop with uniformly distributed blocks of one size,
+    /// and the first of its kind in its record.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.conditions().all(str::is_empty) && self.blocks.is_empty() && self.variant.is_empty()
     }
 
-    /// What makes it another load than that of its blocks and queue, each in words or empty.
+    /// The conditions beyond blocks and queue that distinguish loads, each as text or empty.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = &str> {
         [&self.offered, &self.spread, &self.beside].into_iter().map(String::as_str)
     }
 
-    /// What the operations do.
+    /// The kind of the operations.
     #[must_use]
     pub fn op(&self) -> Op {
         OPS[usize::from(self.op_order).min(2)]
     }
 
-    /// Where they go; `None` where that is not known.
+    /// The access pattern; `None` where it is not known.
     #[must_use]
     pub fn pattern(&self) -> Option<Pattern> {
         PATTERNS.get(usize::from(self.pattern_order)).copied()
     }
 
-    /// In words: `random read 4 KiB, QD32`.
+    /// The load as text: `random read 4 KiB, QD32`.
     #[must_use]
     pub fn title(&self) -> String {
         let title = self.called().whole();
         if self.variant.is_empty() { title } else { format!("{title} ({})", self.variant) }
     }
 
-    /// The same without the block: what a row of block sizes is of.
+    /// The same without the block size: the title of a row of block sizes.
     #[must_use]
     pub fn title_of_sizes(&self) -> String {
         let title = self.called().without_block();
@@ -154,7 +154,7 @@ fn pattern_order(workload: &Workload) -> u8 {
     }
 }
 
-/// In words, which take no memory where there is nothing.
+/// The value as text; the empty string, which needs no allocation, where there is no value.
 fn words(something: Option<impl Display>) -> String {
     something.map(|it| it.to_string()).unwrap_or_default()
 }
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(loads.last().unwrap().op(), Op::Write, "reads come first");
     }
 
-    /// A load of which something is unknown is not the load that has a value there.
+    /// A load with an unknown property differs from a load with a known value of it.
     #[test]
     fn what_is_unknown_is_told_and_compared_with_nothing_known() {
         let known = Workload::new("w", Op::Read, Pattern::Random, 4096);

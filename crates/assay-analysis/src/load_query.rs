@@ -8,8 +8,8 @@ use assay_core::workload::{Op, Pattern};
 
 use crate::load::Load;
 
-/// A load by its words, as in its title: `random read 4 KiB`, `write`, `seq read 1MiB QD8`. What
-/// is left out may be anything.
+/// A load in words, as in its title: `random read 4 KiB`, `write`, `seq read 1MiB QD8`. Properties that are left out
+/// match any value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LoadQuery {
     op: Option<Op>,
@@ -53,7 +53,7 @@ impl LoadQuery {
                 "fsync" | "fdatasync" => ask.synced = true,
                 "synced" => ask.synced = true,
                 "offered" | "think" | "time" => ask.conditions.push(word.to_owned()),
-                // The load beside it is told to the end.
+                // The concurrent workload takes all remaining words.
                 "beside" => ask.conditions.push(format!("beside {}", words.by_ref().collect::<Vec<_>>().join(" "))),
                 "every" => ask.conditions.push(format!("every {}", words.next().ok_or_else(|| bad(word))?)),
                 _ if word.contains('/') && Blocks::parse(word).is_ok() => ask.conditions.push(word.to_owned()),
@@ -87,7 +87,7 @@ impl LoadQuery {
         Ok(ask)
     }
 
-    /// Whether a load is such a one.
+    /// Whether a load matches.
     #[must_use]
     pub fn matches(&self, load: &Load) -> bool {
         self.op.is_none_or(|op| op == load.op())

@@ -1,10 +1,10 @@
-//! In which manner a host did a load, where the same load can be done in several: figures are compared all the same, and
-//! who compares them is told.
+//! How a host executed a load, where the same load can be executed in several ways. The figures are still compared, and
+//! a note reports the difference.
 
 use assay_core::record::{Measurement, Record};
 
-/// The manner in words: for how many completions at once was waited, which processors threads were kept on, and whether
-/// completions were polled for. `None` where the source of a figure does not tell.
+/// The manner as text: the number of completions awaited at once, the processors that threads were pinned to, and
+/// whether completions were polled. `None` where the source of a figure does not say.
 pub(crate) fn manner(record: &Record, measurement: &Measurement) -> Option<String> {
     if record.is_printed() {
         return None;

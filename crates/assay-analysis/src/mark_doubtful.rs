@@ -1,4 +1,4 @@
-//! Figures that somebody marks as doubtful.
+//! Marks figures as doubtful on request of a user.
 
 use assay_core::draft::Draft;
 use assay_core::finding::Finding;
@@ -8,11 +8,11 @@ use crate::deciding_load::{LoadError, loads_named};
 use crate::load::Load;
 use crate::reading::numbered;
 
-/// Marks the figures of a load, such as those with a typing fault in what was printed: they stay as they are, and
-/// decide nothing. Returns how many loads were marked.
+/// Marks the figures of a load as doubtful, such as misprinted ones. The figures are kept, and decide nothing. Returns
+/// how many loads were marked.
 ///
 /// # Errors
-/// The record has no load of that name, and stays as it is.
+/// The record has no load of that name; it is unchanged.
 pub fn mark_doubtful(record: &mut Record, load: &str, why: &str) -> Result<usize, LoadError> {
     let named = loads_named([&*record], load)?;
     let loads: Vec<Load> = numbered(record).into_iter().map(|(load, _)| load).collect();

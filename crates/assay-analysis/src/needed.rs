@@ -1,10 +1,10 @@
-//! What would change an answer that cannot be told: how many more units, or runs on other days.
+//! What would settle an undecided answer: more units, or more runs on other days.
 
 use assay_stats::power::{self, Deviation, POWER, Test};
 use assay_stats::rank;
 use serde::Serialize;
 
-/// Of what there have to be more.
+/// The kind of values that more are needed of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -19,22 +19,23 @@ pub enum Values {
     Others,
 }
 
-/// So many would tell.
+/// The number of values that would settle the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Needed {
-    /// How many in all, with those that were measured.
+    /// The total number, including those that were measured.
     pub number: u32,
-    /// Of what.
+    /// The kind of values.
     pub of: Values,
-    /// The difference that they find, as a ratio of at least 1: the one that was seen, and one that matters at least.
+    /// The difference that this number detects, as a ratio of at least 1: the larger of the observed difference and the
+    /// smallest that matters.
     pub ratio: f64,
-    /// The chance that they do.
+    /// The probability of detecting it.
     pub power: f64,
 }
 
 impl Needed {
-    /// Units of each of so many models that are ranked or compared together, whose units vary by `deviation`.
+    /// Units needed of each of `models` models that are ranked or compared together, whose units vary by `deviation`.
     pub(crate) fn of_models(
         models: u32,
         difference: (f64, f64),
@@ -45,9 +46,9 @@ impl Needed {
         Self::of(Values::Units, difference, deviation, there_are, |units| rank::tests(models, units, alpha))
     }
 
-    /// From a difference of logarithms that was seen, the least that matters, how many values there are, and the tests that
-    /// so many values make: more than there are, since these did not tell. `None` where no number that anybody measures would
-    /// do.
+    /// Takes the observed difference of logarithms, the smallest one that matters, the number of values that exist, and
+    /// a function from a number of values to the tests that it allows. The result is more than exist, because those did
+    /// not settle the answer. `None` where no practical number is enough.
     pub(crate) fn of(
         of: Values,
         (seen, least): (f64, f64),

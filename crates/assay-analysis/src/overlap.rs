@@ -73,7 +73,7 @@ impl Extent {
         Self { began: within(self.began, part.began_ns), end: within(self.end, part.end_ns) }
     }
 
-    /// Whether its repeats were made at the same time, whatever the clocks were off within their bounds.
+    /// Whether the repeats were made at the same time, for any clock errors within their bounds.
     fn overlaps(&self) -> bool {
         let span = |from: i64, to: i64| to as f64 - from as f64;
         let any = span(self.began.0, self.end.1);
@@ -155,7 +155,8 @@ impl Common {
 mod tests {
     use super::*;
 
-    /// Two nodes of `nodes`, the second of which began so many thousandths of a repeat later, on clocks known so well.
+    /// Two of `nodes` nodes. The second began `late_ns` later, where a repeat takes 1000 ns; clocks are known within
+    /// `bound_ns`.
     fn two(late_ns: i64, bound_ns: i64, nodes: u32) -> Common {
         let part = |node: usize, began_ns| Part { node, began_ns, end_ns: began_ns + 1000, bound_ns, nodes, rate: 1.0 };
         Common { parts: vec![part(0, 0), part(1, late_ns)] }

@@ -1,4 +1,4 @@
-//! Any percentiles of the latency, over the repeats of a record.
+//! Arbitrary percentiles of the latency, over the repeats of a record.
 
 use assay_core::estimate::Estimate;
 use assay_core::histogram::Histogram;
@@ -6,9 +6,9 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Measurement;
 use assay_stats::geometric_like;
 
-/// The latency below or at which a share of the operations lies, 0 < `share` < 1: over the completed repeats as other
-/// figures are, in nanoseconds. `None` where there are none, or where one of them has so few operations that no
-/// operation is expected to be slower, so that the value would be the slowest operation by another name.
+/// The latency in nanoseconds that a `share` of the operations does not exceed, 0 < `share` < 1, over the completed
+/// repeats, as for other figures. `None` where there are none, or where one of them has so few operations that none is
+/// expected to be slower: the value would then only be that of the slowest operation.
 #[must_use]
 pub fn percentile(measurement: &Measurement, share: f64) -> Option<Estimate> {
     let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0);
@@ -19,8 +19,8 @@ pub fn percentile(measurement: &Measurement, share: f64) -> Option<Estimate> {
     (!all.is_empty() && values.len() == all.len()).then(like).flatten()
 }
 
-/// Operations that each repeat needs for a percentile: above the 99th, so many that at least one is slower, else it
-/// would be the slowest operation by another name.
+/// Operations that each repeat needs for a percentile. Above the 99th percentile at least one operation has to be
+/// slower; else the value would only be that of the slowest operation.
 #[must_use]
 pub fn operations_for(share: f64) -> u64 {
     if share <= 0.99 { 1 } else { (1.0 / (1.0 - share) - 1e-6).ceil() as u64 }

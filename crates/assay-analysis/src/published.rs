@@ -23,9 +23,9 @@ const METHOD: &str = "as published, one value";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no published medium is named {}; there are {known}", quoted(.asked))]
 pub struct PublishedError {
-    /// What was asked for, without the prefix.
+    /// The requested name, without the prefix.
     pub asked: String,
-    /// What there is.
+    /// The known names.
     pub known: String,
 }
 

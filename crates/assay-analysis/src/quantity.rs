@@ -1,4 +1,4 @@
-//! Which figure of a measurement: what is known of each stands here once.
+//! The figures of a measurement, and the properties of each.
 
 use crate::percentiles::operations_for;
 use assay_core::estimate::Estimate;
@@ -37,12 +37,12 @@ pub enum Quantity {
     P9999Ns,
 }
 
-/// What is known of a quantity.
+/// The properties of a quantity.
 struct About {
     name: &'static str,
     title: &'static str,
     meaning: &'static str,
-    /// Its unit and what figures are divided by for it; `None` for times, which are shown in the unit of their size.
+    /// Its unit and the divisor for this unit; `None` for times, which are shown in a unit that suits their size.
     unit: Option<(&'static str, f64)>,
     repeat: OfRepeat,
     estimate: fn(&Measurement) -> Option<&Estimate>,
@@ -155,13 +155,13 @@ impl Quantity {
         self.about().name
     }
 
-    /// What it is, for a heading: `IOPS`, `durable rate`, `p99 latency`.
+    /// The title, for a heading: `IOPS`, `durable rate`, `p99 latency`.
     #[must_use]
     pub fn title(self) -> &'static str {
         self.about().title
     }
 
-    /// What it is, for a list of the names.
+    /// The meaning, for a list of the names.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         self.about().meaning
@@ -180,7 +180,7 @@ impl Quantity {
         self.unit().is_some()
     }
 
-    /// The share of operations that are not slower, of a percentile; `None` for what is none.
+    /// For a percentile, the share of operations that are not slower; else `None`.
     #[must_use]
     pub fn percentile(self) -> Option<f64> {
         match self.about().repeat {

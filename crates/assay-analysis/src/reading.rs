@@ -1,4 +1,4 @@
-//! One figure of one record: its repeats, whose it is, and what stands against using it.
+//! One figure of one record: its repeats, its owner, and the doubts about it.
 
 use assay_core::finding::{Finding, Severity};
 use assay_core::outcome::Outcome;
@@ -10,20 +10,20 @@ use crate::exclusion::{Reason, excluded_whole};
 use crate::load::Load;
 use crate::quantity::{Quantity, estimate, value};
 
-/// What a figure has to be read with.
+/// Caveats of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// The bus was reached: the medium is at least this fast.
     BusLimited,
-    /// The instrument was reached.
+    /// The instrument was the limit.
     InstrumentLimited,
     /// The best of several runs: on average the medium does less.
     BestOf,
-    /// Something makes it doubtful.
+    /// A finding makes the figure doubtful.
     Suspect,
-    /// It is not what it says; it can win no comparison.
+    /// The figure is not what it claims to be; it can win no comparison.
     Invalid,
     /// The medium is not genuine; it can win no comparison.
     Fake,
@@ -50,21 +50,21 @@ pub struct Reading<'a> {
     pub record: &'a Record,
     /// The measurement in it.
     pub measurement: &'a Measurement,
-    /// The values of its completed repeats; of a figure without repeats, the figure.
+    /// The values of its completed repeats. A figure without repeats has itself as the only value.
     pub values: Vec<f64>,
-    /// What it has to be read with, in order.
+    /// Caveats, in order.
     pub marks: Vec<Mark>,
 }
 
 impl Reading<'_> {
-    /// Whether it may win a comparison.
+    /// Whether the figure may win a comparison.
     #[must_use]
     pub fn counts(&self) -> bool {
         !self.marks.iter().any(|mark| mark.excludes())
     }
 }
 
-/// The loads of these records, each once, in the order people read them.
+/// The loads of these records, each once, in reading order.
 #[must_use]
 pub fn loads<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Load> {
     let mut all: Vec<Load> = records.into_iter().flat_map(|r| numbered(r).into_iter().map(|(load, _)| load)).collect();
@@ -98,20 +98,22 @@ pub(crate) fn reading_of<'a>(
 
 /// The measurement of a record under a load.
 pub(crate) fn measurement<'a>(record: &'a Record, load: &Load) -> Option<&'a Measurement> {
-    // The first of a load has no variant: it is found without numbering all, which a ranking would do very often.
+    // The first figure of a load has no variant. It is found without numbering all measurements, which a ranking would
+    // do very often.
     if load.variant.is_empty() {
         return record.measurements.iter().find(|measurement| load.is_of(&measurement.workload));
     }
     numbered(record).into_iter().find(|(of, _)| of == load).map(|(_, measurement)| measurement)
 }
 
-/// What the source of a figure does not tell of its load, but for the length of a run, which is compared with nothing.
+/// The properties of a load that the source of a figure does not state. The length of the run is left out, because no
+/// comparison uses it.
 pub(crate) fn lacking(record: &Record, load: &Load) -> Vec<&'static str> {
     let unknown = measurement(record, load).into_iter().flat_map(|measurement| &measurement.workload.unknown);
     unknown.filter(|what| **what != Unknown::Stop).map(|what| what.title()).collect()
 }
 
-/// Measurements with their loads; the second of a load is told apart by its name.
+/// Measurements with their loads. A second measurement of a load is distinguished by its name.
 pub(crate) fn numbered(record: &Record) -> Vec<(Load, &Measurement)> {
     let mut seen: Vec<(Load, &Measurement)> = Vec::with_capacity(record.measurements.len());
     for measurement in &record.measurements {

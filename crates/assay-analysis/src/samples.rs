@@ -22,7 +22,8 @@ pub(crate) fn record(id: &str, model: &str, unit: &str, measurements: Vec<Measur
     draft.close(Outcome::Completed)
 }
 
-/// Of so many operations, each of which took as long. Made as it is stored: a histogram is large, and tests make many.
+/// A histogram of `operations` operations, each with the same latency. It is built in stored form: a full histogram is
+/// large, and tests make many.
 pub(crate) fn histogram(latency_ns: u64, operations: u64) -> Shared<StoredHistogram> {
     if operations == 0 {
         return Shared::default();

@@ -19,7 +19,7 @@ fn card(model: &str, unit: usize, iops: f64) -> Record {
     record
 }
 
-/// What is said of two models of these units.
+/// The verdicts on two models of these units.
 fn said(a: &[f64], b: &[f64], factor: f64) -> (Option<Better>, PairVerdict, usize) {
     let of = |model: &'static str, values: &[f64]| -> Vec<Record> {
         values.iter().enumerate().map(|(at, value)| card(model, at, value * factor)).collect()

@@ -1,9 +1,9 @@
-//! Which records are of one unit, where labels and serial numbers contradict each other.
+//! Which records belong to one unit, where labels and serial numbers contradict each other.
 //!
-//! A record names its unit by a label, else by what the medium tells of itself ([`crate::identity()`]). One card under two
-//! labels, or with one on its first day alone, would count as two units, and several cards with one label as one unit.
-//! If the serial number is that of the medium, it decides. Labels decide for USB devices, whose number may be that of the reader,
-//! and where several models report one number.
+//! A record names its unit by a label, or else by the serial number that the medium reports ([`crate::identity()`]).
+//! One card with two labels, or with a label on its first day only, would count as two units, and several cards with
+//! one label as one unit. If the serial number belongs to the medium, it decides. Labels decide for USB devices, whose
+//! number may belong to the reader, and where several models report one number.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,7 +13,7 @@ use assay_core::record::Record;
 use assay_core::text::clean;
 use serde::Serialize;
 
-/// What contradicted each other, and what was made of it.
+/// A contradiction between labels and serial numbers, and how it was settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -22,21 +22,21 @@ pub enum UnitNote {
     OneUnit {
         /// Its model.
         model: String,
-        /// Its number.
+        /// Its serial number.
         number: String,
-        /// Its labels, the first of which is its name.
+        /// Its labels. The first one becomes its name.
         labels: Vec<String>,
     },
-    /// Several media have one label: each counts.
+    /// Several media have one label: each counts as a unit.
     SeveralUnits {
         /// Their model.
         model: String,
         /// The label.
         label: String,
-        /// Their numbers.
+        /// Their serial numbers.
         numbers: Vec<String>,
     },
-    /// Media of several models have one number, as those in a reader that tells its own: labels decide.
+    /// Media of several models report one number, such as media in a reader that reports its own: labels decide.
     NoNumber {
         /// The number.
         number: String,
@@ -74,7 +74,7 @@ impl fmt::Display for UnitNote {
     }
 }
 
-/// Names the units of all records of a question alike, in their label `unit`, and tells what contradicted each other.
+/// Gives all records of a unit the same label `unit`, and returns the contradictions.
 pub fn settle_units<'a>(records: impl IntoIterator<Item = &'a mut Record>) -> Vec<UnitNote> {
     let mut records: Vec<&mut Record> = records.into_iter().collect();
     records.sort_by(|a, b| (&a.created, &a.id).cmp(&(&b.created, &b.id)));

@@ -15,9 +15,9 @@ use crate::report::{CardRow, Report, Row};
 
 /// Bytes of a card.
 const CARD_BYTES: u64 = 256 << 20;
-/// Longest process by the budget of its run: 1 % is for the shell and the start of the process.
+/// Largest ratio of process time to the budget of its run: 1 % is for the shell and the start of the process.
 const LONGEST: f64 = 1.01;
-/// Runs of three repeats, of a card of which fewer cannot tell.
+/// Number of runs of three repeats for a card that fewer runs do not decide.
 const LOOKS: u32 = 3;
 /// Repeats of a run.
 const REPEATS: usize = 3;
@@ -27,7 +27,7 @@ pub(crate) fn all_cards(report: &mut Report) -> Result<(), Missing> {
     for card in &CARDS {
         let (mut values, mut looks) = (Vec::new(), 0);
         let (measurement, seen) = loop {
-            // The device, the start and the end of the process are beside the budget.
+            // The budget does not include the device, the start and the end of the process.
             if !report.has_time_for(Duration::from_secs(u64::from(card.budget_seconds) + 2)) {
                 break (None, geometric_of_looks(&values, LOOKS));
             }
@@ -83,7 +83,7 @@ fn measure(card: &Card) -> Result<(Measurement, f64), Missing> {
     Ok((record(&finished).measurements.remove(0), budgets))
 }
 
-/// What a repeat came to, by what it must come to.
+/// The result of a repeat, divided by the true value.
 fn by_the_truth(truth: Truth, repeat: &Repeat) -> f64 {
     match truth {
         Truth::Iops(truth) => repeat.iops / truth,
@@ -91,7 +91,7 @@ fn by_the_truth(truth: Truth, repeat: &Repeat) -> f64 {
     }
 }
 
-/// Truth and what was seen, as people read them.
+/// The truth and the measured value, as text for people.
 fn words(truth: Truth, seen: Option<&Estimate>) -> (String, String) {
     let (truth, unit) = match truth {
         Truth::Iops(truth) => (truth, "IOPS"),

@@ -1,19 +1,18 @@
-//! Cards whose speed is known beforehand, because the kernel keeps it.
+//! Cards with a known speed, which the kernel enforces.
 //!
-//! Each card has one limit, so that what a workload must come to follows by arithmetic:
+//! Each card has one limit, so that the result of a workload follows by arithmetic:
 //!
-//! - Reads only or writes only: the limit itself, in operations or in bytes by the block size. The
-//!   slowest card, 5 operations of 4 KiB a second, is limited to 20,480 bytes a second, because the
-//!   kernel counts bytes exactly and rounds the time between few operations up to its clock: a
-//!   limit of 5 operations lets one pass every 208 ms at 250 ticks a second.
-//! - Mixed with a share `p` of reads: only one direction is limited, say reads to `R` a second.
-//!   The other direction waits for nothing but free places in the queue, so all operations
-//!   together come to `R / p`; where writes are limited to `W`, to `W / (1 - p)`. Limits on both
-//!   in proportion to the mix would not do: whichever direction chance puts behind idles the
-//!   other one, by an amount that depends on the depth.
-//! - Directions are drawn at random, so the share among `n` operations scatters: the relative
-//!   standard deviation of the total is `sqrt((1 - q) / (q n))`, where `q` is the limited share.
-//!   The mixed cards are fast enough that three of it are below 1 %.
+//! - Reads only or writes only: the limit itself, in operations or in bytes by the block size. The slowest card, 5
+//!   operations of 4 KiB a second, is limited to 20,480 bytes a second, because the kernel counts bytes exactly and
+//!   rounds the time between few operations up to its clock: a limit of 5 operations lets one pass every 208 ms at 250
+//!   ticks a second.
+//! - Mixed with a share `p` of reads: only one direction is limited, say reads to `R` a second. The other direction
+//!   waits only for free places in the queue, so all operations together come to `R / p`; where writes are limited to
+//!   `W`, to `W / (1 - p)`. Limits on both in proportion to the mix are not possible: the direction that is behind by
+//!   chance makes the other one idle, by an amount that depends on the depth.
+//! - Directions are drawn at random, so the share among `n` operations scatters: the relative standard deviation of the
+//!   total is `sqrt((1 - q) / (q n))`, where `q` is the limited share. The mixed cards are fast enough that three of it
+//!   are below 1 %.
 
 use assay_lab::Limits;
 
@@ -54,7 +53,7 @@ fn rate(bytes: u64) -> String {
     if bytes < FEW_BYTES { format!("{bytes} B/s") } else { format!("{} MB/s", bytes / 1_000_000) }
 }
 
-/// What is done to a card.
+/// The work on a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
     RandomRead,
@@ -80,7 +79,7 @@ impl Work {
     }
 }
 
-/// One card and what is done to it.
+/// One card and the work on it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Card {
     pub(crate) limit: Limit,
@@ -120,18 +119,18 @@ impl Card {
     }
 }
 
-/// Less than this a second is told in operations.
+/// Below this many bytes per second, the truth is given in operations per second.
 const FEW_BYTES: u64 = 1_000_000;
-/// Error allowed.
+/// Largest error.
 const MOST: f64 = 0.01;
-/// Error allowed at a few operations a second, where a repeat has a few dozen.
+/// Largest error at a few operations per second, where a repeat has a few dozen operations.
 const MOST_SLOW: f64 = 0.02;
 
 const fn card(limit: Limit, work: Work, block_kib: u64, depth: u32, jobs: u32) -> Card {
     Card { limit, work, block_kib, depth, jobs, budget_seconds: 9, most: MOST }
 }
 
-/// The cards, from 5 to 20,000 operations and from 1 to 400 MB a second.
+/// The cards, from 5 to 20,000 operations per second and from 1 to 400 MB/s.
 pub(crate) const CARDS: [Card; 16] = [
     Card { budget_seconds: 30, most: MOST_SLOW, ..card(ReadBytes(20_480), RandomRead, 4, 4, 1) },
     card(WriteIops(50), RandomWrite, 4, 4, 1),
@@ -144,7 +143,7 @@ pub(crate) const CARDS: [Card; 16] = [
     card(ReadBytes(1_000_000), RandomRead, 64, 1, 1),
     card(WriteBytes(10_000_000), StreamWrite, 1024, 4, 1),
     card(ReadBytes(23_000_000), RandomRead, 64, 32, 1),
-    // 16 MiB in flight are a fifth of a second of this bus, of which a short window holds few.
+    // 16 MiB in flight are a fifth of a second of this bus, so a short window holds only a few of these periods.
     Card { budget_seconds: 24, ..card(ReadBytes(90_000_000), StreamRead, 1024, 4, 4) },
     card(WriteBytes(400_000_000), StreamWrite, 1024, 4, 1),
     card(ReadIops(10_000), Mixed(80), 4, 32, 1),

@@ -101,7 +101,7 @@ pub(crate) fn present() -> Result<(), Missing> {
     Command::new("fio").arg("--version").output().map(drop).map_err(|_| Missing("needs fio".to_owned()))
 }
 
-/// The setting of which `figure` is the largest, in short runs in turns; the report names all of them.
+/// The setting with the largest `figure`, from short runs in alternation. The report names all of them.
 pub(crate) fn best(
     report: &mut Report,
     settings: &[Setting],
@@ -149,7 +149,7 @@ pub(crate) fn command(target: &Path, setting: Setting, load: Load, ramp: bool) -
     command
 }
 
-/// Runs to the end and reads what it says.
+/// Runs the command to its end and parses its output.
 pub(crate) fn run(command: &mut Command) -> (FioOutput, Finished) {
     said(finish(command))
 }

@@ -60,7 +60,7 @@ struct Peaks {
     largest: f64,
 }
 
-/// Looks at a process and its descendants until it is told to end.
+/// Samples a process and its descendants until `over` is set.
 #[derive(Debug)]
 struct Watch {
     over: Arc<AtomicBool>,

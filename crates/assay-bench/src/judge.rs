@@ -35,9 +35,9 @@ impl Judgement {
 }
 
 impl Target {
-    /// A figure without an interval is known as it is: the size of a file.
+    /// A figure without an interval is exact: the size of a file.
     pub(crate) fn judge(self, seen: Option<&Estimate>) -> Judgement {
-        // What is no number meets nothing.
+        // A result that is not a number misses every target.
         let Some(seen) = seen else { return Judgement::Missed };
         let (low, high) = (seen.low.unwrap_or(seen.point), seen.high.unwrap_or(seen.point));
         let (least, most) = match self {
@@ -52,7 +52,7 @@ impl Target {
         }
     }
 
-    /// Whether more is better: of what has to be near 1, nothing is.
+    /// Whether more is better. For a figure that has to be near 1, neither direction is.
     pub(crate) fn more_is_better(self) -> bool {
         matches!(self, Self::AtLeast(_))
     }

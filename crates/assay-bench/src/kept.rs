@@ -13,8 +13,8 @@ use assay_core::record::{Host, Record, Score, SuiteRef, Tool};
 use assay_device::Sysroot;
 use assay_stats::change;
 
-/// Adds the scores to the record of this version, which takes the place of what it held of the same names, and prints
-/// what changed since the last record of another version.
+/// Adds the scores to the record of this version, replacing scores of the same names, and prints the changes since the
+/// last record of another version.
 pub(crate) fn keep_and_compare(scores: &[Score]) {
     if scores.is_empty() {
         return;

@@ -33,7 +33,7 @@ use assay_lab::{Lab, Missing};
 
 use report::Report;
 
-/// Runs comparisons and tells the report what was seen.
+/// Runs comparisons and adds the results to the report.
 type Run = fn(&mut Report) -> Result<(), Missing>;
 
 /// Name, for the filter, the seconds that it takes at most, and what runs. The seconds hold all pairs, the trials of the

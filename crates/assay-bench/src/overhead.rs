@@ -23,7 +23,7 @@ const BEFORE: Duration = Duration::from_secs(3);
 /// Sensors are read and figures painted once a second.
 const DURING: Duration = Duration::from_secs(10);
 const SECONDS: u32 = 14;
-/// Runs after which the series is looked at.
+/// Numbers of runs after which the series is examined.
 const RUNS: &[usize] = &[3, 6];
 /// A thread that measures on a fast device takes at least this share of a processor; the rest of
 /// the time it waits for the kernel's workers, or for others on a busy machine.
@@ -66,7 +66,7 @@ fn others(run: &Run, painted: &Path) -> Result<f64, Missing> {
     Ok(shares.iter().sum::<f64>() * 100.0)
 }
 
-/// The same command with standard error on a terminal of its own; what it paints goes to a file.
+/// The same command with standard error on a terminal of its own. What it draws there goes to a file.
 fn on_a_terminal(command: &Command, painted: &Path) -> Result<Command, Missing> {
     if Command::new("script").arg("--version").output().is_err() {
         return Err(Missing("needs script".to_owned()));

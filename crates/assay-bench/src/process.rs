@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// What a process printed and what it and its children took of the machine.
+/// The output of a process, and the resources that it and its children used.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) stdout: String,
@@ -18,12 +18,12 @@ pub(crate) struct Finished {
     pub(crate) wall_seconds: f64,
 }
 
-/// Runs to the end. Output goes through files: a pipe that nobody empties would hold it up.
+/// Runs the command to its end. Its output goes to files, because a pipe that is not read would block it.
 pub(crate) fn finish(command: &mut Command) -> Finished {
     finish_watched(command, |_| ())
 }
 
-/// Runs to the end; `watch` is called with the identity of the process as soon as there is one.
+/// Runs the command to its end. `watch` is called with the process identity as soon as there is one.
 #[allow(clippy::zombie_processes)] // `wait4` waits for it, and tells its usage too
 pub(crate) fn finish_watched(command: &mut Command, watch: impl FnOnce(u32)) -> Finished {
     let (mut stdout, mut stderr) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());

@@ -12,7 +12,7 @@ use crate::report::{Report, Row};
 use crate::series::{Figure, LOOKS, Shown, measure, pairs};
 use crate::speed::DEVICE_BYTES;
 
-/// Starts of the program after which the series is looked at: each takes a millisecond or two.
+/// Numbers of starts of the program after which the series is examined: each start takes a millisecond or two.
 const STARTS: &[usize] = &[31, 62, 124];
 
 /// More than most hosts have processors.

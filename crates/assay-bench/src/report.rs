@@ -1,4 +1,4 @@
-//! What was seen, against which target.
+//! The results, and the targets they are judged by.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A figure that is exactly what it is.
+    /// A figure without uncertainty.
     pub(crate) fn exact(what: &str, seen: f64, unit: &'static str, ours: String, target: Target) -> Self {
         Self {
             what: what.to_owned(),
@@ -43,12 +43,12 @@ impl Row {
         }
     }
 
-    /// What is seen without a single value is no miss.
+    /// A row without any value is not a miss.
     pub(crate) fn judgement(&self) -> Judgement {
         if self.values.is_empty() { Judgement::CannotTell } else { self.target.judge(self.seen.as_ref()) }
     }
 
-    /// Why it cannot be told; `None` where it can.
+    /// Why the row is undecided; `None` where it is decided.
     pub(crate) fn why(&self) -> Option<String> {
         let (count, planned) = (self.values.len(), self.planned);
         (self.judgement() == Judgement::CannotTell).then(|| match count < planned {
@@ -78,11 +78,11 @@ pub(crate) struct CardRow {
     pub(crate) workload: String,
     pub(crate) truth: String,
     pub(crate) seen: String,
-    /// What was seen by the truth; the target is how far from 1 it may be.
+    /// The measured value divided by the truth. The target is the largest deviation from 1.
     pub(crate) row: Row,
 }
 
-/// Everything seen so far; each figure is printed as soon as it is known.
+/// All results so far. Each figure is printed as soon as it is known.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     name: &'static str,
@@ -212,7 +212,7 @@ impl Report {
     }
 }
 
-/// Whether a row meets its target, with the reason where that cannot be told.
+/// Whether a row meets its target, with the reason where it is undecided.
 fn met(row: &Row) -> String {
     let word = row.judgement().word();
     row.why().map_or_else(|| word.to_owned(), |why| format!("{word}: {why}"))

@@ -1,11 +1,11 @@
-//! Measuring in series that end where their answer is known.
+//! Measurements in series that end when their answer is known.
 //!
-//! A series is looked at after so many of its values. It ends at the look at which each of its figures is decided, or known
-//! within [`NARROW`]; what is still undecided after the last look is reported as such. The interval is that of
-//! [`assay_stats::geometric_of_looks`], which holds however often a series was looked at.
+//! A series is examined after each number of values in a list of looks. It ends at the look where each of its figures
+//! is decided, or known within [`NARROW`]; a figure that is still undecided after the last look is reported as such.
+//! The interval is that of [`assay_stats::geometric_of_looks`], which holds for any number of looks.
 //!
-//! A comparison says beforehand how long it takes at most. Where the next value would not be there by then, the look that
-//! comes next is made at once and is the last: no look more than planned, and the time does not depend on what is seen.
+//! A comparison states its longest duration in advance. If the next value would exceed it, the next look is made at
+//! once and is the last one. So there are no more looks than planned, and the time does not depend on the values.
 
 use std::time::{Duration, Instant};
 
@@ -15,24 +15,24 @@ use assay_stats::geometric_of_looks;
 use crate::judge::{Judgement, Target};
 use crate::report::{Report, Row};
 
-/// Numbers of values after which a series of pairs is looked at.
+/// Numbers of values after which a series of pairs is examined.
 pub(crate) const LOOKS: &[usize] = &[7, 14, 21, 28];
-/// Half an interval of this share of its value: more values would not change what can be said.
+/// An interval with half a width of this share of its value is narrow enough: more values would not change the answer.
 const NARROW: f64 = 0.005;
 
-/// Something that a target is set for, and how it follows from one value `T` of a series.
+/// A figure with a target, and how it follows from one value `T` of a series.
 pub(crate) struct Figure<T> {
     pub(crate) what: String,
-    /// What the target is about: a ratio, or a figure in `unit`.
+    /// The subject of the target: a ratio, or a figure in `unit`.
     pub(crate) seen: Box<dyn Fn(&T) -> f64>,
     pub(crate) unit: &'static str,
     pub(crate) target: Target,
-    /// What assay came to, and what its peer did, as people read it.
+    /// The values of assay and of its peer, as text for people.
     pub(crate) ours: Shown<T>,
     pub(crate) peer: Option<Shown<T>>,
 }
 
-/// A figure and its words.
+/// A figure and its text.
 pub(crate) struct Shown<T> {
     pub(crate) of: Box<dyn Fn(&T) -> f64>,
     pub(crate) words: fn(f64) -> String,
@@ -53,7 +53,7 @@ impl<T> Shown<T> {
 }
 
 impl<T: 'static> Figure<(T, T)> {
-    /// One figure of both instruments, ours by theirs within each pair.
+    /// One figure of both instruments: ours divided by theirs within each pair.
     pub(crate) fn ratio(what: String, figure: fn(&T) -> f64, words: fn(f64) -> String, target: Target) -> Self {
         Self {
             what,
@@ -160,7 +160,7 @@ mod tests {
 
     const TARGET: Target = Target::AtMost(1.0);
 
-    /// Values that scatter around the target, each of which takes 10 ms, within so many milliseconds.
+    /// A series around the target, with 10 ms for each value and a limit of `most_ms` milliseconds.
     fn undecided(most_ms: u64) -> (Report, Duration) {
         let mut report = Report::default();
         report.begin("row", Duration::from_millis(most_ms));
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(row.why().unwrap(), "undecided after 28 values");
     }
 
-    /// Without a single value nothing is known, which is no miss.
+    /// Without any value the answer is unknown, which is not a miss.
     #[test]
     fn a_comparison_without_time_is_no_miss() {
         let (report, _) = undecided(0);

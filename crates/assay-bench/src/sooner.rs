@@ -1,4 +1,5 @@
-//! How much sooner a suite ends that leaves what is known well enough, and whether it says the same.
+//! How much sooner a suite ends if it stops workloads whose figures are known well enough, and whether its results are
+//! the same.
 
 use std::time::Duration;
 

@@ -34,7 +34,7 @@ pub(crate) fn loop_two_jobs(report: &mut Report) -> Result<(), Missing> {
     deep(report, device.path(), LOOP, Load { jobs: 2, ..DEEP }, FASTER)
 }
 
-/// fio writes the same data again and again unless it is told to refill its buffers; assay's differ from block to block.
+/// fio writes the same data repeatedly unless its buffers are refilled; assay writes different data to each block.
 pub(crate) fn loop_writes(report: &mut Report) -> Result<(), Missing> {
     let device = FilledDevice::new(DEVICE_BYTES)?;
     deep(report, device.path(), LOOP, Load { op: Op::Write, ..DEEP }, AS_FAST)

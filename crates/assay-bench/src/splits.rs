@@ -1,10 +1,10 @@
-//! Five real runs of one medium, split into two groups in every way: the groups are of one medium, measured by one program on
-//! one afternoon, so that whatever `assay compare` calls different is a mistake.
+//! Five real runs of one medium, split into two groups in every way. The groups are of one medium, measured by one
+//! program on one afternoon, so each difference that `assay compare` reports is an error.
 //!
-//! Splits of the same five runs share them: their answers depend on each other, and the interval of a share (Wilson, as of
-//! independent answers) is narrower than it should be. A program that never answers would make no mistake: media that really
-//! differ are therefore compared by the same runs, and have to be told apart. `ASSAY_SPLITS=DIR` keeps the records there, and
-//! judges those that are there in place of measuring.
+//! Splits of the same five runs are not independent, and the interval of a share (Wilson, for independent answers) is
+//! narrower than it should be. A program that never answers would make no errors: different media are therefore
+//! compared by the same runs, and have to be told apart. `ASSAY_SPLITS=DIR` keeps the records there, and uses records
+//! that are already there instead of measuring.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -130,7 +130,7 @@ fn measure(report: &Report, store: &Path) -> Result<BTreeMap<String, Vec<Record>
     Ok(all)
 }
 
-/// What is written into the records of a group, which were all made at one host on one day.
+/// What is written into the records of a group. All were made at one host on one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
     AsItWas,

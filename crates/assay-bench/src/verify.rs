@@ -161,7 +161,7 @@ pub(crate) fn buses(report: &mut Report) -> Result<(), Missing> {
     Ok(())
 }
 
-/// The memory behind the device is allocated by the first write; nobody's time counts that.
+/// The first write allocates the memory behind the device; this time is not measured.
 fn fast_device() -> Result<FastDevice, Missing> {
     let device = FastDevice::new(CHECKED + BESIDE)?;
     check(&mut assay(device.path()), CHECKED);
@@ -179,7 +179,7 @@ fn arguments(target: &Path) -> Vec<std::ffi::OsString> {
     fixed.into_iter().chain([target.as_os_str().to_owned()]).collect()
 }
 
-/// Runs a check to its end; at least so many bytes must have been found good.
+/// Runs a check to its end, and asserts that it found at least `bytes` bytes good.
 fn check(command: &mut Command, bytes: u64) -> (Verification, Finished) {
     let finished = finish(command);
     let found = record(&finished).verification.unwrap();

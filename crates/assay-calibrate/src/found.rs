@@ -1,32 +1,32 @@
-//! What replicates show.
+//! The results of replicates.
 
-/// What a replicate could not do.
+/// Why a replicate failed.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// What one replicate showed.
+/// The result of one replicate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Found {
-    /// Something true was said.
+    /// A true statement was made.
     Right,
-    /// Something false was said.
+    /// A false statement was made.
     Wrong,
     /// Nothing was decided.
     Undecided,
-    /// Whether what is there was found, and whether the exact test for the true model finds it.
+    /// Whether a real difference was found, and whether the exact test for the true model finds it.
     Power {
         /// By the program.
         found: bool,
         /// By the exact test.
         exact: bool,
     },
-    /// A number of which the mean is bounded.
+    /// A number. Its mean over all replicates is bounded.
     Number(f64),
-    /// The replicate is not of the kind that the row is about.
+    /// The replicate does not belong to the case that the row is about.
     Aside,
 }
 
 impl Found {
-    /// Right or wrong.
+    /// The result of a statement that is right or wrong.
     #[must_use]
     pub fn of(right: bool) -> Self {
         if right { Self::Right } else { Self::Wrong }

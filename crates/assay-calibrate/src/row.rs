@@ -4,36 +4,36 @@ use std::fmt;
 
 use crate::found::{Failure, Found, Share, Tally};
 
-/// A question with its truth, and how often the answer may be wrong.
+/// A question with a known truth, and the bound on its errors.
 pub struct Row {
-    /// The command and what it is asked; what `ROWS=` looks in.
+    /// The command and its input; `ROWS=` searches this text.
     pub name: String,
-    /// What has to hold.
+    /// The bound.
     pub bound: Bound,
-    /// The figure of the methods as they are, in percent, where they miss the bound: see `rows/missed.rs`.
+    /// The figure of the current methods, in percent, where they miss the bound: see `rows/missed.rs`.
     pub missed: Option<f64>,
-    /// Whether the short table has it.
+    /// Whether the short table has the row.
     pub short: bool,
-    /// So many times the fleets of other rows: more where the figure lies close to the bound.
+    /// Factor on the number of fleets: larger where the figure lies close to the bound.
     pub times: usize,
     pub(crate) judge: Judge,
 }
 
-/// Draws a fleet by a seed and judges what is said of it.
+/// Draws a fleet from a seed and judges the answer.
 pub(crate) type Judge = Box<dyn Fn(u64) -> Result<Found, Failure> + Send + Sync>;
 
-/// What has to hold over all replicates.
+/// The bound over all replicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
-    /// Share of wrong answers at most.
+    /// The largest share of wrong answers.
     Wrong(f64),
-    /// Share of right answers at least.
+    /// The smallest share of right answers.
     Right(f64),
-    /// Share of intervals that hold the truth, of those that are given.
+    /// The smallest and the largest share of intervals that hold the truth, among the intervals given.
     Covered(f64, f64),
-    /// What is found over what the exact test for the true model finds, at least.
+    /// The smallest ratio between what the program finds and what the exact test for the true model finds.
     Power(f64),
-    /// Mean of the numbers at most.
+    /// The largest mean of the numbers.
     Mean(f64),
 }
 
@@ -41,11 +41,11 @@ pub enum Bound {
 pub const ERROR: Bound = Bound::Wrong(0.065);
 /// Intervals at 95 %.
 pub(crate) const COVERAGE: Bound = Bound::Covered(0.93, 0.97);
-/// Intervals at 95 % that rest on an assumed deviation: where less is true, they hold more.
+/// Intervals at 95 % with an assumed deviation. Where the true deviation is smaller, they cover more.
 pub(crate) const COVERAGE_ASSUMED: Bound = Bound::Covered(0.93, 1.0);
 
 impl Row {
-    /// A row that the full table has.
+    /// A row of the full table.
     pub fn new(
         name: impl Into<String>,
         bound: Bound,
@@ -54,13 +54,13 @@ impl Row {
         Self { name: name.into(), bound, missed: None, short: false, times: 1, judge: Box::new(judge) }
     }
 
-    /// Measured by so many times the fleets.
+    /// Measured with `times` times the fleets.
     #[must_use]
     pub fn times(self, times: usize) -> Self {
         Self { times, ..self }
     }
 
-    /// In the short table, too.
+    /// Also in the short table.
     #[must_use]
     pub fn short(mut self) -> Self {
         self.short = true;
@@ -87,7 +87,8 @@ impl Bound {
         }
     }
 
-    /// Whether the figure keeps it, give or take so many of its standard errors. One that does not exist does not.
+    /// Whether the figure keeps the bound, with a tolerance of `errors` standard errors. A figure that does not exist
+    /// does not keep it.
     #[must_use]
     pub fn holds(self, figure: Share, errors: f64) -> bool {
         let slack = if errors > 0.0 { errors * figure.error } else { 0.0 };

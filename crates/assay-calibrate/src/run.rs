@@ -1,4 +1,4 @@
-//! Rows, measured by all processors.
+//! Measures rows on all processors.
 
 use std::time::{Duration, Instant};
 
@@ -7,19 +7,19 @@ use assay_lab::{SplitMix, on_all_processors};
 use crate::found::{Failure, Share, Tally};
 use crate::row::Row;
 
-/// What a row showed.
+/// The result of a row.
 #[derive(Debug, Clone, Copy)]
 pub struct Measured {
     /// All replicates.
     pub tally: Tally,
-    /// The figure that is bounded.
+    /// The bounded figure.
     pub figure: Share,
     /// How long it took.
     pub time: Duration,
 }
 
-/// Measures a row by so many fleets, or by as many times more as it asks for. The same row and number of replicates give the same figures, whatever other rows there are and
-/// however many processors.
+/// Measures a row with `replicates` fleets, multiplied by the factor of the row. The same row and number of replicates
+/// give the same figures, regardless of other rows and of the number of processors.
 ///
 /// # Errors
 /// A replicate that could not be judged, with its seed.
@@ -28,7 +28,7 @@ pub fn measure(row: &Row, replicates: usize) -> Result<Measured, Failure> {
     let replicates = replicates as u64 * row.times as u64;
     let all = on_all_processors(0..replicates, |at| (row.judge)(seed(&row.name, at)));
     let mut tally = Tally::default();
-    // In their order, on which sums of numbers depend.
+    // In their order, because sums of floating-point numbers depend on it.
     for (at, found) in (0..).zip(all) {
         tally.add(found.map_err(|error| format!("{}: seed {}: {error}", row.name, seed(&row.name, at)))?);
     }

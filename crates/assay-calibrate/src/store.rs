@@ -1,4 +1,4 @@
-//! A store with a fleet, so that anybody can try the program's judgement.
+//! Writes a store with a simulated fleet, to try the program's judgement.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -59,7 +59,7 @@ impl FleetArguments {
     }
 }
 
-/// Writes the store, and what is true to standard output.
+/// Writes the store, and the truth about its fleet to standard output.
 pub(crate) fn write(directory: &Path, arguments: &FleetArguments) -> Result<(), Failure> {
     let fleet = arguments.fleet()?;
     save(directory, &fleet)?;

@@ -1,5 +1,5 @@
-//! The rows that matter most, with few fleets and loose bounds: an error that is far beyond what is stated fails
-//! `make test`. `make calibrate` measures all rows.
+//! The most important rows, with few fleets and loose bounds: an error far beyond the stated one fails `make test`.
+//! `make calibrate` measures all rows.
 #![allow(clippy::unwrap_used)]
 
 use assay_calibrate::{measure, rows};

@@ -1,4 +1,4 @@
-//! Why a node did not begin, by how what started it ended and what it said last.
+//! Why a node did not begin, from how its launcher ended and the last words of the node.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +15,13 @@ pub enum Cause {
     NoProgram,
     /// The program is one for another architecture.
     Architecture,
-    /// The program is of another version.
+    /// The program has another version.
     Version,
-    /// What is to be measured is not there.
+    /// The target does not exist.
     NoTarget,
     /// There is too little space.
     NoSpace,
-    /// What is to be measured is in use.
+    /// The target is in use.
     InUse,
     /// Something else.
     Other,
@@ -39,17 +39,17 @@ const DENIED: &[&str] = &[
 /// program for a script, and its first word for a command.
 const ARCHITECTURE: &[&str] =
     &["xec format error", "cannot execute binary file", "\u{7f}ELF", "the program does not run on", "no program for "];
-/// What a node says that has another version than the coordinator, or does not know what it is told.
+/// Messages of a node that has another version than the coordinator, or does not know an argument.
 const VERSION: &[&str] = &["the node has assay ", "unexpected argument", "unrecognized subcommand", "invalid value "];
 const NO_TARGET: &[&str] = &["no such file or directory", "not a directory", "assay_target is not set"];
 const NO_SPACE: &[&str] = &[" free; assay needs at least ", "o space left on device", "isk quota exceeded"];
 const IN_USE: &[&str] = &[": in use ("];
-/// Exit codes of a POSIX shell: a command that it cannot execute, and one that it does not find.
+/// Exit codes of a POSIX shell: for a command that it cannot execute, and for one that it does not find.
 const NOT_EXECUTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
 impl Cause {
-    /// The cause, by what was `said` last; `None` where the node was not reached at all.
+    /// The cause, from the last words that were `said`; `None` where the node was not reached at all.
     #[must_use]
     pub fn of(end: &NodeEnd, said: &str) -> Option<Self> {
         let has = |words: &[&str]| words.iter().any(|words| said.contains(words));

@@ -90,7 +90,7 @@ impl Clocks {
         let all = self.first.iter().chain(&self.recent);
         let best = all.min_by_key(|exchange| exchange.bound_ns(at))?;
         let offset_by = |exchange: &Exchange| Offset { ns: exchange.offset_ns(), bound_ns: exchange.bound_ns(at) };
-        // A clock that stood still (suspend) or was set otherwise meanwhile contradicts what was seen before: the newest counts.
+        // A clock that stopped (suspend) or was set meanwhile contradicts earlier exchanges: the newest counts.
         let newest = self.recent.last().or(self.first.last()).map_or_else(|| offset_by(best), offset_by);
         let best = offset_by(best);
         let apart = i128::from(best.ns) - i128::from(newest.ns);
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(clocks.at(node_time).unwrap().ns, 3_600_000_000_000);
     }
 
-    /// Whatever somebody says who lies.
+    /// Arbitrary time stamps from a lying peer.
     #[test]
     fn no_time_stamp_is_too_absurd() {
         let all = [i64::MIN, -1, 0, 1, i64::MAX];

@@ -1,4 +1,4 @@
-//! The side that nodes connect to: lets them in, answers their clocks, tells them when to begin, takes their records.
+//! The side that nodes connect to: admits them, answers their clock requests, starts repeats, and takes the records.
 
 use std::fmt;
 use std::net::TcpListener;
@@ -25,29 +25,29 @@ use crate::transport::{Connection, Endpoint, Listener};
 use crate::unauthenticated::Unauthenticated;
 use crate::wire::{Receiver, Sender, WireError};
 
-/// Who does not say who it is by then is no node.
+/// Time for a connection to identify itself as a node.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// A node of which nothing is heard for so long is lost: it sends a line a second, unless it just began a repeat.
+/// A node that sends nothing for this long is lost. It sends a line a second, except around the beginning of a repeat.
 const SILENCE: Duration = Duration::from_secs(30);
-/// How long a line may take to be taken over by the system.
+/// Time for the system to accept a line.
 const SEND: Duration = Duration::from_secs(5);
-/// A node that has its answer leaves within this.
+/// Time for a node to leave after its answer.
 const LEAVING: Duration = Duration::from_secs(2);
-/// How often it is looked whether time alone decides something.
+/// Interval at which timeouts are checked.
 const TICK: Duration = Duration::from_millis(50);
-/// Nodes that are far below the others are waited for a tenth of the time of the suite at most.
+/// The coordinator waits for nodes that are far below the others for at most a tenth of the time of the suite.
 const PATIENCE: u32 = 10;
-/// In a short suite so long all the same: a first look that was wrong must not cost a node its only repeat.
+/// The shortest such wait, for short suites: a wrong first look must not cost a node its only repeat.
 const LEAST_PATIENCE: Duration = Duration::from_secs(10);
-/// What a thread of a connection needs.
+/// Stack size of the thread of a connection.
 const STACK: usize = 256 * 1024;
 
-/// Who is expected to what.
+/// The nodes expected in a run, and its rules.
 #[derive(Debug, Clone)]
 pub struct Expected {
     /// Identity of the run.
     pub run: String,
-    /// What its coordinator alone knows; keys of nodes come of it.
+    /// The secret of the coordinator; the keys of nodes are derived from it.
     pub key: RunKey,
     /// Version of the program that nodes must have.
     pub version: String,
@@ -62,7 +62,7 @@ pub struct Expected {
 /// Why a record is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotKept {
-    /// It is of another medium than the one that is to be there.
+    /// The record is of another medium than expected.
     Misplaced(String),
     /// Something else.
     Other(String),
@@ -81,7 +81,7 @@ impl fmt::Display for NotKept {
     }
 }
 
-/// Keeps the record of a node (its number and the document), and says its identity or why it is none.
+/// Keeps the record of a node (its number and the document), and returns its identity, or why it was not kept.
 pub type Keep = Box<dyn Fn(usize, &[u8]) -> Result<String, NotKept> + Send + Sync>;
 
 struct Shared {
@@ -196,9 +196,9 @@ impl Drop for Coordinator {
     fn drop(&mut self) {
         self.shared.ends.store(true, Ordering::Relaxed);
         (0..self.shared.senders.len()).for_each(|node| self.shared.drop_sender(node));
-        // The one that accepts waits for somebody.
+        // The accepting thread waits for a connection.
         let woken = connect(&self.endpoint.to_string(), Duration::from_secs(1)).is_ok();
-        // The process may end with this: what it made in the temporary directory is gone by then.
+        // The process may end after this. The files that it made in the temporary directory are gone by then.
         if let Some(accepting) = self.accepting.take().filter(|_| woken) {
             let _ = accepting.join();
         }
@@ -220,7 +220,7 @@ impl Shared {
         }
     }
 
-    /// Whether it was sent: who cannot be told is noticed by the thread of its connection.
+    /// Whether the message was sent. A node that cannot be reached is noticed by the thread of its connection.
     fn send(&self, node: usize, message: &FromCoordinator) -> bool {
         let sender = lock(&self.senders[node]).clone();
         sender.is_some_and(|sender| lock(&sender).send(message).is_ok())
@@ -346,7 +346,7 @@ fn accept(shared: &Arc<Shared>, listener: &dyn Listener) {
     }
 }
 
-/// One connection, from its first line to its end. The error is why somebody was turned away.
+/// One connection, from its first line to its end. The error is why it was refused.
 fn serve(shared: &Shared, connection: Box<dyn Connection>, place: u64) -> Result<(), String> {
     let known = meet(shared, connection, place);
     let stays = shared.unauthenticated.leave(place);
@@ -539,7 +539,7 @@ mod tests {
     use crate::message::Live;
     use crate::{Joining, NodeClock};
 
-    /// Threat 4.5: a node sends as fast as it can, and nobody takes what is told of it.
+    /// Threat 4.5: a node sends as fast as it can, and its events are not taken.
     #[test]
     fn a_reader_that_stands_still_is_told_the_newest_and_the_end() {
         let key = RunKey::new().unwrap();
@@ -564,7 +564,7 @@ mod tests {
         let hash = blake3::hash(b"{}").to_hex().to_string();
         joined.sender.send(&FromNode::Record { bytes: 2, hash }).unwrap();
         joined.sender.send_bytes(b"{}").unwrap();
-        // All of it was taken when the record is, and the words to begin were said.
+        // When the record has been taken, so have all messages before it, and the replies to them were sent.
         while !matches!(joined.receiver.receive(HANDSHAKE).unwrap(), FromCoordinator::Kept { .. }) {}
         assert!(events.waiting() < 1100, "{}", events.waiting());
         let all: Vec<_> = events.try_iter().collect();

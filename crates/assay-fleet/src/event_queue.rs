@@ -12,15 +12,15 @@ use assay_runner::Step;
 use crate::message::Live;
 use crate::settle::{FarBelow, Settled};
 
-/// Steps and strangers that wait to be told of; further ones are counted alone.
+/// The largest number of waiting steps and refused connections; further ones are only counted.
 const PASSING: usize = 1024;
 
-/// What happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CoordinatorEvent {
     /// A node takes part.
     Joined(usize),
-    /// A node said what it can do, and where its target lies.
+    /// A node offered its abilities, and where its target is mounted.
     Offered(usize, Mounted),
     /// The loads of all nodes are settled, and these were not counted.
     Settled(Settled, Vec<FarBelow>),
@@ -30,9 +30,9 @@ pub enum CoordinatorEvent {
     Goes(Vec<usize>, Step, i64),
     /// A node came too late, or was not ready in time.
     Late(usize),
-    /// Too few were ready, so many; nothing was measured.
+    /// Too few nodes were ready (this many), and nothing was measured.
     TooFew(u32),
-    /// What a node does.
+    /// The current activity of a node.
     Live(usize, Live),
     /// The record of a node was kept, with its identity.
     Recorded(usize, String),
@@ -40,30 +40,30 @@ pub enum CoordinatorEvent {
     NotTaken(usize, String),
     /// The connection to a node ended without its record.
     Left(usize, String),
-    /// Somebody was turned away: from where, and why.
+    /// A connection was refused: its origin, and the reason.
     Refused(String, String),
-    /// So many steps and strangers were not told of, as too many waited to be.
+    /// This many steps and refused connections were not reported, because too many were waiting.
     Skipped(u64),
 }
 
-/// What waits to be taken.
+/// An entry of the queue.
 #[derive(Debug)]
 enum Entry {
     Event(CoordinatorEvent),
-    /// The newest that this node does.
+    /// The newest activity of this node.
     Live(usize),
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     entries: VecDeque<Entry>,
-    /// Of each node that has an entry for it.
+    /// The newest activity of each node that has an entry for it.
     live: BTreeMap<usize, Live>,
     /// Entries that are [passing](CoordinatorEvent::is_passing).
     passing: usize,
-    /// Events that were left out since the last that was not.
+    /// Number of events that were skipped since the last one that was kept.
     skipped: u64,
-    /// Nothing more comes.
+    /// No more events will come.
     over: bool,
 }
 
@@ -79,23 +79,24 @@ impl Shared {
     }
 }
 
-/// The end that is told of events, which never waits.
+/// The sending end, which never blocks.
 #[derive(Debug)]
 pub(crate) struct EventSender(Arc<Shared>);
 
-/// The end that takes them. What became of nodes and of their records is there however late it is taken; of what a node
-/// does the newest; of steps and strangers the first thousand, and the number of those after them.
+/// The receiving end. Outcomes of nodes and of their records are kept, however late they are taken. For the activity of
+/// a node only the newest is kept. Of steps and refused connections the first thousand are kept, and the rest are
+/// counted.
 #[derive(Debug)]
 pub struct CoordinatorEvents(Arc<Shared>);
 
-/// Both ends.
+/// Both ends of a new queue.
 pub(crate) fn event_queue() -> (EventSender, CoordinatorEvents) {
     let shared = Arc::<Shared>::default();
     (EventSender(Arc::clone(&shared)), CoordinatorEvents(shared))
 }
 
 impl CoordinatorEvent {
-    /// Whether a node or a stranger may bring about any number of them.
+    /// Whether nodes or strangers can cause any number of events of this kind.
     fn is_passing(&self) -> bool {
         matches!(self, Self::Ready(..) | Self::Goes(..) | Self::Refused(..) | Self::Skipped(_))
     }
@@ -134,7 +135,7 @@ impl Drop for EventSender {
 }
 
 impl Queue {
-    /// Those that were left out come before what is told next.
+    /// Queues the number of skipped events, ahead of the next event.
     fn tell_skipped(&mut self) {
         if self.skipped > 0 {
             let skipped = std::mem::take(&mut self.skipped);
@@ -180,12 +181,12 @@ impl CoordinatorEvents {
         }
     }
 
-    /// What is there by now.
+    /// The events that are waiting now.
     pub fn try_iter(&self) -> impl Iterator<Item = CoordinatorEvent> + '_ {
         std::iter::from_fn(|| self.0.lock().take())
     }
 
-    /// How many events wait to be taken.
+    /// Number of waiting events.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.0.lock().entries.len()
@@ -200,7 +201,7 @@ mod tests {
         Live { done, ..Live::default() }
     }
 
-    /// Threat 4.5: nobody reads, and nodes say what they like.
+    /// Threat 4.5: nodes send what they like, and their events are not taken.
     #[test]
     fn a_reader_that_stands_still_costs_no_more_than_one_value_of_each_node() {
         let (sender, events) = event_queue();
@@ -241,7 +242,7 @@ mod tests {
         assert_eq!(events.recv_timeout(soon), Err(RecvTimeoutError::Timeout));
     }
 
-    /// Those that were left out are told of where they would have been.
+    /// Skipped events are counted in their place in the sequence.
     #[test]
     fn what_was_left_out_is_counted_before_what_follows() {
         let (sender, events) = event_queue();

@@ -1,4 +1,4 @@
-//! What Ansible is told of a run.
+//! The inventory and the variables that Ansible gets for a run.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub struct Inventory {
 pub struct Route {
     /// By ssh, through which the coordinator can be reached.
     pub ssh: bool,
-    /// What ssh is told besides, by the inventory.
+    /// Further arguments for ssh, from the inventory.
     pub ssh_extra_args: String,
     /// The slot that the inventory names; empty where it names none.
     pub slot: String,

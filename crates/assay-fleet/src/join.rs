@@ -67,9 +67,10 @@ pub(crate) struct JoinedConnection {
     pub(crate) part: ClusterPart,
 }
 
-/// Why a try failed.
+/// Why an attempt failed.
 enum Failed {
-    /// The coordinator closed the connection before it let the node in: so many ask it that have not shown a key.
+    /// The coordinator closed the connection before it admitted the node, because too many connections have not shown a
+    /// key.
     Busy,
     Final(JoinError),
 }
@@ -80,7 +81,7 @@ impl From<JoinError> for Failed {
     }
 }
 
-/// Joins, in several tries where the coordinator is busy.
+/// Joins, with several attempts where the coordinator is busy.
 pub(crate) fn meet(joining: &Joining, control: &Control) -> Result<JoinedConnection, JoinError> {
     let begun = Instant::now();
     let mut wait = Duration::from_millis(50);

@@ -1,13 +1,13 @@
-//! Keys: one of the run, which its coordinator keeps, and one of each node that comes of it.
+//! Keys: one of the run, which its coordinator keeps, and one of each node, derived from it.
 
 use std::fmt;
 
-/// 256 secret bits that the coordinator makes for each run and hands to nobody.
+/// 256 secret bits that the coordinator makes for each run and never sends.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RunKey([u8; 32]);
 
-/// What one node and the coordinator know and no other node does: who has it is that node to the coordinator, and the
-/// coordinator to that node.
+/// A secret that only one node and the coordinator know. It identifies the node to the coordinator, and the coordinator
+/// to the node.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NodeKey([u8; 32]);
 
@@ -60,7 +60,7 @@ impl NodeKey {
     }
 }
 
-/// What a keyed hash over a greeting is for: none stands for another.
+/// The purpose of a keyed hash over a greeting. A hash for one purpose is not valid for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// The coordinator shows that it has the key.
@@ -95,7 +95,7 @@ pub(crate) struct Greeting<'a> {
     pub(crate) nonces: [&'a str; 2],
 }
 
-/// A keyed hash of `parts`, each of which is told apart from its neighbours by its length.
+/// A keyed hash of `parts`. The length of each part is hashed too, so that their boundaries are unambiguous.
 fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_keyed(key);
     for part in parts {
@@ -104,7 +104,7 @@ fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> blake3::Hash {
     hasher.finalize()
 }
 
-/// A number that is used once, as text.
+/// A nonce, as text.
 pub(crate) fn nonce() -> std::io::Result<String> {
     random().map(|bytes| blake3::Hash::from(bytes).to_hex().to_string())
 }

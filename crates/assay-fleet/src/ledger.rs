@@ -1,4 +1,4 @@
-//! What a run on a cluster has come to, node by node: kept after each change, so that it can be resumed.
+//! The state of a run on a cluster, node by node. It is saved after each change, so that the run can be resumed.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,12 +26,12 @@ pub struct Ledger {
     pub at_a_time: Option<u32>,
     /// The program on the nodes.
     pub program: String,
-    /// What they were told besides.
+    /// Further arguments of the program.
     pub arguments: Vec<String>,
-    /// What Ansible is told besides.
+    /// Further input of Ansible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inventory: Option<Inventory>,
-    /// Of an experiment plan, which turn of it this is.
+    /// For an experiment plan, the turn of the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation: Option<Rotation>,
     /// The loads that all nodes run; absent before they are settled.
@@ -47,12 +47,12 @@ pub struct Ledger {
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// What is measured there.
+    /// The target.
     pub target: String,
-    /// Of an experiment plan, the unit that is to be there.
+    /// For an experiment plan, the unit that is expected there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<Cell>,
-    /// Of an experiment plan, what the medium there said of itself before it was measured: CID or serial number.
+    /// For an experiment plan, the identity that the medium reported before it was measured: CID or serial number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<String>,
     /// Attempts so far.
@@ -94,7 +94,7 @@ pub enum Fate {
     NotBegun {
         /// Why.
         cause: Cause,
-        /// What was said last.
+        /// The last words of the node.
         reason: String,
     },
     /// It was not ready in time.
@@ -103,7 +103,7 @@ pub enum Fate {
     TooFew,
     /// It was lost on the way.
     Lost {
-        /// When, and what was seen.
+        /// When it was lost, and the symptoms.
         reason: String,
     },
     /// Its record was not taken.
@@ -116,7 +116,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Whether nothing is missing: a medium that died is a result, too.
+    /// Whether there is a result. A medium that failed is a result, too.
     #[must_use]
     pub fn is_result(&self) -> bool {
         matches!(self, Self::Recorded { .. } | Self::MediumFailed { .. })
@@ -178,10 +178,10 @@ impl Ledger {
         (0..self.nodes.len()).filter(|node| !done(&self.nodes[*node])).collect()
     }
 
-    /// From its text.
+    /// Parses the JSON text.
     ///
     /// # Errors
-    /// Where it is none, or of a newer version.
+    /// Where the text is invalid, or of a newer version.
     pub fn from_json(text: &str) -> Result<Self, String> {
         let ledger: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if ledger.version > Self::VERSION {
@@ -190,10 +190,10 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Its text.
+    /// The JSON text.
     ///
     /// # Errors
-    /// None that is known of.
+    /// No error is known.
     pub fn to_json(&self) -> Result<String, String> {
         serde_json::to_string_pretty(self).map_err(|error| error.to_string())
     }

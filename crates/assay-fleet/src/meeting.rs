@@ -9,7 +9,7 @@ use assay_runner::Step;
 pub enum Mode {
     /// All begin each repeat together.
     Simultaneous,
-    /// So many have their turn at a time; with one, each measures alone.
+    /// At most this many nodes measure at a time; with 1, each measures alone.
     Staggered(u32),
 }
 
@@ -24,7 +24,7 @@ impl Mode {
         }
     }
 
-    /// How many of `nodes` measure at a time at most.
+    /// The largest number of `nodes` nodes that measure at a time.
     #[must_use]
     pub fn at_a_time(self, nodes: u32) -> u32 {
         match self {
@@ -58,7 +58,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Those of a run on `nodes` nodes, more than half of which are enough.
+    /// The rules of a run on `nodes` nodes, with a quorum of more than half of them.
     #[must_use]
     pub fn new(mode: Mode, nodes: u32) -> Self {
         Self {
@@ -82,9 +82,9 @@ enum Place {
     Expected,
     /// Makes ready, or measures.
     Works,
-    /// It said what it can do.
+    /// It offered its abilities.
     Offered,
-    /// As before, but the others no longer wait for it.
+    /// The same, but the others no longer wait for it.
     Behind,
     /// Ready for a repeat, since a moment.
     Waits(Step, i64),
@@ -114,7 +114,7 @@ pub enum Decision {
     Start(GroupStart),
     /// A node came too late to begin with the others, and takes no part.
     Late(usize),
-    /// Too few came: nothing is measured.
+    /// Too few nodes are ready: nothing is measured.
     TooFew {
         /// Nodes that are ready.
         ready: u32,
@@ -166,7 +166,7 @@ impl Meeting {
         expected
     }
 
-    /// A node said what it can do. `false` where it did so before.
+    /// A node offered its abilities. `false` where it already did.
     #[must_use]
     pub fn offers(&mut self, node: usize) -> bool {
         let first = !self.settled && self.places[node] == Place::Works;
@@ -246,8 +246,8 @@ impl Meeting {
         decisions
     }
 
-    /// The earliest repeat that somebody waits for, once all wait that are waited for. Who lags behind them begins with them
-    /// where it is there in time; otherwise it leaves out what they are past.
+    /// The earliest repeat that a node waits for, once all expected nodes wait. A node that lags behind begins with the
+    /// others if it is there in time; otherwise it skips the repeats that the others have passed.
     fn all_together(&mut self, now_ns: i64) -> Vec<Decision> {
         let waits = |place: &Place| match place {
             Place::Waits(step, since) => Some((*step, *since)),
@@ -301,7 +301,7 @@ impl Meeting {
         GroupStart { nodes, step, at_ns: now_ns + nanoseconds(lead) }
     }
 
-    /// Each that has its turn goes on by itself; others have theirs when one is over.
+    /// Each node that has its turn continues by itself; the next one starts when a turn ends.
     fn by_turns(&mut self, now_ns: i64, most: u32) -> Vec<GroupStart> {
         let mut gone = Vec::new();
         let places = self.places.iter().zip(&self.admitted);

@@ -133,7 +133,7 @@ fn who_is_far_below_does_not_slow_down_the_rest() {
     (0..3).for_each(|node| assert!(m.ready(node, step(0, 3), 17 * SECOND)));
     assert_eq!(m.decide(17 * SECOND), [Decision::Skip(3, step(0, 2))]);
     assert_eq!(m.decide(17 * SECOND + 1), [go(&[0, 1, 2], step(0, 3), 18 * SECOND + 1)]);
-    // The others are done: it goes on by itself.
+    // The other nodes are done, so it continues by itself.
     (0..3).for_each(|node| m.over(node));
     assert!(m.ready(3, step(0, 3), 20 * SECOND));
     assert_eq!(m.decide(20 * SECOND), [go(&[3], step(0, 3), 21 * SECOND)]);

@@ -45,12 +45,12 @@ pub enum FromNode {
         queue_depth: u32,
         /// Jobs.
         jobs: u32,
-        /// Seconds that an operation takes; null where nothing is known.
+        /// Seconds for one operation; null where unknown.
         seconds: Option<f64>,
     },
-    /// All workloads are said; the loads of the run may be settled.
+    /// All workloads were offered; the loads of the run may be settled.
     Offer {
-        /// How many those were.
+        /// Number of offered workloads.
         loads: u32,
         /// Test area in bytes.
         area_bytes: u64,
@@ -68,18 +68,18 @@ pub enum FromNode {
         /// Number of the workload.
         workload: u32,
     },
-    /// What it does, once a second at most.
+    /// Its current activity, at most once a second.
     Live(Live),
-    /// The record follows: so many bytes, in the frames after this one.
+    /// The record follows in the next frames.
     Record {
-        /// Length.
+        /// Length in bytes.
         bytes: u64,
-        /// BLAKE3 of them, 64 hexadecimal digits.
+        /// BLAKE3 hash of these bytes, 64 hexadecimal digits.
         hash: String,
     },
 }
 
-/// What a node does at the moment.
+/// The current activity of a node.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -121,17 +121,17 @@ pub enum FromCoordinator {
     },
     /// It does not, and why.
     Refused {
-        /// In words.
+        /// As text.
         reason: String,
     },
-    /// The record is of another medium than the one that is to be there.
+    /// The record is of another medium than expected.
     Misplaced {
-        /// In words.
+        /// As text.
         reason: String,
     },
     /// The answer to `Ping`.
     Pong {
-        /// As asked.
+        /// As in the request.
         sent: i64,
         /// Received, by the coordinator's clock, in nanoseconds.
         received: i64,
@@ -148,20 +148,20 @@ pub enum FromCoordinator {
         queue_depth: u32,
         /// Jobs.
         jobs: u32,
-        /// Operations of this node over those of the node that was decided by; null where either is not known.
+        /// Operations of this node over those of the reference node; null where either is unknown.
         to_typical: Option<f64>,
         /// Whether this node was not counted.
         far_below: bool,
     },
-    /// All workloads are said.
+    /// The loads of all workloads were sent.
     Settled {
         /// Who settled them.
         by: SettledBy,
-        /// Nodes that had said what they can do.
+        /// Number of nodes that had reported their abilities.
         nodes: u32,
         /// Test area of all nodes in bytes.
         area_bytes: u64,
-        /// Workloads that were said.
+        /// Number of workloads that were sent.
         loads: u32,
     },
     /// Leave a repeat out: the others are past it.

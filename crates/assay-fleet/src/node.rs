@@ -23,22 +23,23 @@ const FIRST_EXCHANGES: u32 = 32;
 const EXCHANGES: u32 = 8;
 /// An exchange of a series that takes longer says nothing.
 const LONGEST_EXCHANGE: Duration = Duration::from_millis(500);
-/// Nothing is sent for so long after a repeat began.
+/// After the start of a repeat, nothing is sent for this long.
 const SILENT: Duration = Duration::from_millis(250);
-/// While it waits, a node asks this often whether the coordinator is there, and takes silence of that length for its end.
+/// While it waits, a node asks at this interval whether the coordinator is there. After [`SILENCE`] without an answer,
+/// it takes the coordinator as gone.
 const ASK: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(30);
-/// A start that is further away is a mistake.
+/// A start further away than this is an error.
 const FURTHEST: Duration = Duration::from_secs(60);
 /// How long the coordinator may take to keep a record.
 const KEEPING: Duration = Duration::from_secs(60);
 
-/// What a node tells once a second; filled in by whoever follows the run.
+/// The status that a node sends once a second. The observer of the run fills it in.
 #[derive(Debug, Clone, Default)]
 pub struct LiveLine(Arc<Mutex<Live>>);
 
 impl LiveLine {
-    /// Changes what is told.
+    /// Changes the status.
     pub fn set(&self, change: impl FnOnce(&mut Live)) {
         change(&mut lock(&self.0));
     }
@@ -62,11 +63,11 @@ impl fmt::Debug for Node {
 }
 
 impl Node {
-    /// Joins a run and compares clocks for the first time. When the coordinator is lost, or ends the run, `control` ends it
-    /// here.
+    /// Joins a run and compares clocks for the first time. If the coordinator is lost or ends the run, `control` ends
+    /// it here.
     ///
     /// # Errors
-    /// [`JoinError`] says who is to mend what.
+    /// [`JoinError`] names the problem and its remedy.
     pub fn join(joining: &Joining, control: &Control) -> Result<Self, JoinError> {
         let JoinedConnection { sender, receiver, part } = meet(joining, control)?;
         let unreachable = |reason: &dyn fmt::Display| JoinError::Unreachable {
@@ -104,16 +105,16 @@ impl Node {
         (&self.part.run, &self.part.node)
     }
 
-    /// What is told once a second.
+    /// The status that is sent once a second.
     #[must_use]
     pub fn live(&self) -> LiveLine {
         self.live.clone()
     }
 
-    /// Hands the record over; its identity at the coordinator.
+    /// Delivers the record, and returns its identity at the coordinator.
     ///
     /// # Errors
-    /// Where the coordinator is gone or does not take it: then it stays here, to be fetched.
+    /// Where the coordinator is gone or does not take the record: it stays here, to be fetched.
     pub fn deliver(&mut self, document: &[u8]) -> Result<String, NotKept> {
         if let Some(lost) = &self.part.lost {
             return Err(NotKept::Other(lost.clone()));
@@ -122,8 +123,8 @@ impl Node {
         self.listening(|node| node.hand_over(document))
     }
 
-    /// The same with the record of an earlier attempt, before anything is measured; where that is of another medium, the node
-    /// still takes part.
+    /// Delivers the record of an earlier attempt, before anything is measured. If the record is of another medium, the
+    /// node still takes part.
     ///
     /// # Errors
     /// As [`Self::deliver`].
@@ -148,7 +149,7 @@ impl Node {
                 FromCoordinator::Kept { id } => return Ok(id),
                 FromCoordinator::Refused { reason } => return Err(NotKept::Other(reason)),
                 FromCoordinator::Misplaced { reason } => return Err(NotKept::Misplaced(reason)),
-                // What was said before.
+                // An earlier message.
                 _ => {}
             }
         }
@@ -169,10 +170,10 @@ impl Node {
         }
     }
 
-    /// What is said meanwhile is not for the thread that sends once a second.
+    /// While `work` runs, the heartbeat thread does not receive messages.
     fn listening<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         lock(&self.heart.state).heard = true;
-        // It may be listening at this moment.
+        // The heartbeat thread may be receiving at this moment.
         drop(lock(&self.receiver));
         let done = work(self);
         lock(&self.heart.state).heard = false;
@@ -367,7 +368,7 @@ struct Beats {
     heard: bool,
     /// The coordinator ended the run, or is gone.
     lost: bool,
-    /// Nothing is sent from and to these moments, by the monotonic clock.
+    /// Nothing is sent between these times of the monotonic clock.
     silent: (u64, u64),
 }
 
@@ -385,14 +386,14 @@ impl Heart {
                 let line = FromNode::Live(lock(&live.0).clone());
                 let mut lost = {
                     let mut sender = lock(&sender);
-                    // Meanwhile the record may have been sent, which is the last thing that is: a line after it that
-                    // nobody reads would reset the connection, and the answer with it.
+                    // The record may have been sent meanwhile, and it is the last message. The coordinator would not
+                    // read a line after it, so the connection would be reset and the answer lost.
                     if lock(&heart.state).stopped {
                         return;
                     }
                     sender.send(&line).is_err()
                 };
-                // While the thread that measures waits for the word to begin, it listens itself.
+                // While the measuring thread waits for the start of a repeat, it receives messages itself.
                 if let Ok(mut receiver) = receiver.try_lock()
                     && !lock(&heart.state).heard
                 {

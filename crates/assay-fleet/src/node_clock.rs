@@ -17,13 +17,13 @@ impl Default for NodeClock {
 }
 
 impl NodeClock {
-    /// One that reads `ahead_ns` now, and runs faster by so many parts per million: for tests.
+    /// A clock that is `ahead_ns` ahead now, and runs faster by `drift_ppm` parts per million: for tests.
     #[must_use]
     pub fn off(ahead_ns: i64, drift_ppm: f64) -> Self {
         Self { origin: monotonic(), ahead_ns, drift_ppm }
     }
 
-    /// What it reads.
+    /// The reading of the clock.
     pub(crate) fn now(&self) -> i64 {
         let true_ns = monotonic().saturating_sub(self.origin);
         let drifted = (true_ns as f64 * self.drift_ppm / 1e6) as i64;

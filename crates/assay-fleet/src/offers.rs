@@ -44,7 +44,7 @@ impl Offers {
         Ok(())
     }
 
-    /// All of them are said.
+    /// All workloads were offered.
     pub(crate) fn complete(
         &mut self,
         count: u32,

@@ -1,4 +1,4 @@
-//! A command on a node that ends by itself: by ssh(1), or here. What it says is bounded in length and in time.
+//! A command on a node that ends by itself: by ssh(1), or here. Its output is bounded in length and in time.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -11,20 +11,20 @@ use assay_engine::lead_a_group;
 use crate::launch::Launcher;
 use crate::tail::Tail;
 
-/// Between two looks at whether a command has ended.
+/// Interval for checking whether a command has ended.
 const LOOK: Duration = Duration::from_millis(10);
-/// Exchanges of time with a node.
+/// Number of time exchanges with a node.
 const EXCHANGES: usize = 8;
-/// How long one may take.
+/// Longest duration of one exchange.
 const EXCHANGE: Duration = Duration::from_secs(2);
-/// How long a node may take to say what it is.
+/// Longest time for a node to answer.
 const ANSWER: Duration = Duration::from_secs(30);
 /// Longest line of a node's answer, in bytes.
 const LINE: u64 = 4096;
-/// With this ssh(1) ends where it does not reach the node.
+/// The exit code of ssh(1) when it does not reach the node.
 const NOT_REACHED: i32 = 255;
 
-/// Says what the node is, and then the time for each line that comes. The fifth byte of an ELF file is 2 for 64 bits.
+/// Prints the properties of the node, and then the time for each line of input. The fifth byte of an ELF file is 2 for 64 bits.
 const LOOKS: &str = r#"
 echo "machine=$(uname -m)"
 if [ "$(head -c 5 /bin/sh | tail -c 1)" = "$(printf '\002')" ]; then echo bits=64; else echo bits=32; fi
@@ -107,7 +107,7 @@ impl RemoteNode<'_> {
             Launcher::Ssh => {
                 let script: Vec<String> = words.iter().map(|word| posix_word(word)).collect();
                 let mut command = Command::new("ssh");
-                // Nobody is there to be asked for a password.
+                // No user is present to enter a password.
                 command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"]);
                 command.args([
                     "--",
@@ -174,14 +174,14 @@ impl RemoteNode<'_> {
     }
 
     fn why(&self, tail: &Tail) -> String {
-        // What it said last may still be on its way.
+        // Its last words may still be on their way.
         std::thread::sleep(LOOK);
         let text = tail.text();
         let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
         last.map_or_else(|| format!("ssh does not reach {}", self.node), str::to_owned)
     }
 
-    /// Asks a node what it is and what its time of day is.
+    /// Asks a node for its properties and its time of day.
     ///
     /// # Errors
     /// [`RemoteError`]
@@ -218,11 +218,11 @@ impl RemoteNode<'_> {
     }
 }
 
-/// What a time that a node said between two moments here tells of its clock.
+/// The offset of a node's clock, from a time of the node between two times here.
 fn compare(line: &str, day: SystemTime, round_trip: Duration) -> Option<DayClock> {
     let (seconds, fraction) = line.trim().split_once('.')?;
     let seconds: i64 = seconds.parse().ok().filter(|seconds| (0..1 << 40).contains(seconds))?;
-    // A date(1) without nanoseconds says none, or repeats what it was asked.
+    // A date(1) without nanoseconds prints nothing for them, or repeats its format.
     let fine = fraction.len() == 9 && fraction.bytes().all(|byte| byte.is_ascii_digit());
     let (fraction, unknown) = if fine { (fraction.parse().ok()?, 0) } else { (500_000_000, 500_000_000) };
     let there = i128::from(seconds) * 1_000_000_000 + i128::from(fraction);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which turn of which plan a run is. Round and wave are counted from 1.
+/// The turn of an experiment plan that a run is. Round and wave are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rotation {
@@ -12,7 +12,7 @@ pub struct Rotation {
     pub round: usize,
     /// Wave of the round.
     pub wave: usize,
-    /// All nodes with their slots: not each has a unit in each turn.
+    /// All nodes with their slots. A node may have no unit in a turn.
     pub places: Vec<RotationPlace>,
 }
 
@@ -22,7 +22,7 @@ pub struct Rotation {
 pub struct RotationPlace {
     /// The node.
     pub node: String,
-    /// What is measured there.
+    /// The target.
     pub target: String,
     /// The slot of the plan.
     pub slot: String,

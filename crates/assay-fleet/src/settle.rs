@@ -1,29 +1,31 @@
-//! What all nodes of a run are to run, by what each said before its first repeat that it can do.
+//! Settles the loads that all nodes of a run execute, from the abilities that each reported before its first repeat.
 //!
-//! The least of all nodes decides, so that each can run it, but a node far below the others is not counted: it would slow
-//! down all. Far below is a node that does less than [`FAR_BELOW`] of the node that a quarter of all do not reach. That node,
-//! and not the median, is the measure, because a fleet may be of two models: only where at most a quarter of the nodes are
-//! slower, they are the exception. Half, because depth and block are settled in steps of two: who has half the pace costs the
-//! others one step at most, and a slower one costs more. Of two nodes either may be the exception, so none is left out.
+//! The least able node decides, so that each node can execute the loads. A node far below the others is not counted,
+//! because it would slow down all. Far below means less than [`FAR_BELOW`] of the reference node, which is the node
+//! that a quarter of all nodes do not reach. This node is the reference instead of the median, because a fleet may
+//! consist of two models: slower nodes are an exception only if they are at most a quarter of the nodes. The factor is
+//! one half, because depth and block size are settled in steps of two: a node at half the pace costs the others at most
+//! one step, and a slower one costs more. Of two nodes either may be the exception, so none is left out.
 
 use assay_core::cluster::{FAR_BELOW, SettledBy};
 use assay_core::suite::{MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH};
 use assay_runner::{Ability, AbleLoad, CommonLoad, CommonLoads};
 use serde::{Deserialize, Serialize};
 
-/// Most workloads of which nodes say what they can do.
+/// The largest number of workloads for which nodes report their abilities.
 pub(crate) const MAX_LOADS: usize = 1024;
-/// An operation that takes longer than this is none: the time of a run is bounded by days.
+/// A longer operation, in seconds, is not plausible: the time of a run is bounded by days.
 const LONGEST_OPERATION_S: f64 = 1e7;
-/// The smallest and the largest test area that is believed, in bytes.
+/// The smallest and the largest plausible test area, in bytes.
 const LEAST_AREA: u64 = 4096;
 const LARGEST_AREA: u64 = 1 << 60;
 
-/// The loads of a run, as its coordinator settled them. They are kept, so that nodes that are measured later run the same.
+/// The loads of a run, as its coordinator settled them. They are kept, so that nodes that measure later run the same
+/// loads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settled {
-    /// Nodes that had said what they can do.
+    /// Number of nodes that had reported their abilities.
     pub nodes: u32,
     /// Test area of all nodes in bytes.
     pub area_bytes: u64,
@@ -41,9 +43,9 @@ pub struct SettledShape {
     pub queue_depth: u32,
     /// Jobs.
     pub jobs: u32,
-    /// Seconds that an operation takes on the node that is the measure; null where nothing is known.
+    /// Seconds for one operation on the reference node; null where unknown.
     pub seconds: Option<f64>,
-    /// Bytes in flight that the node that is the measure can do.
+    /// Bytes in flight on the reference node.
     pub bytes_in_flight: f64,
 }
 
@@ -56,7 +58,7 @@ pub struct FarBelow {
     pub loads: Vec<(usize, Option<f64>)>,
 }
 
-/// Whether somebody may say so of a node.
+/// Whether a reported ability is plausible.
 pub(crate) fn is_sound_load(load: &AbleLoad) -> bool {
     (512..=MAX_BLOCK.0).contains(&load.block_bytes)
         && (1..=MAX_QUEUE_DEPTH).contains(&load.queue_depth)
@@ -73,7 +75,7 @@ impl Settled {
     /// What suits these nodes; `None` where none said anything.
     #[must_use]
     pub fn of(all: &[&Ability]) -> Option<Self> {
-        // All have the same suite; who has another is not counted, and finds it out.
+        // All nodes have the same suite. A node with another suite is not counted, and notices it itself.
         let mut counts: Vec<usize> = all.iter().map(|able| able.loads.len()).collect();
         counts.sort_unstable();
         let loads = *counts.get(counts.len() / 2)?;
@@ -192,7 +194,7 @@ mod tests {
         assert!(!own[1].far_below && own[1].queue_depth == 32, "it reads as the others do");
     }
 
-    /// Equal cards of which some chose QD1 and some QD2 all run QD1, and none is far below.
+    /// Where some equal cards chose QD1 and others QD2, all run QD1, and none is far below.
     #[test]
     fn the_least_of_equal_nodes_is_common_to_all() {
         let all: Vec<Ability> = (0..27).map(|n| able(10.0, if n % 5 < 2 { 1 } else { 2 }, 64 * MIB)).collect();
@@ -220,7 +222,7 @@ mod tests {
         assert!(Settled::of(&[]).is_none());
     }
 
-    /// Nodes that say what is not so: a quarter of them can take a step of two from the others, and no more.
+    /// Nodes that report false abilities: a quarter of them can cost the others a step of two, and no more.
     #[test]
     fn liars_take_little_from_the_others() {
         let mut all = vec![able(10.0, 8, 64 * MIB); 8];

@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is kept of them, in bytes.
+/// The number of bytes that are kept.
 const MOST: usize = 16 << 10;
 
-/// What a program said last.
+/// The last output of a program.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tail(Arc<Mutex<Vec<u8>>>);
 

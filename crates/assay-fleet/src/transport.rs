@@ -9,9 +9,9 @@ use std::time::Duration;
 /// Where a coordinator is found, as `--rendezvous` takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
-    /// An address of this machine, which whoever reaches it may connect to.
+    /// An address of this machine. Anyone who can reach it may connect.
     Address(SocketAddr),
-    /// A socket in a directory of this user alone.
+    /// A socket in a directory that only this user can access.
     Socket(PathBuf),
 }
 
@@ -24,10 +24,10 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// From where somebody connects.
+/// The origin of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Through a socket of this user alone.
+    /// Through a socket that only this user can access.
     #[cfg_attr(windows, expect(dead_code, reason = "there are no such sockets"))]
     Private,
     /// From an address.
@@ -53,7 +53,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What of a connection is closed.
+/// The direction of a connection to close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Closing {
     /// Nothing more is sent.
@@ -79,7 +79,7 @@ pub(crate) trait Connection: Read + Write + Send + Sync + fmt::Debug {
     fn read_within(&self, limit: Duration) -> io::Result<()>;
     /// A write waits for so long at most, and none is kept back to be sent with others.
     fn write_within(&self, limit: Duration) -> io::Result<()>;
-    /// Ends what is waited for on it, too.
+    /// Also ends operations that wait on the connection.
     fn close(&self, what: Closing);
 }
 

@@ -1,5 +1,6 @@
-//! Connections that have not shown the key: a limited number, and fewer of one origin. Where all places are taken, the
-//! connection that has been silent longest makes way for a new one: whoever holds places without a word keeps nobody out.
+//! Connections that have not shown the key. Their number is limited, and the number from one origin is limited further.
+//! When all places are taken, the connection that has been silent longest is closed for a new one, so silent
+//! connections keep no node out.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -8,15 +9,15 @@ use std::time::Duration;
 
 use crate::transport::{Closing, Connection, Origin};
 
-/// Open at a time.
+/// The largest number of open connections.
 pub(crate) const ALL: usize = 256;
-/// The same of one address; in IPv6 of one network of 64 bits, as a host has all its addresses.
+/// The same for one address; in IPv6 for a network of 64 bits, because one host may have all its addresses.
 pub(crate) const EACH: usize = 64;
-/// The same of this machine, where tunnels of ssh may end: each of them may be another node.
+/// The same for this machine, where ssh tunnels may end: each of them may be another node.
 pub(crate) const HERE: usize = 192;
-/// Who says nothing for so long is dropped where more than half of the places are taken, in nanoseconds.
+/// Time in nanoseconds after which a silent connection is dropped where more than half of the places are taken.
 const FIRST_WORD_NS: u64 = 1_000_000_000;
-/// How often it is looked whether the connection that makes way has left: it is woken when it has.
+/// Interval for checking whether the closed connection has left; its leaving also wakes the check.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Connections without the key.
@@ -28,7 +29,7 @@ pub(crate) struct Unauthenticated {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// The number that the next one gets.
+    /// The number of the next connection.
     next: u64,
     connections: BTreeMap<u64, Place>,
 }
@@ -38,18 +39,18 @@ struct Waiting {
 struct Place {
     /// The address under which it is counted; none for a private socket.
     from: Option<IpAddr>,
-    /// When it said something last, or came, in nanoseconds.
+    /// The time in nanoseconds when it last sent something, or arrived.
     heard_ns: u64,
-    /// Whether it said anything.
+    /// Whether it has sent anything.
     spoke: bool,
-    /// It makes way, and leaves.
+    /// It was closed for a new connection, and is leaving.
     dropped: bool,
     connection: Box<dyn Connection>,
 }
 
 impl Unauthenticated {
-    /// Gives a new connection a place, and its number. Where none is free, one that has been silent longest is closed,
-    /// and its leaving waited for: so there are never more than [`ALL`].
+    /// Gives a new connection a place, and returns its number. Where none is free, the connection that has been silent
+    /// longest is closed, and this waits until it has left: so there are never more than [`ALL`].
     pub(crate) fn enter(&self, from: Origin, connection: Box<dyn Connection>, now_ns: u64) -> u64 {
         let from = from.address().map(counted_as);
         let mut waiting = self.lock();
@@ -193,7 +194,7 @@ mod tests {
         if text.is_empty() { Origin::Private } else { Origin::Address((text.parse::<IpAddr>().unwrap(), 1).into()) }
     }
 
-    /// Connections come at the moments 0, 1, 2, …; whoever is closed leaves at once.
+    /// Connections arrive at times 0, 1, 2, …. A closed connection leaves at once.
     #[derive(Default)]
     struct House {
         unauthenticated: Arc<Unauthenticated>,

@@ -18,10 +18,10 @@ const CHUNK: usize = 32 << 10;
 pub const MAX_RECORD: u64 = 256 << 20;
 /// A record that comes slower than this is not waited for, in bytes per second.
 const SLOWEST: u64 = 10_000;
-/// What a frame begins with: what it holds, and the length of the rest, the most significant byte first.
+/// The header of a frame: its kind, and the length of the rest, most significant byte first.
 const HEADER: usize = 3;
 
-/// What a frame holds.
+/// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FrameKind {
     /// A message.
@@ -40,7 +40,7 @@ impl FrameKind {
     }
 }
 
-/// Why a connection is of no use.
+/// Why a connection cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
     /// The system says.
@@ -123,7 +123,7 @@ impl Sender {
     }
 }
 
-/// What a frame with so many bytes of content begins with.
+/// The header of a frame with `content` bytes of content.
 fn header(kind: FrameKind, content: usize) -> [u8; HEADER] {
     let [high, low] = u16::try_from(content + TAG).unwrap_or(u16::MAX).to_be_bytes();
     [kind as u8, high, low]
@@ -134,7 +134,7 @@ fn header(kind: FrameKind, content: usize) -> [u8; HEADER] {
 pub(crate) struct Receiver {
     connection: Box<dyn Connection>,
     seal: Option<Seal>,
-    /// What came beyond the last line or frame.
+    /// Bytes received after the last line or frame.
     pending: Vec<u8>,
 }
 
@@ -190,7 +190,7 @@ impl Receiver {
         Ok(frame)
     }
 
-    /// Who sends a byte now and then keeps nobody waiting for longer.
+    /// Reads more until the deadline `end`, so that a slow sender cannot prolong the wait byte by byte.
     fn more_until(&mut self, end: Instant) -> Result<(), WireError> {
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(WireError::Timeout) } else { self.more(left) }
@@ -328,7 +328,7 @@ mod tests {
         assert!(bytes.len() > document.len());
     }
 
-    /// A connection that is closed with bytes unread is reset, and what was on its way with it.
+    /// A connection that is closed with unread bytes is reset, and data on its way is lost.
     #[test]
     fn the_last_answer_arrives_whatever_was_sent_after_the_record() {
         let (near, far) = pair();
@@ -383,7 +383,7 @@ mod tests {
         assert!(matches!(error, Err(WireError::Malformed(_))), "not sealed at all: {error:?}");
     }
 
-    /// What is sealed and wrong all the same: a record that is longer than announced, frames of the wrong kind.
+    /// Sealed but invalid: a record that is longer than announced, frames of the wrong kind.
     #[test]
     fn bytes_come_as_they_were_announced_or_not_at_all() {
         let key = key();

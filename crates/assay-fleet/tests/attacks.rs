@@ -1,5 +1,5 @@
-//! Somebody between a node and its coordinator: listens, changes, leaves out, repeats, sends back. Nothing of it is taken,
-//! and nothing of a record is read.
+//! A man in the middle between a node and its coordinator listens, changes, drops, repeats and reflects messages. None
+//! of them is accepted, and nothing of a record can be read.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use assay_runner::{Ability, Rendezvous, Step, Word};
 
 const DOCUMENT: &[u8] = br#"{"hostname":"secret-host","serial":"0xdeadbeef"}"#;
 
-/// What of a connection goes one way. It is handed each piece as it came, and says what goes on in its place.
+/// Changes one direction of a connection. It gets each piece as it arrived, and returns the pieces to forward instead.
 type Change = Box<dyn FnMut(&[u8]) -> Vec<Vec<u8>> + Send>;
 
 fn unchanged() -> Change {
@@ -103,7 +103,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// Threat 4.4. Who is who is said before there is a key; all else is sealed.
+/// Threat 4.4. Identities are sent before there is a key; everything else is sealed.
 #[test]
 fn a_bystander_reads_who_takes_part_and_nothing_else() {
     let run = run();
@@ -120,7 +120,7 @@ fn a_bystander_reads_who_takes_part_and_nothing_else() {
     assert!(!contains(&there, b"deadbeef") && !contains(&there, b"secret"));
 }
 
-/// What was said in one connection means nothing in another, in either direction.
+/// A message of one connection is not valid in another, in either direction.
 #[test]
 fn what_was_recorded_cannot_be_said_again() {
     let first = run();
@@ -192,7 +192,7 @@ impl Pieces {
     }
 }
 
-/// Changes one piece, counted from 0, by what is given for it.
+/// Replaces one piece, counted from 0, by the result of `change`.
 fn at(lines: usize, number: usize, change: fn(Vec<u8>) -> Vec<Vec<u8>>) -> Change {
     let mut pieces = Pieces::new(lines);
     Box::new(move |bytes| {
@@ -280,10 +280,10 @@ fn frames_in_another_order_or_sent_back_are_not_taken() {
     };
     let swapping = run();
     let (address, _) = between(&swapping, swapped(), unchanged());
-    // The node asks its clock questions one by one: with one held back, it goes on after a while.
+    // The node asks its clock questions one by one. If one is held back, it continues after a while.
     assert!(take_part(&swapping, address).is_err() && swapping.kept.lock().unwrap().is_empty());
 
-    // What the node sends last goes back to it in the place of the next answer.
+    // The last message of the node is sent back to it instead of the next answer.
     let last = Arc::<Mutex<Vec<u8>>>::default();
     let noted = Arc::clone(&last);
     let mut pieces = Pieces::new(2);
@@ -304,7 +304,7 @@ fn frames_in_another_order_or_sent_back_are_not_taken() {
     assert!(take_part(&reflected, address).is_err() && reflected.kept.lock().unwrap().is_empty());
 }
 
-/// The proof of the coordinator is none of the node: sent back, it lets nobody in.
+/// The proof of the coordinator is not a proof of a node: sent back, it admits no connection.
 #[test]
 fn the_proof_of_the_coordinator_is_no_proof_of_a_node() {
     let run = run();

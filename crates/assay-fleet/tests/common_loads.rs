@@ -86,14 +86,14 @@ fn a_later_attempt_has_the_loads_of_the_first() {
     let (coordinator, _events, expected) = listen(1, Some(first), LONG);
     let told = settled(&coordinator, &expected, vec![able(2.0, 1)]).remove(0).unwrap();
     assert_eq!((told.by, told.loads[0].queue_depth, told.loads[0].far_below), (SettledBy::Earlier, 8, true));
-    // Of another suite nothing is known.
+    // Nothing is known of another suite.
     let other = Settled { loads: Vec::new(), ..Settled::of(&[&able(10.0, 8)]).unwrap() };
     let (coordinator, _events, expected) = listen(1, Some(other), LONG);
     let told = settled(&coordinator, &expected, vec![able(2.0, 1)]).remove(0).unwrap();
     assert_eq!((told.by, told.loads[0].queue_depth, told.loads[0].far_below), (SettledBy::Nodes, 1, false));
 }
 
-/// Who says what cannot be, says it twice or has another suite is out; the others go on.
+/// A node that sends an impossible offer, sends one twice or has another suite is excluded; the others continue.
 #[test]
 fn nodes_that_say_nonsense_are_out_and_the_others_go_on() {
     let (coordinator, events, expected) = listen(8, None, LONG);
@@ -105,7 +105,7 @@ fn nodes_that_say_nonsense_are_out_and_the_others_go_on() {
     let out: Vec<usize> = (0..8).filter(|node| told[*node].is_none()).collect();
     assert_eq!(out, [1, 2, 3]);
     let good = told.remove(0).unwrap();
-    // The one with another suite said what is sound, and found out itself.
+    // The offer of the node with the other suite was valid, and it noticed the difference itself.
     assert_eq!((good.loads.len(), good.loads[0].queue_depth, good.nodes), (2, 8, 5));
     let left: Vec<usize> = events
         .try_iter()

@@ -191,17 +191,17 @@ fn strangers_are_turned_away_and_disturb_nobody() {
     let mut browser = TcpStream::connect(coordinator.endpoint().to_string()).unwrap();
     browser.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     assert_eq!(browser.read(&mut [0; 10]).unwrap_or(0), 0, "it is told nothing");
-    // Who says nothing keeps nobody waiting.
+    // Silent connections delay no node.
     let _silent: Vec<_> = (0..20).map(|_| TcpStream::connect(coordinator.endpoint().to_string()).unwrap()).collect();
     let (starts, _) = take_part(&good, 1);
     assert_eq!(starts.len(), 1);
     assert!(refused(&good).contains("is done"), "a record is taken once");
-    // The last of them may be told of after its node knows.
+    // The last of them may be reported after its node knows.
     let coordinator_events = std::iter::from_fn(|| coordinator_events.recv_timeout(Duration::from_secs(5)).ok());
     assert_eq!(coordinator_events.filter(|h| matches!(h, CoordinatorEvent::Refused(..))).take(6).count(), 6);
 }
 
-/// Somebody at the coordinator's address who does not have the key learns nothing, and is no coordinator.
+/// Someone at the coordinator's address without the key learns nothing, and is not accepted as the coordinator.
 #[test]
 fn a_node_does_not_follow_a_stranger() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -327,7 +327,7 @@ fn a_flood_of_connections_keeps_no_node_out() {
     flood.join().unwrap();
 }
 
-/// Threat 4.1: with the key of one node nobody is another one.
+/// Threat 4.1: the key of one node does not admit another node.
 #[test]
 fn a_node_is_no_other_node_and_no_coordinator() {
     let expected = expected(2, Mode::Simultaneous);

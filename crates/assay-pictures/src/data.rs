@@ -9,22 +9,22 @@ use assay_core::units::{figures, fixed};
 
 use crate::label::Label;
 
-/// A figure with what is known of its certainty, in the unit of its picture.
+/// A figure and its uncertainty, in the unit of its picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value {
     /// The figure: finite, more than 0.
     pub point: f64,
-    /// Interval, where there is one.
+    /// Interval, if there is one.
     pub interval: Option<(f64, f64)>,
     /// Level of the interval, 0 to 1.
     pub level: Option<f64>,
     /// Number of values that it rests on.
     pub n: u32,
-    /// What it has to be read with.
+    /// Caveats.
     pub marks: Vec<Mark>,
 }
 
-/// What a bus lets through.
+/// The reachable rate of a bus.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ceiling {
     /// Mode of the bus.
@@ -171,7 +171,7 @@ pub(crate) fn rests_on<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> S
     }
     let n = counted(values.clone());
     let with = values.clone().filter(|v| v.interval.is_some()).count();
-    // A record from elsewhere may name a level that is none.
+    // An imported record may have an invalid level.
     let real = |level: &f64| *level > 0.0 && *level < 1.0;
     let mut levels: Vec<f64> = values.clone().filter_map(|v| v.interval.and(v.level).filter(real)).collect();
     levels.sort_by(f64::total_cmp);
@@ -188,7 +188,7 @@ pub(crate) fn rests_on<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> S
     }
 }
 
-/// Notes that pictures with marked figures need, and names of what was left out with its reason.
+/// Notes for pictures with marked figures, and the names of figures that were left out, with the reason.
 pub(crate) fn notes<'a>(values: impl Iterator<Item = (impl Display, &'a Value)>) -> Vec<String> {
     let (mut left_out, mut suspect, mut bounded): (Vec<String>, Vec<String>, bool) = (Vec::new(), Vec::new(), false);
     for (name, value) in values {

@@ -38,13 +38,12 @@ pub(crate) fn drawn(text: &str, size: f64, bold: bool) -> f64 {
     text.chars().map(|letter| advance(letter, bold)).sum::<f64>() * size
 }
 
-/// Room that a line needs, in pixels, whoever draws it.
+/// Width of a line in pixels, with any font of the viewer.
 pub(crate) fn width(text: &str, size: f64, bold: bool) -> f64 {
     drawn(text, size, false) * WIDER * if bold { BOLD } else { 1.0 }
 }
 
-/// `text`, or as much of its beginning and end as fits in `most` pixels: names that differ often
-/// differ at the end.
+/// `text`, or as much of its beginning and end as fits in `most` pixels. Long names often differ at the end.
 pub(crate) fn fitted(text: &str, size: f64, most: f64) -> String {
     if width(text, size, false) <= most {
         return text.to_owned();

@@ -36,11 +36,11 @@ pub enum Kind {
     Curves,
     /// Each unit a row, each repeat a dot.
     Dots,
-    /// Who is where, with intervals.
+    /// The places of models, with intervals.
     Ranking,
-    /// Read against write, with those that no other exceeds in both.
+    /// Read against write, with the Pareto front.
     Pareto,
-    /// Latency over the load that is offered.
+    /// Latency over the offered load.
     LoadCurve,
     /// Nodes of a run by workloads.
     Nodes,
@@ -50,7 +50,7 @@ pub enum Kind {
     Sweep,
 }
 
-/// What is known of a kind.
+/// The properties of a kind.
 struct About {
     name: &'static str,
     help: &'static str,
@@ -65,7 +65,7 @@ struct About {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is nothing to draw as {name}: it needs {needs}", name = kind.name(), needs = kind.about().needs)]
 pub struct NothingToDraw {
-    /// What was asked for.
+    /// The requested kind.
     pub kind: Kind,
 }
 
@@ -161,13 +161,13 @@ impl Kind {
         self.about().name
     }
 
-    /// What it shows, for a list of the names.
+    /// A description, for a list of the names.
     #[must_use]
     pub fn help(self) -> &'static str {
         self.about().help
     }
 
-    /// Whether it shows the load that decides, so that what is found under it is its title.
+    /// Whether it shows the deciding load, so that the finding under that load is its title.
     #[must_use]
     pub fn of_what_decides(self) -> bool {
         matches!(self, Self::Dots | Self::Ranking)

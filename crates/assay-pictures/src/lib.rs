@@ -1,8 +1,8 @@
-//! Pictures whose title states the finding, where one is given, or what is shown: as SVG, PNG and GIF, and inside the page.
+//! Pictures as SVG, PNG and GIF, and inside the page. The title states the finding, if there is one, or what is shown.
 //!
-//! A picture is drawn in two steps. What it shows is plain data ([`Ranking`] and its like), taken from records or
-//! given by the caller; [`ranking()`] and its like make shapes of it, which are written as SVG ([`Drawing::svg`]) or
-//! pixels ([`Drawing::png`], [`Film::gif`]).
+//! A picture is drawn in two steps. Its content is plain data ([`Ranking`] and similar types), taken from records or
+//! given by the caller. Functions such as [`ranking()`] turn the data into shapes, which are written as SVG
+//! ([`Drawing::svg`]) or pixels ([`Drawing::png`], [`Film::gif`]).
 
 mod data;
 mod film;

@@ -80,7 +80,7 @@ fn marks(sheet: &mut Sheet, row: &Row, scale: &Scale, middle: f64) {
     }
     if many {
         for (i, repeat) in row.repeats.iter().enumerate() {
-            // Apart in height, so that equal repeats can be told apart.
+            // At different heights, so that equal repeats are all visible.
             let y = middle + [-6.0, 6.0, -2.0, 2.0][i % 4];
             let (fill, stroke) = (None::<Colour>, Some(Stroke::wide(INK, 1.1)));
             sheet.drawing.push(Shape::Circle { x: scale.at(*repeat), y, r: 2.8, fill, stroke });

@@ -102,7 +102,7 @@ impl Scale {
 /// Values outside of these stand at the ends of an axis, which itself has to be finite and above nought.
 const DRAWN: std::ops::RangeInclusive<f64> = 1e-300..=1e300;
 
-/// Least and most of what is finite and positive, within [`DRAWN`]; never equal to nought.
+/// Smallest and largest of the finite positive values, within [`DRAWN`]; never zero.
 fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let (least, most) = values
         .into_iter()

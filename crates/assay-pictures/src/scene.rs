@@ -55,7 +55,7 @@ pub(crate) enum Shape {
     Text(Text),
 }
 
-/// A still picture: its finding as title, what it rests on, and shapes.
+/// A still picture: its finding as title, the basis of the figures, and shapes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawing {
     pub(crate) width: f64,

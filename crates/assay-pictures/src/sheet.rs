@@ -1,4 +1,4 @@
-//! What all pictures share: the finding on top, what it rests on below it, axes, notes.
+//! The common parts of all pictures: the finding on top, the basis of the figures below it, axes, notes.
 
 use assay_core::text::unbroken;
 
@@ -115,8 +115,7 @@ fn axis_name(unit: &str, scale: &Scale) -> String {
     format!("{unit}{kind}")
 }
 
-/// Places at least `apart` from one another between `from` and `to`, each near what was asked, in
-/// the same order.
+/// Positions at least `apart` from one another between `from` and `to`, each near the wanted one, in the same order.
 pub(crate) fn spread(wanted: &[f64], apart: f64, from: f64, to: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));

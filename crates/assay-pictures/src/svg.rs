@@ -89,8 +89,8 @@ fn colour(Colour([r, g, b]): Colour) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// At most two decimals, none where they are nought. What is no number or lies far outside of the
-/// picture is put at its edge.
+/// At most two decimals, without trailing zeros. NaN becomes 0, and values far outside of the picture are moved to its
+/// edge.
 fn number(value: f64) -> String {
     let within = if value.is_nan() { 0.0 } else { value.clamp(-1e6, 1e6) };
     let short = trimmed(within, 2);

@@ -111,7 +111,7 @@ fn the_check_itself_finds_what_is_malformed() {
     assert_eq!(well_formed("<svg a=\"1\"><text>x &amp; y</text><rect/></svg>\n"), Ok(3));
 }
 
-/// Nodes of a run, of which one writes slowly and one has no figure that can be drawn as a number.
+/// Nodes of a run. One writes slowly, and one has a figure that is not a number.
 fn nodes() -> Vec<Record> {
     let mut records = hostile();
     for (at, record) in records.iter_mut().enumerate() {
@@ -191,7 +191,7 @@ fn titles_of_curves_say_from_where_the_bus_caps_all() {
     assert_eq!(title, "Random read, 4 KiB to 256 KiB: 6 records; the bus caps all at 256 KiB");
 }
 
-/// Figures alone say nothing of the media: who is ahead says only a finding that was given.
+/// Figures alone show no order of the media: only a given finding names the best.
 #[test]
 fn titles_say_what_is_shown_where_nothing_was_found() {
     let load = assay_analysis::loads(&cards())[0].clone();

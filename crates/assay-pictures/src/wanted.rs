@@ -1,9 +1,9 @@
-//! Which loads a picture may show, and which of them one of a single load is of.
+//! The loads that a picture may show, and the load of a picture of a single one.
 
 use assay_analysis::{Load, LoadError, by_model, deciding_load, loads, loads_named};
 use assay_core::record::Record;
 
-/// The loads that pictures may show, and what is found under the one that decides.
+/// The loads that pictures may show, and the finding under the deciding one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// `None` for all.
@@ -45,8 +45,8 @@ impl Wanted {
         loads(records).into_iter().filter(|load| self.holds(load)).collect()
     }
 
-    /// The load that a picture of one is of, with its title where something was found: without a finding, the one that
-    /// decides among these records.
+    /// The load of a picture of a single load, with its title if there is a finding; without a finding, the deciding
+    /// load of these records.
     pub(crate) fn one(&self, records: &[Record]) -> Option<Decided> {
         let decides = || deciding_load(&by_model(records), None, self.loads.as_deref()).ok();
         self.decided.clone().or_else(|| Some(Decided { load: decides()?, title: None }))

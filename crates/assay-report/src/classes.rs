@@ -29,7 +29,7 @@ impl Judged {
         self.highest(|c| c.status == Status::Pass)
     }
 
-    /// In words: `C10 U1 V10 A1 met here; claimed C10 U3 A1; not met: U3 (sequential write 18.5 of 30 MB/s)`.
+    /// As text: `C10 U1 V10 A1 met here; claimed C10 U3 A1; not met: U3 (sequential write 18.5 of 30 MB/s)`.
     pub(crate) fn sentence(&self) -> Option<String> {
         let claimed = || format!("claimed {}", self.claimed.join(" "));
         let Some(specimen) = &self.specimen else {
@@ -66,7 +66,8 @@ impl Judged {
         Some(parts.join("; "))
     }
 
-    /// What is claimed and missed, and the application class that is missed first, each with the figure that decides.
+    /// The claimed classes that are missed, and the first application class that is missed, each with the deciding
+    /// figure.
     fn missed(&self, specimen: &SpecimenClasses) -> Option<String> {
         let first = specimen.classes.iter().find(|c| c.class.starts_with('A'));
         let said = |c: &&ClassAnswer| {
@@ -77,7 +78,7 @@ impl Judged {
         (!words.is_empty()).then(|| format!("not met: {}", words.join(", ")))
     }
 
-    /// What is claimed and neither met nor missed.
+    /// The claimed classes that are undecided.
     fn rest(&self, specimen: &SpecimenClasses, few: bool) -> Vec<String> {
         let of = |words: &str, pick: &dyn Fn(Option<&ClassAnswer>) -> bool| {
             let answer = |name: &&String| pick(specimen.classes.iter().find(|c| c.class == **name));

@@ -5,7 +5,7 @@ use assay_analysis::Quantity;
 use assay_core::estimate::Estimate;
 use assay_core::units::{figures, fixed, grouped};
 
-/// A figure and what is said of its certainty.
+/// A figure and its uncertainty, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shown {
     /// `22.8`, or `21.1–24.9` where the interval is lopsided.
@@ -24,7 +24,7 @@ impl Shown {
 /// Ends of an interval count as symmetric where they differ by less than this share of its half.
 const SYMMETRIC: f64 = 0.3;
 
-/// An interval wider than this factor says nothing to anybody, and breaks tables.
+/// An interval wider than this factor is useless, and breaks tables.
 const USELESS: f64 = 100.0;
 
 /// `estimate` in units of `unit`.
@@ -65,7 +65,7 @@ pub(crate) fn with_point(estimate: &Estimate, unit: f64) -> String {
 }
 
 /// A figure in a sentence: `21.7 ±0.1 MB/s`, `2 063 MB/s (976–4 362)` where the interval is lopsided, `18.5 MB/s`
-/// where there is none.
+/// without an interval.
 pub(crate) fn in_words(estimate: &Estimate, divisor: f64, unit: &str) -> String {
     let shown = shown(estimate, divisor);
     let point = figures(estimate.point / divisor);
@@ -96,7 +96,7 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
-/// Unit of a quantity and what its figures are divided by; of a time, by the size of what is shown.
+/// Unit of a quantity and the divisor for it. For a time, the unit suits the size of `like`.
 pub(crate) fn unit(quantity: Quantity, like: f64) -> (&'static str, f64) {
     quantity.unit().unwrap_or_else(|| latency_unit(like))
 }

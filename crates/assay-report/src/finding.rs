@@ -10,7 +10,7 @@ use assay_core::text::capitalised;
 use crate::{compare, rank};
 use assay_pictures::{Decided, Kind, Wanted, still};
 
-/// What was found.
+/// A finding and its parts.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// The finding.
@@ -31,8 +31,8 @@ impl Found {
     }
 }
 
-/// The finding on these records, under the load that words name or else the one that decides: which model is better
-/// where models can be ranked, how two records differ, else what is there.
+/// The finding on these records, under the load that `words` name or else the deciding one: which model is better where
+/// models can be ranked, how two records differ, else a description of the records.
 pub(crate) fn of(records: &[Record], words: Option<&str>) -> Found {
     let all: Vec<&Record> = records.iter().collect();
     let primary = words.map(str::to_owned);

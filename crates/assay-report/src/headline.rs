@@ -1,4 +1,4 @@
-//! The few figures that stand for a record.
+//! The few figures that represent a record.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -37,7 +37,8 @@ impl<'a> Headline<'a> {
         }
     }
 
-    /// The load of a figure, `1 MiB QD8`, where the record has several loads of its kind; else what it is says enough.
+    /// The load of a figure, `1 MiB QD8`, where the record has several loads of its kind; `None` where the kind is
+    /// enough.
     pub(crate) fn load_among_several(record: &Record, of: &Measurement) -> Option<String> {
         let random = of.workload.pattern_is(Pattern::Random);
         let pattern = if random { Pattern::Random } else { Pattern::Sequential };
@@ -106,8 +107,8 @@ impl Columns {
     }
 }
 
-/// The load that most records have; of several the one that stands for a record alone. Random loads are those of one size of
-/// blocks, or of any.
+/// The load that most records have; of several, the one that represents a single record. Random loads have the given
+/// block size, or any.
 fn common_load(records: &[Record], column: usize, block: Option<u64>) -> Option<String> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for (load, ..) in records.iter().flat_map(|record| candidates(record, column, block)) {
@@ -120,7 +121,7 @@ fn common_load(records: &[Record], column: usize, block: Option<u64>) -> Option<
     counts.into_iter().find(|(_, count)| *count == most).map(|(load, _)| load)
 }
 
-/// Loads of a record for a column with their figures, the one that stands for the record first.
+/// Loads of a record for a column with their figures, the one that represents the record first.
 fn candidates(record: &Record, column: usize, block: Option<u64>) -> Vec<(String, &Measurement, &Estimate)> {
     let op = if column.is_multiple_of(2) { Op::Read } else { Op::Write };
     let random = column > 1;
@@ -141,7 +142,8 @@ fn candidates(record: &Record, column: usize, block: Option<u64>) -> Vec<(String
         .collect()
 }
 
-/// Which of several loads of a kind stands for a record, the least first: the largest blocks, with the most in flight.
+/// Sort key for the load that represents a record, smallest first: the largest blocks, with the most operations in
+/// flight.
 fn standing(measurement: &Measurement) -> Reverse<(u64, u64, bool)> {
     let workload = &measurement.workload;
     Reverse((workload.block_bytes, workload.depth(), !workload.sync.each()))

@@ -8,7 +8,7 @@ use crate::facts::{self, Fact, Rank};
 use crate::line::{Page, Paint};
 use crate::style::Style;
 
-/// What is known of a medium and of the host it is attached to.
+/// The known facts about a medium and the host it is attached to.
 #[must_use]
 pub fn info(medium: &Medium, host: &Host, style: &Style) -> String {
     let mut page = Page::new(style.bounded());

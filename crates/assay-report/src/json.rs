@@ -3,8 +3,7 @@
 use assay_core::record::Record;
 use assay_core::text;
 
-/// One record as a document, several (or none) as an array of documents. Nothing is left in it that a
-/// terminal could obey.
+/// One record as a document; several (or none) as an array of documents. Terminal control characters are escaped.
 #[must_use]
 pub fn json(records: &[Record]) -> String {
     let document = match records {

@@ -1,33 +1,33 @@
-//! What takes no part in an answer, in the same words below each of them.
+//! Lines for what is left out of an answer, in the same words below every answer.
 
 use std::collections::BTreeMap;
 
 use assay_analysis::Excluded;
 use assay_core::text::{clean, statement};
 
-/// What stands before such a line.
+/// The label of such a line.
 pub(crate) const LABEL: &str = "left out";
 
-/// Names, or loads, in a line where not all are wanted.
+/// The number of names or loads in a shortened line.
 const FEW: usize = 6;
 
-/// A line for each reason, with those that it holds for and, where it is about some loads alone, with these:
-/// `B: not measured at this depth, but at QD1: random read 4 KiB`.
+/// One line for each reason, with the names it applies to and, where it is about some loads only, those loads: `B: not
+/// measured at this depth, but at QD1: random read 4 KiB`.
 ///
-/// `name` says how each is called. Of many names or loads only a few are told where `rest` says where all of them are:
-/// `--all`.
+/// `name` gives the name of an entry. Long lists are shortened where `rest` gives the option that shows all entries,
+/// such as `--all`.
 pub(crate) fn lines<'a>(
     all: impl IntoIterator<Item = &'a Excluded>,
     name: impl Fn(&Excluded) -> String,
     rest: Option<&str>,
 ) -> Vec<String> {
-    // What is about a whole record is not about some loads alone.
+    // An entry about a whole record is kept separate from entries about single loads.
     let mut loads: BTreeMap<(String, String, bool), Vec<String>> = BTreeMap::new();
     for e in all {
         let known = loads.entry((statement(&e.reason.to_string()), name(e), e.load.is_none())).or_default();
         known.extend(e.load.as_deref().map(clean).filter(|load| !known.contains(load)));
     }
-    // Those that lack the same for the same reason share a line.
+    // Entries with the same reason and the same loads share a line.
     let mut shared: BTreeMap<(String, Vec<String>), Vec<String>> = BTreeMap::new();
     for ((reason, name, _), loads) in loads {
         shared.entry((reason, loads)).or_default().push(name);
@@ -39,7 +39,7 @@ pub(crate) fn lines<'a>(
     shared.into_iter().map(line).collect()
 }
 
-/// The same for an answer about one load, which names it: records, by model and unit.
+/// The same for an answer about one load, which the answer itself names: records, by model and unit.
 pub(crate) fn of_one_load(all: &[Excluded], rest: Option<&str>) -> Vec<String> {
     let all: Vec<Excluded> = all.iter().map(|e| Excluded { load: None, ..e.clone() }).collect();
     lines(&all, record, rest)
@@ -54,13 +54,13 @@ pub(crate) fn listed(all: &[String], between: &str, rest: Option<&str>) -> Strin
     }
 }
 
-/// A record with its model and unit; a published one by its id alone, which says both.
+/// A record with its model and unit. A published record is shown by its id only, which contains both.
 pub(crate) fn record(e: &Excluded) -> String {
     let (record, unit) = (clean(&e.record), clean(&e.name()));
     if record.starts_with(assay_analysis::PREFIX) {
         return record;
     }
-    // A record that names no model has its id in the place of one.
+    // The model of a record without one is made from its id.
     if unit.ends_with(&record) { unit } else { format!("{record} ({unit})") }
 }
 

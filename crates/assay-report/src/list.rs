@@ -23,9 +23,10 @@ const PUBLISHED_WIDTH: usize = 30;
 /// Shortest name of a medium that still tells something.
 const SHORTEST_NAME: usize = 12;
 
-/// One line a record, newest wherever the caller put it. A column of figures is of one load, which stands under
-/// its title; a figure of another load names it. Columns go as the width shrinks: first the labels, then the two figures
-/// that the fewest records have, the suite, the time of day, and the others but for id, medium and result. What no record has makes no column.
+/// One line for each record, in the order of the caller. A column of figures is for one load, which is named under its
+/// title; a figure of another load names that load. Columns are dropped as the width shrinks: first the labels, then
+/// the two figures that the fewest records have, the suite, the time of day, and the others except id, medium and
+/// result. A column without any value is left out.
 #[must_use]
 pub fn list(records: &[Record], style: &Style) -> String {
     let listed = Listed::of(records, style.bounded());
@@ -113,10 +114,10 @@ fn published(record: &Record) -> Option<String> {
     clean(&record.id).strip_prefix(assay_analysis::PREFIX).map(str::to_owned)
 }
 
-/// What is not known.
+/// The sign for an unknown value.
 const UNKNOWN: &str = "–";
 
-/// When it was made; articles and some imported results do not say.
+/// When the record was made. Articles and some imported results do not say.
 fn when(record: &Record) -> String {
     match facts::when(&record.created) {
         unknown if unknown.is_empty() => UNKNOWN.to_owned(),

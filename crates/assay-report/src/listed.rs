@@ -53,9 +53,9 @@ pub struct ListedRecord {
 pub struct ListedFigure {
     /// The load.
     load: Load,
-    /// The load in words.
+    /// The load as text.
     title: String,
-    /// What the estimate is of: `bytes_per_second` or `iops`.
+    /// The quantity of the estimate: `bytes_per_second` or `iops`.
     quantity: &'static str,
     /// The figure.
     estimate: Estimate,

@@ -1,4 +1,4 @@
-//! Up to which load the latency stays as it is.
+//! The load up to which the latency stays low.
 
 use assay_analysis::load_curve::{KNEE_FACTOR, LoadCurve, load_curves};
 use assay_core::record::Record;

@@ -1,4 +1,4 @@
-//! What would change an answer that cannot be told, in words.
+//! The number of values that would settle an undecided answer, as text.
 
 use assay_analysis::{Needed, Values};
 use assay_core::units::{figures, fixed, grouped};
@@ -31,7 +31,7 @@ pub(crate) fn needed(needed: &Needed) -> String {
     )
 }
 
-/// More than so many is no advice.
+/// A larger number is not practical, and is not given as advice.
 const ANYBODY: u32 = 20;
 
 fn difference(ratio: f64) -> String {

@@ -18,7 +18,7 @@ pub(crate) struct Note {
 }
 
 impl Note {
-    /// The cause with what it is about.
+    /// The cause and its subject.
     pub(crate) fn sentence(&self) -> String {
         match self.about.as_slice() {
             [] => self.cause.clone(),
@@ -84,7 +84,7 @@ pub(crate) fn notes(record: &Record) -> Vec<Note> {
     }
     let all = record.measurements.len();
     for note in &mut notes {
-        // Of all loads alike, as most of what is said of an imported figure.
+        // About all loads, as most notes on an imported figure are.
         if all > 2 && note.about.len() == all {
             note.about = vec!["all loads".to_owned()];
         }

@@ -1,4 +1,5 @@
-//! What the figures that stand for a record hold over many days: the intervals beside the figures are those of the run.
+//! The intervals over many days of the figures that represent a record. The intervals beside the figures are those of
+//! the run.
 
 use assay_analysis::{ASSUMED_DAYS, Load, Quantity, over_days};
 use assay_core::finding::ValidityVerdict;

@@ -1,4 +1,4 @@
-//! Percentiles of the latency that were asked for, as lines.
+//! The latency percentiles that the user asked for, as lines.
 
 use assay_analysis::percentiles::{operations_for, percentile};
 use assay_core::outcome::Outcome;
@@ -6,10 +6,10 @@ use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::{grouped, latency, trimmed};
 
-/// An interval whose ends are further apart says nothing.
+/// An interval whose ends are further apart than this factor is not useful.
 const WIDEST: f64 = 100.0;
 
-/// Of which record percentiles are, where there are several.
+/// The heading of the percentiles of a record, where there are several records.
 #[must_use]
 pub fn percentile_heading(record: &Record) -> String {
     format!("{}  {}", clean(&record.id), record.title())

@@ -107,7 +107,7 @@ impl Format {
         Self::Parquet,
     ];
 
-    /// Its name, and what it is in a few words.
+    /// Its name and a short description.
     #[must_use]
     pub fn about(self) -> (&'static str, &'static str) {
         match self {
@@ -148,10 +148,10 @@ impl Format {
         }
     }
 
-    /// Which of the `possible` formats a file of this name is written in.
+    /// The format, one of `possible`, for a file of this name.
     ///
     /// # Errors
-    /// [`FormatError`] where the extension is of none of them.
+    /// [`FormatError`] where no format has this extension.
     pub fn from_path(path: &Path, possible: &[Self]) -> Result<Self, FormatError> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         let found = possible.iter().find(|format| format.extensions().contains(&extension.as_str()));
@@ -173,8 +173,8 @@ impl Format {
     }
 }
 
-/// The report on `records`, which the caller has redacted where it is to be shared. `view` is
-/// looked at for pictures only.
+/// Renders the report on `records`, which the caller has redacted where it is to be shared. `view` is used for pictures
+/// only.
 ///
 /// # Errors
 /// [`RenderError`] where a picture cannot be drawn of these records; texts can always be made.

@@ -1,4 +1,4 @@
-//! Figures that are none of a load: a score, the speed of processor or memory.
+//! Scores that are not tied to a load: a score, the speed of processor or memory.
 
 use assay_core::program::ProgramRun;
 use assay_core::record::{Record, Score};

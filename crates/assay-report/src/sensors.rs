@@ -1,4 +1,4 @@
-//! Sensors in words: work for a watt, and what was read by eye.
+//! Sensors as text: work per watt, and values that a user noted.
 
 use assay_core::record::{Measurement, Record, Sensor};
 use assay_core::sensor::SensorKind;
@@ -24,7 +24,7 @@ pub(crate) fn unit(sensor: &Sensor) -> (String, f64) {
     }
 }
 
-/// `temperature 46.0 °C, plug 3.10 W`: what was read by eye.
+/// `temperature 46.0 °C, plug 3.10 W`: values that a user noted.
 pub(crate) fn noted(record: &Record) -> Option<String> {
     let notes = record.sensors.iter().filter(|s| s.source == "note");
     let words: Vec<String> = notes
@@ -37,8 +37,8 @@ pub(crate) fn noted(record: &Record) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The highest temperature of the medium in °C: what it told itself, what a command read of it, or what was read by eye. The
-/// processor's says nothing of the medium.
+/// The highest temperature of the medium in °C: reported by the medium, read by a command, or noted by a user. The
+/// temperature of the processor does not count.
 pub(crate) fn warmest(record: &Record) -> Option<f64> {
     let temperature = SensorKind::Temperature.name();
     let of_medium = |s: &&Sensor| match s.source.as_str() {

@@ -26,7 +26,7 @@ pub(crate) enum Tone {
     Bad,
 }
 
-/// The tone of the verdict: what failed or is invalid is bad, what is doubtful needs care.
+/// The tone of the verdict: bad for a failed or invalid record, care for a doubtful one.
 pub(crate) fn tone(record: &Record) -> Tone {
     let verified = record.verification.as_ref().map(|v| v.verdict);
     if record.outcome.medium_failed()
@@ -72,7 +72,7 @@ pub(crate) fn word(record: &Record) -> &'static str {
 
 /// What a check came to, in a word.
 pub(crate) fn checked(verified: &Verification) -> &'static str {
-    // Of all of it nothing is known where most was left out.
+    // If most of the medium was not tested, the verdict covers only a part.
     let part = verified.reach.as_ref().is_some_and(|reach| reach.tested_share < 0.5);
     let is_partial = verified.verdict == Verdict::Genuine && verified.method == Method::Full && part;
     if is_partial { "genuine in part" } else { verified.verdict.title() }
@@ -116,7 +116,7 @@ fn end_of_medium(record: &Record, thing: &str) -> Option<String> {
     Some(format!("{thing} {what} while it was measured; {rest}.{advice}"))
 }
 
-/// What a medium is of which a check proved that it loses data.
+/// The state of a medium that a check proved to lose data.
 fn bad(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Fake => "a fake",
@@ -125,7 +125,7 @@ fn bad(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What the figures say of a medium that did not fail.
+/// The verdict from the figures of a medium that did not fail.
 fn of_figures(record: &Record, thing: &str) -> String {
     let headline = Headline::of(record);
     if record.validity.verdict == ValidityVerdict::Invalid {
@@ -232,7 +232,7 @@ fn clauses(record: &Record, headline: &Headline<'_>) -> String {
         clauses.push(format!("writes {}{}{share}", say(e, MB, "MB/s"), at(m)));
     }
     let loads: Vec<String> = random.iter().map(|(m, ..)| at(m)).collect();
-    // The load of both is said once.
+    // A load that all figures share is named once.
     let common = loads.first().filter(|first| loads.iter().all(|load| load == *first));
     let own = |at: usize| if common.is_some() { "" } else { loads[at].as_str() };
     let words = random.iter().enumerate().map(|(i, (_, e, what))| say(e, 1.0, what) + own(i));
@@ -245,7 +245,7 @@ fn clauses(record: &Record, headline: &Headline<'_>) -> String {
         [] => "was measured".to_owned(),
         [one] => one.clone(),
         [init @ .., last] => {
-            // A share ends in a comma of its own.
+            // A share already ends in a comma.
             let mut text = init.join(", ");
             text.push_str(if init.len() > 1 || text.contains(',') { ", and " } else { " and " });
             text + last
@@ -254,7 +254,7 @@ fn clauses(record: &Record, headline: &Headline<'_>) -> String {
     text + certainty(&shown)
 }
 
-/// What is said of figures of which none has an interval.
+/// A remark for figures without any interval.
 fn certainty(shown: &[&Estimate]) -> &'static str {
     if shown.is_empty() || shown.iter().any(|e| e.low.is_some()) {
         ""
@@ -274,7 +274,7 @@ fn of_bus(record: &Record, measurement: &Measurement) -> String {
     }
 }
 
-/// A figure of a record that has none of the headline workloads.
+/// A figure of a record without headline workloads.
 fn other_figure(record: &Record) -> Option<String> {
     let plain = |m: &&Measurement| m.workload.is_plain();
     let first = record.measurements.iter().filter(plain);

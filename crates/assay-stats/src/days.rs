@@ -1,29 +1,32 @@
-//! The day of a unit at a host: what is repeated where a unit is measured again.
+//! The day of a unit at a host: the level at which repeated measurements of a unit are independent.
 //!
-//! Runs of one day share the temperature of the room, the state of the flash and what else the host did, as repeats of one
-//! run do: ten runs of one afternoon say no more of another day than one of them. Counted as ten days they call 71 of 100
-//! pairs of equal cards different where 5 are stated (simulated, `make calibrate ROWS="runs of one day"`). So the runs of a
-//! day are averaged first, here and nowhere else, and all that speaks of a unit over days counts its days.
+//! Runs of one day share the temperature of the room, the state of the flash and the other load of the host, just as
+//! repeats of one run do. Ten runs of one afternoon say no more about another day than one of them. Counted as ten
+//! days, they call 71 of 100 pairs of equal cards different where 5 are stated (simulated, `make calibrate ROWS="runs
+//! of one day"`). So the runs of a day are averaged first, only here, and every statement about a unit over days counts
+//! its days.
 
 use std::collections::BTreeMap;
 
 use crate::logs::log_mean;
 
-/// Runs of a unit that begin less than this after each other are of one sitting, in seconds.
+/// Runs of a unit that begin less than this after each other belong to one sitting, in seconds.
 pub const SITTING: i64 = 6 * 3_600;
-/// The longest sitting in seconds: what goes on for longer is use around the clock, of which days are those of the calendar.
+/// The longest sitting in seconds. A longer one is continuous use, and is split into calendar days.
 const LONGEST_SITTING: i64 = 18 * 3_600;
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 
-/// The day of each run of a unit at a host, by when runs began in seconds: a day of the calendar (UTC), to which what follows
-/// after midnight belongs where it is of the same sitting. An evening west of Greenwich ends on the next day of the calendar.
+/// The day of each run of a unit at a host, from the start times of its runs in seconds. It is a calendar day (UTC),
+/// but a sitting that continues after midnight belongs to the day it began on: an evening west of Greenwich ends on the
+/// next UTC day.
 #[must_use]
 pub fn day_of_each(began: &[i64]) -> Vec<i64> {
     days_of_sittings(began, |seconds| seconds.div_euclid(DAY))
 }
 
-/// The same with days that `day` gives instead of the calendar: all runs of a sitting have the day of its first one.
+/// The same with days from the function `day` instead of the calendar. All runs of a sitting get the day of its first
+/// run.
 #[must_use]
 pub fn days_of_sittings(began: &[i64], day: impl Fn(i64) -> i64) -> Vec<i64> {
     let mut order: Vec<usize> = (0..began.len()).collect();
@@ -57,17 +60,17 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What a unit did on one day at one host.
+/// The runs of a unit on one day at one host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Day<'a> {
-    /// Its name; `None` of all runs that do not tell their day.
+    /// Its name; `None` for the runs of unknown days.
     pub name: Option<&'a str>,
-    /// Its runs, each of which has values.
+    /// Its runs. Each has values.
     pub runs: Vec<Run<'a>>,
 }
 
 impl Day<'_> {
-    /// Mean of the logarithms: that over its runs, each of which counts for as much.
+    /// Mean of the logarithms over its runs, with equal weights.
     #[must_use]
     pub fn log_mean(&self) -> f64 {
         let means = self.runs.iter().map(|run| log_mean(run.values));
@@ -75,7 +78,7 @@ impl Day<'_> {
     }
 }
 
-/// The days of a unit, in the order of their first runs. Runs without values say nothing.
+/// The days of a unit, in the order of their first runs. Runs without values are ignored.
 #[must_use]
 pub fn days<'a>(runs: impl IntoIterator<Item = Run<'a>>) -> Vec<Day<'a>> {
     let mut days: Vec<Day<'a>> = Vec::new();
@@ -95,11 +98,12 @@ pub fn log_mean_over_days<'a>(runs: impl IntoIterator<Item = Run<'a>>) -> Option
     (!days.is_empty()).then(|| days.iter().map(Day::log_mean).sum::<f64>() / days.len() as f64)
 }
 
-/// Groups of units with the days of each, as far as groups differ in them.
+/// The days of each unit of several groups, as far as the groups differ in them.
 ///
-/// A day at a host takes from all that is measured on it. Where one group was measured on Monday and the other on Tuesday,
-/// more units do not average that out, and the spread between units shows nothing of it: 53 of 100 rankings of equal
-/// models found a best one where days differ by 3 % (simulated, `make calibrate ROWS="days of their own"`).
+/// A day at a host affects everything that is measured on it. If one group was measured on Monday and the other on
+/// Tuesday, more units do not average that effect out, and the spread between units does not show it: 53 of 100
+/// rankings of equal models found a best one where days differ by 3 % (simulated, `make calibrate ROWS="days of their
+/// own"`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupDays {
     groups: Vec<(BTreeMap<usize, f64>, f64)>,
@@ -157,7 +161,7 @@ impl GroupDays {
         units.iter().flatten().for_each(|(day, share)| *mean.entry(*day).or_default() += share / n);
         let squares = units.iter().flat_map(BTreeMap::values).map(|share| share * share).sum::<f64>();
         let of_mean = mean.values().map(|share| share * share).sum::<f64>();
-        // One unit says nothing of how units vary: what is assumed or borrowed of it holds its day.
+        // One unit does not show how units vary: the assumed or borrowed variance includes its day.
         let spread = if units.len() > 1 { (squares - n * of_mean).max(0.0) / (n - 1.0) / n } else { of_mean };
         (mean, spread)
     }

@@ -12,8 +12,8 @@ pub const LEVEL: f64 = 0.95;
 /// 0.9999, and the search for Student's takes minutes at 10^9 degrees.
 const NORMAL_FROM: u32 = 10_000;
 
-/// Two-sided quantile of Student's t: `P(|T| <= t) = level` with `degrees` of freedom.
-/// `None` for no degree of freedom or a level outside 0 to 1. From [`NORMAL_FROM`] degrees on it is that of the normal distribution.
+/// Two-sided quantile of Student's t: `P(|T| <= t) = level` with `degrees` of freedom. `None` for no degree of freedom
+/// or a level outside 0 to 1. From [`NORMAL_FROM`] degrees on, the quantile of the normal distribution.
 #[must_use]
 pub fn student_t(level: f64, degrees: u32) -> Option<f64> {
     if degrees == 0 || !(0.0..1.0).contains(&level) {
@@ -28,41 +28,40 @@ pub fn student_t(level: f64, degrees: u32) -> Option<f64> {
 
 /// Geometric mean of positive values with a t interval on their logarithms.
 ///
-/// Rates and latencies vary by ratios, so a 5 % unit is 5 % at every block size, and the mean of
-/// seconds per operation is the inverse of the mean of operations per second (statistics: ratios
-/// on the log scale). Fewer than two values carry no interval; no value, or one that is not
-/// positive and finite, carries no estimate.
+/// Rates and latencies vary by ratios, so a 5 % unit is 5 % at every block size, and the mean of seconds per operation
+/// is the inverse of the mean of operations per second (statistics: ratios on the log scale). Fewer than two values
+/// have no interval. No values, or a value that is not positive and finite, give no estimate.
 ///
-/// Values are taken as independent, which so few cannot show: three repeats of which each is like the one before it
-/// (autocorrelation 0.8) vary by a third of what their mean is off by.
+/// Values are taken as independent, which a few values cannot show. With three repeats of autocorrelation 0.8, the
+/// standard error from the repeats is a third of the true error of their mean.
 #[must_use]
 pub fn geometric(values: &[f64]) -> Option<Estimate> {
     over_repeats(values, LEVEL, "geometric mean of repeats, t interval on logarithms, repeats taken as independent")
 }
 
-/// Level of a t interval that is looked at after each repeat from the third on, up to nine times, until it is narrow enough, and
-/// that then holds with [`LEVEL`]: who stops where repeats agree by chance has an interval that is too narrow. At 95 % it
-/// held in 91 % of cases at worst; at this level in 95 %, for spreads of repeats from 0.5 to 15 % and a wish of 5 %
-/// (`what_was_looked_at_after_each_repeat_holds`).
+/// Level of a t interval that is computed after each repeat from the third on, up to nine times, until it is narrow
+/// enough, so that the final interval holds with [`LEVEL`]. Stopping when repeats agree by chance makes an interval too
+/// narrow. At 95 % it held in 91 % of cases at worst. At this level it held in 95 %, for spreads of repeats from 0.5 to
+/// 15 % and a requested width of 5 % (`what_was_looked_at_after_each_repeat_holds`).
 const LOOKED_AT: f64 = 0.975;
 
-/// As [`geometric`], of as many repeats as it took for this interval to be narrow enough.
+/// Like [`geometric`], for a series of repeats that ended when this interval was narrow enough.
 #[must_use]
 pub fn geometric_until_known(values: &[f64]) -> Option<Estimate> {
     over_repeats(values, LOOKED_AT, UNTIL_KNOWN)
 }
 
-/// As the other figures of a measurement, one of which is `other`.
+/// Uses the method of `other`, another figure of the same measurement.
 #[must_use]
 pub fn geometric_like(values: &[f64], other: Option<&Estimate>) -> Option<Estimate> {
     let until_known = other.is_some_and(|estimate| estimate.method == UNTIL_KNOWN);
     if until_known { geometric_until_known(values) } else { geometric(values) }
 }
 
-/// [`geometric`] of a series that was looked at up to `looks` times, each time to end it or to go on.
+/// [`geometric`] for a series with up to `looks` interim looks. Each look may end it.
 ///
-/// Whichever look ends the series, the interval holds at [`LEVEL`] at least: a look may be wrong in its share of what the
-/// level leaves (Bonferroni).
+/// The interval holds at [`LEVEL`] at least, whichever look ends the series: each look gets an equal share of the error
+/// probability (Bonferroni).
 #[must_use]
 pub fn geometric_of_looks(values: &[f64], looks: u32) -> Option<Estimate> {
     let looks = looks.max(1);
@@ -78,7 +77,7 @@ pub fn change(now: &Estimate, before: &Estimate) -> Option<Estimate> {
     let log = |value: f64| (value > 0.0 && value.is_finite()).then(|| value.ln());
     let (now_log, before_log) = (log(now.point)?, log(before.point)?);
     let ratio = now_log - before_log;
-    // Downwards the lower side of what is now counts, and the upper side of what was.
+    // For a lower ratio, the lower side of the current estimate and the upper side of the earlier one count.
     let reach = |end: Option<f64>, middle: f64| Some(log(end?)? - middle);
     let side = |a: Option<f64>, b: Option<f64>| Some(a?.hypot(b?));
     let down = side(reach(now.low, now_log), reach(before.high, before_log));
@@ -128,8 +127,8 @@ mod tests {
     use rand_distr::{Distribution, Normal};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    /// Share of 4,000 measurements whose interval holds the truth, where repeats end as soon as it is within 5 %, after
-    /// three to nine of them.
+    /// Share of 4,000 measurements whose interval holds the truth, where repeats end as soon as the interval is within
+    /// 5 %, after three to nine of them.
     fn holds(spread: f64, interval: fn(&[f64]) -> Option<Estimate>) -> f64 {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(11);
         let normal = Normal::new(0.0, spread).unwrap();
@@ -208,8 +207,8 @@ mod tests {
         }
     }
 
-    /// A series of chance alone that is looked at four times, and ended where it seems to differ from 1, is wrong in at
-    /// most one of twenty; with the interval of a single look it would be in more.
+    /// A series of random values is examined four times, and ended where it seems to differ from 1. It is wrong in at
+    /// most one of twenty cases; with the interval of a single look it would be wrong more often.
     #[test]
     fn looking_often_does_not_make_the_interval_promise_too_much() {
         let mut chance = crate::testing::Lehmer::new(7);

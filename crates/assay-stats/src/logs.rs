@@ -16,7 +16,7 @@ pub fn log_squares(logs: &[f64]) -> f64 {
     logs.iter().map(|ln| (ln - mean).powi(2)).sum()
 }
 
-/// The mean of the logarithms of positive values; not a number where there is none.
+/// The mean of the logarithms of positive values; NaN for no values.
 #[must_use]
 pub fn log_mean(values: &[f64]) -> f64 {
     values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64

@@ -1,5 +1,5 @@
-//! The middle of values and what lies beside it: nothing is assumed of how they are distributed, so that one that is
-//! far off moves none of it.
+//! Order statistics of values: median and quartiles. No distribution is assumed, and a single outlier does not change
+//! them.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 

@@ -29,7 +29,8 @@ impl OverDays {
         let days = days(runs.iter().copied());
         let log_mean = days.iter().map(Day::log_mean).sum::<f64>() / days.len() as f64;
         let values: usize = runs.iter().map(|run| run.values.len()).sum();
-        // Half the interval of the one run there is, of logarithms, as wide as it is where its repeats ended by what they showed.
+        // Half the interval of a single run, on logarithms, widened as for repeats that ended when their interval was
+        // narrow.
         let of_run = match runs.as_slice() {
             [run] => geometric_until_known(run.values).and_then(|e| e.low.zip(e.high)),
             _ => None,
@@ -37,8 +38,8 @@ impl OverDays {
         let of_run = of_run.map_or(0.0, |(low, high)| (high / low).ln() / 2.0);
         let (count, days) = (days.len() as f64, RunVariance::of_days([days]));
         let error = days.deviation().powi(2) / count;
-        // Many days are not known better than the one that was measured: where its repeats differ more than what is
-        // assumed of days, they say what the error is.
+        // The error over many days is not smaller than that of the measured one. If the repeats vary by more than the
+        // assumed variance of days, they determine the error.
         let beyond = days.half(LEVEL, 1.0 / count).map_or(1.0, |half| (of_run / half).max(1.0));
         let error = (error * beyond.powi(2), days.degrees());
         Some(Self { log_mean, error: (values > 1).then_some(error) })
@@ -50,8 +51,8 @@ impl OverDays {
         self.log_mean.exp()
     }
 
-    /// Squared error of its logarithm, and its degrees of freedom; `None` of one value, as it is not known how repeats
-    /// differ.
+    /// Squared error of its logarithm, and its degrees of freedom; `None` for a single value, because the variance of
+    /// repeats is unknown.
     #[must_use]
     pub fn error(&self) -> Option<(f64, f64)> {
         self.error

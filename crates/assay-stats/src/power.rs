@@ -1,22 +1,22 @@
-//! How many values a question takes: the number with which a difference of a stated size is found in 80 of 100 cases.
+//! The number of values that detects a difference of a stated size in 80 of 100 cases.
 //!
-//! How values deviate is known from few of them, so that a number for the deviation that was seen promises too much. The
-//! chance of finding the difference is therefore the mean over what the deviation may be (O'Hagan, Stevens and Campbell
-//! 2005, "Assurance in clinical trial design").
+//! The deviation of values is known from few of them, so a number computed for the observed deviation promises too
+//! much. The power is therefore averaged over the possible true deviations (O'Hagan, Stevens and Campbell 2005,
+//! "Assurance in clinical trial design").
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::erf::erfc;
 use statrs::function::gamma::ln_gamma;
 
-/// The chance of finding the difference that is asked for.
+/// The required probability of detecting the difference.
 pub const POWER: f64 = 0.8;
-/// More values are not looked for: nobody measures them.
+/// The largest number of values considered; larger ones are not practical.
 pub const MOST: u32 = 1000;
 /// Step of the integral over the logarithm of a deviation, in deviations of it.
 const STEP: f64 = 0.25;
 
-/// Deviations about that of one value that samples with `degrees` of freedom show, over the true one, each with its
-/// share: the square root of chi-squared over its degrees. The integrand is analytic and falls off at both ends, where the
+/// Ratios of the sample deviation with `degrees` degrees of freedom to the true one, each with its probability: the
+/// square root of chi-squared over its degrees. The integrand is analytic and falls off at both ends, where the
 /// trapezoidal rule converges geometrically (Trefethen and Weideman 2014).
 pub(crate) fn deviations(degrees: f64) -> impl Iterator<Item = (f64, f64)> {
     let spread = 1.0 / (2.0 * degrees).sqrt();
@@ -46,28 +46,28 @@ pub struct Deviation {
     pub degrees: f64,
 }
 
-/// A t test, as so many values make it.
+/// A t test with a given number of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Test {
-    /// Squared error of the difference, in squared deviations of one value: 2/n of two groups of n.
+    /// Squared error of the difference, in squared deviations of one value: 2/n for two groups of n.
     pub error: f64,
-    /// Degrees of freedom by which it measures the deviation.
+    /// Degrees of freedom for the deviation.
     pub degrees: f64,
-    /// Chance of a false alarm, both sides together.
+    /// Probability of a false alarm, two-sided.
     pub alpha: f64,
-    /// What is assumed of the deviation beside what is measured.
+    /// The prior for the deviation, used beside the measured one.
     pub prior: Option<Deviation>,
 }
 
 impl Test {
-    /// Two groups of `n`, or several that share their deviation.
+    /// Two groups of `n` values, or one pair of several groups with a shared deviation.
     #[must_use]
     pub fn groups(n: u32, groups: u32, alpha: f64) -> Self {
         let degrees = f64::from(groups) * (f64::from(n) - 1.0);
         Self { error: 2.0 / f64::from(n), degrees, alpha, prior: None }
     }
 
-    /// The chance of finding a difference of values that deviate by `deviation`.
+    /// The probability of detecting a difference of values with standard deviation `deviation`.
     fn finds(&self, difference: f64, deviation: f64) -> f64 {
         let prior = self.prior.unwrap_or(Deviation { value: 0.0, degrees: 0.0 });
         let all = prior.degrees + self.degrees;
@@ -82,7 +82,8 @@ impl Test {
         deviations(self.degrees).map(|(seen, share)| share * phi(noncentrality - over(seen))).sum()
     }
 
-    /// The chance of finding a difference, over what the deviation may be that was seen as `seen`.
+    /// The probability of detecting a difference, averaged over the possible deviations given the observed deviation
+    /// `seen`.
     #[must_use]
     pub fn power(&self, difference: f64, seen: Deviation) -> f64 {
         let each = deviations(seen.degrees).filter(|(_, share)| *share > 1e-6);
@@ -90,8 +91,8 @@ impl Test {
     }
 }
 
-/// The least number of values, from `least` on, with which the tests that it makes all find the difference, a logarithm,
-/// with the chance of [`POWER`]. `None` where it is more than [`MOST`], or where a number is out of range.
+/// The smallest number of values, at least `least`, with which all tests for that number detect `difference`, a
+/// logarithm, with probability [`POWER`]. `None` where it is more than [`MOST`], or where a number is out of range.
 #[must_use]
 pub fn needed(least: u32, difference: f64, seen: Deviation, tests: impl Fn(u32) -> Vec<Test>) -> Option<u32> {
     let sound = |value: f64| value > 0.0 && value.is_finite();
@@ -99,7 +100,7 @@ pub fn needed(least: u32, difference: f64, seen: Deviation, tests: impl Fn(u32) 
         return None;
     }
     let enough = |n: u32| tests(n).iter().all(|test| test.power(difference.abs(), seen) >= POWER);
-    // More values find more, so that halving does.
+    // The power grows with the number of values, so bisection finds the smallest.
     let (mut few, mut many) = (least, least.max(1));
     while !enough(many) {
         few = many + 1;

@@ -10,7 +10,7 @@ const SLOPE_LEVEL: f64 = 0.99;
 const WITHIN_LEVEL: f64 = 0.9;
 /// Largest correlation of neighbours that is corrected for.
 const MOST_CORRELATION: f64 = 0.8;
-/// Fewer values have no groups; then the spread alone is looked at.
+/// Fewer values have no groups; then only the spread is examined.
 const LEAST_FOR_GROUPS: usize = 6;
 /// Values this far apart, the larger over the smaller, are not alike.
 const APART: f64 = 1.25;

@@ -1,10 +1,9 @@
-//! What ten minutes of writing without a pause show: the rate before caches fill up and parts get
-//! hot, the rate that lasts, and whether and when the one turned into the other.
+//! The results of ten minutes of continuous writing: the rate before caches fill up and parts get hot, the sustained
+//! rate, and whether and when the first turned into the second.
 //!
-//! The change is looked for by the largest cumulative sum of deviations from the mean (Page 1954;
-//! Hinkley 1971). Whether it could be chance is answered by the series itself: what is left after
-//! taking the step out is cut into blocks, which keeps stalls and waves whole, and put together
-//! again in random order many times (block permutation).
+//! The change point is found by the largest cumulative sum of deviations from the mean (Page 1954; Hinkley 1971). The
+//! series itself shows whether the change could be chance: the residuals without the step are cut into blocks, which
+//! keeps stalls and waves whole, and joined in random order many times (block permutation).
 
 use assay_core::soak::SoakCause;
 use rand_core::{Rng, SeedableRng};

@@ -36,7 +36,7 @@ const OPERATIONS_PER_BIN: f64 = 25.0;
 /// How long a repeat lasts, and how well it must be known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Seconds at the start that are not looked at.
+    /// Seconds at the start that are ignored.
     pub ramp: f64,
     /// Seconds from the start until the first look.
     pub least: f64,
@@ -128,9 +128,9 @@ impl Steadiness {
 /// How a repeat ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ended {
-    /// What it came to.
+    /// The final status.
     pub status: SteadyStatus,
-    /// What the last look found; `None` where it was too short.
+    /// The result of the last look; `None` where the repeat was too short.
     pub seen: Option<Steadiness>,
 }
 
@@ -159,7 +159,7 @@ impl StopRule {
         Self { limits, elapsed: 0.0, next_look: limits.least, bins: Vec::new(), confirmed: 0 }
     }
 
-    /// Takes the next bin, of about a second; `None` where the repeat is to go on.
+    /// Takes the next bin, of about a second; `None` where the repeat continues.
     pub fn push(&mut self, bin: Bin) -> Option<Ended> {
         // A bin that began within the warm-up belongs to it.
         let counts = self.elapsed + 1e-9 >= self.limits.ramp;

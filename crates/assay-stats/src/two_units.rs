@@ -1,4 +1,4 @@
-//! Two units over days, each of which may have days of its own kind.
+//! The difference between two units over days, where the variance of days may differ between the units.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -7,17 +7,17 @@ use crate::logs::log_squares;
 use crate::rank::pair_degrees;
 use crate::variation::RunVariance;
 
-/// Days from which on a unit says itself how much its days differ.
+/// The number of days from which a unit shows the variance of its own days.
 const OWN_DAYS: usize = 3;
 
-/// Half the width of the interval, at `level`, of the difference of the logarithms of two units, and the degrees of freedom
-/// that an assumed deviation of days counts for in it; `None` for a level outside 0 to 1, and of a unit without days.
+/// Half the width of the interval, at `level`, of the difference of the logarithms of two units, and the degrees of
+/// freedom of the assumed deviation of days in it. `None` for a level outside 0 to 1, and for a unit without days.
 ///
-/// What is known of the days of one unit need not be true of the other: of a unit in a warm room and one in a cold one,
-/// measured on one day and on five, 69 of 100 were told apart by a variance of both (simulated). So from three days of each
-/// on it is Welch's test over days. With fewer of one of them, the prior of [`RunVariance`] stays for that one, or what the
-/// other's days show if that is more; with fewer of both, all days have one variance, with the prior. Copies of a figure show
-/// no variance, and are judged with the prior, too.
+/// The variance of days of one unit may differ from that of the other. With a unit in a warm room and one in a cold
+/// room, measured on one day and on five, a pooled variance told 69 of 100 equal pairs apart (simulated). So with at
+/// least three days of each unit, this is Welch's test over days. If one unit has fewer, it gets the prior of
+/// [`RunVariance`], or the variance of the other's days if that is larger. If both have fewer, all days share one
+/// variance, with the prior. Copies of a figure show no variance, and are judged with the prior too.
 #[must_use]
 pub fn half_between(first: &[Day<'_>], second: &[Day<'_>], level: f64) -> Option<(f64, f64)> {
     let weights = 1.0 / first.len() as f64 + 1.0 / second.len() as f64;
@@ -51,7 +51,8 @@ pub fn half_between(first: &[Day<'_>], second: &[Day<'_>], level: f64) -> Option
     Some((t.inverse_cdf((1.0 + level) / 2.0) * error.sqrt(), assumed))
 }
 
-/// The variance between the days of a unit that knows it: of enough days that are known to be different.
+/// The variance between the days of a unit, from its own days. `None` where it has too few days, a day without a name,
+/// or equal figures.
 fn own(days: &[Day<'_>]) -> Option<f64> {
     if days.len() < OWN_DAYS || days.iter().any(|day| day.name.is_none()) {
         return None;
@@ -69,7 +70,7 @@ mod tests {
 
     const NAMES: [&str; 6] = ["1", "2", "3", "4", "5", "6"];
 
-    /// Of 4,000 pairs of units of which none is faster, whose days vary by so much each: the share that is told apart.
+    /// The share of 4,000 pairs of equal units that are told apart, where days vary by deviations `a` and `b`.
     fn told_apart((n, m): (usize, usize), (a, b): (f64, f64)) -> f64 {
         let mut random = Lehmer::new(23);
         let wrong = (0..4000).filter(|_| {

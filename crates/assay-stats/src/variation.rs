@@ -1,10 +1,11 @@
-//! How much runs of one unit differ from day to day, beyond what the repeats of a run tell, and units of one model.
+//! The variance of runs of one unit from day to day, beyond the spread of the repeats of a run, and the variance
+//! between units of one model.
 //!
-//! The repeats of a run share its temperature, the state of the flash and whatever else the host did, so that their
-//! spread says nothing of another day: of two runs of one card, whose days differ by 3 %, an interval over repeats
-//! calls more than half different (simulated, `make calibrate`). What units did on several days is used where there is
-//! any, beside a prior that counts as much as three further days. Enough days are used alone, and so are fewer that differ
-//! by more than the prior says.
+//! The repeats of a run share its temperature, the state of the flash and the other load of the host, so their spread
+//! does not cover another day. For two runs of one card, whose days differ by 3 %, an interval over repeats calls more
+//! than half different (simulated, `make calibrate`). The variance that units showed over several days is used, beside
+//! a prior with the weight of three further days. Enough days are used without the prior, and so are fewer days that
+//! differ by more than the prior.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -12,16 +13,16 @@ pub use crate::days::Run;
 use crate::days::{Day, days};
 use crate::logs::{log_mean, log_squares};
 
-/// Deviation of logarithms between the runs of a unit that is assumed where nothing is known of it.
+/// Assumed deviation of logarithms between the runs of a unit, where none is known.
 ///
 /// Days of a card, a stick or an SSD were seen to differ by 2 to 3 %. With its degrees of freedom this value keeps the
-/// error of a decision on one to five runs of each of two units within 5 % and 1.5 points for days that differ by up to
-/// 5 % (simulated below); one run of each tells units apart that differ by more than 16 %.
+/// error of a decision on one to five runs of each of two units within 5 % and 1.5 points, for days that differ by up
+/// to 5 % (simulated below). With one run each, it tells units apart that differ by more than 16 %.
 pub const PRIOR_DEVIATION: f64 = 0.037;
-/// Degrees of freedom that the prior counts for.
+/// Degrees of freedom of the prior.
 pub const PRIOR_DEGREES: f64 = 3.0;
 
-/// The variance of the mean of a run about its unit, and what it rests on.
+/// The variance of the mean of a run about its unit, and the data behind it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunVariance {
     variance: f64,
@@ -30,15 +31,15 @@ pub struct RunVariance {
     assumed: f64,
 }
 
-/// Deviation of logarithms between units that is assumed of a model of which one unit was measured: with its degrees of
-/// freedom two single units tell their models apart where they differ twofold, and are wrong in 5 to 6 of 100 where units
-/// vary by up to 25 %.
+/// Assumed deviation of logarithms between units of a model, where one unit was measured. With its degrees of freedom,
+/// two single units tell their models apart at a ratio of two, and are wrong in 5 to 6 of 100 cases where units vary by
+/// up to 25 %.
 pub const PRIOR_UNIT_DEVIATION: f64 = 0.15;
-/// Degrees of freedom that it counts for.
+/// Degrees of freedom of this prior.
 pub const PRIOR_UNIT_DEGREES: f64 = 3.0;
 
-/// Half the width of the interval, at `level`, of the ratio of two models of which `specimens` have one unit; `known` is
-/// the squared error of the other, 0 where there is none. `None` for a level outside 0 to 1.
+/// Half the width of the interval, at `level`, of the ratio of two models. `specimens` is how many of the two have one
+/// unit. `known` is the squared error of the other model, 0 where there is none. `None` for a level outside 0 to 1.
 #[must_use]
 pub fn specimens(level: f64, specimens: usize, known: f64) -> Option<f64> {
     let t = StudentsT::new(0.0, 1.0, PRIOR_UNIT_DEGREES).ok()?;
@@ -46,8 +47,8 @@ pub fn specimens(level: f64, specimens: usize, known: f64) -> Option<f64> {
     (0.0..1.0).contains(&level).then(|| t.inverse_cdf((1.0 + level) / 2.0) * variance.sqrt())
 }
 
-/// Variance between units of a model, and its degrees of freedom: what so many units show by themselves; of fewer than
-/// three with what is assumed. One unit says nothing of it, and two give a single degree of freedom, with which a loss has
+/// Variance between units of a model, and its degrees of freedom. Three units or more use their own variance; fewer are
+/// combined with the prior. One unit shows no variance, and two give a single degree of freedom, with which a loss has
 /// no expectation.
 #[must_use]
 pub fn between_units(units: usize, own: Option<f64>) -> (f64, f64) {
@@ -59,9 +60,8 @@ pub fn between_units(units: usize, own: Option<f64>) -> (f64, f64) {
     ((PRIOR_UNIT_DEGREES * PRIOR_UNIT_DEVIATION.powi(2) + free * own) / degrees, degrees)
 }
 
-/// The interval, at `level`, of what a further unit of a model does, by the mean of the logarithms of those that were
-/// measured and by the variance between them: the prediction interval of Student's t. `None` without units, and for a
-/// level outside 0 to 1.
+/// The prediction interval of Student's t, at `level`, for a further unit of a model, from the mean of the logarithms
+/// of the measured units and the variance between them. `None` without units, and for a level outside 0 to 1.
 #[must_use]
 pub fn further_unit(level: f64, units: usize, log_mean: f64, own: Option<f64>) -> Option<(f64, f64)> {
     let (variance, degrees) = between_units(units, own);
@@ -70,27 +70,28 @@ pub fn further_unit(level: f64, units: usize, log_mean: f64, own: Option<f64>) -
     Some(((log_mean - half).exp(), (log_mean + half).exp()))
 }
 
-/// Degrees of freedom between known days with which the prior is left out: three runs of each of two units on three days.
+/// Degrees of freedom between known days from which the prior is left out: three runs of each of two units on three
+/// days.
 ///
-/// The prior is above what days mostly do, so that intervals hold more than they claim: of two units of three runs each,
-/// on days that differ by 3 %, 98.6 % in place of 95 % (1,000 fleets of the calibration). So many days speak for
-/// themselves, with an error of 5 % however much they differ (simulated below). With fewer, Student's t is wider than
-/// the prior.
+/// The prior is larger than most variances of days, so intervals are wider than stated: for two units of three runs
+/// each, on days that differ by 3 %, they held in 98.6 % of cases instead of 95 % (1,000 fleets of the calibration).
+/// With this many days, the error without the prior is 5 % for any variance of days (simulated below). With fewer,
+/// Student's t is wider than the prior.
 pub const ENOUGH_DAYS: u32 = 4;
 
 impl RunVariance {
-    /// From units with the runs of each. Runs without values, and units without runs, say nothing.
+    /// From units with the runs of each. Runs without values, and units without runs, are ignored.
     ///
-    /// A unit with runs on `n` days gives `n - 1` degrees of freedom ([`crate::days`]). The prior holds the mean error that
-    /// repeats leave in a day, as the means of days do. It is left out if enough of the days are known to be different, or if
-    /// days differ by more than it says: runs on a disturbed host differ by 30 %, and the prior then told 23 of 100 pairs of
-    /// equal units apart, each measured on two days (simulated below).
+    /// A unit with runs on `n` days gives `n - 1` degrees of freedom ([`crate::days`]). The prior includes the mean
+    /// error that repeats leave in a day, as the means of days do. It is left out if enough days are known to be
+    /// different, or if days differ by more than the prior. Runs on a disturbed host differ by 30 %, and with the prior
+    /// 23 of 100 pairs of equal units, each measured on two days, were told apart (simulated below).
     #[must_use]
     pub fn of<'a>(units: impl IntoIterator<Item = Vec<Run<'a>>>) -> Self {
         Self::of_days(units.into_iter().map(days))
     }
 
-    /// The same of days that are known already.
+    /// The same, from days.
     #[must_use]
     pub fn of_days<'a>(units: impl IntoIterator<Item = Vec<Day<'a>>>) -> Self {
         let (mut squares, mut degrees, mut apart) = (0.0, 0, 0);
@@ -104,20 +105,20 @@ impl RunVariance {
             }
         }
         let prior = PRIOR_DEVIATION.powi(2) + repeats.error();
-        // Copies of one figure do not say that days are equal.
+        // Copies of one figure do not show that days are equal.
         let enough = apart >= ENOUGH_DAYS && squares > 0.0;
         let assumed = if enough || exceeds(squares, degrees, prior) { 0.0 } else { PRIOR_DEGREES };
         let all = assumed + f64::from(degrees);
         Self { variance: (assumed * prior + squares) / all, degrees: all, measured: degrees, assumed }
     }
 
-    /// Degrees of freedom that the prior counts for beside what was measured: none where enough was.
+    /// Degrees of freedom of the prior beside the measured ones: 0 where enough were measured.
     #[must_use]
     pub fn assumed(&self) -> f64 {
         self.assumed
     }
 
-    /// What the prior counts for beside `n` runs of each of two units, each run on a day of its own.
+    /// Degrees of freedom of the prior beside `n` runs of each of two units, each run on a day of its own.
     #[must_use]
     pub fn assumed_beside(n: u32) -> f64 {
         if 2 * n.saturating_sub(1) >= ENOUGH_DAYS { 0.0 } else { PRIOR_DEGREES }
@@ -183,7 +184,7 @@ fn between_days(days: &[Day<'_>]) -> u32 {
     u32::try_from(known.saturating_sub(1)).unwrap_or(u32::MAX)
 }
 
-/// So many pairs need no prior.
+/// Number of pairs from which no prior is needed.
 pub const ENOUGH_PAIRS: usize = 4;
 
 /// Deviations of repeats about the mean of their run.
@@ -283,8 +284,7 @@ mod tests {
         assert_eq!((further_unit(0.95, 0, 0.0, None), further_unit(1.0, 3, 0.0, Some(0.01))), (None, None));
     }
 
-    /// Of 4,000 pairs of units of which none is faster, with so many runs each, each on a day of its own: the share that
-    /// is told apart.
+    /// The share of 4,000 pairs of equal units that are told apart, with `n` and `m` runs, each on a day of its own.
     fn told_apart(n: usize, m: usize, deviation: f64) -> f64 {
         const NAMES: [&str; 6] = ["1", "2", "3", "4", "5", "6"];
         let mut random = Lehmer::new(17);

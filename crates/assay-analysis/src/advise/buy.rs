@@ -14,30 +14,30 @@ use crate::{Excluded, Load, Mark, Reason, by_model, deciding_load, deciding_quan
 
 const SEED: u64 = 25;
 
-/// What is asked.
+/// A question about a purchase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuyQuestion {
     /// Nodes, one medium each.
     pub nodes: u32,
-    /// Words for the load to judge by; `None`: the one of [`crate::deciding_load`].
+    /// Words that name the deciding load; `None`: the one of [`crate::deciding_load`].
     pub load: Option<String>,
     /// Most that may be spent.
     pub budget: Option<Price>,
-    /// Prices by model, before those of labels.
+    /// Prices by model. They take precedence over labels.
     pub prices: Vec<(String, Price)>,
     /// Price of a kilowatt-hour, in the currency of the prices.
     pub kilowatt_hour: Option<f64>,
-    /// Hours of running that are paid for.
+    /// Hours of operation whose energy is paid for.
     pub hours: f64,
     /// Spares as a share of the nodes; by default the share of units that failed.
     pub spare_share: Option<f64>,
-    /// What one percent more performance is worth to the whole fleet; by default one percent of what the
-    /// cheapest of those that are judged costs.
+    /// The worth of one percent more performance to the whole fleet; by default one percent of the cost of the cheapest
+    /// model that is judged.
     pub worth_of_percent: Option<f64>,
 }
 
 impl BuyQuestion {
-    /// For so many nodes, and everything else as it is where nothing is said: prices from labels, no budget, no energy.
+    /// A question for a number of nodes with the defaults: prices from labels, no budget, no energy.
     #[must_use]
     pub fn of(nodes: u32) -> Self {
         Self {
@@ -59,9 +59,9 @@ impl BuyQuestion {
 pub struct BuyOffer {
     /// Its name.
     pub model: String,
-    /// What it gives.
+    /// The performance of the model.
     pub performance: Figure,
-    /// Whether the bus of the slot was the limit: it gives that at least.
+    /// Whether the bus of the slot was the limit: the performance is a lower bound.
     pub at_ceiling: bool,
     /// Price of one.
     pub price: f64,
@@ -71,11 +71,11 @@ pub struct BuyOffer {
     pub pieces: u64,
     /// Spares among them.
     pub spares: u64,
-    /// Units seen, and how many of them failed.
+    /// Units that were seen, and the number of them that failed.
     pub units: (usize, usize),
-    /// Cost of all, with energy.
+    /// Total cost, with energy.
     pub cost: f64,
-    /// Standing on the front.
+    /// Standing on the Pareto front of cost and performance.
     pub standing: Standing,
     /// Probability of being on it.
     pub on_front: Option<f64>,
@@ -83,7 +83,8 @@ pub struct BuyOffer {
     pub regret: Option<f64>,
     /// Expected loss of money against the best choice, where performance has a worth.
     pub regret_money: Option<f64>,
-    /// Performance of the media of all nodes per unit of money; it favours slow and cheap media, so nothing is decided by it.
+    /// Performance of the media of all nodes per unit of money. It favours slow and cheap media, so nothing is decided
+    /// by it.
     pub per_money: f64,
 }
 
@@ -96,14 +97,14 @@ pub enum Choice {
     Buy {
         /// Place in the list.
         index: usize,
-        /// More testing cannot pay more than 1 %.
+        /// Whether more testing cannot gain more than 1 %.
         tested_enough: bool,
-        /// Its figure is about one unit: nothing is known of the model.
+        /// Whether the figure is about one unit, so that nothing is known of the model.
         one_unit: bool,
     },
-    /// Of several candidates fewer than two have an interval.
+    /// Fewer than two of several candidates have an interval.
     CannotTell {
-        /// The fastest of the cheapest by the estimates alone.
+        /// The fastest of the cheapest, by the estimates alone.
         by_estimate: usize,
     },
     /// None is within the budget.
@@ -116,9 +117,9 @@ pub enum Choice {
 pub struct BuyAdvice {
     /// Nodes.
     pub nodes: u32,
-    /// Load that was judged by.
+    /// The deciding load.
     pub load: Load,
-    /// The same in words.
+    /// The load as text.
     pub title: String,
     /// Currency of all money.
     pub currency: String,
@@ -128,14 +129,14 @@ pub struct BuyAdvice {
     pub hours: Option<f64>,
     /// Price of a kilowatt-hour.
     pub kilowatt_hour: Option<f64>,
-    /// What one percent more performance is taken to be worth to the whole fleet, and whether that was assumed; `None`
-    /// where nothing can be bought.
+    /// The assumed worth of one percent more performance to the whole fleet, and whether it is a default; `None` where
+    /// nothing can be bought.
     pub worth: Option<(f64, bool)>,
     /// The one to buy.
     pub choice: Choice,
     /// Models within the budget that the ranking and the comparison cannot separate from the one to buy.
     pub not_separated: Vec<String>,
-    /// All, by cost.
+    /// All offers, by cost.
     pub options: Vec<BuyOffer>,
     /// What was left out.
     pub excluded: Vec<Excluded>,
@@ -229,7 +230,7 @@ fn worth(options: &[BuyOffer], question: &BuyQuestion) -> Option<(f64, bool)> {
     if let Some(given) = question.worth_of_percent {
         return Some((given, false));
     }
-    // One value is judged by nobody: its price says nothing of the others.
+    // A model with a single value is not judged, so its price does not count here.
     let within = options.iter().filter(|o| o.standing != Standing::OverBudget && o.performance.n > 1);
     within.map(|o| o.cost / 100.0).min_by(f64::total_cmp).map(|percent| (percent, true))
 }
@@ -254,7 +255,7 @@ fn refuse_flattered(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseE
     }
 }
 
-/// A figure at the ceiling of a bus may win against another, and not lose: without the bus its medium may do more.
+/// A figure at the ceiling of a bus may win, but not lose: without the bus, its medium may be faster.
 fn refuse_held(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseError> {
     let Choice::Buy { index, .. } = *choice else { return Ok(()) };
     let taken = &options[index];
@@ -268,7 +269,7 @@ fn refuse_held(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseError>
     }
 }
 
-/// Models that were measured with computers which nothing connects are not weighed against each other.
+/// Models whose computers no common unit connects are not compared.
 fn refuse_apart(orders: &Orders, options: &[BuyOffer]) -> Result<(), AdviseError> {
     let all: Vec<&str> = options.iter().map(|option| option.model.as_str()).collect();
     match orders.apart(&all) {

@@ -13,7 +13,7 @@ const LARGEST_HEADERS: f64 = 0.10;
 /// Draws: the 2.5 % point of a speed-up is then known to about a twentieth of its deviation.
 const DRAWS: usize = 10_000;
 
-/// A cache as it is planned. Reads are of one block size, at queue depth 1.
+/// A planned cache. Reads have one block size and queue depth 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cache {
     /// Random reads per second of the slow volume.

@@ -70,7 +70,7 @@ pub(super) fn log_advice(
             .zip(draws(&its, 2))
             .map(|(mine, its)| mine.iter().zip(&its).filter(|(m, i)| m > i).count() as f64 / DRAWS as f64);
         let word = if ratio <= 1.0 {
-            // Fail-safe: what is not seen to be faster is refused.
+            // Fail-safe: a log that was not measured to be faster is refused.
             LogWord::Refused
         } else if load.synced && probability.is_some_and(|p| p >= SURE) {
             LogWord::Faster

@@ -98,8 +98,7 @@ pub(super) fn feed(limit: f64, misses: Option<f64>, cache_sequential_write: f64)
     Ok(feed / positive("the sequential write of the cache", cache_sequential_write)?)
 }
 
-/// Seconds until a cache of `bytes` is full at `feed` bytes per second, or at what it can write
-/// where that is less.
+/// Seconds until a cache of `bytes` is full at `feed` bytes per second, or at its own write rate where that is lower.
 ///
 /// # Errors
 /// Quantities that are not positive and finite.

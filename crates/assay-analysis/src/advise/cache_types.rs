@@ -1,4 +1,4 @@
-//! What is asked and answered about a cache.
+//! Questions and answers about a cache.
 
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub enum HitSource {
     Unknown,
     /// The share of RAM's misses that the cache serves.
     Share(f64),
-    /// From the size of what is read again and again, all blocks alike or by Zipf's law.
+    /// From the size of the data that is read repeatedly, with all blocks equally frequent or by Zipf's law.
     WorkingSet {
         /// Its size.
         bytes: f64,
@@ -34,12 +34,12 @@ pub enum HitSource {
     },
 }
 
-/// What is asked.
+/// A question about a cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheQuestion {
-    /// As what.
+    /// The use of the cache.
     pub use_as: CacheUse,
-    /// How often it is hit.
+    /// The source of the hit rate.
     pub hits: HitSource,
     /// RAM cache (ARC) in bytes.
     pub ram_bytes: Option<f64>,
@@ -66,7 +66,7 @@ pub enum CacheWord {
     CannotTell(Why),
 }
 
-/// What is missing.
+/// The missing information.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -144,7 +144,7 @@ pub struct HitsUsed {
 pub struct SpeedUp {
     /// Share of hits.
     pub hits: f64,
-    /// Once the cache is filled and nothing is fed.
+    /// When the cache is full and nothing is fed.
     pub filled: f64,
     /// While it is fed; `None` where the feed saturates.
     pub fed: Option<f64>,

@@ -97,7 +97,7 @@ fn measured(subject: &Subject<'_>, kind: Kind, excluded: &mut Vec<Excluded>) -> 
     found
 }
 
-/// What was measured of one unit.
+/// The measurements of one unit.
 struct Unit<'a> {
     figures: Vec<Judged>,
     records: Vec<&'a Record>,
@@ -142,8 +142,9 @@ fn judged(kind: Kind, load: &Load, unit: &UnitValues) -> Result<Judged, AdviseEr
     let at = |confidence| bounds.interval.and(over?.bounds(confidence));
     let interval = at(decide::CONFIDENCE);
     let strict = 1.0 - (1.0 - decide::CONFIDENCE) / 3.0;
-    // That a unit misses what lies far above needs no repeats. The best of several runs is above what it does by itself, and
-    // of its days alone nothing is known; one value may be as far off as units of a model are.
+    // A unit that is far below a threshold misses it even without repeats. The best of several runs is above the mean
+    // of the unit, and the variance of its days is unknown; a single value may be off by as much as units of a model
+    // differ.
     let best_of = unit.marks.contains(&Mark::BestOf);
     let half = |confidence| match best_of {
         true => RunVariance::of([]).bound(confidence, 1.0),

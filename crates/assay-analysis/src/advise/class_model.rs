@@ -12,13 +12,13 @@ use super::evidence::Subject;
 use super::figure::UnitValues;
 use crate::Load;
 
-/// What was measured of a quantity: each unit, with the load that it is judged by.
+/// The measurements of a quantity: each unit, with the load that it is judged by.
 pub(super) type Measured = Vec<(Load, UnitValues)>;
 
 /// Share of the units that a statement about a model is about.
 pub(super) const CONTENT: f64 = 0.90;
 
-/// `None` where nothing was measured. `specimens` are its units.
+/// `None` where there are no measurements. `specimens` are the units of the model.
 pub(super) fn model_classes(
     subject: &Subject<'_>,
     measured: &[Measured; 3],

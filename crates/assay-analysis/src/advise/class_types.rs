@@ -61,7 +61,7 @@ pub struct ClassPart {
     pub kind: Kind,
     /// Load it was measured with.
     pub load: Load,
-    /// The same in words.
+    /// The load as text.
     pub title: String,
     /// Geometric mean in bytes or operations per second.
     pub value: f64,
@@ -69,7 +69,7 @@ pub struct ClassPart {
     pub bounds: Option<(f64, f64)>,
     /// Repeats.
     pub n: usize,
-    /// What it has to be read with.
+    /// Caveats.
     pub marks: Vec<Mark>,
 }
 
@@ -111,9 +111,9 @@ pub struct SpecimenClasses {
     pub model: String,
     /// Its unit; empty where not known.
     pub unit: String,
-    /// What was measured.
+    /// The measured figures.
     pub figures: Vec<ClassPart>,
-    /// The classes that were asked for.
+    /// The requested classes.
     pub classes: Vec<ClassAnswer>,
 }
 

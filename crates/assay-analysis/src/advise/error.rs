@@ -1,8 +1,8 @@
-//! Why there is no advice: one line with what, where and the mend.
+//! Why there is no advice. Each message is one line that names the problem, its place and the remedy.
 
 use assay_stats::decide::Refusal;
 
-/// Input that no advice can be drawn from.
+/// Input that allows no advice.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AdviseError {
     /// No record is left.
@@ -18,23 +18,23 @@ pub enum AdviseError {
     NoSuchLoad {
         /// Whose records.
         whose: String,
-        /// What was sought.
+        /// The load that was looked for.
         load: String,
-        /// What can be done.
+        /// The remedy.
         mend: String,
     },
-    /// No load is the one asked for.
+    /// No load matches the requested one.
     #[error("{0}")]
     NotNamed(#[from] crate::LoadError),
     /// Several models where one is needed.
     #[error("{what} has to be one model, and the records are of {models}; name one")]
     ManyModels {
-        /// What for.
+        /// The role of the model.
         what: &'static str,
         /// The models.
         models: String,
     },
-    /// The model that would be bought is the best of several runs, and another is none.
+    /// The best offer is the best of several runs, and another offer is not.
     #[error("{model} is the best of several runs and {other} is not; figures made in the same way would tell")]
     BestOf {
         /// The model that leads.
@@ -42,7 +42,7 @@ pub enum AdviseError {
         /// One that may be better.
         other: String,
     },
-    /// A model that would not be bought was held by its bus, and the one that would be was not.
+    /// A model that is not the best offer was held by its bus, and the best one was not.
     #[error("{model} was held by its bus and may be faster than {other}; measure both where the bus is no limit")]
     AtCeiling {
         /// The model that was held.
@@ -61,9 +61,9 @@ pub enum AdviseError {
     /// A price or a power is missing, or two differ.
     #[error("{model}: {problem}")]
     Label {
-        /// Of which model.
+        /// The model.
         model: String,
-        /// What is wrong, and the mend.
+        /// The problem and its remedy.
         problem: String,
     },
     /// Prices in several currencies.
@@ -80,12 +80,12 @@ pub enum AdviseError {
     Unlike {
         /// What differs.
         what: &'static str,
-        /// Of the medium.
+        /// The value of the medium.
         local: u64,
-        /// Of the other side.
+        /// The value of the other side.
         other: u64,
     },
-    /// The mathematics refuses.
+    /// The statistics cannot answer.
     #[error("{0}")]
     Refused(#[from] Refusal),
 }

@@ -14,7 +14,7 @@ use crate::exclusion::{Excluded, Reason, excluded_whole};
 use crate::rank::{Levels, RankOptions, Setting};
 use crate::{Load, Quantity, identity};
 
-/// Names beside a reason why nothing is left.
+/// Number of names listed with a reason why nothing is left.
 const NAMED: usize = 3;
 
 /// The records of one model that may speak.
@@ -51,7 +51,7 @@ impl Subject<'_> {
 struct Among<'a> {
     records: Vec<&'a Record>,
     setting: OnceCell<Setting<'a>>,
-    /// What was asked for before.
+    /// The levels that were computed before.
     known: RefCell<Vec<(Load, Quantity, Rc<Levels>)>>,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Debug for Among<'_> {
     }
 }
 
-/// Records by model, in the order they came; what decides nothing is left out.
+/// Records by model, in their order. Records that decide nothing are left out.
 fn subjects<'a>(records: Vec<&'a Record>, excluded: &mut Vec<Excluded>) -> Vec<Subject<'a>> {
     let mut found: Vec<(Subject<'a>, BTreeSet<String>, BTreeSet<String>)> = Vec::new();
     let among = Rc::new(Among::new(&records));
@@ -153,7 +153,7 @@ fn by_reason(excluded: &[Excluded]) -> Vec<String> {
     all.into_iter().map(line).collect()
 }
 
-/// Names the records that have none of these figures, unless they are named already.
+/// Adds the records that have none of these figures to `excluded`, unless they are there already.
 pub(super) fn name_missing(
     subject: &Subject<'_>,
     has: impl Fn(&Record) -> bool,

@@ -1,4 +1,4 @@
-//! A figure of a model under a load: over its units, or over the repeats of the one there is.
+//! A figure of a model under a load: over its units, or over the repeats of its only unit.
 
 use assay_core::record::Record;
 use assay_core::workload::Op;
@@ -16,7 +16,7 @@ use crate::exclusion::Excluded;
 use crate::host_days::HostDays;
 use crate::{Load, Mark, Quantity, identity, reading};
 
-/// What the interval of a figure is over.
+/// The values that the interval of a figure is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -31,15 +31,15 @@ pub enum Basis {
     Repeats,
 }
 
-/// A figure with what is known of its certainty.
+/// A figure and its uncertainty.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figure {
-    /// Load it was measured with.
+    /// The load it was measured with.
     pub load: Load,
-    /// The same in words.
+    /// The load as text.
     pub title: String,
-    /// What it is: operations or bytes per second.
+    /// The quantity: operations or bytes per second.
     pub quantity: Quantity,
     /// Geometric mean, in operations or bytes per second.
     pub value: f64,
@@ -47,23 +47,23 @@ pub struct Figure {
     pub interval: Option<(f64, f64)>,
     /// Confidence of the interval.
     pub level: Option<f64>,
-    /// Values it rests on: units or repeats.
+    /// Number of values it is computed from: units or repeats.
     pub n: usize,
-    /// Which of them.
+    /// The kind of these values.
     pub basis: Basis,
     /// How it was computed.
     pub method: &'static str,
-    /// What it has to be read with.
+    /// Caveats.
     pub marks: Vec<Mark>,
     #[serde(skip)]
     pub(super) posterior: Posterior,
-    /// Variance of the logarithm between its units, by themselves.
+    /// Variance of the logarithm between its units, from its own units alone.
     #[serde(skip)]
     own: Option<f64>,
 }
 
 impl Figure {
-    /// One of several units, of which the number and the method are still to be told.
+    /// A figure of several units. The caller sets the number and the method.
     fn new(
         load: &Load,
         quantity: Quantity,
@@ -89,12 +89,12 @@ impl Figure {
         }
     }
 
-    /// What a decision can be about: the next unit where units are known, else what was measured.
+    /// The subject of a decision: the next unit where several units were measured, else what was measured.
     pub(super) fn about(&self) -> About {
         if self.posterior.knows(About::NextUnit) { About::NextUnit } else { About::Mean }
     }
 
-    /// What is known of the model. With fewer than three units, how much units of a model differ is assumed. One value is
+    /// The knowledge about the model. With fewer than three units, the variance between units is assumed. One value is
     /// a point.
     pub(super) fn model(&self) -> Result<Posterior, AdviseError> {
         match self.basis {
@@ -105,8 +105,7 @@ impl Figure {
         }
     }
 
-    /// What is known of the next unit, which is what the ranking says of it; of one unit, what is known of that on any
-    /// day.
+    /// The knowledge about the next unit, as in the ranking; for one unit, the knowledge about it on any day.
     pub(super) fn next_unit(&self) -> Result<Posterior, AdviseError> {
         match self.about() {
             About::NextUnit => self.by_own_units(self.n),
@@ -114,8 +113,9 @@ impl Figure {
         }
     }
 
-    /// What bounds the unit from above where there is one value alone: it may be as far off as units of a model are, and the best of
-    /// several runs, which is above what the unit does by itself, as far as days are. `None` where there are more values.
+    /// The upper bound of a unit where there is only one value. The value may be off by as much as units of a model
+    /// differ. The best of several runs is above the usual figure of the unit, by as much as days differ. `None` where
+    /// there are more values.
     pub(super) fn single(&self) -> Result<Option<Posterior>, AdviseError> {
         if self.posterior.error().is_some() {
             return Ok(None);

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// IPv4 with time stamps, 1448 of 1538 bytes (IEEE 802.3; RFC 9293 and RFC 7323).
 pub(super) const ETHERNET: f64 = 1448.0 / 1538.0;
 
-/// A wire, as it is known.
+/// The known rate of a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "known_by", content = "bytes_per_second")]

@@ -33,7 +33,7 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
         None if !volume.is_empty() => return Err(nothing_left("the NAS", &excluded)),
         found => found,
     };
-    // Checks nodes, shares and wires, whatever the loads are.
+    // Checks nodes, shares and wires, independent of the loads.
     let plain = shape(question, &Load::of(&first_workload(&subjects, &excluded)?), question.link);
     let payload_share = share(&Nas { node_wire: None, answer_seconds: None, volume_iops: None, ..plain })?;
     let mut models = Vec::new();
@@ -184,8 +184,8 @@ fn row(
     }))
 }
 
-/// What figures that bound the medium from one side let a verdict be: one value and the best of several runs bound it from above, so
-/// that they can lose and not win; what a bus held is at least as fast, and can win and not lose.
+/// Limits a verdict where figures are one-sided bounds. One value and the best of several runs are upper bounds, so
+/// they can lose but not win. A figure that was limited by its bus is a lower bound, so it can win but not lose.
 fn one_way(verdict: NasVerdict, single: bool, best_of: bool, held: bool) -> NasVerdict {
     match verdict {
         NasVerdict::Nas if held => NasVerdict::CannotTell(Need::Bus),
@@ -226,15 +226,15 @@ fn active(question: &NasQuestion) -> f64 {
 /// Which sum over the active nodes is meant, where another number of nodes measured the volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sum {
-    /// What is shown: what those that measured got, or one client if that was more.
+    /// The stated sum: that of the nodes that measured at once, or of one client if that was more.
     Stated,
-    /// More nodes get at least that together; of fewer, each gets at least what it got among more.
+    /// A lower bound: more nodes get at least this sum; of fewer nodes, each gets at least its share among more.
     Least,
-    /// More nodes may get what the wire carries; fewer get at most what more did.
+    /// An upper bound: more nodes may get the rate of the wire; fewer get at most the sum of more.
     Most,
 }
 
-/// What the share of a node is limited by, and what each limit was taken from.
+/// The limits of a node's share, and the term that each comes from.
 struct Limits {
     nas: Nas,
     wire: Term,
@@ -243,7 +243,7 @@ struct Limits {
 }
 
 impl Limits {
-    /// By the question, and by what was measured on the volume, where that is less.
+    /// From the question, and from the measurements of the volume where they give less.
     fn of(question: &NasQuestion, load: &Load, measured: Option<&VolumeFigures>, sum: Sum) -> Self {
         let nas = shape(question, load, question.link);
         let mut limits = Self { nas, wire: Term::Wire, volume: Term::Volume, latency: Term::Answer };

@@ -37,13 +37,12 @@ pub(super) struct NasDecision {
     pub ratio: f64,
 }
 
-/// Whether a medium in each node beats its share of the volume by more than `margin` (0.10 is a
-/// usual one), for the model's mean or for the next unit. What is given of the volume is taken as it is, what was measured of it
-/// with its error; where its wire is a bound and no more, a medium can beat the bound, and the volume cannot win by it.
+/// Whether a medium in each node beats its share of the volume by more than `margin` (0.10 is a usual value), for the
+/// model's mean or for the next unit. Given properties of the volume are taken as exact, measured ones with their
+/// error. If the rate of the wire is only an upper bound, a medium can beat the bound, but the volume cannot win by it.
 ///
 /// # Errors
-/// Different block sizes or queue depths, a next unit where one unit is all there is, and as
-/// [`share`].
+/// Different block sizes or queue depths, a next unit where only one unit was measured, and those of [`share`].
 pub(super) fn decide(
     local: &Local,
     nas: &Nas,

@@ -26,11 +26,11 @@ pub(super) struct Nas {
     pub nodes: u32,
     /// Share of the nodes that is active at the same time; 1 is the worst case.
     pub active_share: f64,
-    /// What of this was measured on the volume; `None` where all is given.
+    /// The terms that were measured on the volume; `None` where all are given.
     pub measured: Option<MeasuredTerms>,
 }
 
-/// Terms that were measured on the volume. What that day made of it they have in common.
+/// Terms that were measured on the volume. They share the effect of that day.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct MeasuredTerms {
     /// The wire is the best rate of a client.
@@ -157,7 +157,7 @@ pub(super) fn break_even(nas: &Nas, local: f64) -> Result<Even, Refusal> {
 }
 
 impl Share {
-    /// The share where what was measured on the volume is off by so much of its logarithm.
+    /// The share if the measured terms of the volume are off by `shift` in their logarithm.
     pub(super) fn shifted(&self, nas: &Nas, shift: f64) -> f64 {
         let factor = |limit| if nas.measured.is_some_and(|m| m.holds(limit)) { shift.exp() } else { 1.0 };
         self.terms.iter().map(|(limit, rate)| rate * factor(*limit)).fold(f64::INFINITY, f64::min)

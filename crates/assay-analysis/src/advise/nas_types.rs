@@ -1,4 +1,4 @@
-//! What is asked and answered about a central volume.
+//! Questions and answers about a central volume.
 
 use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION};
 use serde::Serialize;
@@ -9,10 +9,10 @@ use super::nas_share::Even;
 use super::nas_verdict::NasVerdict;
 use crate::{Excluded, Load};
 
-/// What is asked.
+/// A question about a central volume.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NasQuestion {
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: u32,
     /// The wire at the volume.
     pub link: Link,
@@ -22,19 +22,19 @@ pub struct NasQuestion {
     pub active_share: f64,
     /// Random operations per second of the volume.
     pub volume_iops: Option<f64>,
-    /// Seconds until the volume answers.
+    /// Latency of the volume, in seconds.
     pub answer_seconds: Option<f64>,
-    /// By how much local has to be faster, as a share.
+    /// The lead that local media need, as a share.
     pub margin: f64,
-    /// Only loads named so.
+    /// Only loads that match these words.
     pub load: Option<String>,
-    /// Bytes per second that the bus of the local media would give in place of what it gives.
+    /// A hypothetical rate of the bus of the local media, in bytes per second.
     pub what_if_bus: Option<f64>,
 }
 
 impl NasQuestion {
-    /// About so many nodes behind a wire, all active at once, of whose volume nothing more is known; under every load,
-    /// and local has to be faster by 10 %.
+    /// A question about `nodes` nodes behind a wire with the defaults: all nodes active at once, no further facts about
+    /// the volume, every load, and a margin of 10 % for local media.
     #[must_use]
     pub fn of(nodes: u32, link: Link) -> Self {
         Self {
@@ -51,19 +51,20 @@ impl NasQuestion {
     }
 }
 
-/// What a load that ended at the bus would come to if the bus gave more, and nothing else changed.
+/// The estimate for a load that ended at the bus, if the bus were faster and nothing else changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhatIf {
-    /// The least, which is what was measured, and the most, which is what the bus gives, in bytes per second.
+    /// The smallest rate, which was measured, and the largest rate, which is that of the bus, in bytes per second.
     pub bytes_per_second: (f64, f64),
-    /// Nodes at which local and share are the same: at most, and at least; `None` where one node gets less already.
+    /// Number of nodes at which local media and share are equal: at most, and at least; `None` where one node already
+    /// gets less.
     pub break_even: Option<(f64, f64)>,
     /// The answer, where it is the same for the least and the most.
     pub verdict: Option<NasVerdict>,
 }
 
-/// What ends a node's share.
+/// What limits a node's share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -74,11 +75,11 @@ pub enum Term {
     BestRate,
     /// The operations per second of the volume.
     Volume,
-    /// What a single node gets from it when it is alone.
+    /// The rate of a single node that uses the volume alone.
     Alone,
-    /// What several nodes that measured it at once got in sum.
+    /// The sum over several nodes that measured the volume at once.
     Together,
-    /// The time of an answer.
+    /// The latency of the volume.
     Answer,
     /// The wire at the node.
     NodeWire,
@@ -88,9 +89,9 @@ pub enum Term {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Terms {
-    /// Which one.
+    /// The term.
     pub term: Term,
-    /// What it leaves to an active node, in bytes per second.
+    /// The rate that it leaves to an active node, in bytes per second.
     pub bytes_per_second: f64,
 }
 
@@ -98,33 +99,34 @@ pub struct Terms {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NasRow {
-    /// Which one.
+    /// The load.
     pub load: Load,
-    /// The same in words.
+    /// The load as text.
     pub title: String,
-    /// What the medium gives, in bytes per second.
+    /// The rate of the medium, in bytes per second.
     pub local: Figure,
-    /// What the volume leaves to one active node, in bytes per second.
+    /// The rate that the volume leaves to one active node, in bytes per second.
     pub share_bytes_per_second: f64,
-    /// What ends it.
+    /// The term that limits the share.
     pub limit: Term,
-    /// All that is known of it.
+    /// All known terms of the share.
     pub terms: Vec<Terms>,
-    /// What was measured of the volume.
+    /// Measurements of the volume.
     pub volume: Option<VolumeFigures>,
-    /// Nodes at which both are the same, by the estimates.
+    /// Number of nodes at which both are equal, by the estimates.
     pub break_even: Even,
     /// Local over share, by the estimates.
     pub ratio: f64,
     /// Probability that local is faster by more than the margin; `None` without an interval.
     pub probability: Option<f64>,
-    /// Whether it is about the next unit of the model; else about the unit that was measured.
+    /// Whether the answer is about the next unit of the model; else it is about the unit that was measured.
     pub next_unit: bool,
     /// The answer.
     pub verdict: NasVerdict,
-    /// The bus that held the local medium, so that it may do more: its mode, which is empty where it is not known; null where none did.
+    /// The mode of the bus that held the local medium, so that the medium may be faster; an empty string where the mode
+    /// is unknown; null where no bus held it.
     pub held_by: Option<String>,
-    /// The same with another bus, where that was asked for and the load ended at the bus.
+    /// The estimate for another bus, where one was given and the load ended at the bus.
     pub what_if: Option<WhatIf>,
 }
 
@@ -144,26 +146,26 @@ pub struct NasModel {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NasAdvice {
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: u32,
     /// Share of them active at once.
     pub active_share: f64,
-    /// By how much local has to be faster.
+    /// The lead that local media need.
     pub margin: f64,
-    /// What the bus of the local media was asked to give.
+    /// The hypothetical rate of the bus of the local media.
     pub what_if_bus: Option<f64>,
     /// The wire at the volume.
     pub link: Link,
-    /// Share of one node of the line, bytes per second; `None` where only a payload is known.
+    /// Share of one node by the line rate, in bytes per second; `None` where only a payload is known.
     pub line_share: Option<f64>,
-    /// The same of the payload.
+    /// Share of one node by the payload rate, in bytes per second.
     pub payload_share: f64,
-    /// Operations per second that were said of the volume.
+    /// Operations per second of the volume, as the user gave them.
     pub volume_iops: Option<f64>,
     /// Model of the volume, where records of it were given.
     pub volume: Option<String>,
-    /// The smallest area in bytes that was read of the volume under a load that is judged, 0 where it is not told of all;
-    /// `None` where none was read.
+    /// The smallest area of the volume in bytes that was read under a load that is judged. 0 where a record does not
+    /// state its area; `None` where none was read.
     pub volume_read_bytes: Option<u64>,
     /// Each model of local media.
     pub models: Vec<NasModel>,
@@ -171,35 +173,36 @@ pub struct NasAdvice {
     pub excluded: Vec<Excluded>,
 }
 
-/// What was measured of the volume that bears on one load: by one client, by several nodes at once, or both.
+/// Measurements of the volume that bear on one load: by one client, by several nodes at once, or both.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VolumeFigures {
-    /// What one client gets alone under the same load, in bytes per second.
+    /// The rate of one client alone under the same load, in bytes per second.
     pub alone: Option<Figure>,
-    /// Operations per second under the deepest load of the same kind and block size with at least
-    /// eight in flight; one client measured it, so the volume gives at least that.
+    /// Operations per second under the deepest load of the same kind and block size with at least eight operations in
+    /// flight. One client measured it, so it is a lower bound of the volume.
     pub deepest: Option<Figure>,
     /// The best rate that one client had under any load in that direction, in bytes per second.
     pub best: Option<Figure>,
-    /// What nodes got that measured it at once.
+    /// The rates of nodes that measured the volume at once.
     pub together: Option<Together>,
 }
 
-/// What each of several nodes gets that measure the volume at once.
+/// The rate of each of several nodes that measure the volume at once.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Together {
-    /// So many nodes.
+    /// Number of nodes.
     pub nodes: u32,
-    /// Repeats of these runs that were not made by all nodes at the same time, or by another number of nodes.
+    /// Repeats of these runs that are left out, because not all nodes made them at the same time or because another
+    /// number of nodes did.
     pub left_out: usize,
-    /// The share of one of them, in bytes per second.
+    /// The share of one node, in bytes per second.
     pub share: Figure,
 }
 
 impl Together {
-    /// What all of them get, in bytes per second: with more nodes the volume gives at least that in sum.
+    /// The sum over all nodes, in bytes per second. With more nodes the volume gives at least this sum.
     #[must_use]
     pub fn sum(&self) -> f64 {
         self.share.value * f64::from(self.nodes)
@@ -207,8 +210,8 @@ impl Together {
 }
 
 impl VolumeFigures {
-    /// Squared error of the logarithm of its figures over many days, the largest of them, and its degrees of freedom. Of a
-    /// figure without repeats there is what days are assumed to do.
+    /// Squared error of the logarithm of a figure over many days, the largest of all figures, and its degrees of
+    /// freedom. For a figure without repeats, the assumed variance of days.
     pub(super) fn error(&self) -> (f64, f64) {
         let together = self.together.as_ref().map(|together| &together.share);
         let all = [self.alone.as_ref(), self.deepest.as_ref(), self.best.as_ref(), together];

@@ -1,4 +1,4 @@
-//! What is answered about a medium in each node against a share of a central volume.
+//! The verdict on a medium in each node against a share of a central volume.
 
 use serde::Serialize;
 
@@ -28,10 +28,11 @@ pub enum Need {
     UnitsDiffer,
     /// The volume's operations per second: without them the wire alone bounds its share from above.
     Volume,
-    /// A faster bus for the local medium: it was held, so that its figure is at least what it does, and by that nothing is lost.
+    /// A faster bus for the local medium: the bus limited it, so its figure is a lower bound, which cannot decide
+    /// against it.
     Bus,
-    /// Its own runs: the best of several is at most what the medium does, and by that nothing is won.
+    /// Further runs of the medium: the best of several runs is an upper bound, which cannot decide for it.
     BestOf,
-    /// Further days of the volume: it may change by more than the distance.
+    /// Further days of the volume: days may change it by more than the difference.
     VolumeDays,
 }

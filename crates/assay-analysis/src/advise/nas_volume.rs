@@ -1,4 +1,4 @@
-//! What records of a central volume say of its limits.
+//! The limits of a central volume, from records of it.
 
 use assay_core::record::{Measurement, Record};
 use assay_core::workload::{Op, Pattern};
@@ -15,10 +15,10 @@ use crate::quantity::value;
 use crate::reading::measurement;
 use crate::{Excluded, Load, Mark, Quantity, loads};
 
-/// From this many operations in flight on, a client measures the volume and not the round trip.
+/// With at least this many operations in flight, a client measures the volume and not the round trip.
 const DEEP: u64 = 8;
 
-/// Records of the volume, by who measured it.
+/// Records of the volume, by how it was measured.
 pub(super) struct Measured {
     /// By one client.
     alone: Vec<Record>,
@@ -27,7 +27,8 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Sorts records. Those of nodes that took turns tell neither what one gets alone nor what all get at once.
+    /// Sorts records. Records of nodes that took turns are left out: they show neither the rate of one node alone nor
+    /// that of all nodes at once.
     pub(super) fn of(records: &[Record], excluded: &mut Vec<Excluded>) -> Self {
         let mut measured = Self { alone: Vec::new(), at_once: Vec::new() };
         for record in records {
@@ -48,7 +49,7 @@ impl Measured {
             [] => Ok(None),
             records => match one_subject(records, "the NAS", excluded) {
                 Ok(subject) => Ok(Some(subject)),
-                // The others may say it, and these are named.
+                // The other records may be enough, and these are listed as left out.
                 Err(AdviseError::NothingLeft { .. }) => Ok(None),
                 Err(error) => Err(error),
             },
@@ -64,7 +65,7 @@ impl Measured {
     }
 }
 
-/// The volume, as one client measured it and as nodes did at once.
+/// The volume, as measured by one client and by nodes at once.
 pub(super) struct Volume<'a> {
     pub(super) model: String,
     alone: Option<Subject<'a>>,
@@ -72,8 +73,8 @@ pub(super) struct Volume<'a> {
 }
 
 impl Volume<'_> {
-    /// The smallest area in bytes that was read under one of these loads, 0 where it is not told of all; `None` where no
-    /// load reads.
+    /// The smallest area in bytes that was read under one of these loads, 0 where a record does not state it; `None`
+    /// where no load reads.
     pub(super) fn read_bytes(&self, loads: &[Load]) -> Option<u64> {
         let records = [&self.alone, &self.at_once].into_iter().flatten().flat_map(|subject| &subject.records);
         let reads = loads.iter().filter(|load| load.op() != Op::Write);
@@ -88,8 +89,8 @@ impl Volume<'_> {
         measured.all(|subject| durable(&subject.records, load))
     }
 
-    /// `None` where the volume was not measured under this load. Of several numbers of nodes at once the one counts that
-    /// is nearest to so many active ones.
+    /// `None` where the volume was not measured under this load. If several numbers of nodes measured it at once, the
+    /// number nearest to `active` counts.
     pub(super) fn figures(
         &self,
         load: &Load,
@@ -108,7 +109,7 @@ impl Volume<'_> {
     }
 }
 
-/// What the nodes of one run measured under a load.
+/// The measurements by the nodes of one run under a load.
 struct AtOnce<'a> {
     run: &'a str,
     day: Option<String>,
@@ -117,14 +118,14 @@ struct AtOnce<'a> {
     records: Vec<&'a Record>,
 }
 
-/// What so many nodes got of one run: a value for each repeat that all of them made at the same time, the mean over them.
+/// The mean over `nodes` nodes of one run, one value for each repeat that all of them made at the same time.
 struct Got {
     nodes: u32,
     values: Vec<f64>,
 }
 
 impl<'a> AtOnce<'a> {
-    /// The records of each run that count under a load.
+    /// The admitted records under a load, by run.
     fn of(subject: &Subject<'a>, load: &Load, quantity: Quantity) -> Vec<Self> {
         let mut runs: Vec<Self> = Vec::new();
         for record in &subject.records {
@@ -145,8 +146,9 @@ impl<'a> AtOnce<'a> {
         runs
     }
 
-    /// What all nodes that began together got, by their number, and how many repeats tell nothing: some of the nodes failed or
-    /// are not among the records, or they did not measure at the same time.
+    /// The means over all nodes that began together, by the number of nodes, and the number of repeats without a mean.
+    /// A repeat has none if some of the nodes failed or are not among the records, or if they did not measure at the
+    /// same time.
     fn got(&self, quantity: Quantity) -> Result<(Vec<Got>, usize), Reason> {
         let starts = common_starts(self.each.iter().copied().enumerate(), |repeat| value(repeat, quantity));
         let mut got: Vec<Got> = Vec::new();
@@ -172,8 +174,8 @@ impl<'a> AtOnce<'a> {
     }
 }
 
-/// The share of a node, over the runs with the number of nodes that is nearest to so many active ones. All values of a run are
-/// of one day.
+/// The share of a node, over the runs whose number of nodes is nearest to `active`. All values of a run belong to one
+/// day.
 fn together(
     subject: &Subject<'_>,
     load: &Load,
@@ -212,7 +214,7 @@ fn together(
     Ok(Some(Together { nodes, left_out, share: of_one(&unit, load, quantity)? }))
 }
 
-/// What one client says of the volume.
+/// The figures that one client measured.
 fn by_one(
     volume: &Subject<'_>,
     load: &Load,
@@ -239,12 +241,12 @@ fn by_one(
     Ok(VolumeFigures { alone: Some(alone), deepest: deepest.map(|(_, f)| f), best: Some(best), together: None })
 }
 
-/// Whether blocks of the same sizes are spread alike, and the same goes on beside them.
+/// Whether distribution, block sizes and concurrent workloads are the same.
 fn same_kind(a: &Load, b: &Load) -> bool {
     (&a.spread, &a.blocks, &a.beside) == (&b.spread, &b.blocks, &b.beside)
 }
 
-/// Reads and writes of a mixed load do not share a direction of the wire.
+/// Whether a load is mixed: its reads and writes do not share a direction of the wire.
 pub(super) fn mixed(load: &Load) -> bool {
     load.op() == Op::Mixed
 }

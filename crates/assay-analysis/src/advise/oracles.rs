@@ -70,7 +70,7 @@ fn a_measured_volume_limits_by_its_best_rate_and_its_operations() {
     assert!((random.share_bytes_per_second / 6_325_248.0 - 1.0).abs() < 1e-9);
 }
 
-/// A record of a node among `nodes`, so many at a time.
+/// A record of a node among `nodes` nodes, which run in groups of `at_a_time`.
 fn of_node(record: Record, nodes: u32, at_a_time: u32) -> Record {
     let mode = if at_a_time < nodes { "staggered" } else { "simultaneous" }.to_owned();
     let (run, node) = ("r1".to_owned(), record.labels["unit"].clone());
@@ -84,18 +84,18 @@ fn of_node(record: Record, nodes: u32, at_a_time: u32) -> Record {
     record
 }
 
-/// A stream of blocks of 1 MB from a volume, so many megabytes per second.
+/// Sequential reads of 1 MB blocks from a volume, at `mb` megabytes per second.
 fn stream(model: &str, unit: &str, mb: f64) -> Record {
     with(record(model, unit), work(Op::Read, Pattern::Sequential, (1_000_000, 8, 1)), &around(mb))
 }
 
-/// What so many nodes got at once, each its own.
+/// Simultaneous records of several nodes, with one rate for each node.
 fn shares(rates: &[f64]) -> Vec<Record> {
     let nodes = rates.len() as u32;
     (1..).zip(rates).map(|(n, rate)| of_node(stream("NAS", &n.to_string(), *rate), nodes, nodes)).collect()
 }
 
-/// A card of so many megabytes per second beside the volume, behind a wire of 12.5.
+/// Compares a card of `card` megabytes per second with the volume, behind a wire of 12.5 MB/s.
 fn beside(card: f64, volume: &[Record], nodes: u32) -> super::NasAdvice {
     let question = NasQuestion { nodes, ..gigabit(Link::Payload(12.5e6)) };
     nas(&[stream("Card", "1", card)], volume, &question).unwrap()
@@ -163,7 +163,7 @@ fn repeats_that_nodes_did_not_make_at_the_same_time_do_not_count() {
     let of = |advice: &super::NasAdvice| advice.models[0].rows[0].volume.clone().unwrap().together.unwrap();
     let found = of(&beside(4.0, &volume, 7));
     assert!((found.share.value / 1.6e6 - 1.0).abs() < 1e-3 && found.left_out == 1, "{found:?}");
-    // Six of the seven shared the link with one that failed: what it got is unknown, and theirs is not a seventh.
+    // Six of the seven nodes shared the link with one that failed. Its share is unknown, so theirs is not a seventh.
     let question = NasQuestion { nodes: 7, ..gigabit(Link::Payload(12.5e6)) };
     let refused = |volume: &[Record]| nas(&[stream("Card", "1", 4.0)], volume, &question).unwrap_err().to_string();
     let six = refused(&volume[1..]);
@@ -261,7 +261,7 @@ fn bounds_decide_in_one_direction() {
     assert_eq!((near.verdict, near.probability), (NasVerdict::CannotTell(Need::Repeats), None));
     assert_eq!(row(&[22.9], 28, &|_| {}).verdict, NasVerdict::CannotTell(Need::Repeats));
     assert_eq!(row(&[22.9], 2, held).verdict, NasVerdict::CannotTell(Need::Bus));
-    // The best of several as one value is near what it does at most.
+    // The best of several runs as one value is close to an upper bound of the medium.
     assert_eq!(row(&[22.9], 4, best).verdict, NasVerdict::Nas);
     assert_eq!(row(&[22.9], 28, best).verdict, NasVerdict::CannotTell(Need::BestOf));
 }

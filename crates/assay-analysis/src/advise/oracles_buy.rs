@@ -128,7 +128,7 @@ fn the_six_cards_by_the_one_run_there_is() {
         assert_eq!(of(Kind::RandomWrite).below, Some(true), "per-card IOPS are sums over jobs: 147 to 451 of 500");
         // All but one read more than 1500.
         assert_eq!(of(Kind::RandomRead).below, Some(specimen.unit == "CA (published)"), "{}", specimen.unit);
-        // One run has no bounds, but what is less than half of a threshold does not reach it: 147 of 500.
+        // One run has no bounds, but a value below half of a threshold certainly misses it: 147 of 500.
         let far_below = specimen.unit == "3 (published)";
         let of_writes = if far_below { Status::Fail } else { Status::Indeterminate };
         assert_eq!((of(Kind::RandomRead).status, of(Kind::RandomWrite).status), (Status::Indeterminate, of_writes));

@@ -19,7 +19,7 @@ fn iops(kibibytes: &[f64]) -> Vec<f64> {
     kibibytes.iter().map(|v| v / 4.0).collect()
 }
 
-/// A card with such repeats; what is empty was not measured.
+/// A card with these repeats. An empty list was not measured.
 fn card(sequential_write: &[f64], read: &[f64], write: &[f64]) -> Record {
     let streams: Vec<f64> = sequential_write.iter().map(|v| v / 1_048_576.0).collect();
     let loads = [
@@ -110,7 +110,7 @@ fn a_card_at_all_thresholds_seldom_fails() {
     for _ in 0..drawn {
         failed += usize::from(status(&card(&at(10e6), &at(1500.0), &at(500.0)), "A1") == Status::Fail);
     }
-    // Five percent, and three standard errors of so many draws.
+    // Five percent, plus three standard errors of this number of draws.
     assert!(failed as f64 / f64::from(drawn) < 0.05 + 3.0 * (0.05f64 * 0.95 / 2000.0).sqrt(), "{failed}");
 }
 

@@ -1,5 +1,5 @@
-//! The arithmetic of a purchase for a number of nodes: what is on the front of price and performance, and
-//! what choosing wrong may cost.
+//! The arithmetic of a purchase for a number of nodes: the Pareto front of price and performance, and the expected loss
+//! of a wrong choice.
 
 use assay_stats::decide::{About, Alternative, Posterior, Refusal, losses, not_negative, positive};
 use serde::Serialize;
@@ -15,7 +15,7 @@ const CERTAIN: f64 = 0.95;
 /// A model that can be bought.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Candidate {
-    /// What it gives.
+    /// Its performance.
     pub performance: Posterior,
     /// Price of one.
     pub price: f64,
@@ -25,7 +25,7 @@ pub(super) struct Candidate {
     pub spare_share: f64,
 }
 
-/// What is bought for.
+/// The nodes to buy for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fleet {
     /// Nodes, one medium each.

@@ -25,7 +25,7 @@ pub(crate) fn work(op: Op, pattern: Pattern, (block_bytes, queue_depth, jobs): (
     }
 }
 
-/// With repeats of so many operations per second.
+/// Adds a measurement with one repeat for each value, in operations per second.
 pub(crate) fn with(mut record: Record, workload: Workload, iops: &[f64]) -> Record {
     let mut measurement = Measurement::empty(workload.clone(), "sync");
     measurement.repeats = iops

@@ -47,14 +47,15 @@ fn two_runs_differ_and_the_medium_does_not() {
     assert!(pair.low.unwrap() < 0.95 && pair.high.unwrap() > 1.25, "{pair:?}");
     let days = pair.days.unwrap();
     assert!(days.measured == 0 && days.deviation >= days.prior.0, "{days:?}");
-    // Half as fast is no matter of days.
+    // A factor of two is more than days explain.
     let half = card("c", "1", &[499.0, 500.0, 501.0]);
     let c = compare(&[group("a", &[&a]), group("b", &[&half])], &Request::default()).unwrap();
     assert_eq!(c.primary().unwrap().pairs[0].verdict, PairVerdict::Worse);
 }
 
-/// Runs of an hour on a disturbed host: each of five lies off by 40 %, its repeats agree, and two of them are compared with the
-/// other three, or one with four: by what is assumed of days alone, 73 of 100 were told apart.
+/// Runs of an hour on a disturbed host. The mean of each of five varies by 40 %, while its repeats agree. Two runs are
+/// compared with the other three, or one with four. With the assumed variance of days alone, 73 of 100 pairs were told
+/// apart.
 #[test]
 fn runs_of_a_day_that_differ_much_are_not_told_apart() {
     let mut random = assay_stats::random::Generator::new(31);
@@ -78,7 +79,8 @@ fn runs_of_a_day_that_differ_much_are_not_told_apart() {
         // One standard error is 1.1 of 100.
         assert!(apart <= 33, "{first} against {}: {apart} of 400", 5 - first);
     }
-    // What an hour does not explain is told, and quiet runs are as before: what is assumed of days decides.
+    // Differences that the scatter within an hour does not explain are found. For quiet runs the assumed variance of
+    // days still decides.
     let of = |means: [f64; 5]| {
         let runs = means.iter().enumerate();
         let runs: Vec<Record> =

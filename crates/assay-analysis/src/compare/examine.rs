@@ -12,7 +12,8 @@ use crate::quantity::Quantity;
 use crate::resolution::resolution;
 use crate::{Reason, excluded};
 
-/// What a record has under a load, why that may win nothing, and what of it is left out.
+/// The figures of a record under a load, the reason if they may win nothing, and the reasons for parts that are left
+/// out.
 pub(super) fn run(
     record: &Record,
     days: &HostDays,

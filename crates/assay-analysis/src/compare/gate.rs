@@ -18,9 +18,9 @@ use crate::reading::Mark;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gate {
-    /// Whether what cannot be told fails, too.
+    /// Whether an undecided limit also fails the gate.
     pub unknown_fails: bool,
-    /// Each limit with what was found.
+    /// Each limit with its result.
     pub checks: Vec<Check>,
 }
 
@@ -36,7 +36,7 @@ impl Gate {
         self.cases().any(|case| case.answer == Answer::Failed)
     }
 
-    /// Whether there is a limit of which it cannot be told; one that no load could be judged by is such a one.
+    /// Whether a limit is undecided, or has no load to judge it by.
     #[must_use]
     pub fn unknown(&self) -> bool {
         let empty = self.checks.iter().any(|check| check.no_load);
@@ -52,7 +52,7 @@ pub struct Check {
     pub limit: Limit,
     /// A case for each load and group; empty where no load has the figure.
     pub cases: Vec<Case>,
-    /// Whether it cannot be told for that: no load has the figure in both groups.
+    /// Whether the limit is undecided because no load has the figure in both groups.
     pub no_load: bool,
 }
 
@@ -68,22 +68,22 @@ pub struct Case {
     pub group: usize,
     /// The pair of the comparison; `None` where the group has no figure.
     pub pair: Option<Pair>,
-    /// The smallest limit of this kind that a group without a change keeps in 80 of 100 comparisons with as wide an interval, as a
-    /// share of the reference; `None` where no interval decides.
+    /// The smallest limit of this kind that an unchanged group keeps in 80 of 100 comparisons with an interval of this
+    /// width, as a share of the reference; `None` where no interval decides.
     pub smallest: Option<f64>,
-    /// What is said.
+    /// The answer.
     #[serde(flatten)]
     pub answer: Answer,
 }
 
-/// What is said of a limit.
+/// Whether a limit is kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "answer", content = "why", rename_all = "snake_case")]
 pub enum Answer {
     /// The interval lies within the limit.
     Passed,
-    /// Not known.
+    /// Undecided.
     CannotTell(Doubt),
     /// The interval lies beyond the limit.
     Failed,
@@ -96,21 +96,21 @@ pub enum Answer {
 pub enum Doubt {
     /// The limit lies in the interval.
     Straddles,
-    /// The interval lies beyond the limit, and of so many that are judged at once one may by chance.
+    /// The interval lies beyond the limit, but not after the correction for the number of limits judged at once.
     Several,
-    /// One unit of a model says nothing of the model.
+    /// One unit of a model does not represent the model.
     OneUnit,
     /// There is no interval: a group has one value, or equal values.
     NoInterval,
     /// A figure is held by its bus, and the medium may be faster.
     BusHides,
-    /// The groups were measured with computers of different kinds, and no unit with both.
+    /// The groups were measured with computers of different kinds, and no unit was measured with both.
     OtherComputer,
     /// Several records of a group name neither model nor unit.
     UnknownMedia,
-    /// A figure is the best of several runs, and the other is none.
+    /// One figure is the best of several runs, and the other is not.
     BestOf,
-    /// A figure is not what it says.
+    /// A figure is not what it claims to be.
     Invalid,
     /// A medium is not genuine.
     Fake,
@@ -120,13 +120,10 @@ pub enum Doubt {
     NoFigure(Reason),
 }
 
-/// Judges groups against the first one by limits. `shown` is the comparison of these groups by this request; for
-/// figures other than its own, the groups are compared by the same rules. That any limit fails falsely has the chance of
-/// one interval (Holm 1979, "A simple sequentially rejective multiple test procedure"); that all are kept is said only
-/// where each is, and needs no correction.
-///
-/// # Errors
-/// [`CompareError::Primary`] where a limit names a load that the reference does not have.
+/// Judges groups against the first one by limits. `shown` is the comparison of these groups by this request. For
+/// figures other than its own, the groups are compared by the same rules. The probability that any limit fails falsely
+/// is that of one interval (Holm 1979, "A simple sequentially rejective multiple test procedure"). The statement that
+/// all limits are kept is made only if each one is kept, and needs no correction.
 pub fn gate(
     groups: &[Group<'_>],
     request: &Request,
@@ -143,7 +140,7 @@ pub fn gate(
         |case: &&Case| matches!(case.answer, Answer::Passed | Answer::Failed | Answer::CannotTell(Doubt::Straddles));
     let family = checks.iter().flat_map(|check| &check.cases).filter(by_interval).count();
     let mut together = vec![false; alone.len()];
-    // Each that fails with its share of the chance leaves more of it to the others.
+    // Each limit that fails at its share of the error probability leaves a larger share to the others.
     while alone.contains(&true) && family > 1 {
         let known = together.iter().filter(|fails| **fails).count();
         let share = (1.0 - request.level) / (family - known).max(1) as f64;
@@ -223,8 +220,8 @@ fn wanted(limit: &Limit, c: &Comparison, groups: &[Group<'_>]) -> Result<Option<
     Err(CompareError::Primary(LoadError { asked: Some(asked.clone()), why: None, in_one_group: true, known: there }))
 }
 
-/// Loads of which the reference has a figure and another group has none: all its records are left out under them. A
-/// record without a load beside it is left out under each.
+/// Loads for which the reference has a figure and another group has none, because all records of that group are left
+/// out under them. A record that is left out without naming a load is left out under each.
 fn missing(c: &Comparison) -> Vec<Case> {
     let lacks = |group: usize, title: &str, counts: &dyn Fn(&Reason) -> bool| {
         let mut sides = c.loads.iter().filter(|load| load.title == title).flat_map(|load| &load.sides);
@@ -234,7 +231,7 @@ fn missing(c: &Comparison) -> Vec<Case> {
         };
         !sides.any(|side| side.group == group) && c.groups[group].records.iter().all(is_out)
     };
-    // Some of its repeats may be left out, and it has a figure all the same.
+    // A record with some repeats left out still has a figure.
     let whole = |reason: &Reason| !matches!(reason, Reason::Repeats { .. } | Reason::BadValue { .. });
     let mut cases: Vec<Case> = Vec::new();
     for excluded in &c.excluded {
@@ -254,13 +251,15 @@ fn missing(c: &Comparison) -> Vec<Case> {
     cases
 }
 
-/// What an unchanged group may be found to differ by in four of five cases, as a part of half of its interval: the quotient of the
-/// quantile 0.8 and that of the level, of the normal distribution. Those of Student's distributions are less.
+/// The difference that an unchanged group stays within in four of five cases, as a part of half its interval: the 0.8
+/// quantile divided by the quantile of the level, both of the normal distribution. The quotients of Student's
+/// distributions are smaller.
 fn by_chance(level: f64) -> Option<f64> {
     Some(student_t(2.0 * 0.8 - 1.0, u32::MAX)? / student_t(level, u32::MAX)?)
 }
 
-/// The smallest limit that is kept without a change: half of the interval lies beyond what was found.
+/// The smallest limit that an unchanged group keeps: the limit has to be half an interval beyond the observed
+/// difference.
 fn smallest(limit: &Limit, load: &LoadComparison, pair: &Pair, level: f64) -> Option<f64> {
     let (low, high) = pair.low.zip(pair.high)?;
     let half = (high / low).ln() / 2.0 * (1.0 + by_chance(level)?);
@@ -268,8 +267,8 @@ fn smallest(limit: &Limit, load: &LoadComparison, pair: &Pair, level: f64) -> Op
     (half > 0.0 && half.is_finite()).then(|| if rises { half.exp_m1() } else { -(-half).exp_m1() })
 }
 
-/// The interval decides, by the rules of the comparison: a figure at the ceiling of its bus bounds the medium from
-/// below, what is invalid says nothing, and what is not genuine wins nothing.
+/// The interval decides, by the rules of the comparison: a figure at the ceiling of its bus is a lower bound of the
+/// medium, an invalid figure decides nothing, and a medium that is not genuine wins nothing.
 fn judge(limit: &Limit, load: &LoadComparison, pair: &Pair) -> Answer {
     let has = |group: usize, mark| load.sides.iter().any(|side| side.group == group && side.has(mark));
     if pair.verdict == PairVerdict::CannotTell(Why::Invalid) {
@@ -434,7 +433,8 @@ mod tests {
         assert_eq!(answers(&base, &slow, &["rate slower than 5% for w-1048576-8"]), [Answer::Failed], "by its name");
         let error = judged(&base, &slow, &["slower than 5% for trim"]).unwrap_err().to_string();
         assert!(error.contains("`trim`") && error.contains("random read 4 KiB; sequential write"), "{error}");
-        // What the reference has and the other lost is no pass; what only the other has is nobody's limit.
+        // A figure that the reference has and the other group lost is no pass. A figure that only the other group has
+        // is not limited.
         let lost = two("b", "2", &BASE, &[]);
         let gate = judged(&base, &lost, &["slower than 5%"]).unwrap();
         let said: Vec<&Answer> = gate.cases().map(|case| &case.answer).collect();
@@ -449,7 +449,7 @@ mod tests {
         let limit = Limit::parse("slower than 5% for write").unwrap();
         let gate = super::gate(&groups, &runs(), &shown, &[limit], false).unwrap();
         assert!(matches!(gate.checks[0].cases[..], [Case { answer: Answer::CannotTell(Doubt::NoFigure(_)), .. }]));
-        // A figure that nobody has cannot be judged.
+        // A figure that neither group has cannot be judged.
         let gate = judged(&base, &slow, &["durable lower than 5%"]).unwrap();
         assert!(gate.unknown() && gate.cases().count() == 0);
     }
@@ -473,7 +473,7 @@ mod tests {
         }
     }
 
-    /// Eight loads of which none changed, with limits that each is exactly at.
+    /// Eight unchanged loads, each with a limit that its true value lies exactly on.
     #[test]
     fn of_many_limits_hardly_one_fails_by_chance() {
         let loads: Vec<_> = (0..8).map(|at| workload(Op::Read, Pattern::Random, 4096 << at, 1)).collect();

@@ -13,7 +13,7 @@ use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::Mark;
 
-/// The group's figures, `None` where it has none, and what was left out.
+/// The group's figures, `None` where it has none, and the reasons for what is left out.
 pub(super) fn gather(
     at: usize,
     group: &Group<'_>,
@@ -30,7 +30,7 @@ pub(super) fn gather(
         excluded.extend(reasons.into_iter().map(leave_out));
         runs.extend(run.map(|(run, unsound)| (run, unsound.map(leave_out))));
     }
-    // What is unsound takes no part next to what is sound; alone, it is shown with its marks.
+    // Unsound runs are left out if there are sound ones; else they are shown with their marks.
     let sound = runs.iter().any(|(_, unsound)| unsound.is_none());
     let mut kept = Vec::with_capacity(runs.len());
     for (run, unsound) in runs {
@@ -62,9 +62,9 @@ impl Side {
     }
 }
 
-/// What is independent of each other in runs: of one unit its days, of several the units. Repeats of a run share what
-/// the run has in common, runs of a day the day, and days of a unit what the unit has (Kalibera and Jones 2013,
-/// "Rigorous benchmarking").
+/// The independent values in runs: the days of one unit, or the units where there are several. Repeats share the effect
+/// of their run, runs of a day that of the day, and days of a unit that of the unit (Kalibera and Jones 2013, "Rigorous
+/// benchmarking").
 fn values(runs: &[Run], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>)> {
     let mut units: Vec<&(String, String)> = Vec::new();
     for run in runs {

@@ -1,4 +1,4 @@
-//! What is compared, and how.
+//! The groups that are compared, and the options of a comparison.
 
 use assay_core::record::Record;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::note::Note;
 use crate::identity::{Identity, identity, names_model, short_name};
 use crate::quantity::Quantity;
 
-/// Groups are named by the letters of the alphabet; more of them are a matter for a ranking.
+/// Groups are named by the letters of the alphabet. For more groups, use a ranking.
 pub(crate) const MOST_GROUPS: usize = 26;
 
 /// Records that are compared as one.
@@ -19,7 +19,7 @@ pub struct Group<'a> {
     pub records: Vec<&'a Record>,
 }
 
-/// What makes a group of records that were named together.
+/// The rule that splits records named together into groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -43,10 +43,11 @@ pub struct Request {
     pub margin: f64,
     /// Confidence level of intervals, between 0 and 1.
     pub level: f64,
-    /// Whether the answer is about the runs as they were, where there is one of each, and not about the media on any day.
+    /// Whether the answer is about the two runs themselves, where there is one run in each group, and not about the
+    /// media on any day.
     pub runs: bool,
-    /// Whether two groups of one unit each are compared as units, whatever their models: whoever names two cards asks which of
-    /// them is better. Else the answer is about their models.
+    /// Whether two groups of one unit each are compared as units, whatever their models: a user who names two cards
+    /// asks which of the two is better. Else the answer is about their models.
     pub units: bool,
 }
 
@@ -57,18 +58,18 @@ impl Default for Request {
     }
 }
 
-/// Why nothing was compared.
+/// Why no comparison was made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
-    /// There is nothing to compare with.
+    /// There is only one group.
     #[error("one group is not enough: {name} ({}) has to be compared with something; name another", assay_core::units::counted(*.records, "record"))]
     OneGroup {
-        /// What there is.
+        /// The group.
         name: String,
         /// Records in it.
         records: usize,
     },
-    /// More than there are letters.
+    /// There are more groups than letters.
     #[error("{groups} groups are more than {MOST_GROUPS}; name fewer, or use assay rank")]
     TooManyGroups {
         /// How many.
@@ -126,7 +127,7 @@ pub fn split(named: &[Vec<Record>], by: By) -> Vec<Group<'_>> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// What is said of the records that [`split`] puts in no group, if there are any.
+/// A note on the records that [`split`] puts in no group, if there are any.
 #[must_use]
 pub fn nameless(named: &[Vec<Record>], by: By) -> Option<Note> {
     let mut records: Vec<String> =
@@ -136,7 +137,7 @@ pub fn nameless(named: &[Vec<Record>], by: By) -> Option<Note> {
     (by == By::Model && !records.is_empty()).then_some(Note::NoModel { records })
 }
 
-/// Refuses what cannot be compared whatever the figures.
+/// Refuses groups that cannot be compared, regardless of their figures.
 pub(super) fn check(groups: &[Group<'_>]) -> Result<(), CompareError> {
     if let [] | [_] = groups {
         let (name, records) = groups.first().map_or((String::new(), 0), |g| (g.name.clone(), g.records.len()));

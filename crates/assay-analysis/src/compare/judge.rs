@@ -1,4 +1,4 @@
-//! From a ratio with its interval to what may be said.
+//! Derives the verdict from a ratio and its interval.
 
 use assay_stats::rank::{Answer, Doubt};
 
@@ -6,10 +6,10 @@ use super::pair::Numbers;
 use super::report::{Pair, PairVerdict, Question, Side, Why};
 use crate::reading::Mark;
 
-/// The rules of honest comparison. A figure at the ceiling of its bus bounds the medium from below: that it is
-/// better can be said, that it is worse or equal cannot. What is invalid is compared with nothing, and what is not
-/// genuine wins nothing. What the records of the groups keep from an answer is `refused`: groups that were measured with computers
-/// of different kinds that no unit connects, or of media that nobody knows.
+/// The rules of honest comparison. A figure at the ceiling of its bus is a lower bound of the medium: it can show that
+/// the medium is better, but not that it is worse or equal. An invalid figure is compared with nothing, and a medium
+/// that is not genuine wins nothing. `refused` is the reason why the records of the groups allow no answer: the
+/// computers are of different kinds and no common unit connects them, or the media are unknown.
 pub(super) fn judge(
     first: &Side,
     second: &Side,
@@ -31,7 +31,8 @@ pub(super) fn judge(
         Answer::CannotTell(Doubt::Wide) if numbers.own_days => PairVerdict::CannotTell(Why::OwnDays),
         Answer::CannotTell(Doubt::Wide) => PairVerdict::CannotTell(Why::Wide),
     };
-    // How units of a model differ is assumed where one was measured: enough to tell models apart, not to call them equal.
+    // Where only one unit was measured, the variance between units is assumed. That is enough to tell models apart, but
+    // not to call them equal.
     let measured = match measured {
         PairVerdict::Same | PairVerdict::CannotTell(Why::Wide) if numbers.question == Question::Specimens => {
             PairVerdict::CannotTell(Why::OneUnit)
@@ -49,7 +50,7 @@ pub(super) fn judge(
         PairVerdict::Worse => bus.1,
         PairVerdict::BusTie | PairVerdict::CannotTell(_) => false,
     };
-    // The best of several runs against a mean: the one is above what its medium does on average, by nobody knows how much.
+    // The best of several runs against a mean: the best is above the mean of its medium by an unknown amount.
     let best = (first.has(Mark::BestOf), second.has(Mark::BestOf));
     let flattered = match measured {
         PairVerdict::Same => best.0 != best.1,

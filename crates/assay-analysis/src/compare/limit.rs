@@ -52,10 +52,10 @@ impl LimitSense {
     }
 }
 
-/// Why a limit is none.
+/// Why a limit cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LimitError {
-    /// It is not written like one.
+    /// The text does not have the form of a limit.
     #[error(
         "{} is not a limit; write `slower than 5%`, `p99 higher than 10%` or `rate lower than 5% for write 1 MiB`",
         quoted(.0)
@@ -76,10 +76,10 @@ pub enum LimitError {
 const MOST: f64 = 100.0;
 
 impl Limit {
-    /// Reads a limit: `[FIGURE] slower|faster|lower|higher than SHARE [for LOAD]`.
+    /// Parses a limit: `[FIGURE] slower|faster|lower|higher than SHARE [for LOAD]`.
     ///
     /// # Errors
-    /// [`LimitError`], one line that says what is wrong and how it is written.
+    /// [`LimitError`], one line that names the problem and the right form.
     pub fn parse(text: &str) -> Result<Self, LimitError> {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let form = || LimitError::Form(text.clone());

@@ -1,4 +1,4 @@
-//! Groups that are models: what they do, and which of two is better, is what the ranking says.
+//! Groups that are models. Their figures, and which of two is better, come from the ranking.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::rank::{DecidedLoad, RankOptions, Setting};
 
-/// Groups each of which is a model of its own.
+/// Groups that each hold one model of their own.
 pub(super) struct Models<'a> {
     setting: Setting<'a>,
     /// By group.
@@ -37,14 +37,14 @@ impl<'a> Models<'a> {
         Some(Self { setting: Setting::new(&records, &ask), names })
     }
 
-    /// What is said of them under a load; `None` where no figure of theirs counts.
+    /// The ranking under a load; `None` where none of their figures counts.
     pub(super) fn decided(&self, load: &Load, quantity: Quantity, primary: bool) -> Option<GroupsUnderLoad<'_>> {
         DecidedLoad::of(&self.setting, load, quantity, !primary)
             .map(|decided| GroupsUnderLoad { decided, names: &self.names })
     }
 }
 
-/// What is said of groups under a load.
+/// The ranking of groups under a load.
 pub(super) struct GroupsUnderLoad<'a> {
     decided: DecidedLoad,
     names: &'a [String],
@@ -82,8 +82,8 @@ impl GroupsUnderLoad<'_> {
         self.decided.models()
     }
 
-    /// The logarithm of the second side over the first, the ends of its interval, and whether they are told apart;
-    /// `None` where the ranking tells nothing of the two.
+    /// The logarithm of the second side over the first, the ends of its interval, and whether the difference is
+    /// significant; `None` where the ranking does not compare the two.
     pub(super) fn between(&self, first: &Side, second: &Side) -> Option<(f64, (f64, f64), bool)> {
         if first.excluded() || second.excluded() {
             return None;

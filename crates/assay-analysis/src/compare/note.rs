@@ -1,4 +1,4 @@
-//! What else could make a difference, and what a statement does not cover.
+//! Other causes of a difference, and the limits of a statement.
 
 use std::fmt;
 
@@ -6,29 +6,29 @@ use serde::Serialize;
 
 use crate::reading::Mark;
 
-/// Something that has to be known with a comparison. Text is as records give it.
+/// A caveat of a comparison. Text is as records give it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Note {
     /// Groups were measured on different hosts.
     Hosts {
-        /// Of each group, in order.
+        /// The hosts of each group, in order.
         of: Vec<String>,
     },
     /// Groups were in different slots.
     Slots {
-        /// Of each group, in order.
+        /// The slots of each group, in order.
         of: Vec<String>,
     },
     /// Groups were measured by different suites, or versions of one.
     Suites {
-        /// Of each group, in order.
+        /// The suites of each group, in order.
         of: Vec<String>,
     },
     /// Groups were measured by different programs, versions or engines.
     Tools {
-        /// Of each group, in order.
+        /// The programs of each group, in order.
         of: Vec<String>,
     },
     /// Writes are compared by the rate at which they were acknowledged, as some figures have no durable rate.
@@ -36,21 +36,21 @@ pub enum Note {
         /// Titles of the loads.
         loads: Vec<String>,
     },
-    /// Sources do not tell everything of the loads that are compared.
+    /// Sources do not state every property of the loads that are compared.
     NotTold {
-        /// Of each group, in order; empty where all is told.
+        /// The unstated properties of each group, in order; empty where all are stated.
         of: Vec<String>,
     },
-    /// Hosts did the same loads in different manners.
+    /// Hosts executed the same loads in different ways.
     Manners {
         /// Titles of the loads.
         loads: Vec<String>,
-        /// Of each group, in order; empty where none is told.
+        /// The ways of each group, in order; empty where none is stated.
         of: Vec<String>,
     },
     /// The same unit is in two groups.
     SameUnit {
-        /// Which.
+        /// The unit.
         unit: String,
     },
     /// Records of a group do not say which unit they are of, and count as one.
@@ -72,8 +72,8 @@ pub enum Note {
         /// Their ids.
         records: Vec<String>,
     },
-    /// Groups rest on one run each: nothing is said of other runs, and the error that is stated holds for repeats that
-    /// are independent of each other.
+    /// Groups consist of one run each. The comparison does not cover other runs, and the stated error holds for repeats
+    /// that are independent of each other.
     OneRun {
         /// Their indices.
         groups: Vec<usize>,
@@ -89,12 +89,12 @@ pub enum Note {
     Doubtful {
         /// Id of the record.
         record: String,
-        /// How much it weighs.
+        /// Its severity.
         mark: Mark,
         /// Why.
         causes: Vec<String>,
     },
-    /// Some figures are published ones, of which the circumstances are known in part only.
+    /// Some figures are published ones, whose circumstances are only partly known.
     Published {
         /// Indices of groups that hold some.
         groups: Vec<usize>,

@@ -73,12 +73,12 @@ pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison], usual: bool)
     notes
 }
 
-/// Whether groups differ in a property: what each has of it. Nothing is said where some do not know it.
+/// The values of a property in each group, where groups differ. `None` where the known values are equal.
 fn differ(groups: &[Group<'_>], of: impl Fn(&Record) -> Option<String>) -> Option<Vec<String>> {
     differing(groups.iter().map(|g| g.records.iter().filter_map(|r| of(r)).collect()).collect())
 }
 
-/// What each group has of a property, where groups that know it differ.
+/// The values of a property in each group, where the groups that know it differ.
 fn differing(sets: Vec<BTreeSet<String>>) -> Option<Vec<String>> {
     let known: Vec<&BTreeSet<String>> = sets.iter().filter(|set| !set.is_empty()).collect();
     let all_equal = known.windows(2).all(|pair| pair[0] == pair[1]);
@@ -88,7 +88,7 @@ fn differing(sets: Vec<BTreeSet<String>>) -> Option<Vec<String>> {
     (!all_equal).then(|| sets.iter().map(words).collect())
 }
 
-/// Program, version and engine; one that is its own engine is named once.
+/// Program, version and engine. A program that is its own engine is named once.
 fn tool(record: &Record) -> String {
     let tool = &record.tool;
     let engine = if tool.engine == tool.name { "" } else { &tool.engine };
@@ -96,7 +96,7 @@ fn tool(record: &Record) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What the sources of a group's figures do not tell of the loads that are compared.
+/// The properties of the compared loads that the sources of a group's figures do not state.
 fn not_stated(at: usize, groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<&'static str> {
     let mut what = BTreeSet::new();
     for load in loads {
@@ -109,7 +109,7 @@ fn not_stated(at: usize, groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<
     what.into_iter().collect()
 }
 
-/// Loads that the groups did in different manners; those of which the same is said are named together.
+/// Adds the loads that the groups executed in different ways. Loads with the same differences share one note.
 fn manners(groups: &[Group<'_>], loads: &[LoadComparison], notes: &mut Vec<Note>) {
     for load in loads {
         let of_group = |at: usize| -> BTreeSet<String> {
@@ -149,7 +149,7 @@ fn doubts(record: &Record, loads: &[LoadComparison]) -> Option<Note> {
     let runs = loads.iter().flat_map(|l| &l.sides).flat_map(|s| &s.runs).filter(|run| run.record == record.id);
     let mark =
         runs.flat_map(|run| &run.marks).copied().filter(|m| *m >= Mark::Suspect && *m != Mark::Published).max()?;
-    // How a run ended is told by itself.
+    // The end of a run is reported separately.
     if matches!(mark, Mark::Failed | Mark::Unfinished) {
         return None;
     }

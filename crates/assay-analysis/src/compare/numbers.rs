@@ -11,10 +11,10 @@ use super::question::question;
 use super::report::{Basis, Method, Question, Side};
 use super::telling::of_models;
 
-/// Numbers with the indices of the sides they are about.
+/// Numbers of a pair, with the indices of its sides.
 pub(super) type Indexed = (usize, usize, Numbers);
 
-/// Options of the mathematics.
+/// Options of the statistics.
 pub(super) fn options(request: &Request, more_is_better: bool) -> Result<Options, CompareError> {
     if !(request.margin >= 0.0 && request.margin.is_finite()) {
         return Err(CompareError::Options("the margin has to be zero or more".to_owned()));
@@ -37,8 +37,8 @@ fn widen(options: Options) -> Options {
     Options { alpha: options.alpha / UNTIL_NARROW, ..options }
 }
 
-/// What is said of all pairs of sides, by their indices, how their intervals were made, and whether some were made
-/// wider. Of models the ranking tells; with `as_runs` two single runs are compared as they were.
+/// The numbers of all pairs of sides, the method of their intervals, and whether some intervals were widened. Pairs of
+/// models take their numbers from the ranking. With `as_runs` two single runs are compared as they were.
 pub(super) fn pairs(
     sides: &[Side],
     decided: Option<&GroupsUnderLoad<'_>>,
@@ -85,7 +85,7 @@ pub(super) fn pairs(
         _ => Method::WelchBonferroni,
     };
     let mut widened = false;
-    // Repeats, runs and units differ by different variances, which are not to be shared.
+    // Repeats, runs and units have different variances, which must not be pooled.
     let alone = Options { alpha: options.alpha / places.len() as f64, ..*options };
     let all = places.into_iter().zip(known).map(|((a, b), known)| {
         if let Some(known) = known {
@@ -102,15 +102,16 @@ pub(super) fn pairs(
     Ok((method, all, widened))
 }
 
-/// So many groups are all told of against each other; of more, each against the first.
+/// Up to this many groups, the values needed are computed for all pairs; with more groups, only for pairs with the
+/// first.
 const FEW: usize = 5;
 
-/// Whether it is told what would tell the pairs of a side: each number takes some milliseconds.
+/// Whether the number of values needed is computed for the pairs of a side: each computation takes some milliseconds.
 fn asks_what_would_tell(sides: usize, first: usize) -> bool {
     sides <= FEW || first == 0
 }
 
-/// What values are.
+/// A name for the values of a basis.
 fn of_values(basis: Basis) -> &'static str {
     match basis {
         Basis::Repeats => "repeats of one run",
@@ -120,8 +121,8 @@ fn of_values(basis: Basis) -> &'static str {
     }
 }
 
-/// Geometric mean of values with its interval at `level`. Of repeats it holds where none depends on the one before it,
-/// which the few that there are cannot show. With `until_narrow` the values ended when their interval was narrow.
+/// Geometric mean of values with its interval at `level`. For repeats the interval holds if they are independent, which
+/// a few repeats cannot show. With `until_narrow` the values ended when their interval was narrow.
 pub(super) fn estimate(values: &[f64], level: f64, basis: Basis, until_narrow: bool) -> Option<Estimate> {
     let mut estimate = if until_narrow { geometric_until_known(values)? } else { geometric(values)? };
     let condition = match (basis, until_narrow) {

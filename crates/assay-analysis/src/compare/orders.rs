@@ -1,4 +1,4 @@
-//! Which models the comparison tells apart: what no race and no purchase goes against.
+//! Which models the comparison tells apart. No race and no purchase contradicts it.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use super::report::{PairVerdict, Why};
 use crate::load::Load;
 use crate::quantity::Quantity;
 
-/// What `assay compare --by model` says of pairs of models.
+/// The verdicts of `assay compare --by model` on pairs of models.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Orders {
     /// The better one, then the other.
     better: BTreeSet<(String, String)>,
-    /// Pairs of which it cannot tell, each in both orders.
+    /// Undecided pairs, each in both orders.
     open: BTreeSet<(String, String)>,
-    /// Pairs of which it cannot tell as nothing connects their computers, each in both orders.
+    /// Pairs that are undecided because no common unit connects their computers, each in both orders.
     apart: BTreeSet<(String, String)>,
 }
 
 impl Orders {
-    /// What is said of these records under a load.
+    /// Compares the models of these records under a load.
     pub(crate) fn of(records: &[Record], load: &Load, quantity: Quantity) -> Self {
         let named = [records.to_vec()];
         let groups = split(&named, By::Model);
@@ -49,13 +49,13 @@ impl Orders {
         others.into_iter().any(|other| self.better.contains(&(other.to_owned(), model.to_owned())))
     }
 
-    /// Two of these models that were measured with computers which nothing connects.
+    /// Two of these models whose computers no common unit connects.
     pub(crate) fn apart(&self, models: &[&str]) -> Option<(String, String)> {
         let among = |(a, b): &&(String, String)| models.contains(&a.as_str()) && models.contains(&b.as_str());
         self.apart.iter().find(among).cloned()
     }
 
-    /// Those of `others` that the comparison does not separate from `model`: it cannot tell which is better.
+    /// The models of `others` that the comparison does not separate from `model`: it cannot tell which is better.
     pub(crate) fn not_separated<'a>(&self, model: &str, others: impl IntoIterator<Item = &'a str>) -> Vec<String> {
         let open = |other: &&str| self.open.contains(&(model.to_owned(), (*other).to_owned()));
         others.into_iter().filter(open).map(str::to_owned).collect()

@@ -32,11 +32,11 @@ pub(super) struct Numbers {
     pub(super) own_days: bool,
     /// What the ratio of the models may be, where two units of different ones were compared as units.
     pub(super) models: Option<(f64, f64)>,
-    /// What would tell, whatever was answered.
+    /// The number of values that would settle the answer, computed for any answer.
     pub(super) needed: Option<Needed>,
 }
 
-/// The library compares the first with the second; people read what comes second against their reference.
+/// The library compares the first with the second. People compare the second with the first, which is their reference.
 pub(super) fn inverted(c: &Comparison) -> Comparison {
     Comparison { ratio: 1.0 / c.ratio, low: c.high.map(|high| 1.0 / high), high: c.low.map(|low| 1.0 / low), ..*c }
 }
@@ -68,10 +68,11 @@ pub(super) fn pair(
 ) -> Result<Numbers, Refusal> {
     let question = question(first, second, as_units);
     let welch = inverted(&rank::compare(&first.values, &second.values, options)?);
-    // Copies of a value are no repeats, whatever days do; one value without repeats has no interval of its own.
+    // Copies of a value are not repeats, whatever the variance of days. One value without repeats has no interval of
+    // its own.
     let bare = matches!(welch.answer, Answer::CannotTell(Doubt::NoSpread | Doubt::SingleValue));
     let one_each = first.runs.len() == 1 && second.runs.len() == 1;
-    // The question is about the runs as they were, of any media.
+    // The question is about these runs only, of any media.
     if as_runs && one_each {
         let found = Numbers { series: SeriesUse::SingleRuns, ..numbers(Question::Runs, &welch) };
         return Ok(as_printed(found, (first, second), options));
@@ -102,7 +103,7 @@ pub(super) fn pair(
             with_days((question, c), unshared_days_of_same(first, second), options)
         }
         Question::Specimens => {
-            // Of several units, their own spread; of one, the prior of units, which holds days and repeats.
+            // Several units have their own spread. One unit has the prior of units, which includes days and repeats.
             let known = |side: &Side| if units(side).len() > 1 { squared_error(&side.values) } else { 0.0 };
             let single = [first, second].iter().filter(|side| units(side).len() == 1).count();
             let half = specimens(1.0 - options.alpha, single, known(first) + known(second)).unwrap_or(f64::INFINITY);
@@ -114,13 +115,13 @@ pub(super) fn pair(
             let weights = 1.0 / days_of(first) as f64 + 1.0 / days_of(second) as f64;
             let level = 1.0 - options.alpha;
             let pooled = || days.half(level, weights).map(|half| (half, days.assumed()));
-            // Days of one unit are of one kind; two units may have days of their own.
+            // All days of one unit have one variance; the days of two units may have different ones.
             let found = if question == Question::Units { two_units(first, second, level) } else { pooled() };
             let (half, assumed) = found.unwrap_or((f64::INFINITY, days.assumed()));
             let as_they_were = welch.low.zip(welch.high).filter(|_| one_each);
-            // What single runs did by themselves is never told more narrowly than their repeats allow.
+            // The interval of single runs is never narrower than their repeats allow.
             let half = as_they_were.map_or(half, |(low, high)| half.max((high / low).ln() / 2.0));
-            // Nor several, where few days are known, than the runs of a day allow.
+            // Nor is that of several runs, where few days are known, narrower than the runs of one day allow.
             let few = assumed > 0.0 || days.measured() < ENOUGH_DAYS;
             let of_runs = if few { runs_of_a_day(first, second, level) } else { None };
             let half = of_runs.map_or(half, |of_runs| half.max(of_runs));
@@ -145,8 +146,8 @@ fn two_units(first: &Side, second: &Side, level: f64) -> Option<(f64, f64)> {
     half_between(&first, &second, level)
 }
 
-/// With what days take from all units of a side, where the sides were measured on different ones: so many variances of a day,
-/// of which nothing is known.
+/// Adds the effect that a day has on all units of a side, where the sides were measured on different days. `common` is
+/// the number of day variances to add; the variance of a day is assumed.
 fn with_days((question, c): (Question, Comparison), common: f64, options: &Options) -> Numbers {
     let Some((low, high)) = c.low.zip(c.high).filter(|_| common > 0.0) else { return numbers(question, &c) };
     let assumed = student_t(1.0 - options.alpha, PRIOR_DEGREES as u32).unwrap_or(f64::INFINITY) * PRIOR_DEVIATION;
@@ -156,10 +157,10 @@ fn with_days((question, c): (Question, Comparison), common: f64, options: &Optio
     Numbers { own_days, ..numbers(question, &wide) }
 }
 
-/// Degrees of freedom of an error that is known. Of very many the quantile takes minutes, and is the same.
+/// Degrees of freedom of a known error. With very many degrees the quantile takes minutes, and its value is the same.
 const OF_PRINTED: u32 = 1_000;
 
-/// With the steps in which the figures of each side were printed, which all values of a side have in common.
+/// Adds the rounding error of printed figures, which all values of a side have in common.
 fn as_printed(found: Numbers, (first, second): (&Side, &Side), options: &Options) -> Numbers {
     let own = |side: &Side| uniform(side.runs.iter().map(|run| run.resolution).fold(0.0, f64::max));
     let common = own(first) + own(second);
@@ -177,7 +178,7 @@ fn of_two_models(first: &Side, second: &Side) -> bool {
     model(first) != model(second)
 }
 
-/// The interval of the ratio of two models, by one unit of each: units are assumed to differ.
+/// The interval of the ratio of two models by one unit of each, with the assumed variance between units.
 fn of_models(ratio: f64, options: &Options) -> Option<(f64, f64)> {
     let half = specimens(1.0 - options.alpha, 2, 0.0)?;
     Some((ratio * (-half).exp(), ratio * half.exp()))
@@ -191,12 +192,12 @@ fn differ(answer: Answer) -> Option<bool> {
     }
 }
 
-/// The same units on both sides.
+/// Compares each unit with itself, where the same units are on both sides.
 fn each_with_itself(first: &Side, second: &Side, n: (usize, usize), options: &Options) -> Comparison {
     let differences = differences(first, second);
     let count = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / count;
-    // Means of several days vary by less than a day. Enough pairs show that themselves.
+    // Means of several days vary by less than a day. Enough pairs show that variance themselves.
     let of_a_day = |side: &Side| days_of_each(side).iter().map(|days| 1.0 / *days as f64).sum::<f64>() / count;
     let weights = if differences.len() < ENOUGH_PAIRS { (of_a_day(first) + of_a_day(second)) / 2.0 } else { 1.0 };
     let paired = scatter_of_days(first, second).paired(&differences);

@@ -9,14 +9,15 @@ use super::report::{Question, Side};
 /// A unit: its model and its name.
 type Unit = (String, String);
 
-/// What the answer about two sides is about; `as_units` where two units are compared as such, whatever their models.
+/// The subject of the answer about two sides; with `as_units` two units are compared as units, regardless of their
+/// models.
 pub(super) fn question(first: &Side, second: &Side, as_units: bool) -> Question {
     let (a, b) = (units(first), units(second));
     let models: BTreeSet<&str> = a.union(&b).map(|(model, _)| model.as_str()).collect();
     match (a.len(), b.len()) {
         (1, 1) if a == b => Question::Runs,
         (1, 1) if models.len() == 1 => Question::Units,
-        // One value has no interval as a unit; what is assumed of units of a model is one.
+        // A unit with a single value has no interval of its own, but the assumed variance of units gives one.
         (1, 1) if as_units && first.values.len() > 1 && second.values.len() > 1 => Question::Units,
         (1, _) | (_, 1) if models.len() == 1 => Question::UnitAgainstOthers,
         (1, _) | (_, 1) => Question::Specimens,

@@ -1,4 +1,4 @@
-//! What a comparison says, as data.
+//! The result of a comparison, as data.
 
 use assay_core::estimate::Estimate;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::needed::Needed;
 use crate::quantity::Quantity;
 use crate::reading::Mark;
 
-/// The whole answer.
+/// A comparison of groups.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
@@ -18,18 +18,18 @@ pub struct Comparison {
     pub level: f64,
     /// Ratios up to this do not matter: 0.03 is 3 %.
     pub margin: f64,
-    /// What is compared; the first is the reference.
+    /// The compared groups; the first is the reference.
     pub groups: Vec<GroupInfo>,
     /// Loads that at least two groups have; one is primary, the others are exploratory.
     pub loads: Vec<LoadComparison>,
-    /// What takes no part, and why.
+    /// Figures that are left out, and why.
     pub excluded: Vec<Excluded>,
-    /// What else could make a difference, or limits what is said.
+    /// Other causes of a difference, and limits of the answers.
     pub notes: Vec<Note>,
 }
 
 impl Comparison {
-    /// Index of the group that an excluded record is of.
+    /// Index of the group of an excluded record.
     #[must_use]
     pub fn group_of(&self, excluded: &Excluded) -> Option<usize> {
         self.groups.iter().position(|group| group.records.contains(&excluded.record))
@@ -41,7 +41,7 @@ impl Comparison {
         self.loads.iter().find(|load| load.primary)
     }
 
-    /// Whether anything could be compared by figures that hold: neither invalid nor of a fake.
+    /// Whether a comparison was made with sound figures, which are neither invalid nor from a fake medium.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         let unsound = |verdict| matches!(verdict, PairVerdict::CannotTell(Why::Invalid | Why::Fake));
@@ -49,7 +49,7 @@ impl Comparison {
     }
 }
 
-/// A group. Text is as media and users gave it: make it harmless before it is shown.
+/// A group. Text is as media and users gave it: escape it before it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupInfo {
@@ -65,19 +65,19 @@ pub struct GroupInfo {
     pub records: Vec<String>,
 }
 
-/// A load, and what the groups did under it.
+/// A load, and the figures of the groups under it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadComparison {
-    /// In words.
+    /// The load as text.
     pub title: String,
-    /// As data.
+    /// The load as data.
     pub load: Load,
-    /// Which figure of it.
+    /// The figure that is compared.
     pub quantity: Quantity,
     /// Whether more of it is better.
     pub more_is_better: bool,
-    /// Whether the answer is about it. All others are exploratory: their intervals hold one by one.
+    /// Whether this load decides. All other loads are exploratory: their intervals hold one by one.
     pub primary: bool,
     /// How the intervals of ratios were made.
     pub method: Method,
@@ -92,7 +92,7 @@ pub struct LoadComparison {
     pub pairs: Vec<Pair>,
 }
 
-/// What the answer about a pair is about, as what was measured allows.
+/// The subject of the answer about a pair, which depends on what was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -107,7 +107,7 @@ pub enum Question {
     SameUnits,
     /// Several units against several others: their models, or parts of one.
     Models,
-    /// Two models of which one unit was measured, or of both: that says nothing of the models.
+    /// Two models, with one unit measured of at least one of them: this does not represent the models.
     Specimens,
 }
 
@@ -124,7 +124,7 @@ pub enum Method {
     WelchBonferroni,
 }
 
-/// What the values of a group are, and so what a statement about it is about.
+/// The kind of the values of a group, which determines the subject of a statement about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -145,15 +145,15 @@ pub enum Basis {
 pub struct Side {
     /// Index of the group.
     pub group: usize,
-    /// What the values are.
+    /// The kind of the values.
     pub basis: Basis,
-    /// Their geometric mean.
+    /// The geometric mean of the values.
     pub estimate: Option<Estimate>,
-    /// What is compared.
+    /// The compared values.
     pub values: Vec<f64>,
-    /// What it comes from: every point of every run.
+    /// The source of the values: every point of every run.
     pub runs: Vec<Run>,
-    /// What stands against its figures.
+    /// Caveats of the figures.
     pub marks: Vec<Mark>,
 }
 
@@ -163,7 +163,7 @@ impl Side {
         self.basis == Basis::Repeats && self.runs.iter().any(|run| run.until_narrow)
     }
 
-    /// Whether it wins nothing: nothing sound stands in it.
+    /// Whether the side wins nothing, because no sound figure is in it.
     pub(super) fn excluded(&self) -> bool {
         self.marks.iter().any(|mark| mark.excludes())
     }
@@ -184,7 +184,7 @@ pub struct Run {
     /// The day of its unit and the host, by one name ([`assay_stats::days`]).
     #[serde(skip)]
     pub day: Option<String>,
-    /// The step in which its figure was printed, as a share of it; 0 of none.
+    /// The step in which its figure was printed, as a share of the figure; 0 for a figure that was not rounded.
     #[serde(skip)]
     pub resolution: f64,
     /// The host it was made at.
@@ -193,14 +193,14 @@ pub struct Run {
     /// The kind of computer it was made with.
     #[serde(skip)]
     pub computer: Option<String>,
-    /// Whether it names neither model nor unit: nobody knows whether two such are of one medium.
+    /// Whether the record names neither model nor unit: it is unknown whether two such records are of one medium.
     #[serde(skip)]
     pub nameless: bool,
     /// The values of its repeats.
     pub points: Vec<f64>,
     /// Whether their number was decided by how narrow their interval was (`--confidence`).
     pub until_narrow: bool,
-    /// What stands against them.
+    /// Caveats of these values.
     pub marks: Vec<Mark>,
 }
 
@@ -212,7 +212,7 @@ pub struct Pair {
     pub first: usize,
     /// Index of the other.
     pub second: usize,
-    /// What is answered.
+    /// The subject of the answer.
     pub question: Question,
     /// The second over the first.
     pub ratio: f64,
@@ -220,24 +220,24 @@ pub struct Pair {
     pub low: Option<f64>,
     /// Upper end of its interval; null where there is none.
     pub high: Option<f64>,
-    /// What the interval takes of other days; null where units vary by more than days do.
+    /// The variance of days in the interval; null where units vary by more than days do.
     pub days: Option<Days>,
-    /// The two runs as they were, where there is one of each: their repeats say nothing of another day.
+    /// The two runs by themselves, where each side has one run: their repeats do not cover another day.
     pub runs: Option<Runs>,
     /// Whether the spread between the runs of the reference decided.
     pub series: SeriesUse,
-    /// Where two units of different models were compared as units: the interval of the ratio of their models, of which one unit
-    /// each says little. Units of a model are assumed to differ by 15 %.
+    /// The interval of the ratio of the two models, where two units of different models were compared as units. One
+    /// unit says little about its model; units of a model are assumed to differ by 15 %.
     pub models: Option<(f64, f64)>,
     /// Values in the first and in the second.
     pub n: (usize, usize),
-    /// What is said.
+    /// The verdict.
     pub verdict: PairVerdict,
-    /// Whether the interval excludes equality, however little the difference is.
+    /// Whether the interval excludes equality, however small the difference is.
     pub significant: bool,
-    /// Whether the better one is held by its bus: without it, it is better by even more.
+    /// Whether the better side is limited by its bus, so that it may be even better without it.
     pub at_least: bool,
-    /// What would tell, where it cannot be told and more values would.
+    /// The number of values that would settle the answer, where it is undecided and more values would settle it.
     pub needed: Option<Needed>,
 }
 
@@ -247,26 +247,26 @@ pub struct Pair {
 pub struct Days {
     /// Deviation of logarithms of a run's mean; 0.03 is 3 %.
     pub deviation: f64,
-    /// Degrees of freedom that were measured: days of units less one each.
+    /// Measured degrees of freedom: for each unit, its days minus one.
     pub measured: u32,
-    /// Deviation that is assumed beside them, and what it counts for: nothing where enough days were measured.
+    /// The assumed deviation, and its weight in degrees of freedom, which is 0 where enough days were measured.
     pub prior: (f64, f64),
 }
 
-/// What the runs of the reference are used for, where runs are compared as they were.
+/// The use of the runs of the reference, where single runs are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum SeriesUse {
-    /// They are not asked: the answer is about other days, or about several units.
+    /// They are not used: the answer is about other days, or about several units.
     NotAsked,
-    /// The repeats of two single runs decide, which say nothing of how much runs differ.
+    /// The repeats of two single runs decide. They do not show how much runs differ.
     SingleRuns,
     /// Their spread decides.
     Decides(Series),
-    /// They do not decide, for this reason: what other days may change is assumed.
+    /// They do not decide, for this reason. The variance of days is assumed.
     Unusable {
-        /// Why.
+        /// The reason.
         why: NoSeries,
     },
 }
@@ -288,11 +288,11 @@ pub enum NoSeries {
     Few,
     /// A run does not say its day.
     Undated,
-    /// Runs of several hosts or computers, or of one that is not named.
+    /// The runs are of several hosts or computers, or of one without a name.
     Hosts,
-    /// Of one day or two, and the other group is of another.
+    /// The runs are of one or two days, and the other group is of another day.
     Days,
-    /// Equal figures: copies, and no runs.
+    /// The figures are equal: they are copies, not runs.
     Equal,
 }
 
@@ -300,8 +300,8 @@ pub enum NoSeries {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
-    /// Deviation of the logarithm of a run's mean: 0.03 is 3 %. Between runs of one day where both sides are of that day, else
-    /// between single runs on different days.
+    /// Deviation of the logarithm of a run's mean: 0.03 is 3 %. It is between runs of one day where both sides are of
+    /// that day, else between single runs on different days.
     pub deviation: f64,
     /// Runs of the reference.
     pub runs: usize,
@@ -317,11 +317,11 @@ pub struct Runs {
     pub low: f64,
     /// Upper end of the ratio.
     pub high: f64,
-    /// Whether they differ beyond the margin, or lie within it; null where neither is known.
+    /// Whether they differ beyond the margin (true) or lie within it (false); null where neither is known.
     pub differ: Option<bool>,
 }
 
-/// What is said of the second group against the first.
+/// The verdict on the second group against the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "answer", content = "why", rename_all = "snake_case")]
@@ -361,9 +361,9 @@ pub enum Why {
     OtherComputer,
     /// Several records of a group name neither model nor unit: they may be several media, or one again and again.
     UnknownMedia,
-    /// The better one, or one of two equal ones, is the best of several runs, and the other is none.
+    /// The better one, or one of two equal ones, is the best of several runs, and the other is not.
     BestOf,
-    /// A figure is not what it says.
+    /// A figure is not what it claims to be.
     Invalid,
     /// The better one is not genuine.
     Fake,

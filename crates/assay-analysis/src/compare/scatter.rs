@@ -12,12 +12,13 @@ pub(super) fn days(first: &Side, second: &Side) -> RunVariance {
     RunVariance::of(runs(first).chain(runs(second)))
 }
 
-/// Half of the interval, at `level`, of the difference of logarithms of two sides, by how single runs of one day differ on both:
-/// with `k` runs on each of `d` days, the mean of a side has `∑ 1/k / d²` of the variance of a run, as if days did nothing.
-/// `None` where no day has two runs, or where those are equal.
+/// Half of the interval, at `level`, of the difference of logarithms of two sides, from the variance of single runs
+/// within a day on both sides. With `k` runs on each of `d` days, the mean of a side has `∑ 1/k / d²` of the variance
+/// of a run, if days have no effect. `None` where no day has two runs, or where those are equal.
 ///
-/// What is assumed of days is much less than what a disturbed host does to the runs of an hour: of real runs of one medium that
-/// differ by factors of 1.2 to 4, split into two groups, 6 to 12 of 100 loads were told apart by it alone.
+/// The assumed variance of days is much smaller than the effect of a disturbed host on the runs of an hour. Real runs
+/// of one medium that differ by factors of 1.2 to 4 were split into two groups, and with that variance alone 6 to 12 of
+/// 100 loads were told apart.
 pub(super) fn runs_of_a_day(first: &Side, second: &Side, level: f64) -> Option<f64> {
     let all: [Vec<Day<'_>>; 2] = [first, second].map(|side| runs(side).flat_map(day::days).collect());
     let of_day = |day: &Day<'_>| day.runs.iter().map(|run| log_mean_of(run.values)).collect::<Vec<f64>>();

@@ -101,7 +101,7 @@ fn the_bus_bounds_from_below() {
     assert_eq!(verdict(&fast, &held(&slow)), PairVerdict::CannotTell(Why::BusHides));
     // As fast as one that is held: it may be faster.
     assert_eq!(verdict(&slow, &held(&card("c", "3", &SLOW))), PairVerdict::CannotTell(Why::BusHides));
-    // Of latency, what is held by the bus is at most this.
+    // For latency, a figure that is limited by the bus is an upper bound.
     let request = Request { quantity: Some(Quantity::P99Ns), ..Request::default() };
     let slow = held(&card("d", "1", &[970.0, 1000.0, 1030.0]));
     let fast = card("e", "2", &[1900.0, 2000.0, 2100.0]);
@@ -288,8 +288,8 @@ fn nuisances_are_told() {
     assert!(c.notes.contains(&Note::SeveralModels { group: 1, models: 2 }));
 }
 
-/// For how many completions was waited, on which processors, and polled for or not: the same load, of which figures are
-/// compared, and whoever reads the comparison is told.
+/// A difference in the completions awaited at once, the processors, or polling does not make another load. The figures
+/// are compared, and a note tells the reader of the difference.
 #[test]
 fn loads_that_were_done_in_different_manners_are_named() {
     let (a, mut b) = (card("a", "1", &SLOW), card("b", "2", &SLOW));
@@ -317,7 +317,7 @@ fn loads_that_were_done_in_different_manners_are_named() {
     b.measurements[0].workload.cpus = Cpus::default();
     b.measurements[0].workload.poll = true;
     assert!(notes_of(&a, &b)[0].to_string().ends_with(", completions polled"));
-    // Nothing is known of how others do it.
+    // The way an imported figure was measured is unknown.
     b.source = Some(Source::default());
     assert_eq!(notes_of(&a, &b), []);
 }
@@ -422,7 +422,7 @@ fn repeats(dice: &mut Generator, mean: f64, noise: f64, wish: f64) -> Vec<f64> {
     values
 }
 
-/// Share of pairs of cards, the second so many times as fast, that are called different.
+/// Share of pairs of cards that are called different, where the second card is `ratio` times as fast.
 fn called_different(dice: &mut Generator, ratio: f64, noise: f64, wish: f64, margin: f64, of: u32) -> f64 {
     let request = Request { margin, ..runs() };
     let mut measured = |id: &str, mean: f64| {
@@ -442,8 +442,8 @@ fn called_different(dice: &mut Generator, ratio: f64, noise: f64, wish: f64, mar
 
 #[test]
 fn equal_cards_are_not_called_different_in_more_than_5_of_100() {
-    // One standard error of 2000 at 5 % is 0.0049. Without a margin, every significant difference counts; noise as
-    // large as what was asked for is the worst case of the rule that ends repeats.
+    // One standard error of 2000 at 5 % is 0.0049. Without a margin, every significant difference counts. Noise as
+    // large as the requested width is the worst case of the rule that ends repeats.
     let mut dice = Generator::new(11);
     for (noise, wish, margin) in [(0.01, 0.01, 0.0), (0.01, 0.01, 0.03), (0.02, 0.02, 0.03), (0.05, 0.05, 0.03)] {
         let share = called_different(&mut dice, 1.0, noise, wish, margin, 2000);
@@ -577,7 +577,7 @@ fn two_cards_of_different_models_are_compared_as_cards() {
         (Question::Specimens, PairVerdict::Better),
         "one value is judged as before"
     );
-    // As they were, whatever they are of: same can be said.
+    // Compared as runs, regardless of what they measured: they can be called the same.
     let runs = of(460.0, false, true);
     assert_eq!((runs.question, runs.verdict, runs.models), (Question::Runs, PairVerdict::Same, None));
 }

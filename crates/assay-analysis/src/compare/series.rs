@@ -15,18 +15,19 @@ use super::report::{NoSeries, Series, Side};
 /// Fewest runs of the reference whose spread decides, and fewest days if the other side has a day of its own.
 const FEWEST: usize = 3;
 
-/// Whether each side is of one unit.
+/// Whether each side has runs of one unit only.
 pub(super) fn one_unit_each(first: &Side, second: &Side) -> bool {
     units(first).len() == 1 && units(second).len() == 1
 }
 
-/// Compares the second side with the runs of the first by Student's interval of a further run. The first side needs three dated
-/// runs of one unit at one host, and the second side has to be of one unit at the same host. If all runs are of one day, the spread
-/// between the runs of that day decides. If the first side has three days or more, the spread of single runs between days decides, with one
-/// degree of freedom less than days, because runs of a day are alike. The repeats of a single second run set the least width.
+/// Compares the second side with the runs of the first by Student's interval of a further run. The first side needs
+/// three dated runs of one unit at one host, and the second side has to be of one unit at the same host. If all runs
+/// are of one day, the spread between the runs of that day decides. If the first side has three days or more, the
+/// spread of single runs between days decides, with the number of days minus one as degrees of freedom, because runs of
+/// a day are alike. The repeats of a single second run set the smallest width.
 ///
-/// It holds for runs that are independent of each other and normal on a logarithmic scale: not where a host gets slower by the
-/// hour, or now and then.
+/// The interval holds for runs that are independent of each other and normal on a logarithmic scale. It does not hold
+/// where a host gets slower by the hour, or from time to time.
 ///
 /// # Errors
 /// Why the runs do not decide.

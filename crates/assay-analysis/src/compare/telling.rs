@@ -9,7 +9,7 @@ use super::report::{Question, Side};
 use super::scatter::{days, differences, squared_error};
 use crate::needed::{Needed, Values};
 
-/// What would tell, by what was seen of the two sides.
+/// The number of values that would settle the answer, from the two sides.
 pub(super) fn needed(
     question: Question,
     (first, second): (&Side, &Side),

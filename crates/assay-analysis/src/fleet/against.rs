@@ -28,11 +28,11 @@ pub struct Against {
     pub own_at_a_time: u32,
     /// Numbers of the nodes that are compared, each with itself.
     pub nodes: Vec<usize>,
-    /// Numbers of nodes with another unit there: nothing is claimed of them.
+    /// Numbers of nodes that have another unit there; they are not compared.
     pub moved: Vec<usize>,
     /// Numbers of nodes without a record there.
     pub missing: Vec<usize>,
-    /// Why nothing is compared; null where it is.
+    /// Why there is no comparison; null where there is one.
     pub refusal: Option<String>,
     /// By load.
     pub loads: Vec<Loss>,

@@ -48,7 +48,7 @@ pub struct FleetReport {
 }
 
 impl FleetReport {
-    /// Nodes of which nothing is missing.
+    /// Nodes that miss nothing.
     #[must_use]
     pub fn complete(&self) -> usize {
         self.nodes.iter().filter(|node| node.complete).count()
@@ -107,7 +107,7 @@ fn left_out_whole(run: &Run, apart: Vec<(usize, Reason)>) -> impl Iterator<Item 
     apart.into_iter().filter_map(of)
 }
 
-/// What is about a whole record once, and not under each load.
+/// Reports reasons about a whole record once, and not under each load.
 fn gathered(records: &[&Record], by_load: Vec<Excluded>) -> Vec<Excluded> {
     let whole: Vec<Excluded> =
         records.iter().filter_map(|record| Some(Excluded::new(record, None, excluded_whole(record)?))).collect();

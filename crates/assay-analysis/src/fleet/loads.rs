@@ -1,4 +1,4 @@
-//! What all nodes did under a load.
+//! The figures of all nodes under a load.
 
 use assay_core::estimate::Estimate;
 use assay_stats::{LEVEL, log_mean, middle};
@@ -33,11 +33,11 @@ pub struct LoadRow {
     pub least: usize,
     /// Number of the node with the largest figure.
     pub largest: usize,
-    /// The figure of each node, in their order; null where it has none that counts.
+    /// The figure of each node, in their order; null where the node has no figure that counts.
     pub figures: Vec<Option<Figure>>,
-    /// What all of them moved at the same time, or most of them; null where there is no such sum.
+    /// The sum over the nodes that ran at the same time, all of them or most; null where there is no such sum.
     pub together: Option<Together>,
-    /// Why there is none; null where there is one.
+    /// Why there is no sum; null where there is one.
     pub no_sum: Option<NoSum>,
 }
 
@@ -55,7 +55,7 @@ pub struct Figure {
     pub odd: bool,
 }
 
-/// The nodes under a load, and what of them is left out; `None` where nobody has a figure.
+/// The figures of the nodes under a load, and the reasons for what is left out; `None` where no node has a figure.
 pub(super) fn row(run: &Run, load: &Load) -> (Option<LoadRow>, Vec<Excluded>) {
     let quantity = deciding_quantity(run.records().map(|(_, record)| record), load).quantity;
     let mut figures: Vec<Option<Figure>> = vec![None; run.nodes.len()];
@@ -68,7 +68,7 @@ pub(super) fn row(run: &Run, load: &Load) -> (Option<LoadRow>, Vec<Excluded>) {
         let n = u32::try_from(reading.values.len()).unwrap_or(u32::MAX);
         let bare = || Estimate::bare(point, n, "geometric mean of repeats");
         figures[at] = Some(Figure {
-            // Values that count are positive and finite; what stands beside them may be anything.
+            // Admitted values are positive and finite, but the estimate stored beside them may hold anything.
             estimate: estimate(reading.measurement, quantity).filter(|e| is_figure(e)).cloned().unwrap_or_else(bare),
             to_median: 1.0,
             at_least: reading.marks.iter().any(|mark| matches!(mark, Mark::BusLimited | Mark::InstrumentLimited)),

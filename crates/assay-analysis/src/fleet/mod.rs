@@ -1,4 +1,4 @@
-//! A run on many nodes: who did what, who is odd, what all moved together and what each lost by the others.
+//! A run on many nodes: what each node did, odd nodes, the sum over all nodes, and what each loses by the others.
 
 mod against;
 mod answer;

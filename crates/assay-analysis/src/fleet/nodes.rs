@@ -14,17 +14,17 @@ use crate::identity::identity;
 pub struct FleetRow {
     /// Its name.
     pub node: String,
-    /// What became of it, in words.
+    /// Its outcome, as text.
     pub outcome: String,
-    /// Whether nothing of it is missing.
+    /// Whether it is complete.
     pub complete: bool,
     /// Id of its record.
     pub record: Option<String>,
     /// The model that it measured.
     pub model: Option<String>,
-    /// What was measured; null where it has no record.
+    /// The path that was measured; null where it has no record.
     pub target: Option<String>,
-    /// Where that lies; null where it has no record.
+    /// What is mounted there; null where it has no record.
     pub mounted: Option<Mounted>,
     /// The unit.
     pub unit: Option<String>,
@@ -32,7 +32,7 @@ pub struct FleetRow {
     pub slot: Option<String>,
     /// The largest temperature that was read, in °C.
     pub hottest_celsius: Option<f64>,
-    /// How its host was slowed down, in words; null where nothing says so.
+    /// How its host was throttled, as text; null where nothing reports it.
     pub throttled: Option<String>,
     /// Whether it is odd under any load.
     pub odd: bool,

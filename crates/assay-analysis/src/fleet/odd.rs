@@ -11,22 +11,22 @@ use crate::compare::{Group, Request, under};
 use crate::identity::identity;
 use crate::rank::{LoadRanking, RankOptions, RankReport, Unresolved, rank};
 
-/// Intervals are made for so many nodes, those that are furthest off: of more nobody reads them.
+/// The number of nodes that get an interval: those that deviate most. Longer lists are not read.
 const MOST_INTERVALS: usize = 20;
 
-/// What is said of odd nodes.
+/// The odd nodes of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OddNodes {
     /// Nodes that a test names.
     pub odd: Vec<OddNode>,
-    /// Nodes that a test would name and that have to be measured again: once, on a disturbed host.
+    /// Nodes that a test would name, but that have to be measured again: they were measured once, on a disturbed host.
     pub again: Vec<OddNode>,
-    /// Models whose units differ without one that can be named, with the load and the largest ratio.
+    /// Models whose units differ although no unit can be named, with the load and the largest ratio.
     pub disagree: Vec<(String, String, f64)>,
-    /// Units that were tested, under the load with the most of them.
+    /// Units that were tested, under the load with the largest number.
     pub tested: usize,
-    /// The chance that any of equal nodes is named, over all loads.
+    /// The probability that a node is named although all are equal, over all loads.
     pub alpha: f64,
     /// Why nothing could be tested; null where it could.
     pub refusal: Option<String>,
@@ -54,7 +54,7 @@ pub struct OddAt {
     pub title: String,
     /// The unit over the mean of the others.
     pub ratio: f64,
-    /// Lower end of its interval, by how much the others differ; null where it was not made.
+    /// Lower end of its interval, from the variance between the other nodes; null where none was computed.
     pub low: Option<f64>,
     /// Upper end of its interval.
     pub high: Option<f64>,
@@ -131,7 +131,7 @@ pub(super) fn owners(run: &Run) -> BTreeMap<(String, String), Vec<usize>> {
 fn intervals(run: &Run, report: &RankReport, found: &mut OddNodes) {
     let loads: BTreeMap<&str, &LoadRanking> =
         std::iter::once(&report.primary).chain(&report.exploratory).map(|r| (r.title.as_str(), r)).collect();
-    // What is odd itself says nothing of how the others differ.
+    // Odd nodes do not show how the others vary.
     let named: Vec<usize> = found.odd.iter().map(|odd| odd.node).collect();
     for odd in found.odd.iter_mut().take(MOST_INTERVALS) {
         let of_model = |(node, record): &(usize, &Record)| !named.contains(node) && identity(record).model == odd.model;

@@ -1,4 +1,4 @@
-//! What is reported: the nodes of a run with their records.
+//! The nodes of a run with their records, as input of the report.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ use crate::identity::identity;
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// What became of it, in words.
+    /// Its outcome, as text.
     pub outcome: String,
-    /// Whether nothing of it is missing.
+    /// Whether it is complete.
     pub complete: bool,
-    /// Its record; none where there is none. Text as media and users gave it.
+    /// Its record; `None` where it has none. Text is as media and users gave it.
     pub record: Option<Record>,
 }
 
@@ -130,7 +130,7 @@ fn counted(name: &str) -> (String, u64, String) {
     (letters.to_owned(), name[letters.len()..].parse().unwrap_or(0), name.to_owned())
 }
 
-/// The node that a record is of.
+/// The name of the node of a record.
 fn node(record: &Record) -> String {
     let part = record.cluster.as_ref().map(|part| part.node.clone());
     let label = || record.labels.get("node").filter(|node| !node.is_empty()).cloned();

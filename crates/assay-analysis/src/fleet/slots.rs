@@ -1,4 +1,4 @@
-//! Slots: what was warm, and whether a slot adds anything.
+//! Slots: which were warm, and whether a slot has an effect of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,13 +13,13 @@ use super::run::Run;
 use crate::identity::{identity, suite};
 use crate::rank::{Notice, Remark, SlotWarning};
 
-/// What is said of slots.
+/// The results about slots.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slots {
     /// Slots that records name, each once.
     pub rows: Vec<SlotRow>,
-    /// Whether places add something of their own.
+    /// Whether slots have effects of their own.
     pub effect: Effect,
 }
 
@@ -47,22 +47,22 @@ pub enum Effect {
     Separated {
         /// Places that stand out.
         slots: Vec<SlotWarning>,
-        /// The load that this is of.
+        /// The title of the load.
         title: String,
-        /// Runs that it is of.
+        /// The number of runs.
         runs: usize,
     },
-    /// They cannot be told apart.
+    /// The effects of slots and units cannot be separated.
     #[serde(rename = "untold")]
     Inseparable {
-        /// Why.
+        /// The reason.
         why: Inseparable,
         /// Numbers of two nodes whose units to swap.
         swap: Option<(usize, usize)>,
     },
 }
 
-/// Why places and units cannot be told apart.
+/// Why the effects of slots and units cannot be separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

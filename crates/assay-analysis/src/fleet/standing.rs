@@ -1,4 +1,5 @@
-//! Nodes that are special for reasons other than their figures: their target is no mounted medium, or they are far below the others.
+//! Nodes that are special for reasons other than their figures: their target is not a mounted medium, or they are far
+//! below the others.
 
 use assay_core::cluster::{FAR_BELOW, SettledLoad};
 use assay_core::medium::Mounted;
@@ -65,7 +66,7 @@ pub(super) fn far_below(run: &Run, loads: &[LoadRow]) -> Vec<BelowNode> {
 }
 
 fn below_at(run: &Run, loads: &[LoadRow], node: usize, settled: &SettledLoad) -> Option<BelowAt> {
-    // As those ran it that did: who has no repeat has it as the suite asks for it.
+    // The load as the nodes with a repeat ran it. A node without repeats has the load of the suite.
     let ran = run.records().flat_map(|(_, record)| &record.measurements);
     let ran = ran.into_iter().find(|m| m.workload.name == settled.workload && !m.repeats.is_empty())?;
     let load = Load::of(&ran.workload);

@@ -15,8 +15,8 @@ pub struct Starts {
     pub bound_ns: u64,
 }
 
-/// How far starts were from what was planned, over all repeats of all records; `None` where nothing was begun together
-/// by clocks that were compared.
+/// The deviation of starts from their planned times, over all repeats of all records; `None` where no repeats began
+/// together by compared clocks.
 #[must_use]
 pub fn starts<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<Starts> {
     let repeats = records.into_iter().flat_map(|record| &record.measurements).flat_map(|m| &m.repeats);

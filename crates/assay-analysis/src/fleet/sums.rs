@@ -47,7 +47,7 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// By how much its start or its end was off, whichever was more, in nanoseconds.
+    /// The larger deviation of its start and its end, in nanoseconds.
     #[must_use]
     pub fn furthest_ns(&self) -> u64 {
         self.began_later_ns.unsigned_abs().max(self.ended_later_ns.unsigned_abs())
@@ -74,11 +74,10 @@ pub enum NoSum {
     },
 }
 
-/// What the nodes that are `wanted` moved under a load at the same time, by repeats that overlapped on the clock of the
-/// coordinator.
+/// The sum over the `wanted` nodes under a load, from repeats that overlapped by the clock of the coordinator.
 ///
 /// # Errors
-/// Why there is none.
+/// Why there is no sum.
 pub(super) fn together(run: &Run, load: &Load, wanted: impl Fn(usize) -> bool) -> Result<Together, NoSum> {
     let measured = run
         .records()

@@ -34,7 +34,7 @@ pub fn quoted_line(arguments: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words {
         match lines.last_mut() {
-            // Two columns stay for the sign that the line goes on.
+            // Two columns are reserved for the continuation sign.
             Some(last) if last.chars().count() + 1 + word.chars().count() + 2 <= width => {
                 last.push(' ');
                 last.push_str(&word);
@@ -49,7 +49,7 @@ pub fn quoted_line(arguments: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-/// A word for a POSIX shell (XCU 2.2.2: nothing is special between single quotes).
+/// Quotes a word for a POSIX shell (XCU 2.2.2: no character is special between single quotes).
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! What a plan takes in minutes and bytes, and what it will be able to tell.
+//! The cost of a plan in minutes and bytes, and its resolution.
 
 use assay_stats::plan::{Meeting, Mode, Plan, PlannedLoad, cost};
 use assay_stats::rank::{self, smallest_ratio};
@@ -7,20 +7,20 @@ use serde::Serialize;
 use super::error::PlanError;
 use super::experiment_plan::{ExperimentPlan, Moves};
 
-/// Chance of any false order that the resolution is told for: simultaneous 95 %.
+/// Probability of any false order at the resolution: simultaneous 95 %.
 const ALPHA: f64 = 0.05;
 
-/// What a round or the whole plan takes.
+/// The cost of a round or of the whole plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Expense {
     /// Sessions: one unit in one slot.
     pub sessions: usize,
-    /// Units that a person puts into a slot.
+    /// Units that a person inserts into a slot.
     pub moves: usize,
-    /// Minutes on the clock: units of a wave run at the same time, hands move one after another.
+    /// Minutes of wall-clock time: units of a wave run at the same time, and a person inserts them one after another.
     pub clock_minutes: f64,
-    /// Minutes that media are busy, all together.
+    /// Minutes that media are busy, summed over all media.
     pub device_minutes: f64,
     /// Most bytes written to all units.
     pub written_bytes: u64,
@@ -30,11 +30,11 @@ pub struct Expense {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resolution {
-    /// Models.
+    /// Number of models.
     pub models: u32,
     /// Units of the model with the fewest.
     pub units: u32,
-    /// What is assumed: standard deviation between units of a model, of logarithms; 0.1 is 10 %.
+    /// Assumed standard deviation of logarithms between units of a model; 0.1 is 10 %.
     pub unit_deviation: f64,
     /// Models closer than this will be a tie: 1.31 is 31 %.
     pub smallest_ratio: f64,
@@ -42,7 +42,7 @@ pub struct Resolution {
     pub level: f64,
 }
 
-/// What a plan takes and can tell.
+/// The cost and the resolution of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outlook {
@@ -56,17 +56,17 @@ pub struct Outlook {
     pub total: Expense,
     /// Most bytes written to one unit over all rounds.
     pub written_per_unit_bytes: u64,
-    /// What can be told, for units that vary as assumed, by half of it and by half as much more;
-    /// empty where nothing can: one model, or a model with one unit.
+    /// Resolution for the assumed deviation between units, for half of it, and for one and a half times it; empty where
+    /// there is none: one model, or a model with one unit.
     pub resolution: Vec<Resolution>,
-    /// Models with one unit, of which nothing can be said but of that unit.
+    /// Models with one unit, where only that unit can be judged.
     pub models_of_one_unit: Vec<String>,
-    /// Whether an odd unit can be told from its slot.
+    /// Whether the effect of an odd unit can be separated from that of its slot.
     pub units_told_from_slots: bool,
 }
 
-/// What a plan takes and can tell, where units of a model vary by `unit_deviation` (standard
-/// deviation of logarithms; 0.10 is what was seen on cards).
+/// The cost and the resolution of a plan, where units of a model vary by `unit_deviation` (standard deviation of
+/// logarithms; cards showed 0.10).
 ///
 /// # Errors
 /// A deviation that is not between 0 and 1.
@@ -77,7 +77,7 @@ pub fn outlook(plan: &ExperimentPlan, unit_deviation: f64) -> Result<Outlook, Pl
     }
     let suite = &plan.suite().suite;
     let minutes = suite.budget.as_secs_f64() / 60.0;
-    // A suite without writes writes its test area nevertheless, once; its limit holds for that.
+    // A suite without writes still writes its test area, once. Its write limit covers that.
     let load = PlannedLoad { minutes, written_bytes: suite.max_write.0, repeats: 1 };
     let whole = drawn(plan, None);
     let fault = |fault: assay_stats::plan::Fault| PlanError::new("--suite", fault.to_string());

@@ -1,4 +1,4 @@
-//! A plan: made from what is asked for, or read back from its file.
+//! A plan: drawn from a request, or read from its file.
 
 use assay_core::suite::Suite;
 
@@ -19,8 +19,8 @@ impl ExperimentPlan {
     /// Draws a plan. The same request gives the same plan.
     ///
     /// # Errors
-    /// [`PlanError`]: no round, more rounds than slots where units move, units and slots that
-    /// cannot be told apart, minutes that are none.
+    /// [`PlanError`]: no round, more rounds than slots where units move, units and slots that cannot be separated, an
+    /// invalid number of minutes.
     pub fn new(request: &Request<'_>) -> Result<Self, PlanError> {
         check_handling(request.handling_minutes, "--handling")?;
         check_shown(request.suite_source, "--suite")?;
@@ -160,7 +160,7 @@ impl ExperimentPlan {
         }
     }
 
-    /// Whether all cells run the suite as it is, so that it takes no files of its orders.
+    /// Whether all cells run the suite in its own order, so that no files of orders are needed.
     #[must_use]
     pub fn in_its_own_order(&self) -> bool {
         self.orders.len() == 1

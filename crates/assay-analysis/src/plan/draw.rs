@@ -36,8 +36,7 @@ fn placed(workload: &assay_core::suite::SuiteWorkload) -> Workload {
     Workload { writes: workload.op != Op::Read, block_bytes: workload.block.0 }
 }
 
-/// What is asked for says nothing of how fast units are, so that a draw that starts from it is as
-/// good as any other.
+/// The request does not depend on the speed of units, so a seed from it is as good as any other.
 pub(super) fn seed_of(request: &Request<'_>) -> u32 {
     let mut hasher = blake3::Hasher::new();
     for model in request.roster.models() {

@@ -1,12 +1,12 @@
-//! What is wrong with what a plan is made of, or with its file.
+//! Errors in the request of a plan, or in its file.
 
-/// One line: where, what, the mend.
+/// One line with the place, the problem and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct PlanError {
     /// An argument as the user knows it, or file and line.
     pub place: String,
-    /// What is wrong and how to mend it.
+    /// The problem and its remedy.
     pub message: String,
 }
 

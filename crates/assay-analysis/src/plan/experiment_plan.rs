@@ -1,4 +1,4 @@
-//! A plan: who is measured when and where, with what.
+//! A plan: which unit is measured when and where, with which suite.
 
 use assay_core::suite::Suite;
 use assay_stats::plan::Mode;
@@ -11,9 +11,9 @@ use super::names::{Roster, Slots};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Moves {
-    /// Each unit meets a new slot in each round; unit and slot can be told apart.
+    /// Each unit is in a new slot in each round. The effects of unit and slot can be separated.
     EachRound,
-    /// Each unit stays in a slot drawn once; none may be called bad.
+    /// Each unit stays in a slot drawn once, so none may be called bad.
     Never,
 }
 
@@ -29,17 +29,17 @@ impl Moves {
 /// What a plan is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// What is measured.
+    /// The models and units.
     pub roster: &'a Roster,
-    /// Where.
+    /// The slots.
     pub slots: &'a Slots,
     /// How often each unit is measured.
     pub rounds: usize,
     /// Whether units change slots.
     pub moves: Moves,
-    /// What is run on each unit in each round.
+    /// The suite for each unit in each round.
     pub suite: &'a Suite,
-    /// What the suite was called on the command line.
+    /// The name of the suite on the command line.
     pub suite_source: &'a str,
     /// The text of its file.
     pub suite_text: &'a str,
@@ -53,7 +53,7 @@ pub struct Request<'a> {
 /// The suite of a plan, kept whole: a file or a newer version may have changed it since.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedSuite {
-    /// What it was called on the command line.
+    /// The name on the command line.
     pub source: String,
     /// BLAKE3 of the text of its file, in hexadecimal.
     pub hash: String,
@@ -79,7 +79,7 @@ pub struct Cell {
     pub order: usize,
 }
 
-/// Who is measured when and where, with what. Only sound plans can be made or read.
+/// Which unit is measured when and where, with which suite. Only valid plans can be made or read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExperimentPlan {
     pub(super) seed: u32,

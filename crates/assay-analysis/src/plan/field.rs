@@ -105,8 +105,8 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
         model.flattered |= reading.iter().any(|reading| reading.marks.contains(&Mark::BestOf));
         reading.iter().for_each(|reading| model.add(&unit, reading, factor, days.name(record)));
     }
-    // A check that found nothing says nothing of speed; one that found a fake or saw it fail does of the model.
-    // Of what was published without a figure of this load there is nothing to be asked.
+    // A check without findings says nothing about speed. A check that found a fake or a failure says something about
+    // the model. A published model without a figure of this load is not asked about.
     let asked = |model: &Model| !(model.published && model.units.is_empty());
     field.retain(|model| (model.measured && asked(model)) || model.failed || model.wrong_data);
     (field, excluded)

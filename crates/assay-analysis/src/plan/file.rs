@@ -11,7 +11,7 @@ pub(super) const FORMAT: &str = "assay-plan";
 /// Raised whenever a file means something else than before.
 pub(super) const VERSION: u32 = 1;
 
-/// The file: what it is, the hash, and everything the hash is over.
+/// The text of the file: a header, the hash, and the hashed text.
 pub(super) fn text(plan: &ExperimentPlan) -> String {
     format!(
         "# Records refer to this plan by its hash: do not change it, make another one.\n# What to do: assay plan \

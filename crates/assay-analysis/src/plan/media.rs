@@ -1,4 +1,4 @@
-//! Whether a medium is the one that a plan wants in a place, by what it says of itself.
+//! Checks the identity of a medium against the unit that a plan expects in a place.
 
 use super::experiment_plan::Cell;
 use super::turns::Turn;
@@ -8,11 +8,11 @@ use super::turns::Turn;
 pub struct SeenMedium {
     /// When.
     pub turn: Turn,
-    /// What was said to be there.
+    /// The model that was expected there.
     pub model: String,
-    /// Likewise.
+    /// The unit that was expected there.
     pub unit: String,
-    /// What it says of itself: CID or serial number.
+    /// The identity that the medium reports: CID or serial number.
     pub identity: String,
 }
 
@@ -29,8 +29,9 @@ impl SeenMedium {
     }
 }
 
-/// Why a medium with this `identity` is not the unit of `cell`, by what was `seen` in other turns and this one; `None` where
-/// nothing speaks against it. What two units had in one turn tells none apart: it is that of a reader or of a disk below them.
+/// Why a medium with this `identity` is not the unit of `cell`, from the media `seen` in other turns and this one;
+/// `None` where nothing contradicts it. An identity that two units had in one turn identifies neither: it is that of a
+/// reader or of a disk below them.
 #[must_use]
 pub fn misplaced(seen: &[SeenMedium], cell: &Cell, identity: &str) -> Option<String> {
     let shared = |identity: &str| {

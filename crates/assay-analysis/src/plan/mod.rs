@@ -1,5 +1,5 @@
-//! Experiments before they are run: who is measured where and when, what that costs and can tell,
-//! what of it is done, and which model to measure next.
+//! Experiments: which unit is measured where and when, what a plan costs and can decide, how much of it is done, and
+//! which model to measure next.
 
 mod commands;
 mod cost;

@@ -139,7 +139,7 @@ fn check_name(what: &str, name: &str, place: &str) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// Text that is shown as it is, because a shell has to read it.
+/// Refuses text with control characters. The text is shown unescaped, because a shell has to read it.
 pub(super) fn check_shown(text: &str, place: &str) -> Result<(), PlanError> {
     if harmless(text) == text {
         return Ok(());
@@ -154,10 +154,10 @@ pub(super) fn check_shown(text: &str, place: &str) -> Result<(), PlanError> {
 pub struct Slots(Vec<String>);
 
 impl Slots {
-    /// Reads `28` (slots 1 to 28) or `a,b,c`.
+    /// Parses `28` (slots 1 to 28) or `a,b,c`.
     ///
     /// # Errors
-    /// [`PlanError`] where there is none, too many, or a name twice or not fit for a label.
+    /// [`PlanError`] for no slots, too many slots, a repeated name, or a name that cannot be a label.
     pub fn parse(text: &str, place: &str) -> Result<Self, PlanError> {
         let text = text.trim();
         if !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) {

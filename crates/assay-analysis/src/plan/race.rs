@@ -1,4 +1,4 @@
-//! Which model to measure next, from what was measured so far.
+//! The model to measure next, from the records so far.
 
 use assay_core::record::Record;
 use assay_stats::LEVEL;
@@ -31,7 +31,7 @@ pub struct RaceOptions {
 /// The next step of a race among the models of `records` under a load.
 ///
 /// # Errors
-/// [`PlanError`]: no model, options out of range, a dropped model that there is none of.
+/// [`PlanError`]: no model, options out of range, or an unknown dropped model.
 pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceOptions) -> Result<Race, PlanError> {
     in_range(options)?;
     let (mut field, excluded) = gather(records, load, quantity);
@@ -52,7 +52,8 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
     let names = |indexes: &[usize]| indexes.iter().map(name).collect::<Vec<_>>();
     let known = std::cell::OnceCell::new();
     let orders = || known.get_or_init(|| Orders::of(records, load, quantity)).clone();
-    // Chances take all units to vary alike; who is worse by its own units is not as good as another.
+    // The probabilities assume one variance for all units. A model that is worse by the variance of its own units is
+    // not as good as another.
     let keep_unbeaten = |models: &mut Vec<String>| {
         let orders = orders();
         let all = models.clone();
@@ -78,7 +79,7 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         chance.best = found.map(|found| found.best[index]);
         chance.dropped |= step.dropped.contains(&index);
         chance.out = !assay_stats::plan::in_race(&contenders, index);
-        // What was better as less was turned round for the race.
+        // Figures where less is better were inverted for the race.
         let turned =
             |(low, high): (f64, f64)| if quantity.more_is_better() { (low, high) } else { (1.0 / high, 1.0 / low) };
         chance.interval = intervals[index].filter(|_| found.is_some() && !chance.at_ceiling).map(turned);
@@ -122,7 +123,7 @@ fn unnamed_units(field: &[Model]) -> Vec<String> {
     field.iter().filter(unnamed).map(|model| model.name.clone()).collect()
 }
 
-/// Leaves what was published out of what is to be measured, where there is anything else.
+/// Removes published models from the models to measure, where there are others.
 fn keep_own(orders: &mut Vec<Order>, field: &[Model]) {
     let own = |order: &Order| field.iter().any(|known| known.name == order.model && !known.published);
     if orders.iter().any(own) {
@@ -130,13 +131,13 @@ fn keep_own(orders: &mut Vec<Order>, field: &[Model]) {
     }
 }
 
-/// Models of which figures cannot be weighed against each other are in no race.
+/// Refuses a race between models whose figures cannot be compared.
 fn refuse(orders: &Orders, leader: Option<usize>, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
     refuse_apart(orders, field, contenders)?;
     refuse_flattered(leader, field, contenders)
 }
 
-/// Models that were measured with computers which nothing connects are in no race with each other.
+/// Refuses a race between models whose computers no common unit connects.
 fn refuse_apart(orders: &Orders, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
     let is_in = |at: &usize| assay_stats::plan::in_race(contenders, *at) && !field[*at].dropped;
     let left: Vec<&str> = (0..field.len()).filter(is_in).map(|at| field[at].name.as_str()).collect();
@@ -149,7 +150,7 @@ fn refuse_apart(orders: &Orders, field: &[Model], contenders: &[Contender]) -> R
     }
 }
 
-/// The best of several runs may trail a mean, and not lead it: on average its medium does less.
+/// A model whose figure is the best of several runs may trail a mean, but not lead it: on average its medium is slower.
 fn refuse_flattered(leader: Option<usize>, field: &[Model], contenders: &[Contender]) -> Result<(), PlanError> {
     let others =
         |at: &usize| assay_stats::plan::in_race(contenders, *at) && !field[*at].dropped && !field[*at].flattered;

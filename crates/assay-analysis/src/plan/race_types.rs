@@ -1,4 +1,4 @@
-//! One step of a race: what to do, and what is known of the models.
+//! One step of a race: the next action, and the knowledge about the models.
 
 use assay_stats::plan::NextAction;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use crate::Excluded;
 use crate::load::Load;
 use crate::quantity::Quantity;
 
-/// What is known of a model.
+/// The knowledge about a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chance {
@@ -58,11 +58,11 @@ pub struct Race {
     pub sure: f64,
     /// Expected loss by taking the leader now: 0.01 is 1 %.
     pub regret: Option<f64>,
-    /// Standard deviation of units within a model (logarithms), with what was assumed before.
+    /// Standard deviation of units within a model (logarithms), combined with the prior.
     pub unit_deviation: Option<f64>,
     /// Standard deviation of the means of models (logarithms).
     pub spread: Option<f64>,
-    /// Models are so close that the higher probability is asked for.
+    /// Whether models are so close that the higher probability is required.
     pub close_models: bool,
     /// Models in the race that the ranking and the comparison cannot separate from the one to buy, which is the choice of
     /// least expected loss all the same.

@@ -1,4 +1,4 @@
-//! Reading a plan file back: it is what was made, or it is refused.
+//! Reads a plan file, and refuses it unless it is unchanged.
 
 use assay_core::suite::Suite;
 use assay_core::text::{label, quoted};

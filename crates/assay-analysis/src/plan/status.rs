@@ -1,4 +1,4 @@
-//! What of a plan is done, by the labels of records.
+//! The progress of a plan, by the labels of records.
 
 use assay_core::finding::ValidityVerdict;
 use assay_core::outcome::Outcome;
@@ -51,7 +51,7 @@ pub struct Misfit {
     pub reason: String,
 }
 
-/// What of a plan is done.
+/// The progress of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status {
@@ -77,8 +77,8 @@ impl Status {
     }
 }
 
-/// What of `plan` is done by `records`. Those with the label of another plan say nothing; those
-/// without one are told where they look like a forgotten label.
+/// The progress of `plan` by `records`. Records with the label of another plan are ignored. Records without a label are
+/// reported if the label seems to have been forgotten.
 #[must_use]
 pub fn status(plan: &ExperimentPlan, records: &[Record]) -> Status {
     let label = plan.label();
@@ -126,7 +126,7 @@ fn cell_of(plan: &ExperimentPlan, record: &Record) -> Result<usize, String> {
     Ok(index)
 }
 
-/// The suite has to hold the same workloads, in whatever order.
+/// The suite has to hold the same workloads, in any order.
 fn same_suite(plan: &ExperimentPlan, record: &Record) -> Result<(), String> {
     let planned = &plan.suite().suite;
     if record.suite.name != planned.name || record.suite.version != planned.version {

@@ -1,4 +1,4 @@
-//! Whether a flagged unit or its slot is to blame: what to measure, and what it says.
+//! Whether a flagged unit or its slot is to blame: the measurements to make, and their result.
 
 use assay_core::record::Record;
 use assay_core::text::quoted;
@@ -57,13 +57,13 @@ pub struct SwapEffect {
     pub real: bool,
 }
 
-/// The test and what it says so far.
+/// The test and its result so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SwapTest {
-    /// Title of the load that decides; null where nothing is measured yet.
+    /// Title of the deciding load; null before anything is measured.
     pub load_title: Option<String>,
-    /// The figure that decides.
+    /// The deciding figure.
     pub quantity: Option<Quantity>,
     /// What to measure, in this order.
     pub steps: Vec<SwapStep>,
@@ -91,7 +91,7 @@ impl Place {
     }
 }
 
-/// The order of the test and, where `records` hold all of it, what it says.
+/// The order of the test and, where `records` hold all of it, its result.
 ///
 /// # Errors
 /// [`PlanError`]: one unit, or one slot, named twice; a figure where less is better; values that are not above zero.

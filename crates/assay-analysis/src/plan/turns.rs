@@ -45,8 +45,8 @@ impl ExperimentPlan {
         self.cells().iter().filter(move |cell| cell.turn() == turn)
     }
 
-    /// What is moved for the turn `to` after the turn `from`, by slots; without `from` all units are put into their places.
-    /// Units that are put aside come first, so that their slots are free.
+    /// The moves for the turn `to` after the turn `from`, by slots. Without `from` all units are inserted. Units that
+    /// are removed come first, so that their slots are free.
     #[must_use]
     pub fn moves_between(&self, from: Option<Turn>, to: Turn) -> Vec<Move> {
         type Unit<'a> = (&'a str, &'a str);

@@ -1,4 +1,4 @@
-//! The answer, as data. Names are as records have them: make them harmless before they are shown.
+//! The result of a ranking, as data. Names are as records have them: escape them before they are shown.
 
 use assay_core::estimate::Estimate;
 use assay_stats::rank::{Better, Class, Medal, Notice};
@@ -13,27 +13,27 @@ use crate::needed::Needed;
 use crate::quantity::Quantity;
 use crate::reading::Mark;
 
-/// Everything that the records say.
+/// The ranking of all loads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankReport {
     /// The load that decides. Its error of order is kept at alpha.
     pub primary: LoadRanking,
-    /// All other loads: each has its own alpha, so that some false order among them is likely.
+    /// All other loads. Each has its own alpha, so that some false order among them is likely.
     pub exploratory: Vec<LoadRanking>,
-    /// A number made of several loads, where asked for.
+    /// A score over several loads, where asked for.
     pub composite: Option<CompositeRanking>,
     /// Units that deviate under several loads, by direction.
     pub deviations: Vec<Deviation>,
-    /// Records looked at.
+    /// Records that were examined.
     pub records: usize,
     /// Whether the primary load was chosen by the program.
     pub primary_by_default: bool,
-    /// Chance of any false order when all models are equal.
+    /// Probability of any false order when all models are equal.
     pub alpha: f64,
     /// Differences up to this share do not matter.
     pub delta: f64,
-    /// Seed of everything drawn.
+    /// Seed of all random draws.
     pub seed: u64,
     /// Whether models of one unit borrow the variance of others.
     pub borrow: bool,
@@ -53,7 +53,7 @@ pub struct LoadRanking {
     pub exploratory: bool,
     /// Why models are not ordered; `None` where they are.
     pub refusal: Option<String>,
-    /// Best first where ordered; what is not ordered comes after.
+    /// Ordered models first, the best one at the top; then models without an order.
     pub models: Vec<ModelRow>,
     /// All pairs of ordered models.
     pub pairs: Vec<PairRow>,
@@ -69,24 +69,24 @@ pub struct LoadRanking {
     pub weak: bool,
     /// Smallest ratio of two models that could have been told apart with these units.
     pub smallest_ratio: Option<f64>,
-    /// Units of the ordered model that has the fewest, on which that rests.
+    /// Units of the ordered model with the fewest units. `smallest_ratio` depends on it.
     pub least_units: u32,
-    /// What would tell the best models apart that share the first place: by the largest difference that was seen among
+    /// Number of units that would separate the models that share the first place, for the largest difference seen among
     /// them.
     pub needed: Option<Needed>,
-    /// Where the variance lies; `None` where there is none.
+    /// The components of variance; `None` where there is none.
     pub shares: Option<Shares>,
-    /// Deviation of logarithms between repeats on one unit.
+    /// Deviation of logarithms between repeats of one unit.
     pub run_deviation: Option<f64>,
     /// The ceiling, where one is known.
     pub ceiling: Option<UsedCeiling>,
     /// Units that deviate from the others of their model, and models whose units differ.
     pub odd: Vec<Unresolved>,
-    /// Units that were tested for that.
+    /// Units that were tested for deviation.
     pub odd_tested: usize,
-    /// Slots that stand out.
+    /// Slots that deviate.
     pub slots: Vec<SlotWarning>,
-    /// What else has to be known.
+    /// Other caveats.
     pub remarks: Vec<Remark>,
     /// What was left out.
     pub excluded: Vec<Excluded>,
@@ -94,7 +94,7 @@ pub struct LoadRanking {
     pub basis: Basis,
 }
 
-/// What figures rest on.
+/// The amount of data behind figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Basis {
@@ -110,18 +110,18 @@ pub struct Basis {
     pub slots: usize,
 }
 
-/// What kind of place a model has.
+/// The standing of a model in a ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// In order.
     Ranked,
-    /// In order, with the variance of others: no statement about the model.
+    /// In order, with the variance of others: this does not represent the model.
     Provisional,
-    /// One unit: no statement about the model.
+    /// One unit: this does not represent the model.
     Specimen,
-    /// Several units, and no order could be made.
+    /// Several units, but no order could be computed.
     Unordered,
     /// No figure under this load.
     NoFigure,
@@ -133,21 +133,21 @@ pub enum Standing {
 pub struct ModelRow {
     /// Its name.
     pub model: String,
-    /// What kind of place it has.
+    /// Its standing.
     pub standing: Standing,
     /// Its layer, from 1; models that share it are not ordered. `None` where unordered.
     pub layer: Option<usize>,
     /// Medal of the layer.
     pub medal: Option<Medal>,
-    /// Others share the layer.
+    /// Whether others share the layer.
     pub tied: bool,
-    /// First and last rank that it may have, jointly for all models.
+    /// First and last possible rank, jointly for all models.
     pub ranks: Option<(usize, usize)>,
     /// Its figure over units.
     pub estimate: Option<Estimate>,
-    /// Its figure over that of the model in the first place.
+    /// Its figure divided by that of the model in the first place.
     pub to_first: Option<Ratio>,
-    /// Held by the bus: the figure is a bound.
+    /// Limited by the bus: the figure is a lower bound.
     pub at_ceiling: bool,
     /// The units vary less than a quarter of what they do at the smallest block: a second sign of a
     /// ceiling.
@@ -156,16 +156,16 @@ pub struct ModelRow {
     pub class: Class,
     /// Units that failed; `None` where none was lost.
     pub failures: Option<FailureShare>,
-    /// The records that tell of it.
+    /// The records of these failures.
     pub failed: Vec<FailedRecord>,
     /// Variance of logarithms between units.
     pub unit_variance: Option<f64>,
-    /// What a further unit of the model comes to, measured as these were: an interval at the level of the ranking. Of fewer than three
-    /// units with an assumed variance; null at the ceiling.
+    /// Prediction interval for a further unit of the model under the same conditions, at the level of the ranking. With
+    /// fewer than three units the variance is assumed; null at the ceiling.
     pub further_unit: Option<(f64, f64)>,
     /// Its units.
     pub units: Vec<UnitRow>,
-    /// What its figures have to be read with, and for how many records.
+    /// Caveats of its figures, each with the number of records.
     pub marks: Vec<(Mark, usize)>,
 }
 
@@ -175,7 +175,7 @@ pub struct ModelRow {
 pub struct Ratio {
     /// The ratio.
     pub point: f64,
-    /// Lower end; `None` where it is open or was not tested.
+    /// Lower end; `None` where it is unbounded or was not tested.
     pub low: Option<f64>,
     /// Upper end; `None` as for the lower end.
     pub high: Option<f64>,
@@ -185,7 +185,7 @@ pub struct Ratio {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnitRow {
-    /// Its name; empty where the records tell none.
+    /// Its name; empty where the records give none.
     pub unit: String,
     /// Geometric mean of its repeats, without the effects of slots and rounds.
     pub value: f64,
@@ -193,15 +193,16 @@ pub struct UnitRow {
     pub runs: u32,
     /// Deviation of the logarithms of its repeats within a record; `None` for single ones.
     pub run_deviation: Option<f64>,
-    /// Held by the bus.
+    /// Limited by the bus.
     pub at_ceiling: bool,
     /// Several repeats never became steady.
     pub erratic: bool,
-    /// Its repeats fall into two speeds, the slower over the faster: no run was near the mean.
+    /// The ratio of its two speeds, slower over faster, where its repeats fall into two speeds: no run was near the
+    /// mean.
     pub two_speeds: Option<TwoSpeeds>,
 }
 
-/// Repeats of one record that do not look like one speed.
+/// Repeats of one record that fall into two speeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TwoSpeeds {
@@ -217,13 +218,13 @@ pub struct TwoSpeeds {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairRow {
-    /// The one of the better place.
+    /// The model with the better place.
     pub first: String,
     /// The other.
     pub second: String,
     /// First over second.
     pub ratio: Ratio,
-    /// What is said.
+    /// The verdict.
     pub verdict: Better,
 }
 
@@ -233,11 +234,11 @@ pub struct PairRow {
 pub struct Shares {
     /// Between models; `None` for one model.
     pub model: Option<f64>,
-    /// Between units of a model; holds slots and repeats where those are `None`.
+    /// Between units of a model; includes slots and repeats where those are `None`.
     pub unit: f64,
-    /// Between slots; `None` where units did not change them.
+    /// Between slots; `None` where units did not change slots.
     pub slot: Option<f64>,
-    /// Between repeats; `None` where there is one of each unit.
+    /// Between repeats; `None` where each unit has one.
     pub run: Option<f64>,
 }
 
@@ -247,15 +248,15 @@ pub struct Shares {
 pub struct Unresolved {
     /// The model.
     pub model: String,
-    /// The unit that deviates; `None` where nobody can be named.
+    /// The unit that deviates; `None` where no single unit can be named.
     pub unit: Option<String>,
     /// The unit over the mean of the others, or the largest unit over the smallest.
     pub ratio: f64,
     /// Units of the model.
     pub of: usize,
-    /// Whether a test says so; else the units differ, and there are too few to test it: none is named.
+    /// Whether a test shows the deviation. Else the units differ, but are too few to test, and no unit is named.
     pub tested: bool,
-    /// Whether a unit deviates as none of near normal units does, and is not named as heavy tails explain as much.
+    /// Whether a unit deviates more than nearly normal units do, but is not named because heavy tails explain as much.
     pub heavy_tails: bool,
     /// Whether the unit has to be measured again before it is called odd: it was measured once, and its host was disturbed.
     pub again: bool,
@@ -263,8 +264,8 @@ pub struct Unresolved {
     pub slot_known: bool,
     /// Whether medals change without the unit.
     pub ranking_depends: bool,
-    /// Units of the model with which one that is so far from the others would be named in 80 of 100 cases; `None` where it
-    /// is named, and where no number would do.
+    /// Units of the model with which a unit of this deviation would be named in 80 of 100 cases; `None` where it is
+    /// named, and where no number is enough.
     pub needed: Option<u32>,
 }
 
@@ -280,19 +281,19 @@ pub struct Deviation {
     pub of: usize,
     /// `reads`, `writes` or `mixed work`.
     pub direction: &'static str,
-    /// Loads under which it deviates, one way.
+    /// Loads under which it deviates in this sense.
     pub loads: usize,
     /// Loads of that direction with a figure of it.
     pub of_loads: usize,
-    /// Geometric mean of its ratios to the others under those.
+    /// Geometric mean of its ratios to the others under these loads.
     pub ratio: f64,
     /// Smallest ratio.
     pub least: f64,
     /// Largest ratio.
     pub most: f64,
-    /// Whether it has to be measured again: under each of them it was measured once, and its host was disturbed.
+    /// Whether it has to be measured again: under each of these loads it was measured once, and its host was disturbed.
     pub again: bool,
-    /// Directions that it was measured in, too, and deviates under no load of.
+    /// Directions in which it was also measured, but deviates under no load.
     pub not_in: Vec<&'static str>,
 }
 
@@ -327,12 +328,12 @@ pub enum Remark {
     },
     /// Sources do not tell everything of the load.
     NotTold {
-        /// What, in words, and of how many records.
+        /// The missing properties as text, each with the number of records.
         what: Vec<(String, usize)>,
     },
-    /// Hosts did the load in different manners.
+    /// Hosts executed the load in different ways.
     Manners {
-        /// In words, each with how many records.
+        /// The ways as text, each with the number of records.
         of: Vec<(String, usize)>,
     },
     /// Records come from several suites.

@@ -18,8 +18,8 @@ pub(super) struct Dated<'a> {
     pub(super) day: Option<&'a str>,
 }
 
-/// The round of each record: its day, if two models were measured on days of their own at one host and a unit was measured on days of
-/// both. Else days are no rounds: if models had the same days, these take as much from both.
+/// The round of each record: its day, if two models were measured on days of their own at one host and a unit was
+/// measured on days of both. Otherwise days are not rounds: if models had the same days, the days affect both equally.
 pub(super) fn days_as_rounds(records: &[Dated<'_>]) -> Vec<Option<u32>> {
     let hosts: BTreeSet<_> = records.iter().map(|record| record.host).collect();
     if hosts.len() > 1 || !are_bridged(records) {
@@ -33,11 +33,11 @@ pub(super) fn days_as_rounds(records: &[Dated<'_>]) -> Vec<Option<u32>> {
 fn are_bridged(records: &[Dated<'_>]) -> bool {
     let mut days: BTreeMap<Unit<'_>, BTreeSet<&str>> = BTreeMap::new();
     for record in records {
-        // Of a run without a date it is not known on which day it was.
+        // The day of a run without a date is unknown.
         let Some(day) = record.day else { return false };
         days.entry((record.model, record.unit)).or_default().insert(day);
     }
-    // What share of a model's units was measured on each day, and how many.
+    // The share of a model's units that was measured on each day, and their number.
     let mut own: BTreeMap<&str, BTreeMap<&str, (f64, usize)>> = BTreeMap::new();
     for ((model, _), of_unit) in &days {
         for day in of_unit {
@@ -54,8 +54,8 @@ fn are_bridged(records: &[Dated<'_>]) -> bool {
     models.iter().enumerate().any(|(at, a)| models[..at].iter().any(|b| leads(&bridges, a, b)))
 }
 
-/// Whether two models were largely measured on different days, several units of each on one day, and a unit was measured on a day that
-/// the first model has more of and on one that the second has more of.
+/// Whether two models were largely measured on different days, with several units of each on one day, and a unit was
+/// measured on a day that the first model has more of and on one that the second has more of.
 fn leads(bridges: &[&BTreeSet<&str>], a: &BTreeMap<&str, (f64, usize)>, b: &BTreeMap<&str, (f64, usize)>) -> bool {
     let share = |of: &BTreeMap<&str, (f64, usize)>, day: &str| of.get(day).map_or(0.0, |(share, _)| *share);
     let more = |day: &&str| share(a, day) - share(b, day);

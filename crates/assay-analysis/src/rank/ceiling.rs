@@ -88,7 +88,7 @@ impl Ceilings {
         asked.or_else(record).or_else(measured)
     }
 
-    /// What applies to these sessions; `None` where nothing is known.
+    /// The ceiling of these sessions; `None` where none is known.
     pub(super) fn used(&self, sessions: &[Session<'_>], op: Op) -> Option<UsedCeiling> {
         let mut all = sessions.iter().filter_map(|s| self.of(s, op));
         let (first, source) = all.next()?;

@@ -1,4 +1,4 @@
-//! From records to what was measured on whom under which load.
+//! Collects the measurements of units under loads from records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ impl Entry<'_> {
     }
 }
 
-/// All records in an order of their own, and who has which load.
+/// All records in a fixed order, and the loads of each.
 #[derive(Debug)]
 pub(super) struct Catalogue<'a> {
     pub(super) entries: Vec<Entry<'a>>,
@@ -107,7 +107,7 @@ impl<'a> Catalogue<'a> {
         Self { entries, loads: by_load }
     }
 
-    /// What was measured under a load, and what of it is left out.
+    /// The measurements under a load, and the reasons for what is left out.
     pub(super) fn gather(&self, load: &Load, quantity: Quantity) -> (Vec<Session<'_>>, Vec<Excluded>) {
         let (mut sessions, mut excluded) = (Vec::new(), Vec::new());
         for entry in &self.entries {
@@ -143,7 +143,7 @@ impl<'a> Catalogue<'a> {
     }
 }
 
-/// Whether it took time from what was measured that has nothing to do with the medium.
+/// Whether a finding means that something other than the medium took time from the measurement.
 fn is_disturbance(finding: &Finding) -> bool {
     matches!(
         finding,

@@ -26,15 +26,15 @@ pub enum CompositeKind {
 pub struct CompositeRanking {
     /// Which one.
     pub kind: CompositeKind,
-    /// Why there is none; `None` where there is.
+    /// Why there is no score; `None` where there is one.
     pub refusal: Option<String>,
     /// Best first.
     pub models: Vec<CompositeRow>,
-    /// What it is made of.
+    /// The parts of the score.
     pub parts: Vec<String>,
     /// The model that is first with at least 90 % of the weights; `None`: weight-dependent.
     pub winner: Option<String>,
-    /// Models that were left out, as they lack a part.
+    /// Models that lack a part, and were left out.
     pub incomplete: Vec<String>,
 }
 

@@ -24,7 +24,7 @@ const DRAWS: usize = 19_999;
 /// Draws for the others: 0.3 %, at a quarter of the time.
 const FEWER_DRAWS: usize = 4_999;
 
-/// What was measured under a load, with the effects of slots and rounds taken out.
+/// The measurements under a load, with the effects of slots and rounds removed.
 #[derive(Debug)]
 pub(super) struct Level<'a> {
     pub(super) sessions: Vec<Session<'a>>,
@@ -34,21 +34,21 @@ pub(super) struct Level<'a> {
 }
 
 impl Setting<'_> {
-    /// `None` where nobody has a figure.
+    /// `None` where no model has a figure.
     pub(super) fn level(&self, load: &Load, quantity: Quantity) -> Option<Level<'_>> {
         let (sessions, excluded) = self.catalogue.gather(load, quantity);
-        // Values have been looked at: the only error left is that there are none.
+        // The values have been checked: the only possible error is that there are none.
         let fit = fit(&sessions, &observations(&sessions))?;
         let held = self.held(&sessions, load);
         Some(Level { sessions, excluded, fit, held })
     }
 
-    /// What slots and rounds added to each unit, and who is at the ceiling.
+    /// The effects of slots and rounds on each unit, and the units at the ceiling.
     pub(crate) fn levels(&self, load: &Load, quantity: Quantity) -> Levels {
         self.level(load, quantity).map_or_else(Levels::default, |level| Levels::from(&level))
     }
 
-    /// The models in order, as far as their units allow.
+    /// Orders the models, as far as their units allow.
     pub(super) fn order(
         &self,
         fit: &Fit,
@@ -71,7 +71,7 @@ impl Setting<'_> {
         }
     }
 
-    /// Units at the ceiling by model and unit: half of their records are, or more.
+    /// Units at the ceiling by model and unit: at least half of their records are.
     fn held(&self, sessions: &[Session<'_>], load: &Load) -> Held {
         let mut records: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
         for session in sessions {
@@ -151,10 +151,10 @@ pub(super) fn observations<'a>(sessions: &'a [Session<'_>]) -> Vec<Observation<'
     sessions.iter().flat_map(of).collect()
 }
 
-/// What is known of each model under a load, for commands that do not show a whole ranking.
+/// The levels of each model under a load, for commands that do not show a whole ranking.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Levels {
-    /// By model and unit: what slots and rounds added to its logarithm, on average over its runs.
+    /// By model and unit: the effect of slots and rounds on its logarithm, on average over its runs.
     added: BTreeMap<(String, String), f64>,
     held: Held,
     precisions: BTreeMap<String, Precision>,
@@ -209,7 +209,7 @@ impl Levels {
     }
 }
 
-/// Models under a load with what is decided about each two of them.
+/// Models under a load, with the decision on each pair.
 #[derive(Debug)]
 pub(crate) struct DecidedLoad {
     pub(crate) levels: Levels,
@@ -218,20 +218,20 @@ pub(crate) struct DecidedLoad {
 }
 
 impl DecidedLoad {
-    /// `None` where nobody has a figure.
+    /// `None` where no model has a figure.
     pub(crate) fn of(setting: &Setting<'_>, load: &Load, quantity: Quantity, exploratory: bool) -> Option<Self> {
         let level = setting.level(load, quantity)?;
         let ranking = setting.order(&level.fit, &level.held, quantity, exploratory).ok();
         Some(Self { levels: Levels::from(&level), ranking, fit: level.fit })
     }
 
-    /// The ends of the interval of the logarithm of one model over another, and whether they are told apart; `None`
-    /// where that was not tested: a model of one unit, or both at the ceiling.
+    /// The ends of the interval of the logarithm of one model over another, and whether the difference is significant;
+    /// `None` where it was not tested: a model of one unit, or both at the ceiling.
     pub(crate) fn between(&self, a: &str, b: &str) -> Option<((f64, f64), bool)> {
         self.ranking.as_ref()?.between(a, b)
     }
 
-    /// What a model of several units does, as the ranking shows it.
+    /// The estimate for a model of several units, as the ranking shows it.
     pub(crate) fn estimate(&self, model: &str, level: f64) -> Option<Estimate> {
         let ranked = self.ranking.iter().flat_map(|ranking| &ranking.models).find(|ranked| ranked.name == model);
         if let Some(ranked) = ranked {

@@ -1,4 +1,4 @@
-//! Models in order, from records: what is the same, what is not, and what cannot be told.
+//! Ranks models from records: which are equal, which differ, and which are undecided.
 
 mod answer;
 mod bridged_days;

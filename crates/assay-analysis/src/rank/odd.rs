@@ -10,11 +10,11 @@ use super::answer::{Deviation, LoadRanking, Unresolved};
 /// A ranking without a unit.
 pub(super) type Without<'a> = &'a dyn Fn(&str, &str) -> Option<Ranking>;
 
-/// Whether all that is known of a unit is one repeat on a disturbed host.
+/// Whether a unit has only one repeat, on a disturbed host.
 pub(super) type Once<'a> = &'a dyn Fn(&str, &str) -> bool;
 
-/// What one load may take of the chance of a false alarm, where so many are looked at: the load that decides half of
-/// it, and all others together the other half.
+/// The share of the false-alarm probability for one load. The load that decides gets half of it, and all others share
+/// the other half.
 pub(super) fn alpha(exploratory: bool, loads: usize) -> f64 {
     match loads {
         0 | 1 => ODD_ALPHA,
@@ -23,8 +23,9 @@ pub(super) fn alpha(exploratory: bool, loads: usize) -> f64 {
     }
 }
 
-/// All odd units, with the chance `alpha` of any false alarm, and how many units were tested; with `without` also
-/// whether medals change when they are left out. `once` tells units that were measured once, while their host was disturbed.
+/// All odd units, with probability `alpha` of any false alarm, and the number of units tested. With `without`, also
+/// whether medals change when a unit is left out. `once` is true for units that were measured once, while their host
+/// was disturbed.
 pub(super) fn odd(
     fit: &Fit,
     ranking: Option<&Ranking>,

@@ -20,7 +20,7 @@ use crate::needed::Needed;
 use crate::quantity::Quantity;
 
 impl Setting<'_> {
-    /// Ranks the models under a load; `None` where nobody has a figure.
+    /// Ranks the models under a load; `None` where no model has a figure.
     pub(super) fn rank(&self, load: &Load, quantity: Quantity, exploratory: bool) -> Option<LoadRanking> {
         let Level { sessions, excluded, fit: all, held } = self.level(load, quantity)?;
         let options = self.options(quantity, exploratory);

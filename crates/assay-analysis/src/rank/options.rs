@@ -1,4 +1,4 @@
-//! What is asked of a ranking.
+//! The options of a ranking.
 
 use super::composite::CompositeKind;
 use crate::quantity::Quantity;

@@ -1,6 +1,6 @@
-//! Why there is nothing to rank at all.
+//! Why no ranking is possible.
 
-/// Input that no answer can be made of.
+/// Input that allows no ranking.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RankError {
     /// No record.
@@ -9,10 +9,10 @@ pub enum RankError {
     /// No record has a figure under any load.
     #[error("none of the {0} records has a figure to rank; assay show ID says why")]
     NoFigures(usize),
-    /// No record says of which model it is.
+    /// No record names its model.
     #[error("ranking needs models, and all {0} records lack one; add it with assay label QUERY model=…")]
     NoModels(usize),
-    /// No load is the one asked for.
+    /// No load matches the requested one.
     #[error("{0}")]
     NoSuchLoad(#[from] crate::LoadError),
     /// The load has no such figure.

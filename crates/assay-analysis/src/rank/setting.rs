@@ -1,4 +1,4 @@
-//! What all loads of a ranking share.
+//! The data that all loads of a ranking share.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::collect::Catalogue;
 use super::endings::{FailedRecord, FailureShare, ending, failure};
 use super::options::RankOptions;
 
-/// What all loads share.
+/// The data that all loads of a ranking share.
 #[derive(Debug)]
 pub(crate) struct Setting<'a> {
     pub(super) catalogue: Catalogue<'a>,
@@ -20,7 +20,7 @@ pub(crate) struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// Of records that name their models.
+    /// From records that name their models.
     pub(crate) fn new(named: &[&'a Record], ask: &RankOptions) -> Self {
         let catalogue = Catalogue::new(named);
         let ceilings = Ceilings::new(ask.ceiling, &catalogue);
@@ -29,12 +29,12 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// Whose figures are bounds.
+/// Units and models whose figures are bounds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held {
-    /// By model and unit, whether it is at the ceiling: it may do more.
+    /// By model and unit, whether the unit is at the ceiling, so that it may be faster.
     pub(super) units: BTreeMap<(String, String), bool>,
-    /// Models of which figures are the best of several runs: on average they do less.
+    /// Models with figures that are the best of several runs: on average they are slower.
     pub(super) flattered: BTreeSet<String>,
 }
 
@@ -43,19 +43,19 @@ impl Held {
         self.units.get(&(model.to_owned(), unit.to_owned())).copied().unwrap_or(false)
     }
 
-    /// Half of the units are, or more.
+    /// Whether at least half of the units are at the ceiling.
     pub(super) fn model(&self, model: &str) -> bool {
         let units = self.units.iter().filter(|((of, _), _)| of == model);
         let (held, of) = units.fold((0, 0), |(held, of), (_, is)| (held + usize::from(*is), of + 1));
         of > 0 && 2 * held >= of
     }
 
-    /// A model as it enters a ranking, with whether its figures are bounds.
+    /// Marks a model whose figures are bounds, for a ranking.
     pub(super) fn bounded(&self, entrant: Entrant) -> Entrant {
         Entrant { censored: self.model(&entrant.name), flattered: self.flattered.contains(&entrant.name), ..entrant }
     }
 
-    /// How well the units of each model tell its mean; models of which nothing tells that are not there.
+    /// How precisely the units of each model determine its mean. Models without such information are absent.
     pub(super) fn precisions(&self, fit: &Fit) -> BTreeMap<String, Precision> {
         let entrants: Vec<Entrant> = fit.entrants().into_iter().map(|entrant| self.bounded(entrant)).collect();
         let all = stats::precisions(&entrants, (stats::PRIOR_DEGREES, false), &fit.shared);
@@ -63,7 +63,7 @@ impl Held {
     }
 }
 
-/// What the records of a model say beside figures.
+/// The facts about a model in its records other than figures.
 #[derive(Debug, Default)]
 pub(super) struct ModelRecords {
     endings: Vec<Ending>,
@@ -71,7 +71,7 @@ pub(super) struct ModelRecords {
     units: BTreeSet<String>,
 }
 
-/// The same for all models.
+/// These facts for all models.
 #[derive(Debug)]
 pub(super) struct Records(pub(super) BTreeMap<String, ModelRecords>);
 

@@ -19,12 +19,12 @@ use crate::deciding_quantity::deciding_quantity;
 use crate::load::Load;
 use crate::quantity::Quantity;
 
-/// Ranks the models of records. The same records and the same question give the same answer to the
-/// last digit, in whatever order they come.
+/// Ranks the models of records. The same records and the same options give the same answer to the last digit,
+/// regardless of the order of the records.
 ///
 /// # Errors
-/// [`RankError`], where there is nothing to say at all. Records that say too little for an order
-/// are an answer: [`LoadRanking::refusal`].
+/// [`RankError`] where no answer is possible. Records that do not allow an order are an answer:
+/// [`LoadRanking::refusal`].
 pub fn rank(records: &[&Record], ask: &RankOptions) -> Result<RankReport, RankError> {
     check(ask)?;
     if records.is_empty() {

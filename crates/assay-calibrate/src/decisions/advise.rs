@@ -8,7 +8,7 @@ use assay_core::record::Record;
 
 use crate::found::Failure;
 
-/// `assay advise class A1` of one unit: whether it meets the class; `None` where it cannot be told.
+/// The answer of `assay advise class A1` for one unit: whether it meets the class; `None` where it is undecided.
 ///
 /// # Errors
 /// Records without the loads of the class.
@@ -29,7 +29,7 @@ pub enum LocalOrNas {
     Local,
     /// The volume.
     Nas,
-    /// It cannot be told.
+    /// Undecided.
     Undecided,
 }
 
@@ -53,14 +53,14 @@ pub fn nas(local: &[Record], volume: &[Record]) -> Result<LocalOrNas, Failure> {
     })
 }
 
-/// What is bought.
+/// The recommended purchase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bought {
-    /// The model; `None` where it cannot be told.
+    /// The model; `None` where it is undecided.
     pub model: Option<String>,
-    /// More testing cannot pay more than 1 %, it says.
+    /// Whether it states that more testing cannot gain more than 1 %.
     pub tested_enough: bool,
-    /// Models that stand on the front of price and performance for certain.
+    /// Models that are certainly on the Pareto front of price and performance.
     pub certain: Vec<String>,
 }
 

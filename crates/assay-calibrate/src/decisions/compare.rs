@@ -15,7 +15,7 @@ pub struct Compared {
     pub interval: Option<(f64, f64)>,
     /// Both groups with their own intervals.
     pub sides: Vec<Side>,
-    /// What would tell, where it cannot be told.
+    /// The number of values that would settle the answer, where it is undecided.
     pub needed: Option<Needed>,
 }
 
@@ -82,7 +82,7 @@ fn said(groups: &[Group<'_>], request: &Request) -> Result<Compared, Failure> {
     Ok(Compared { word, interval: pair.low.zip(pair.high), sides: load.sides.clone(), needed: pair.needed })
 }
 
-/// Pairs of models of which `assay compare --by model` says that the first is better, by little or by much.
+/// Pairs of models where the verdict of `assay compare --by model` is that the first is better, by little or by much.
 ///
 /// # Errors
 /// Models that cannot be compared.

@@ -9,9 +9,9 @@ use crate::found::Failure;
 /// A step of a race.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Raced {
-    /// So many new units of each of these models are to be measured; none: the race is over.
+    /// The models to measure, with the number of new units of each; empty when the race is over.
     pub orders: Vec<(String, usize)>,
-    /// Models that are dropped by this step.
+    /// Models that this step drops.
     pub dropped: Vec<String>,
     /// How it ended.
     pub ended: Option<Ended>,
@@ -28,7 +28,7 @@ pub enum Ended {
     Buy(String),
     /// Any of these: each loses at most this share against the best, with 95 % probability.
     Tied(Vec<String>, f64),
-    /// It cannot be told.
+    /// Undecided.
     Other,
 }
 

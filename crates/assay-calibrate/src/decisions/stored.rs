@@ -17,7 +17,7 @@ pub fn stored(fleet: &Fleet) -> Result<Vec<Record>, Failure> {
     fleet.records().iter().map(read).collect()
 }
 
-/// Saves the records of a fleet in the store of a directory, which is made where there is none.
+/// Saves the records of a fleet in the store in a directory, which is created if necessary.
 ///
 /// # Errors
 /// Those of the store.

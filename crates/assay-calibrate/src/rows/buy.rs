@@ -1,4 +1,4 @@
-//! `assay advise buy`: what is lost by what is bought.
+//! `assay advise buy`: the loss from the recommended purchase.
 
 use assay_core::units::counted;
 use assay_lab::Dice;
@@ -17,7 +17,7 @@ fn four(units: usize, seed: u64) -> Fleet {
     Fleet { truth, design: Design::units(&[units; 4]), seed }
 }
 
-/// What is lost by a model against the best, in logarithms.
+/// The loss of a model against the best, in logarithms.
 fn loss(truth: &Truth, name: &str) -> f64 {
     let best = truth.models.iter().map(|model| model.ratio).fold(f64::MIN, f64::max);
     truth.models.iter().find(|model| model.name == name).map_or(f64::NAN, |model| (best / model.ratio).ln())

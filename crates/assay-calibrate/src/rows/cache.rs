@@ -1,4 +1,4 @@
-//! `assay advise cache`: at the ends of what is good and of what is harmful.
+//! `assay advise cache`: at the limits of a good and of a harmful cache.
 
 use assay_core::workload::{Op, Pattern};
 use assay_lab::fleet::{Design, Fleet, Load, Truth};

@@ -1,4 +1,4 @@
-//! `assay advise class`: what a card is sure to meet, and what it is sure to miss.
+//! `assay advise class`: the classes that a card certainly meets, and those that it certainly misses.
 
 use assay_core::units::counted;
 use assay_lab::fleet::{Design, Fleet, Load};
@@ -20,7 +20,7 @@ pub(super) fn rows() -> Vec<Row> {
                 Ok(judge(class_a1(&stored(&fleet)?)?))
             })
         };
-    // At a threshold it is met, and whoever is sure of it has only been lucky.
+    // At the threshold the class is met, but only luck makes the answer certain.
     let met = |day, records| {
         row("all three at their thresholds", [1.0; 3], day, records, ERROR, |said| match said {
             Some(false) => Found::Wrong,

@@ -116,7 +116,7 @@ fn dependent() -> Row {
     null(name, truth, Design::units(&[2]).on_days(3), |run| run.unit == 1)
 }
 
-/// Two runs as they were, of repeats of which each is like the one before it.
+/// Two runs by themselves, with autocorrelated repeats.
 fn as_they_were(autocorrelation: f64) -> Row {
     let name = format!("compare --runs covers the ratio of two runs, autocorrelation {autocorrelation}");
     let mut truth = equal(1, Units::Normal(0.1), 0.03);
@@ -124,8 +124,8 @@ fn as_they_were(autocorrelation: f64) -> Row {
     ratio_of_runs(name, COVERAGE, truth, Design::units(&[1]).on_days(2))
 }
 
-/// Two runs as they were, of repeats that end when their interval is narrow. It holds whichever look ended them, so that
-/// it holds more where all looks end alike.
+/// Two runs by themselves, with repeats that end when their interval is narrow. The interval holds whichever look ends
+/// the repeats, so it covers more where all looks end alike.
 fn until_narrow() -> Row {
     let name = "compare --runs covers the ratio of two runs, --confidence 3 %, repeat sd 3 %".to_owned();
     let mut truth = equal(1, Units::Normal(0.1), 0.03);
@@ -231,7 +231,7 @@ fn hosts() -> Vec<Row> {
     ]
 }
 
-/// All cards at each host in one sitting, of which the day takes 2 % from all.
+/// All cards at each host in one sitting. Days vary by 2 %, and a day affects all cards.
 fn one_sitting() -> Row {
     let name = "compare two equal hosts, the same 5 cards in one sitting each, day sd 2 %".to_owned();
     let mut truth = equal(1, Units::Normal(0.1), 0.01);
@@ -240,7 +240,8 @@ fn one_sitting() -> Row {
     null(name, truth, design.clone().and(design.changed(|_, run| run.host = 1)), |run| run.host == 1)
 }
 
-/// What is there is found as often as it can be: the ratios are such that the exact test finds some three quarters.
+/// The share of differences that are found, relative to the exact test. The ratios are such that the exact test finds
+/// about three quarters.
 fn power() -> Vec<Row> {
     let row = |units: usize, ratio: f64| {
         let name = format!("compare power, models ×{ratio} apart, {units} units each, unit sd 10 %");

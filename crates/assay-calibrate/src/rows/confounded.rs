@@ -13,7 +13,7 @@ use crate::decisions::{orders, rank, stored};
 use crate::found::Found;
 use crate::row::{Bound, COVERAGE_ASSUMED, ERROR, Row};
 
-/// Each model with a computer of its own, of which one is 20 % slower: there is no answer.
+/// Each model was measured with a computer of its own, and one computer is 20 % slower: there is no answer.
 fn computers(units: usize) -> Row {
     let name = format!("rank 2 equal models of {units} units, with computers of their own that are 20 % apart");
     let truth = equal(2, Units::Normal(0.03), 0.01).with_off(Part::Host(1), 0.8);
@@ -26,7 +26,7 @@ fn computers(units: usize) -> Row {
     })
 }
 
-/// Equal models, of which the first was imported as the best of five runs that vary by 6 %.
+/// Equal models. The first was imported as the best of five runs that vary by 6 %.
 fn flattered(units: usize) -> Row {
     let name = format!("rank 2 equal models of {units} units, one as the best of 5 runs of sd 6 %");
     let mut truth = equal(2, Units::Normal(0.03), 0.02);
@@ -46,7 +46,8 @@ fn flattered(units: usize) -> Row {
     })
 }
 
-/// Prints the figures of all records in whole MB/s of about 23, a step of 4 %. What they are multiplied by for that.
+/// Prints the figures of all records in whole MB/s of about 23, a step of 4 %. Returns the factor that the figures were
+/// multiplied by.
 fn in_whole_megabytes(records: &mut [Record], seed: u64) -> f64 {
     let about = (22.0 + (seed % 100) as f64 / 50.0) * 1e6;
     let factor = about / records[0].measurements[0].repeats[0].bytes_per_second;
@@ -64,7 +65,7 @@ fn in_whole_megabytes(records: &mut [Record], seed: u64) -> f64 {
     factor
 }
 
-/// Models that differ by less than the margin: none is beyond it.
+/// Models that differ by less than the margin. No difference beyond it may be reported.
 fn printed(units: usize, apart: f64) -> Row {
     let name = format!(
         "rank 2 models {} apart of {units} units in whole MB/s of about 23, none is beyond 3 %",
@@ -81,7 +82,7 @@ fn printed(units: usize, apart: f64) -> Row {
     })
 }
 
-/// The interval of one model alone holds its mean.
+/// The interval of a single model covers its mean.
 fn printed_figure(units: usize, deviation: f64) -> Row {
     let name = format!(
         "rank covers the figure of a model in whole MB/s of about 23, {units} units, unit sd {}",
@@ -99,13 +100,13 @@ fn printed_figure(units: usize, deviation: f64) -> Row {
     })
 }
 
-/// Each model on a day of its own, and so many units of the first also on that of the second.
+/// Each model on a day of its own, and `bridges` units of the first also on the day of the second.
 fn both_days(units: usize, bridges: usize) -> Design {
     let design = Design::units(&[units, units]).changed(|_, run| run.day = run.model as u32);
     design.and(Design::units(&[bridges]).changed(|_, run| run.day = 1))
 }
 
-/// The dates alone tell that some units were measured on both days.
+/// Only the dates show that some units were measured on both days.
 fn bridged(units: usize, bridges: usize, deviation: f64) -> Row {
     let name = format!(
         "rank 2 equal models of {units} units, on days of their own of sd {}, {bridges} on both, no labels",

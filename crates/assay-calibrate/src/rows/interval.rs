@@ -44,7 +44,7 @@ fn record(repeats: usize, autocorrelation: f64) -> Row {
     this_day(name, COVERAGE, truth, Repeats::Fixed(repeats))
 }
 
-/// Repeats that end when their interval is narrow: it holds whichever look ended them.
+/// Repeats that end when their interval is narrow. The interval holds for any look that ends them.
 fn until_narrow() -> Row {
     let name = "interval of a record, today, --confidence 3 %, repeat sd 3 %".to_owned();
     let mut truth = equal(1, Units::Normal(0.1), 0.03);
@@ -60,7 +60,7 @@ fn this_day(name: String, bound: Bound, truth: Truth, repeats: Repeats) -> Row {
     })
 }
 
-/// What runs say of their unit. Where few were measured, what is assumed of days counts beside them.
+/// The interval of a unit from its runs. Where few were measured, the prior of days is used beside them.
 fn days(runs: u32, day: f64) -> Row {
     let by = counted(runs as usize, "run");
     let name = format!("interval of a unit over many days, by {by}, day sd {}", percent(day));

@@ -23,7 +23,7 @@ pub(super) fn rows() -> Vec<Row> {
     [clean(), named()].into_iter().flatten().collect()
 }
 
-/// Nothing is odd.
+/// No unit is odd.
 fn clean() -> Vec<Row> {
     let row = |models: usize, units: usize, deviation: f64| {
         let name = format!("odd units, none in {models} × {units} cards, unit sd {}", percent(deviation));

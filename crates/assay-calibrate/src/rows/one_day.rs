@@ -1,4 +1,4 @@
-//! What people make: several runs of one afternoon. The day of a unit counts, and not its runs.
+//! A common way of measuring: several runs in one afternoon. The day of a unit counts, not its runs.
 
 use assay_core::units::counted;
 use assay_lab::fleet::{Design, Fleet, Load, Run, Truth, Units};
@@ -10,14 +10,14 @@ use crate::decisions::{LocalOrNas, class_a1, nas, stored};
 use crate::found::Found;
 use crate::row::{ERROR, Row};
 
-/// Days of a unit are its own where it has a host of its own, and runs of a day differ by 1 %.
+/// A unit with a host of its own has days of its own, and runs of a day vary by 1 %.
 fn days(truth: Truth, day: f64) -> Truth {
     let mut truth = truth;
     (truth.spread.day, truth.spread.run) = (day, 0.01);
     truth
 }
 
-/// So many runs on each of so many days of a unit.
+/// `runs` runs on each of `days` days of a unit.
 fn runs(unit: usize, days: u32, runs: u32) -> Design {
     let one = Design::units(&[unit + 1]).0.into_iter().filter(|run| run.unit == unit);
     let one = Design(one.collect()).changed(|_, run| run.host = unit);
@@ -28,7 +28,7 @@ pub(super) fn rows() -> Vec<Row> {
     [cards(), unlike(), class(), local()].into_iter().flatten().collect()
 }
 
-/// Two cards of which none is faster.
+/// Two equal cards.
 fn cards() -> Vec<Row> {
     let row = |(first, second): ((u32, u32), (u32, u32)), day: f64| {
         let of = |(days, runs): (u32, u32)| {

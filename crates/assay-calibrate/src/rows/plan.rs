@@ -54,7 +54,7 @@ impl Finished {
         }
     }
 
-    /// What is lost by a model against the best, in logarithms.
+    /// The loss of a model against the best, in logarithms.
     fn loss(&self, model: &str) -> Result<f64, Failure> {
         let best = self.fleet.truth.models.iter().map(|m| m.ratio).fold(f64::MIN, f64::max);
         Ok((best / self.fleet.truth.models[index(&self.fleet.truth, model)?].ratio).ln())

@@ -118,7 +118,7 @@ fn unequal() -> Vec<Row> {
     ]
 }
 
-/// What is there is found as often as it can be.
+/// Real differences are found about as often as the exact test finds them.
 fn power() -> Vec<Row> {
     let row = |models: usize, units: usize, ratio: f64, deviation: f64| {
         let sd = percent(deviation);

@@ -1,6 +1,6 @@
 //! The collection, which is part of this program: one file is enough on the control machine.
 
-/// What of it is needed to play it, by path.
+/// The files needed to run the collection, by path.
 macro_rules! files {
     ($($path:literal)*) => {
         &[$(($path, include_str!(concat!(

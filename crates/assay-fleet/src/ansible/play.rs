@@ -21,7 +21,7 @@ const ENDING: Duration = Duration::from_secs(10);
 /// How long its last lines may take after its end.
 const LAST: Duration = Duration::from_secs(1);
 
-/// What is to be played.
+/// A playbook to run.
 #[derive(Debug)]
 pub struct Playbook<'a> {
     /// Its name in the collection.
@@ -145,14 +145,14 @@ impl Play {
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
         }
         let Ok(Some(status)) = self.child.try_wait() else { return Step::Quiet };
-        // It has ended: what it said last may still be on its way.
+        // It has ended, but its last words may still be on their way.
         match self.events.recv_timeout(LAST) {
             Ok(event) => Step::Event(event),
             Err(_) => Step::Over(status),
         }
     }
 
-    /// What it said last that is not for programs.
+    /// The last words that are not for programs.
     #[must_use]
     pub fn said(&self) -> String {
         self.tail.text()

@@ -13,16 +13,17 @@ use assay_core::private;
 const PREFIX: &str = "assay-fleet-";
 /// Digits of the number behind it.
 const DIGITS: usize = 16;
-/// A file in it that is locked as long as the command lives.
+/// A file in the directory that is locked while the command lives.
 const LOCK: &str = "lock";
-/// One whose command is gone is removed after so long: a directory is made before its lock is held, and what Ansible had
-/// begun may go on for a while.
+/// Age from which the directory of a command that is gone is removed. A directory is made before its lock is held, and
+/// tasks started by Ansible may continue for a while.
 const FORGOTTEN: Duration = Duration::from_secs(600);
 
-/// Where Ansible looks for collections beside a playbook, before all other places.
+/// The place beside a playbook where Ansible looks for collections first.
 const COLLECTION: &str = "collections/ansible_collections/assay/fleet";
 
-/// The directory: playbooks, the collection beside them, and what a command is told by files. It is removed with this value.
+/// The directory of a command: its playbooks, the collection beside them, and further input files. It is removed with
+/// this value.
 #[derive(Debug)]
 pub struct PrivateDirectory {
     path: PathBuf,
@@ -31,7 +32,7 @@ pub struct PrivateDirectory {
 }
 
 impl PrivateDirectory {
-    /// Makes it among temporary files, and removes those of commands that were killed.
+    /// Makes the directory among temporary files, and removes those of commands that were killed.
     ///
     /// # Errors
     /// Those of the file system.
@@ -69,7 +70,7 @@ impl PrivateDirectory {
         &self.path
     }
 
-    /// Writes a file that nobody else can read.
+    /// Writes a file that only this user can read.
     ///
     /// # Errors
     /// Those of the file system.
@@ -84,7 +85,7 @@ impl PrivateDirectory {
     }
 }
 
-/// Removes the directories of this user's commands that were killed: the key of a run is in them.
+/// Removes the directories of this user's commands that were killed, because they hold the key of a run.
 fn remove_forgotten(parent: &Path, age: Duration) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -100,17 +101,17 @@ fn is_named(name: &str) -> bool {
     digits.len() == DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Whether a directory is such a one and nobody has its lock.
+/// Whether a directory is that of a command, old enough, and its lock is free.
 fn is_forgotten(path: &Path, age: Duration) -> std::io::Result<bool> {
     let directory = path.symlink_metadata()?;
-    // A time that is yet to come tells nothing.
+    // A time in the future counts as recent.
     let old = directory.modified()?.elapsed().is_ok_and(|passed| passed >= age);
     if !old || !is_private(&directory) {
         return Ok(false);
     }
     let lock = path.join(LOCK);
     match lock.symlink_metadata() {
-        // Of a command that was killed before it had one, or of an earlier version.
+        // The command was killed before it made the lock file, or was of an earlier version.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(path.join("check.yml").is_file()),
         Err(error) => return Err(error),
         Ok(found) if !found.is_file() => return Ok(false),
@@ -142,7 +143,7 @@ mod tests {
         let left = PrivateDirectory::within(parent).unwrap();
         left.write("key", b"secret").unwrap();
         let path = left.path().to_owned();
-        // What a kill does: the file of the lock is closed, and nothing is removed.
+        // As after a kill: the lock file is closed, and nothing is removed.
         let PrivateDirectory { _lock: lock, .. } = &left;
         lock.unlock().unwrap();
         std::mem::forget(left);

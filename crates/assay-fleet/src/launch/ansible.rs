@@ -75,7 +75,7 @@ fn variables(launch: &Launch<'_>, inventory: &Inventory, keys: &[PathBuf]) -> Ma
         places.insert(place.node.clone(), node_variables);
     }
     if cells {
-        // A plan says which unit is where, whatever the inventory has of it.
+        // The plan decides which unit is where, regardless of the inventory.
         variables.insert("assay_unit".to_owned(), own("unit"));
         variables.insert("assay_slot".to_owned(), own("slot"));
         let common = variables.remove("assay_plan_options").unwrap_or_else(|| json!([]));
@@ -102,7 +102,7 @@ fn event_of(line: &str, numbers: &HashMap<String, usize>) -> OutputEvent {
             let words = why.chars().take(super::launcher_output::MOST_LINE).collect();
             OutputEvent::Ended(place, NodeEnd { words, code: None, reached: event.status != Status::Unreachable })
         }
-        // Another exit code is told by the task after this one, with the last words of the program.
+        // Other exit codes are reported by the next task, with the last words of the program.
         None if event.facts.get("node_result").is_some_and(|result| result["exit"] == "0") => {
             OutputEvent::Ended(place, NodeEnd { words: "it ended".to_owned(), code: Some(0), reached: true })
         }

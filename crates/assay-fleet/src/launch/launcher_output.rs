@@ -11,9 +11,9 @@ const MOST_NODES: usize = 100_000;
 /// How a node ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeEnd {
-    /// In words.
+    /// How it ended, as text.
     pub words: String,
-    /// The exit code of what ran there, or of what was to reach it; none where a signal ended it, or nothing tells.
+    /// The exit code of the program there, or of the launcher; `None` where a signal ended it, or where it is unknown.
     pub code: Option<i32>,
     /// Whether the node was reached.
     pub reached: bool,
@@ -37,7 +37,7 @@ pub(super) enum OutputEvent {
 /// How lines are understood.
 pub(super) type Reader = Box<dyn FnMut(&str) -> OutputEvent + Send>;
 
-/// What was heard by now.
+/// The output so far.
 #[derive(Debug, Default)]
 pub(super) struct LauncherOutput {
     /// The last line of the launcher itself.

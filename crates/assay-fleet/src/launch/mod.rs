@@ -1,5 +1,5 @@
-//! How nodes are started: here, by ssh(1), by Slurm or by Ansible. Whether they did what they should is judged by their records, never by the
-//! exit code of a launcher.
+//! How nodes are started: here, by ssh(1), by Slurm or by Ansible. Their success is judged by their records, never by
+//! the exit code of a launcher.
 
 mod ansible;
 mod launcher;

@@ -17,13 +17,13 @@ use crate::system::end;
 pub struct Launched {
     child: Child,
     output: Arc<Mutex<LauncherOutput>>,
-    /// Whether what it started ends by a signal of ours, too.
+    /// Whether the processes that it started also get our signals.
     whole_group: bool,
-    /// Whether it is for one node, whose exit code is its own.
+    /// Whether it is for one node, so that its exit code is that of the node.
     single: bool,
-    /// Those that read what it says.
+    /// The threads that read its output.
     readers: Vec<JoinHandle<()>>,
-    /// When its end was seen first.
+    /// When its end was first noticed.
     seen: Option<Instant>,
     /// Files that it reads, gone with it.
     files: Option<PrivateDirectory>,
@@ -34,13 +34,13 @@ pub struct Launched {
 pub(super) enum Source {
     /// Standard error, in lines for people.
     Errors,
-    /// Standard output, in lines for programs; of its standard error what it calls an error counts.
+    /// Standard output, in lines for programs. Of standard error, only error messages count.
     Output,
 }
 
-/// How long after its end what it said last may take to be read; a process that it left behind may hold the pipe for ever.
+/// Longest time after its end for reading its last words. A process that it left behind may hold the pipe for ever.
 const READ: Duration = Duration::from_secs(1);
-/// With this ssh(1) ends where it does not reach the node.
+/// The exit code of ssh(1) when it does not reach the node.
 const NOT_REACHED: i32 = 255;
 /// Longest line for programs, in bytes.
 const MOST_EVENT: usize = 1 << 20;
@@ -53,14 +53,15 @@ impl Launched {
         Ok(started)
     }
 
-    /// Runs the command with `input`, and reads what it says on its standard error.
+    /// Runs the command with `input`, and reads its standard error.
     pub(super) fn several(command: Command, input: &str, reader: Reader) -> std::io::Result<Self> {
         Self::read(command, input, Source::Errors, reader)
     }
 
-    /// Runs the command with `input`, and reads what it says.
+    /// Runs the command with `input`, and reads its output.
     pub(super) fn read(mut command: Command, input: &str, source: Source, mut reader: Reader) -> std::io::Result<Self> {
-        // A Ctrl-C is for the coordinator, which tells the nodes: a launcher that dies of it would leave them measuring.
+        // Ctrl-C is for the coordinator, which informs the nodes. A launcher that died of it would leave them
+        // measuring.
         lead_a_group(&mut command);
         command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
         command.stdout(if source == Source::Output { Stdio::piped() } else { Stdio::null() });
@@ -130,7 +131,7 @@ impl Launched {
         self.last_line(place).contains("remote port forwarding failed for listen path")
     }
 
-    /// The last line that a node said, by its number among those of this process; empty where there is none.
+    /// The last line from a node, by its number among those of this process; empty where there is none.
     #[must_use]
     pub fn last_line(&self, place: usize) -> String {
         lock(&self.output).last_line(place)

@@ -97,8 +97,9 @@ fn states(text: &str) -> HashMap<&str, &str> {
     text.lines().filter_map(|line| line.split_once(' ')).map(|(node, state)| (node, state.trim())).collect()
 }
 
-/// Whether a node can be had, by sinfo's compact state: `*` stands for one that does not answer. What is drained goes on with
-/// the allocation that it has, and others' work on a node would be measured, too.
+/// Whether a node can be used, by sinfo's compact state; `*` marks a node that does not respond. A drained node can
+/// still be used by an existing allocation. Without an allocation only idle nodes are used, because the work of others
+/// would be measured, too.
 fn usable(state: &str, allocated: bool) -> bool {
     let name = state.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
     if state.ends_with('*') {
@@ -116,7 +117,7 @@ fn srun_by(program: &Path, launch: &Launch<'_>, place: &Place, allocated: bool) 
     command.arg(format!("--job-name=assay-{}", launch.run)).arg(format!("--nodelist={}", place.node));
     command.args(["--nodes=1", "--ntasks=1", "--ntasks-per-node=1", "--immediate", "--mpi=none", "--label"]);
     if !allocated {
-        // Nobody else measures or computes there.
+        // Reserves the nodes, so that no other job measures or computes there.
         command.arg("--exclusive");
     }
     command.args(["sh", "-c", SCRIPT, "assay", launch.program]).args(words::arguments(launch, place));
@@ -127,7 +128,8 @@ fn srun_by(program: &Path, launch: &Launch<'_>, place: &Place, allocated: bool) 
     })
 }
 
-/// Understands lines of `srun --label`: `0: TEXT` of the node, and others of Slurm. The node says first which it is.
+/// Parses lines of `srun --label`: `0: TEXT` is from the node, other lines are from Slurm. The node first sends its
+/// name.
 fn reader(node: String) -> Reader {
     let mut known = false;
     Box::new(move |line| {
@@ -205,7 +207,7 @@ mod tests {
     /// Threat 4.1: what one task is given, no other gets.
     #[test]
     fn a_node_of_slurm_gets_no_key_but_its_own() {
-        // In the place of srun: says what it was given.
+        // Replaces srun, and prints its arguments and input.
         let bin = tempfile::tempdir().unwrap();
         let srun = bin.path().join("srun");
         std::fs::write(&srun, "#!/bin/sh\necho \"0: assay: node n2\" >&2\necho \"0: $2 $(cat)\" >&2\n").unwrap();

@@ -10,7 +10,7 @@ use super::words;
 
 pub(super) fn start(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launched> {
     let mut command = Command::new("ssh");
-    // Nobody is there to be asked for a password.
+    // No user is present to enter a password.
     command.args(["-T", "-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes"]);
     command.args(["-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"]);
     if let Some(tunnel) = &place.tunnel {
@@ -34,7 +34,7 @@ fn remote(program: &str, arguments: &[String], socket: Option<&str>) -> String {
         Some(path) => format!("{{ {words}; code=$?; rm -f {}; exit $code; }}", posix_word(path)),
     };
     let script = format!("IFS= read -r ASSAY_FLEET_KEY && export ASSAY_FLEET_KEY && {work}");
-    // Whatever shell the user has there.
+    // With any login shell of the user there.
     format!("exec sh -c {}", posix_word(&script))
 }
 

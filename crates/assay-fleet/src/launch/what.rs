@@ -1,4 +1,4 @@
-//! What is started, and where.
+//! What to start, and where.
 
 use super::process::Launched;
 use crate::inventory::Inventory;
@@ -13,15 +13,15 @@ pub struct Launch<'a> {
     pub run: &'a str,
     /// The program there.
     pub program: &'a str,
-    /// What it is told on all of them.
+    /// Its arguments, the same on all nodes.
     pub arguments: Vec<String>,
-    /// A suite that nodes are handed, who read it on their standard input; Ansible copies a file.
+    /// A suite for the nodes. They read it from standard input; Ansible copies a file.
     pub suite: Option<&'a str>,
-    /// Key of the run, of which each node gets its own alone.
+    /// Key of the run. Each node gets only its own derived key.
     pub key: &'a RunKey,
     /// The nodes.
     pub places: Vec<Place>,
-    /// What Ansible is told besides.
+    /// Further input of Ansible.
     pub inventory: Option<&'a Inventory>,
 }
 
@@ -30,11 +30,11 @@ pub struct Launch<'a> {
 pub struct Place {
     /// Its name, and with ssh and Slurm the host.
     pub node: String,
-    /// What is measured there.
+    /// The target.
     pub target: String,
     /// Where it finds the coordinator: `HOST:PORT`, or the path of a Unix socket.
     pub rendezvous: String,
-    /// Through which it is reached there, if through any.
+    /// The tunnel to the coordinator, if there is one.
     pub tunnel: Option<Tunnel>,
     /// Of an experiment plan, the unit that is there.
     pub cell: Option<Cell>,
@@ -59,7 +59,7 @@ pub enum FarEnd {
 }
 
 impl FarEnd {
-    /// A socket whose path nobody can foresee.
+    /// A socket with an unpredictable path.
     ///
     /// # Errors
     /// Where the kernel has no random numbers.
@@ -89,6 +89,6 @@ impl Tunnel {
 pub struct Group {
     /// Their numbers among the places.
     pub places: Vec<usize>,
-    /// The process, or why there is none.
+    /// The process, or why it could not be started.
     pub launched: std::io::Result<Launched>,
 }

@@ -4,7 +4,8 @@ use assay_core::text::posix_word;
 
 use super::what::{Launch, Place};
 
-/// What the program is told on a node. What is common to all comes before, so that it cannot take a node elsewhere.
+/// The arguments of the program on a node. The common arguments come first, so that they cannot override those of the
+/// node.
 pub(super) fn arguments(launch: &Launch<'_>, place: &Place) -> Vec<String> {
     let mut arguments = launch.arguments.clone();
     arguments.extend(["--label".to_owned(), format!("node={}", place.node)]);
@@ -16,7 +17,7 @@ pub(super) fn arguments(launch: &Launch<'_>, place: &Place) -> Vec<String> {
     arguments
 }
 
-/// Words for a POSIX shell.
+/// Quotes words for a POSIX shell.
 pub(super) fn shell<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.map(posix_word).collect::<Vec<_>>().join(" ")
 }

@@ -17,12 +17,12 @@ use crate::transport::{Closing, Connection, Endpoint, Listener, Origin};
 /// Longest path of a socket in bytes: `sun_path` of unix(7) has 108.
 const LONGEST_PATH: usize = 100;
 
-/// Whether a directory was made by this user for himself alone, and is none that a link leads to.
+/// Whether a directory belongs to this user alone and is not reached through a symbolic link.
 pub(crate) fn is_private(directory: &Metadata) -> bool {
     directory.is_dir() && directory.uid() == geteuid().as_raw() && directory.mode() & 0o7777 == 0o700
 }
 
-/// Sends a signal to a process that was not waited for yet, or to the whole group that it leads.
+/// Sends a signal to a process that has not been waited for, or to the whole group that it leads.
 pub(crate) fn end(child: &Child, whole_group: bool, signal: Signal) {
     if let Some(process) = Pid::from_raw(child.id().cast_signed()) {
         let _ = if whole_group { kill_process_group } else { kill_process }(process, signal);
@@ -92,7 +92,7 @@ where
     Err(refused)
 }
 
-/// Whether ssh(1) takes the path as it is: colons, percent signs and dollars mean something in its option `-R`.
+/// Whether ssh(1) takes the path literally: colons, percent signs and dollars have a meaning in its option `-R`.
 fn is_plain(path: &Path) -> bool {
     path.to_str().is_some_and(|text| text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c)))
 }

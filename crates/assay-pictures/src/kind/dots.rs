@@ -15,7 +15,7 @@ use crate::wanted::{Decided, Wanted};
 /// Units under one load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dots {
-    /// The finding; what is shown where there is none.
+    /// The finding; `None` for a title that says what is shown.
     pub title: Option<String>,
     /// The load: `random read 4 KiB`.
     pub load: String,

@@ -16,7 +16,7 @@ use crate::wanted::Wanted;
 /// The 99th percentile of several media under one kind of load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Latencies {
-    /// What was offered: `random read 4 KiB, QD32`.
+    /// The offered load: `random read 4 KiB, QD32`.
     pub load: String,
     /// Name, hue and loads of each medium.
     pub lines: Vec<(Label, usize, LoadCurve)>,
@@ -55,7 +55,7 @@ impl Latencies {
     }
 }
 
-/// Draws the 99th percentiles over what is offered.
+/// Draws the 99th percentiles over the offered load.
 #[must_use]
 pub fn latencies(data: &Latencies) -> Drawing {
     let described = format!(

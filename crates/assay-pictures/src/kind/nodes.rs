@@ -1,4 +1,4 @@
-//! Nodes of a run by workloads: who is far from the others, and under what.
+//! Nodes of a run by workloads: which nodes deviate from the others, and under which workload.
 
 use assay_analysis::Quantity;
 use assay_analysis::fleet::{Figure, FleetReport, LoadRow, Run, report};
@@ -126,7 +126,7 @@ fn cell(drawing: &mut Drawing, (x, y): (f64, f64), load: &LoadRow, figure: Optio
     drawing.text(x + CELL.0 / 2.0, y + 15.0, 11.0, ink, Anchor::Middle, &font::fitted(&text, 11.0, CELL.0 - 4.0));
 }
 
-/// Over all cells, so that none of them covers a frame.
+/// Drawn after all cells, so that no cell covers a frame.
 fn frames(drawing: &mut Drawing, report: &FleetReport, rows: &[usize], (left, top): (f64, f64)) {
     for (i, load) in report.loads.iter().enumerate() {
         for (row, at) in rows.iter().enumerate() {

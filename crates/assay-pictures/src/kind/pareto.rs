@@ -87,7 +87,7 @@ impl Pareto {
         Some(Self { x: axis(read), y: axis(write), points, notes: missing.into_iter().collect() })
     }
 
-    /// Whose figures nobody exceeds in both, from the left.
+    /// The Pareto front, from left to right: points that no other point exceeds in both figures.
     fn front(&self) -> Vec<&ParetoPoint> {
         let good = self.points.iter().filter(|p| p.counts());
         let mut front: Vec<&ParetoPoint> = good.filter(|p| !self.points.iter().any(|o| p.exceeded_by(o))).collect();

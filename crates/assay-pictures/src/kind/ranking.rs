@@ -1,4 +1,4 @@
-//! A ranking: who is where, with intervals.
+//! A ranking: the places of models, with intervals.
 
 use assay_analysis::{Quantity, deciding_quantity};
 use assay_core::record::Record;
@@ -15,9 +15,9 @@ use crate::wanted::{Decided, Wanted};
 /// Rows from the best to the last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// The finding; what is shown where there is none.
+    /// The finding; `None` for a title that says what is shown.
     pub title: Option<String>,
-    /// What was ranked: `random read 4 KiB`.
+    /// The ranked load: `random read 4 KiB`.
     pub load: String,
     /// Unit of the figures.
     pub unit: String,

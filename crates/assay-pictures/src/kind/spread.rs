@@ -103,7 +103,7 @@ fn dots(drawing: &mut Drawing, report: &FleetReport, load: &LoadRow, x: &impl Fn
     for (at, figure) in load.figures.iter().enumerate() {
         let Some(figure) = figure else { continue };
         let ratio = speed(load, figure);
-        // Apart in height by their number, so that equal ones can be told apart.
+        // At heights given by their number, so that equal figures are all visible.
         let height = y + 18.0 + ((at * 7) % 17) as f64;
         let (r, stroke) = if figure.odd { (4.6, Stroke::wide(CEILING.ink, 2.0)) } else { (3.4, Stroke::thin(PAPER)) };
         let fill = if figure.odd { diverging(ratio).paper } else { INK };

@@ -19,11 +19,11 @@ use crate::wanted::Wanted;
 /// Reads and writes of several media at one block size after another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sweep {
-    /// What is read and written: `random, 4 jobs`.
+    /// The load: `random, 4 jobs`.
     pub load: String,
     /// Names of the rows.
     pub rows: Vec<Label>,
-    /// What the bars of a row are: `read`, `write (acknowledged)`.
+    /// The meaning of the bars of a row: `read`, `write (acknowledged)`.
     pub bars: Vec<String>,
     /// Block sizes, smaller ones first.
     pub steps: Vec<Step>,

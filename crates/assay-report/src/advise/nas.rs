@@ -158,7 +158,7 @@ fn table(parts: &mut Parts, model: &NasModel) {
     parts.groups(format!("{}, {units}", clean(&model.model)), columns, groups.collect());
 }
 
-/// The load without its block size, and what is known of the rate.
+/// The title of the load, without its block size.
 fn heading(row: &NasRow) -> String {
     let size = format!(" {}", Bytes(row.load.block_bytes));
     clean(&row.title.replacen(&size, "", 1))

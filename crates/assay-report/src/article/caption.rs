@@ -13,9 +13,9 @@ use super::computers::computers;
 pub struct Caption {
     /// The kind of picture: `curves`.
     pub picture: &'static str,
-    /// What kind of picture it is, in words.
+    /// The kind of the picture, as text.
     pub shows: &'static str,
-    /// What is seen.
+    /// The description of what the picture shows.
     pub seen: String,
     /// Load, unit, number of values, level of the intervals.
     pub rests_on: String,
@@ -25,7 +25,7 @@ pub struct Caption {
     pub records: usize,
 }
 
-/// What kind of picture it is, whatever the records hold.
+/// The kind of the picture, independent of the records.
 fn shows(kind: Kind) -> &'static str {
     match kind {
         Kind::Curves => "Rates over block sizes",

@@ -11,28 +11,29 @@ use super::scope::Scope;
 use crate::document::Cell;
 use crate::figure::{MB, interval, latency_unit};
 
-/// A figure with what a ranking says of it.
+/// A figure with its mark in the ranking.
 pub(super) struct Figure {
     pub(super) estimate: Estimate,
     /// The bus was reached: the medium is at least this fast.
     pub(super) at_least: bool,
-    /// Whether it is among the best: a word that [`super::findings`] knows; empty where it is not, and of a unit of several.
+    /// The mark of the first place: a word of [`super::findings`]. Empty for other places, and for a single unit of a
+    /// model with several units.
     pub(super) mark: &'static str,
 }
 
-/// What figures are shown in.
+/// The unit in which figures are shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shown {
     pub(super) unit: &'static str,
-    /// What a figure is divided by for it.
+    /// The divisor for this unit.
     pub(super) divisor: f64,
 }
 
-/// Block size of which people know the operations per second; of larger blocks they know the rate.
+/// The block size for which people know the operations per second. For larger blocks they know the rate.
 const USUAL_BLOCK: u64 = 4096;
 
 impl Shown {
-    /// Of a load. Operations of blocks of one size are a rate in other words.
+    /// The unit for a load. Operations of blocks of one size are shown as a rate.
     pub(super) fn of(load: &Load, quantity: Quantity, like: f64) -> Self {
         let (unit, divisor) = match quantity.unit() {
             Some(_) if quantity == Quantity::Iops && load.blocks.is_empty() && load.block_bytes > USUAL_BLOCK => {
@@ -45,14 +46,14 @@ impl Shown {
     }
 }
 
-/// The figure of a row; `None` where there is none that counts.
+/// The figure of a row; `None` where no figure counts.
 pub(super) fn figure(scope: &Scope<'_>, load: &Load, of: Of<'_>) -> Option<Figure> {
     let ranking = scope.ranking(load);
     let row = ranking.and_then(|ranking| ranking.models.iter().find(|row| row.model == of.model().key));
     match of {
         Of::Whole(_) => whole(ranking?, row?),
         Of::One(model, unit) => one(scope, load, (model, unit), row).map(|figure| match (ranking, row) {
-            // What is said of a model stands in its own row.
+            // A model of several units gets its mark in its own row.
             (Some(ranking), Some(row)) if model.units.len() == 1 => Figure { mark: mark(ranking, row), ..figure },
             _ => figure,
         }),
@@ -90,7 +91,7 @@ fn mean(values: &[f64]) -> Option<Estimate> {
     Some(Estimate::bare(values.iter().sum::<f64>() / f64::from(n), n, "mean of the repeats"))
 }
 
-/// The same in a table. `n` is left out where it is said once of all figures.
+/// The figure as a table cell. `n` is left out where it is stated once for all figures.
 pub(super) fn cell(figure: Option<&Figure>, shown: Shown, with_n: bool) -> Cell {
     let Some(Figure { estimate, at_least, mark }) = figure else { return Cell::default() };
     let bound = if *at_least { "≥ " } else { "" };

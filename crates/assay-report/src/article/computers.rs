@@ -6,7 +6,7 @@ use assay_analysis::{Load, identity, loads};
 use assay_core::record::Record;
 use assay_core::text::clean;
 
-/// The kind of computer: its board, else its processor, else its name; empty where the record tells none of them.
+/// The kind of computer: its board, else its processor, else its name; empty where the record has none of them.
 pub(super) fn computer(record: &Record) -> String {
     let host = &record.host;
     let all = [&host.board, &host.cpu, &host.hostname];

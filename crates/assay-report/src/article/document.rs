@@ -17,7 +17,7 @@ use super::tidy;
 use crate::document::{BEST, Block, Cell, Document, Row};
 use crate::left_out;
 
-/// The document, and what is found of each load.
+/// The document, and the result for each load.
 pub(super) fn document(records: &[Record], finding: String, pictures: &[Picture]) -> (Document, Vec<Finding>) {
     let crossed = crossed(records);
     let mut scopes = vec![Scope::of_all(records)];

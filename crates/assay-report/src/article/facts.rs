@@ -1,4 +1,4 @@
-//! What is known of each medium beside its figures.
+//! The facts about each medium other than its figures.
 
 use assay_core::record::Record;
 use assay_core::text::clean;
@@ -85,7 +85,7 @@ const COLUMNS: [Known; 6] = [
 /// The one that says nothing where all units have the same.
 const COMPUTER: usize = 4;
 
-/// The table of facts; `None` where nothing is known of any medium.
+/// The table of facts; `None` where no facts are known.
 pub(super) fn table(media: &[Model<'_>]) -> Option<Table> {
     let of: Vec<(Cell, OfUnit)> = rows(media)
         .into_iter()
@@ -130,18 +130,18 @@ pub(super) fn conditions(records: &[Record]) -> Vec<(String, String)> {
     lines
 }
 
-/// From the first record to the last.
+/// The dates of the first and the last record.
 fn days(records: &[Record]) -> Option<String> {
     let created = records.iter().map(|record| record.created.as_str()).filter(|created| !created.is_empty());
     let (first, last) = (facts::when(created.clone().min()?), facts::when(created.max()?));
     Some(if first == last { first } else { format!("{first} to {last}") })
 }
 
-/// Facts that say how it was measured.
+/// Facts about the conditions of the measurement.
 const CONDITIONS: [&str; 5] = ["bus", "host", "machine", "run", "manner"];
-/// What is said of a bus or host of which nothing is known.
+/// The value for an unknown bus or host.
 const UNKNOWN: &str = "unknown";
-/// Values of a fact that are listed.
+/// Number of values of a fact that are listed.
 const LISTED: usize = 6;
 
 fn listed(values: &[String]) -> String {

@@ -13,7 +13,7 @@ use crate::foreign::long_csv;
 pub struct Article {
     /// Its files.
     pub files: Vec<ArticleFile>,
-    /// What is found of each load, in the order of the tables.
+    /// The result for each load, in the order of the tables.
     pub findings: Vec<Finding>,
 }
 
@@ -22,9 +22,9 @@ pub struct Article {
 pub struct ArticleFile {
     /// Its name in the directory.
     pub name: String,
-    /// What it holds.
+    /// Its content.
     pub content: Vec<u8>,
-    /// What stands under it; `None` where it is no picture.
+    /// Its caption; `None` for a file that is not a picture.
     pub caption: Option<Caption>,
 }
 

@@ -1,4 +1,4 @@
-//! What a ranking says of a load, in a word beside the best and in a sentence below the table.
+//! The result of a ranking for a load: a word beside the best figure, and a sentence below the table.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::scope::Scope;
 use crate::document::BEST;
 use crate::rank::{First, answer_of, first, verdict};
 
-/// What was found under a load.
+/// The result under a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
@@ -20,11 +20,11 @@ pub struct Finding {
     pub load: String,
     /// The computer on which it was measured; null where all records are compared.
     pub host: Option<String>,
-    /// What was found of the first place.
+    /// The kind of result for the first place.
     pub found: First,
-    /// The models that this is about.
+    /// The models in the first place.
     pub models: Vec<String>,
-    /// The same in words.
+    /// The result as a sentence.
     pub sentence: String,
 }
 
@@ -33,10 +33,10 @@ pub(super) const TIE: &str = "tie";
 /// The word where the bus makes the figures equal.
 pub(super) const BUS: &str = "tie at the bus";
 
-/// The word beside the figure of a model; empty where the ranking gives it no first place, or gives none.
+/// The word beside the figure of a model; empty where the model is not in first place, or where there is none.
 pub(super) fn mark(ranking: &LoadRanking, row: &ModelRow) -> &'static str {
     let (found, models) = first(ranking);
-    // The best of one is no finding.
+    // The first of a single model is not a result.
     let compared = ranking.models.iter().filter(|row| row.layer.is_some()).count() > 1;
     if !compared || row.class != Class::Sound || !models.iter().any(|model| model.model == row.model) {
         return "";
@@ -49,12 +49,12 @@ pub(super) fn mark(ranking: &LoadRanking, row: &ModelRow) -> &'static str {
     }
 }
 
-/// What is found of each column, in their order.
+/// The results of the columns, in their order.
 pub(super) fn findings(scopes: &[Scope<'_>], columns: &[&Column]) -> Vec<Finding> {
     columns.iter().filter_map(|column| Some(of(&scopes[column.scope], column)?.0)).collect()
 }
 
-/// What is found of a column, and its sentence without what is true of this load alone.
+/// The result of a column, and its sentence without the details of this load.
 fn of(scope: &Scope<'_>, column: &Column) -> Option<(Finding, String)> {
     let host = (!scope.host.is_empty()).then(|| scope.host.clone());
     let load = column.load.title();
@@ -68,10 +68,10 @@ fn of(scope: &Scope<'_>, column: &Column) -> Option<(Finding, String)> {
     Some((Finding { load, host, found: First::NotRanked, models: Vec::new(), sentence: sentence.clone() }, sentence))
 }
 
-/// Letters of what stands before a finding.
+/// The longest label in front of a result, in characters.
 const LONGEST: usize = 60;
 
-/// The same in words: loads of which the same is found share a line.
+/// The results as text. Loads with the same result share a line.
 pub(super) fn lines(scopes: &[Scope<'_>], columns: &[&Column]) -> Vec<(String, String)> {
     let mut alike: Vec<(String, Vec<(&Column, Finding)>)> = Vec::new();
     for column in columns {
@@ -89,7 +89,7 @@ pub(super) fn lines(scopes: &[Scope<'_>], columns: &[&Column]) -> Vec<(String, S
     let line = |(short, all): (String, Vec<(&Column, Finding)>)| {
         let sentence = if all.len() == 1 { all[0].1.sentence.clone() } else { short };
         let label = labels(scopes, all.iter().map(|(column, _)| *column));
-        // Of many loads the finding comes first.
+        // With a long list of loads, the result comes first.
         if label.chars().count() > LONGEST {
             (String::new(), format!("{sentence} Loads: {label}."))
         } else {
@@ -99,7 +99,7 @@ pub(super) fn lines(scopes: &[Scope<'_>], columns: &[&Column]) -> Vec<(String, S
     alike.into_iter().map(line).collect()
 }
 
-/// Whether both are a tie of the same models, in whatever order.
+/// Whether both are a tie of the same models, in any order.
 fn is_same_tie(a: &Finding, b: &Finding) -> bool {
     let models = |finding: &Finding| finding.models.iter().cloned().collect::<BTreeSet<String>>();
     a.found == First::Tie && b.found == First::Tie && models(a) == models(b)

@@ -14,7 +14,7 @@ use crate::document::{Cell, Row, Table, left, right};
 pub(super) struct Figures<'a> {
     pub(super) scopes: &'a [Scope<'a>],
     pub(super) media: &'a [Model<'a>],
-    /// Whether each figure is one value, so that this is said once.
+    /// Whether each figure is a single value, which is then stated once.
     pub(super) single: bool,
 }
 
@@ -92,7 +92,7 @@ impl Figures<'_> {
     }
 }
 
-/// The medium that a row is of.
+/// The name of the medium of a row.
 pub(super) fn name(of: Of<'_>) -> Cell {
     match of {
         Of::Whole(model) => Cell::with(&model.title, format!("({})", counted(model.units.len(), "unit"))),

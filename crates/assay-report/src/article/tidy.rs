@@ -1,4 +1,4 @@
-//! The tables for machines: a row for each figure, with what is found and what is known of the medium.
+//! The tables for machines: one row for each figure, with the result and the facts about the medium.
 
 use assay_core::units::exact;
 
@@ -10,7 +10,7 @@ use super::scope::Scope;
 use crate::document::{Data, number};
 use crate::figure::percent;
 
-/// The column that the level of an interval stands in.
+/// The column of the confidence level.
 const LEVEL: &str = "level";
 const COLUMNS: [&str; 19] = [
     "load",
@@ -34,7 +34,7 @@ const COLUMNS: [&str; 19] = [
     "labels",
 ];
 
-/// Rows of models of several units have no unit, and of these alone it is told that they are the best.
+/// A row for a model of several units has no unit. For such a model, only this row carries the mark of the first place.
 pub(super) fn data(scopes: &[Scope<'_>], media: &[Model<'_>], plans: &[Plan]) -> Data {
     let rows = rows(media);
     let of_column = plans.iter().flat_map(|plan| &plan.columns).flat_map(|column| {
@@ -59,7 +59,7 @@ fn units(of: Of<'_>) -> String {
     if of.unit().is_some() { 1 } else { of.model().units.len() }.to_string()
 }
 
-/// The levels of all intervals in a table: ` at 95 %`; nothing where there is none.
+/// The levels of all intervals in a table: ` at 95 %`; empty without intervals.
 pub(super) fn levels(data: &Data) -> String {
     let column = data.columns.iter().position(|name| *name == LEVEL);
     let mut all: Vec<f64> = data.rows.iter().filter_map(|row| row.get(column?)?.parse().ok()).collect();

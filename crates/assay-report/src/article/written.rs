@@ -1,4 +1,4 @@
-//! What was written, for machines.
+//! The files that were written, for machines.
 
 use assay_analysis::UnitNote;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::caption::Caption;
 use super::files::{Article, ArticleFile};
 use super::findings::Finding;
 
-/// What `assay report --article --json` prints.
+/// The output of `assay report --article --json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Written {
@@ -15,11 +15,11 @@ pub struct Written {
     pub directory: String,
     /// Its files.
     pub files: Vec<WrittenFile>,
-    /// What is found of each load, in the order of the tables.
+    /// The result of each load, in the order of the tables.
     pub findings: Vec<Finding>,
     /// Ids of the records.
     pub records: Vec<String>,
-    /// What labels and serial numbers contradict each other in.
+    /// Contradictions between labels and serial numbers.
     pub contradictions: Vec<UnitNote>,
 }
 
@@ -31,12 +31,12 @@ pub struct WrittenFile {
     pub file: String,
     /// Its size.
     pub bytes: usize,
-    /// What stands under a picture; null for what is none.
+    /// The caption of a picture; null for other files.
     pub caption: Option<Caption>,
 }
 
 impl Article {
-    /// What was written where, of which records.
+    /// The list of files in a directory, with the records they were made from.
     #[must_use]
     pub fn written<'a>(
         &self,

@@ -65,7 +65,7 @@ pub(crate) fn add(page: &mut Page, record: &Presented<'_>) {
     page.text(Paint::Dim, 0, &record.legend().join(" · "));
 }
 
-/// Sections of the table; the last one is of imported figures whose source does not tell.
+/// Sections of the table. The last one is for imported figures with an unknown pattern.
 const SECTIONS: [(Option<Pattern>, &str); 3] =
     [(Some(Pattern::Sequential), "sequential"), (Some(Pattern::Random), "random"), (None, "pattern unknown")];
 

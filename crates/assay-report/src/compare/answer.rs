@@ -1,4 +1,4 @@
-//! What is said of a pair, and of everything.
+//! The sentences about a pair, and the whole answer.
 
 use assay_analysis::Mark;
 use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, PairVerdict, Question, Side, Why};
@@ -27,13 +27,13 @@ pub(super) fn paint(verdict: PairVerdict) -> Paint {
     }
 }
 
-/// What is said of a pair after the word: `B is 5.1 % faster than A (4.2 … 6.0 %)`.
+/// The sentence about a pair after the verdict: `B is 5.1 % faster than A (4.2 … 6.0 %)`.
 pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names: (&str, &str)) -> String {
     let (first, second) = names;
     let is = if load.quantity.more_is_better() {
         format!("{second} is {}", change(pair, load.quantity, first))
     } else {
-        // What is higher or lower is the latency, not the medium.
+        // Higher and lower apply to the latency, not to the medium.
         let than = format!("that of {first}");
         format!("{} of {second} is {}", load.quantity.title(), change(pair, load.quantity, &than))
     };
@@ -152,7 +152,7 @@ pub(super) fn side(load: &LoadComparison, group: usize) -> Option<&Side> {
     load.sides.iter().find(|side| side.group == group)
 }
 
-/// The whole answer in words.
+/// The whole answer as text.
 pub(crate) fn finding(c: &Comparison) -> String {
     overall(c).0
 }
@@ -182,7 +182,7 @@ pub(super) fn overall(c: &Comparison) -> (String, Paint) {
     let names = names(c);
     let name = |at: usize| names.get(at).cloned().unwrap_or_default();
     let mut each: Vec<String> = Vec::new();
-    // Of many groups those of which the same is said are named together.
+    // Groups with the same verdict are named together where there are many groups.
     let mut together: Vec<(&str, Vec<String>)> = Vec::new();
     for pair in load.pairs.iter().filter(|pair| pair.first == reference) {
         let second = name(pair.second);
@@ -214,11 +214,11 @@ fn names(c: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// Groups are named in a sentence, and pairs without the reference are said, for so many; the JSON document has
-/// them all.
+/// The largest number of groups for which a sentence names groups and includes the pairs without the reference. The
+/// JSON document has all pairs.
 const FEW: usize = 5;
 
-/// All pairs of few groups, or those with the reference.
+/// All pairs if there are few groups, else those with the reference.
 pub(super) fn said<'a>(c: &Comparison, load: &'a LoadComparison) -> impl Iterator<Item = &'a Pair> {
     let reference = load.pairs.first().map_or(0, |pair| pair.first);
     let all = load.primary && c.groups.len() <= FEW;

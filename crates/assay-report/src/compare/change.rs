@@ -1,26 +1,26 @@
-//! A ratio with its interval in words.
+//! A ratio with its interval as text.
 
 use assay_analysis::Quantity;
 use assay_analysis::compare::Pair;
 use assay_core::units::{fixed, multiples, times};
 
-/// Ratios from a half to the double are said in percent, others as multiples.
+/// Ratios from a half to the double are shown in percent, others as multiples.
 const PERCENT: std::ops::RangeInclusive<f64> = 0.5..=2.0;
 
-/// What is more and what is less of a quantity, and how multiples of it are said.
+/// The words for more, for less, and for multiples of a quantity.
 fn words(quantity: Quantity) -> [&'static str; 3] {
     if quantity.more_is_better() { ["faster", "slower", "as fast"] } else { ["higher", "lower", "as high"] }
 }
 
-/// An interval wider than this factor says nothing to anybody.
+/// An interval wider than this factor is useless.
 const USELESS: f64 = 100.0;
 
-/// Whether an interval is so wide that its ends say nothing.
+/// Whether an interval is so wide that its ends are useless.
 pub(crate) fn is_useless(low: f64, high: f64) -> bool {
     high / low > USELESS
 }
 
-/// `5.1 % faster than A (4.2 … 6.0 %)`; without interval where there is none.
+/// `5.1 % faster than A (4.2 … 6.0 %)`; without parentheses where there is no interval.
 pub(super) fn change(pair: &Pair, quantity: Quantity, than: &str) -> String {
     let [more, less, as_much] = words(quantity);
     let interval = pair.low.zip(pair.high);
@@ -73,7 +73,7 @@ pub(super) fn interval(low: f64, high: f64, quantity: Quantity) -> String {
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let text = fixed(percent, if percent.abs() >= 0.095 || percent == 0.0 { 1 } else { 2 });
-    // What is rounded to nothing has no sign.
+    // A value that is rounded to zero has no sign.
     if text.trim_matches(['-', '0', '.']).is_empty() { text.trim_start_matches('-').to_owned() } else { text }
 }
 

@@ -87,7 +87,7 @@ fn answer(c: &Comparison, load: &LoadComparison, pair: &Pair) -> String {
     format!("{}: {}", word(pair.verdict), sentence(c, load, pair, (&names.0, &names.1)))
 }
 
-/// The groups under the load that the answer is about, which is the title; `None` where there is none.
+/// The groups under the primary load, with the finding as title; `None` where there is no such load.
 #[must_use]
 pub fn picture(c: &Comparison) -> Option<Drawing> {
     titled(c, overall(c).0.trim_end_matches('.').to_owned())

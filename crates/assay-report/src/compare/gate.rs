@@ -1,4 +1,4 @@
-//! Limits and whether they are kept: for a terminal, as Markdown, as JUnit's XML, as annotations of GitHub.
+//! Limits and whether they are kept: for a terminal, as Markdown, as JUnit XML, and as GitHub annotations.
 
 use assay_analysis::Quantity;
 use assay_analysis::compare::{Answer, Case, Check, Comparison, Doubt, Gate};
@@ -15,7 +15,8 @@ use crate::line::{Page, Paint};
 use crate::needed::needed;
 use crate::style::Style;
 
-/// What is said of one case: the answer in a word, where, what was found, why it cannot be told, and what would tell.
+/// The report on one case: the verdict as a word, the place, the difference found, why it is undecided, and what would
+/// settle it.
 struct Said {
     word: &'static str,
     paint: Paint,
@@ -26,18 +27,18 @@ struct Said {
 }
 
 impl Said {
-    /// `random read 4 KiB, IOPS: B is 12.0 % slower than A (10.1 … 13.9 %); why; what would tell`.
+    /// `random read 4 KiB, IOPS: B is 12.0 % slower than A (10.1 … 13.9 %); why; what would settle it`.
     fn sentence(&self) -> String {
         format!("{}: {}", self.place, joined([&self.found, self.why, &self.tell]))
     }
 }
 
-/// Parts of a sentence, without those that are empty.
+/// The non-empty parts of a sentence, joined.
 fn joined<const N: usize>(parts: [&str; N]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// A case with its groups by these names.
+/// The report on a case, with these names of the groups.
 fn said(c: &Comparison, case: &Case, name: impl Fn(usize) -> String) -> Said {
     let (first, second) = (name(0), name(case.group));
     let found = case.pair.as_ref().zip(case.quantity).map_or_else(
@@ -53,7 +54,7 @@ fn said(c: &Comparison, case: &Case, name: impl Fn(usize) -> String) -> Said {
     Said { word, paint, place: format!("{}{figure}", clean(&case.load)), found, why, tell }
 }
 
-/// Cases that end in the same word for the same reason, in the order of the first of each.
+/// Cases with the same verdict and the same reason, in the order of the first of each.
 fn alike(all: Vec<Said>) -> Vec<Vec<Said>> {
     let mut groups: Vec<Vec<Said>> = Vec::new();
     for one in all {
@@ -68,7 +69,8 @@ fn alike(all: Vec<Said>) -> Vec<Vec<Said>> {
     groups
 }
 
-/// Cases of one reason in a line, and the lines below it: what they share is told once, with the places it holds for.
+/// One line for cases with the same reason, and the lines below it. Text that all cases share is given once, with the
+/// places it applies to.
 fn lines(alike: &[Said]) -> (String, Vec<String>) {
     let Some((first, others)) = alike.split_first() else { return (String::new(), Vec::new()) };
     let shared = others.iter().all(|one| one.tell == first.tell);
@@ -83,8 +85,7 @@ fn lines(alike: &[Said]) -> (String, Vec<String>) {
     }
 }
 
-/// What a group is called where no table says what letters are: the query that names it, by a letter where two are the
-/// same.
+/// The name of a group where no table explains the letters: its query, or its letter where two queries are equal.
 fn by_query(c: &Comparison, at: usize) -> String {
     let Some(info) = c.groups.get(at) else { return letter(c, at) };
     let name = if info.query.is_empty() { names::group(info) } else { clean(&info.query) };
@@ -92,7 +93,7 @@ fn by_query(c: &Comparison, at: usize) -> String {
     if shared { format!("{name} ({})", info.letter) } else { name }
 }
 
-/// Why it cannot be told, and what would tell.
+/// Why the limit is undecided, and what would settle it.
 fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) {
     let load = c.loads.iter().find(|load| load.title == case.load);
     let tell = || load.zip(case.pair.as_ref()).map(|(load, pair)| would_tell(load, pair)).unwrap_or_default();
@@ -121,7 +122,7 @@ fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) 
     }
 }
 
-/// What is said of a limit that no load could be judged by.
+/// The text for a limit without a load to judge it by.
 fn nothing(check: &Check) -> String {
     let mut words = "no load has this figure in both groups".to_owned();
     if let Some(least) = check.limit.quantity.map(Quantity::least_operations).filter(|least| *least > 1) {
@@ -145,7 +146,7 @@ fn counts(gate: &Gate) -> (String, Paint) {
     (format!("{failed} failed, {unknown} cannot tell, {passed} passed"), paint)
 }
 
-/// The limits on a terminal: each load that fails or cannot be told, the number of those that pass, the sum last.
+/// The limits on a terminal: each load that fails or is undecided, the number of loads that pass, and the summary last.
 #[must_use]
 pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
     let mut page = Page::new(style.bounded());
@@ -198,8 +199,8 @@ pub(super) fn blocks(c: &Comparison, gate: &Gate) -> [Block; 2] {
     ]
 }
 
-/// The limits as XML in the form of JUnit: a suite for each limit, a test for each load. What cannot be told is
-/// skipped, or an error where that fails.
+/// The limits as JUnit XML: a suite for each limit, a test for each load. An undecided limit is skipped, or an error if
+/// undecided limits fail.
 #[must_use]
 pub fn gate_junit(c: &Comparison, gate: &Gate) -> String {
     let mut suites = String::new();
@@ -251,8 +252,8 @@ fn attributes([tests, failures, errors, skipped]: [usize; 4]) -> String {
     format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"")
 }
 
-/// The limits as workflow commands of GitHub Actions, which show them beside a change: an error for what fails, a
-/// warning for what cannot be told (an error where that fails), a notice with the sum.
+/// The limits as workflow commands of GitHub Actions, which are shown beside a change: an error for a failed limit, a
+/// warning for an undecided one (an error if undecided limits fail), and a notice with the summary.
 #[must_use]
 pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
     let mut out = String::new();
@@ -317,7 +318,7 @@ mod tests {
         let limits =
             ["slower than 5% for random read 4 KiB, 4 jobs", "faster than 5% for random read", "p99 higher than 1%"];
         let mut limits: Vec<Limit> = limits.iter().map(|text| Limit::parse(text).unwrap()).collect();
-        // As nobody writes it, for the escapes.
+        // A limit that no user would write, to test the escapes.
         limits[1].text = "faster than 5% for <random> read".to_owned();
         let shown = compare(&groups, &Request::default()).unwrap();
         let gate = gate(&groups, &Request::default(), &shown, &limits, unknown_fails).unwrap();

@@ -1,4 +1,4 @@
-//! What takes no part, in few lines.
+//! What is left out of a comparison, in few lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,8 @@ use super::listed::listed;
 use super::names::{self, letter};
 use crate::left_out;
 
-/// One line for each reason, with the groups, by their letters; of a group of which not all records are left out, also these.
+/// One line for each reason, with the letters of the groups. If only some records of a group are left out, these are
+/// listed too.
 pub(super) fn left_out(c: &Comparison) -> Vec<String> {
     fn key<'a>(c: &Comparison, e: &'a Excluded) -> (usize, String, Option<&'a str>) {
         (c.group_of(e).unwrap_or(0), e.reason.to_string(), e.load.as_deref())
@@ -30,17 +31,17 @@ pub(super) fn left_out(c: &Comparison) -> Vec<String> {
         format!("{}{of}", letter(c, group))
     };
     let names: BTreeMap<_, String> = records.iter().map(|(key, some)| (key, called(key.0, some))).collect();
-    // One stands for all records of a group that lack the same.
+    // One entry represents all records of a group with the same reason.
     let mut told = BTreeSet::new();
     let firsts = c.excluded.iter().filter(|e| told.insert(key(c, e)));
     left_out::lines(firsts, |e| names.get(&key(c, e)).cloned().unwrap_or_default(), None)
 }
 
-/// What the statements are about, for each group that has a figure of the primary load.
+/// The subject of the statements, for each group that has a figure of the primary load.
 pub(super) fn about(c: &Comparison) -> Option<String> {
     let load = c.primary()?;
     let any_day = |group| load.pairs.iter().any(|p| (p.first == group || p.second == group) && p.days.is_some());
-    // Groups that are judged alike share a part.
+    // Groups with the same subject share a part.
     let mut alike: Vec<([&str; 2], Vec<&Side>)> = Vec::new();
     for side in &load.sides {
         let judged = names::judged(side.basis, any_day(side.group));

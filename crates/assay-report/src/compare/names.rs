@@ -77,7 +77,7 @@ pub(super) fn values(sides: &[&Side]) -> String {
     format!("{} {what}{each}", super::listed::listed(&numbers))
 }
 
-/// Marks in words; nothing for none.
+/// The marks as text; empty for none.
 pub(super) fn marks(side: &Side) -> String {
     let words: Vec<&str> = side.marks.iter().map(|mark| word(*mark)).collect();
     words.join(", ")

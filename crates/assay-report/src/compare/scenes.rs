@@ -177,7 +177,7 @@ fn markdown_says_the_same() {
     );
 }
 
-/// Seven groups, of which one differs from the first and the rest tell nothing, with one unit each.
+/// Seven groups of one unit each: one differs from the first, and the others are undecided.
 #[test]
 fn many_groups_of_which_the_same_is_said_are_named_together() {
     let a = ultra();

@@ -67,7 +67,7 @@ fn table(out: &mut String, table: &Table) {
     }
 }
 
-/// What is set off is bold.
+/// A highlighted cell is bold.
 fn cell(cell: &Cell) -> String {
     let text = said(&cell.text());
     if cell.mark.is_empty() { text } else { format!("**{text}**") }

@@ -1,5 +1,5 @@
-//! An answer before it is laid out: what is found, tables, notes, pictures; and the same as a page,
-//! as Markdown, as CSV and on a terminal.
+//! An answer before layout: finding, tables, notes, pictures; and its layouts as a page, as Markdown, as CSV and on a
+//! terminal.
 
 mod markdown;
 mod model;

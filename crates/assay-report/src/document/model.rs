@@ -1,4 +1,4 @@
-//! What an answer consists of.
+//! The parts of an answer.
 
 use assay_core::text;
 use assay_core::units::exact;
@@ -7,12 +7,12 @@ use assay_pictures::{Drawing, Film};
 
 use crate::figure::Shown;
 
-/// An answer. Text may come from records: it is made harmless where it is laid out.
+/// An answer. Text may come from records and is escaped during layout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// What kind of answer it is: `Ranking`.
+    /// The kind of answer: `Ranking`.
     pub(crate) kind: &'static str,
-    /// What it is about, in a few words: the title of a page.
+    /// The subject in a few words: the title of a page.
     pub(crate) about: String,
     /// The finding: the heading of a page, the first sentence on a terminal.
     pub(crate) finding: String,
@@ -36,15 +36,15 @@ pub(crate) enum Block {
     Heading(String),
     Text(String),
     Table(Table),
-    /// Texts with a label before each: facts, notes, what was left out.
+    /// Labelled texts: facts, notes, what was left out.
     Items(Vec<(String, String)>),
-    /// Not on a terminal and not in Markdown.
+    /// A picture, shown neither on a terminal nor in Markdown.
     Picture(Box<Drawing>),
-    /// A picture that stands in a file of its own beside the text, with its caption; not on a terminal.
+    /// A picture in a separate file beside the text, with its caption; not shown on a terminal.
     Figure(Box<Figure>),
-    /// In the place of a picture, on a terminal alone.
+    /// A table that replaces a picture, shown on a terminal only.
     Plain(Table),
-    /// What few readers need, under a title.
+    /// Details for few readers, under a title.
     Folded {
         title: String,
         blocks: Vec<Block>,
@@ -56,13 +56,13 @@ pub(crate) enum Block {
 pub(crate) struct Figure {
     /// Name of its file.
     pub(crate) file: String,
-    /// What kind of picture it is, in its place where it cannot be seen.
+    /// The kind of picture, shown where the picture itself cannot be.
     pub(crate) title: String,
     pub(crate) caption: String,
     pub(crate) shown: Seen,
 }
 
-/// What is seen.
+/// The picture itself.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Seen {
     Still(Drawing),
@@ -125,7 +125,7 @@ impl From<Vec<String>> for Row {
     }
 }
 
-/// A cell: a value, and in small letters what is said of its certainty or its circumstances.
+/// A cell: a value, and a small remark on its uncertainty or its circumstances.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Cell {
     pub(crate) value: String,
@@ -136,7 +136,7 @@ pub(crate) struct Cell {
     pub(crate) under: Vec<String>,
 }
 
-/// The mark of what is better than all others of its column.
+/// The mark of a value that is better than all others of its column.
 pub(crate) const BEST: &str = "best";
 
 impl Cell {
@@ -182,7 +182,7 @@ pub(crate) struct Data {
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// A number of [`Data`]; empty where there is none.
+/// A number of [`Data`]; empty for `None`.
 pub(crate) fn number(value: Option<f64>) -> String {
     value.map(exact).unwrap_or_default()
 }

@@ -102,7 +102,7 @@ fn table(table: &Table) -> Markup {
     }
 }
 
-/// A cell of at most so many characters keeps one line, so that no date or name is torn on a phone.
+/// A cell with at most this many characters is not wrapped, so that no date or name is broken on a phone.
 const UNBROKEN: usize = 22;
 
 fn cell(table: &Table, stacked: bool, at: usize, cell: &Cell) -> Markup {

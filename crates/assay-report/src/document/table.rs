@@ -1,5 +1,6 @@
-//! A table on a terminal: text to the left, figures to the right, the widest column of text cut where the
-//! terminal is narrow. What is too wide even so has titles in several lines, and its columns in several tables.
+//! A table on a terminal: text is left-aligned, figures are right-aligned, and the widest column of text is cut on a
+//! narrow terminal. If the table is still too wide, its titles take several lines, and its columns are split into
+//! several tables.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -128,7 +129,7 @@ fn laid(table: &Table, rows: &[Line], layout: &Layout, style: Style) -> Vec<Stri
         for column in &layout.shown {
             let (cell, width) = (of(*column), layout.widths[*column]);
             let right = table.columns[*column].right;
-            // What stands for the end of a text that is cut is folded, too.
+            // The sign for cut text is folded, too.
             let cell = if right || cell.width() <= width { cell } else { style.fold(&shorten(&cell, width)) };
             let pad = " ".repeat(width.saturating_sub(cell.width()));
             line += &if right { format!("{pad}{cell}") } else { format!("{cell}{pad}") };
@@ -182,7 +183,7 @@ fn fit_beside_the_first(widths: &mut [usize], table: &Table, width: usize) {
     others().filter(|(_, column)| !column.right).for_each(|(at, _)| widths[at] = widths[at].min(left));
 }
 
-/// Takes what is too much from the widest columns of text.
+/// Takes the excess width from the widest columns of text.
 fn fit(widths: &mut [usize], table: &Table, width: usize) {
     loop {
         let all = total(widths);

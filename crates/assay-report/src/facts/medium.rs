@@ -1,4 +1,4 @@
-//! What is told of a medium, and what becomes of each of its fields in a shared report.
+//! The facts about a medium, and the redaction rule of each of its fields in a shared report.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::bus;
 use crate::redact::Kind;
 use crate::redact::Rule::{self, Each, Fields, Keep, Known, MountOption, Name, Path, Text};
 
-/// Longest list of mount options.
+/// Longest list of mount options, in characters.
 const LONGEST: usize = 300;
 
-/// What is known of a medium.
+/// The known facts about a medium.
 pub(crate) fn of_medium(medium: &Medium) -> Vec<Fact> {
     let known = |text: &Option<String>| text.as_deref().map(clean);
     let bus = medium.bus.as_ref().map_or_else(|| "unknown".to_owned(), |bus| clean(&bus::sentence(bus)));
@@ -37,11 +37,11 @@ pub(crate) fn of_medium(medium: &Medium) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-/// What becomes of its fields in a shared report.
+/// The redaction rules of its fields in a shared report.
 pub(crate) const RULE: Rule = Fields(&[
     ("kind", Keep),
     ("vendor", Text),
-    // Of a network volume or a loop device this is where it comes from.
+    // For a network volume or a loop device this is its source.
     ("model", Text),
     ("unit", Name(Kind::Unit)),
     ("attached", Name(Kind::Id)),

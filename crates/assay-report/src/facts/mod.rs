@@ -1,4 +1,5 @@
-//! What is known of a record: one list, of which card, page, Markdown and `info` lay out the part they have room for.
+//! The known facts about a record. Card, page, Markdown and `info` each show the part of this list that they have room
+//! for.
 
 mod fact;
 mod medium;

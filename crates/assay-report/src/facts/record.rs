@@ -1,4 +1,4 @@
-//! What is told of a run: what was measured where and by what, and what came of it beside the figures.
+//! The facts about a run: what was measured, where and with which program, and its results other than figures.
 
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
@@ -15,7 +15,7 @@ use crate::scores;
 use crate::sensors;
 use crate::{at_once, load_curve};
 
-/// What was measured, where and by what.
+/// What was measured, where and with which program.
 pub(crate) fn about(record: &Record) -> Vec<Fact> {
     let mut facts = of_medium(&record.medium);
     let own = [
@@ -31,7 +31,7 @@ pub(crate) fn about(record: &Record) -> Vec<Fact> {
     facts
 }
 
-/// What came of it beside the figures.
+/// The results other than figures.
 pub(crate) fn results(record: &Record) -> Vec<Fact> {
     let source = record.source.as_ref().map(|s| clean(&format!("{} from {}", s.format, s.file)));
     let first = [

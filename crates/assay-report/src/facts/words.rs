@@ -67,7 +67,7 @@ pub(crate) fn nanoseconds(ns: u64) -> String {
     span(Duration::from_nanos(ns))
 }
 
-/// When and by what it was measured: `2026-11-21 06:31 UTC, assay 0.1.0, suite quick 1, uring engine`.
+/// When and by which program it was measured: `2026-11-21 06:31 UTC, assay 0.1.0, suite quick 1, uring engine`.
 pub(super) fn run(record: &Record) -> String {
     let parts = [when(&record.created), tool(record)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
@@ -90,7 +90,7 @@ pub(super) fn manner(record: &Record) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// `took 84.2 s of 90 s, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`; nothing where none of it is known.
+/// `took 84.2 s of 90 s, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`; empty where none of it is known.
 pub(super) fn effort(record: &Record) -> String {
     let s = &record.settings;
     if (s.elapsed_ns, s.written_bytes, s.read_bytes) == (0, 0, 0) {
@@ -136,7 +136,7 @@ fn tool(record: &Record) -> String {
     )
 }
 
-/// Why a measurement has no figure, in words; `None` where it has one.
+/// Why a measurement has no figure, as text; `None` where it has one.
 pub(crate) fn no_figure(record: &Record, measurement: &Measurement) -> Option<String> {
     if measurement.bytes_per_second.is_some() || measurement.iops.is_some() {
         return None;
@@ -158,7 +158,7 @@ pub(crate) fn no_figure(record: &Record, measurement: &Measurement) -> Option<St
     }))
 }
 
-/// What was asked for where a smaller workload was measured: `scaled down from random write 4 KiB, QD32`.
+/// The requested workload where a smaller one was measured: `scaled down from random write 4 KiB, QD32`.
 pub(crate) fn scaled_down(measurement: &Measurement) -> Option<String> {
     measurement.requested.as_ref().filter(|r| ***r != *measurement.workload).map(|requested| {
         format!(

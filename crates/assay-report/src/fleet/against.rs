@@ -1,4 +1,4 @@
-//! The same nodes with fewer at a time, in words and tables.
+//! The comparison with a run where fewer of the same nodes measured at a time, as text and tables.
 
 use assay_analysis::compare::{PairVerdict, Why};
 use assay_analysis::fleet::{Against, FleetReport, Loss};
@@ -11,7 +11,7 @@ use crate::document::{Block, Cell, Row, Table, left, right};
 use crate::figure::MB;
 use crate::needed::needed;
 
-/// All that is said of it.
+/// All parts of the comparison.
 pub(super) fn blocks(report: &FleetReport, against: &Against) -> Vec<Block> {
     let mut blocks = vec![Block::Heading("At once and one after the other".to_owned())];
     blocks.push(Block::Text(finding(against)));
@@ -43,7 +43,7 @@ pub(super) fn blocks(report: &FleetReport, against: &Against) -> Vec<Block> {
     blocks
 }
 
-/// What the nodes lose by each other.
+/// The loss through limits that the nodes share.
 pub(super) fn finding(against: &Against) -> String {
     let other = format!(
         "run {} ({}, {} at a time; here {})",
@@ -58,7 +58,7 @@ pub(super) fn finding(against: &Against) -> String {
     let slower: Vec<&Loss> = against.loads.iter().filter(|loss| loss.pair.verdict == PairVerdict::Worse).collect();
     let same = against.loads.iter().filter(|loss| loss.pair.verdict == PairVerdict::Same).count();
     let with = format!("Against {other}, {}, each unit with itself", count(against.nodes.len(), "node"));
-    // Of two runs of which the reference had no fewer at a time, the difference says nothing of what nodes share.
+    // The difference points to a limit that nodes share only if fewer nodes measured at a time in the reference.
     let shared = |words: &'static str| if against.own_at_a_time > against.at_a_time { words } else { "" };
     let furthest = slower.iter().max_by(|a, b| a.pair.ratio.ln().abs().total_cmp(&b.pair.ratio.ln().abs()));
     match furthest {

@@ -1,4 +1,4 @@
-//! A run on many nodes for somebody at a terminal: the finding, one table of nodes, the sums, and where the rest is.
+//! A run on many nodes, for a terminal: the finding, one table of nodes, the sums, and where to find the rest.
 
 use assay_analysis::fleet::{Figure, FleetReport, LoadRow};
 use assay_core::text::{clean, statement};
@@ -9,12 +9,12 @@ use super::words::count;
 use super::{against, apart, document, slots, tables, words};
 use crate::document::{Block, Document, Row, Table, left, right};
 
-/// Of so many nodes all tables fit on a terminal or two.
+/// Up to this many nodes, all tables fit on a terminal or two.
 pub const WHOLE: usize = 12;
 /// Rows of the table; further nodes are counted.
 const ROWS: usize = 28;
 
-/// What the run says in few lines: nodes that are odd or failed come first.
+/// The run in few lines. Odd and failed nodes come first.
 #[must_use]
 pub fn brief(report: &FleetReport) -> Document {
     let mut blocks = vec![Block::Items(words::facts(report)), Block::Table(nodes(report))];

@@ -6,7 +6,7 @@ use assay_core::units::fixed;
 
 use crate::document::{Cell, Column, left, right};
 
-/// Which of these columns a report has: none where nothing is known of any node.
+/// The columns of facts about nodes that a report has: those with a known value for any node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NodeColumns {
     slots: bool,
@@ -27,7 +27,7 @@ impl NodeColumns {
         columns
     }
 
-    /// What a node has in them. How it ended is said as the table does it.
+    /// The values of a node in these columns. The outcome is given as the table shows it.
     pub(super) fn cells(self, row: &FleetRow, outcome: String) -> Vec<Cell> {
         let text = |value: &Option<String>| Cell::from(value.as_deref().map(clean).unwrap_or_default());
         let mark = if row.odd { "*" } else { "" };

@@ -1,4 +1,4 @@
-//! A run on many nodes as a document: who is odd, each node, each load, sums, and what they share.
+//! A run on many nodes as a document: odd nodes, each node, each load, the sums, and the limits that nodes share.
 
 use assay_analysis::fleet::FleetReport;
 use assay_core::text::clean;

@@ -1,4 +1,4 @@
-//! Slots in words and a table.
+//! Slots as text and a table.
 
 use assay_analysis::fleet::{Effect, FleetReport, Inseparable, SlotRow};
 use assay_core::text::clean;
@@ -7,7 +7,7 @@ use assay_core::units::{fixed, times};
 use super::words::{count, node, nodes};
 use crate::document::{Block, Cell, Row, Table, left, right};
 
-/// All that is said of slots.
+/// All parts about slots.
 pub(super) fn blocks(report: &FleetReport) -> Vec<Block> {
     let slots = &report.slots;
     let mut blocks = vec![Block::Heading("Slots".to_owned())];

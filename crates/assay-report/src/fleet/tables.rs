@@ -22,7 +22,7 @@ fn heading(load: &LoadRow) -> String {
     format!("{}, {}", clean(&load.title), of(load).0)
 }
 
-/// Every node, with its figures; what is odd has a star.
+/// All nodes with their figures. An odd figure has a star.
 pub(super) fn nodes(report: &FleetReport) -> Table {
     let first = NodeColumns::of(report);
     let throttled = report.nodes.iter().any(|row| row.throttled.is_some());
@@ -52,7 +52,7 @@ fn figure(load: &LoadRow, figure: Option<&Figure>) -> Cell {
     Cell::with(format!("{bound}{value}"), format!("{}{mark}", beside(figure.to_median)))
 }
 
-/// Ratios to the median alone: in the place of a picture.
+/// The ratios to the median, which replace a picture.
 pub(super) fn map(report: &FleetReport) -> Table {
     let cell = |load: &LoadRow, at: usize| -> Cell {
         match &load.figures[at] {
@@ -108,7 +108,7 @@ pub(super) fn loads(report: &FleetReport) -> Table {
 pub(super) fn sums(report: &FleetReport) -> Option<Table> {
     let known = || report.loads.iter().filter_map(|load| Some((load, load.together.as_ref()?)));
     let first = known().next()?.1;
-    // Where all loads had the same, it is said once.
+    // Where all loads have the same basis, it is stated once.
     let basis = |sum: &Together| (sum.nodes, sum.of, sum.repeats, sum.left_out);
     let alike = known().all(|(_, sum)| basis(sum) == basis(first));
     let nodes = |sum: &Together| match sum.of {

@@ -1,4 +1,4 @@
-//! What is said of a run in sentences.
+//! Sentences about a run.
 
 use assay_analysis::fleet::{BelowAt, BelowNode, FleetReport, OddAt, OddNode};
 use assay_analysis::{Excluded, Reason};
@@ -40,7 +40,7 @@ pub(super) fn ratio(point: f64, low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
-/// The finding: who recorded, who is odd, and how often that is said of equal nodes.
+/// The finding: how many nodes have records, which are odd, and the error probability of that.
 pub(super) fn finding(report: &FleetReport) -> String {
     let all = report.nodes.len();
     let recorded = format!("{} of {} recorded", report.complete(), count(all, "node"));
@@ -77,7 +77,7 @@ fn below(report: &FleetReport) -> Option<String> {
     (!all.is_empty()).then(|| format!("{shown}{more} {are} far below the others"))
 }
 
-/// Nodes without a mounted medium at their target, if that decides what is compared.
+/// Nodes without a mounted medium at their target, if that excludes them from comparisons.
 fn apart(report: &FleetReport) -> Option<String> {
     let of = |one: &Excluded| {
         let Reason::NotMounted { .. } = one.reason else { return None };
@@ -129,11 +129,11 @@ fn odd(report: &FleetReport) -> String {
     }
 }
 
-/// So many nodes of one model are enough.
+/// The number of nodes of one model that is enough to name an odd one.
 const ENOUGH: usize = 4;
 
 fn too_few(report: &FleetReport) -> String {
-    // Four nodes are there: their media do not tell that they are of one model, or are of several.
+    // There are enough nodes, but their media do not report one common model.
     let mend = if report.nodes.len() >= ENOUGH {
         "; --label model=NAME sets the model of media that do not report it"
     } else {
@@ -238,7 +238,7 @@ pub(super) fn excluded(report: &FleetReport) -> Vec<(String, String)> {
     reasons.into_iter().map(line).collect()
 }
 
-/// `on the root disk, as nothing is mounted at /mnt/card`; `None` where nothing is to be said.
+/// `on the root disk, as nothing is mounted at /mnt/card`; `None` where a medium is mounted.
 #[must_use]
 pub fn not_mounted(mounted: Mounted, target: &str) -> Option<String> {
     match mounted {

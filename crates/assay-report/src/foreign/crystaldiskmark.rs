@@ -59,7 +59,7 @@ fn date(created: &str) -> String {
         .map_or_else(|_| String::new(), |time| time.strftime("%Y/%m/%d %H:%M:%S").to_string())
 }
 
-/// A row; none of a load that such a table has no words for, or without a figure.
+/// A row; `None` for a load that this table cannot name, or without a figure.
 fn row(m: &Measurement) -> Option<String> {
     let w = &m.workload;
     let rate = m.bytes_per_second.as_ref()?.point / 1e6;

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 /// Percentiles that fio prints by default.
 const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
-/// Upper ends of fio's classes of latencies, in each of its units; those of milliseconds go on to 2000 and above.
+/// Upper ends of fio's latency buckets, in each of its units; the milliseconds continue with 2000 and above.
 const CLASSES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 /// The error that fio gives a job that failed.
 const EIO: i32 = 5;

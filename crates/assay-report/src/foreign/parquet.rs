@@ -1,7 +1,7 @@
 //! The long table as Apache Parquet: columns with their types, each cell present or null.
 //!
-//! Nothing is compressed: readers decode it with what every one of them has, and a store of thousands of records has a
-//! few megabytes of figures.
+//! Nothing is compressed, so that every reader can decode it. A store of thousands of records has a few megabytes of
+//! figures.
 
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ mod tests {
                 } else {
                     row.get_string(at).cloned()
                 };
-                // Text is cleaned of what terminals obey, of which published figures have nothing.
+                // Text is escaped for terminals, but published figures contain nothing to escape.
                 assert_eq!(got.unwrap_or_default(), want[at], "{name} of row {seen}");
             }
         }

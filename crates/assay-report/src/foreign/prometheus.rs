@@ -8,7 +8,7 @@ use assay_core::record::{Measurement, Record};
 use assay_core::text::clean;
 use assay_core::workload::Unknown;
 
-/// A metric: its name, what it is, and its value of a measurement.
+/// A metric: its name, its description, and its value for a measurement.
 type Metrics = [(&'static str, &'static str, fn(&Measurement) -> Option<&Estimate>); 3];
 const METRICS: Metrics = [
     ("assay_operations_per_second", "Operations per second.", |m| m.iops.as_ref()),

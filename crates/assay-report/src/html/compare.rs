@@ -10,7 +10,7 @@ use crate::document::Cell;
 use crate::presented::{Figure, Listed, LoadRow, Mark, Overview, Presented};
 use crate::verdict::capitalised;
 
-/// So many loads are shown at once; more are folded.
+/// The number of loads that are shown unfolded.
 const LOADS_OPEN: usize = 8;
 
 /// What the records come to, and a way to each of them.
@@ -165,7 +165,7 @@ fn bars(all: &[Presented<'_>], overview: &Overview, title: &str) -> Markup {
 }
 
 fn bar(record: &Listed, load: &LoadRow<'_>, figure: &Figure<'_>, scale: f64) -> Markup {
-    // A bar of a figure that is not what it says would dwarf or flatter the others.
+    // A bar of an invalid figure would distort the comparison with the others.
     if load.mark == Some(Mark::Invalid) {
         return html! { td.barred.words { "invalid: see its warnings" } };
     }

@@ -68,7 +68,7 @@ pub(crate) fn repeats(measurement: &Measurement, random: bool) -> Option<Markup>
             }
             path.point d=(format!("M{:.1} 6V42", at(estimate.point))) {}
             @for (i, value) in values.iter().enumerate().filter(|(_, v)| v.is_finite()) {
-                // Spread a little in height, so that equal repeats can be told apart.
+                // Spread a little in height, so that equal repeats are all visible.
                 circle cx=(format!("{:.1}", at(*value))) cy=([24, 18, 30][i % 3]) r="4.5" {
                     title { "repeat " (i + 1) ": " (figures(value / unit)) " " (name) }
                 }

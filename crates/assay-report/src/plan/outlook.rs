@@ -7,7 +7,7 @@ use assay_core::units::{Bytes, counted, percent};
 use super::layout::{minutes, paragraph, percent_above, table};
 use crate::style::Style;
 
-/// The plan in a few lines: size, cost by round and in total, and what it will be able to tell.
+/// The plan in a few lines: size, cost by round and in total, and its resolution.
 #[must_use]
 pub fn outlook(plan: &ExperimentPlan, outlook: &Outlook, style: &Style) -> String {
     let style = style.at_least_a_table();

@@ -11,7 +11,7 @@ use crate::figure::{interval, percent};
 use crate::least_loss::least_loss;
 use crate::left_out;
 
-/// What to do, the chance of each model, and what it rests on.
+/// The next action, the probabilities of the models, and their basis.
 #[must_use]
 pub fn race(race: &Race) -> Document {
     let mut lines = action(race).into_iter();
@@ -136,7 +136,7 @@ fn action(race: &Race) -> Vec<String> {
     lines
 }
 
-/// The orders of new units, those of as many units together.
+/// The orders of new units. Models with equal orders share a part.
 fn units_to_measure(orders: &[Order]) -> String {
     let mut of: Vec<(u32, Vec<String>)> = Vec::new();
     for order in orders {
@@ -155,7 +155,7 @@ fn units_to_measure(orders: &[Order]) -> String {
     orders.join("; ")
 }
 
-/// What follows where the best cannot be told apart; `best` says of which models.
+/// The advice where the best model is undecided; `best` names the models it is compared with.
 fn tied(race: &Race, models: &[String], loss: f64, best: &str) -> String {
     let gain = race.regret.map_or_else(|| "nothing".to_owned(), percent);
     let loss = units::percent(loss, 1);

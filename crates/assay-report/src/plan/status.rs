@@ -1,4 +1,4 @@
-//! What of a plan is done.
+//! The progress of a plan.
 
 use assay_analysis::plan::{CellState, CellStatus, ExperimentPlan, Misfit, Status};
 use assay_core::text::{clean, statement};

@@ -24,7 +24,7 @@ pub fn swap(test: &SwapTest) -> Document {
     Document { kind: "Plan", about: "Swap test: unit or slot".to_owned(), finding, blocks, data: data(test) }
 }
 
-/// What is to blame, and by how much; or what to do.
+/// Whether unit or slot is to blame, and by how much; or the next step.
 fn verdict(test: &SwapTest) -> Vec<String> {
     let load = test.load_title.as_deref().unwrap_or("the load that was odd");
     match (&test.unit, &test.slot, test.degrees) {

@@ -1,4 +1,4 @@
-//! Records as documents, of which Markdown is made.
+//! Records as documents, the source of the Markdown output.
 
 use assay_core::units::{counted, rate};
 

@@ -45,7 +45,7 @@ impl<'a> Figure<'a> {
         all
     }
 
-    /// `22.8 (22.7–22.9)`: for a table that goes where no legend explains a `±`.
+    /// `22.8 (22.7–22.9)`: for a table without a legend that explains `±`.
     pub(crate) fn bracketed(&self) -> String {
         let value = figures(self.estimate.point / self.divisor);
         match self.estimate.low.zip(self.estimate.high).filter(|_| !self.bare) {
@@ -56,7 +56,7 @@ impl<'a> Figure<'a> {
 
     /// `22.8 ±0.1 MB/s`: for a sentence.
     pub(crate) fn in_words(&self) -> String {
-        // Without an interval a rate is told in the unit that suits its size.
+        // Without an interval, the unit of a rate is chosen by its size.
         if self.bare && self.unit == RATE {
             return rate(self.estimate.point);
         }
@@ -64,18 +64,18 @@ impl<'a> Figure<'a> {
     }
 }
 
-/// The figures of a load that has any.
+/// The figures of a load, if it has any.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Figures<'a> {
-    /// Of random work, and where there is no rate: nobody asks how many blocks a second were read in sequence.
+    /// For random work, and where there is no rate. Operations per second of sequential work are not of interest.
     pub(crate) iops: Option<Figure<'a>>,
     pub(crate) rate: Option<Figure<'a>>,
     /// The rate including the final sync, unless each write was synced anyway.
     pub(crate) durable: Option<Figure<'a>>,
-    /// Median latency, and that which 99 % of the operations do not exceed; empty where unknown.
+    /// Median and 99th percentile of the latency; empty where unknown.
     pub(crate) p50: String,
     pub(crate) p99: String,
-    /// Share of what the bus lets through.
+    /// Share of the reachable rate of the bus.
     pub(crate) share: Option<f64>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Figures<'a> {
         let iops = m.iops.as_ref().filter(|_| asked_for).map(Figure::operations);
         Self {
             iops,
-            // Of random work the rate is the IOPS in other words: one interval is enough.
+            // The rate of random work follows from the IOPS: one interval is enough.
             rate: m.bytes_per_second.as_ref().map(|e| Figure { bare: iops.is_some(), ..Figure::rate(e) }),
             durable: m.durable_bytes_per_second.as_ref().filter(|_| !m.workload.sync.each()).map(Figure::rate),
             p50: time(&m.latency_ns.p50),
@@ -95,12 +95,12 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// Number of values that the figures rest on.
+    /// Number of values behind the figures.
     pub(crate) fn n(&self) -> Option<u32> {
         self.rate.or(self.iops).map(|figure| figure.estimate.n)
     }
 
-    /// The figures that have an interval of their own, or would have.
+    /// The figures that may have an interval of their own.
     pub(crate) fn estimates(&self) -> impl Iterator<Item = &'a Estimate> {
         [self.iops, self.rate].into_iter().flatten().map(|figure| figure.estimate)
     }

@@ -1,4 +1,4 @@
-//! What is said of one load of a record.
+//! The view of one load of a record.
 
 use assay_core::finding::Severity;
 use assay_core::record::{Measurement, Record};
@@ -9,7 +9,7 @@ use crate::facts;
 use crate::figure::percent;
 use crate::verdict::capitalised;
 
-/// A load: its name, and its figures or why there are none.
+/// A load: its name, and its figures or why it has none.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LoadRow<'a> {
     pub(crate) measurement: &'a Measurement,
@@ -22,7 +22,7 @@ pub(crate) struct LoadRow<'a> {
     /// The figures, or the words that stand in their place.
     pub(crate) figures: Result<Figures<'a>, String>,
     pub(crate) mark: Option<Mark>,
-    /// What was asked for where something smaller was done.
+    /// The requested load, where a smaller one was measured.
     pub(crate) scaled_down: Option<String>,
     /// Further words on the figures, each of a few words.
     pub(crate) remarks: Vec<String>,
@@ -58,7 +58,7 @@ impl Mark {
         }
     }
 
-    /// What the character stands for.
+    /// The meaning of the character.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Bus => "bus-limited",
@@ -98,7 +98,7 @@ impl<'a> LoadRow<'a> {
         }
     }
 
-    /// All that is said beside the figures, in a cell.
+    /// All remarks beside the figures, in a cell.
     pub(crate) fn beside(&self) -> String {
         let words = self.figures.as_ref().err().into_iter().chain(&self.scaled_down);
         let mut all: Vec<&str> = words.map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! What is said of records, made once: card, page and Markdown lay it out, each as much of it as it has room for.
+//! Views of records, made once. Card, page and Markdown lay out the part that they have room for.
 
 mod document;
 mod figures;

@@ -1,4 +1,4 @@
-//! What is said of one record.
+//! The view of one record.
 
 use assay_core::record::Record;
 use assay_core::units::rate;
@@ -11,7 +11,7 @@ use crate::notes::{Note, notes};
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence, word};
 use crate::verification;
 
-/// A record in words and figures, in the order of their weight.
+/// A record as text and figures, in the order of their importance.
 pub(crate) struct Presented<'a> {
     pub(crate) record: &'a Record,
     /// The medium.
@@ -24,9 +24,9 @@ pub(crate) struct Presented<'a> {
     pub(crate) word: &'static str,
     pub(crate) sentence: String,
     pub(crate) tone: Tone,
-    /// What was measured, where and by what.
+    /// What was measured, where and with which program.
     pub(crate) about: Vec<Fact>,
-    /// What came of it beside the figures.
+    /// The results other than figures.
     pub(crate) results: Vec<Fact>,
     pub(crate) loads: Vec<LoadRow<'a>>,
     /// Against another instrument; nothing where there was none.
@@ -47,7 +47,7 @@ pub(crate) struct Crosscheck {
 }
 
 impl Crosscheck {
-    /// What is compared.
+    /// The compared figures.
     pub(crate) const COLUMNS: [&str; 3] = ["rate", "p50", "p99"];
 }
 
@@ -75,7 +75,7 @@ impl<'a> Presented<'a> {
         }
     }
 
-    /// What has room on a page: the results first, then what was measured.
+    /// The facts that have room on a page: the results first, then what was measured.
     pub(crate) fn on_page(&self) -> Vec<(String, String)> {
         let all = self.results.iter().chain(&self.about).filter(|fact| fact.rank <= Rank::Page);
         all.cloned().map(Fact::titled).collect()
@@ -90,7 +90,7 @@ impl<'a> Presented<'a> {
         facts.collect()
     }
 
-    /// What explains a table of the figures: intervals, the bus, and marks.
+    /// The legend of a table of figures: intervals, the bus, and marks.
     pub(crate) fn legend(&self) -> Vec<String> {
         let mut parts = self.certainty();
         let shared = || self.figures().any(|figures| figures.share.is_some());
@@ -113,12 +113,12 @@ impl<'a> Presented<'a> {
         if let Some(e) = with_interval().next() {
             let level = e.level.map_or_else(String::new, |l| format!("{} ", percent(l)));
             let (least, most) = with_interval().fold((e.n, e.n), |(least, most), e| (least.min(e.n), most.max(e.n)));
-            // A workload of which enough is known is left sooner than others.
+            // Workloads with enough information end after fewer repeats.
             let repeats = if least == most { most.to_string() } else { format!("{least} to {most}") };
             parts.push(format!("± {level}over {repeats} repeats of this run, if independent"));
         }
         if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
-            // A figure that was printed has none, however many runs are behind it.
+            // A printed figure has no interval, regardless of the number of runs behind it.
             let why = if self.record.is_printed() {
                 "n: number of runs; no interval given"
             } else {

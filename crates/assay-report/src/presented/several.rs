@@ -1,4 +1,4 @@
-//! What is said of several records before each of them.
+//! The overview of several records, shown before each of them.
 
 use assay_core::record::Record;
 use assay_core::text::clean;
@@ -34,7 +34,7 @@ pub(crate) struct Listed {
     pub(crate) points: [Option<f64>; FIGURES],
 }
 
-/// Figures that stand for a record.
+/// Number of figures that represent a record.
 const FIGURES: usize = Columns::TITLES.len();
 
 impl Overview {

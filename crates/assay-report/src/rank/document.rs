@@ -1,4 +1,4 @@
-//! A ranking as a document: the answer, a picture and a table a load, and what it rests on.
+//! A ranking as a document: the answer, a picture and a table for each load, and the basis of the figures.
 
 use assay_analysis::rank::{LoadRanking, ModelRow, RankReport};
 use assay_core::text::clean;
@@ -30,7 +30,7 @@ pub fn document(report: &RankReport) -> Document {
         blocks.extend(loads.into_iter().map(|ranking| {
             Block::Folded {
                 title: format!("{}, {}", clean(&ranking.title), words::metric(ranking)),
-                // Why there is no order is said above all of them.
+                // The reason for the missing order is given above, for all of them.
                 blocks: (ranking.refusal.is_none())
                     .then(|| Block::Text(words::answer(ranking, report.alpha)))
                     .into_iter()

@@ -69,10 +69,10 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
     ))
 }
 
-/// Models whose next unit is told.
+/// Number of models whose prediction interval is shown.
 const LISTED: usize = 4;
 
-/// What a further unit of each model may do: what is bought is none of those that were measured.
+/// The prediction interval for a further unit of each model: a buyer gets none of the measured units.
 fn next_units(report: &RankReport, ranking: &LoadRanking, all: bool) -> Option<String> {
     let (unit, divisor) = words::unit(ranking);
     let of = |model: &ModelRow| {

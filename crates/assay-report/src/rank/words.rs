@@ -1,4 +1,4 @@
-//! What is said of models, in the words that every output uses.
+//! Sentences about models, in the words that every output uses.
 
 use assay_analysis::Mark;
 use assay_analysis::rank::{
@@ -18,19 +18,19 @@ pub(super) fn unit(ranking: &LoadRanking) -> (&'static str, f64) {
     crate::figure::unit(ranking.quantity, first)
 }
 
-/// What the figures are, for a heading: `IOPS`, `p99 latency`.
+/// The name of the metric, for a heading: `IOPS`, `p99 latency`.
 pub(super) fn metric(ranking: &LoadRanking) -> &'static str {
     ranking.quantity.title()
 }
 
-/// Which load and figure decide, and who chose them.
+/// The deciding load and metric, and whether the user chose them.
 pub(super) fn deciding(report: &RankReport) -> String {
     let primary = &report.primary;
     let chosen = if report.primary_by_default { "chosen by default; --load names another" } else { "as asked for" };
     format!("By {} of {}, {chosen}.", metric(primary), clean(&primary.title))
 }
 
-/// What the other loads are worth.
+/// The error probability of the other loads.
 pub(super) fn exploratory(report: &RankReport) -> String {
     format!(
         "Exploratory: {}, each with its own chance of {} % of a false order.",
@@ -39,8 +39,8 @@ pub(super) fn exploratory(report: &RankReport) -> String {
     )
 }
 
-/// Exploratory loads by what was found, so that it is told once: in the order of the first of each, and last those under which
-/// nothing was ranked.
+/// Exploratory loads by result, so that each result is shown once. The results are in the order of their first loads;
+/// loads without a ranking come last.
 pub(super) fn by_finding(report: &RankReport) -> Vec<(String, Vec<&LoadRanking>)> {
     let mut alike: Vec<(String, Vec<&LoadRanking>)> = Vec::new();
     for ranking in &report.exploratory {
@@ -132,7 +132,7 @@ pub enum First {
     Tie,
 }
 
-/// What was found of the first place, and the models that it is about.
+/// The result for the first place, and its models.
 pub(crate) fn first(ranking: &LoadRanking) -> (First, Vec<&ModelRow>) {
     if ranking.refusal.is_some() {
         return (First::NotRanked, Vec::new());
@@ -155,7 +155,7 @@ pub(crate) fn first(ranking: &LoadRanking) -> (First, Vec<&ModelRow>) {
     (found, best)
 }
 
-/// The same in two parts: what was found, and what to do where that is no order. Names may hold any sign between them.
+/// The result in two parts: the finding, and the remedy where there is no order. Names may contain any character.
 fn found_and_mend(ranking: &LoadRanking) -> (String, Option<&'static str>) {
     let (found, best) = first(ranking);
     let names = set(&best);
@@ -228,7 +228,7 @@ pub(super) fn weak(ranking: &LoadRanking) -> String {
     format!("This rests on few units ({} degrees of freedom)", ranking.degrees)
 }
 
-/// What is said of two models.
+/// The sentence about two models.
 pub(super) fn pair(pair: &PairRow, alpha: f64) -> String {
     let (a, b) = (clean(&pair.first), clean(&pair.second));
     let ratio = ratio(pair, alpha);
@@ -292,7 +292,7 @@ pub(super) fn notes(ranking: &LoadRanking, model: &ModelRow) -> Vec<String> {
     notes
 }
 
-/// What is said of several models at once: that there is one unit, that they are at the ceiling.
+/// Sentences about several models at once: models of one unit, models at the ceiling.
 pub(super) fn shared(ranking: &LoadRanking) -> Vec<String> {
     let named = |what: String, of: fn(&ModelRow) -> bool| {
         let names: Vec<String> = ranking.models.iter().filter(|m| of(m)).map(|m| clean(&m.model)).collect();

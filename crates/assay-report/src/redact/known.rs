@@ -13,11 +13,11 @@ const SHORTEST: usize = 3;
 /// From this length on an identity is replaced within longer words too: `SN035344…`.
 const LONG: usize = 8;
 
-/// Identities with the short names that stand for them.
+/// Identities with the short names that replace them.
 pub(super) struct Known {
-    /// The longest first, so that a serial number that holds another is replaced whole.
+    /// The longest first, so that a serial number that contains another one is replaced as a whole.
     searched: Vec<(String, String)>,
-    /// Words that sentences have, too: searched for in other text alone.
+    /// Identities that are also words of sentences. They are replaced in other text only.
     plain: Vec<(String, String)>,
     /// Replaced only where they are all there is.
     short: Vec<(String, String)>,
@@ -39,8 +39,8 @@ impl Known {
         Self { searched, plain, short }
     }
 
-    /// The identity with which a sentence goes on, by its length in bytes and its short name. `inside` says
-    /// that a word goes on here.
+    /// The identity at the start of the rest of a sentence: its length in bytes and its short name. `inside` says that
+    /// a word continues here.
     pub(super) fn at(&self, text: &str, inside: bool) -> Option<(usize, &str)> {
         Self::begins(&self.searched, text, inside)
     }
@@ -61,7 +61,7 @@ impl Known {
         known.find(|(identity, _)| identity.eq_ignore_ascii_case(text)).map(|(_, name)| name.as_str())
     }
 
-    /// `text` that is no sentence of ours, such as a label, with the identities in it replaced, and nothing else.
+    /// Replaces identities in a `text` that assay did not write, such as a label. Nothing else is replaced.
     pub(super) fn replaced(&self, text: &str) -> String {
         if let Some(name) = self.whole(text) {
             return name.to_owned();
@@ -73,8 +73,8 @@ impl Known {
     }
 }
 
-/// `text` with each part replaced that `find` finds at the start of the rest; it is told whether a word goes
-/// on there, and answers with the length in bytes and what to put in its place.
+/// Replaces each part of `text` that `find` recognises at the start of the remaining text. The second argument of
+/// `find` says whether a word continues there. `find` returns the length in bytes and the replacement.
 pub(super) fn replaced(text: &str, mut find: impl FnMut(&str, bool) -> Option<(usize, String)>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -141,7 +141,7 @@ fn gather_path(text: &str, key: &Key, all: &mut Vec<(String, String)>) {
     all.extend(path::names(text).into_iter().map(|name| (name.to_owned(), key.name(Kind::Path, name))));
 }
 
-/// How an identity may stand in other text: as it is; a host also without its domain; an SD card or eMMC also by
+/// The forms of an identity in other text: unchanged; for a host also without its domain; for an SD card or eMMC also
 /// the serial number within its CID (kernel drivers/mmc/core/sd.c and mmc.c: bits 24 to 55, or 16 to 47).
 fn forms(kind: Kind, identity: &str) -> impl Iterator<Item = &str> {
     let is_cid = kind == Kind::Unit && identity.len() == 32 && identity.bytes().all(|b| b.is_ascii_hexdigit());

@@ -1,7 +1,7 @@
-//! Short names that stand for identities.
+//! Short names that replace identities.
 
-/// What an identity is of; part of the short name, and of what is hashed, so that a host named like a
-/// serial number gets a name of its own.
+/// The kind of an identity. It is part of the short name and of the hashed text, so that a host and a serial number
+/// with equal text get different names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One piece: a serial number, a CID, the name of an iSCSI target.
@@ -25,12 +25,12 @@ impl Kind {
     }
 }
 
-/// The secret by which names are made.
+/// The secret key of the short names.
 pub(super) struct Key(pub(super) [u8; 32]);
 
 impl Key {
-    /// `unit-3fa9c1d2`: the kind and 32 bits of the keyed BLAKE3 hash of the identity. Who has the key can
-    /// test a guess, nobody else.
+    /// `unit-3fa9c1d2`: the kind and 32 bits of the keyed BLAKE3 hash of the identity. Only with the key can a guess be
+    /// tested.
     pub(super) fn name(&self, kind: Kind, identity: &str) -> String {
         let word = kind.word();
         let hex = blake3::keyed_hash(&self.0, format!("{word}\0{identity}").as_bytes()).to_hex();

@@ -72,8 +72,8 @@ const PLAIN: [&str; 61] = [
     "min_batch_time",
 ];
 
-/// What a report says of an option: a flag and a plain value stay, an address gets a short name, and of any
-/// other only its name is left. `None` where even that is none.
+/// The redacted option: a flag and a plain value are kept, an address gets a short name, and of any other option only
+/// the name is kept. `None` where even the name is not plain.
 pub(super) fn redacted(option: &str, known: &Known, key: &Key) -> Option<String> {
     let (name, value) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
     let plain = |text: &str, longest: usize| {

@@ -1,4 +1,5 @@
-//! Paths: what people need to read a report stays, what may name somebody does not.
+//! Redacts paths: components that readers of a report need are kept, and components that may identify a person are
+//! replaced.
 
 use super::name::{Key, Kind};
 
@@ -12,7 +13,7 @@ pub(super) const WORDS: [&str; 62] = [
     "sys", "test", "tests", "tmp", "usb", "user", "usr", "var", "volume",
 ];
 
-/// Directories whose entries are named after people or by them, whatever the word.
+/// Directories whose entries are named after people or by them. The entries are replaced even if they are common words.
 const HOMES: [&str; 5] = ["/home", "/Users", "/root", "/run/user", "/run/media"];
 
 /// Kernel interfaces: names that the kernel gives, not people.
@@ -38,8 +39,8 @@ pub(super) fn remote(text: &str) -> Option<(&str, &str, &str)> {
     (!server.is_empty() && !server.contains('/')).then_some(("", server, path))
 }
 
-/// The path with short names in place of components that may name somebody. From the first of them on
-/// all are replaced, but for the names that assay itself gives.
+/// The path with short names in place of components that may identify a person. From the first such component on all
+/// are replaced, except names that assay itself gives.
 pub(super) fn redacted(text: &str, key: &Key) -> String {
     if let Some((mark, server, path)) = remote(text) {
         let colon = if mark.is_empty() { ":" } else { "" };
@@ -102,7 +103,7 @@ impl Walk {
             return true;
         }
         if component == ".." {
-            // Whatever follows may lie anywhere.
+            // The following components may be anywhere.
             self.before = "..".to_owned();
             return true;
         }

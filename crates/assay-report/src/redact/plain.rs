@@ -1,15 +1,15 @@
-//! Words that name nobody where they stand by themselves.
+//! Common words that identify nothing by themselves.
 
 use super::path;
 
-/// Whether hosts, users and directories may be called so, and the sentences of assay have the same word: replaced
-/// there, it would hide nothing and garble what is said.
+/// Whether a name of a host, user or directory is also a word in the sentences of assay. Replacing it there would hide
+/// nothing and garble the sentences.
 pub(super) fn is_plain(identity: &str) -> bool {
     let identity = identity.to_ascii_lowercase();
     path::WORDS.contains(&identity.as_str()) || WORDS.split_ascii_whitespace().any(|word| word == identity)
 }
 
-/// Words of findings and verdicts, systems and makers, in the order of the alphabet.
+/// Words of findings and verdicts, systems and makers, in alphabetical order.
 const WORDS: &str = "\
     alpine another answer answers arch area armbian assay backup before bench block blocks board boot buffer build bytes \
     cache cached card cards check checks clock cluster command counts current damaged data debian depth device devices \

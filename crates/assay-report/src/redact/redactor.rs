@@ -10,7 +10,7 @@ use super::rule::Rule;
 use super::rules::RECORD;
 use super::{options, path, scrub};
 
-/// Takes identities out of records, or leaves them as they are where the user asked for that.
+/// Removes identities from records, or keeps them where the user asked for that.
 ///
 /// The same unit, host or path has the same short name in all records redacted with one key.
 pub struct Redactor {
@@ -36,13 +36,13 @@ pub struct RedactError {
 }
 
 impl Redactor {
-    /// Replaces identities by names made with `key`, which has to be secret: with it guesses can be tested.
+    /// Replaces identities by names made with `key`. The key has to be secret, because it allows guesses to be tested.
     #[must_use]
     pub fn with_key(key: [u8; 32]) -> Self {
         Self { key: Some(Key(key)) }
     }
 
-    /// Leaves records as they are.
+    /// Keeps records unchanged.
     #[must_use]
     pub fn keeping_identities() -> Self {
         Self { key: None }
@@ -51,7 +51,7 @@ impl Redactor {
     /// The record without identities.
     ///
     /// # Errors
-    /// [`RedactError`] where the record is none that JSON can hold.
+    /// [`RedactError`] where JSON cannot represent the record.
     pub fn record(&self, record: &Record) -> Result<Record, RedactError> {
         if self.key.is_none() {
             return Ok(record.clone());
@@ -62,8 +62,8 @@ impl Redactor {
         Record::from_json(&value.to_string()).map_err(fail)
     }
 
-    /// The same on a record as a JSON document, which a newer version may have written. Fields without a rule
-    /// are left out, and a note in the record says how many.
+    /// Redacts a record as a JSON document, which a newer version may have written. Fields without a rule are left out,
+    /// and a note in the record gives their number.
     pub fn value(&self, record: &mut Value) {
         let Some(key) = &self.key else { return };
         let known = Known::of(record, &RECORD, key);
@@ -143,7 +143,7 @@ impl Pass<'_> {
     }
 }
 
-/// What stands for a variant that may hold an identity.
+/// The name that replaces a variant that may hold an identity.
 const OTHER: &str = "other";
 
 /// What names a variant in this format: nothing that could hold an identity of some length.

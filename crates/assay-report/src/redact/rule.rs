@@ -14,13 +14,13 @@ pub(crate) enum Rule {
     Text,
     /// An identity: replaced whole.
     Name(Kind),
-    /// Where something lies: components that may name somebody are replaced.
+    /// A path: components that may identify a person are replaced.
     Path,
     /// The title or name of a source, which is as [`Rule::Text`], or the path of one.
     Source,
     /// An option of mount(8).
     MountOption,
-    /// What is never shared, such as a text of any content.
+    /// Never shared, such as free text.
     Never,
     /// Fields with a rule each; others are left out.
     Fields(&'static [(&'static str, Rule)]),

@@ -434,7 +434,7 @@ mod tests {
     }
 
     impl Walk {
-        /// The schemas that `node` stands for: what it refers to, and each alternative.
+        /// The schemas of `node`: the one it refers to, and each alternative.
         fn alternatives(&self, node: &Value, out: &mut Vec<Value>) {
             if let Some(name) = node["$ref"].as_str() {
                 let name = name.trim_start_matches("#/$defs/");
@@ -480,7 +480,7 @@ mod tests {
             }
         }
 
-        /// Text must not stay as it is.
+        /// Text must not be kept unchanged.
         fn shape(&mut self, path: &str, node: &Value, rule: &Rule) {
             let kind = &node["type"];
             let text = kind == "string" || kind.as_array().is_some_and(|kinds| kinds.contains(&"string".into()));

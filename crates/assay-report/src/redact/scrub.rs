@@ -60,7 +60,7 @@ impl Form {
 
 /// What the text begins with, and its length in bytes; `before` is the character before it.
 fn form(rest: &str, before: Option<char>) -> Option<(usize, Form)> {
-    // A word that goes on is no beginning.
+    // The middle of a word cannot be the start of a form.
     if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
         return None;
     }

@@ -52,7 +52,8 @@ fn registered(rest: &str) -> Option<usize> {
     (name.len() >= prefix.len() + 4).then_some(name.len())
 }
 
-/// RFC 9562, and the eight digits of a FAT volume, which have a letter, so that a range of numbers is none.
+/// RFC 9562, and the eight digits of a FAT volume, which have to contain a letter, so that a range of numbers does not
+/// match.
 fn uuid(rest: &str) -> Option<usize> {
     let fat = |text: &str| text.bytes().any(|b| b.is_ascii_uppercase()) && text == text.to_uppercase();
     digit_groups(rest, &[8, 4, 4, 4, 12])

@@ -58,7 +58,7 @@ fn map(v: &Verification) -> Markup {
     }
 }
 
-/// What the map shows: a check in files sees the space that was free, and of that what it was told to check.
+/// The area that the map shows: a check in files covers the free space, or the requested part of it.
 fn mapped(v: &Verification) -> &'static str {
     match v.method {
         Method::Full if v.remarks.contains(&Remark::OnlyRead) => "the files that were read",

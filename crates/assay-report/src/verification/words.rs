@@ -1,4 +1,4 @@
-//! The findings of a check in words.
+//! The findings of a check as text.
 
 use assay_core::record::Record;
 use assay_core::text::{clean, statement};
@@ -12,7 +12,7 @@ use crate::facts::{Fact, Rank};
 use crate::figure::percent;
 use crate::line::Paint;
 
-/// Parts that hold data are named up to so many.
+/// The largest number of data parts that are listed.
 const PARTS: usize = 8;
 
 /// `61 440 sectors of 512 B: 60 000 good, 1 440 overwritten`.
@@ -173,7 +173,7 @@ fn holds(v: &Verification) -> Option<String> {
     Some(text)
 }
 
-/// What the verdict rests on, and so what it does not exclude; nothing where the check did not say.
+/// What the verdict is based on, and so what it does not exclude; `None` where the check does not say.
 fn reach(v: &Verification) -> Option<String> {
     let reach = v.reach.as_ref()?;
     let mut parts = vec![format!("{} tested", percent(whole_percent(reach.tested_share)))];
@@ -195,7 +195,7 @@ fn reach(v: &Verification) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// A share of 1 % or more to the whole per cent below: what was tested is never said to be more than it was.
+/// A share of 1 % or more, rounded down to a whole percent, so that the tested share is never overstated.
 fn whole_percent(share: f64) -> f64 {
     if share < 0.01 { share } else { (share * 100.0).floor() / 100.0 }
 }

@@ -198,7 +198,7 @@ fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
     bare.medium.bus = None;
     bare.measurements.retain(|m| m.workload.name == "seq-read-1m-q8");
     assert_eq!(verdict_sentence(&bare), "This NVMe drive reads 23.1 ±0.1 MB/s.");
-    // Whatever the loads are, doubt is told.
+    // A doubt is shown for any load.
     bare.validity.verdict = ValidityVerdict::Suspect;
     bare.validity.reasons = vec!["it was read before it was written".to_owned()];
     let doubt = "Treat with caution: it was read before it was written.";

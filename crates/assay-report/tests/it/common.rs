@@ -195,7 +195,7 @@ pub fn sopine() -> Host {
     }
 }
 
-/// A record of which everything but measurements is there.
+/// A complete record without measurements.
 pub fn bare_record() -> Record {
     let reason = "io_uring is available with fixed buffers and registered files";
     let (tool, suite) = (Tool::assay("0.1.0", "uring", reason), SuiteRef::new("quick", 1));
@@ -408,7 +408,7 @@ pub fn judge(record: &mut Record) {
     record.validity = Validity::judge(record.all_warnings());
 }
 
-/// Of a source that tells little: what of the load is not known, and two loads of one title.
+/// A record of a source with few facts: unknown properties of the load, and two loads of one title.
 pub fn bare_source() -> Record {
     let mut record = bare_record();
     let mut dice = Dice::new(9);

@@ -1,4 +1,4 @@
-//! The page in a real browser: charts are drawn, hostile names do nothing, nothing is fetched.
+//! Tests the page in a real browser: charts are drawn, hostile names have no effect, and nothing is fetched.
 
 use std::path::Path;
 use std::process::Command;
@@ -98,7 +98,7 @@ fn pages() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The same page, with a script that says on the root element what it measures.
+/// The same page with a script that writes its measurements to the root element.
 fn measured(page: &str, script: &str) -> String {
     let policy = page.split_once("content=\"").and_then(|(_, rest)| rest.split_once('"')).unwrap().0;
     let open = policy.replace("script-src", "unused-src").replace("default-src 'none'", "script-src 'unsafe-inline'");
@@ -134,7 +134,7 @@ fn every_page_is_one_template_with_the_same_policy_and_style() {
         assert_eq!(page.contains("script-src"), with_scripts, "{name}");
         assert_eq!(page.matches("<h1").count().min(1), 1, "{name}");
     }
-    // Replacement characters stand for what records hide, never for line breaks of our own.
+    // Replacement characters represent characters hidden in records, never our own line breaks.
     for (name, page) in
         pages.iter().filter(|(name, _)| ["record", "published", "ranking", "comparison", "advice"].contains(name))
     {
@@ -145,7 +145,8 @@ fn every_page_is_one_template_with_the_same_policy_and_style() {
 #[test]
 fn dark_pages_have_dark_pictures() {
     let directory = tempfile::tempdir().unwrap();
-    // The drawing's own paper is left out, so that the shadow at an edge shows behind what goes on beyond it.
+    // The drawing's own background is left out, so that the shadow at an edge shows that the content continues beyond
+    // it.
     let script = "const p = document.querySelector('.picture'), style = getComputedStyle(p);\
                   say('paper', style.backgroundColor); say('edge', style.backgroundImage.includes('gradient'));\
                   say('drawn', getComputedStyle(p.querySelector('svg > rect')).fill);\
@@ -179,7 +180,7 @@ fn the_page_refers_to_nothing_outside_of_itself() {
     for reference in ["src=", "href=\"h", "url(h", "url(\"", "@import", "<link", "<iframe", "<object", "<base"] {
         assert!(!markup.replace("src=x onerror", "").contains(reference), "{reference}");
     }
-    // What is left of addresses is plain text: the comment at the head of uPlot.
+    // The only addresses left are plain text: the comment at the head of uPlot.
     for (at, _) in page.match_indices("://") {
         let at = page[..at].rfind(|c: char| !c.is_ascii_alphabetic()).map_or(0, |b| b + 1);
         assert!(page[at..].starts_with("https://github.com/leeoniya/uPlot"), "{}", &page[at..at + 60]);

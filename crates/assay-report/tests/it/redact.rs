@@ -1,4 +1,4 @@
-//! What is taken out of a record before it is shared.
+//! Tests what is removed from a record before it is shared.
 
 use std::collections::BTreeMap;
 

@@ -133,7 +133,7 @@ fn figures_in(text: &str, begin: impl Fn(&str) -> bool) -> Option<Vec<String>> {
     Some(figures.map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect())
 }
 
-/// What is shown of a load is chosen once: where a layout shows a figure, it is that of the others.
+/// The figures of a load are chosen once: all layouts show the same figures.
 #[test]
 fn card_page_and_markdown_show_the_same_figures_of_each_load() {
     use crate::common::{good_card, scaled_down};
@@ -144,7 +144,7 @@ fn card_page_and_markdown_show_the_same_figures_of_each_load() {
         for m in record.measurements.iter().filter(|m| m.bytes_per_second.is_some()) {
             let (title, short) = (record.load_title(m), record.load_title_without_pattern(m));
             let titled = assay_core::text::capitalised(&title);
-            // Under the pattern, which is not said again.
+            // In the section of the pattern, which is not repeated in the line.
             let section =
                 card.split_once(if m.workload.pattern_is(Pattern::Random) { "\nrandom" } else { "sequential" });
             let lines = [
@@ -163,9 +163,9 @@ fn card_page_and_markdown_show_the_same_figures_of_each_load() {
                     cells.iter().any(|cell| ["±", "("].iter().any(|sign| cell.starts_with(&format!("{words} {sign}"))))
                 };
                 assert!(shows(&rate), "{place} of {title} has no {rate} MB/s: {cells:?}");
-                // Nobody asks how many blocks a second were read in sequence.
+                // Operations per second of sequential work are not shown.
                 assert_eq!(shows(&iops), random, "{place} of {title}, {iops} IOPS: {cells:?}");
-                // Of random work the rate is the IOPS in other words: one interval is enough.
+                // The rate of random work follows from the IOPS: one interval is enough.
                 assert!(!(random && bounded(&rate)), "{place} of {title}: {cells:?}");
             }
         }

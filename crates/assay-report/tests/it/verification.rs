@@ -10,7 +10,7 @@ use assay_report::{Style, card, html, markdown};
 
 const MIB: u64 = 1 << 20;
 
-/// 64 MiB announced, the second half overwritten by what was written last.
+/// 64 MiB announced, with the second half overwritten by the last writes.
 pub fn fake() -> Record {
     let half = SectorCounts { good: 2048, ..SectorCounts::default() };
     let lost = SectorCounts { overwritten: 2047, unreadable: 1, ..SectorCounts::default() };
@@ -121,7 +121,7 @@ fn markdown_lists_what_was_found() {
     }
 }
 
-/// A verdict says on every page, in the same words, what it rests on and what it does not exclude.
+/// Every page states, in the same words, what a verdict is based on and what it does not exclude.
 #[test]
 fn card_page_and_markdown_say_the_reach_and_what_holds() {
     let reach = "25 % tested; a loss of 1 % of it is found with a probability of above 99.9 %; caches up to 64 MiB do not hide one; thin provisioning not excluded";
@@ -146,7 +146,7 @@ fn a_long_sentence_is_shown_to_its_end() {
     }
 }
 
-/// What was not tested is not called real, and a share is not rounded up: 248 of 300 MiB are 82 %.
+/// The untested part is not called genuine, and a share is not rounded up: 248 of 300 MiB are 82 %.
 #[test]
 fn a_part_that_was_tested_is_not_taken_for_all() {
     let mut record = fake();
@@ -195,7 +195,7 @@ fn intervals_and_each_verdict_have_their_words() {
         v.reach.as_mut().unwrap().tested_share = 0.9;
         assert!(card(&record, &style(200, true)).contains("30 MiB to 34 MiB real"));
         assert!(html(&[record.clone()]).contains(&format!(">{word}</span>")), "{word}");
-        // Where most was left out, genuine is said of a part alone.
+        // Where most was not tested, only a part is called genuine.
         record.verification.as_mut().unwrap().reach.as_mut().unwrap().tested_share = 0.4;
         let word = if verdict == Verdict::Genuine { "genuine in part" } else { word };
         assert!(html(&[record]).contains(&format!(">{word}</span>")), "{word}");

@@ -1,4 +1,4 @@
-//! What is lost by choosing one of several, where cost and value count and values are not known for sure.
+//! The expected loss from choosing one of several alternatives by cost and uncertain value.
 //!
 //! Expected loss: Chick and Inoue (2001), "New two-stage and sequential procedures for selecting the best simulated
 //! system".
@@ -12,13 +12,13 @@ const DRAWS: usize = 10_000;
 /// One that can be chosen. More is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alternative {
-    /// What it costs.
+    /// Its cost.
     pub cost: f64,
-    /// What it gives.
+    /// Its value.
     pub value: Posterior,
 }
 
-/// What choosing one of several comes to, over all draws.
+/// The results of choosing one alternative, over all draws.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loss {
     /// Probability of being on the front of cost and value.

@@ -1,5 +1,5 @@
-//! The mathematics of decisions: what is known of a rate, bounds and tolerance limits, what a choice may lose, and what
-//! hangs on weights. What is decided, of which media, is in `assay_analysis`.
+//! The statistics of decisions: posteriors of a rate, bounds and tolerance limits, the expected loss of a choice, and
+//! the influence of weights. The decisions about media are in `assay_analysis`.
 
 mod acceptability;
 mod bounds;

@@ -1,4 +1,4 @@
-//! What is known of a rate, on the log scale, and draws from it.
+//! The posterior of a rate on the log scale, and draws from it.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -9,18 +9,18 @@ use crate::random::Generator;
 /// What a statement is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
-    /// What was measured: the mean of the model, or the specimen where runs of one unit were taken.
+    /// The measured mean: that of the model, or that of the specimen where runs of one unit were taken.
     Mean,
     /// The next unit of the model: the card that will be bought.
     NextUnit,
 }
 
-/// A rate (or another positive quantity) with what is known of its uncertainty.
+/// A rate (or another positive quantity) with its uncertainty.
 ///
-/// The logarithm of the mean has a Student t distribution around what was measured (flat prior on
-/// the mean; Gelman et al., "Bayesian Data Analysis", 3rd ed., section 3.2). A next unit differs
-/// from the mean by a deviation of its own with the same estimate of the variance, so that its
-/// draws follow the prediction distribution, t scaled by sqrt(variance of the mean + of units).
+/// The logarithm of the mean has a Student t distribution around the measured value (flat prior on the mean; Gelman et
+/// al., "Bayesian Data Analysis", 3rd ed., section 3.2). The next unit differs from the mean by a deviation of its own
+/// with the same estimate of the variance, so that its draws follow the prediction distribution, t scaled by
+/// sqrt(variance of the mean + of units).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Posterior {
     log_mean: f64,

@@ -9,21 +9,21 @@ pub enum Refusal {
     NotPositive {
         /// Which one.
         what: &'static str,
-        /// What it was.
+        /// Its value.
         value: f64,
     },
     /// A quantity that has to be zero or more and finite is not.
     Negative {
         /// Which one.
         what: &'static str,
-        /// What it was.
+        /// Its value.
         value: f64,
     },
     /// A share that is not between 0 and 1.
     NotAShare {
         /// Which one.
         what: &'static str,
-        /// What it was.
+        /// Its value.
         value: f64,
     },
     /// Fewer than the question needs.
@@ -46,7 +46,7 @@ pub enum Refusal {
     },
     /// One value has no interval.
     NoInterval {
-        /// What it is about.
+        /// The quantity.
         what: &'static str,
     },
     /// Runs of one unit say nothing about the next one.

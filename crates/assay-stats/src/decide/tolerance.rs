@@ -20,12 +20,12 @@ const REACH: f64 = 9.0;
 /// Width, over the quantile where that is above 1, of the interval that ends the search for it: the integral is less precise.
 const PRECISION: f64 = 1e-10;
 
-/// Limits that a share of the units of a model is above, in the unit of the values.
+/// One-sided tolerance limits for a share of the units of a model, in the unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
-    /// What the share of the units exceeds with 95 % confidence.
+    /// The value that the share of the units exceeds, with 95 % confidence.
     pub lower: f64,
-    /// What it does not exceed with 95 % confidence.
+    /// The value that the share of the units does not exceed, with 95 % confidence.
     pub upper: f64,
 }
 

@@ -1,8 +1,8 @@
-//! What to do next in a race.
+//! The next step of a race.
 
 use serde::Serialize;
 
-/// So many new units of a model.
+/// A number of new units of a model to measure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Order {
@@ -12,17 +12,17 @@ pub struct Order {
     pub units: u32,
 }
 
-/// What to do next. Models are named as the contenders are.
+/// The next step. Models have the names of the contenders.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum NextAction {
     /// Measure new units of these models.
     Measure {
-        /// Of which, likeliest first.
+        /// The models and the number of their units, likeliest first.
         orders: Vec<Order>,
     },
-    /// Buy: the model is within 3 % of the best of those in the race with the probability asked for.
+    /// Buy: the model is within 3 % of the best model in the race, with the requested probability.
     Buy {
         /// The model.
         model: String,
@@ -32,11 +32,11 @@ pub enum NextAction {
         /// The model.
         model: String,
     },
-    /// More measuring cannot pay 1 %: take the cheapest of these.
+    /// More measuring cannot gain 1 %: take the cheapest of these.
     PracticallyTied {
         /// The models, the leader first.
         models: Vec<String>,
-        /// What each of them loses against the best at most, with 95 % probability; 0.03 is 3 %.
+        /// The largest loss of each of them against the best, with 95 % probability; 0.03 is 3 %.
         loss: f64,
     },
     /// No more units may be measured; the best is among these.

@@ -1,4 +1,4 @@
-//! A plan of rounds, waves and slots, and what has to hold for it.
+//! A plan of rounds, waves and slots, and its constraints.
 
 use super::fault::Fault;
 use crate::decide::refusal::at_least;
@@ -6,10 +6,10 @@ use crate::decide::refusal::at_least;
 /// Whether units move between slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Each unit meets a new slot in each round: units and slots can be told apart.
+    /// Each unit is in a new slot in each round: the effects of units and slots can be separated.
     Move,
-    /// Each unit stays in a slot drawn once. Models still compare, because the draw spreads slots
-    /// over them; a single unit is not told from its slot, so that none may be called bad.
+    /// Each unit stays in a slot drawn once. Models can still be compared, because the draw spreads slots over them. A
+    /// single unit cannot be separated from its slot, so none may be called bad.
     Stay,
 }
 
@@ -26,7 +26,7 @@ pub struct Meeting {
     pub unit: usize,
 }
 
-/// Who is measured when and where.
+/// When and where each unit is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// Whether units move between rounds.
@@ -44,12 +44,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Checks that each unit is measured once a round, that nobody is in the wrong slot (twice in
-    /// the same one, or away from the one it stays in), that no slot is double booked, and where
-    /// units move for two rounds and more that units and slots can be told apart.
+    /// Checks that each unit is measured once a round, that no unit is in a wrong slot (twice in the same one, or away
+    /// from its fixed one), and that no slot is double booked. Where units move for two rounds or more, it also checks
+    /// that unit effects and slot effects can be separated.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first violation.
     pub fn check(&self) -> Result<(), Fault> {
         at_least("slots", 1, self.slots)?;
         if let Some(stray) = self.meetings.iter().find(|m| !self.holds(m)) {

@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::decide::Refusal;
 
-/// What is wrong with what was asked for.
+/// Why a plan cannot be made.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
-    /// A value or a number of values that nothing can be made of.
+    /// A value, or a number of values, that is not valid.
     Input(Refusal),
-    /// More rounds than slots: a unit would meet a slot twice.
+    /// More rounds than slots: a unit would be in a slot twice.
     MoreRoundsThanSlots {
         /// Rounds asked for.
         rounds: usize,
@@ -30,7 +30,7 @@ pub enum Fault {
         /// Slot.
         slot: usize,
     },
-    /// Units and slots fall into parts that share nothing, so that they cannot be told apart.
+    /// Units and slots fall into unconnected parts, so that their effects cannot be separated.
     NotConnected,
 }
 

@@ -17,7 +17,7 @@ pub struct Chances {
     /// What each contender loses against the best at most, with 95 % probability (log scale); infinite for those out of
     /// the competition.
     pub loss: Vec<f64>,
-    /// Standard deviation of units within a model, with what was assumed before.
+    /// Standard deviation of units within a model, combined with the prior.
     pub unit_deviation: f64,
     /// Standard deviation of the means of the models.
     pub spread: f64,

@@ -58,9 +58,9 @@ pub struct Rules {
     pub drop_below: f64,
     /// Expected loss (log scale) at which more measuring cannot pay.
     pub least_regret: f64,
-    /// Degrees of freedom of what is assumed about the deviation of units.
+    /// Degrees of freedom of the prior for the deviation of units.
     pub prior_degrees: f64,
-    /// What is assumed: standard deviation of logarithms.
+    /// The prior: standard deviation of logarithms.
     pub prior_deviation: f64,
     /// Draws per step.
     pub draws: u32,
@@ -104,11 +104,11 @@ const SET: f64 = 0.95;
 /// A stage takes this many units of a model at most.
 const LARGEST_BATCH: u32 = 2;
 
-/// What to do after what was measured so far. Models that failed leave the race unless all did;
-/// those that returned wrong data leave it in any case.
+/// The next action after the measurements so far. Models that failed leave the race unless all did; models that
+/// returned wrong data always leave it.
 ///
 /// # Errors
-/// No model, unit means that are not positive and finite, rules that are not.
+/// No model, unit means that are not positive and finite, or such rules.
 pub fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, Fault> {
     check(contenders, rules)?;
     let Some(class) = class(contenders) else {
@@ -158,12 +158,12 @@ pub fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, 
     Ok(Step { action, dropped, chances: Some(chances), close_models })
 }
 
-/// The class of models that race: sound ones, or those of which units failed where there are no others.
+/// The failure class of the models that race: sound models, or models with failed units where there are no sound ones.
 fn class(contenders: &[Contender]) -> Option<Outcome> {
     contenders.iter().map(|c| c.outcome).min().filter(|class| *class < Outcome::Corrupt)
 }
 
-/// Whether nothing that happened to the units of a model keeps it out of the race.
+/// Whether a model is not excluded from the race by what happened to its units.
 #[must_use]
 pub fn in_race(contenders: &[Contender], model: usize) -> bool {
     contenders.get(model).is_some_and(|c| class(contenders) == Some(c.outcome))
@@ -176,7 +176,7 @@ pub fn lost(log: f64) -> f64 {
 }
 
 impl Step {
-    /// What is done without chances.
+    /// An action that needs no probabilities.
     fn at_once(action: NextAction) -> Self {
         Self { action, dropped: Vec::new(), chances: None, close_models: false }
     }

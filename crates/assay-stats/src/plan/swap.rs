@@ -33,7 +33,7 @@ pub struct Effect {
     pub real: bool,
 }
 
-/// What is to blame.
+/// The effects of unit and slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Culprit {
     /// Suspect against the other unit.
@@ -45,11 +45,11 @@ pub struct Culprit {
 }
 
 /// Separates unit from slot: each effect is half the difference of sums of two cells of mean logarithms (2 by 2
-/// crossing).
+/// crossover).
 ///
-/// Sessions differ by more than their repeats do, so the error is that of sessions, with what is assumed of days
-/// ([`RunVariance`]). Where each place has one session, the third contrast of the four cells, which is nothing but error, has to
-/// be exceeded as well, by t with its single degree of freedom.
+/// Sessions differ by more than their repeats, so the error is that of sessions, with the prior of days
+/// ([`RunVariance`]). Where each place has one session, an effect also has to exceed the third contrast of the four
+/// cells, which contains only error, by t with its single degree of freedom.
 ///
 /// # Errors
 /// Fewer than two repeats in a place, a session without any, values that are not positive and finite.
@@ -66,7 +66,7 @@ pub fn swap(cells: &Swap<'_>) -> Result<Culprit, Fault> {
         }
         weights += 0.25 / sessions.len() as f64;
     }
-    // Between two sessions in a place units were moved, whatever the day: each counts by itself.
+    // Units were moved between two sessions in a place, even on one day: each session counts separately.
     let alone = |session| Day { name: None, runs: vec![Run::undated(session)] };
     let days = RunVariance::of_days(all.map(|sessions| sessions.iter().map(|session| alone(session)).collect()));
     let [home, away, other_away, other_home] = means;

@@ -1,7 +1,7 @@
-//! One number from the repeats of one unit, with what it hides.
+//! One number from the repeats of one unit, and what it hides.
 //!
-//! The best of several repeats is not offered: it grows with the number of repeats, by 45 % at
-//! 30 % of noise and five repeats (simulated).
+//! The best of several repeats is not offered: it grows with the number of repeats, by 45 % at 30 % noise and five
+//! repeats (simulated).
 
 use super::observation::Invalid;
 use crate::shape::{two_speeds, uneven};
@@ -30,7 +30,7 @@ pub struct Groups {
     pub ratio: f64,
 }
 
-/// One value and the spread it stands for.
+/// One value and the spread of the values behind it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Aggregate {
     /// The value, in the unit of the values.

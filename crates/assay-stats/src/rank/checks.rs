@@ -13,7 +13,7 @@ const MATTERS: f64 = 1.03;
 const PERMUTATIONS: u32 = 999;
 /// A slot stands out where the slots differ at this level.
 const LARGEST_P: f64 = 0.01;
-/// A slope is looked at where this many degrees of freedom are left: it costs one of them.
+/// A slope is estimated where at least this many degrees of freedom are left: it costs one of them.
 const LEAST_DEGREES: usize = 3;
 /// What sweeps out to less than this share of its squares has no slope of its own.
 const OWN: f64 = 1e-9;
@@ -85,7 +85,8 @@ pub struct SlotCheck {
     pub outstanding: Vec<OutstandingSlot>,
 }
 
-/// Tests slots by permuting them within waves, 999 times. `None` where slots cannot be told from units.
+/// Tests slots by permuting them within waves, 999 times. `None` where the effects of slots and units cannot be
+/// separated.
 ///
 /// # Errors
 /// As for [`super::fit`].

@@ -21,9 +21,9 @@ pub enum Ending {
     ReadOnly,
     /// The medium disappeared.
     Gone,
-    /// What was read is not what was written, or the capacity is not there.
+    /// The data read differs from the data written, or part of the capacity is missing.
     Corrupt,
-    /// Power, bus or host: not the medium's doing, to be run again.
+    /// Power, bus or host failed, not the medium: to be run again.
     AbortedByHost,
 }
 
@@ -37,7 +37,7 @@ pub enum Class {
     Sound,
     /// Some units failed: a slow medium is better than a burnt one.
     Failing,
-    /// A unit lost or invented data: disqualified whatever its speed.
+    /// A unit lost or invented data: disqualified at any speed.
     Corrupt,
 }
 

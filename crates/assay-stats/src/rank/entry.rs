@@ -16,13 +16,13 @@ pub struct Entrant {
     pub name: String,
     /// Mean over its units of the logarithm.
     pub mean: f64,
-    /// Variance between its units of the logarithm; not looked at for one unit.
+    /// Variance between its units of the logarithm; ignored for one unit.
     pub variance: f64,
     /// Units measured.
     pub units: u32,
     /// Whether units of it failed.
     pub class: Class,
-    /// Whether it is held by the bus: its values are lower bounds (see [`super::Ceiling`]).
+    /// Whether it is limited by the bus: its values are lower bounds (see [`super::Ceiling`]).
     pub censored: bool,
     /// Whether its values are the best of several runs, which on average does less.
     pub flattered: bool,
@@ -87,7 +87,7 @@ pub enum Refusal {
     Duplicate(String),
     /// A level, margin, prior or number of draws out of range.
     Options(&'static str),
-    /// Every model has one unit: nothing is known about models.
+    /// Every model has one unit: no statement about models is possible.
     OnlySpecimens,
     /// Fewer than two models are left to compare.
     TooFewModels,
@@ -120,7 +120,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Refuses what cannot be ranked whatever the values.
+/// Refuses models that cannot be ranked for any values.
 pub(super) fn check(entrants: &[Entrant], options: &Options) -> Result<(), Refusal> {
     check_options(options)?;
     for (at, e) in entrants.iter().enumerate() {

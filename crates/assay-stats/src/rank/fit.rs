@@ -1,9 +1,8 @@
-//! From observations to models: what varies between models, units, slots and repeats.
+//! Components of variance from observations: between models, units, slots and repeats.
 //!
-//! Two stages: least squares takes slots, waves and the order within a session out of the units;
-//! then the units, one value each, stand for their model. In balanced designs this is restricted
-//! maximum likelihood, without the negative components that others cut off: a model's variance
-//! between units holds that between repeats already.
+//! Two stages: least squares removes slots, waves and the order within a session from the units; then the units, one
+//! value each, represent their model. In balanced designs this is restricted maximum likelihood, without the negative
+//! components that other methods cut off: a model's variance between units already includes that between repeats.
 
 use std::collections::BTreeMap;
 
@@ -114,15 +113,15 @@ pub struct Fit {
     pub models: Vec<ModelFit>,
     /// Effect of each slot on the logarithm, by name; empty where slots were left alone.
     pub slots: Vec<(String, f64)>,
-    /// Effect of each wave on the logarithm; empty where there is none.
+    /// Effect of each wave on the logarithm; empty where there are no waves.
     pub waves: Vec<(u32, f64)>,
     /// Components of variance.
     pub components: Components,
-    /// What part of the variance lies where; `None` where there is no variance.
+    /// Shares of the variance; `None` where there is no variance.
     pub shares: Option<Shares>,
-    /// Change along the session; `None` where it cannot be told.
+    /// Change along the session; `None` where it cannot be estimated.
     pub order: Option<OrderEffect>,
-    /// What could not be told.
+    /// Effects that could not be estimated.
     pub notices: Vec<Notice>,
     /// Errors that the units of a model have in common.
     pub shared: Shared,

@@ -1,9 +1,8 @@
-//! From "better than" between pairs to ranks, layers and medals.
+//! Ranks, layers and medals from the relation "better than" between pairs.
 //!
-//! Rank sets: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to
-//! mobility across neighbourhoods and academic achievement across countries", Review of Economic
-//! Studies. Layers peel a partial order, so that no two models that share a layer are ordered, and
-//! none of the paradoxes of letter displays arise.
+//! Rank sets: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
+//! neighbourhoods and academic achievement across countries", Review of Economic Studies. Layers peel a partial order,
+//! so that no two models that share a layer are ordered, and none of the paradoxes of letter displays arise.
 
 use serde::Serialize;
 
@@ -28,7 +27,7 @@ impl Medal {
     }
 }
 
-/// Who is better than whom, among `n`.
+/// The relation "better than" among `n` models.
 #[derive(Debug)]
 pub(super) struct Order {
     n: usize,
@@ -55,7 +54,7 @@ impl Order {
         (1 + above, self.n - below)
     }
 
-    /// The layer of each, counted from 0: nobody left is better than a member of the next one.
+    /// The layer of each model, counted from 0: no remaining model is better than a member of the next layer.
     pub(super) fn layers(&self) -> Vec<usize> {
         let mut layers = vec![usize::MAX; self.n];
         let mut left = self.n;
@@ -67,7 +66,7 @@ impl Order {
                 .filter(|&k| !(0..self.n).any(|j| open(j, &layers) && self.is_better(j, k)))
                 .collect();
             if members.is_empty() {
-                // A circle, which means in order cannot make; the rest shares a layer.
+                // A cycle, which ordered means cannot produce. All remaining models share a layer.
                 members = (0..self.n).filter(|&k| open(k, &layers)).collect();
             }
             for k in &members {

@@ -9,10 +9,10 @@
 /// 7 % even where one model varies four times as much as the others (simulated, 2 to 6 units).
 pub const PRIOR_DEGREES: f64 = 2.0;
 
-/// A variance and what it rests on.
+/// A variance and its degrees of freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
-    /// Variance of logarithms; anything where there is no degree of freedom.
+    /// Variance of logarithms; arbitrary where there is no degree of freedom.
     pub variance: f64,
     /// Degrees of freedom: units less one.
     pub degrees: u32,

@@ -16,18 +16,18 @@ pub enum Notice {
         /// How many repeats.
         runs: usize,
     },
-    /// No unit changed its slot: unit and slot cannot be told apart, no unit may be called bad.
+    /// No unit changed its slot: unit effects and slot effects cannot be separated, and no unit may be called bad.
     NoSwap,
     /// Units and slots fall into parts; slots were compared within each only.
     Parts {
         /// How many parts.
         parts: usize,
     },
-    /// Slots and rounds cannot be told apart; slots were left alone.
+    /// The effects of slots and rounds cannot be separated; slots were not adjusted for.
     SlotsConfounded,
-    /// No unit has a second repeat: the variance between units holds that between repeats.
+    /// No unit has a second repeat: the variance between units includes that between repeats.
     NoRepeats,
-    /// Models were measured on different days, so that what a day takes from all units is part of the difference.
+    /// Models were measured on different days, so that the effects of days are part of the difference.
     OtherDays {
         /// Pairs of models.
         pairs: usize,

@@ -12,20 +12,20 @@ pub struct Observation<'a> {
     pub unit: Cow<'a, str>,
     /// Where the unit was.
     pub slot: Option<Cow<'a, str>>,
-    /// The wave: what was measured at the same time.
+    /// The wave: observations made at the same time.
     pub wave: Option<u32>,
     /// The day and the host, by any name.
     pub day: Option<Cow<'a, str>>,
     /// Position within the session, in any unit.
     pub order: Option<f64>,
-    /// What it counts for: of the repeats of one session, one by their number, so that each session counts for as much.
+    /// Its weight. Each repeat of a session of `n` repeats has the weight `1/n`, so that sessions have equal weights.
     pub weight: f64,
     /// A positive rate or latency, in any unit that is the same for all observations.
     pub value: f64,
 }
 
 impl<'a> Observation<'a> {
-    /// A repeat of which nothing but the unit is known.
+    /// A repeat of a known unit, without slot, wave, day and order.
     pub fn new(model: impl Into<Cow<'a, str>>, unit: impl Into<Cow<'a, str>>, value: f64) -> Self {
         Self {
             model: model.into(),
@@ -56,9 +56,9 @@ impl<'a> Observation<'a> {
 /// A value that has no logarithm, or is no number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invalid {
-    /// The observation, in words.
+    /// A description of the observation.
     pub what: String,
-    /// What it holds.
+    /// Its value.
     pub value: f64,
 }
 

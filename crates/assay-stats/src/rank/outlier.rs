@@ -1,12 +1,13 @@
 //! Units that deviate from the others of their model.
 //!
-//! A model of six units and more is its own reference: the generalised extreme studentized deviate test of Rosner
-//! (1983), "Percentage points for a generalized ESD many-outlier procedure", which finds several of them where each
-//! hides the other. Of fewer units, each is compared with the rest of its model in terms of how much units of the other
-//! models vary: the usual cut of 3.5 robust deviations alarms in 13 to 29 % of models of three to ten equal units, and
-//! Grubbs's test can hardly alarm at three (simulated). Of two or three units without others, a unit is named by what is
-//! assumed of units, where its rest agrees. All of these take units to be near normal, so a unit has to stand apart from the rest of
-//! its model, too ([`super::apart`]). No unit is dropped here: rank with it and without it, and say so where the layers differ.
+//! A model of six units or more is its own reference: the generalised extreme studentized deviate test of Rosner
+//! (1983), "Percentage points for a generalized ESD many-outlier procedure", finds several odd units even if they mask
+//! each other. In a smaller model each unit is compared with the rest of the model, with the variance between units of
+//! the other models. The usual cut of 3.5 robust deviations alarms in 13 to 29 % of models of three to ten equal units,
+//! and Grubbs's test can hardly alarm at three (simulated). Where there are three units and no other models, a unit is
+//! named with the assumed variance of units, if the other two agree; of two units none is named. All these tests take
+//! units to be nearly normal, so a unit also has to stand apart from the rest of its model ([`super::apart`]). No unit
+//! is dropped here: rank with it and without it, and say so where the layers differ.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -16,22 +17,26 @@ use super::moderate::{Spread, pooled};
 use crate::power::{self, Deviation, Test};
 use crate::variation::{PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION, further_unit};
 
-/// Smaller deviations are left alone, significant or not: units of one model do differ.
+/// Smaller ratios are never reported, even if significant: units of one model do differ.
 const LEAST_RATIO: f64 = 1.15;
-/// Chance of any false alarm over all units, of all loads that are looked at together.
+/// Probability of any false alarm over all units and all loads examined together.
 pub const ODD_ALPHA: f64 = 0.05;
-/// Fewer degrees of freedom over the other models make no test.
+/// The fewest degrees of freedom over the other models that allow a test.
 const LEAST_DEGREES: u32 = 3;
-/// Units from which on a model is its own reference, and the fewest with which it may be where others cannot.
+/// The number of units from which a model is its own reference, and the smallest number with which it may be where the
+/// other models cannot.
 const OWN_REFERENCE: (usize, usize) = (6, 4);
-/// One in so many units may be found odd, and one at least.
+/// At most one in this many units may be found odd, but always at least one.
 const ODD_OF: usize = 3;
-/// Rosner's critical values hold their error for so many units and more. Of fewer, each further step may take a quarter of the
-/// chance over all steps: with all of it, two steps alarmed in 8.7 of 100 models of six equal units (simulated).
+/// Rosner's critical values keep their error from this number of units on. With fewer, each step after the first gets a
+/// quarter of the error probability over all steps: with all of it, two steps alarmed in 8.7 of 100 models of six equal
+/// units (simulated).
 const MANY: usize = 20;
-/// So many models keep the error of heavy tails together where each takes the whole chance ([`by_others`]).
+/// Up to this many models, each may use the whole error probability, and heavy tails are still within it
+/// ([`by_others`]).
 const SHARING: f64 = 4.0;
-/// A model that is its own reference is told to differ from here on, where none of its units is named.
+/// The ratio of largest to smallest unit from which a model that is its own reference is reported to differ, where none
+/// of its units is named.
 const DIFFER: f64 = LEAST_RATIO * LEAST_RATIO;
 
 /// A unit that deviates from the others of its model.
@@ -47,14 +52,14 @@ pub struct OddUnit {
     pub t: f64,
 }
 
-/// Units of one model differ, with no culprit.
+/// Units of one model differ, but no single unit can be named.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Disagreement {
     /// The model.
     pub model: String,
     /// The largest of its units over the smallest.
     pub ratio: f64,
-    /// Whether one would be named if units were near normal, and heavy tails explain as much.
+    /// Whether a unit would be named if units were nearly normal, but heavy tails explain as much.
     pub heavy_tails: bool,
 }
 
@@ -65,10 +70,10 @@ pub struct Oddities {
     pub odd: Vec<OddUnit>,
     /// Models whose two units, or the two that are left, differ by more than chance.
     pub disagree: Vec<Disagreement>,
-    /// Models whose units differ by more than 15 % where the other models are too few to test it, and those of which heavy tails
-    /// explain what differs.
+    /// Models whose units differ by more than 15 % where the other models are too few for a test, and models where
+    /// heavy tails explain the difference.
     pub untested: Vec<Disagreement>,
-    /// Units that a test looked at.
+    /// Units that were tested.
     pub tested: usize,
 }
 
@@ -128,12 +133,13 @@ pub fn units_to_name(models: &[ModelFit], name: &str, ratio: f64, alpha: f64) ->
     let test = |n: u32| {
         let units = f64::from(n);
         let own = n as usize >= OWN_REFERENCE.0 || others.is_none();
-        // By its own units the deviation is measured anew; by the others it is what it is.
+        // In a test by its own units, the deviation is estimated again; in a test by the other models, it stays as
+        // given.
         let degrees = if own { units - 2.0 } else { 0.0 };
         let prior = if own { None } else { Some(seen) };
         let error = 1.0 + 1.0 / (units - 1.0);
         let test = Test { error, degrees, alpha: alpha / (rest as f64 + units), prior };
-        // The others of its own model have to agree ([`alone_by_itself`]), and it to stand apart.
+        // The other units of its own model have to agree ([`alone_by_itself`]), and it has to stand apart.
         let by_rest = |alpha: f64| Test { error, degrees: units - 2.0, alpha, prior: None };
         if own {
             return vec![test, by_rest(as_test(units, test.alpha * units))];
@@ -158,9 +164,9 @@ fn disagreement(model: &ModelFit) -> Option<Disagreement> {
     (ratio > LEAST_RATIO).then(|| Disagreement { model: model.name.clone(), ratio, heavy_tails: false })
 }
 
-/// Units that deviate from the rest of their own model: the furthest is taken out again and again, and all that were
-/// taken out are odd up to the last one that deviates from what was left, as far as they stand apart. `each` is the chance of one
-/// unit. Also whether some are left unnamed because of heavy tails.
+/// Units that deviate from the rest of their own model. The furthest unit is removed repeatedly. All removed units up
+/// to the last one that deviates from the remaining units are odd, if they stand apart. `each` is the error probability
+/// of one unit. Also returns whether some are left unnamed because of heavy tails.
 fn by_themselves(model: &ModelFit, each: f64) -> (Vec<OddUnit>, bool) {
     let mut left: Vec<(&str, f64)> = model.units.iter().map(|u| (u.name.as_str(), u.ln)).collect();
     let chance = each * left.len() as f64;
@@ -202,16 +208,18 @@ fn by_themselves(model: &ModelFit, each: f64) -> (Vec<OddUnit>, bool) {
     (named.map(new).collect(), heavy_tails)
 }
 
-/// Units that deviate from the others of their model by what units of other models do. The deviating unit of the
-/// largest t is taken out before the rest of its model is looked at, as it makes the others look odd too.
+/// Units that deviate from the others of their model by the variance of the other models. The unit with the largest t
+/// is removed before the rest of its model is examined, because it makes the others look odd too.
 ///
-/// What units of other models do is true of these only where they vary alike: in a model that varies by 25 % beside others of
-/// 3 %, an innocent unit was named in 79 of 100 fleets. So a unit is named where the others of its own model agree so well
-/// that one is that far off with the chance of the load in a model of any variation ([`alone_by_itself`]); else the
-/// report says that its units differ, and names none. That chance is not shared with the other models, which are steady where it matters.
+/// The variance of other models applies to this model only if all vary alike. In a model that varies by 25 % beside
+/// others of 3 %, an innocent unit was named in 79 of 100 fleets. So a unit is named only where the others of its own
+/// model agree so well that, in a model of any variance, one unit would be this far off with the error probability of
+/// the load ([`alone_by_itself`]). Otherwise the report says that the units differ, and names none. This error
+/// probability is not shared with the other models, which are steady where it matters.
 ///
-/// Of four units and more it has to stand apart, too ([`super::apart`]): among five models of five units with heavy tails one was
-/// named in 12 of 100 fleets. Four models keep the error together by what both tests take; more share the chance, `share`.
+/// In a model of four units or more the unit also has to stand apart ([`super::apart`]): among five models of five
+/// units with heavy tails, one was named in 12 of 100 fleets. Up to four models keep their common error with both
+/// tests; more models share the error probability, `share`.
 fn by_others(
     model: &ModelFit,
     (pool, degrees): (f64, u32),
@@ -242,7 +250,8 @@ fn by_others(
     }
 }
 
-/// The unit of three that is off by itself, with this chance of naming one of equal units; nothing is known of other models.
+/// The unit of three that deviates from the other two, with this probability of naming one of equal units, where
+/// nothing is known of other models.
 fn by_assumption(model: &ModelFit, chance: f64) -> Option<OddUnit> {
     if model.units.len() < 3 {
         return None;
@@ -323,7 +332,7 @@ mod tests {
         let found = odd_units(&[model("a", &[80.0, 40.0]), model("b", &[10.0, 10.1, 9.9, 10.05])], ODD_ALPHA);
         assert_eq!(found.disagree, [Disagreement { model: "a".to_owned(), ratio: 80.0 / 40.0, heavy_tails: false }]);
         assert!(found.odd.is_empty());
-        // b's only others are a: one degree of freedom; it is quiet, so nothing is said.
+        // The only other model is a, with one degree of freedom. The units of b agree, so nothing is reported.
         assert!(found.untested.is_empty());
         let found = odd_units(&[model("a", &[80.0, 40.0]), model("b", &[10.0, 10.1])], ODD_ALPHA);
         assert!(found.disagree.is_empty() && (found.untested[0].ratio - 2.0).abs() < 1e-12, "{found:?}");
@@ -357,13 +366,13 @@ mod tests {
         assert_eq!(odd_units(&[], ODD_ALPHA), Oddities::default());
     }
 
-    /// So many units about 100, each by so much.
+    /// `units` units about 100, with the given deviation.
     fn fleet(random: &mut Lehmer, units: usize, deviation: f64) -> Vec<f64> {
         (0..units).map(|_| 100.0 * (deviation * random.normal()).exp()).collect()
     }
 
-    /// How often one of 28 is named, how often another, and how often it is told that heavy tails may be why, when it is so
-    /// much slower.
+    /// How often the slow one of 28 units is named, how often another unit, and how often heavy tails are reported as
+    /// the possible cause, where the slow unit is at `ratio` times its speed.
     fn named(deviation: f64, ratio: f64, alpha: f64) -> (f64, f64, f64) {
         let mut random = Lehmer::new(5);
         let (mut right, mut wrong, mut tails) = (0, 0, 0);
@@ -470,7 +479,7 @@ mod tests {
         }
     }
 
-    /// Several models of which all have heavy tails.
+    /// Several models that all have heavy tails.
     #[test]
     fn several_models_with_heavy_tails_name_nobody() {
         let mut random = Lehmer::new(12);
@@ -491,7 +500,7 @@ mod tests {
     #[test]
     fn innocent_units_are_named_in_five_of_a_hundred_models() {
         let mut random = Lehmer::new(9);
-        // Own references of so many units, alone.
+        // One model that is its own reference, with these numbers of units.
         for units in [6, 8, 9, 12, 15, 28] {
             let wrong = (0..2000)
                 .filter(|_| !odd_units(&[model("a", &fleet(&mut random, units, 0.15))], ODD_ALPHA).odd.is_empty());

@@ -43,7 +43,7 @@ pub struct Comparison {
     pub high: Option<f64>,
     /// Values in the first and in the second group.
     pub n: (usize, usize),
-    /// What they say.
+    /// The answer.
     pub answer: Answer,
     /// Whether the interval excludes equality.
     pub significant: bool,
@@ -62,7 +62,7 @@ impl Comparison {
         Self::between(difference, (low, high), low > 0.0 || high < 0.0, n, delta)
     }
 
-    /// From a difference of logarithms, the ends of its interval, and whether it is told apart from equality.
+    /// From a difference of logarithms, the ends of its interval, and whether the difference is significant.
     #[must_use]
     pub fn between(difference: f64, (low, high): (f64, f64), significant: bool, n: (usize, usize), delta: f64) -> Self {
         let answer = if low >= -delta && high <= delta {
@@ -234,7 +234,8 @@ mod tests {
         assert!((all[1].2.ratio - (100.0f64 * 101.0 / 50.0 / 50.5).sqrt()).abs() < 1e-12);
     }
 
-    /// Share of pairs of equal groups that are called different, the second of which varies so many times as much.
+    /// Share of pairs of equal groups that are called different, where the deviation of the second is `times` that of
+    /// the first.
     fn false_alarms(n: (usize, usize), times: f64, sets: usize) -> f64 {
         let mut random = Generator::new(7);
         let mut group =

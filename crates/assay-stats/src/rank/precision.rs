@@ -35,12 +35,12 @@ impl Precision {
     }
 }
 
-/// What is known of the mean of each of these, in their order. With `borrow`, models of one unit take the variance of the
-/// others. `None` where no units tell how units vary, or all are alike to the last digit of exact figures.
+/// The precision of the mean of each entrant, in their order. With `borrow`, models of one unit take the variance of
+/// the others. `None` where no units show how units vary, or where all are equal to the last digit of exact figures.
 ///
-/// The moderated variance has the degrees of the prior beside the model's own (Smyth 2004, section 4), and never more than
-/// all models have together. Tests of two models are more cautious ([`super::moderate::cautious`]): there the least
-/// variance is the pooled one, with which this interval would hold the mean in 98 of 100 cases instead of 95.
+/// The moderated variance has the degrees of the prior added to the model's own (Smyth 2004, section 4), and never more
+/// than all models have together. Tests of two models are more cautious ([`super::moderate::cautious`]): there the
+/// smallest variance is the pooled one, with which this interval would hold the mean in 98 of 100 cases instead of 95.
 pub fn precisions<'a>(
     entrants: impl IntoIterator<Item = &'a Entrant>,
     (prior, borrow): (f64, bool),
@@ -55,14 +55,14 @@ pub fn precisions<'a>(
         let own = entrant.spread();
         let free = f64::from(own.degrees);
         let (variance, degrees) = match pool {
-            // By one degree of freedom the interval of two units is twelve times as wide as they differ: what is assumed of two
-            // units stands beside it.
+            // With one degree of freedom, the interval of two units is twelve times as wide as their difference. It is
+            // therefore combined with the prior for units.
             Some((pool, all)) if own.shared && exceeds(own, (pool, all)) => match entrant.units {
                 2 => between_units(2, Some(own.variance)),
                 _ => (own.variance, free),
             },
             Some((pool, all)) => (moderated(own, pool, prior), (prior + free).min(f64::from(all))),
-            // At the ceiling models say nothing of each other.
+            // Models at the ceiling do not inform each other.
             None => (own.variance, free),
         };
         let common = shared.own(&entrant.name);

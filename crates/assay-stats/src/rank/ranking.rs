@@ -18,19 +18,20 @@ use super::verdict::{Better, Pair};
 use crate::power::Test;
 use crate::variation::{between_units, specimens};
 
-/// Fewer degrees of freedom over all models make no ranking.
+/// The fewest degrees of freedom over all models that allow a ranking.
 const LEAST_DEGREES: u32 = 2;
-/// Fewer make one that is called weak.
+/// With fewer degrees of freedom, a ranking is called weak.
 const WEAK_DEGREES: u32 = 4;
-/// What a pair may take of the chance of its own test, one over this: an erratic model meets each of the others with one
-/// error. Of five models of three units, one of which varies four times as much, it keeps the chance of any false order
-/// at 6.5 % (simulated).
+/// Divisor of the error probability for the test of a pair by its own variance: an erratic model meets all others with
+/// the same error. With five models of three units, where one varies four times as much, it keeps the probability of
+/// any false order at 6.5 % (simulated).
 fn several(models: usize) -> f64 {
     (1.0 + (models as f64 - 2.0) / 6.0).clamp(1.0, 2.0)
 }
 
-/// The tests that a ranking of so many models makes of a pair of them, each with so many units: by the deviation of all,
-/// and by their own. That by all is the largest of all pairs; Bonferroni's share of the chance is a little less than its.
+/// The tests of one pair in a ranking of `models` models with `units` units each: by the pooled deviation, and by the
+/// deviation of the pair. The ranking uses the largest statistic of all pairs for the pooled test; Bonferroni's share
+/// of the error probability is a little smaller than that of the largest statistic.
 #[must_use]
 pub fn tests(models: u32, units: u32, alpha: f64) -> Vec<Test> {
     let pairs = f64::from(models * (models - 1) / 2).max(1.0);
@@ -102,8 +103,8 @@ impl Ranking {
         self.pairs.iter().find(|p| [(a, b), (b, a)].contains(&(name(p.first), name(p.second))))
     }
 
-    /// The ends of the interval of the logarithm of the one over the other, and whether they are told apart; `None`
-    /// where that was not tested.
+    /// The ends of the interval of the logarithm of `a` over `b`, and whether the difference is significant; `None`
+    /// where it was not tested.
     #[must_use]
     pub fn between(&self, a: &str, b: &str) -> Option<((f64, f64), bool)> {
         let pair = self.pair(a, b)?;
@@ -116,7 +117,7 @@ impl Ranking {
 /// Ranks models by their unit means. The result depends on the seed but not on the order of entry.
 ///
 /// # Errors
-/// Every [`Refusal`] says what is missing.
+/// Every [`Refusal`] names what is missing.
 pub fn rank(entrants: &[Entrant], options: &Options) -> Result<Ranking, Refusal> {
     rank_sharing(entrants, &Shared::default(), options)
 }
@@ -151,7 +152,7 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
     let degrees = pool.map_or(0, |(_, degrees)| degrees);
 
     let mut pairs = all_pairs(&models, shared);
-    // Of models of different failure classes speed orders nothing, and is told all the same.
+    // Speed does not order models of different failure classes, but their ratio is still reported.
     let untold = |pair: &Pair| {
         let (a, b) = (models[pair.first], models[pair.second]);
         a.censored && b.censored || shared.apart(&a.name, &b.name)
@@ -186,7 +187,7 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
     })
 }
 
-/// All pairs with what is known before any test; those to be tested are unresolved.
+/// All pairs with the verdicts known before any test. Pairs to be tested are unresolved.
 fn all_pairs(models: &[&Entrant], shared: &Shared) -> Vec<Pair> {
     let mut pairs = Vec::with_capacity(models.len() * models.len() / 2);
     for first in 0..models.len() {
@@ -234,8 +235,8 @@ fn test(
     let Decision { critical, rejected } =
         decide(arms, &contests, options.prior_degrees, (options.alpha, options.draws, options.seed));
     let several = several(models.len());
-    // Two models that are there alone are told apart by their own test, with what slots and rounds add to it: no others
-    // say how such units vary.
+    // Two models without others are compared by their own test, with the variance of slots and rounds added: no other
+    // models show how such units vary.
     let two = models.len() == 2;
     for (&at, rejected) in tested.iter().zip(rejected) {
         let pair = &mut pairs[at];
@@ -251,8 +252,8 @@ fn test(
         }
         (pair.ends, pair.differ) = (Some((low, high)), differ);
         let (first, second) = (models[pair.first].censored, models[pair.second].censored);
-        // At the ceiling the truth is better than what was seen, so one end of the ratio is open,
-        // and a medium that leads one at the ceiling has not been shown to be better.
+        // At the ceiling the true value is better than the measured one, so one end of the ratio is unbounded. A medium
+        // that leads one at the ceiling has not been shown to be better.
         let open_above = if sign > 0.0 { first } else { second };
         let open_below = if sign > 0.0 { second } else { first };
         pair.t = Some(sign * difference / error);
@@ -261,7 +262,7 @@ fn test(
         if pair.verdict == Better::FirstFailsLess {
             continue;
         }
-        // The best of several runs is above what its medium does on average, by nobody knows how much.
+        // The best of several runs is above the mean of its medium by an unknown amount.
         let flattered = (models[pair.first].flattered, models[pair.second].flattered);
         pair.verdict = if differ && !second && flattered == (true, false) {
             Better::BestOf
@@ -277,14 +278,15 @@ fn test(
     critical
 }
 
-/// Half the width of the interval of two models by their own units alone, by Welch's test as [`super::compare`] makes it:
-/// what the other models say of these holds only if they vary alike, and one may be the erratic one. Two units each
-/// know next to nothing of how they vary: beside others that vary alike, one that varies eight times as much made a false order in
-/// 14 to 20 of 100 rankings, so that what is assumed of two units is asked of the more erratic one. Of one unit, what units may differ by is
-/// assumed beside what it borrows. Where there are no others, it is the comparison's own test.
+/// Half the width of the interval of two models by their own units only, by Welch's test as in [`super::compare`]. The
+/// variance of other models applies to these two only if all vary alike, and one may be erratic. Two units show almost
+/// nothing about their variance: a model that varies eight times as much as the others caused a false order in 14 to 20
+/// of 100 rankings. So the prior for two units is used for the more erratic of the two models. A model of one unit has
+/// the prior for units beside the variance it borrows. Where there are no other models, this is the test of the
+/// comparison.
 fn alone(a: &Entrant, b: &Entrant, common: f64, (alpha, two): (f64, bool)) -> f64 {
     if !two && (a.units, b.units) == (2, 2) {
-        // The more erratic of them by what is assumed of two units: what it shows by itself is one degree of freedom.
+        // The more erratic model uses the prior for two units, because its own variance has one degree of freedom.
         let (variance, degrees) = between_units(2, Some(a.variance.max(b.variance)));
         let Ok(t) = StudentsT::new(0.0, 1.0, degrees) else { return f64::INFINITY };
         let error = (variance + a.variance.min(b.variance)) / 2.0 + common;

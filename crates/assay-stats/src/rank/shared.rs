@@ -1,9 +1,9 @@
 //! Errors that the units of a model have in common, so that more units do not average them out.
 //!
-//! Slots and rounds are taken out of the units' values by least squares. The effects are estimated by the units that
-//! changed slot or round; where that is one card, its error enters the difference of every two models that were in
-//! different slots, and the spread between units shows nothing of it. An effect that nobody carried from one place to
-//! the other is not estimated at all, and its size is assumed.
+//! The effects of slots and rounds are removed from the units' values by least squares. The effects are estimated from
+//! the units that changed slot or round. If that is a single card, its error enters the difference between any two
+//! models in different slots, and the spread between units does not show it. An effect between places that no unit
+//! changed between is not estimated at all, and its size is assumed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,33 +12,34 @@ use super::observation::Observation;
 use super::table::Table;
 use crate::days::GroupDays;
 
-/// Deviation of logarithms between slots or rounds whose effects cannot be told from the models: that of days.
+/// Deviation of logarithms between slots or rounds whose effects cannot be separated from the models: that of days.
 const ASSUMED: f64 = PRIOR_DEVIATION;
-/// Added to the normal equations, as a share of the largest diagonal: directions that the design says nothing of.
+/// Added to the normal equations, as a share of the largest diagonal, for directions that the design does not
+/// determine.
 const RIDGE: f64 = 1e-7;
-/// More slots and rounds are not looked at: the equations grow with the cube.
+/// The largest number of slots and rounds: the cost of the equations grows with the cube.
 const MOST_LEVELS: usize = 400;
 
-/// Squared errors of differences between models, beside what their units say.
+/// Squared errors of differences between models, beyond the variance of their units.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Shared {
     /// In order.
     models: Vec<String>,
     /// Of each pair, row by row.
     variance: Vec<f64>,
-    /// What all units of a model have in common, of each model that has it.
+    /// The squared error that all units of a model have in common, for each model that has one.
     own: BTreeMap<String, f64>,
-    /// Pairs that nothing connects: what they were measured with may differ by any factor.
+    /// Pairs of models without a common unit: their computers may differ by any factor.
     apart: BTreeSet<(String, String)>,
 }
 
 impl Shared {
-    /// Names two models that were measured on computers of different kinds, with no unit on both.
+    /// Marks two models that were measured on computers of different kinds, with no unit on both.
     pub fn set_apart(&mut self, a: &str, b: &str) {
         self.apart.insert((a.min(b).to_owned(), a.max(b).to_owned()));
     }
 
-    /// Adds squared errors that all units of a model have in common, such as that of the digits in which they were printed.
+    /// Adds squared errors that all units of a model have in common, such as the rounding error of printed figures.
     pub fn add_own(&mut self, of_models: &BTreeMap<&str, f64>) {
         if of_models.values().all(|own| *own <= 0.0) {
             return;
@@ -53,19 +54,19 @@ impl Shared {
         (self.models, self.variance) = (names, variance);
     }
 
-    /// The squared error that all units of a model have in common, which no number of them averages out.
+    /// The squared error that all units of a model have in common, which more units do not average out.
     pub(super) fn own(&self, model: &str) -> f64 {
         self.own.get(model).copied().unwrap_or(0.0)
     }
 
-    /// Whether nothing connects two models.
+    /// Whether two models were marked as measured on unconnected computers.
     #[must_use]
     pub fn apart(&self, a: &str, b: &str) -> bool {
         self.apart.contains(&(a.min(b).to_owned(), a.max(b).to_owned()))
     }
 
-    /// Adds what days took from all units of a model, where models were measured on different ones. How many pairs of models
-    /// that concerns.
+    /// Adds the effects of days that all units of a model have in common, where models were measured on different days.
+    /// Returns the number of pairs of models where this squared error is at least that of one day.
     pub(super) fn add_days(&mut self, observations: &[Observation<'_>]) -> usize {
         let mut units: BTreeMap<&str, BTreeMap<&str, BTreeSet<Option<&str>>>> = BTreeMap::new();
         for seen in observations {
@@ -90,14 +91,14 @@ impl Shared {
         unlike
     }
 
-    /// Squared error of the difference between the logarithms of two models; 0 for names that are not there.
+    /// Squared error of the difference between the logarithms of two models; 0 for unknown names.
     #[must_use]
     pub fn between(&self, a: &str, b: &str) -> f64 {
         let place = |name: &str| self.models.binary_search_by(|model| model.as_str().cmp(name)).ok();
         place(a).zip(place(b)).map_or(0.0, |(a, b)| self.variance[a * self.models.len() + b])
     }
 
-    /// `residuals` are what the sweep of the table left of each of its rows.
+    /// `residuals` are those that the sweep of the table left, one for each row.
     pub(super) fn of(table: &Table, residuals: &[f64]) -> Self {
         let levels = table.levels.iter().flatten().flatten().map(|level| level + 1).max().unwrap_or(0);
         if levels == 0 || levels > MOST_LEVELS {
@@ -229,7 +230,7 @@ impl Equations {
     }
 }
 
-/// Of a model the mean of the solutions of its units, and the square of what it takes of their differences.
+/// The mean of the solutions of a model's units, and the squared error from the differences between them.
 #[derive(Debug)]
 struct Model {
     mean: Vec<f64>,

@@ -43,12 +43,12 @@ impl Factor {
         self.part.len()
     }
 
-    /// Effects that can be told apart from the units.
+    /// Number of effects that can be separated from the units.
     pub(super) fn free(&self) -> usize {
         self.levels() - self.parts
     }
 
-    /// Moves effects so that they add up to nothing within each part.
+    /// Shifts effects so that they add up to zero within each part.
     fn centre(&self, effects: &mut [f64]) {
         let mut sums = vec![(0.0, 0.0); self.parts];
         for (effect, part) in effects.iter().zip(&self.part) {
@@ -69,16 +69,16 @@ fn find(root: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// Who was measured where and when.
+/// The unit and the factor levels of each observation.
 #[derive(Debug, Clone)]
 pub(super) struct Design {
     /// Unit of each observation.
     pub(super) unit: Vec<usize>,
-    /// What each observation counts for.
+    /// Weight of each observation.
     pub(super) weight: Vec<f64>,
     /// Number of units; each has an observation.
     pub(super) units: usize,
-    /// Factors that are swept out.
+    /// Factors whose effects are removed.
     pub(super) factors: Vec<Factor>,
 }
 
@@ -105,7 +105,7 @@ impl Design {
         self.sweep_until(y, SETTLED, ROUNDS)
     }
 
-    /// The same, ended at this tolerance or after so many rounds.
+    /// The same with a tolerance and a largest number of rounds.
     pub(super) fn sweep_until(&self, y: &[f64], tolerance: f64, rounds: usize) -> Effects {
         let mut residuals = y.to_vec();
         let mut unit = vec![0.0; self.units];
@@ -152,7 +152,7 @@ impl Design {
                 }
             }
         }
-        // What is left of the factors once the units are taken out (Schur complement).
+        // The factors after the units are eliminated (Schur complement).
         for (met, count) in met.iter().zip(&count) {
             for a in (0..levels).filter(|&a| met[a] > 0.0) {
                 for b in 0..levels {

@@ -1,27 +1,27 @@
-//! What can be said about two models.
+//! The possible verdicts on two models.
 
 use serde::Serialize;
 
-/// What can be said about the first model of a [`Pair`] against the second.
+/// The verdict on the first model of a [`Pair`] against the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     /// The first is better, with the error over all pairs kept.
     First,
-    /// The first is better, perhaps by less than the equivalence margin, into which the interval reaches.
+    /// The first is better, perhaps by less than the equivalence margin, because the interval reaches into the margin.
     FirstPerhapsSlightly,
     /// The first is better as fewer units failed; speed does not make up for that.
     FirstFailsLess,
     /// They do not differ by more than the margin: the whole interval lies within it.
     Equivalent,
-    /// Both are at the ceiling of the bus: nothing is said about the media.
+    /// Both are at the ceiling of the bus: the media cannot be compared.
     Ceiling,
-    /// They were measured on computers of different kinds, and no unit was on both: nothing connects them.
+    /// They were measured on computers of different kinds, and no unit was measured on both.
     OtherComputer,
-    /// One is the best of several runs, and the other is none: that it is better cannot be told.
+    /// The leading model is the best of several runs, and the other is not: its lead is not proven.
     BestOf,
-    /// It cannot be told: more units would tell.
+    /// Undecided: more units would decide.
     Unresolved,
 }
 
@@ -33,7 +33,7 @@ impl Better {
     }
 }
 
-/// Two models. The first is the one of the better failure class, or, within a class, of the better mean.
+/// Two models. The first has the better failure class or, within a class, the better mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
     /// Place of the first in [`super::Ranking::models`].
@@ -42,19 +42,19 @@ pub struct Pair {
     pub second: usize,
     /// The first over the second, in the values' own unit: below 1 where lower is better.
     pub ratio: f64,
-    /// Simultaneous lower end of the ratio; `None` where the bus hides it or the pair was not tested. Of models that
-    /// are told apart it does not reach beyond equality.
+    /// Simultaneous lower end of the ratio; `None` where the bus hides it or the pair was not tested. For models that
+    /// are told apart the interval excludes equality.
     pub low: Option<f64>,
     /// Simultaneous upper end of the ratio; `None` as for the lower end.
     pub high: Option<f64>,
     /// Difference of the means of logarithms over its standard error, positive where the first is better.
     /// `None` where the pair was not tested.
     pub t: Option<f64>,
-    /// Ends of the interval of the difference of the logarithms, whatever the bus hides; `None` where the pair was not
-    /// tested.
+    /// Ends of the interval of the difference of the logarithms, even where the bus hides them; `None` where the pair
+    /// was not tested.
     pub ends: Option<(f64, f64)>,
-    /// Whether equality of what was seen is rejected, whatever the bus hides and whoever failed.
+    /// Whether equality of the measured values is rejected, regardless of bus and failures.
     pub differ: bool,
-    /// What is said.
+    /// The verdict.
     pub verdict: Better,
 }

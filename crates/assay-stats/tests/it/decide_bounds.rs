@@ -40,7 +40,7 @@ fn tolerance_factors_match_the_tables() {
     // Other contents and confidences of the same tables.
     assert!((tolerance_factor(10, 0.95, 0.95).unwrap() - 2.911).abs() < 6e-4);
     assert!((tolerance_factor(10, 0.99, 0.99).unwrap() - 5.074).abs() < 6e-4);
-    // Of two units nearly nothing is known: k of 0.999 is about 50 times that of 0.95, as t with one
+    // Two units show almost nothing about the variance: k of 0.999 is about 50 times that of 0.95, because t with one
     // degree of freedom has tails like 1 / t.
     let far = tolerance_factor(2, 0.90, 0.999).unwrap() / tolerance_factor(2, 0.90, 0.95).unwrap();
     assert!((far / 50.0 - 1.0).abs() < 0.02, "{far}");

@@ -1,4 +1,4 @@
-//! Plans of campaigns: who is measured when, where and how often.
+//! Plans of campaigns: when, where and how often each unit is measured.
 
 use std::collections::HashSet;
 
@@ -124,7 +124,7 @@ fn the_cost_of_a_plan() {
 
 #[test]
 fn a_swap_tells_unit_from_slot() {
-    // A unit at half speed wherever it is, noise of 2 %.
+    // A unit at half speed in any slot, with 2 % noise.
     let noise = |v: f64| vec![vec![v * 0.99, v * 1.01, v], vec![v * 1.01, v * 1.02, v * 1.03]];
     let (slow, fast) = (noise(5.0), noise(10.0));
     let cells = Swap { suspect_home: &slow, suspect_away: &slow, other_away: &fast, other_home: &fast };
@@ -132,7 +132,7 @@ fn a_swap_tells_unit_from_slot() {
     assert!(found.unit.real && !found.slot.real, "{found:?}");
     assert!((found.unit.ratio - 0.5).abs() < 1e-9 && (found.slot.ratio - 1.0).abs() < 1e-9);
     assert_eq!(found.degrees, 4);
-    // A slot at half speed whoever is in it.
+    // A slot at half speed for any unit.
     let cells = Swap { suspect_home: &slow, suspect_away: &fast, other_away: &slow, other_home: &fast };
     let found = swap(&cells).unwrap();
     assert!(!found.unit.real && found.slot.real && (found.slot.ratio - 0.5).abs() < 1e-9, "{found:?}");
@@ -155,15 +155,16 @@ fn a_swap_by_hand() {
     assert!((found.unit.interval.0.ln() + 0.4 + half).abs() < 1e-4, "{found:?}");
     assert!((found.unit.interval.1.ln() + 0.4 - half).abs() < 1e-4, "{found:?}");
     assert_eq!(found.degrees, 0);
-    // Beyond the error, yet only 14 %: not enough to blame anybody.
+    // Significant, but only 14 %: too small to blame the unit.
     let c = vec![cell(-0.139).remove(0); 6];
     let d = vec![cell(0.0).remove(0); 6];
     let small = swap(&Swap { suspect_home: &c, suspect_away: &c, other_away: &d, other_home: &d }).unwrap();
     assert!(small.unit.interval.1 < 1.0 && !small.unit.real, "{small:?}");
-    // Half the speed, and sessions all over the place.
+    // Half the speed, with very different sessions.
     let wild = vec![vec![1.0, 1.01], vec![0.1, 0.101]];
     assert!(!swap(&Swap { suspect_home: &wild, suspect_away: &wild, ..cells }).unwrap().unit.real);
-    // One session in each place, of which a single one is off: the third contrast shows it, and nobody is blamed.
+    // One session in each cell, with a single cell that deviates: the third contrast shows it, and neither unit nor
+    // slot is blamed.
     let off = swap(&Swap { suspect_away: &b, ..cells }).unwrap();
     assert!(!off.unit.real && !off.slot.real, "{off:?}");
     assert!(

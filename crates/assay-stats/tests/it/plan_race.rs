@@ -49,7 +49,7 @@ fn a_clear_winner_is_bought_and_the_hopeless_are_dropped() {
     assert_eq!(step.action, buy(0));
     let chances = step.chances.unwrap();
     assert!(chances.best[0] > 0.99 && chances.good > 0.99 && chances.regret < 0.001, "{chances:?}");
-    // One hopeless, two close: the race goes on between these.
+    // One hopeless model and two close ones: the race continues between the close ones.
     let step = next(&[model(&[10.0, 11.2]), model(&[10.3, 10.5]), model(&[2.0, 2.0])], &rules(), 1).unwrap();
     assert_eq!(step.dropped, [2]);
     let NextAction::Measure { orders } = step.action else { panic!("{step:?}") };

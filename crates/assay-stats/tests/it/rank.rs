@@ -109,7 +109,7 @@ fn a_borrowed_variance_wins_no_medal() {
     assert!(of("A2").provisional && of("A2").medal.is_none(), "{:?}", of("A2"));
     assert_eq!((of("A1").medal, of("A1").ranks), (Some(Medal::Gold), (1, 2)));
     assert_eq!((of("EVO").medal, of("EVO").ranks), (Some(Medal::Silver), (2, 3)));
-    // One card is behind nobody, and before nobody.
+    // One card is neither behind nor ahead of any other.
     assert!(of("A1").tied && of("A2").layer == 0 && of("A2").ranks == (1, 3), "{:?}", of("A2"));
 }
 
@@ -204,7 +204,7 @@ fn failures_come_before_speed() {
     assert_eq!(medals, [Some(Medal::Gold), Some(Medal::Silver), Some(Medal::Bronze), None]);
     let pair = ranking.pair("burnt", "slow").unwrap();
     assert_eq!(pair.verdict, Better::FirstFailsLess);
-    // The order is not by speed, which is told all the same.
+    // The order does not follow speed, but the ratio of speeds is still reported.
     let (ends, differ) = ranking.between("burnt", "slow").unwrap();
     assert!(differ && ends.0 > 0.0 && ends.1 > ends.0, "{ends:?}");
     assert_eq!(ranking.between("slow", "burnt").unwrap().0, (-ends.1, -ends.0));

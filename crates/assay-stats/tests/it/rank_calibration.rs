@@ -1,4 +1,4 @@
-//! How often the ranking errs when nothing is to be found, and what it costs in time.
+//! Error rates of the ranking where models are equal, and its run time.
 
 use assay_stats::rank::{Class, Entrant, ModelFit, ODD_ALPHA, Oddities, Options, UnitFit, odd_units, rank};
 use rand_core::{Rng, SeedableRng};
@@ -72,8 +72,8 @@ fn equal_units_are_rarely_odd_and_half_speed_is_seen() {
     let mut normal = normal(7);
     let sets = 2000;
     let share = |count: i32| f64::from(count) / f64::from(sets);
-    // That its units differ is told of nearly all; which of them is off only where the other three agree well, as an erratic
-    // model has a unit that is far off, too, and one with heavy tails.
+    // Nearly always the units are reported to differ. The odd unit itself is named only where the other three agree
+    // well, because an erratic model or one with heavy tails also has a unit that is far off.
     for (deviation, named) in [(0.10, 0.20), (0.05, 0.55), (0.03, 0.86)] {
         let (mut alarms, mut seen, mut told) = (0, 0, 0);
         for _ in 0..sets {

@@ -52,7 +52,7 @@ fn the_default_feed_saturates_the_stick() {
     assert!((share(8.0) - 1.254).abs() < 5e-4 && share(32.0) > 5.0);
     // Misses bring less than the limit.
     assert!((feed(8.0 * 1_048_576.0, Some(0.6687e6), STICK_WRITE).unwrap() - 0.1).abs() < 1e-9);
-    // A quarter of what it writes fills 15 GB in 2.5 hours, all of it in 37 minutes.
+    // A quarter of its write rate fills 15 GB in 2.5 hours, the full rate in 37 minutes.
     let quarter = LOW_FEED * STICK_WRITE;
     assert!((quarter / 1e6 - 1.67).abs() < 5e-3);
     assert!((fill_seconds(15e9, quarter, STICK_WRITE).unwrap() / 3600.0 - 2.5).abs() < 0.05);

@@ -146,8 +146,8 @@ proptest::proptest! {
     }
 }
 
-/// At the limit by what one day of the volume gave: that it may be off by what days do makes it undecided, and what is far
-/// off stays decided.
+/// Near the limit, by one day of the volume: the variance of days makes the answer undecided. Far from the limit it
+/// stays decided.
 #[test]
 fn a_volume_that_was_measured_may_be_another_on_another_day() {
     let exact = Posterior::moderated(5.0e6f64.ln(), 1e-6, None, 20.0).unwrap();

@@ -103,7 +103,7 @@ fn a_changed_or_newer_or_broken_file_is_refused_with_its_line() {
     let text = plan.to_text();
     for (from, to, place, words) in [
         ("rounds = 2", "rounds = 3", "p.toml:5", "changed after it was made"),
-        // Each round is a line of what is hashed: so many would never be hashed.
+        // Each round is one line of the hashed text. Hashing this many lines would never end.
         ("rounds = 2", "rounds = 9223372036854775807", "p.toml:5", "changed after it was made"),
         ("slot = \"1\"", "slot = \"2\"", "p.toml:5", "changed after it was made"),
         ("seed = ", "seed = 1", "p.toml:5", "changed after it was made"),

@@ -1,4 +1,4 @@
-//! What of a plan is done.
+//! The progress of a plan.
 
 use assay_core::outcome::{Outcome, RunFailure};
 

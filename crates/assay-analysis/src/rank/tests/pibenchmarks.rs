@@ -72,7 +72,7 @@ fn the_score_near_its_published_weights() {
     let found = acceptability(&media, Combination::Sum, Weights::Around(&WEIGHTS), 1).unwrap();
     assert!((found.before[1][3] - 0.406).abs() < 0.015, "{}", found.before[1][3]);
     assert_eq!(found.winner, Some(2));
-    // Without the SSD nobody wins whatever the weights.
+    // Without the SSD no medium wins under all weights.
     let rest = [media[0].clone(), media[1].clone(), media[3].clone()];
     let found = acceptability(&rest, Combination::Sum, Weights::Around(&WEIGHTS), 1).unwrap();
     assert_eq!(found.winner, None);

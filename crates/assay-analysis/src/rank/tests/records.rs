@@ -36,7 +36,7 @@ pub(super) fn measured(workload: Workload, iops: &[f64]) -> Measurement {
     measurement
 }
 
-/// A record of a unit; its id is made of all that is told.
+/// A record of a unit. Its id is made from the model and the unit.
 pub(super) fn record(model: &str, unit: &str, measurements: Vec<Measurement>) -> Record {
     samples::record(&format!("{model}-{unit}"), model, unit, measurements)
 }

@@ -57,14 +57,14 @@ fn all_six_cards_tie_at_the_ceiling() {
     assert_eq!(primary.models.iter().flat_map(|m| &m.units).filter(|u| u.at_ceiling).count(), 6);
     assert!(primary.models.iter().all(|m| m.layer == Some(1) && m.estimate.as_ref().unwrap().high.is_none()));
     assert!(primary.smallest_ratio.is_none() && primary.critical.is_none());
-    // At 128 KiB both SanDisk models are held and the EVO is not; at 64 KiB nobody is.
+    // At 128 KiB both SanDisk models are at the ceiling and the EVO is not; at 64 KiB no model is.
     let held = |kib| -> Vec<String> {
         let report = by("read", kib, RankOptions { ceiling, ..RankOptions::default() });
         report.primary.models.into_iter().filter(|m| m.at_ceiling).map(|m| m.model).collect()
     };
     assert_eq!(held(128).len(), 2);
     assert!(!held(128).contains(&EVO.to_owned()) && held(64).is_empty());
-    // Nobody needs to say the ceiling: the article states the bus, and the three models' best rates agree.
+    // The ceiling need not be given: the article states the bus, and the best rates of the three models agree.
     let stated = by("read", 256, RankOptions::default()).primary;
     assert_eq!(stated.ceiling.unwrap().source, CeilingSource::Records);
     let mut unstated = cards();
@@ -109,7 +109,7 @@ fn stick_and_iscsi_are_a_tie_in_the_score() {
     for (one, two) in score.models.iter().zip(ranked(&twice, &ask).composite.unwrap().models) {
         assert!(one.model == two.model && (two.value / one.value - 1.0).abs() < 1e-9, "{one:?} {two:?}");
     }
-    // Without the SSD the weights decide who is first.
+    // Without the SSD, the first place depends on the weights.
     let rest: Vec<Record> = all.into_iter().filter(|r| !r.model().contains("Kingston")).collect();
     let score = ranked(&rest, &ask).composite.unwrap();
     assert_eq!((score.models.len(), score.winner), (3, None));
@@ -143,7 +143,7 @@ fn an_index_over_shared_loads_says_whether_the_weights_decide() {
     assert!((split.models[0].acceptability[0] - 0.5).abs() < 0.015 && split.models[0].tied_with_next);
     let clear = ranked(&[unit("both", 300.0, 300.0), unit("writer", 100.0, 290.0)], &ask).composite.unwrap();
     assert_eq!(clear.winner.as_deref(), Some("both"));
-    // What is no rate has no part in a mean.
+    // Values that are not rates are left out of a mean.
     let mut odd = unit("both", 300.0, 300.0);
     odd.measurements[0] = measured(workload(Op::Read, Pattern::Random, 4096, 1), &[300.0, 0.0, f64::INFINITY]);
     let found = ranked(&[odd, unit("writer", 100.0, 290.0)], &ask).composite.unwrap();
