@@ -103,7 +103,8 @@ struct Group {
     known: BTreeSet<(String, String)>,
     device: Option<String>,
     checked: bool,
-    health: bool,
+    /// Names of the values of its health.
+    health: BTreeSet<String>,
     figures: usize,
 }
 
@@ -117,8 +118,15 @@ impl Group {
         }
         let other_device =
             self.device.is_some() && report.medium.device.is_some() && self.device != report.medium.device;
-        // Two healths are those of two media, or of one at two times.
-        let healths = self.health && !report.medium.health.is_empty();
+        // Two healths are those of two media, or of one at two times. Calls of a tool for identity, health and attributes of one
+        // device tell parts of one health.
+        let health = &report.medium.health;
+        let names_device = report.medium.device.is_some() && report.medium.device == self.device;
+        let is_part = names_device
+            && report.medium.model.is_none()
+            && report.medium.unit.is_none()
+            && health.keys().all(|name| !self.health.contains(name));
+        let healths = !self.health.is_empty() && !health.is_empty() && !is_part;
         let again = healths || loads.iter().any(|load| self.known.contains(&(report.tool.clone(), load.clone())));
         let full = self.parts.len() >= MOST_PARTS || self.figures >= MOST_FIGURES;
         !(other_device || again || full)
@@ -128,7 +136,7 @@ impl Group {
         let report = &part.report;
         self.figures += report.figures.len() + report.scores.len();
         self.checked |= report.verification.is_some();
-        self.health |= !report.medium.health.is_empty();
+        self.health.extend(report.medium.health.keys().cloned());
         if self.device.is_none() {
             self.device.clone_from(&report.medium.device);
         }
