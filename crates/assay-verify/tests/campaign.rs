@@ -174,7 +174,7 @@ fn what_was_wrong_once_stays_right() {
 #[test]
 fn what_was_an_interval_once_is_exact() {
     for seed in [
-        // Blocks in another order in each lap, some of which keep their order by chance.
+        // Blocks in another order in each lap; a few of them keep their order by chance.
         160_000_143,
         160_000_184,
         // A cache larger than what is evicted without a known canary, in front of blocks in another order, and in front

@@ -89,7 +89,7 @@ impl State {
         state.map(Some).map_err(foreign)
     }
 
-    /// The state in a directory of kept files, from any user; `None` if there is none that is possible.
+    /// The state in a directory of kept files, from any user; `None` if it is missing or impossible.
     pub(crate) fn kept_in(directory: &Directory) -> Option<Self> {
         let file = directory.read_file(STATE, Caching::Cached).ok()?;
         let mut text = Vec::new();
