@@ -76,7 +76,7 @@ impl Observation {
 #[derive(Debug, Default)]
 pub(crate) struct Workloads(Vec<Shared<Workload>>);
 
-/// Most workloads that are remembered, each of which is compared with those of a record: suites have fewer.
+/// Most workloads that are remembered. Each is compared with those of a record: suites have fewer.
 const MOST_WORKLOADS: usize = 64;
 
 impl Workloads {
