@@ -31,7 +31,7 @@ pub(super) struct Found {
 }
 
 impl Probe {
-    /// A file with a value in fractions, `over` of which are one unit; `None` if it cannot be opened.
+    /// A file with a value in fractions of a unit (`over` fractions make one unit); `None` if it cannot be opened.
     pub(super) fn parts(path: &Path, over: f64) -> Option<Self> {
         Some(Self::Number { file: File::open(path).ok()?, times: 1.0, over })
     }

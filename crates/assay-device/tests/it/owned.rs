@@ -43,7 +43,7 @@ fn cause<T: std::fmt::Debug>(result: Result<T, OwnedError>) -> Cause {
     }
 }
 
-/// Everything that may be in the place of a file of assay's own.
+/// All kinds of files that may be found where assay expects one of its own.
 fn hostile() -> Vec<&'static str> {
     let mut all = vec!["link", "dangling", "pipe", "socket", "hard link", "directory"];
     if is_root() {
