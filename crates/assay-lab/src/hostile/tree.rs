@@ -17,7 +17,7 @@ use crate::dice::Dice;
 const VERIFY: [&str; 8] =
     ["state.json", "lock", "state.new", "1.h2w", "2.h2w", "0.quick", "1.quick", "new-0123456789abcdef"];
 const RUN: [&str; 2] = ["data", "lock"];
-/// The user without rights on Debian.
+/// User id of `nobody` on Debian.
 const NOBODY: u32 = 65534;
 
 /// The targets of an attacker: a file and a device outside of the medium.

@@ -23,9 +23,9 @@
 //! - A pool that gives the memory of the oldest unit to the newest loses data of the owner with every write. No program
 //!   can prevent it: units that lost their memory are excused.
 //! - *Failed* keeps the journal. The documents do not say whether this holds if nothing is changed: arguable then.
-//! - A genuine medium without a cache or a fault: it is a nuisance, arguable, if the journal is kept as evidence against
-//!   the medium although everything is restored. A journal that is kept until the device is attached anew is a
-//!   precaution.
+//! - A genuine medium without a cache or a fault: it is a nuisance, arguable, if the journal is kept although everything
+//!   is restored, and the program does not say that it is. A journal that is kept until the device is attached anew is
+//!   a precaution.
 //! - "Ctrl-C during a probe puts everything back", and "at the end everything is put back". So after at most one Ctrl-C,
 //!   with the journal kept or not, nothing may be changed on a medium without a cache whose faults have not bitten and
 //!   whose map is a function of the address.

@@ -80,7 +80,7 @@ pub struct Traced {
     pub number: u64,
     /// Reading or writing; `None` is a FLUSH.
     pub side: Option<Side>,
-    /// Its first byte.
+    /// Its offset in bytes.
     pub offset: u64,
     /// Its length in bytes.
     pub len: u64,
