@@ -139,8 +139,9 @@ impl ModelMedium {
     }
 
     /// First bytes of the sectors that their owner will read differently than at the snapshot once the caches are
-    /// written back, ascending. All cells that were ever written are compared, through the addresses that read them. Cells that read differently each time are left out, and so are those that cannot be read. This affects
-    /// neither clock nor counters.
+    /// written back, ascending. All cells that were ever written are compared, through the addresses that read them.
+    /// Cells that read differently each time are left out, and so are those that cannot be read. This affects neither
+    /// clock nor counters.
     #[must_use]
     pub fn changed_since(&self, before: &Snapshot) -> Vec<u64> {
         let sectors = if self.caches.write_back() {
