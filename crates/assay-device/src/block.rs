@@ -1,4 +1,4 @@
-//! Block devices as sysfs shows them, and how they stand on each other.
+//! Block devices as sysfs shows them, and how they are stacked.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::system;
 /// (kernel Documentation/ABI/stable/sysfs-block, `/sys/block/<disk>/size`).
 pub(crate) const SECTOR: u64 = 512;
 
-/// Nothing real is stacked deeper; more is a loop in a broken tree.
+/// No real stack is deeper; a deeper one is a loop in a broken tree.
 const DEEPEST: usize = 16;
 
 /// One block device.
@@ -20,7 +20,7 @@ const DEEPEST: usize = 16;
 pub(crate) struct Node {
     /// Kernel name.
     pub(crate) name: String,
-    /// Its directory below `/sys/devices`, links followed.
+    /// Its directory below `/sys/devices`, with links resolved.
     pub(crate) dir: PathBuf,
 }
 
@@ -54,10 +54,10 @@ impl Node {
         None
     }
 
-    /// The device behind a path like `/dev/mapper/root` or `/dev/disk/by-uuid/…`, or a node made elsewhere.
+    /// The device behind a path like `/dev/mapper/root` or `/dev/disk/by-uuid/…`, or a node created elsewhere.
     pub(crate) fn by_source(sysroot: &Sysroot, source: &str) -> Option<Self> {
         let Some(short) = source.strip_prefix("/dev/") else {
-            // A node may be made anywhere.
+            // A node may be created anywhere.
             let stat = source.starts_with('/').then(|| system::stat(&sysroot.path(source)))??;
             return Self::by_number(sysroot, stat.of_block_device?);
         };
@@ -85,8 +85,8 @@ impl Node {
         files::number(&self.dir.join("size"))?.checked_mul(SECTOR)
     }
 
-    /// The number that no other disk, and no other medium in this one, has had since the system
-    /// started (kernel Documentation/ABI/stable/sysfs-block, `diskseq`, Linux 5.15).
+    /// A number that is unique since the system started, among all disks and among all media in this one (kernel
+    /// Documentation/ABI/stable/sysfs-block, `diskseq`, Linux 5.15).
     pub(crate) fn sequence(&self) -> Option<u64> {
         files::number(&self.whole().dir.join("diskseq"))
     }
@@ -147,24 +147,24 @@ impl Node {
         }
     }
 
-    /// The nearest directory at or above this device's for which `wanted` holds, inside of sysfs.
+    /// The nearest directory at or above this device's that `wanted` accepts, inside of sysfs.
     pub(crate) fn ancestor(&self, sysroot: &Sysroot, wanted: impl Fn(&Path) -> bool) -> Option<PathBuf> {
         let devices = sysroot.root().join("sys/devices");
         self.dir.ancestors().take_while(|dir| dir.starts_with(&devices)).find(|dir| wanted(dir)).map(Path::to_path_buf)
     }
 
-    /// The last path component from this device up that `wanted` accepts.
+    /// The last path component, from this device upwards, that `wanted` accepts.
     pub(crate) fn component(&self, wanted: impl Fn(&str) -> bool) -> Option<String> {
         self.dir.iter().rev().filter_map(|part| part.to_str()).find(|part| wanted(part)).map(str::to_owned)
     }
 }
 
-/// Whether `text` is `prefix` and then a number: `ata1`, `session12`.
+/// Whether `text` is `prefix` followed by a number: `ata1`, `session12`.
 pub(crate) fn is_numbered(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// From a device down to the disks it stands on.
+/// From a device down to the disks below it.
 #[derive(Debug, Default)]
 pub(crate) struct Stack {
     /// Every device on the way, topmost first.

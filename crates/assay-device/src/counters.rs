@@ -1,4 +1,4 @@
-//! What the kernel says crossed a block device.
+//! Transfers of a block device as the kernel counts them.
 
 #[cfg_attr(not(windows), path = "counters/linux.rs")]
 #[cfg_attr(windows, path = "counters/windows.rs")]
@@ -10,16 +10,15 @@ pub use self::totals::Counters;
 use crate::error::DeviceError;
 use crate::sysroot::Sysroot;
 
-/// Reads the counters of some devices through files that stay open, so that a reading costs one
-/// system call per device.
+/// Reads the counters of some devices through files that stay open, so that a reading costs one system call per device.
 #[derive(Debug)]
 pub struct ProofMeter {
     sources: Vec<Source>,
 }
 
 impl ProofMeter {
-    /// Opens the counters of `devices` (kernel names, [`crate::TargetInfo::devices`]). With none, every
-    /// reading is zero and proves nothing.
+    /// Opens the counters of `devices` (kernel names, [`crate::TargetInfo::devices`]). Without devices, every reading
+    /// is zero and proves nothing.
     ///
     /// # Errors
     /// Where a device does not exist or its counters cannot be opened.

@@ -7,65 +7,65 @@ use assay_core::text::harmless;
 
 use crate::system;
 
-/// Why a path or device cannot be used; one line each, with the mend.
+/// Why a path or device cannot be used: one line each, with the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
     /// Nothing is there.
     #[error("{path}: no such file or directory; give a directory, a file or a block device that exists")]
     NoSuchPath {
-        /// What was asked for.
+        /// The path that was given.
         path: String,
     },
-    /// The user may not look or write there.
+    /// The user may not read or write there.
     #[error("{path}: permission denied; run as root or choose a path that you own")]
     NotPermitted {
-        /// What was asked for.
+        /// The path that was given.
         path: String,
     },
     /// A character device, socket or pipe.
     #[error("{path}: is neither a directory, a file nor a block device; give one of these")]
     NotMeasurable {
-        /// What was asked for.
+        /// The path that was given.
         path: String,
     },
     /// A raw device was expected.
     #[error("{path}: is not a block device; give a device like /dev/sdX, or measure its mount point instead")]
     NotABlockDevice {
-        /// What was asked for.
+        /// The path that was given.
         path: String,
     },
-    /// The system is one where no raw device is measured.
+    /// Raw devices are not measured on this system.
     #[error("{path}: raw devices are measured on Linux only; name a directory of the file system on it")]
     NoRawDevices {
-        /// What was asked for.
+        /// The path that was given.
         path: String,
     },
     /// The device, a part of it or something stacked on it is in use.
     #[error("{device}: in use ({place}); unmount, detach or close it first, a device in use is never written")]
     Mounted {
-        /// The device that was asked for.
+        /// The device that was given.
         device: String,
         /// Where it is mounted, or what holds it.
         place: String,
     },
-    /// Something else lies on the same disk and is in use.
+    /// Another part of the same disk is in use.
     #[error(
         "{device}: its disk is in use ({place}), and what is written to a fake may land there; unmount or close that \
          first, then probe {device} or the whole disk"
     )]
     DiskInUse {
-        /// The device that was asked for.
+        /// The device that was given.
         device: String,
         /// What is in use, and how.
         place: String,
     },
-    /// A loop device may have the same data.
+    /// A loop device may share its data.
     #[error(
         "{path}: {device} may be on it, and the kernel does not say what is behind {device} ({why}); detach it \
          (losetup -d /dev/{device}) or run as root"
     )]
     UnknownLoop {
-        /// The device that was asked for.
+        /// The device that was given.
         path: String,
         /// Kernel name of the loop device.
         device: String,
@@ -75,17 +75,17 @@ pub enum DeviceError {
     /// The device carries data.
     #[error("{device}: holds data ({what}); wipe all of it, or name the device once more (--overwrite) to allow that")]
     HoldsData {
-        /// The device that was asked for.
+        /// The device that was given.
         device: String,
-        /// Whose signature was found.
+        /// Name of the signature that was found.
         what: String,
     },
-    /// Nothing but blank samples was read, but not all samples could be.
+    /// All samples read were blank, but not all could be read.
     #[error(
         "{device}: cannot be read at byte {offset}, so that nothing shows it to be blank; name the device once more (--overwrite) to write it all the same"
     )]
     NotShownBlank {
-        /// The device that was asked for.
+        /// The device that was given.
         device: String,
         /// Where reading failed first.
         offset: u64,
@@ -93,19 +93,19 @@ pub enum DeviceError {
     /// The device refuses writes.
     #[error("{device}: is read-only; release its write-protect switch or choose another device")]
     ReadOnly {
-        /// The device that was asked for.
+        /// The device that was given.
         device: String,
     },
-    /// Another device took the place of the one that was checked.
+    /// Another device replaced the one that was checked.
     #[error("{device}: changed since it was checked; plug it in again and start over")]
     Changed {
-        /// The device that was asked for.
+        /// The device that was given.
         device: String,
     },
     /// Anything else the system answers.
     #[error("{path}: cannot be read ({source}); check the cable and the kernel log")]
     Unreadable {
-        /// What was asked for.
+        /// The path that was given.
         path: String,
         /// The system's answer.
         source: io::Error,
@@ -113,7 +113,7 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// What is wrong, without what mends it.
+    /// What is wrong, without the remedy.
     #[must_use]
     pub fn what(&self) -> String {
         let words = self.to_string();
@@ -134,7 +134,7 @@ impl DeviceError {
     }
 }
 
-/// A path as it may be shown.
+/// A path, safe to show.
 pub(crate) fn shown(path: &Path) -> String {
     harmless(&system::as_written(&path.to_string_lossy()))
 }

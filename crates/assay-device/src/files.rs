@@ -1,4 +1,4 @@
-//! Reading small kernel files; what cannot be read is absent, never an error.
+//! Reads small kernel files; unreadable ones count as absent, never as an error.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -14,7 +14,7 @@ pub(crate) fn bytes(path: &Path) -> Option<Vec<u8>> {
     Some(content)
 }
 
-/// The text of a file without surrounding white space and NULs; `None` where there is none.
+/// The text of a file without surrounding white space and NULs; `None` if there is none.
 pub(crate) fn text(path: &Path) -> Option<String> {
     let content = bytes(path)?;
     let text = String::from_utf8_lossy(&content);
@@ -27,12 +27,12 @@ pub(crate) fn number(path: &Path) -> Option<u64> {
     text(path)?.parse().ok()
 }
 
-/// A file that holds 1 for yes.
+/// Whether a file holds 1.
 pub(crate) fn flag(path: &Path) -> bool {
     text(path).as_deref() == Some("1")
 }
 
-/// The names in a directory, sorted so that answers do not depend on directory order.
+/// The names in a directory, sorted so that results do not depend on directory order.
 pub(crate) fn entries(path: &Path) -> Vec<String> {
     let Ok(dir) = fs::read_dir(path) else { return Vec::new() };
     let mut names: Vec<String> =
@@ -41,14 +41,14 @@ pub(crate) fn entries(path: &Path) -> Vec<String> {
     names
 }
 
-/// `sda10` after `sda9`: text and number apart.
+/// Sorts `sda10` after `sda9`: text and number are separated.
 fn natural(name: &str) -> (String, u64, String) {
     let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (head, tail) = name.split_at(name.len() - digits);
     (head.to_owned(), tail.parse().unwrap_or(0), name.to_owned())
 }
 
-/// The last component of what a link points to: a driver's or subsystem's name.
+/// The last component of a link's target: a driver's or subsystem's name.
 pub(crate) fn link_name(path: &Path) -> Option<String> {
     file_name(&fs::read_link(path).ok()?)
 }
@@ -58,12 +58,12 @@ pub(crate) fn file_name(path: &Path) -> Option<String> {
     path.file_name().and_then(|name| name.to_str()).map(str::to_owned)
 }
 
-/// `path` with all links followed.
+/// `path` with all links resolved.
 pub(crate) fn real(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok()
 }
 
-/// Of what device a file is, and on what device it lies.
+/// Device numbers of a file: of the device that it is a node of, and of the device that it lies on.
 pub(crate) struct Stat {
     /// Major and minor of a block device's node.
     pub(crate) of_block_device: Option<(u32, u32)>,
@@ -74,13 +74,13 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
-    /// Which file it is.
+    /// The identity of the file.
     pub(crate) fn id(&self) -> FileId {
         FileId { device: self.device, inode: self.inode }
     }
 }
 
-/// One file of a machine.
+/// The identity of a file on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileId {
     /// Major and minor of the file system's device.
@@ -89,7 +89,7 @@ pub(crate) struct FileId {
     pub(crate) inode: u64,
 }
 
-/// `M:m` of a `dev` file.
+/// Parses the `M:m` of a `dev` file.
 pub(crate) fn device_number(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.trim().split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))

@@ -7,7 +7,7 @@ use crate::files;
 use crate::sysroot::Sysroot;
 use crate::system;
 
-/// What the machine says of itself; `slot` is left to the user's label.
+/// Description of the machine; `slot` is left to the user's label.
 #[must_use]
 pub fn host(sysroot: &Sysroot) -> Host {
     if sysroot.is_real()
@@ -38,7 +38,7 @@ fn field(cpuinfo: &str, key: &str) -> Option<String> {
     label(line.1, 128)
 }
 
-/// Device tree, firmware tables of PCs, or what old ports wrote into cpuinfo.
+/// From the device tree, from firmware tables of PCs, or from cpuinfo on old ports.
 fn board(sysroot: &Sysroot, cpuinfo: &str) -> Option<String> {
     let read = |path: &str| files::text(&sysroot.path(path)).and_then(|text| label(&text, 128));
     let useful = |text: String| {
@@ -63,7 +63,7 @@ fn board(sysroot: &Sysroot, cpuinfo: &str) -> Option<String> {
 
 fn cpu(sysroot: &Sysroot, cpuinfo: &str) -> Option<String> {
     let named = ["model name", "cpu model", "cpu"].iter().find_map(|key| field(cpuinfo, key));
-    // 32-bit ARM says `ARMv7 Processor rev 3 (v7l)`, which any ARM is; the part number is better.
+    // 32-bit ARM reports `ARMv7 Processor rev 3 (v7l)`, as any ARM does; the part number says more.
     let vague = |name: &String| name.starts_with("ARMv") || name.starts_with("AArch64");
     arm_cores(cpuinfo)
         .filter(|_| named.as_ref().is_none_or(vague))
@@ -75,7 +75,7 @@ fn cpu(sysroot: &Sysroot, cpuinfo: &str) -> Option<String> {
         })
 }
 
-/// `CPU implementer` and `CPU part` (kernel arch/arm64/include/asm/cputype.h): each kind of core once.
+/// `CPU implementer` and `CPU part` (kernel arch/arm64/include/asm/cputype.h); each kind of core is listed once.
 fn arm_cores(cpuinfo: &str) -> Option<String> {
     const ARM_LTD: &str = "0x41";
     const PARTS: &[(&str, &str)] = &[
@@ -112,7 +112,7 @@ fn arm_cores(cpuinfo: &str) -> Option<String> {
     (!names.is_empty()).then(|| names.join(" + "))
 }
 
-/// `0-3,6`, else the processors that cpuinfo lists.
+/// Parses `0-3,6`; otherwise counts the processors in cpuinfo.
 fn cores(sysroot: &Sysroot, cpuinfo: &str) -> Option<u32> {
     let online = files::text(&sysroot.path("/sys/devices/system/cpu/online")).and_then(|text| count_list(&text));
     online.or_else(|| {
@@ -129,8 +129,8 @@ fn count_list(text: &str) -> Option<u32> {
     })
 }
 
-/// Memory in bytes that new programs can have without swapping (kernel
-/// Documentation/filesystems/proc.rst, `MemAvailable`).
+/// Memory in bytes that new programs can use without swapping (kernel Documentation/filesystems/proc.rst,
+/// `MemAvailable`).
 #[must_use]
 pub fn available_memory(sysroot: &Sysroot) -> Option<u64> {
     let from_system = if sysroot.is_real() { system::available_memory() } else { None };

@@ -1,4 +1,4 @@
-//! The kernel log: the kernel's own ring where it may be read, else what a logger wrote down.
+//! The kernel log: the kernel's ring buffer if it may be read, otherwise the file of a logger.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -10,13 +10,13 @@ use crate::system;
 /// Files that syslog daemons and boot scripts write.
 const FILES: [&str; 4] = ["/var/log/kern.log", "/var/log/dmesg", "/var/log/messages", "/var/log/syslog"];
 
-/// How much of the end of a log file is read.
+/// Bytes that are read from the end of a log file.
 const TAIL: u64 = 4 << 20;
 
-/// More records than any ring holds (the largest, CONFIG_LOG_BUF_SHIFT = 25, has less than 2^20).
+/// More records than any ring buffer holds (the largest, CONFIG_LOG_BUF_SHIFT = 25, has less than 2^20).
 const MOST_RECORDS: usize = 1 << 20;
 
-/// The last line for which `wanted` holds.
+/// The last line that `wanted` accepts.
 pub(crate) fn last_line(sysroot: &Sysroot, wanted: impl Fn(&str) -> bool) -> Option<String> {
     if sysroot.is_real()
         && let Some(line) = in_ring(&wanted)
@@ -26,9 +26,9 @@ pub(crate) fn last_line(sysroot: &Sysroot, wanted: impl Fn(&str) -> bool) -> Opt
     FILES.iter().find_map(|file| in_file(&sysroot.path(file), &wanted))
 }
 
-/// `/dev/kmsg` gives one record a read: `priority,sequence,time,flags;text`, then lines that begin
-/// with a space (kernel Documentation/ABI/testing/dev-kmsg). EPIPE says that records were
-/// overwritten meanwhile, EAGAIN that there are no more.
+/// Each read of `/dev/kmsg` returns one record: `priority,sequence,time,flags;text`, then lines that begin with a space
+/// (kernel Documentation/ABI/testing/dev-kmsg). EPIPE means that records were overwritten meanwhile, EAGAIN that there
+/// are no more.
 #[derive(Debug)]
 pub(crate) struct Ring {
     file: File,
@@ -40,14 +40,14 @@ impl Ring {
         Some(Self { file: system::kernel_log()?, record: vec![0u8; 8192] })
     }
 
-    /// The ring without what is in it now.
+    /// The ring, from its current end on.
     pub(crate) fn at_the_end() -> Option<Self> {
         let mut ring = Self::open()?;
         ring.file.seek(SeekFrom::End(0)).ok()?;
         Some(ring)
     }
 
-    /// Each record that has not been read yet.
+    /// Passes each unread record to `on_record`.
     pub(crate) fn each(&mut self, mut on_record: impl FnMut(&[u8])) {
         for _ in 0..MOST_RECORDS {
             match self.file.read(&mut self.record) {

@@ -1,8 +1,8 @@
-//! What lies under a path: mount, block devices, medium, bus and its ceiling; the counters that
-//! prove a measurement; sensors; and the guards that stand before a raw device is written.
+//! What is under a path: mount, block devices, medium, bus and its ceiling; the counters that prove a measurement;
+//! sensors; and the guards before a raw device is written.
 //!
-//! Everything is read below a [`Sysroot`], so that a tree laid out as the kernel lays it out on
-//! another machine answers as that machine would. Windows has no such trees: there the system is asked (`system`).
+//! Everything is read below a [`Sysroot`], so that a copy of another machine's kernel tree gives that machine's
+//! results. Windows has no such trees; there the system is queried (`system`).
 
 mod block;
 mod conditions;

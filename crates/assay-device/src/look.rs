@@ -16,7 +16,7 @@ use crate::sysroot::Sysroot;
 use crate::system;
 use crate::target::{TargetInfo, What};
 
-/// What `stat` says of a path; tests against a tree make it up.
+/// Result of `stat` for a path; tests on a tree make it up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
     /// What it is.
@@ -26,17 +26,16 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Asks the running system.
+    /// Queries the running system.
     pub(crate) fn at(path: &Path) -> Result<Self, DeviceError> {
         system::seen(path)
     }
 }
 
-/// What lies under `path`: through its mount for a directory or file, the device itself for a
-/// block device.
+/// What is under `path`: for a directory or file through its mount, for a block device the device itself.
 ///
 /// # Errors
-/// Where the path does not exist, may not be looked at, or is neither of these.
+/// Where the path does not exist, may not be inspected, or is neither of these.
 pub fn look(sysroot: &Sysroot, path: &Path) -> Result<TargetInfo, DeviceError> {
     system::refuse(path)?;
     let real = fs::canonicalize(path).map_err(|error| DeviceError::from_io(path, error))?;
@@ -46,7 +45,7 @@ pub fn look(sysroot: &Sysroot, path: &Path) -> Result<TargetInfo, DeviceError> {
     Ok(target)
 }
 
-/// As [`look`], for a path without links of which `stat` has said `seen`.
+/// Like [`look`], for a path without links and with the `stat` result `seen`.
 #[must_use]
 pub fn look_by_dev(sysroot: &Sysroot, path: &Path, seen: Seen) -> TargetInfo {
     if sysroot.is_real()
@@ -99,8 +98,8 @@ pub(crate) fn bare(path: &Path, what: What) -> TargetInfo {
     }
 }
 
-/// The block devices that a mount stands on. Major 0 is no device: btrfs and others number
-/// themselves, and their source names the device.
+/// The block devices below a mount. Major 0 is no device: btrfs and others use numbers of their own, and their source
+/// names the device.
 fn nodes_of(sysroot: &Sysroot, mount: &Mount) -> Vec<Node> {
     if mount.dev.0 != 0 {
         return Node::by_number(sysroot, mount.dev).into_iter().collect();
@@ -137,7 +136,7 @@ fn kind_without_device(fstype: &str) -> Option<MediumKind> {
     }
 }
 
-/// NFS, FUSE, tmpfs, overlay and whatever else shows no block device.
+/// NFS, FUSE, tmpfs, overlay and everything else without a block device.
 fn without_device(sysroot: &Sysroot, target: &mut TargetInfo, mount: &Mount) {
     let kind = kind_without_device(&mount.fstype).unwrap_or(MediumKind::Unknown);
     target.medium.kind = kind;
@@ -145,7 +144,7 @@ fn without_device(sysroot: &Sysroot, target: &mut TargetInfo, mount: &Mount) {
     let network = matches!(mount.fstype.as_str(), "cifs" | "smb3" | "ceph" | "afs");
     match kind {
         MediumKind::Tmpfs | MediumKind::Overlay => {}
-        // The source is the export, the program or the pool: the closest there is to a model.
+        // The source is the export, the program or the pool, which is the closest to a model.
         _ => target.medium.model = label(&mount.source, 223),
     }
     if kind == MediumKind::Nfs || network {
@@ -154,7 +153,7 @@ fn without_device(sysroot: &Sysroot, target: &mut TargetInfo, mount: &Mount) {
     }
 }
 
-/// Fills in what block devices tell; the first is the one that was mounted or named.
+/// Fills in what the block devices report. The first is the one that was mounted or named.
 fn fill(sysroot: &Sysroot, target: &mut TargetInfo, nodes: &[Node]) {
     let Some(top) = nodes.first() else { return };
     let mut stack = Stack::default();
@@ -222,8 +221,8 @@ fn is_multipath(array: Option<&Node>) -> bool {
     array.and_then(|node| files::text(&node.dir.join("dm/uuid"))).is_some_and(|uuid| uuid.starts_with("mpath-"))
 }
 
-/// One disk speaks for itself, wherever the path lies on it; of several the names are put together, nothing else is
-/// known of all, and the ceiling of the whole is not known from those of the parts.
+/// A single disk is described by itself, wherever the path lies on it. Of several disks the names are joined. Nothing
+/// else is known of all of them, and the ceiling of the whole does not follow from those of the parts.
 fn apply(medium: &mut Medium, mut disks: Vec<Medium>) {
     if disks.is_empty() {
         return;

@@ -8,7 +8,7 @@ use crate::sysroot::Sysroot;
 /// One mounted file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
-    /// `st_dev` of files on it, in most file systems.
+    /// `st_dev` of its files, in most file systems.
     pub(crate) dev: (u32, u32),
     /// Where it is mounted.
     pub(crate) point: PathBuf,
@@ -31,12 +31,12 @@ impl Mount {
     }
 }
 
-/// The mounts that this process sees, in the order they were made.
+/// The mounts visible to this process, in the order in which they were made.
 pub(crate) fn read(sysroot: &Sysroot) -> Vec<Mount> {
     files::text(&sysroot.path("/proc/self/mountinfo")).map(|text| parse(&text)).unwrap_or_default()
 }
 
-/// The mounts of the whole machine as far as they are visible: this process's and those of init.
+/// The visible mounts of the whole machine: those of this process and those of init.
 pub(crate) fn read_everywhere(sysroot: &Sysroot) -> Vec<Mount> {
     let mut mounts = read(sysroot);
     if let Some(text) = files::text(&sysroot.path("/proc/1/mountinfo")) {
@@ -63,7 +63,7 @@ fn parse_line(line: &str) -> Option<Mount> {
     let shared = tail.next().unwrap_or_default();
     for option in own.split(',').chain(shared.split(',')) {
         let option = unescape(option);
-        // A read-only mount of a writable file system lists both; the mount's own word counts.
+        // A read-only mount of a writable file system lists both; the option of the mount counts.
         let contradicts = (option == "rw" || option == "ro") && options.iter().any(|o| o == "ro");
         if !option.is_empty() && !contradicts && !options.contains(&option) {
             options.push(option);
@@ -75,7 +75,7 @@ fn parse_line(line: &str) -> Option<Mount> {
     Some(Mount { dev, point, fstype, source, options })
 }
 
-/// Space, tab, newline and backslash are written as `\040` and so on in octal.
+/// Decodes space, tab, newline and backslash, which are written as `\040` and so on in octal.
 pub(crate) fn unescape(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -101,9 +101,9 @@ pub(crate) fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The mount that holds `path`: the longest mount point above it, the last mounted of equals.
-/// Where `dev` is known, mounts of that device come first; btrfs gives subvolumes numbers that
-/// no mount has, so the others are still asked.
+/// The mount that holds `path`: the longest mount point above it, and the last mounted one of equals. If `dev` is
+/// known, mounts of that device are preferred. btrfs gives subvolumes numbers that no mount has, so the others are
+/// searched too.
 pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path, dev: Option<(u32, u32)>) -> Option<&'a Mount> {
     let best = |wanted: &dyn Fn(&Mount) -> bool| {
         mounts

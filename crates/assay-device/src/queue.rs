@@ -24,7 +24,7 @@ pub(crate) fn settings(node: &Node) -> BTreeMap<String, String> {
     map
 }
 
-/// `none [mq-deadline] kyber`: the one in brackets is at work.
+/// `none [mq-deadline] kyber`: the active one is in brackets.
 fn active(text: &str) -> &str {
     let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     chosen.map_or(text, |(name, _)| name)

@@ -1,8 +1,8 @@
-//! Whether two names lead to the same storage.
+//! Determines whether two names lead to the same storage.
 //!
-//! A device number, a name and `st_dev` are each only one way to storage. A file may be behind several loop devices, a
-//! disk behind several paths, and each subvolume of a btrfs has an `st_dev` of its own. [`Storage`] is what stays the
-//! same whichever way is taken; all that asks "is this the same?" compares it.
+//! A device number, a name and `st_dev` are each only one path to storage. A file may be behind several loop devices, a
+//! disk behind several paths, and each subvolume of a btrfs has an `st_dev` of its own. [`Storage`] is the same for all
+//! paths; every test for identity compares it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -18,20 +18,20 @@ use crate::sysroot::Sysroot;
 use crate::system;
 use crate::target::What;
 
-/// File systems on file systems on file systems: nothing real is deeper.
+/// File systems on file systems: no real stack is deeper.
 const DEEPEST: usize = 8;
 
 /// File systems of other hosts.
 const NETWORK: [&str; 8] = ["nfs", "nfs4", "cifs", "smb3", "ceph", "afs", "fuse.sshfs", "fuse.glusterfs"];
 
-/// What holds data, whatever it is called and whichever way leads to it.
+/// Identity of storage, independent of its names and of the paths to it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Storage {
-    /// A disk by the name that its maker gave it, as the kernel shows it: the same by each path to it.
+    /// A disk by its maker's identifier, as the kernel shows it: the same on each path to it.
     Unit(String),
-    /// A whole device that has no such name, by major and minor.
+    /// A whole device without such an identifier, by major and minor.
     Device((u32, u32)),
-    /// A file, such as a loop device shows: major and minor of its file system, and the inode.
+    /// A file, as shown by a loop device: major and minor of its file system, and the inode.
     File {
         /// Major and minor of the file system.
         device: (u32, u32),
@@ -47,7 +47,7 @@ pub enum Storage {
 }
 
 impl Storage {
-    /// What the file system that holds `path` takes its room from; `None` where the path cannot be looked at. Of an
+    /// The storage that the file system of `path` takes its space from; `None` if the path cannot be inspected. For an
     /// overlay that is the file system of its upper directory.
     #[must_use]
     pub fn of_file_system(sysroot: &Sysroot, path: &Path) -> Option<Self> {
@@ -73,43 +73,43 @@ impl Storage {
     }
 }
 
-/// The directory that takes what is written to an overlay (kernel Documentation/filesystems/overlayfs.rst), where this
-/// process sees it.
+/// The directory that takes the writes of an overlay (kernel Documentation/filesystems/overlayfs.rst), if this process
+/// can see it.
 fn upper(sysroot: &Sysroot, mount: &Mount) -> Option<PathBuf> {
     layer_at(sysroot, (mount.fstype == "overlay").then(|| mount.option("upperdir"))??)
 }
 
-/// A directory of an overlay. What it was relative to, when it was mounted, is not known.
+/// A directory of an overlay. A relative path cannot be resolved: its base at mount time is unknown.
 fn layer_at(sysroot: &Sysroot, path: &str) -> Option<PathBuf> {
     path.starts_with('/').then(|| files::real(&sysroot.path(path)))?
 }
 
-/// The name that a disk's maker gave it, as sysfs shows it; `None` where the disk says none.
+/// The maker's identifier of a disk, as shown in sysfs; `None` if the disk reports none.
 fn unit(dir: &Path) -> Option<String> {
     let shown = ["wwid", "device/wwid"].iter().find_map(|name| files::text(&dir.join(name)).filter(|id| is_name(id)));
     let name = shown.or_else(|| page_83(dir)).or_else(|| namespace(dir))?;
-    // Drives of one model have been sold with one identifier for all of them; their serial numbers differ. Paths to one
-    // namespace have the serial number of their subsystem (NVM Express base specification, Identify Controller, SN).
+    // Drives of one model have been sold with the same identifier; their serial numbers differ. Paths to one namespace
+    // share the serial number of their subsystem (NVM Express base specification, Identify Controller, SN).
     let serial = dir.join("nsid").exists().then(|| files::text(&dir.join("device/serial"))).flatten();
     Some(serial.map_or(name.clone(), |serial| format!("{name} {serial}")))
 }
 
-/// Whether an identifier names anything: `eui.0000000000000000` does not.
+/// Whether an identifier is meaningful: `eui.0000000000000000` is not.
 fn is_name(id: &str) -> bool {
     let value = id.split_once('.').map_or(id, |(_, value)| value);
     value.chars().any(|c| !matches!(c, '0' | '-' | ' '))
 }
 
-/// NGUID or EUI-64 of an NVMe namespace, of kernels without `wwid`.
+/// NGUID or EUI-64 of an NVMe namespace, for kernels without `wwid`.
 fn namespace(dir: &Path) -> Option<String> {
     let id = ["nguid", "eui"].iter().find_map(|name| files::text(&dir.join(name)).filter(|id| is_name(id)))?;
     Some(format!("{id} {}", files::text(&dir.join("nsid"))?))
 }
 
-/// The designator of the logical unit in page 83h of its vital product data, of kernels without `wwid` (SPC, Device
+/// The designator of the logical unit in page 83h of its vital product data, for kernels without `wwid` (SPC, Device
 /// Identification VPD page): a header of four bytes, then designators, each with a header of four bytes.
 fn page_83(dir: &Path) -> Option<String> {
-    /// NAA, EUI-64, SCSI name string, T10 vendor ID: the surest first.
+    /// NAA, EUI-64, SCSI name string, T10 vendor ID: the most reliable first.
     const BEST: [u8; 4] = [3, 2, 8, 1];
     let page = files::bytes(&dir.join("device/vpd_pg83"))?;
     let mut rest = page.get(4..)?;
@@ -131,7 +131,7 @@ fn page_83(dir: &Path) -> Option<String> {
     best.map(|(_, text)| text)
 }
 
-/// What is behind a loop device.
+/// The backing of a loop device.
 #[derive(Debug, Clone)]
 pub(crate) enum Backing {
     /// A file.
@@ -149,14 +149,14 @@ pub(crate) enum Backing {
 #[derive(Debug, Clone)]
 pub(crate) struct Whole {
     pub(crate) node: Node,
-    /// `None` where it is no loop device, or none that is attached.
+    /// `None` for a device that is not an attached loop device.
     pub(crate) backing: Option<Backing>,
-    /// Why it is not known what is behind a loop device that is attached.
+    /// Why the backing of an attached loop device is unknown.
     pub(crate) unknown: Option<String>,
     storage: Option<Storage>,
 }
 
-/// All whole devices of a machine, each asked once what it is.
+/// All whole devices of a machine, each identified once.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
     all: Vec<Whole>,
@@ -179,7 +179,7 @@ impl Devices {
         self.all.iter().find(|whole| whole.node.name == name)
     }
 
-    /// Other devices that have the same storage as the disk of `node`.
+    /// Other devices with the same storage as the disk of `node`.
     pub(crate) fn twins(&self, node: &Node) -> impl Iterator<Item = &Node> {
         let own = self.whole(node);
         let storage = own.and_then(|own| own.storage.as_ref());
@@ -190,8 +190,8 @@ impl Devices {
         self.all.iter().filter(is_twin).map(|whole| &whole.node)
     }
 
-    /// The device and all that it stands on: the disk of a partition, the members of an array, the block device behind
-    /// a loop device. The file behind a loop device is the end of the way.
+    /// The device and everything below it: the disk of a partition, the members of an array, the block device behind a
+    /// loop device. The file behind a loop device ends the search.
     pub(crate) fn beneath(&self, sysroot: &Sysroot, node: &Node) -> Vec<Node> {
         let mut found: Vec<Node> = Vec::new();
         let mut waiting = vec![node.clone()];
@@ -205,7 +205,7 @@ impl Devices {
         found
     }
 
-    /// What `node` stands on directly.
+    /// The devices directly below `node`.
     pub(crate) fn below(&self, sysroot: &Sysroot, node: &Node) -> Vec<Node> {
         if node.is_partition() {
             return vec![node.whole()];
@@ -234,7 +234,7 @@ impl Whole {
         Self { node, backing, unknown, storage }
     }
 
-    /// The file behind a loop device, by each file system that shows it.
+    /// The file behind a loop device, in each file system that shows it.
     pub(crate) fn files(&self) -> Vec<FileId> {
         let mut files = Vec::new();
         if let Some(Backing::File { device, inode }) = self.backing {
@@ -246,20 +246,20 @@ impl Whole {
         files
     }
 
-    /// What it is told from others by.
+    /// The identity of its storage.
     fn storage(&self) -> Option<Storage> {
         self.storage.clone().or_else(|| self.node.number().map(Storage::Device))
     }
 }
 
-/// Whether a program or another host answers for the file system with this `st_dev`, perhaps never.
+/// Whether the file system with this `st_dev` depends on a program or another host, which may never answer.
 fn is_served(mounts: &[Mount], device: (u32, u32)) -> bool {
     let served = |mount: &Mount| mount.fstype.starts_with("fuse") || NETWORK.contains(&mount.fstype.as_str());
     mounts.iter().any(|mount| mount.dev == device && served(mount))
 }
 
-/// The file of a layer, where the one behind a loop device is seen through an overlay: the same file has another `st_dev`
-/// there.
+/// The file of a layer, if the file behind a loop device is seen through an overlay, where the same file has another
+/// `st_dev`.
 fn in_layer(sysroot: &Sysroot, node: &Node, mounts: &[Mount]) -> Option<Storage> {
     let path = PathBuf::from(files::text(&node.dir.join("loop/backing_file"))?);
     let mount = mounts::holding(mounts, &path, None).filter(|mount| mount.fstype == "overlay")?;
@@ -276,11 +276,11 @@ fn in_layer(sysroot: &Sysroot, node: &Node, mounts: &[Mount]) -> Option<Storage>
     Some(Storage::File { device: stat.device, inode: stat.inode })
 }
 
-/// What is behind a device, where it is a loop device that is attached; why that is not known.
+/// The backing of an attached loop device, `None` for other devices, or why it is unknown.
 fn backing(sysroot: &Sysroot, node: &Node, mounts: &[Mount]) -> Result<Option<Backing>, String> {
     let Some(name) = files::text(&node.dir.join("loop/backing_file")) else { return Ok(None) };
     let by_name = behind_name(sysroot, &name);
-    // Asked for a loop device the kernel asks the file system in turn.
+    // A query of a loop device makes the kernel query the file system in turn.
     if matches!(by_name, Some(Backing::File { device, .. }) if is_served(mounts, device)) {
         return Ok(by_name);
     }
@@ -289,14 +289,14 @@ fn backing(sysroot: &Sysroot, node: &Node, mounts: &[Mount]) -> Result<Option<Ba
         _ => Err(std::io::Error::other("it is in another machine's tree")),
     };
     match (asked, by_name) {
-        // It may be detached meanwhile.
+        // It may have been detached meanwhile.
         (Ok(backing), _) => Ok(backing),
         (Err(_), Some(backing)) => Ok(Some(backing)),
         (Err(error), None) => Err(error.to_string()),
     }
 }
 
-/// What a name in `loop/backing_file` leads to. A name of what was removed ends with ` (deleted)`.
+/// Backing for a name in `loop/backing_file`. The name of a removed file ends with ` (deleted)`.
 fn behind_name(sysroot: &Sysroot, name: &str) -> Option<Backing> {
     if let Some(stat) = system::stat(&sysroot.path(name)) {
         return Some(match stat.of_block_device {
@@ -307,21 +307,21 @@ fn behind_name(sysroot: &Sysroot, name: &str) -> Option<Backing> {
     Node::by_source(sysroot, name)?.number().map(Backing::Device)
 }
 
-/// What something stands on, down to disks, and files behind loop devices.
+/// The storage below a device or directory: disks, and files behind loop devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StorageBelow {
     /// Each with a name for people, `sda` or `loop3`.
     pub storage: Vec<(Storage, String)>,
-    /// What could not be followed down to a disk, in words.
+    /// What could not be resolved to a disk, in words.
     pub unknown: Option<String>,
 }
 
 impl StorageBelow {
-    /// Below the block device at `path`. A file behind a loop device is a medium of its own: the disk that holds the file
-    /// is not asked for.
+    /// Storage below the block device at `path`. A file behind a loop device is a medium of its own, so the disk that
+    /// holds the file is not included.
     ///
     /// # Errors
-    /// Where the path cannot be looked at.
+    /// Where the path cannot be inspected.
     pub fn of_device(sysroot: &Sysroot, path: &Path) -> Result<Self, DeviceError> {
         let seen = Seen::at(path)?;
         let mut below = Self::default();
@@ -332,16 +332,16 @@ impl StorageBelow {
         Ok(below)
     }
 
-    /// Below the file system of the directory `path`, with the disks that hold files behind loop devices.
+    /// Storage below the file system of the directory `path`, including disks that hold files behind loop devices.
     ///
     /// # Errors
-    /// Where the path cannot be looked at.
+    /// Where the path cannot be inspected.
     pub fn of_directory(sysroot: &Sysroot, path: &Path) -> Result<Self, DeviceError> {
         let real = std::fs::canonicalize(path).map_err(|error| DeviceError::from_io(path, error))?;
         Ok(Self::of_directory_by_dev(sysroot, &real, Seen::at(&real)?.dev))
     }
 
-    /// The same for a path without links of which `stat` has said that it lies on `dev`.
+    /// The same for a path without links whose `stat` result is the device `dev`.
     #[must_use]
     pub fn of_directory_by_dev(sysroot: &Sysroot, path: &Path, dev: (u32, u32)) -> Self {
         let (devices, mounts) = (Devices::read(sysroot), mounts::read(sysroot));
@@ -354,14 +354,14 @@ impl StorageBelow {
         below
     }
 
-    /// What both stand on.
+    /// Storage that both have in common.
     #[must_use]
     pub fn shared(&self, other: &Self) -> Option<&str> {
         let both = |(storage, _): &&(Storage, String)| other.storage.iter().any(|(theirs, _)| theirs == storage);
         self.storage.iter().find(both).map(|(_, name)| name.as_str())
     }
 
-    /// Goes down from the file system that holds `path`; the files that it lies in where loop devices show them.
+    /// Descends from the file system of `path`. Returns the files that it lies in, if loop devices show them.
     fn file_system(
         &mut self,
         sysroot: &Sysroot,
@@ -408,7 +408,7 @@ impl StorageBelow {
     }
 }
 
-/// The block devices that the file system of `path` lies on.
+/// The block devices below the file system of `path`.
 fn nodes_under(sysroot: &Sysroot, mount: Option<&Mount>, path: &Path, dev: (u32, u32)) -> Vec<Node> {
     if dev.0 != 0 {
         return Node::by_number(sysroot, dev).into_iter().collect();
@@ -419,7 +419,7 @@ fn nodes_under(sysroot: &Sysroot, mount: Option<&Mount>, path: &Path, dev: (u32,
         return nodes.collect();
     }
     let Some(mount) = mount else { return Vec::new() };
-    // bcachefs names all of its devices.
+    // bcachefs lists all of its devices.
     let nodes = mount.source.split(':').filter_map(|source| Node::by_source(sysroot, source));
     match mount.fstype.as_str() {
         "btrfs" => nodes.take(1).flat_map(|node| btrfs_devices(sysroot, node)).collect(),
@@ -427,13 +427,13 @@ fn nodes_under(sysroot: &Sysroot, mount: Option<&Mount>, path: &Path, dev: (u32,
     }
 }
 
-/// File systems in the memory of this machine, or on another one: on none of its disks.
+/// File systems in the memory of this machine, or on another machine: on none of its disks.
 fn is_elsewhere(fstype: &str) -> bool {
     let memory = ["tmpfs", "ramfs", "devtmpfs", "rootfs", "hugetlbfs"];
     memory.contains(&fstype) || NETWORK.contains(&fstype)
 }
 
-/// As sysfs writes it: `8-4-4-4-12` digits.
+/// In the notation of sysfs: `8-4-4-4-12` digits.
 fn uuid(id: &[u8; 16]) -> String {
     let mut text = String::new();
     for (at, byte) in id.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! Below which directory the kernel's trees are read.
+//! The directory below which the kernel's trees are read.
 
 use std::path::{Path, PathBuf};
 
 use crate::system;
 
-/// The directory under which `/sys`, `/proc` and `/dev` are looked for.
+/// The directory that contains `/sys`, `/proc` and `/dev`.
 #[derive(Debug, Clone)]
 pub struct Sysroot {
     root: PathBuf,
@@ -23,10 +23,10 @@ impl Sysroot {
         Self { root: PathBuf::from(system::ROOT) }
     }
 
-    /// A tree laid out as the kernel would, below `root`.
+    /// A tree laid out like that of a kernel, below `root`.
     #[must_use]
     pub fn at(root: &Path) -> Self {
-        // Canonical, because real paths found by following links are compared with it.
+        // Canonical, because real paths from resolved links are compared with it.
         Self { root: std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf()) }
     }
 
@@ -36,7 +36,7 @@ impl Sysroot {
         self.root == Path::new(system::ROOT)
     }
 
-    /// `path` as seen from outside of the root.
+    /// `path` below the root.
     #[must_use]
     pub fn path(&self, path: &str) -> PathBuf {
         self.root.join(path.trim_start_matches('/'))

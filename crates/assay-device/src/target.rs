@@ -1,4 +1,4 @@
-//! The answer of looking at a path.
+//! The result of examining a path.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub enum What {
 }
 
 impl What {
-    /// A directory or a file that has this path, as all systems have them.
+    /// A directory or a file with this path, for all systems.
     pub(crate) fn of(path: &Path, meta: &Metadata) -> Result<Self, DeviceError> {
         match () {
             () if meta.is_dir() => Ok(Self::Directory),
@@ -29,20 +29,19 @@ impl What {
     }
 }
 
-/// What lies under a path, and what a runner has to know about it.
+/// What is under a path, and facts about it that a runner needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetInfo {
     /// The medium as the record keeps it.
     pub medium: Medium,
-    /// Kernel names of the whole devices whose counters prove a measurement: the disk, or the
-    /// array where several disks are joined (a mirror's disks would count each write twice).
-    /// Empty where no block device is visible.
+    /// Kernel names of the whole devices whose counters prove a measurement: the disk, or the array if several disks
+    /// are joined (a mirror's disks would count each write twice). Empty if no block device is visible.
     pub devices: Vec<String>,
     /// Kernel names of the disks at the bottom.
     pub leaves: Vec<String>,
     /// Smallest unit that the device addresses.
     pub logical_block_bytes: Option<u32>,
-    /// Whether the medium can be taken out.
+    /// Whether the medium is removable.
     pub removable: bool,
     /// Whether the mount or the device refuses writes.
     pub read_only: bool,

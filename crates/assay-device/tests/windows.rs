@@ -1,4 +1,4 @@
-//! Directories of assay's own, and what lies under a path, on Windows.
+//! Directories of assay's own, and what is under a path, on Windows.
 #![cfg(windows)]
 
 use std::fs;
@@ -27,7 +27,7 @@ fn cause<T: std::fmt::Debug>(result: Result<T, OwnedError>) -> Cause {
     }
 }
 
-/// A junction needs no rights, a symbolic link does; wine may make neither.
+/// A junction needs no rights, a symbolic link does; wine may create neither.
 fn lead(from: &Path, to: &Path) -> bool {
     let made = Command::new("cmd").args(["/c", "mklink", "/J"]).args([from, to]).output();
     made.is_ok_and(|made| made.status.success()) && fs::symlink_metadata(from).is_ok() || symlink_dir(to, from).is_ok()
@@ -71,7 +71,7 @@ fn a_file_of_the_user_that_is_replaced_keeps_its_attributes() {
     assert_eq!(fs::read(&file).unwrap(), b"two");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
     assert!(parent.is_in_place().unwrap());
-    // By wine ReplaceFileW keeps none, which was seen; tests/windows.sh sets the variable.
+    // In wine, ReplaceFileW keeps no attributes; tests/windows.sh sets the variable.
     if !hidden || std::env::var_os("WINEPREFIX").is_some() {
         println!("SKIP: a_file_of_the_user_that_is_replaced_keeps_its_attributes: wine keeps none");
         return;
@@ -104,7 +104,7 @@ fn what_leads_elsewhere_is_not_followed() {
     fs::create_dir(&precious).unwrap();
     fs::write(precious.join(NAME), "dear").unwrap();
     let link = own.path().join("files");
-    // wine makes links that lead nowhere.
+    // wine creates links that lead nowhere.
     if !lead(&link, &precious) || fs::read(link.join(NAME)).is_err() {
         println!("SKIP: what_leads_elsewhere_is_not_followed: no link can be made here");
         return;
@@ -188,7 +188,7 @@ fn the_machine_and_the_medium_are_told_as_far_as_windows_does() {
     assert_eq!(target.what, What::Directory);
     assert!(target.medium.mount_point.is_some(), "{target:?}");
     println!("{found_host:?}\n{target:?}");
-    // What refuses is an error that names it, and no zero that proves something.
+    // A refusal is an error that names the device, and not a zero that would prove something.
     match ProofMeter::open(&sysroot, &target.devices) {
         Ok(meter) => println!("{:?}", meter.read()),
         Err(error) => println!("{error}"),

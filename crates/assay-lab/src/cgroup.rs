@@ -1,4 +1,4 @@
-//! Limits that the kernel itself keeps: the truth that a measurement is compared with.
+//! Limits that the kernel enforces: the truth that a measurement is compared with.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::command::{Missing, need};
 
-/// Limits of one device; `None` is no limit.
+/// Limits of one device; `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
     /// Read operations per second.
@@ -26,8 +26,8 @@ pub struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes a group that limits the device `number` (`major:minor`), by cgroup v1 `blkio` or
-    /// v2 `io.max`, whichever the host has.
+    /// Makes a group that limits the device `number` (`major:minor`). It uses cgroup v1 `blkio` or v2 `io.max`,
+    /// depending on the host.
     ///
     /// # Errors
     /// [`Missing`] without root or either controller.
@@ -42,10 +42,11 @@ impl Cgroup {
         Ok(group)
     }
 
-    /// Makes a group that may use so many bytes of memory, with what is cached for it; what takes more is killed.
+    /// Makes a group limited to `bytes` of memory, page cache included. The kernel kills a process that exceeds the
+    /// limit.
     ///
     /// # Errors
-    /// [`Missing`] without root or the controller of memory.
+    /// [`Missing`] without root or the memory controller.
     pub fn of_memory(bytes: u64) -> Result<Self, Missing> {
         need(&[])?;
         let (root, limit) = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")]
@@ -60,7 +61,7 @@ impl Cgroup {
         std::fs::create_dir_all(&path).map_err(fail)?;
         let group = Self { path: path.clone() };
         std::fs::write(path.join(limit), bytes.to_string()).map_err(fail)?;
-        // Nothing goes to swap instead.
+        // Swap must not extend the limit.
         let (swap, most) = if root.ends_with("memory") {
             ("memory.memsw.limit_in_bytes", bytes.to_string())
         } else {
@@ -73,11 +74,10 @@ impl Cgroup {
         }
     }
 
-    /// Sets other limits for the device `number`, at once; where a limit is `None`, the old one
-    /// stays.
+    /// Sets other limits for the device `number` at once. Where a limit is `None`, the old one stays.
     ///
     /// # Errors
-    /// [`Missing`] where the kernel refuses.
+    /// [`Missing`] if the kernel refuses.
     pub fn change(&self, number: &str, limits: Limits) -> Result<(), Missing> {
         for (file, line) in settings(number, limits)?.1 {
             let file = self.path.join(file);
@@ -86,7 +86,7 @@ impl Cgroup {
         Ok(())
     }
 
-    /// A command that runs inside the group, from its first instruction on.
+    /// A command that runs inside the group from its first instruction on.
     #[must_use]
     pub fn command<A: AsRef<OsStr>>(&self, program: &Path, arguments: &[A]) -> Command {
         let mut command = Command::new("sh");
@@ -136,7 +136,7 @@ fn settings(number: &str, limits: Limits) -> Result<Settings, Missing> {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // Processes that just ended take a moment to leave.
+        // Processes that just ended leave the group only after a moment.
         for _ in 0..50 {
             if std::fs::remove_dir(&self.path).is_ok() {
                 return;

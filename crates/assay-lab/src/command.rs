@@ -1,11 +1,11 @@
-//! Tools of the host, and what is missing.
+//! Programs of the host, and the error if one is missing.
 
 use std::ffi::OsStr;
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What the lab needs and does not have.
+/// A requirement of the lab that the host lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing(pub String);
 
@@ -15,15 +15,16 @@ impl std::fmt::Display for Missing {
     }
 }
 
-/// Tests of this program that did not run.
+/// Tests of this program that were skipped.
 static SKIPPED: AtomicU32 = AtomicU32::new(0);
 
-/// Says that a test did not run, and why; `make test` counts these lines. The harness shows nothing that a test prints
-/// which passed, and counts it as passed, so that they are written past it and counted when the program ends.
+/// Reports that a test was skipped, and why; `make test` counts these lines. The harness hides the output of a test
+/// that passed, and counts a skipped test as passed. So the lines bypass the harness, and are counted when the program
+/// ends.
 pub fn skip(test: &str, missing: &Missing) {
     let _ = writeln!(std::io::stderr(), "SKIP: {test}: {missing}");
     if SKIPPED.fetch_add(1, Ordering::Relaxed) == 0 {
-        // SAFETY: the function is there as long as the program, and neither unwinds nor takes a lock that an ending
+        // SAFETY: the function exists as long as the program. It does not unwind, and takes no lock that an ending
         // thread may hold for ever: it writes one line.
         unsafe { libc::atexit(count_skips) };
     }
@@ -34,7 +35,7 @@ extern "C" fn count_skips() {
     let _ = writeln!(std::io::stderr(), "skipped, and counted as passed above: {count}");
 }
 
-/// Root, and all of these programs.
+/// Requires root and all of these programs.
 pub(crate) fn need(programs: &[&str]) -> Result<(), Missing> {
     if !rustix::process::geteuid().is_root() {
         return Err(Missing("needs root".to_owned()));
@@ -66,7 +67,7 @@ pub(crate) fn run<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> Result<Str
     }
 }
 
-/// Runs a program whose failure no longer matters, on the way out.
+/// Runs a program during cleanup, where its failure no longer matters.
 pub(crate) fn try_run<A: AsRef<OsStr>>(program: &str, arguments: &[A]) {
     let _ =
         Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();

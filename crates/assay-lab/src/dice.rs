@@ -1,4 +1,4 @@
-//! Random numbers that repeat from run to run.
+//! Random numbers that repeat in every run.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use assay_engine::mix;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A generator that depends on its seed alone.
+/// A generator that depends only on its seed.
 #[derive(Debug, Clone)]
 pub struct Dice(Xoshiro256PlusPlus);
 
@@ -17,30 +17,30 @@ impl Dice {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// A number below `bound`; 0 where `bound` is 0. The high half of a product, whose bias is at
-    /// most `bound` in 2^64.
+    /// Returns a number below `bound`; 0 if `bound` is 0. It is the high half of a product, with a bias of at most
+    /// `bound` in 2^64.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number of `range`; its start where it is empty.
+    /// Returns a number of `range`; its start if the range is empty.
     pub(crate) fn within(&mut self, range: Range<u64>) -> u64 {
         range.start + self.below(range.end.saturating_sub(range.start))
     }
 
-    /// A number of `range` whose logarithm is uniform: each power of two is as likely as another.
+    /// Returns a number of `range` whose logarithm is uniform: all powers of two are equally likely.
     pub(crate) fn log_within(&mut self, range: Range<u64>) -> u64 {
         let (low, high) = ((range.start.max(1) as f64).ln(), (range.end.max(2) as f64).ln());
         let value = (low + self.unit() * (high - low)).exp() as u64;
         value.clamp(range.start, range.end.saturating_sub(1).max(range.start))
     }
 
-    /// A number from 0 up to but not including 1.
+    /// Returns a number from 0 up to but not including 1.
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// From a normal distribution around 0 with deviation 1 (Box and Muller 1958, one of the two).
+    /// Returns a number from the normal distribution with mean 0 and deviation 1 (Box and Muller 1958, one of the two).
     pub fn normal(&mut self) -> f64 {
         // 1 - unit() is never 0, so the logarithm is finite.
         (-2.0 * (1.0 - self.unit()).ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
@@ -55,7 +55,7 @@ impl Dice {
         from[self.below(N as u64) as usize].clone()
     }
 
-    /// One of several, with the odds given beside each.
+    /// Returns one of several values, each with its weight.
     pub(crate) fn weighted<T: Clone, const N: usize>(&mut self, from: &[(u32, T); N]) -> T {
         const { assert!(N > 0) };
         let total: u64 = from.iter().map(|(weight, _)| u64::from(*weight)).sum();
@@ -69,8 +69,8 @@ impl Dice {
         from[N - 1].1.clone()
     }
 
-    /// How many trials of `probability` fail before the next one succeeds: a geometric number, so
-    /// that rare events cost nothing where they do not happen.
+    /// Returns how many trials of `probability` fail before the next success: a geometric number. So rare events cost
+    /// no time where they do not happen.
     pub(crate) fn failures_before(&mut self, probability: f64) -> u64 {
         if probability <= 0.0 {
             return u64::MAX;
@@ -80,8 +80,8 @@ impl Dice {
     }
 }
 
-/// A plain generator for campaigns (splitmix64; Steele, Lea, Flood 2014). Their findings are told by seed, so that the
-/// numbers of a seed never change.
+/// A plain generator for campaigns (splitmix64; Steele, Lea, Flood 2014). Campaigns report findings by seed, so the
+/// numbers of a seed must never change.
 #[derive(Debug, Clone)]
 pub struct SplitMix(u64);
 
@@ -92,30 +92,30 @@ impl SplitMix {
         Self(seed)
     }
 
-    /// A number of 64 bits.
+    /// Returns a number of 64 bits.
     pub fn number(&mut self) -> u64 {
         let number = mix(self.0);
         self.0 = self.0.wrapping_add(GOLDEN);
         number
     }
 
-    /// A number below `bound`; 0 where that is 0.
+    /// Returns a number below `bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.number() % bound.max(1)
     }
 
-    /// An index of something that has `length` parts; 0 where it has none.
+    /// Returns an index of a list with `length` entries; 0 if it is empty.
     pub fn index(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
     }
 
-    /// True once in `times`.
+    /// Returns true once in `times`.
     pub fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 }
 
-/// What splitmix64 adds at each step: 2^64 divided by the golden ratio, made odd.
+/// The increment of splitmix64: 2^64 divided by the golden ratio, made odd.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! A pulled plug.
+//! A device that is unplugged.
 
 use assay_verify::probe::{Device, Fault};
 
-/// Works for a number of operations; the write that meets the end is torn, and nothing works after.
+/// A device that works for a number of operations. The write that meets the end is torn, and every later operation
+/// fails.
 #[derive(Debug, Clone)]
 pub struct Dying<D> {
     inner: D,
@@ -11,7 +12,7 @@ pub struct Dying<D> {
 }
 
 impl<D: Device> Dying<D> {
-    /// Works for `operations` reads and writes.
+    /// A device that works for `operations` reads and writes.
     pub fn new(inner: D, operations: u64) -> Self {
         Self { inner, left: operations, dead: false }
     }
@@ -21,7 +22,7 @@ impl<D: Device> Dying<D> {
         self.inner
     }
 
-    /// Counts one operation; false where the plug is out.
+    /// Counts one operation; returns false if the device is unplugged.
     fn lives(&mut self) -> bool {
         if self.left == 0 {
             return false;

@@ -1,4 +1,4 @@
-//! A block device whose answers a test makes up: a fake card, for the kernel a real one.
+//! A block device whose answers the test supplies: a fake card that the kernel sees as a real one.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -10,7 +10,7 @@ use crate::command::{Missing, need};
 use crate::loop_device::LoopDevice;
 use crate::nbdfuse::NbdFuse;
 
-/// What answers for the device.
+/// The implementation of the device.
 pub trait Backing: Send + 'static {
     /// Announced size in bytes.
     fn bytes(&self) -> u64;
@@ -23,31 +23,31 @@ pub trait Backing: Send + 'static {
     /// Fills `buffer` from `offset`.
     ///
     /// # Errors
-    /// The reader of the device gets `EIO`.
+    /// The reader gets `EIO`.
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
-    /// Takes `data` for `offset`.
+    /// Writes `data` at `offset`.
     ///
     /// # Errors
-    /// The writer to the device gets `EIO`.
+    /// The writer gets `EIO`.
     fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()>;
 
-    /// Makes what was written durable.
+    /// Makes all written data durable.
     ///
     /// # Errors
-    /// Who flushes the device gets `EIO`.
+    /// The caller that flushes gets `EIO`.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// A [`Backing`] served by the NBD protocol from a thread of the test, as a file through nbdfuse,
-/// as a loop device.
+/// A [`Backing`] that a thread of the test serves by the NBD protocol. nbdfuse shows it as a file, and a loop device
+/// shows the file as a block device.
 #[derive(Debug)]
 pub struct FakeCard {
     device: Option<LoopDevice>,
     fuse: Option<NbdFuse>,
-    /// Tells the server, at the next call, that there is nothing more to serve.
+    /// Tells the server at the next connection that there is nothing more to serve.
     ended: Arc<AtomicBool>,
     directory: tempfile::TempDir,
 }
@@ -73,7 +73,7 @@ impl FakeCard {
                 if over.load(Ordering::Acquire) {
                     return;
                 }
-                // A client that goes away ends its connection, nothing else.
+                // A client that leaves ends only its own connection.
                 std::thread::spawn(move || serve(&stream, &backing));
             }
         });
@@ -94,13 +94,13 @@ impl Drop for FakeCard {
     fn drop(&mut self) {
         drop(self.device.take());
         drop(self.fuse.take());
-        // Until then the server keeps the backing, which may be large.
+        // Until here the server keeps the backing, which may be large.
         self.ended.store(true, Ordering::Release);
         let _ = UnixStream::connect(self.directory.path().join("socket"));
     }
 }
 
-// Names and numbers of the NBD protocol, doc/proto.md of NetworkBlockDevice/nbd.
+// Names and numbers of the NBD protocol, from doc/proto.md of NetworkBlockDevice/nbd.
 const NBDMAGIC: &[u8; 8] = b"NBDMAGIC";
 const IHAVEOPT: &[u8; 8] = b"IHAVEOPT";
 const FIXED_NEWSTYLE_AND_NO_ZEROES: u16 = 0b11;
@@ -122,7 +122,7 @@ const FLUSH: u16 = 3;
 const EPERM: u32 = 1;
 const EIO: u32 = 5;
 const EINVAL: u32 = 22;
-/// Longest request that is answered; the kernel and nbdfuse send far shorter ones.
+/// Longest request that is served; the kernel and nbdfuse send far shorter ones.
 const LONGEST: u32 = 32 << 20;
 
 fn take<const N: usize>(mut stream: &UnixStream) -> io::Result<[u8; N]> {
@@ -131,7 +131,7 @@ fn take<const N: usize>(mut stream: &UnixStream) -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// Until the client leaves.
+/// Serves requests until the client leaves.
 fn serve(stream: &UnixStream, backing: &Mutex<dyn Backing>) -> io::Result<()> {
     let lock = || backing.lock().unwrap_or_else(PoisonError::into_inner);
     let bytes = lock().bytes();
@@ -176,7 +176,7 @@ fn serve(stream: &UnixStream, backing: &Mutex<dyn Backing>) -> io::Result<()> {
     }
 }
 
-/// Whether the client goes on to transmission.
+/// Negotiates; returns whether the client starts transmission.
 fn negotiate(stream: &UnixStream, bytes: u64) -> io::Result<bool> {
     let mut out = stream;
     out.write_all(&[&NBDMAGIC[..], IHAVEOPT, &FIXED_NEWSTYLE_AND_NO_ZEROES.to_be_bytes()].concat())?;

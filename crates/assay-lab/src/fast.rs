@@ -1,4 +1,4 @@
-//! Devices so fast that the instrument shows.
+//! Devices so fast that the overhead of the instrument shows.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub struct FastDevice {
 }
 
 impl FastDevice {
-    /// Makes one of `bytes`.
+    /// Makes a device of `bytes`.
     ///
     /// # Errors
     /// [`Missing`] with the reason.
@@ -29,7 +29,7 @@ impl FastDevice {
         Ok(Self { mount, device, directory })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.mount.path()
@@ -48,7 +48,7 @@ impl FastDevice {
     }
 }
 
-/// A bare loop device over memory, filled with random bytes: two tools that read it read the same.
+/// A bare loop device over memory, filled with random bytes, so that two tools read the same content.
 #[derive(Debug)]
 pub struct FilledDevice {
     device: LoopDevice,
@@ -56,7 +56,7 @@ pub struct FilledDevice {
 }
 
 impl FilledDevice {
-    /// Makes one of `bytes`.
+    /// Makes a device of `bytes`.
     ///
     /// # Errors
     /// [`Missing`] with the reason.

@@ -1,4 +1,4 @@
-//! A card that fails when it is told to.
+//! A card that fails on request.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use crate::command::{Missing, need, try_run};
 use crate::loop_device::LoopDevice;
 use crate::mount::Mount;
 
-/// How long an operation takes in milliseconds, so that a repeat does not fill a histogram.
+/// Duration of an operation in milliseconds; it keeps a repeat from filling a histogram.
 const DELAY_MS: u64 = 10;
-/// A server is there, or gone, within this.
+/// A server starts or ends within this time.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a write meets while [`FaultyCard::fail_writes`] holds.
+/// The error of a write while [`FaultyCard::fail_writes`] is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteFault {
     /// `EIO`: the cells are worn out.
@@ -25,13 +25,13 @@ pub enum WriteFault {
     NoSpace,
 }
 
-/// nbdkit with its error and delay filters, as a file through nbdfuse, as a loop device, with ext4
-/// on it.
+/// nbdkit with its error and delay filters. nbdfuse shows it as a file, a loop device shows the file as a block device,
+/// and ext4 lies on it.
 ///
-/// Errors begin and end with a file that nbdkit looks for; the card hangs while nbdkit is stopped.
+/// Errors begin and end with the existence of a file that nbdkit tests. The card hangs while nbdkit is stopped.
 #[derive(Debug)]
 pub struct FaultyCard {
-    // Dropped in order: whatever stands on something else goes first.
+    // Dropped in this order: each layer before the one below it.
     mount: Option<Mount>,
     device: Option<LoopDevice>,
     _fuse: Fuse,
@@ -40,7 +40,7 @@ pub struct FaultyCard {
 }
 
 impl FaultyCard {
-    /// Makes a sound card of `bytes`, whose writes will fail by `fault` once they do.
+    /// Makes a sound card of `bytes`. Its writes fail by `fault` after [`Self::fail_writes`].
     ///
     /// # Errors
     /// [`Missing`] with the reason.
@@ -73,24 +73,24 @@ impl FaultyCard {
         Ok(card)
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.mount.as_ref().map_or(self.directory.path(), Mount::path)
     }
 
-    /// From now on every read fails, or none does.
+    /// Makes every read fail from now on, or none.
     ///
     /// # Errors
-    /// [`Missing`] where the file cannot be made.
+    /// [`Missing`] if the trigger file cannot be made.
     pub fn fail_reads(&self, on: bool) -> Result<(), Missing> {
         self.set("read", on)
     }
 
-    /// From now on every write fails, or none does.
+    /// Makes every write fail from now on, or none.
     ///
     /// # Errors
-    /// [`Missing`] where the file cannot be made.
+    /// [`Missing`] if the trigger file cannot be made.
     pub fn fail_writes(&self, on: bool) -> Result<(), Missing> {
         self.set("write", on)
     }
@@ -101,17 +101,17 @@ impl FaultyCard {
         done.map_err(|e| Missing(format!("{}: {e}", path.display())))
     }
 
-    /// From now on nothing is answered, until [`Self::recover`].
+    /// Stops all answers until [`Self::recover`].
     pub fn hang(&self) {
         self.server.signal(Signal::STOP);
     }
 
-    /// Answers again, also what was asked meanwhile.
+    /// Resumes answers, also to earlier requests.
     pub fn recover(&self) {
         self.server.signal(Signal::CONT);
     }
 
-    /// The reader loses the card: every operation fails at once, and it does not come back.
+    /// Removes the card as a lost reader would: every operation fails at once, for good.
     pub fn lose(&mut self) {
         self.server.end();
     }
@@ -119,7 +119,7 @@ impl FaultyCard {
 
 impl Drop for FaultyCard {
     fn drop(&mut self) {
-        // A file system is unmounted only when what it waits for is answered.
+        // A file system is unmounted only when its pending requests are answered.
         self.recover();
         for what in ["read", "write"] {
             let _ = std::fs::remove_file(trigger(self.directory.path(), what));
@@ -183,7 +183,7 @@ impl Drop for Fuse {
         while Instant::now() < end && matches!(self.process.0.try_wait(), Ok(None)) {
             std::thread::sleep(Duration::from_millis(20));
         }
-        // Killed, it closes /dev/fuse, and the kernel fails all that still waits for an answer.
+        // When nbdfuse is killed, it closes /dev/fuse, and the kernel fails all pending requests.
         self.process.end();
         try_run("fusermount3", &["-u".as_ref(), "-z".as_ref(), self.point.as_os_str()]);
     }

@@ -1,10 +1,10 @@
-//! File systems that a medium is formatted with.
+//! File systems for a medium.
 
 use std::path::Path;
 
 use crate::command::{Missing, need, run};
 
-/// A file system, and with it the driver that mounts it.
+/// A file system, and the driver that mounts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileSystem {
     /// ext2, by the kernel.
@@ -22,14 +22,14 @@ pub enum FileSystem {
 }
 
 impl FileSystem {
-    /// Makes it on `device`.
+    /// Makes the file system on `device`.
     ///
     /// # Errors
-    /// [`Missing`] without root or the programs that make and mount it, or where making it fails.
+    /// [`Missing`] without root, or without the programs that make and mount it, or if making it fails.
     pub(crate) fn make(self, device: &Path) -> Result<(), Missing> {
         let (maker, options, driver): (_, &[&str], _) = match self {
             Self::Ext2 => ("mkfs.ext2", &["-q", "-F", "-m", "0"], "mount"),
-            // Without lazy initialisation nothing writes in the background while a test measures.
+            // Without lazy initialisation the kernel writes nothing in the background while a test measures.
             Self::Ext4 => {
                 let eager = "lazy_itable_init=0,lazy_journal_init=0";
                 ("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", eager], "mount")

@@ -8,7 +8,7 @@ use crate::loop_device::LoopDevice;
 use crate::mount::Mount;
 use crate::nbdfuse::{NbdFuse, wait_for};
 
-/// How slow the card is.
+/// The speed of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bus {
     /// Delay of each read in milliseconds.
@@ -19,8 +19,8 @@ pub struct Bus {
     pub bits_per_second: u64,
 }
 
-/// nbdkit with delay and rate filters, as a file through nbdfuse, as a loop device, with ext4 on
-/// it: random reads take latency plus size by bandwidth, as on a microSD card.
+/// nbdkit with delay and rate filters. nbdfuse shows it as a file, a loop device shows the file as a block device, and
+/// ext4 lies on it. Random reads take latency plus size divided by bandwidth, as on a microSD card.
 #[derive(Debug)]
 pub struct LatencyCard {
     mount: Option<Mount>,
@@ -48,8 +48,8 @@ impl LatencyCard {
         Self::served(bytes, &served)
     }
 
-    /// Makes a card of `bytes` that does one operation after the other, each in the same time: a queue with a constant
-    /// service.
+    /// Makes a card of `bytes` that performs one operation after the other, each in the same time: a queue with a
+    /// constant service time.
     ///
     /// # Errors
     /// [`Missing`] with the reason.
@@ -91,7 +91,7 @@ impl LatencyCard {
         Ok(card)
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.mount.as_ref().map_or(self.directory.path(), Mount::path)

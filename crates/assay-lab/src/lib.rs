@@ -1,26 +1,26 @@
-//! The lab: media made for tests, on a real kernel, set up and torn down safely.
+//! The lab: media made for tests on a real kernel, with safe setup and removal.
 //!
 //! - [`LimitedCard`]: a loop device whose IOPS and bandwidth a control group limits: a card with
 //!   a known truth.
 //! - [`LatencyCard`]: a block device behind nbdkit's delay and rate filters: latency and a bus.
-//! - [`FaultyCard`]: errs or hangs when it is told to.
-//! - [`FakeCard`]: answers as a model in the test does, such as one that lies about its size.
-//!   [`media`] has a model for every kind of medium that lies, errs or fails, which checks also run
-//!   against in memory, by the thousand: [`campaign`].
+//! - [`FaultyCard`]: a card that returns errors or hangs on request.
+//! - [`FakeCard`]: a card that answers like a model in the test, for example one that lies about its size.
+//!   [`media`] has a model for every kind of medium that lies, returns errors or fails. Checks also run against thousands
+//!   of these models in memory: [`campaign`].
 //! - [`independent`]: a second model of media, and attacks, written from the documents alone.
-//! - [`RemovableCard`]: is taken out, shrinks or turns read-only when it is told to.
-//! - [`Dying`]: a plug that is pulled after some operations, over any device of a check.
-//! - [`Cluster`]: nodes with an sshd and a medium each, on a network of their own; [`Slurm`]: daemons of Slurm on one;
+//! - [`RemovableCard`]: a card that is removed, shrinks or turns read-only on request.
+//! - [`Dying`]: a wrapper for any device of a check that is unplugged after some operations.
+//! - [`Cluster`]: nodes with an sshd and a medium each, on their own network; [`Slurm`]: daemons of Slurm on one;
 //!   [`Volume`]: a volume behind a narrow link that all of them share.
-//! - [`fleet`]: records of cards that were never made, of which the truth is known.
-//! - [`people`]: stores as people make them, with their truth, written from the documents alone.
-//! - [`hostile`]: trees of files that somebody prepared to do harm.
+//! - [`fleet`]: records of simulated cards with a known truth.
+//! - [`people`]: stores as users make them, with their truth, written from the documents alone.
+//! - [`hostile`]: trees of files prepared by an attacker.
 //! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
 //!   compare instruments.
 //!
-//! Cards and devices need root. Where something is missing, making one gives a [`Missing`] with the reason, and
-//! the test says so through [`skip`]. Who measures has the lab alone ([`Lab::enter`]): media that share two processors would
-//! measure each other. All others are there beside each other ([`Lab::share`]).
+//! Cards and devices need root. If a requirement is missing, the constructor returns a [`Missing`] with the reason, and
+//! the test reports it through [`skip`]. A test that measures has the lab alone ([`Lab::enter`]), since media on the
+//! same two processors would disturb its measurement. All other tests share the lab ([`Lab::share`]).
 
 pub mod campaign;
 mod cgroup;
@@ -47,7 +47,7 @@ mod processors;
 mod removable;
 mod turn;
 
-/// What was made, or the end of the test that `$test` names, which says why it did not run.
+/// Returns the value that was made, or ends the test named `$test` with a report why it was skipped.
 #[macro_export]
 macro_rules! lab {
     ($test:expr, $made:expr) => {

@@ -9,7 +9,7 @@ use crate::command::Missing;
 use crate::loop_device::LoopDevice;
 use crate::mount::Mount;
 
-/// An ext4 file system on a loop device in memory; commands run through it meet its limits.
+/// An ext4 file system on a loop device in memory. Commands run through it are subject to its limits.
 ///
 /// Fields are dropped in order: the group before the mount, the mount before the device, the
 /// device before its file.
@@ -37,13 +37,13 @@ impl LimitedCard {
         Ok(Self { group, mount, device, _directory: directory })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.mount.path()
     }
 
-    /// The mount, to change it.
+    /// The mount, for changes.
     #[must_use]
     pub fn mount(&self) -> &Mount {
         &self.mount
@@ -55,29 +55,29 @@ impl LimitedCard {
         &self.device
     }
 
-    /// Changes limits while it is in use: a cache that is full, a part that got hot.
+    /// Changes the limits during use: a full cache, or a part that got hot.
     ///
     /// # Errors
-    /// [`Missing`] where the kernel refuses.
+    /// [`Missing`] if the kernel refuses.
     pub fn change(&self, limits: Limits) -> Result<(), Missing> {
         self.group.change(&self.device.number()?, limits)
     }
 
-    /// Limits another card, too, for commands that are run through this one.
+    /// Also limits another card, for commands that are run through this one.
     ///
     /// # Errors
-    /// [`Missing`] where the kernel refuses.
+    /// [`Missing`] if the kernel refuses.
     pub fn limit_too(&self, other: &Self, limits: Limits) -> Result<(), Missing> {
         self.group.change(&other.device.number()?, limits)
     }
 
-    /// A command that the limits apply to.
+    /// A command that is subject to the limits.
     #[must_use]
     pub fn command<A: AsRef<OsStr>>(&self, program: &Path, arguments: &[A]) -> Command {
         self.group.command(program, arguments)
     }
 
-    /// The same command within the limits.
+    /// The same command, subject to the limits.
     #[must_use]
     pub fn limited(&self, command: &Command) -> Command {
         let arguments: Vec<&OsStr> = command.get_args().collect();

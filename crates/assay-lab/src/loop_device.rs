@@ -47,7 +47,7 @@ impl LoopDevice {
     /// `major:minor`.
     ///
     /// # Errors
-    /// [`Missing`] where the kernel does not list the device.
+    /// [`Missing`] if the kernel does not list the device.
     pub fn number(&self) -> Result<String, Missing> {
         let path = Path::new("/sys/class/block").join(self.name()).join("dev");
         std::fs::read_to_string(&path)
@@ -56,8 +56,7 @@ impl LoopDevice {
     }
 }
 
-/// A partition of a loop device that the kernel was told of, taken away when dropped: a loop device that is detached
-/// keeps such a partition.
+/// A partition of a loop device that the kernel knows, removed when dropped: a detached loop device would keep it.
 #[derive(Debug)]
 pub struct LoopPartition {
     device: PathBuf,
@@ -65,10 +64,10 @@ pub struct LoopPartition {
 }
 
 impl LoopPartition {
-    /// Tells the kernel of a partition, in sectors of 512 bytes (addpart(8)). Nothing is written to the device.
+    /// Adds a partition in the kernel, in sectors of 512 bytes (addpart(8)). It writes nothing to the device.
     ///
     /// # Errors
-    /// [`Missing`] without root, `addpart` or `delpart`, or where the kernel refuses.
+    /// [`Missing`] without root, `addpart` or `delpart`, or if the kernel refuses.
     pub fn add(device: &LoopDevice, number: u32, start: u64, sectors: u64) -> Result<Self, Missing> {
         need(&["addpart", "delpart"])?;
         let words = [number.to_string(), start.to_string(), sectors.to_string()];

@@ -1,4 +1,4 @@
-//! A disk for journals that lies in memory: campaigns restore some thousand media, sector by sector.
+//! A disk for journals in memory: campaigns restore some thousand media, sector by sector.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use assay_verify::probe::{Disk, DiskFile};
 
-/// Files in memory, which never fail and are gone with the last handle.
+/// Files in memory. They never fail, and are gone with the last handle.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryDisk(Arc<Mutex<BTreeMap<PathBuf, MemoryFile>>>);
 

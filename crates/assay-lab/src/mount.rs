@@ -11,19 +11,19 @@ use rustix::io::Errno;
 use crate::command::{Missing, need, run, try_run};
 use crate::file_system::FileSystem;
 
-/// A driver that is not in the kernel has mounted within this.
+/// A driver outside of the kernel mounts within this time.
 const MOUNTED_WITHIN: Duration = Duration::from_secs(10);
 
-/// Other mount name spaces, which were made while it was mounted, give a device up within this.
+/// Other mount namespaces that were made during the mount release the device within this time.
 const FREE_WITHIN: Duration = Duration::from_secs(10);
 
-/// A mounted file system, unmounted when dropped. The device is free then.
+/// A mounted file system, unmounted when dropped. Then the device is free.
 #[derive(Debug)]
 pub struct Mount {
     directory: PathBuf,
-    /// What the kernel mounted.
+    /// The device that the kernel mounted.
     device: Option<PathBuf>,
-    /// A driver that ends after it was unmounted.
+    /// A driver that ends after the unmount.
     driver: Option<Child>,
 }
 
@@ -39,7 +39,7 @@ impl Mount {
     /// Makes a file system on `device` and mounts it on `directory`.
     ///
     /// # Errors
-    /// [`Missing`] without root, or where the programs that make or mount it are not there or fail.
+    /// [`Missing`] without root, or if the programs that make or mount it are missing or fail.
     pub fn make(file_system: FileSystem, device: &Path, directory: &Path) -> Result<Self, Missing> {
         file_system.make(device)?;
         match file_system {
@@ -52,7 +52,7 @@ impl Mount {
             ),
             FileSystem::Exfat => {
                 make_directory(directory)?;
-                // It goes to the background when it has mounted, and umount(8) waits for its end.
+                // It moves to the background when it has mounted, and umount(8) waits for its end.
                 run(
                     "mount.exfat-fuse",
                     &["-o".as_ref(), "noatime".as_ref(), device.as_os_str(), directory.as_os_str()],
@@ -81,10 +81,10 @@ impl Mount {
         Ok(Self { directory: directory.to_owned(), device: None, driver: Some(driver) })
     }
 
-    /// Mounts what is on `device`.
+    /// Mounts the file system on `device`.
     ///
     /// # Errors
-    /// [`Missing`] without root or where the kernel refuses.
+    /// [`Missing`] without root, or if the kernel refuses.
     pub fn existing(device: &Path, directory: &Path, options: &str) -> Result<Self, Missing> {
         need(&["mount", "umount"])?;
         make_directory(directory)?;
@@ -92,16 +92,16 @@ impl Mount {
         Ok(Self { directory: directory.to_owned(), device: Some(device.to_owned()), driver: None })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.directory
     }
 
-    /// Mounts it anew with other options, like `ro`.
+    /// Remounts it with other options, for example `ro`.
     ///
     /// # Errors
-    /// [`Missing`] where the kernel refuses.
+    /// [`Missing`] if the kernel refuses.
     pub fn remount(&self, options: &str) -> Result<(), Missing> {
         let options = format!("remount,{options}");
         run("mount", &["-o".as_ref(), options.as_ref(), self.directory.as_os_str()]).map(drop)
@@ -131,8 +131,8 @@ impl Drop for Mount {
     }
 }
 
-/// Waits until nothing has the device mounted. A name space that copied the mount keeps the file system alive, which
-/// writes to the device when that ends.
+/// Waits until the device is mounted nowhere. A namespace that copied the mount keeps the file system alive, and the
+/// file system writes to the device when that namespace ends.
 fn until_free(device: &Path) {
     let start = Instant::now();
     while matches!(open(device, OFlags::RDONLY | OFlags::EXCL, Mode::empty()), Err(Errno::BUSY))

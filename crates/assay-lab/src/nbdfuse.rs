@@ -1,4 +1,4 @@
-//! A file that an NBD server stands behind.
+//! A file that an NBD server backs.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::command::{Missing, try_run};
 
-/// nbdfuse, with the file that it mounts.
+/// The nbdfuse process and the file that it mounts.
 #[derive(Debug)]
 pub(crate) struct NbdFuse {
     process: Child,
@@ -15,7 +15,7 @@ pub(crate) struct NbdFuse {
 }
 
 impl NbdFuse {
-    /// Mounts what the server at `socket` serves, so many bytes, as the file `point`.
+    /// Mounts the `bytes` that the server at `socket` serves as the file `point`.
     pub(crate) fn mount(socket: &Path, point: PathBuf, bytes: u64) -> Result<Self, Missing> {
         File::create(&point).map_err(|e| Missing(format!("{}: {e}", point.display())))?;
         let process = Command::new("nbdfuse")
@@ -47,7 +47,7 @@ impl Drop for NbdFuse {
     }
 }
 
-/// Waits until a program that was started is ready.
+/// Waits until a started program is ready.
 pub(crate) fn wait_for(ready: impl Fn() -> bool, what: &str) -> Result<(), Missing> {
     let start = Instant::now();
     while !ready() {

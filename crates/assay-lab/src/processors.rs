@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Does `work` for each seed, as many at a time as there are processors, and returns what came of them in the order of the
-/// seeds. A panic of `work` is that of the caller, after the others have done what they had begun.
+/// Calls `work` for each seed, as many at a time as there are processors, and returns the results in the order of the
+/// seeds. A panic of `work` becomes that of the caller, after the other threads have finished their calls.
 pub fn on_all_processors<T: Send>(seeds: Range<u64>, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let next = AtomicU64::new(seeds.start);
     let worker = || {

@@ -1,4 +1,4 @@
-//! A card that is taken out, loses capacity or turns read-only while it is used.
+//! A card that is removed, loses capacity or turns read-only during use.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use crate::command::{Missing, run};
 use crate::loop_device::LoopDevice;
 use crate::mount::Mount;
 
-/// Writes in flight when a card is cut are soon over.
+/// Attempts to shorten the file: writes in flight end soon.
 const ATTEMPTS: u32 = 20;
 
-/// A loop device in memory whose size changes under its users, as that of a reader whose card is
-/// taken out; with or without ext4 on it.
+/// A loop device in memory whose size changes during use, like that of a reader whose card is removed; with or without
+/// ext4 on it.
 #[derive(Debug)]
 pub struct RemovableCard {
-    // Dropped in order.
+    // Dropped in this order.
     mount: Option<Mount>,
     device: LoopDevice,
     image: PathBuf,
@@ -48,27 +48,27 @@ impl RemovableCard {
         Ok(Self { mount: None, device, image, _directory: directory })
     }
 
-    /// Where it is mounted; without a file system, its device.
+    /// The mount point, or the device if there is no file system.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.mount.as_ref().map_or(self.device.path(), Mount::path)
     }
 
-    /// Takes the card out: the device is still there and holds nothing.
+    /// Removes the card: the device still exists, with a size of 0.
     ///
     /// # Errors
-    /// [`Missing`] where the kernel refuses.
+    /// [`Missing`] if the kernel refuses.
     pub fn pull(&self) -> Result<(), Missing> {
         self.shorten(0)
     }
 
-    /// Leaves `bytes` of it.
+    /// Shortens the card to `bytes`.
     ///
     /// # Errors
-    /// [`Missing`] where the kernel refuses.
+    /// [`Missing`] if the kernel refuses.
     pub fn shorten(&self, bytes: u64) -> Result<(), Missing> {
         let fail = |e: std::io::Error| Missing(format!("{}: {e}", self.image.display()));
-        // A write that was in flight makes the file longer again, so it is cut until it stays short.
+        // A write in flight extends the file again, so it is cut until it stays short.
         for _ in 0..ATTEMPTS {
             OpenOptions::new().write(true).open(&self.image).and_then(|file| file.set_len(bytes)).map_err(fail)?;
             run("losetup", &["--set-capacity".as_ref(), self.device.path().as_os_str()])?;
@@ -79,16 +79,16 @@ impl RemovableCard {
         Err(Missing(format!("{}: grows again and again", self.image.display())))
     }
 
-    /// Size of the device as the kernel has it, in sectors of 512 bytes.
+    /// Size of the device in the kernel, in sectors of 512 bytes.
     fn sectors(&self) -> u64 {
         let size = Path::new("/sys/block").join(self.device.name()).join("size");
         std::fs::read_to_string(size).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX / 512)
     }
 
-    /// The file system finds itself damaged and turns read-only, as ext4 does on a failing card.
+    /// Makes the file system report an error and turn read-only, as ext4 does on a failing card.
     ///
     /// # Errors
-    /// [`Missing`] where the kernel has no such switch (ext4.rst, `trigger_fs_error`).
+    /// [`Missing`] if the kernel has no such switch (ext4.rst, `trigger_fs_error`).
     pub fn turn_read_only(&self) -> Result<(), Missing> {
         let switch = Path::new("/sys/fs/ext4").join(self.device.name()).join("trigger_fs_error");
         std::fs::write(&switch, "1").map_err(|e| Missing(format!("{}: {e}", switch.display())))

@@ -1,4 +1,4 @@
-//! Who has a lab at a time: one test that measures, or several that do not.
+//! The lock of the lab: one test that measures, or several that do not.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -7,26 +7,26 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::command::Missing;
 
-/// The right to have media; others wait until it is dropped.
+/// The right to have media; other tests wait until it is dropped.
 #[derive(Debug)]
 pub struct Lab {
     _lock: File,
 }
 
 impl Lab {
-    /// Waits for all others: the right to measure media that only the machine limits.
+    /// Waits for all other tests: the right to measure media that only the machine limits.
     ///
     /// # Errors
-    /// [`Missing`] where the lock file cannot be made.
+    /// [`Missing`] if the lock file cannot be made.
     pub fn enter() -> Result<Self, Missing> {
         Self::locked(FlockOperation::LockExclusive)
     }
 
-    /// Waits for whoever measures, and has media beside others: for tests that do not ask how fast a medium is, and for
-    /// media that are slower than the machine, however busy it is.
+    /// Waits for a test that measures, and shares the lab with other tests. It is for tests that do not measure the
+    /// speed of a medium, and for media that are slower than the machine, however busy the machine is.
     ///
     /// # Errors
-    /// [`Missing`] where the lock file cannot be made.
+    /// [`Missing`] if the lock file cannot be made.
     pub fn share() -> Result<Self, Missing> {
         Self::locked(FlockOperation::LockShared)
     }

@@ -15,7 +15,7 @@ fn any(check: impl Fn(&mut ModelMedium, u64) -> CheckResult + Sync) -> Report {
     Campaign::over(population::any, 0..SEEDS).run(check)
 }
 
-/// Knows everything.
+/// A check that knows the truth.
 fn oracle(medium: &mut ModelMedium, _seed: u64) -> CheckResult {
     let truth = Truth::of(medium.spec());
     CheckResult {
@@ -42,13 +42,13 @@ fn who_says_the_same_of_all_is_wrong_where_that_is_not_so() {
     for case in &trusting.cases {
         let expected = match case.truth.class {
             Class::Genuine => Judgement::Right,
-            // They never came to fail, or to the end of their pool.
+            // They never reached the failure or the end of their pool.
             Class::Failing | Class::Thin | Class::Compressing if case.truth.needs.len() == 1 => Judgement::BeyondReach,
             _ => Judgement::Wrong,
         };
         assert_eq!(case.judgement, expected, "{case:?}");
     }
-    // Who admits to see nothing is wrong about what anybody sees.
+    // A check with the least reach is still wrong about faults that every check notices.
     let humble = any(|_, _| CheckResult::of(Found::Genuine, Reach::least()));
     let wrong: BTreeSet<Class> = humble.wrong().map(|case| case.truth.class).collect();
     assert!(wrong.contains(&Class::Limbo) && wrong.contains(&Class::Damaged));

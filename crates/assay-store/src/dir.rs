@@ -1,4 +1,4 @@
-//! Where the store lives.
+//! The data directory of the store.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use crate::system::HOMES;
 /// The data directory: `ASSAY_DATA`, else `$XDG_DATA_HOME/assay`, else `$HOME/.local/share/assay`; on Windows
 /// `ASSAY_DATA`, else `%LOCALAPPDATA%\assay`.
 ///
-/// After the XDG Base Directory Specification 0.8, a relative `XDG_DATA_HOME` is invalid and
-/// passed over. Empty variables count as not set.
+/// According to the XDG Base Directory Specification 0.8, a relative `XDG_DATA_HOME` is invalid and ignored. Empty
+/// variables count as not set.
 ///
 /// # Errors
-/// [`StoreError::NoHome`] where none of them names a directory.
+/// [`StoreError::NoHome`] if none of them names a directory.
 pub fn data_dir(env: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, StoreError> {
     let path = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(own) = path("ASSAY_DATA") {

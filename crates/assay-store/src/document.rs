@@ -1,4 +1,4 @@
-//! The document of a record: read, judged, and the columns drawn from it.
+//! The document of a record: reads and validates it, and derives the store's columns.
 
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Record, SCHEMA_MAJOR, schema_major};
@@ -12,10 +12,10 @@ use crate::error::StoreError;
 use crate::id::is_id;
 use crate::owner::{Owner, OwnerState};
 
-/// Largest document taken from elsewhere: a week of one-second samples and three sensors is half of it.
+/// Largest document that is accepted from elsewhere. A week of one-second samples and three sensors is half of it.
 pub(crate) const LARGEST: usize = 256 << 20;
 
-/// Refuses what is too large to be a record.
+/// Refuses a document that is too large for a record.
 pub(crate) fn bounded(json: &str) -> Result<(), StoreError> {
     if json.len() > LARGEST {
         let reason = format!("larger than {}", assay_core::units::Bytes(LARGEST as u64));
@@ -24,12 +24,12 @@ pub(crate) fn bounded(json: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether a text is JSON at all.
+/// Whether a text is valid JSON.
 pub(crate) fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// The field of a document that every version has.
+/// The field that documents of every version have.
 #[derive(Deserialize)]
 struct Versioned {
     schema: String,
@@ -41,7 +41,7 @@ struct Versioned {
 /// [`StoreError::NotARecord`] or [`StoreError::NewerRecord`].
 pub fn read(json: &str) -> Result<Record, StoreError> {
     let no = |reason: String| StoreError::NotARecord { reason };
-    // The version first: what else a newer major version holds is not for this reader to judge.
+    // The version comes first: this reader cannot judge the other content of a newer major version.
     let version = match serde_json::from_str::<Versioned>(json) {
         Ok(Versioned { schema }) => schema,
         Err(error) if error.is_data() && is_json(json) => {
@@ -59,12 +59,12 @@ pub fn read(json: &str) -> Result<Record, StoreError> {
     Record::from_json(json).map_err(|error| no(error.to_string()))
 }
 
-/// How far a record is, to tell the newer of two states of one run: its time, and whether it is over.
+/// Progress of a record, to find the newer of two states of one run: its elapsed time, and whether it is over.
 pub(crate) fn progress(record: &Record) -> (u64, bool) {
     (record.settings.elapsed_ns, record.outcome != Outcome::Running)
 }
 
-/// What is kept of a record beside its document, to find and list it.
+/// Columns that are stored beside a record's document, to find and list it.
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) created_us: i64,
@@ -75,7 +75,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Draws them from a record whose id and time are sound.
+    /// Derives them from a record with a valid id and time.
     pub(crate) fn of(record: &Record) -> Result<Self, StoreError> {
         let no = |reason: String| StoreError::NotARecord { reason };
         if !is_id(&record.id) {
@@ -93,7 +93,7 @@ impl Columns {
         })
     }
 
-    /// All that the store draws from the record, to see whether it has changed.
+    /// Everything that the store derives from the record, to detect changes.
     pub(crate) fn head(&self, record: &Record) -> Value {
         serde_json::json!([
             self.created_us,
@@ -112,8 +112,8 @@ impl Columns {
     }
 }
 
-/// When a record was made, in microseconds since 1970. Of an imported one that may be unknown: it is then older than all
-/// others.
+/// When a record was made, in microseconds since 1970. For an imported record it may be unknown; it then sorts before
+/// all others.
 fn created_us(record: &Record) -> Result<i64, String> {
     if record.created.is_empty() && record.source.is_some() {
         return Ok(0);
@@ -129,7 +129,7 @@ pub(crate) fn to_json<T: Serialize>(thing: &T) -> Result<String, String> {
     serde_json::to_string(thing).map_err(|error| error.to_string())
 }
 
-/// The name under which a variant is stored.
+/// The stored name of a variant.
 pub(crate) fn name<T: Serialize>(variant: &T) -> Result<String, String> {
     match serde_json::to_value(variant) {
         Ok(Value::String(name)) => Ok(name),
@@ -143,7 +143,7 @@ pub(crate) fn variant<T: DeserializeOwned>(name: &str) -> Option<T> {
     serde_json::from_value(Value::String(name.to_owned())).ok()
 }
 
-/// A stored outcome; one of a newer version is at least no success.
+/// A stored outcome. An unknown one of a newer version counts as a failure.
 pub(crate) fn outcome(json: &str) -> Outcome {
     serde_json::from_str(json).unwrap_or_else(|_| Outcome::Failed {
         failure: RunFailure::Other,
@@ -154,7 +154,7 @@ pub(crate) fn outcome(json: &str) -> Outcome {
     })
 }
 
-/// How a run ended of which only the last saved record is left.
+/// The outcome of a run that left only its last saved record.
 pub(crate) fn abandoned(record: &Record, owner: &Owner, life: OwnerState) -> Outcome {
     let last_sample =
         record.measurements.iter().flat_map(|m| &m.repeats).flat_map(|r| &r.samples).map(|s| s.t_ns).max();

@@ -1,4 +1,4 @@
-//! What can go wrong with the store, each with what, where and the mend in one line.
+//! Errors of the store: each says what failed, where, and the remedy, in one line.
 
 use std::path::{Path, PathBuf};
 
@@ -6,23 +6,23 @@ use assay_core::exit::Exit;
 use assay_core::medium::KindError;
 use assay_core::text::{harmless, label, quoted};
 
-/// Why the store could not do what was asked.
+/// Why the store could not do what was requested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// No variable names a place.
+    /// No variable names a directory.
     #[error("no place for the store: HOME is not set to an absolute path; set ASSAY_DATA to a directory")]
     NoHome,
     /// The data directory, or something above it, is not a directory.
     #[error("{} is not a directory; move it away or set ASSAY_DATA to a directory", shown(.path))]
     NotADirectory {
-        /// What stands in the way.
+        /// The path that is not a directory.
         path: PathBuf,
     },
     /// `assay.sqlite` is a directory, a pipe or a device.
     #[error("{} is not a regular file; move it away or set ASSAY_DATA to another directory", shown(.path))]
     NotAFile {
-        /// What stands in the way.
+        /// The path that is not a regular file.
         path: PathBuf,
     },
     /// The system refuses access.
@@ -30,19 +30,19 @@ pub enum StoreError {
     Permission {
         /// `read`, `write`, `create`.
         action: &'static str,
-        /// Which file or directory.
+        /// The file or directory.
         path: PathBuf,
     },
-    /// It can be read, not written.
+    /// It can be read but not written.
     #[error(
         "{} cannot be written: it or its file system is read-only; mount it read-write, or set ASSAY_DATA to a writable directory",
         shown(.path)
     )]
     ReadOnly {
-        /// Which file or directory.
+        /// The file or directory.
         path: PathBuf,
     },
-    /// A killed run left a log that only a writer can read in.
+    /// A killed run left a log that only a writer can replay.
     #[error(
         "{} has a log that cannot be read in, because its directory is read-only; copy the directory to a writable place and set ASSAY_DATA to the copy",
         shown(.path)
@@ -57,13 +57,13 @@ pub enum StoreError {
         /// The store.
         path: PathBuf,
     },
-    /// Somebody else holds the store.
+    /// Another process holds the store.
     #[error("{} is locked by another process; wait for it or end it (fuser {} names it)", shown(.path), shown(.path))]
     Locked {
         /// The store.
         path: PathBuf,
     },
-    /// The file is no database, or a broken one. It is never changed or removed.
+    /// The file is no database, or a damaged one. It is never changed or removed.
     #[error(
         "{} is damaged ({}); move it away together with its -wal and -shm files, and the next run starts a new one (docs/store.md tells how to recover records)",
         shown(.path),
@@ -84,18 +84,18 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// The file has other names too. A log belongs to one name, so what is written by one name and by another is lost.
+    /// The file has other names too. A log belongs to one name, so data written through different names is lost.
     #[error(
         "{} has {names} names (hard links), so writing to it would lose records; remove the other names, or put a copy of the file in its place (docs/store.md tells how)",
         shown(.path)
     )]
     Linked {
-        /// The store, or a file beside it that belongs to it.
+        /// The store, or another file of it.
         path: PathBuf,
-        /// How many names it has.
+        /// Number of its names.
         names: u64,
     },
-    /// A store of assay with tables or columns that assay does not make. None of it is read.
+    /// A store of assay with tables or columns that assay does not create. Nothing in it is read.
     #[error(
         "{} has tables, columns or indexes that assay does not make, and is not read; move it away or set ASSAY_DATA to another directory",
         shown(.path)
@@ -104,7 +104,7 @@ pub enum StoreError {
         /// The store.
         path: PathBuf,
     },
-    /// Reading takes longer than any store of its size does.
+    /// Reading takes longer than for any valid store of its size.
     #[error("{} takes too long to be read, as no sound store of its size does; leave it out", shown(.path))]
     TooSlow {
         /// The store.
@@ -120,7 +120,7 @@ pub enum StoreError {
         /// Newest version known here.
         known: i64,
     },
-    /// Written by an older assay, and it cannot be brought up to date.
+    /// Written by an older assay, and it cannot be migrated.
     #[error(
         "{} has the old store version {found} and is read-only, so it cannot be brought up to date; copy its directory to a writable place and set ASSAY_DATA to the copy",
         shown(.path)
@@ -140,11 +140,11 @@ pub enum StoreError {
     /// Any other answer of the operating system.
     #[error("cannot {action} {}: {source}; check the file system that holds it", shown(.path))]
     Io {
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Any other answer of SQLite.
@@ -155,7 +155,7 @@ pub enum StoreError {
         /// In SQLite's own words.
         detail: String,
     },
-    /// A stored document that this version cannot read.
+    /// A stored document of a version that this version cannot read.
     #[error("record {} in {} cannot be read: {}; use the version of assay that wrote it", shortened(.id), shown(.path), shortened(.reason))]
     Unreadable {
         /// Which record.
@@ -165,7 +165,7 @@ pub enum StoreError {
         /// Why.
         reason: String,
     },
-    /// A document that is no record.
+    /// A document that is not a record.
     #[error("not a record of assay: {}", shortened(.reason))]
     NotARecord {
         /// Why.
@@ -179,50 +179,50 @@ pub enum StoreError {
         /// Major version read here.
         known: u32,
     },
-    /// Another document stands under the same id.
+    /// Another document has the same id.
     #[error("record {id} is in the store already, with other content; remove that first (assay rm {id})")]
     Conflict {
         /// Which record.
         id: String,
     },
-    /// The run that makes the record goes on.
+    /// The run that makes the record is still running.
     #[error("record {id} is being measured by process {pid}; stop that run first")]
     StillRunning {
         /// Which record.
         id: String,
-        /// By which process.
+        /// Process number of the run.
         pid: u32,
     },
     /// No record has this id.
     #[error("no record {} in the store; `assay list` shows what there is", quoted(.query))]
     UnknownId {
-        /// What was asked for.
+        /// The query.
         query: String,
     },
-    /// Several records begin like this.
+    /// Several ids begin like this.
     #[error("{} is the beginning of several records: {}; write one more character", quoted(.query), some_of(.candidates))]
     Ambiguous {
-        /// What was asked for.
+        /// The query.
         query: String,
-        /// Ids that begin so, oldest first.
+        /// Matching ids, oldest first.
         candidates: Vec<String>,
     },
-    /// Fewer records than `last~N` counts back.
+    /// The store has fewer records than `last~N` counts back.
     #[error(
         "no record {}: the store holds {}; `assay list` shows them",
         quoted(.query),
         assay_core::units::counted(usize::try_from(*.held).unwrap_or(usize::MAX), "record")
     )]
     NotSoMany {
-        /// What was asked for.
+        /// The query.
         query: String,
-        /// How many there are.
+        /// Number of records.
         held: u64,
     },
-    /// Nothing has this label or property.
+    /// No record has this label or property.
     #[error("no record matches {}; `assay list` shows what there is", quoted(.query))]
     NoMatch {
-        /// What was asked for.
+        /// The query.
         query: String,
     },
     /// A query names a kind that no medium can have.
@@ -231,15 +231,15 @@ pub enum StoreError {
     /// Not a query.
     #[error("{} is no query: {reason}; write an id, last, last~2, all, or key=value like model=Ultra", quoted(.query))]
     BadQuery {
-        /// What was asked for.
+        /// The query.
         query: String,
-        /// Why it is none.
+        /// Why it is invalid.
         reason: &'static str,
     },
 }
 
 impl StoreError {
-    /// The exit code that this error ends the command with.
+    /// The exit code for this error.
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self {
@@ -258,12 +258,12 @@ impl StoreError {
     }
 }
 
-/// A path for one line on a terminal.
+/// A path, safe for one line on a terminal.
 fn shown(path: &Path) -> String {
     harmless(&path.display().to_string())
 }
 
-/// What a reader says, which repeats words of the document.
+/// The message of a parser, shortened because it repeats text of the document.
 fn shortened(reason: &str) -> String {
     label(reason, 300).unwrap_or_default()
 }

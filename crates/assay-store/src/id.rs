@@ -10,26 +10,26 @@ pub(crate) use crate::system::random;
 
 /// 2025-01-01 00:00 UTC in seconds since 1970: 25 bits of minutes from there last until 2088.
 const EPOCH_SECONDS: u64 = 1_735_689_600;
-/// Digits of time, and as many of chance: 2 × 25 bits.
+/// Digits of time, and as many random digits: 2 × 25 bits.
 const HALF: u32 = 5;
-/// Longest id that is taken from elsewhere.
+/// Longest id that is accepted from elsewhere.
 const LONGEST: usize = 64;
 
-/// A new id: five digits of the minute, five of chance.
+/// A new id: five digits of the minute, five random digits.
 #[must_use]
 pub fn new_id() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut bytes = [0u8; 8];
     let chance = match random(&mut bytes) {
         Ok(()) => u64::from_le_bytes(bytes),
-        // Only kernels before 3.17 get here; the hasher of the standard library is seeded by chance too.
+        // Only kernels before 3.17 get here; the hasher of the standard library is seeded randomly too.
         Err(_) => RandomState::new().hash_one((seconds, std::process::id())),
     };
     id_of(seconds, chance)
 }
 
 fn id_of(seconds: u64, chance: u64) -> String {
-    // A board without a battery may believe in 1970: all such ids begin with 00000.
+    // A board without a battery may have its clock in 1970: all such ids begin with 00000.
     let minutes = seconds.saturating_sub(EPOCH_SECONDS) / 60;
     let mut id = String::with_capacity(2 * HALF as usize);
     for part in [minutes, chance] {
@@ -40,8 +40,8 @@ fn id_of(seconds: u64, chance: u64) -> String {
     id
 }
 
-/// Whether an id that came from elsewhere is safe to type, to name a file after and to tell from
-/// a query: letters, digits, `-` and `_`, not starting like a flag, and no word of the queries.
+/// Whether an id from elsewhere is safe to type, usable as a file name and distinct from a query: letters, digits, `-`
+/// and `_`, not starting like a flag, and no keyword of queries.
 pub(crate) fn is_id(text: &str) -> bool {
     text.len() <= LONGEST
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -49,7 +49,7 @@ pub(crate) fn is_id(text: &str) -> bool {
         && !["all", "last"].contains(&text)
 }
 
-/// What somebody meant who typed an id by hand: Crockford reads i and l as 1, o as 0.
+/// Corrects an id typed by hand: Crockford's base 32 reads i and l as 1, and o as 0.
 pub(crate) fn as_meant(typed: &str) -> String {
     typed
         .chars()

@@ -11,8 +11,8 @@ use crate::spool::{Disk, Files, Spool};
 use crate::sqlite::SqliteStore;
 use crate::store::{RunState, Store};
 
-/// A repeat under way is put into the spool again when this share of what the spool has seen of it
-/// is new: each file holds all of it, and so their sum is at most 17 times the last.
+/// A running repeat is spooled again when this share of it, as a divisor, is new since the last file. Each file holds
+/// all of it, so the sum of all files is at most 17 times the last one.
 const NEW_SHARE: u64 = 16;
 
 /// Where a record is now.
@@ -20,9 +20,9 @@ const NEW_SHARE: u64 = 16;
 pub enum Kept {
     /// In the store.
     Stored,
-    /// In the spool, because of what the store answered; the next command takes it in.
+    /// In the spool, because of the store's error; the next command takes it in.
     Spooled(StoreError),
-    /// Nowhere: what the store answered, and what the spool did.
+    /// Nowhere: the error of the store, and the error of the spool.
     Nowhere(StoreError, StoreError),
 }
 
@@ -31,7 +31,7 @@ pub enum Kept {
 pub struct Keeper<F = Disk> {
     store: Option<SqliteStore>,
     spool: Spool<F>,
-    /// What the spool has: repeats that are over, and the time of the first and the last file.
+    /// State of the spool: number of finished repeats, and the times of the first and the last file.
     spooled: Option<Spooled>,
 }
 
@@ -43,11 +43,10 @@ struct Spooled {
 }
 
 impl Keeper {
-    /// Opens the store in `dir`. One that is locked is opened later, and the spool takes the record
-    /// until then.
+    /// Opens the store in `dir`. A locked store is opened later, and the spool takes the record until then.
     ///
     /// # Errors
-    /// As [`SqliteStore::open`], but [`StoreError::Locked`].
+    /// As [`SqliteStore::open`], except for [`StoreError::Locked`].
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         let store = match SqliteStore::open(dir) {
             Ok(store) => Some(store),
@@ -59,7 +58,7 @@ impl Keeper {
 }
 
 impl<F: Files> Keeper<F> {
-    /// A store and a spool; no store where it could not be opened.
+    /// With a store and a spool; `None` if the store could not be opened.
     pub fn with(store: Option<SqliteStore>, spool: Spool<F>) -> Self {
         Self { store, spool, spooled: None }
     }
@@ -69,24 +68,24 @@ impl<F: Files> Keeper<F> {
         self.store.as_mut()
     }
 
-    /// Where the spool is.
+    /// Path of the spool.
     #[must_use]
     pub fn spool(&self) -> &Path {
         self.spool.path()
     }
 
-    /// The files behind the spool.
+    /// The files of the spool.
     pub fn spool_files(&mut self) -> &mut F {
         self.spool.files()
     }
 
-    /// Removes what the spool has of a record that is no longer wanted.
+    /// Removes the spooled state of a record that is no longer needed.
     pub fn drop_spooled(&mut self, id: &str) {
         self.spool.forget(id);
         self.spooled = None;
     }
 
-    /// Keeps a record; waits at most so long for others at the store.
+    /// Keeps a record. Waits at most `busy_timeout` for other processes at the store.
     pub fn keep(&mut self, record: &Record, run: RunState<'_>, busy_timeout: Duration) -> Kept {
         let refused = match self.save(record, run, busy_timeout) {
             Ok(()) => {
@@ -119,7 +118,7 @@ impl<F: Files> Keeper<F> {
         store.save(record, run)
     }
 
-    /// Whether the spool has all but a little of the repeat under way.
+    /// Whether the spool already has almost all of the running repeat.
     fn can_wait(&self, record: &Record) -> bool {
         let Some(Spooled { over, first_ns, last_ns }) = self.spooled else { return false };
         let now = record.settings.elapsed_ns;

@@ -1,7 +1,7 @@
 //! Records on disk: one trait, and SQLite in the XDG data directory behind it.
 //!
-//! A run saves its record when it starts, after every repeat and at the end, so a killed run
-//! loses the repeat under way and nothing else. See `docs/store.md`.
+//! A run saves its record when it starts, after every repeat and at the end, so a killed run loses only the running
+//! repeat. See `docs/store.md`.
 
 mod dir;
 mod document;

@@ -1,5 +1,5 @@
-//! What a condition of a query asks of a record: of the rows of the store in SQL, and of a record at hand. Both stand
-//! here, so that they mean the same; `tests/it/matching.rs` compares them.
+//! Conditions of a query, applied to rows of the store in SQL and to records in memory. Both are here, so that they
+//! mean the same; `tests/it/matching.rs` compares them.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,13 +10,12 @@ use crate::document::name;
 use crate::error::StoreError;
 use crate::query::{Condition, Pattern, Property, conditions};
 
-/// Conditions on records that are at hand: the `key=value` of a query, which mean of them what they mean of records of a
-/// store.
+/// Conditions on records in memory: the `key=value` of a query, with the same meaning as for records of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms<'q>(Vec<Condition<'q>>);
 
 impl<'q> Terms<'q> {
-    /// Reads them as a query of a store is read.
+    /// Parses them like a query of a store.
     ///
     /// # Errors
     /// [`StoreError::BadQuery`].
@@ -24,42 +23,42 @@ impl<'q> Terms<'q> {
         conditions(text.trim()).map(Self)
     }
 
-    /// A key or value that no record has, if a record has one of nearly the same letters.
+    /// A key or value that no record has, if a record has a similar one.
     #[must_use]
     pub fn misspelt<'r>(&self, records: impl Iterator<Item = &'r Record> + Clone) -> Option<Misspelt> {
         let values = |condition: &Condition<'_>| {
             Ok(records.clone().flat_map(|record| said(condition, record)).map(Cow::into_owned).collect())
         };
         let keys = || Ok(records.clone().flat_map(|record| record.labels.keys().cloned()).collect());
-        // Records at hand give no error.
+        // Records in memory give no error.
         misspelt(&self.0, values, keys).unwrap_or_default()
     }
 
-    /// Whether a record keeps all of them.
+    /// Whether a record meets all of them.
     #[must_use]
     pub fn hold(&self, record: &Record) -> bool {
         self.0.iter().all(|condition| holds(condition, record))
     }
 }
 
-/// A key or value of a query that no record has, and the nearest one that a record has.
+/// A key or value of a query that no record has, and the most similar one of a record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no record has {asked}; the nearest is {nearest}")]
 pub struct Misspelt {
-    /// `key=value`, or `key=` of a misspelt key.
+    /// `key=value`, or `key=` for a misspelt key.
     pub asked: String,
-    /// The nearest `key=value`, or `key=`.
+    /// The most similar `key=value`, or `key=`.
     pub nearest: String,
 }
 
-/// Values of fewer letters are too short to tell a misspelt one from another one.
+/// Values with fewer letters are too short to distinguish a misspelling from another value.
 const LEAST_LETTERS: usize = 4;
-/// Likeness from which on one text counts as a misspelling of another: 1 less the number of wrong, missing, added or swapped
-/// letters by the length (Damerau-Levenshtein). One letter of four may be wrong, or two of ten.
+/// Similarity from which on a text counts as a misspelling of another: 1 minus the number of wrong, missing, added or
+/// swapped letters divided by the length (Damerau-Levenshtein). One letter of four may be wrong, or two of ten.
 const ALIKE: f64 = 0.75;
 
-/// The first misspelt key or value of some conditions. `values` gives all texts that records have for a condition, `keys` all keys
-/// of their labels.
+/// The first misspelt key or value of some conditions. `values` returns all texts of records for a condition, `keys`
+/// all keys of their labels.
 ///
 /// # Errors
 /// Those of `values` and `keys`.
@@ -93,7 +92,8 @@ pub(crate) fn misspelt(
     Ok(None)
 }
 
-/// The known text that is most like the one asked for. Other digits mean another thing, as in `32GB` and `64GB` or in two dates.
+/// The known text that is most similar to the given one. Different digits mean a different thing, as in `32GB` and
+/// `64GB` or in two dates.
 fn nearest<'v>(asked: &str, known: &'v BTreeSet<String>) -> Option<&'v str> {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     let (letters, number) = (asked.to_ascii_lowercase(), digits(asked));
@@ -107,7 +107,8 @@ fn nearest<'v>(asked: &str, known: &'v BTreeSet<String>) -> Option<&'v str> {
     near.filter(|(alike, _)| *alike >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
 }
 
-/// Likeness of two texts. Of as many words that of the least alike pair counts: `PRO Plus` is not `EVO Plus` misspelt.
+/// Similarity of two texts. With equally many words, the least similar pair counts: `PRO Plus` is not a misspelt `EVO
+/// Plus`.
 fn likeness(one: &str, other: &str) -> f64 {
     let (a, b): (Vec<&str>, Vec<&str>) = (one.split_whitespace().collect(), other.split_whitespace().collect());
     if a.len() != b.len() {
@@ -116,7 +117,7 @@ fn likeness(one: &str, other: &str) -> f64 {
     a.iter().zip(&b).map(|(a, b)| strsim::normalized_damerau_levenshtein(a, b)).fold(1.0, f64::min)
 }
 
-/// What the store knows of a record beside its labels, in a column of its own.
+/// A property of a record that has its own column in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Product,
@@ -139,7 +140,7 @@ impl Column {
         }
     }
 
-    /// What stands there of a record.
+    /// The value of the column for a record.
     fn of(self, record: &Record) -> Option<Cow<'_, str>> {
         match self {
             Self::Product => record.medium.model.as_deref().map(Cow::from),
@@ -164,7 +165,7 @@ impl<'q> Property<'q> {
         }
     }
 
-    /// The label of the user that says it, and the columns that do.
+    /// The user's label with this property, and the columns with it.
     fn said_by(self) -> (Option<&'q str>, &'static [Column]) {
         match self {
             Property::Model => (Some("model"), &[Column::Product, Column::Title]),
@@ -177,7 +178,7 @@ impl<'q> Property<'q> {
     }
 }
 
-/// A condition in SQL, and the texts that stand in it for `?`, in their order.
+/// A condition in SQL. Its values for `?` are appended to `values`, in order.
 pub(crate) fn sql(condition: &Condition<'_>, values: &mut Vec<String>) -> String {
     let (label, columns) = condition.property.said_by();
     let mut any = Vec::new();
@@ -188,7 +189,7 @@ pub(crate) fn sql(condition: &Condition<'_>, values: &mut Vec<String>) -> String
             values.extend([key.to_owned(), value.clone()]);
         }
         for column in columns {
-            // A serial number of blanks or zeros is none: it would make one unit of many.
+            // A serial number of blanks or zeros does not count: it would make one unit of many.
             let known = if *column == Column::Unit { " AND trim(unit, ' 0') <> ''" } else { "" };
             any.push(format!("({} {compared}{known})", column.name()));
             values.push(value.clone());
@@ -197,12 +198,12 @@ pub(crate) fn sql(condition: &Condition<'_>, values: &mut Vec<String>) -> String
     format!("({})", any.join(" OR "))
 }
 
-/// Whether a record at hand keeps a condition.
+/// Whether a record in memory meets a condition.
 fn holds(condition: &Condition<'_>, record: &Record) -> bool {
     said(condition, record).any(|text| condition.values.iter().any(|pattern| pattern.fits(&text)))
 }
 
-/// What a record says of what a condition asks for.
+/// The values of a record that a condition applies to.
 fn said<'r>(condition: &Condition<'_>, record: &'r Record) -> impl Iterator<Item = Cow<'r, str>> {
     let (label, columns) = condition.property.said_by();
     let label = label.and_then(|key| record.labels.get(key)).map(|text| Cow::from(text.as_str()));
@@ -213,7 +214,7 @@ fn said<'r>(condition: &Condition<'_>, record: &'r Record) -> impl Iterator<Item
     label.into_iter().chain(columns)
 }
 
-/// The texts that records of the store say of what a condition asks for, in SQL with one `?` for the key of a label.
+/// SQL for the values of stored records that a condition applies to, and the key of the label that has them too.
 pub(crate) fn sql_of_values<'q>(condition: &Condition<'q>) -> (Vec<String>, Option<&'q str>) {
     let (label, columns) = condition.property.said_by();
     let columns =
@@ -222,8 +223,8 @@ pub(crate) fn sql_of_values<'q>(condition: &Condition<'q>) -> (Vec<String>, Opti
 }
 
 impl Pattern<'_> {
-    /// The comparison in SQL, and what stands in it for `?`: the value itself, or a pattern of `LIKE`, in which `%` and
-    /// `_` are wildcards, and which is told by `\` that they are none here. Both know ASCII letters in any case.
+    /// The comparison in SQL, and its value for `?`: the value itself, or a `LIKE` pattern. In a pattern `%` and `_`
+    /// are wildcards, so `\` escapes them. Both ignore the case of ASCII letters.
     fn sql(&self) -> (&'static str, String) {
         match self {
             Self::Whole(value) => ("= ? COLLATE NOCASE", (*value).to_owned()),
@@ -241,7 +242,7 @@ impl Pattern<'_> {
         }
     }
 
-    /// The same of a text at hand.
+    /// The same comparison for a text in memory.
     fn fits(&self, text: &str) -> bool {
         match self {
             Self::Whole(value) => text.eq_ignore_ascii_case(value),
@@ -252,7 +253,7 @@ impl Pattern<'_> {
                 let Some(mut rest) = text.strip_prefix(first).and_then(|rest| rest.strip_suffix(last)) else {
                     return false;
                 };
-                // Each where it comes first: what is left for those behind it is the most there can be.
+                // Each part is matched where it occurs first, which leaves the most text for the parts after it.
                 between.iter().all(|part| {
                     let found = rest.find(part);
                     rest = found.map_or("", |at| &rest[at + part.len()..]);

@@ -1,9 +1,9 @@
-//! An observation: a record without what grows, for the answers about many records.
+//! An observation: a record without the parts that grow, for results about many records.
 //!
-//! Samples, readings of sensors and histograms make a document of megabytes; a list, a ranking, a comparison, a plan
-//! and advice read none of them. What they read stands in three texts beside the document, drawn from it when it is
-//! saved. [`Head::of`], [`repeats_of`] and [`latencies_of`] say what is kept; the rest of a record that is read back is
-//! empty. A change of what is kept takes a new version of the store, as older observations lack it.
+//! Samples, sensor readings and histograms make a document of megabytes. A list, a ranking, a comparison, a plan and
+//! advice need none of them. What they need is in three texts beside the document, derived from it when it is saved.
+//! [`Head::of`], [`repeats_of`] and [`latencies_of`] define what is kept; the rest of a record that is read back is
+//! empty. Changing what is kept needs a new version of the store, since older observations lack it.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::to_json;
 
-/// How much of the records is wanted: each holds what those before it hold.
+/// How much of a record is read. Each level includes the ones before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// Everything but repeats: what a list shows.
+    /// Everything except repeats: enough for a list.
     Estimates,
     /// The rates of each repeat.
     Repeats,
@@ -41,7 +41,7 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    /// Draws it from a record.
+    /// Derives it from a record.
     pub(crate) fn of(record: &Record) -> Result<Self, String> {
         Ok(Self {
             head: to_json(&Head::of(record))?,
@@ -50,8 +50,8 @@ impl Observation {
         })
     }
 
-    /// The record of which it was drawn, without what that left out; `None` where its texts are spoilt. Workloads that
-    /// are among the `known` are shared with the records that they are from.
+    /// The record that it was derived from, without the parts that were left out; `None` if its texts are damaged.
+    /// Workloads in `known` are shared with the records that they are from.
     pub(crate) fn record(&self, detail: Detail, known: &mut Workloads) -> Option<Record> {
         let head: Head = serde_json::from_str(&self.head).ok()?;
         let mut record = head.record();
@@ -72,11 +72,11 @@ impl Observation {
     }
 }
 
-/// Workloads of the records before: those of a suite are the same in all of its records.
+/// Workloads of previous records: a suite's workloads are the same in all of its records.
 #[derive(Debug, Default)]
 pub(crate) struct Workloads(Vec<Shared<Workload>>);
 
-/// Workloads that are known at a time, each compared with those of a record: suites have fewer.
+/// Most workloads that are remembered. Each is compared with those of a record: suites have fewer.
 const MOST_WORKLOADS: usize = 64;
 
 impl Workloads {
@@ -89,10 +89,10 @@ impl Workloads {
     }
 }
 
-/// A record that is at hand whole, as [`crate::Store::observations`] would give it back.
+/// Reduces a complete record to what [`crate::Store::observations`] would return for it.
 ///
 /// # Errors
-/// What of it is no JSON, such as a number that is not finite.
+/// Where it contains something that is not JSON, such as a number that is not finite.
 pub fn observed(record: &Record, detail: Detail) -> Result<Record, String> {
     Observation::of(record)?
         .record(detail, &mut Workloads::default())
@@ -103,7 +103,7 @@ fn of_each<T>(record: &Record, of: impl Fn(&[Repeat]) -> T) -> Vec<T> {
     record.measurements.iter().map(|measurement| of(&measurement.repeats)).collect()
 }
 
-/// All but repeats.
+/// Everything except repeats.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     schema: String,
@@ -134,7 +134,7 @@ struct Head {
     warnings: Vec<Warning>,
 }
 
-/// Where it was measured; board and processor tell one computer from another.
+/// Where it was measured; board and processor distinguish computers.
 #[derive(Debug, Serialize, Deserialize)]
 struct Place {
     hostname: Option<String>,
@@ -165,18 +165,18 @@ struct Measured {
     warnings: Vec<Warning>,
 }
 
-/// Point, low, high, and how many values it rests on.
+/// Point, low, high, and number of values.
 type Figure = (f64, Option<f64>, Option<f64>, u32);
 
-/// Operations and bytes per second, the durable rate, operations, the outcome where it is not completed, and of one that
-/// nodes began together when.
+/// Operations and bytes per second, durable rate, operations, outcome unless completed, and times if nodes began the
+/// repeat together.
 type Rates = (f64, f64, Option<f64>, u64, Option<Outcome>, Option<Box<Timed>>);
 
-/// The start that nodes had in common, the length and the time of the last completion in nanoseconds.
+/// The common start of the nodes, and the length and the time of the last completion in nanoseconds.
 type Timed = (CommonStart, u64, u64);
 
 impl Head {
-    /// Every field of the record is named, so that a new one is thought of.
+    /// Every field of the record is named, so that a new field cannot be forgotten.
     fn of(record: &Record) -> Self {
         let Record {
             schema,
@@ -210,11 +210,11 @@ impl Head {
                 cpu: host.cpu.clone(),
                 slot: host.slot.clone(),
             },
-            // Paths and mount options stay: what identities they hold is taken out of other text too.
+            // Paths and mount options are kept: redaction removes the identities in them from other text too.
             medium: Medium {
                 stack: Vec::new(),
                 health: BTreeMap::new(),
-                // Whether the card's own queue is on decides about class A2.
+                // Whether the card's own queue is active matters for class A2.
                 queue: medium.queue.iter().filter(|(key, _)| *key == "cmdq_en").map(owned).collect(),
                 ..medium.clone()
             },
@@ -222,7 +222,7 @@ impl Head {
             suite: suite.clone(),
             confidence: settings.confidence,
             enough: settings.enough,
-            // Compared with the suite of a plan, by records that may belong to one.
+            // A plan's suite is compared with it; only records that may belong to a plan need it.
             suite_text: if ["plan", "round"].iter().any(|label| labels.contains_key(*label)) {
                 settings.suite_text.clone()
             } else {
@@ -230,7 +230,7 @@ impl Head {
             },
             measurements: measurements.iter().map(Measured::of).collect(),
             verification: verification.as_ref().map(without_map),
-            // Where figures come from is shown; the text that they were read from is not.
+            // The source of figures is shown; the text that they were read from is not.
             source: source.as_ref().map(|source| Source { text: None, ..source.clone() }),
             cluster: cluster.clone(),
             outcome: outcome.clone(),
@@ -241,7 +241,7 @@ impl Head {
 
     fn record(mut self) -> Record {
         let Place { hostname, board, cpu, slot } = self.host;
-        // One that is read has room for four.
+        // A vector that was deserialised has room for four.
         self.warnings.shrink_to_fit();
         Record {
             schema: self.schema,
@@ -301,7 +301,7 @@ impl Measured {
             iops: figure(iops),
             bytes_per_second: figure(bytes_per_second),
             durable_bytes_per_second: figure(durable_bytes_per_second),
-            // Where there are repeats, percentiles are taken from those.
+            // If there are repeats, percentiles are computed from them.
             latency: (repeats.is_empty() && points.iter().any(Option::is_some)).then_some(points),
             batching: batching.clone(),
             bus_limited: *bus_limited,
@@ -338,7 +338,7 @@ fn without_remedy(warning: &Warning) -> Warning {
     Warning { finding: finding.clone(), severity: *severity, cause: cause.clone(), remedy: String::new() }
 }
 
-/// The parts of the medium and the speed over its addresses are for the page of the check alone.
+/// Only the page of the check shows the parts of the medium and the speed by address.
 fn without_map(verification: &Verification) -> Verification {
     let without_speed = |pass: &Option<Pass>| pass.as_ref().map(|pass| Pass { speed: Vec::new(), ..*pass });
     Verification {

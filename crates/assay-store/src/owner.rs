@@ -1,36 +1,36 @@
-//! Which process makes a record, and whether it still does.
+//! The process that makes a record, and whether it is still running.
 
 use serde::{Deserialize, Serialize};
 
 use crate::system::{self, ProcessState};
 
-/// The process that makes a record, told from any later process with the same number.
+/// The process that makes a record, distinguished from any later process with the same number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// Process number.
     pub pid: u32,
-    /// When it started, in clock ticks since boot: field 22 of `/proc/PID/stat`, proc(5); on Windows in units of
-    /// 100 ns since 1601. 0 where that is not to be read.
+    /// Start time, in clock ticks since boot: field 22 of `/proc/PID/stat`, proc(5); on Windows in units of 100 ns
+    /// since 1601. 0 if it cannot be read.
     pub start_time: u64,
-    /// Which boot of the host: `/proc/sys/kernel/random/boot_id`. Empty where unknown.
+    /// Boot of the host: `/proc/sys/kernel/random/boot_id`. Empty if unknown.
     pub boot_id: String,
     /// Name of the host, as a home directory can be shared between hosts.
     pub host: String,
-    /// Which process numbers these are: the link `/proc/self/ns/pid`, pid_namespaces(7), as a
-    /// container counts its own. Empty where unknown.
+    /// Name space of the process number: the link `/proc/self/ns/pid`, pid_namespaces(7), as a container has numbers of
+    /// its own. Empty if unknown.
     pub pid_namespace: String,
 }
 
 /// Whether an owner still works on its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnerState {
-    /// The process is there.
+    /// The process is running.
     Alive,
-    /// The process is gone, for certain.
+    /// The process has certainly ended.
     Dead,
-    /// The host was started anew since, so the process is gone.
+    /// The host was rebooted since, so the process has ended.
     Rebooted,
-    /// On another host or in another container: cannot be judged from here.
+    /// On another host or in another container: unknown here.
     Elsewhere,
 }
 
@@ -51,13 +51,13 @@ impl Owner {
         }
     }
 
-    /// False only where the process is gone for certain.
+    /// False only if the process has certainly ended.
     #[must_use]
     pub fn alive(&self) -> bool {
         matches!(self.life(), OwnerState::Alive | OwnerState::Elsewhere)
     }
 
-    /// What can be said from here of the process.
+    /// The state of the process, as far as it is known here.
     #[must_use]
     pub fn life(&self) -> OwnerState {
         self.life_seen_by(&Self::current())
@@ -88,7 +88,7 @@ impl Owner {
 mod tests {
     use super::*;
 
-    // Windows has no number of a boot, no containers and no zombies.
+    // Windows has no boot id, no containers and no zombies.
 
     #[cfg(not(windows))]
     #[test]

@@ -1,43 +1,43 @@
-//! How people name records.
+//! Queries: how people name records.
 
 use assay_core::medium::MediumKind;
 
 use crate::error::StoreError;
 
-/// A longer query is refused: SQLite bounds patterns and expressions too.
+/// A longer query is refused: SQLite limits patterns and expressions too.
 const LONGEST: usize = 4096;
 const MOST_VALUES: usize = 100;
 
-/// A query, read.
+/// A parsed query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Query<'q> {
     /// Every record.
     All,
-    /// The newest record, or the one so many before it.
+    /// The newest record, or the one that is this many before it.
     Last(u32),
     /// An id or the beginning of one.
     Id(&'q str),
-    /// Records that keep all of these conditions.
+    /// Records that meet all of these conditions.
     Where(Vec<Condition<'q>>),
 }
 
-/// A property or label with one of these values, in any case of letters.
+/// A property or label with one of these values; case is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Condition<'q> {
     pub(crate) property: Property<'q>,
     pub(crate) values: Vec<Pattern<'q>>,
 }
 
-/// What a value has to be.
+/// What a value must match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pattern<'q> {
-    /// This.
+    /// Exactly this text.
     Whole(&'q str),
-    /// This, where `*` stands for any text.
+    /// This text, where `*` matches any text.
     Wild(&'q str),
 }
 
-/// What a record is asked for.
+/// The property of a record that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Property<'q> {
     /// Label `model`, the product name or the title of the medium.
@@ -55,7 +55,7 @@ pub(crate) enum Property<'q> {
 }
 
 impl<'q> Query<'q> {
-    /// Reads a query.
+    /// Parses a query.
     pub(crate) fn parse(text: &'q str) -> Result<Self, StoreError> {
         let bad = |reason| StoreError::BadQuery { query: text.to_owned(), reason };
         if text.len() > LONGEST {
@@ -84,15 +84,15 @@ impl<'q> Query<'q> {
     }
 }
 
-/// Where `key=value` may begin behind a name: the name, and what follows it, the shortest name first. In a text that is
-/// longer than a path and a query there is none.
+/// Positions where `key=value` may begin after a name: the name and the rest, the shortest name first. Empty for a text
+/// that is longer than a path and a query.
 pub fn headed(text: &str) -> impl DoubleEndedIterator<Item = (&str, &str)> {
     let starts = if text.len() > 2 * LONGEST { Vec::new() } else { key_starts(text) };
     let divided = starts.into_iter().map(|at| (text[..at].trim(), &text[at..]));
     divided.filter(|(head, _)| !head.is_empty())
 }
 
-/// The conditions that a text of nothing else names.
+/// Parses a text that consists only of conditions.
 pub(crate) fn conditions(text: &str) -> Result<Vec<Condition<'_>>, StoreError> {
     let bad = |reason| StoreError::BadQuery { query: text.to_owned(), reason };
     if text.len() > LONGEST {
@@ -126,8 +126,8 @@ fn too_long(text: &str) -> StoreError {
     StoreError::BadQuery { query: text.chars().take(80).collect(), reason: "it is longer than 4096 bytes" }
 }
 
-/// The queries of a list: divided at commas, unless white space follows, as in the title of a medium. After a `=` a comma
-/// divides values of a query, unless a query begins there that is no value: `unit=1,2,kind=sd,last` are three.
+/// Splits a list into queries: at commas, unless white space follows, as in the title of a medium. After a `=` a comma
+/// separates values of a query, unless a query begins there that cannot be a value: `unit=1,2,kind=sd,last` are three.
 #[must_use]
 pub fn divided(list: &str) -> Vec<&str> {
     let mut all = Vec::new();
@@ -145,15 +145,15 @@ pub fn divided(list: &str) -> Vec<&str> {
     all
 }
 
-/// Whether a text cannot be a value.
+/// Whether a text cannot be a value, since it begins a query.
 fn begins_query(text: &str) -> bool {
     let word = text.split(',').next().unwrap_or_default();
     let named = ["last~", "baseline:", "published:"].iter().any(|prefix| word.starts_with(prefix));
     named || ["last", "all"].contains(&word) || begins_with_key(text)
 }
 
-/// The `key=value` of a text. A value goes on over blanks until a word that is a key with `=`: a model's name has
-/// blanks. Quotes hold a value together.
+/// Splits a text into its `key=value` parts. A value extends over blanks up to a word that is a key with `=`, since
+/// model names contain blanks. Quotes keep a value together.
 fn words(text: &str) -> Vec<&str> {
     let mut starts = vec![0];
     for at in key_starts(text) {
@@ -165,7 +165,7 @@ fn words(text: &str) -> Vec<&str> {
     starts.windows(2).filter_map(|pair| text.get(pair[0]..pair[1])).map(str::trim).collect()
 }
 
-/// Where a word that is a key with `=` begins behind a blank, and not between quotes.
+/// Positions of words after a blank that are a key with `=`, outside of quotes.
 fn key_starts(text: &str) -> Vec<usize> {
     let (mut quoted, mut blank) = (false, false);
     let mut starts = Vec::new();
@@ -179,7 +179,7 @@ fn key_starts(text: &str) -> Vec<usize> {
     starts
 }
 
-/// Whether letters, digits, `.`, `_` and `-` stand before a `=`.
+/// Whether letters, digits, `.`, `_` and `-` precede a `=`.
 fn begins_with_key(text: &str) -> bool {
     let key = text.split('=').next().filter(|key| key.len() < text.len()).unwrap_or_default();
     !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || ['.', '_', '-'].contains(&c))
@@ -195,7 +195,8 @@ impl<'q> Condition<'q> {
             "slot" => Property::Slot,
             "suite" => Property::Suite,
             "kind" => Property::Kind,
-            // Names of records and files are no part of a key. Labels from elsewhere may have white space; `label.` says so.
+            // Names of records and files are not part of a key. Labels from elsewhere may contain white space, which
+            // needs `label.`.
             key if key.contains(char::is_whitespace) && !key.starts_with("label.") => {
                 return Err("a key before `=` has no white space");
             }
@@ -206,8 +207,8 @@ impl<'q> Condition<'q> {
     }
 }
 
-/// The values of a list: divided at commas, unless white space follows, as in the title of a medium. One in quotes
-/// holds commas and stars as they are.
+/// Splits a list into values: at commas, unless white space follows, as in the title of a medium. A quoted value keeps
+/// its commas and stars.
 fn values(text: &str) -> Vec<Pattern<'_>> {
     let mut all = Vec::new();
     let (mut from, mut quoted) = (0, false);
@@ -281,7 +282,7 @@ mod tests {
             ("unit=1,unit=2,last", &["unit=1", "unit=2", "last"]),
             ("unit=1,2,kind=sd,all", &["unit=1,2", "kind=sd", "all"]),
             (r#"shop="a,b=c",baseline:x"#, &[r#"shop="a,b=c""#, "baseline:x"]),
-            // The store says what is wrong with it.
+            // The store reports what is wrong with it.
             ("last,", &["last,"]),
         ] {
             assert_eq!(divided(list), queries, "{list}");

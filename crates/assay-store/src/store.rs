@@ -1,4 +1,4 @@
-//! What a store does, whatever lies behind it.
+//! The interface of a store, independent of its implementation.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,30 +12,29 @@ use crate::error::StoreError;
 use crate::observation::Detail;
 use crate::owner::Owner;
 
-/// Records, kept.
+/// A collection of records.
 ///
-/// A query is: nothing or `all` (every record, oldest first); an id or its unique beginning;
-/// `last`, `last~2`; or conditions that all have to hold, each `key=value` with `model`, `unit`,
-/// `slot`, `suite`, `kind`, `label.KEY` or the key of any label. Values are compared whole, in any
-/// case of ASCII letters; commas divide several values, and `*` stands for any text. `all` may
-/// stand before conditions.
+/// A query is: nothing or `all` (every record, oldest first); an id or its unique beginning; `last`, `last~2`; or
+/// conditions that must all hold, each `key=value` with `model`, `unit`, `slot`, `suite`, `kind`, `label.KEY` or the
+/// key of any label. Values are compared as a whole, ignoring the case of ASCII letters; commas separate several
+/// values, and `*` matches any text. `all` may precede conditions.
 pub trait Store: Send {
-    /// Where the store is, for people.
+    /// Location of the store, for people.
     fn location(&self) -> String;
 
-    /// Whether records can only be read.
+    /// Whether the store is read-only.
     fn read_only(&self) -> bool;
 
-    /// Saves a record under its id, in place of what stood there. Called when the run starts,
-    /// after every repeat, and when it has finished. A save that returned survives a power cut.
+    /// Saves a record under its id, replacing the previous state. Called when the run starts, after every repeat, and
+    /// when it has finished. A save survives a power cut once it has returned.
     ///
     /// # Errors
-    /// See [`StoreError`]. What was saved before stays.
+    /// See [`StoreError`]. The previous state remains.
     fn save(&mut self, record: &Record, run: RunState<'_>) -> Result<(), StoreError>;
 
-    /// Saves a document from elsewhere exactly as it came, fields that this version does not know
-    /// included. One that is there already stays; another under the same id is replaced only
-    /// where it was taken in while its run was under way elsewhere.
+    /// Saves a document from elsewhere exactly as it is, including fields that this version does not know. An existing
+    /// equal one is left alone. A different one under the same id is replaced only if it was taken in while its run was
+    /// in progress elsewhere.
     ///
     /// # Errors
     /// [`StoreError::NotARecord`], [`StoreError::NewerRecord`], [`StoreError::Conflict`], or the
@@ -44,10 +43,10 @@ pub trait Store: Send {
         self.save_documents(&[json])?.pop().unwrap_or_else(|| Err(StoreError::NotARecord { reason: String::new() }))
     }
 
-    /// The same of several, in one transaction: what one of them is refused for is its own.
+    /// The same for several documents in one transaction; each has its own refusal.
     ///
     /// # Errors
-    /// The store's own, after which none of them is saved.
+    /// The store's own. None of them is saved then.
     fn save_documents(&mut self, json: &[&str]) -> Result<Vec<Result<Saved, StoreError>>, StoreError>;
 
     /// The record with exactly this id.
@@ -56,104 +55,103 @@ pub trait Store: Send {
     /// [`StoreError::UnknownId`], or the store's own.
     fn load(&self, id: &str) -> Result<Stored, StoreError>;
 
-    /// Ids of the records that the query names, oldest first; at least one, unless the query is
-    /// for all.
+    /// Ids of the records that the query names, oldest first; at least one, unless it is the query for all.
     ///
     /// # Errors
     /// [`StoreError::UnknownId`], [`StoreError::Ambiguous`], [`StoreError::NotSoMany`],
     /// [`StoreError::NoMatch`], [`StoreError::BadQuery`], or the store's own.
     fn resolve(&self, query: &str) -> Result<Vec<String>, StoreError>;
 
-    /// Summaries of the records that the query names, oldest first, without reading their
-    /// documents. Unlike [`Store::resolve`], a `key=value` that nothing matches gives none.
+    /// Summaries of the records that the query names, oldest first, without reading their documents. Unlike for
+    /// [`Store::resolve`], a `key=value` without a match returns nothing.
     ///
     /// # Errors
     /// As [`Store::resolve`], without [`StoreError::NoMatch`].
     fn list(&self, query: &str) -> Result<Vec<Summary>, StoreError>;
 
-    /// The records that the query names, oldest first, without what grows: samples, readings of sensors, and all but
-    /// the percentiles of the latencies. That is read without their documents where their runs are over, and what
-    /// ranking, comparison, plan, advice and list answer is the same.
+    /// The records that the query names, oldest first, without the parts that grow: samples, sensor readings, and
+    /// latencies except for their percentiles. They are read without the documents if the runs are over. Results of
+    /// ranking, comparison, plan, advice and list are the same as with complete records.
     ///
     /// # Errors
     /// As [`Store::resolve`] and [`Store::load`].
     fn observations(&self, query: &str, detail: Detail) -> Result<Vec<Record>, StoreError>;
 
-    /// Gives the records with these ids labels, and takes away those without a value; all of them in one transaction. All else of
-    /// their documents stays as it was written. The ids of those that changed.
+    /// Sets labels of the records with these ids, and removes labels without a value, all in one transaction.
+    /// Everything else in their documents stays as it was written. Returns the ids of the changed records.
     ///
     /// # Errors
-    /// [`StoreError::UnknownId`]; [`StoreError::StillRunning`] while a live process of this host makes one; what
-    /// [`Store::save_document`] refuses; or the store's own. Nothing is changed then.
+    /// [`StoreError::UnknownId`]; [`StoreError::StillRunning`] if a running process of this host makes one; the
+    /// refusals of [`Store::save_document`]; or the store's own. Nothing is changed then.
     fn relabel(&mut self, ids: &[String], labels: &BTreeMap<String, Option<String>>)
     -> Result<Vec<String>, StoreError>;
 
     /// Removes the record with exactly this id.
     ///
     /// # Errors
-    /// [`StoreError::UnknownId`]; [`StoreError::StillRunning`] while a live process of this host
-    /// makes it; or the store's own.
+    /// [`StoreError::UnknownId`]; [`StoreError::StillRunning`] if a running process of this host makes it; or the
+    /// store's own.
     fn remove(&mut self, id: &str) -> Result<(), StoreError>;
 
-    /// Records whose run was killed: the stored document is closed as failed, and each is
-    /// returned once, to one caller, which removes the scratch directory and shows the record. None from a store that can only be read.
+    /// Records whose run was killed. The stored document is closed as failed, and each record is returned once, to one
+    /// caller, which removes the scratch directory and shows the record. Empty for a read-only store.
     ///
     /// # Errors
     /// The store's own.
     fn abandoned(&mut self) -> Result<Vec<Abandoned>, StoreError>;
 
-    /// Secret of this store, made once by chance: the key under which serial numbers are hashed
-    /// in anything that leaves it.
+    /// Secret of this store, created once at random: the key for hashing serial numbers in everything that leaves the
+    /// store.
     ///
     /// # Errors
     /// The store's own.
     fn identity_key(&mut self) -> Result<[u8; 32], StoreError>;
 }
 
-/// How far the run is that makes a record.
+/// State of the run that makes a record.
 #[derive(Debug, Clone, Copy)]
 pub enum RunState<'a> {
-    /// Under way.
+    /// In progress.
     Running {
-        /// By which process.
+        /// The process that makes it.
         owner: &'a Owner,
-        /// Directory with its test files, to be removed should it be killed.
+        /// Directory with its test files, to be removed if it is killed.
         scratch: Option<&'a Path>,
     },
-    /// Over, however it ended.
+    /// Finished, with any outcome.
     Finished,
 }
 
 /// A record as it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
-    /// As this version reads it.
+    /// Parsed by this version.
     pub record: Record,
-    /// The JSON itself, with fields that this version does not know.
+    /// The JSON text, including fields that this version does not know.
     pub document: String,
 }
 
-/// What became of a document from elsewhere.
+/// The result of saving a document from elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
     /// Its id.
     pub id: String,
-    /// What changed.
+    /// The change.
     pub change: Change,
 }
 
-/// What a document from elsewhere changed.
+/// The change made by a document from elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It was not there before.
+    /// It is new.
     Added,
-    /// The same stood there already.
+    /// It was already stored.
     Unchanged,
-    /// It took the place of a copy made while its run was under way.
+    /// It replaced a copy made while its run was in progress.
     Replaced,
 }
 
-/// A line of the list. Text is as medium, host and user gave it: make it harmless before it is shown.
+/// A line of the list. Text is unchanged from medium, host and user: make it harmless before showing it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Id of the record.
@@ -168,7 +166,7 @@ pub struct Summary {
     pub unit: Option<String>,
     /// Host that measured.
     pub host: Option<String>,
-    /// Slot the medium was in.
+    /// Slot of the medium.
     pub slot: Option<String>,
     /// Name of the suite.
     pub suite: String,
@@ -181,7 +179,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Label `model`, or what the medium says of itself.
+    /// Label `model`, or else the title of the medium.
     #[must_use]
     pub fn model(&self) -> &str {
         self.labels.get("model").unwrap_or(&self.title)
@@ -195,6 +193,6 @@ pub struct Abandoned {
     pub id: String,
     /// Directory with its test files, which may still be there.
     pub scratch: Option<PathBuf>,
-    /// What there is, closed as failed.
+    /// Its data, closed as failed.
     pub record: Record,
 }

@@ -1,4 +1,4 @@
-//! A large store stays quick.
+//! A large store remains fast.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
@@ -12,7 +12,7 @@ use common::{record_at, with_label, with_samples};
 fn ten_thousand_records_are_listed_in_a_fraction_of_a_second() {
     let dir = tempfile::tempdir().unwrap();
     {
-        // Saved as under way, so without a sync each: how fast that is depends on the disk.
+        // Saved as running, so without a sync for each: its speed depends on the disk.
         let owner = assay_store::Owner::current();
         let mut store = SqliteStore::open(dir.path()).unwrap();
         for n in 0..10_000u32 {

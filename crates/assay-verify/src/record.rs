@@ -1,4 +1,4 @@
-//! The record of a check: begun before it, closed with what the check came to.
+//! The record of a check: begun before it, and closed with its result.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use assay_engine::{Control, wall_clock};
 use crate::files::Checked;
 use crate::probe::{Ended, Fault, JournalLeft, Probed};
 
-/// What a check is about, for its record.
+/// The subject of a check, for its record.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// Identity of the record to be.
+    /// Identity of the future record.
     pub id: String,
     /// Version of the program.
     pub version: String,
-    /// How it is checked.
+    /// Method of the check.
     pub method: &'static str,
     /// Directory or device.
     pub target: PathBuf,
@@ -32,17 +32,17 @@ pub struct Subject {
     pub labels: BTreeMap<String, String>,
 }
 
-/// The record of a check under way.
+/// The record of a check in progress.
 #[derive(Debug)]
 pub struct CheckRecord {
     draft: Draft,
 }
 
 impl CheckRecord {
-    /// Looks at the medium, and begins the record of its check.
+    /// Examines the medium, and begins the record of its check.
     ///
     /// # Errors
-    /// Where nothing can be known of the target.
+    /// Where the target cannot be examined.
     pub fn begin(subject: Subject) -> Result<(Self, TargetInfo), DeviceError> {
         let sysroot = Sysroot::real();
         let path = std::fs::canonicalize(&subject.target).unwrap_or(subject.target);
@@ -56,7 +56,7 @@ impl CheckRecord {
         Ok((Self { draft }, seen))
     }
 
-    /// Closes the record of a check of files, which are to stay where `kept` says so.
+    /// Closes the record of a check of files. `kept` says whether the files are to stay.
     #[must_use]
     pub fn close_files(mut self, checked: Checked, kept: bool, control: &Control, elapsed: Duration) -> Record {
         self.note_suspended(control);
@@ -101,7 +101,7 @@ impl CheckRecord {
     }
 }
 
-/// How a probe ended, as the outcome of its record.
+/// The outcome of a probe for its record.
 fn outcome(ended: &Ended, written_bytes: u64, elapsed: Duration) -> Outcome {
     let (failure, detail) = match ended {
         Ended::Complete | Ended::Spent => return Outcome::Completed,
@@ -118,7 +118,7 @@ fn outcome(ended: &Ended, written_bytes: u64, elapsed: Duration) -> Outcome {
             (failure, fault.to_string())
         }
         Ended::Journal(error) if error.is_full() => (RunFailure::OutOfSpace, error.to_string()),
-        // The journal's disk is no fault of the medium.
+        // A failure of the journal's disk is not a failure of the medium.
         Ended::Journal(error) => (RunFailure::Host, error.to_string()),
     };
     Outcome::Failed {

@@ -30,7 +30,7 @@ fn a_directory_is_filled_checked_and_left_as_it_was() {
     assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0);
 }
 
-/// What f3 and other systems read: the layout of the files is that of f3, byte by byte.
+/// For f3 and other systems: the layout of the files is that of f3, byte by byte.
 #[test]
 fn files_that_are_kept_have_the_bytes_of_f3_and_are_read_again() {
     let target = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ fn files_that_are_kept_have_the_bytes_of_f3_and_are_read_again() {
     assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0);
 }
 
-/// What was not read past a cache that cannot be emptied proves nothing of the medium.
+/// Data that may have come from a cache that cannot be emptied prove nothing about the medium.
 #[test]
 fn what_a_cache_may_have_answered_is_called_genuine_only_where_it_was_dropped() {
     let target = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn a_directory_is_no_place_for_two_checks_and_a_file_is_none() {
     assert!(words.contains("missing") && !words.contains('\n'), "{words}");
 }
 
-/// What is reached by a path has to be what was opened: another medium may have its letter by now.
+/// A path must still lead to the directory that was opened: another medium may have its drive letter by now.
 #[cfg(not(windows))] // a directory that is open cannot be renamed there
 #[test]
 fn another_directory_of_the_same_path_is_not_taken_for_the_one_that_is_open() {

@@ -1,4 +1,4 @@
-//! The quick probe against media drawn by seed, whose truth is known from their parameters alone.
+//! The quick probe on media drawn by seed, whose truth is known from their parameters alone.
 //!
 //! `ASSAY_CAMPAIGN_SEEDS=2000 cargo test -p assay-verify --test campaign -- --nocapture` judges
 //! more of them and shows the confusion matrix.
@@ -14,10 +14,10 @@ use assay_lab::media::{Found, MediumSpec, ModelMedium, Reach, catalogue, populat
 use assay_lab::{Dying, MemoryDisk};
 use assay_verify::probe::{Device, Identity, Journal, JournalLeft, ProbeError, Salt, Settings, run};
 
-/// Less than the default, so that hundreds of media take seconds; what lies beyond is judged as such.
+/// Less than the default, so that hundreds of media take seconds. Media beyond this are judged accordingly.
 const SETTINGS: Settings = Settings { cache_limit_bytes: 8 << 20 };
 
-/// The quick probe, as a campaign asks for it.
+/// The quick probe in the form that a campaign calls.
 fn quick_probe(medium: &mut impl Device, seed: u64) -> CheckResult {
     probe(medium, seed, &SETTINGS)
 }
@@ -36,9 +36,9 @@ fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResul
     if std::env::var_os("ASSAY_CAMPAIGN_WORDS").is_some() {
         println!("{seed}: {} {:?} {:?}", verification.sentence, probed.ended, verification.cache_bytes);
     }
-    // What it states: caches, no pools, and the loss that it finds.
+    // What it claims to detect: losses behind caches, but not pools, and the share of loss that it finds.
     let cache_bytes = verification.reach.and_then(|reach| reach.caches_up_to_bytes).unwrap_or(0);
-    // A quarter of the run, all of which is read back where it is this short, is read between two readings.
+    // A quarter of the run is read between two readings; a run this short is read back as a whole.
     let reach = Reach { cache_bytes, read_cache_bytes: cache_bytes / 4, share: 0.02, ..Reach::least() };
     let exact = verification.real_bytes.map(|real| real..=real);
     let between = verification.real_low_bytes.zip(verification.real_high_bytes).map(|(low, high)| low..=high);
@@ -68,14 +68,14 @@ fn failing_media_are_judged() {
     judged(population::failing, 60);
 }
 
-/// Fakes whose laps lead to the cells in another order, neighbours that share one, parts at the end, and reads or writes
-/// that start again alone.
+/// Fakes whose laps lead to the cells in another order, neighbours that share a cell, parts at the end, and
+/// wrap-arounds of only reads or only writes.
 #[test]
 fn strange_fakes_are_judged() {
     judged(population::strange_fake, 60);
 }
 
-/// Media of the full size that drop or exchange writes now and then, and such with bad blocks all over.
+/// Media of the full size that drop or exchange writes now and then, and media with bad blocks all over.
 #[test]
 fn unreliable_media_are_judged() {
     judged(population::unreliable, 40);
@@ -95,12 +95,12 @@ fn what_a_killed_probe_left_accuses_no_genuine_medium() {
     assert_eq!((report.false_alarms().count(), report.harmed().count()), (0, 0));
 }
 
-/// A probe with another salt that ends after some hundred operations and puts nothing back.
+/// A probe with another salt that ends after some hundred operations and restores nothing.
 fn killed_probe(medium: &mut ModelMedium, seed: u64) {
     quick_probe(&mut Dying::new(medium, 500 + seed % 1000), !seed);
 }
 
-/// Seeds of media that earlier versions judged wrongly, gave a size that is not theirs, or left changed.
+/// Seeds of media that earlier versions judged wrongly, gave a wrong size, or left changed.
 #[test]
 fn what_was_wrong_once_stays_right() {
     for (media, seeds) in [
@@ -121,7 +121,7 @@ fn what_was_wrong_once_stays_right() {
                 3_000_859,
                 4_000_130,
                 11_000_290,
-                // Errs when its cache is written out, and drops what else is in it.
+                // Errs when its cache is flushed, and drops what else is in it.
                 21_000_159, // Holds two pages, of which the end of the device cuts one.
                 21_001_465, // Holds a small part in the middle, most of which errs.
                 21_001_770, // Keeps a part of what is written for a time.
@@ -170,18 +170,18 @@ fn what_was_wrong_once_stays_right() {
     }
 }
 
-/// Seeds of fakes whose size earlier versions knew as an interval alone.
+/// Seeds of fakes whose size earlier versions knew only as an interval.
 #[test]
 fn what_was_an_interval_once_is_exact() {
     for seed in [
-        // Blocks in another order each lap, of which some keep their order by chance.
+        // Blocks in another order in each lap; a few of them keep their order by chance.
         160_000_143,
         160_000_184,
-        // A cache larger than what is driven out where no canary is known, before blocks in another order, and before
-        // a window that errors lie below.
+        // A cache larger than what is evicted without a known canary, in front of blocks in another order, and in front
+        // of a window with errors below it.
         160_000_044,
         160_000_052,
-        // A cache that takes more to drive out for each question than a probe may write.
+        // A cache that needs more writes to evict for each test than a probe may write.
         160_000_210,
     ] {
         let report = Campaign::over(population::fake, seed..seed + 1).run(quick_probe);
@@ -189,7 +189,7 @@ fn what_was_an_interval_once_is_exact() {
     }
 }
 
-/// An address line that fails in a wrap-around whose period is known: places changed which were never saved.
+/// An address line that fails in a wrap-around with a known period: places changed that were never saved.
 #[test]
 fn the_journal_is_kept_where_writes_landed_elsewhere() {
     let report = Campaign::over(population::fake, 160_000_273..160_000_274).run(quick_probe);
@@ -201,7 +201,7 @@ fn the_journal_is_kept_where_writes_landed_elsewhere() {
 fn the_catalogue_is_judged() {
     let rows = catalogue::devices().len() as u64;
     let campaign = Campaign::over(|row| catalogue::devices().swap_remove(row as usize).spec, 0..rows);
-    // As a user probes them.
+    // With the settings that users get.
     let report = campaign.run(|medium, row| probe(medium, row, &Settings::usual(medium.bytes())));
     for (named, case) in catalogue::devices().iter().zip(&report.cases) {
         let said = case.result.as_ref().unwrap();
@@ -222,7 +222,7 @@ fn the_catalogue_is_judged() {
             "limbo of 61 MiB, LRU cache of 96 MiB" => Judgement::BeyondReach,
             _ => Judgement::Right,
         };
-        // Of what is thin an interval is told.
+        // For a thin medium an interval is stated.
         let sized =
             case.size.is_none_or(|size| size == Size::Exact || (size == Size::Inside && named.spec.pool.is_some()));
         let kind = case.kind_is_right != Some(false);
@@ -230,7 +230,7 @@ fn the_catalogue_is_judged() {
     }
 }
 
-/// Answers that are right and could be better, with their seeds: `ASSAY_CAMPAIGN_WORDS=1`.
+/// Right results that could be more exact, with their seeds: `ASSAY_CAMPAIGN_WORDS=1`.
 fn inexact(report: &Report, media: fn(u64) -> MediumSpec) {
     if std::env::var_os("ASSAY_CAMPAIGN_WORDS").is_none() {
         return;

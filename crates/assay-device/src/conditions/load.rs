@@ -1,4 +1,4 @@
-//! Who used the processors (proc(5): `/proc/stat`, `/proc/PID/stat`).
+//! Load of the processors by program (proc(5): `/proc/stat`, `/proc/PID/stat`).
 
 use assay_core::text::label;
 
@@ -6,14 +6,14 @@ use crate::files;
 use crate::sysroot::Sysroot;
 use crate::system;
 
-/// PF_KTHREAD (kernel include/linux/sched.h). Threads of the kernel work for the I/O under test,
-/// too, and are no load of others.
+/// PF_KTHREAD (kernel include/linux/sched.h). Kernel threads also work for the I/O under test, so they do not count as
+/// load of others.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
 /// Ticks used since the start of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LoadState {
-    /// Of all processors, idle included.
+    /// Of all processors, including idle time.
     total: u64,
     /// Of all programs and the kernel, without interrupts.
     busy: u64,
@@ -29,8 +29,8 @@ pub struct LoadState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Task {
     id: u32,
-    /// When it began; with the number it tells a process from all others. Names change: a worker
-    /// of the kernel bears that of its work.
+    /// Start time. Together with the process number it identifies a process. Names change: a kernel worker is named
+    /// after its work.
     began: u64,
     name: String,
     is_kernel: bool,
@@ -42,15 +42,15 @@ struct Task {
 pub struct HostLoad {
     /// Share of all processors, 0 to 1.
     pub share: f64,
-    /// Ticks of all processors that were looked at: the fewer, the coarser the share.
+    /// Ticks of all processors in the interval: the fewer, the coarser the share.
     pub ticks: u64,
-    /// Program that used most of it; empty where it was a short one.
+    /// The program that used most of it; empty if that was a short one.
     pub most: String,
 }
 
 impl LoadState {
-    /// Of a system that tells of the machine and of this process alone: ticks of all processors, of all programs outside of
-    /// the kernel, and of this process there.
+    /// For a system that only reports on the machine and this process: ticks of all processors, of all programs outside
+    /// of the kernel, and of this process outside of the kernel.
     fn of_machine([total, user, own_user]: [u64; 3]) -> Self {
         Self { total, busy: user, user, own: own_user, own_user, tasks: Vec::new() }
     }
@@ -86,11 +86,11 @@ impl LoadState {
         let at = |index: usize| ticks.get(index).copied().unwrap_or(0);
         self.total = ticks.iter().take(8).sum();
         self.user = at(0) + at(1);
-        // Stolen time is load, too: of other guests.
+        // Stolen time counts as load: it is load of other guests.
         self.busy = self.user + at(2) + at(7);
     }
 
-    /// What others used since `earlier`; nothing where time did not pass or cannot be read.
+    /// What others used since `earlier`; `None` if no time passed or it cannot be read.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Option<HostLoad> {
         let ticks = self.total.checked_sub(earlier.total).filter(|ticks| *ticks > 0)?;
@@ -99,7 +99,7 @@ impl LoadState {
         let mut sees_kernel = false;
         let mut most: Option<(u64, &str)> = None;
         for task in &self.tasks {
-            // A process that was not there before began since then.
+            // A process that was absent before began since then.
             let before = earlier.tasks.iter().find(|t| (t.id, t.began) == (task.id, task.began)).map_or(0, |t| t.ticks);
             let used = grown(task.ticks, before);
             sees_kernel |= task.is_kernel;
@@ -112,7 +112,7 @@ impl LoadState {
         let others = if sees_kernel {
             grown(self.busy, earlier.busy).saturating_sub(grown(self.own, earlier.own)).saturating_sub(kernel)
         } else {
-            // In a container or with hidepid: what the kernel did for whom is not known.
+            // In a container or with hidepid it is unknown for whom the kernel worked.
             grown(self.user, earlier.user).saturating_sub(grown(self.own_user, earlier.own_user))
         };
         let most = most.filter(|(used, _)| used * 3 > others).map(|(_, name)| name.to_owned()).unwrap_or_default();
@@ -217,7 +217,7 @@ mod tests {
         }
         let after = LoadState::read(&sysroot);
         if std::env::var_os("ASSAY_EMULATOR").is_some() {
-            // linux-user/syscall.c: all of /proc/self/stat is 0 but number, name, parent, start and stack.
+            // linux-user/syscall.c: all of /proc/self/stat is 0, except for number, name, parent, start and stack.
             println!("SKIP: this_machine_can_be_read: qemu tells no time of the program that it runs");
         } else {
             assert!(after.own > before.own, "our own work is seen");

@@ -6,7 +6,7 @@ use crate::block::{Node, Stack};
 use crate::klog::{Ring, first_line};
 use crate::sysroot::Sysroot;
 
-/// Words of the kernel's own about trouble with a device.
+/// Words that the kernel uses for trouble with a device.
 const TROUBLE: [&str; 14] = [
     "error",
     "fail",
@@ -23,13 +23,13 @@ const TROUBLE: [&str; 14] = [
     "corrupt",
     "not responding",
 ];
-/// Lines with such words about no trouble: mounting, and replaying a journal.
+/// Lines with such words that are harmless: mounting, and replaying a journal.
 const HARMLESS: [&str; 4] = ["mounted filesystem", "re-mounted", "recovery complete", "unmounting filesystem"];
 
-/// Characters of a line that are told.
+/// Most characters of a reported line.
 const LONGEST: usize = 160;
 
-/// Lines of the kernel log since it was opened, about some devices.
+/// Lines of the kernel log about some devices, since it was opened.
 #[derive(Debug)]
 pub struct KernelLog {
     ring: Option<Ring>,
@@ -37,8 +37,8 @@ pub struct KernelLog {
 }
 
 impl KernelLog {
-    /// Begins at the end of the log. `devices` are kernel names of disks, partitions and what is
-    /// stacked on them. Where the log may not be read (`kernel.dmesg_restrict`), nothing is found.
+    /// Begins at the end of the log. `devices` are kernel names of disks, partitions and devices stacked on them. If
+    /// the log may not be read (`kernel.dmesg_restrict`), nothing is found.
     #[must_use]
     pub fn follow(sysroot: &Sysroot, devices: &[String]) -> Self {
         let ring = if sysroot.is_real() { Ring::at_the_end() } else { None };
@@ -55,7 +55,7 @@ impl KernelLog {
         found
     }
 
-    /// The line about trouble with the devices in a record as one read of `/dev/kmsg` gives it, if there is one.
+    /// The line about trouble with the devices, if any, in a record from one read of `/dev/kmsg`.
     #[must_use]
     pub fn trouble_in(&self, record: &[u8]) -> Option<String> {
         let line = first_line(record);
@@ -63,8 +63,8 @@ impl KernelLog {
     }
 }
 
-/// Names under which the kernel speaks of the devices: their own and those of the card slot, the
-/// NVMe controller, the SCSI address, the ATA and the USB port on the way to them.
+/// Names that the kernel log uses for the devices: their own, and those of the card slot, the NVMe controller, the SCSI
+/// address, the ATA and the USB port on the way to them.
 fn names(sysroot: &Sysroot, devices: &[String]) -> Vec<String> {
     let mut names = Vec::new();
     for node in devices.iter().filter_map(|name| Node::by_name(sysroot, name)) {
@@ -80,7 +80,7 @@ fn names(sysroot: &Sysroot, devices: &[String]) -> Vec<String> {
     names
 }
 
-/// The name that a directory on the way to a disk has in the log.
+/// The name in the log of a directory on the way to a disk.
 fn name_of(part: &str) -> Option<String> {
     let numbered = |prefix: &str| part.strip_prefix(prefix).is_some_and(is_number);
     if numbered("mmc") || numbered("nvme") || numbered("ata") {
@@ -89,7 +89,7 @@ fn name_of(part: &str) -> Option<String> {
     if part.split(':').count() == 4 && part.split(':').all(is_number) {
         return Some(part.to_owned());
     }
-    // `1-1.4` is a port, `1-1.4:1.0` a function of what is plugged in there.
+    // `1-1.4` is a port, `1-1.4:1.0` a function of the device at that port.
     let (bus, port) = part.split_once('-')?;
     (is_number(bus) && port.split('.').all(is_number)).then(|| format!("usb {part}"))
 }
@@ -98,7 +98,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Whether a line speaks of trouble with one of the names.
+/// Whether a line reports trouble with one of the names.
 fn is_trouble(line: &str, names: &[String]) -> bool {
     let lower = line.to_lowercase();
     TROUBLE.iter().any(|word| lower.contains(word))
@@ -106,7 +106,7 @@ fn is_trouble(line: &str, names: &[String]) -> bool {
         && names.iter().any(|name| speaks_of(line, name))
 }
 
-/// Whether the name stands in the line by itself, or as that of a partition or namespace.
+/// Whether the name is in the line by itself, or as part of a partition or namespace name.
 fn speaks_of(line: &str, name: &str) -> bool {
     line.match_indices(name).any(|(at, _)| {
         let before = line.get(..at).and_then(|text| text.chars().next_back());

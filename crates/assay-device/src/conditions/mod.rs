@@ -1,4 +1,4 @@
-//! What the host went through while something was measured on it.
+//! Conditions of the host during a measurement.
 
 mod load;
 mod log;
@@ -11,10 +11,10 @@ pub use throttle::{Firmware, ThrottleState};
 use crate::files;
 use crate::sysroot::Sysroot;
 
-/// Everything about the host at one moment.
+/// State of the host at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HostState {
-    /// Whether the processor is held back.
+    /// Throttling of the processor.
     pub throttle: ThrottleState,
     /// Time that programs have used.
     pub load: LoadState,
@@ -23,7 +23,7 @@ pub struct HostState {
 }
 
 impl HostState {
-    /// Looks at the host; takes as long as reading a line for each process.
+    /// Reads the state of the host; this reads one line for each process.
     #[must_use]
     pub fn read(sysroot: &Sysroot) -> Self {
         Self {

@@ -1,10 +1,10 @@
-//! What holds the processor back: heat, firmware, supply voltage.
+//! Throttling of the processor: heat, firmware, supply voltage.
 
 use crate::files;
 use crate::sysroot::Sysroot;
 
-/// Bits that the firmware of a Raspberry Pi gives for a condition now; the same shifted by 16 for
-/// one since the start (Raspberry Pi documentation, `vcgencmd get_throttled`).
+/// Bits that the firmware of a Raspberry Pi sets for a current condition. Shifted by 16, they mean a condition since
+/// the start (Raspberry Pi documentation, `vcgencmd get_throttled`).
 const SINCE_START: u32 = 16;
 
 /// Flags of the firmware of a Raspberry Pi.
@@ -21,7 +21,7 @@ impl Firmware {
         u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok().map(Self)
     }
 
-    /// Conditions of now.
+    /// Current conditions.
     #[must_use]
     pub fn now(self) -> Vec<&'static str> {
         Self::words(self.0)
@@ -33,7 +33,7 @@ impl Firmware {
         Self::words(self.0 >> SINCE_START)
     }
 
-    /// Conditions that were met after `earlier`: those of now, and those met for the first time.
+    /// Conditions that occurred after `earlier`: current ones, and those that occurred for the first time.
     #[must_use]
     pub fn met_after(self, earlier: Self) -> Vec<&'static str> {
         let first = (self.0 & !earlier.0) >> SINCE_START;
@@ -51,15 +51,15 @@ impl Firmware {
     }
 }
 
-/// How the processor is held back at a moment.
+/// Throttling of the processor at a moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ThrottleState {
     /// Times that x86 processors throttled themselves, summed (kernel
     /// Documentation/ABI/testing/sysfs-devices-system-cpu, `thermal_throttle`).
     pub events: u64,
-    /// Policies with the clock in kHz that they are allowed and that they could have.
+    /// Policies with their allowed and their possible clock in kHz.
     pub limits: Vec<(String, u64, u64)>,
-    /// Cooling devices that hold the processor back now.
+    /// Cooling devices that throttle the processor now.
     pub cooling: Vec<String>,
     /// Flags of a Raspberry Pi.
     pub firmware: Option<Firmware>,
@@ -86,7 +86,7 @@ impl ThrottleState {
         let thermal = sysroot.path("/sys/class/thermal");
         for name in files::entries(&thermal).into_iter().filter(|name| name.starts_with("cooling_device")) {
             let kind = files::text(&thermal.join(&name).join("type")).unwrap_or_default();
-            // cpufreq-cpu0, thermal-cpufreq-0 (cpufreq cooling), Processor (ACPI); fans are no throttle.
+            // cpufreq-cpu0, thermal-cpufreq-0 (cpufreq cooling), Processor (ACPI); fans do not throttle.
             let holds_back = kind.contains("cpufreq") || kind == "Processor";
             if holds_back && files::number(&thermal.join(&name).join("cur_state")).is_some_and(|state| state > 0) {
                 state.cooling.push(kind);

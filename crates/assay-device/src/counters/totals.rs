@@ -1,4 +1,4 @@
-//! What was counted.
+//! Counter values.
 
 use std::ops::Sub;
 
@@ -17,15 +17,15 @@ pub struct Counters {
     pub flush_ops: u64,
     /// Time during which the devices had work, in milliseconds.
     pub busy_ms: u64,
-    /// Requests issued and not yet completed: a level, not a total.
+    /// Requests issued but not completed: a level, not a total.
     pub in_flight: u64,
 }
 
 impl Sub for Counters {
     type Output = Self;
 
-    /// What happened since `earlier`. Totals wrap or restart when a device is replaced, so a
-    /// smaller later total counts as nothing; `in_flight` stays the later level.
+    /// The difference since `earlier`. Totals wrap or restart when a device is replaced, so a smaller later total
+    /// counts as zero; `in_flight` keeps the later level.
     fn sub(self, earlier: Self) -> Self {
         Self {
             read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),

@@ -1,4 +1,4 @@
-//! What the driver of a disk counts, where it does (`IOCTL_DISK_PERFORMANCE`).
+//! Counters of a disk's driver, if it has any (`IOCTL_DISK_PERFORMANCE`).
 
 use std::fs::File;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::error::DeviceError;
 use crate::sysroot::Sysroot;
 use crate::system;
 
-/// A disk, open for questions.
+/// A disk, open for queries.
 #[derive(Debug)]
 pub(super) struct Source {
     name: String,
@@ -19,7 +19,7 @@ impl Source {
     pub(super) fn open(_sysroot: &Sysroot, name: &str) -> Result<Self, DeviceError> {
         let drive = system::drive(name).map_err(|error| DeviceError::from_io(Path::new(name), error))?;
         let source = Self { name: name.to_owned(), drive };
-        // Windows counts from the first question on, and may refuse it.
+        // Windows counts from the first query on, and may refuse it.
         source.read().map(|_| source)
     }
 

@@ -1,15 +1,14 @@
-//! Reading here and there on a device that may not be readable everywhere.
+//! Reads single blocks of a device that may not be readable everywhere.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
 /// Bytes read at once: the largest logical block of disks.
 pub(in crate::guard) const BLOCK: u64 = 4096;
-/// A failing medium may take a minute for each place that it cannot read; after so many of them no
-/// more are tried.
+/// A failing medium may take a minute for each unreadable place. After this many failures no more are tried.
 const MOST_FAILED: u32 = 4;
 
-/// The blocks of a device that were read, each once.
+/// Blocks of a device; each is read only once.
 pub(in crate::guard) struct Blocks<'a, R> {
     device: &'a mut R,
     bytes: u64,
@@ -31,12 +30,12 @@ impl<'a, R: Read + Seek> Blocks<'a, R> {
         self.bytes
     }
 
-    /// Byte offset of the first block that was tried and could not be read.
+    /// Byte offset of the first block that could not be read.
     pub(in crate::guard) fn first_failed(&self) -> Option<u64> {
         self.first_failed
     }
 
-    /// A block by its number, shorter at the end of the device; `None` where it cannot be read.
+    /// A block by its number, shorter at the end of the device; `None` if it cannot be read.
     pub(in crate::guard) fn block(&mut self, number: u64) -> Option<&[u8]> {
         if !self.known.contains_key(&number) {
             let tried = self.failed < MOST_FAILED;
@@ -65,7 +64,7 @@ impl<'a, R: Read + Seek> Blocks<'a, R> {
         }
     }
 
-    /// Up to `length` bytes, fewer at the end of the device; `None` where a part cannot be read.
+    /// Up to `length` bytes, fewer at the end of the device; `None` if a part cannot be read.
     pub(in crate::guard) fn at(&mut self, offset: u64, length: usize) -> Option<Vec<u8>> {
         let end = offset.saturating_add(length as u64).min(self.bytes);
         let mut content = Vec::with_capacity(length);
@@ -84,7 +83,7 @@ impl<'a, R: Read + Seek> Blocks<'a, R> {
         Some(content)
     }
 
-    /// Whether these bytes stand there.
+    /// Whether these bytes are at `offset`.
     pub(in crate::guard) fn has(&mut self, offset: u64, magic: &[u8]) -> bool {
         self.at(offset, magic.len()).is_some_and(|found| found == magic)
     }

@@ -1,13 +1,12 @@
-//! Marks that formats leave on a device: where, which bytes, and where that is written. Plain dm-crypt
-//! leaves none (dm-crypt.rst).
+//! Marks that formats leave on a device: name, place, bytes and source. Plain dm-crypt leaves none (dm-crypt.rst).
 
 /// A mark at a place.
 pub(super) struct Mark {
-    /// What people call it.
+    /// Name for people.
     pub(super) name: &'static str,
-    /// Place in bytes: from the start, or back from the end.
+    /// Byte offset from the start, or back from the end.
     pub(super) offset: u64,
-    /// What stands there.
+    /// The bytes of the mark.
     pub(super) magic: &'static [u8],
 }
 
@@ -15,7 +14,7 @@ const fn mark(name: &'static str, offset: u64, magic: &'static [u8]) -> Mark {
     Mark { name, offset, magic }
 }
 
-/// The order matters: what a partition table or boot sector may contain comes before it.
+/// The order matters: formats that contain a partition table or boot sector come before it.
 pub(super) const MARKS: &[Mark] = &[
     // LUKS1 on-disk format 1.2.3, 2.2; LUKS2 on-disk format, 2.1: the second header stands at 16 KiB to 4 MiB.
     mark("LUKS encryption", 0, b"LUKS\xba\xbe"),
@@ -135,8 +134,7 @@ pub(super) const MARKS: &[Mark] = &[
     mark("Minix file system", 0x418, b"\x4d\x5a"),
 ];
 
-/// Marks that stand at the end, left when only the beginning was wiped: offsets count back from
-/// the end.
+/// Marks at the end, which remain if only the beginning was wiped. Offsets count back from the end.
 pub(super) const AT_END: &[Mark] = &[
     // UEFI specification 5.3.2: the last logical block.
     mark("GPT partition table (its copy at the end)", 512, b"EFI PART"),

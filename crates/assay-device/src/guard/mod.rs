@@ -1,5 +1,5 @@
-//! What stands before a raw device is written: nothing in use is ever written, nothing that holds
-//! data without its name given once more, and nothing but the device that was checked.
+//! Guards before a raw device is written. A device in use is never written, a device with data only if its name is
+//! given once more, and only the device that was checked.
 
 #[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
 mod blocks;

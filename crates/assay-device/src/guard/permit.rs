@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use super::HeldDevice;
 
-/// Says that a device was checked and may be overwritten, and holds it: as long as a copy of the permit exists nobody else
-/// can open it exclusively. Only [`check_raw`](super::check_raw) makes one.
+/// Proves that a device was checked and may be overwritten, and holds it: as long as a copy of the permit exists, no
+/// other process can open it exclusively. Only [`check_raw`](super::check_raw) makes one.
 #[derive(Debug, Clone)]
 pub struct RawPermit {
     held: Arc<HeldDevice>,
     name: String,
-    /// Keeps the lock on the whole disk, and other names of the storage.
+    /// Keeps the lock on the whole disk, and the other names of the storage.
     _kept: Arc<Vec<File>>,
 }
 
 impl RawPermit {
-    /// For a device of this kernel name that was checked, with the files that are kept open as long as the permit: the
-    /// whole disk that is locked where it is a part of one, and other names of the storage.
+    /// For a checked device with this kernel name. `kept` are files that stay open as long as the permit: the locked
+    /// whole disk if the device is a part of one, and other names of the storage.
     pub(in crate::guard) fn new(held: HeldDevice, name: String, kept: Vec<File>) -> Self {
         Self { held: Arc::new(held), name, _kept: Arc::new(kept) }
     }
@@ -35,7 +35,7 @@ impl RawPermit {
         &self.name
     }
 
-    /// The device, from which every file to be read and written comes.
+    /// The device, through which all its files are opened for reading and writing.
     #[must_use]
     pub fn held(&self) -> &HeldDevice {
         &self.held

@@ -1,4 +1,4 @@
-//! What a device holds, by the marks that formats leave.
+//! Detects what a device holds, by the marks that formats leave.
 
 use std::io::{Read, Seek};
 
@@ -10,8 +10,8 @@ const ZFS_LABEL: u64 = 256 * 1024;
 const ZFS_UBERBLOCKS: u64 = 128 * 1024;
 const ZFS_MAGIC: u64 = 0x00ba_b10c;
 
-/// The first mark found on a device or image, or `None` where none of the known ones is there or
-/// can be read. A device shorter than a mark's place does not have it.
+/// The first mark found on a device or image; `None` if no known mark is there or can be read. A device that ends
+/// before a mark's place does not have it.
 pub fn signature<R: Read + Seek>(device: &mut R) -> Option<&'static str> {
     marked(&mut Blocks::of(device))
 }
@@ -36,7 +36,7 @@ pub(in crate::guard) fn marked<R: Read + Seek>(blocks: &mut Blocks<'_, R>) -> Op
     end.map(|mark| mark.name)
 }
 
-/// A slot is 1 KiB or a larger power of two, so every 1 KiB is looked at, in all four labels.
+/// A slot is 1 KiB or a larger power of two, so every 1 KiB of all four labels is tested.
 fn has_zfs<R: Read + Seek>(blocks: &mut Blocks<'_, R>) -> bool {
     let end = blocks.bytes() & !(ZFS_LABEL - 1);
     let labels = [Some(0), Some(ZFS_LABEL), end.checked_sub(2 * ZFS_LABEL), end.checked_sub(ZFS_LABEL)];
@@ -68,7 +68,7 @@ mod tests {
         signature(&mut image(size, marks))
     }
 
-    /// Room for the mark that stands furthest from the start.
+    /// Enough for the mark that is farthest from the start.
     const ROOM: usize = 5 << 20;
 
     #[test]

@@ -1,4 +1,4 @@
-//! Who uses a device.
+//! Uses of a device.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,41 +17,42 @@ use crate::system;
 /// One use of a device or of something on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MountPoint {
-    /// Kernel name of the device that is used.
+    /// Kernel name of the used device.
     pub device: String,
     /// `mounted on /boot`, `swap`, `held by dm-0`, `backs loop3`, `btrfs member`.
     pub place: String,
-    /// Whether that is another name of the same storage: a second loop device over one file, a second path to one disk.
+    /// Whether it is another name of the same storage: a second loop device over one file, or a second path to one
+    /// disk.
     pub alias: bool,
 }
 
-/// Every use of `device` (kernel name): of itself, its partitions, the disk it is a partition of,
-/// of whatever else leads to the same storage, and of everything stacked on these. Empty where it is free, as far as
-/// this process can see; [`super::check_raw`] asks the kernel too.
+/// Every use of `device` (kernel name): of the device itself, of its partitions, of the disk that it is a partition of,
+/// of other devices for the same storage, and of everything stacked on these. Empty if it is free as far as this
+/// process can see; [`super::check_raw`] also asks the kernel.
 #[must_use]
 pub fn mounted_on(sysroot: &Sysroot, device: &str) -> Vec<MountPoint> {
     Node::by_name(sysroot, device).map_or_else(Vec::new, |node| Reach::of(sysroot, &node).uses(sysroot))
 }
 
-/// Every use of what else lies on the disks below `device` (kernel name): of other partitions, other logical volumes.
-/// What is written to a fake may land there.
+/// Every use of other parts of the disks below `device` (kernel name): other partitions, other logical volumes. Writes
+/// to a fake may land there.
 #[must_use]
 pub fn mounted_beside(sysroot: &Sysroot, device: &str) -> Vec<MountPoint> {
     Node::by_name(sysroot, device).map_or_else(Vec::new, |node| Reach::of_disks(sysroot, &node).uses(sysroot))
 }
 
-/// Devices whose data are those of the device asked about, or lie on the same disks.
+/// Devices that share the data of the given device, or lie on the same disks.
 #[derive(Default)]
 pub(in crate::guard) struct Reach {
     nodes: Vec<Reached>,
     uses: Vec<MountPoint>,
-    /// The device and what it stands on, which does not use it.
+    /// The device and what it is built on, which does not use it.
     own: BTreeSet<String>,
-    /// Devices of other numbers that have to be free as well.
+    /// Devices with other numbers that must be free as well.
     others: Vec<Node>,
-    /// Files behind loop devices, with these.
+    /// Files behind loop devices, with these devices.
     files: Vec<(Node, FileId)>,
-    /// A loop device of which it is not known what is behind it, and why.
+    /// A loop device with an unknown backing file or device, and the reason.
     unknown: Option<(String, String)>,
 }
 
@@ -61,7 +62,7 @@ struct Reached {
 }
 
 impl Reach {
-    /// What has the data of the device.
+    /// Everything with the data of the device.
     pub(in crate::guard) fn of(sysroot: &Sysroot, node: &Node) -> Self {
         let devices = Devices::read(sysroot);
         let beneath = devices.beneath(sysroot, node);
@@ -77,13 +78,13 @@ impl Reach {
                 walk.reach.others.push(behind.clone());
                 walk.twins(&behind);
             }
-            // What else stands on a member of an array is apart, but another path to the member is not.
+            // Other parts on a member of an array are separate, but another path to the member is not.
             lower.slaves(sysroot).iter().for_each(|member| walk.twins(member));
         }
         reach
     }
 
-    /// What lies on the disks below the device.
+    /// Everything on the disks below the device.
     pub(in crate::guard) fn of_disks(sysroot: &Sysroot, node: &Node) -> Self {
         let devices = Devices::read(sysroot);
         let beneath = devices.beneath(sysroot, node);
@@ -105,12 +106,12 @@ impl Reach {
         Self { own: beneath.iter().map(|node| node.name.clone()).collect(), unknown, ..Self::default() }
     }
 
-    /// A loop device that may have the data, and why that cannot be told.
+    /// A loop device that may have the data, and why that is unknown.
     pub(in crate::guard) fn unknown(&self) -> Option<&(String, String)> {
         self.unknown.as_ref()
     }
 
-    /// Numbers of all these devices.
+    /// Device numbers of all these devices.
     pub(in crate::guard) fn numbers(&self) -> impl Iterator<Item = (u32, u32)> {
         self.nodes.iter().filter_map(|reached| reached.node.number())
     }
@@ -120,7 +121,7 @@ impl Reach {
         self.files.iter().map(|(_, file)| *file).collect()
     }
 
-    /// Devices of other numbers that have to be free as well.
+    /// Devices with other numbers that must be free as well.
     pub(in crate::guard) fn others(&self) -> &[Node] {
         &self.others
     }
@@ -154,7 +155,7 @@ impl Reach {
                 uses.push(reached.used("swap".to_owned()));
             }
         }
-        // Members of a mounted btrfs of several devices stand in no mount table.
+        // Members of a mounted btrfs of several devices are in no mount table.
         let btrfs = sysroot.path("/sys/fs/btrfs");
         for uuid in files::entries(&btrfs) {
             let members: BTreeSet<String> = files::entries(&btrfs.join(uuid).join("devices")).into_iter().collect();
@@ -182,7 +183,7 @@ impl Reached {
     }
 }
 
-/// Goes from one device to the others.
+/// Visits related devices, from one to the next.
 struct Walk<'a> {
     sysroot: &'a Sysroot,
     devices: &'a Devices,
@@ -190,8 +191,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The device, what stands on it, and of a partition the disk itself and what overlaps it, but not the other
-    /// partitions: they are apart.
+    /// The device and everything on it. For a partition also the disk itself and partitions that overlap, but not the
+    /// other partitions: they are separate.
     fn data(&mut self, node: &Node, alias: bool) {
         self.spread(node, true, alias);
         if node.is_partition() {
@@ -207,7 +208,7 @@ impl Walk<'_> {
         self.reach.files.extend(files.into_iter().map(|file| (node.clone(), file)));
     }
 
-    /// Other names of the storage of a device; of a partition the same part of the other disk.
+    /// Other names of a device's storage; for a partition the same part of the other disk.
     fn twins(&mut self, node: &Node) {
         let twins = self.devices.twins(node).filter(|twin| !self.reach.own.contains(&twin.name));
         for twin in twins.cloned().collect::<Vec<_>>() {
@@ -247,8 +248,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Loop devices over the device, by whatever name, or over a file of a file system on it; they are no holders in
-    /// sysfs.
+    /// Loop devices over the device, under any of its names, or over a file of a file system on it. They are not
+    /// holders in sysfs.
     fn loops_over(&self, node: &Node) -> Vec<Node> {
         let Some(own) = node.number() else { return Vec::new() };
         let over = |backing: &Backing| match backing {
@@ -263,7 +264,7 @@ impl Walk<'_> {
     }
 }
 
-/// First sector of a partition and the first behind it; `None` where sysfs does not say.
+/// First sector of a partition and the first one behind it; `None` if sysfs does not tell.
 fn extent(part: &Node) -> Option<(u64, u64)> {
     let start = files::number(&part.dir.join("start"))?;
     Some((start, start.saturating_add(files::number(&part.dir.join("size"))?)))
@@ -273,7 +274,7 @@ fn overlap(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> bool {
     matches!((one, other), (Some(one), Some(other)) if one.0 < other.1 && other.0 < one.1)
 }
 
-/// Whether a partition of another path holds data of `node`: by its sectors, else by its number.
+/// Whether a partition on another path holds data of `node`: by its sectors if known, otherwise by its number.
 fn same_part(node: &Node, part: &Node) -> bool {
     let (one, other) = (extent(node), extent(part));
     let number = |node: &Node| files::number(&node.dir.join("partition"));

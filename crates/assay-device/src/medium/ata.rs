@@ -14,7 +14,7 @@ use crate::sysroot::Sysroot;
 pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
     let kind = if inquiry::spins(disk) { MediumKind::SataHdd } else { MediumKind::SataSsd };
     let mut facts = inquiry::named(disk, kind);
-    // INQUIRY cuts the model at 16 characters; the drive's own answer has 40.
+    // INQUIRY truncates the model to 16 characters; IDENTIFY has 40.
     if let Some(model) = identify_model(&disk.dir.join("device")) {
         facts.model = Some(model);
     }

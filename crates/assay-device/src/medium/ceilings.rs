@@ -1,5 +1,4 @@
-//! What each bus carries, and what of it payload usually reaches. All constants with their
-//! sources stand here.
+//! What each bus carries, and how much of it payload usually reaches. All constants are here, with their sources.
 
 use assay_core::medium::Bus;
 
@@ -47,8 +46,8 @@ pub(crate) fn mmc(mode: &str, clock_hz: u64, lines: u32, double_rate: bool) -> L
     Lane::new(mode, ceiling, ceiling * MMC_REACHABLE)
 }
 
-/// Greatest clock, data lines and double rate of a mode that was only named. eMMC may be wired
-/// with fewer than 8 lines, which the kernel log does not tell.
+/// Highest clock, data lines and double rate of a mode that is only known by name. eMMC may be wired with fewer than 8
+/// lines, which the kernel log does not report.
 pub(crate) fn mmc_nominal(mode: &str) -> Option<(u64, u32, bool)> {
     Some(match mode {
         "Default Speed" | "SDR12" => (25_000_000, 4, false),
@@ -83,8 +82,8 @@ pub(crate) fn usb(mbit: &str, uas: bool) -> Lane {
     }
 }
 
-/// SATA: 8b/10b leaves a tenth of the line rate in bytes; frames leave 93 % of that
-/// (about 560 MB/s at 6 Gbit/s, the figure drives are sold with).
+/// SATA: 8b/10b leaves a tenth of the line rate in bytes; frames leave 93 % of that (about 560 MB/s at 6 Gbit/s, as
+/// specified for drives).
 pub(crate) fn sata(gbit: f64) -> Lane {
     let ceiling = gbit * 1e9 / 10.0;
     let rate = if gbit.fract() == 0.0 { format!("{gbit:.0}") } else { format!("{gbit}") };

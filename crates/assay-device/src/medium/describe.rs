@@ -1,4 +1,4 @@
-//! Which kind of disk, and who knows more about it.
+//! Kind of a disk, and the module that describes it.
 
 use assay_core::medium::{Medium, MediumKind};
 
@@ -24,7 +24,7 @@ pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
     }
     let mut facts = of_kind(MediumKind::Unknown);
     if is_numbered(name, "mtdblock") {
-        // Flash without a controller, as in routers; its name is the partition's.
+        // Flash without a controller, as in routers; its name is that of the partition.
         let mtd = name.replace("mtdblock", "mtd");
         let class = sysroot.path("/sys/class/mtd").join(mtd);
         facts.model = files::text(&class.join("name")).and_then(|text| clean(&text));

@@ -1,4 +1,4 @@
-//! What a disk that speaks SCSI says of itself.
+//! Facts from a disk with SCSI commands.
 
 use std::path::Path;
 
@@ -23,8 +23,8 @@ pub(crate) fn named(disk: &Node, kind: MediumKind) -> Medium {
     facts
 }
 
-/// Vital product data page 0x80 (SPC, Unit Serial Number): four bytes of header, then the serial number; else
-/// the name that is unique in the world.
+/// Vital product data page 0x80 (SPC, Unit Serial Number): four bytes of header, then the serial number; otherwise the
+/// worldwide unique name.
 pub(crate) fn serial(device: &Path) -> Option<String> {
     let page = files::bytes(&device.join("vpd_pg80"));
     let number = page.and_then(|page| {

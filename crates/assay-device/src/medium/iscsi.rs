@@ -14,7 +14,7 @@ use crate::sysroot::Sysroot;
 pub(crate) fn describe(sysroot: &Sysroot, disk: &Node, session: &str) -> Medium {
     let class = sysroot.path("/sys/class/iscsi_session").join(session);
     let mut facts = inquiry::named(disk, MediumKind::Iscsi);
-    // Behind every target is the same product; the target's name and the logical unit are the piece.
+    // All targets report the same product; target name and logical unit identify the unit.
     let lun =
         disk.component(|part| part.split(':').count() == 4).and_then(|part| Some(part.rsplit_once(':')?.1.to_owned()));
     if let Some(target) = files::text(&class.join("targetname")).and_then(|text| clean(&text)) {

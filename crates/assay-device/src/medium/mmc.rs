@@ -19,7 +19,7 @@ pub(crate) fn describe(sysroot: &Sysroot, card: &Card) -> Medium {
         _ => maker.and_then(mmc_vendors::emmc),
     }
     .map(str::to_owned);
-    // The whole CID tells pieces apart; the serial number in it alone repeats between makers.
+    // The whole CID identifies a unit; the serial number in it repeats between makers.
     let cid = read("cid").filter(|cid| cid.bytes().all(|b| b.is_ascii_hexdigit()) && cid.bytes().any(|b| b != b'0'));
     facts.unit = cid.or_else(|| read("serial")).and_then(|text| clean(&text));
     if card.kind == MediumKind::Sd {

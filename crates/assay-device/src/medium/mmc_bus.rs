@@ -1,4 +1,4 @@
-//! Mode of the bus to an SD card or eMMC: debugfs says it, the kernel log said it.
+//! Bus mode of an SD card or eMMC, from debugfs or from the kernel log.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -24,7 +24,7 @@ pub(crate) fn bus(sysroot: &Sysroot, card: &Card) -> Bus {
     }
     if let Some((lane, line)) = from_log(sysroot, card) {
         let lines = if kind == "mmc" { ", assuming 8 data lines" } else { "" };
-        // What a logger wrote down may hold anything.
+        // A logger's file may contain anything.
         let line = label(&line, LONGEST_LINE).unwrap_or_default();
         return lane.into_bus(kind, None, format!("kernel log `{line}`{lines}"));
     }
@@ -46,7 +46,7 @@ fn from_ios(text: &str, kind: MediumKind) -> Option<Lane> {
     let inside = |name: &str| field(name)?.split_once('(')?.1.split_once(')').map(|(inner, _)| inner);
     let mode = mode_of_timing(inside("timing spec")?, kind)?;
     let nominal = ceilings::mmc_nominal(mode);
-    // Runtime power management may have stopped the actual clock for the moment.
+    // Runtime power management may have stopped the actual clock at the moment.
     let clock = hertz("actual clock").or_else(|| hertz("clock")).or(nominal.map(|(clock, ..)| clock))?;
     let lines = inside("bus width").and_then(|text| text.split(' ').next()?.parse().ok());
     let lines = lines.or(nominal.map(|(_, lines, _)| lines))?;

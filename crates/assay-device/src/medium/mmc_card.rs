@@ -1,4 +1,4 @@
-//! Which SD card or eMMC lies under a disk.
+//! The SD card or eMMC behind a disk.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(crate) struct Card {
     pub(crate) kind: MediumKind,
 }
 
-/// The directory `mmc0:aaaa` that the disk stands in, also where the reader hangs on USB or PCIe.
+/// The directory `mmc0:aaaa` above the disk, even if the reader is on USB or PCIe.
 pub(crate) fn card_of(sysroot: &Sysroot, disk: &Node) -> Option<Card> {
     let dir = disk.ancestor(sysroot, |dir| split_name(dir).is_some())?;
     let (host, address) = split_name(&dir)?;

@@ -1,9 +1,8 @@
-//! Makers by the identification register. The SD Card Association publishes no list; these are the
-//! names that the kernel (drivers/mmc/core/card.h, quirks.h) and mmc-utils (lsmmc.c) give, the
-//! kernel's where they differ. Where several makers share a number, the OEM letters that their
-//! cards carry decide, and with other letters nobody is named.
+//! Makers by the identification register. The SD Card Association publishes no list. These are the names in the kernel
+//! (drivers/mmc/core/card.h, quirks.h) and in mmc-utils (lsmmc.c); the kernel's name is used where they differ. If
+//! several makers share a number, the OEM letters of their cards decide; other letters give no name.
 
-/// Maker number, OEM letters where they are needed to tell, name.
+/// Maker number, OEM letters if needed to distinguish makers, name.
 const SD: &[(u32, Option<[u8; 2]>, &str)] = &[
     (0x01, None, "Panasonic"),
     (0x02, Some(*b"TM"), "Toshiba"),

@@ -1,4 +1,4 @@
-//! The network as a bus: by which interface a server is reached, and how fast that is.
+//! The network as a bus: the interface that reaches a server, and its speed.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -9,7 +9,7 @@ use super::ceilings::{self, Lane};
 use crate::files;
 use crate::sysroot::Sysroot;
 
-/// The bus towards `server`. `None` where the server is this machine.
+/// The bus towards `server`. `None` if the server is this machine.
 pub(crate) fn bus_towards(sysroot: &Sysroot, server: Option<IpAddr>, driver: &str) -> Option<Bus> {
     if server.is_some_and(|server| server.is_loopback()) {
         return None;
@@ -21,7 +21,7 @@ pub(crate) fn bus_towards(sysroot: &Sysroot, server: Option<IpAddr>, driver: &st
     };
     let shown = format!("/sys/class/net/{}/speed", harmless(&name));
     let speed = files::text(&sysroot.path("/sys/class/net").join(&name).join("speed"));
-    // -1 and an error stand for unknown (kernel Documentation/ABI/testing/sysfs-class-net).
+    // -1 and an error mean unknown (kernel Documentation/ABI/testing/sysfs-class-net).
     let bus = match speed.and_then(|text| text.parse::<f64>().ok()).filter(|mbit| *mbit > 0.0) {
         Some(mbit) => ceilings::ethernet(mbit).into_bus("network", driver, format!("{shown}, {how}")),
         None => Lane::unknown("network").into_bus("network", driver, format!("{shown} tells no rate; {how}")),
@@ -51,8 +51,8 @@ fn interface(sysroot: &Sysroot, server: Option<IpAddr>) -> Option<(String, Strin
     }
 }
 
-/// The interface of the longest matching line of `/proc/net/route`, where destination and mask
-/// stand as hexadecimal numbers of the machine's own byte order (net/ipv4/fib_trie.c).
+/// The interface of the longest matching line of `/proc/net/route`. Destination and mask are hexadecimal numbers in the
+/// machine's byte order (net/ipv4/fib_trie.c).
 fn routed(sysroot: &Sysroot, address: Ipv4Addr) -> Option<String> {
     let text = files::text(&sysroot.path("/proc/net/route"))?;
     let line = |line: &str| {

@@ -12,7 +12,7 @@ use crate::files;
 use crate::sysroot::Sysroot;
 
 pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
-    // `device` is the controller, or the subsystem where the kernel joins several paths to one head.
+    // `device` is the controller, or the subsystem if the kernel joins several paths under one head.
     let device = disk.dir.join("device");
     let controller = controller_of(sysroot, &device, &disk.name);
     let read = |name: &str| {

@@ -1,4 +1,4 @@
-//! Disks that speak SCSI: on USB, SATA, SAS, iSCSI and in virtual machines.
+//! Disks with SCSI commands: on USB, SATA, SAS, iSCSI and in virtual machines.
 
 use assay_core::medium::{Medium, MediumKind};
 

@@ -11,7 +11,7 @@ const VIDEO_CLASS: usize = 15;
 /// APP_PERF_CLASS, bits 339:336.
 const APP_CLASS: usize = 21;
 
-/// `["C10", "U3", "V30", "A2"]`, empty where the text is no register.
+/// `["C10", "U3", "V30", "A2"]`; empty if the text is no register.
 pub(crate) fn classes(hex: &str) -> Vec<String> {
     let byte = |index: usize| hex.get(index * 2..index * 2 + 2).and_then(|text| u8::from_str_radix(text, 16).ok());
     let mut classes = Vec::new();

@@ -11,7 +11,7 @@ use crate::block::Node;
 use crate::files;
 use crate::sysroot::Sysroot;
 
-/// A disk's way to its USB device.
+/// The USB device of a disk.
 pub(crate) struct UsbDevice {
     dir: PathBuf,
     /// `uas` or `usb-storage`.
@@ -27,8 +27,7 @@ pub(crate) fn device_of(sysroot: &Sysroot, disk: &Node) -> Option<UsbDevice> {
 }
 
 pub(crate) fn describe(disk: &Node, device: &UsbDevice) -> Medium {
-    // A bridge says that its disk is fixed, a stick that its medium is removable; only disks are
-    // worth a bridge that queues commands.
+    // A bridge reports its disk as fixed, a stick its medium as removable. Only bridges for disks queue commands.
     let uas = device.driver.as_deref() == Some("uas");
     let removable = files::flag(&disk.dir.join("removable"));
     let kind = if removable && !uas { MediumKind::UsbStick } else { MediumKind::UsbDisk };
@@ -40,13 +39,13 @@ pub(crate) fn describe(disk: &Node, device: &UsbDevice) -> Medium {
     if facts.vendor.as_deref().is_none_or(says_nothing) {
         facts.vendor = read("manufacturer").or(facts.vendor);
     }
-    // Many bridges give every disk the same page 0x80; the USB serial number is the better one.
+    // Many bridges give every disk the same page 0x80, so the USB serial number is better.
     facts.unit = read("serial").or(facts.unit);
     facts.bus = Some(bus(&device.dir, device.driver.clone(), uas));
     facts
 }
 
-/// What bridges and sticks write where a name should be.
+/// Fillers that bridges and sticks use in place of a name.
 fn says_nothing(name: &str) -> bool {
     matches!(
         name.to_lowercase().as_str(),
@@ -61,7 +60,7 @@ fn bus(dir: &Path, driver: Option<String>, uas: bool) -> Bus {
     let mut source = format!("/sys/bus/usb/devices/{port}/speed");
     let capable = read("version").is_some_and(|version| version.starts_with('3'));
     if speed == "480" && capable {
-        // A USB 3 device says version 2.10 on a USB 2 link; one that says 3 has fallen back.
+        // A USB 3 device reports version 2.10 on a USB 2 link; one that reports 3 has fallen back.
         source.push_str("; the device can do USB 3");
     } else if speed == "480" && read("version").as_deref() == Some("2.10") {
         source.push_str("; version 2.10 hints that the device can do USB 3 in another port");

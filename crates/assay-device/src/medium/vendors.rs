@@ -1,6 +1,6 @@
-//! Makers of SATA and NVMe drives, which have no vendor field, by how their models begin.
+//! Makers of SATA and NVMe drives, which have no vendor field, by the beginning of their model names.
 
-/// Begin of the model, maker.
+/// Beginning of the model name, maker.
 const WORDS: &[(&str, &str)] = &[
     ("samsung", "Samsung"),
     ("wdc", "WDC"),

@@ -1,4 +1,4 @@
-//! Disks that are no hardware: paravirtual, loop, memory, network block devices.
+//! Disks that are not hardware: paravirtual, loop, memory, network block devices.
 
 use assay_core::medium::{Bus, Medium, MediumKind};
 
@@ -46,7 +46,7 @@ pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Option<Medium> {
     None
 }
 
-/// A queue in shared memory has no wire and so no ceiling.
+/// A queue in shared memory has no wire, and so no ceiling.
 pub(crate) fn paravirtual(mode: &str) -> Bus {
     let source = "the driver; a paravirtual queue has no ceiling of its own".to_owned();
     Lane::unknown(mode).into_bus("virtio", None, source)

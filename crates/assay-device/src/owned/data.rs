@@ -1,4 +1,4 @@
-//! Copies of files that may be mostly holes: a few bytes in an archive make a file of any size.
+//! Copies of sparse files: a few bytes in an archive can make a file of any size.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,8 +8,8 @@ use super::system;
 /// Bytes that are copied at once.
 const PIECE: u64 = 4 << 20;
 
-/// Copies the data of a file to a new one, whose holes are those of the first. Before each piece `may` is asked whether so
-/// many bytes more may be written. Returns the bytes that were.
+/// Copies the data of a file to a new one with the same holes. Before each piece, `may` is asked whether that many more
+/// bytes may be written. Returns the number of bytes written.
 ///
 /// # Errors
 /// Those of `may`, and the system's.
@@ -31,7 +31,7 @@ pub fn copy_data<E: From<io::Error>>(
             let copied = io::copy(&mut Read::take(source, piece), &mut target)?;
             written += copied;
             if copied < piece {
-                // It became shorter meanwhile.
+                // It was truncated meanwhile.
                 to.set_len(at + copied)?;
                 target.flush()?;
                 return Ok(written);

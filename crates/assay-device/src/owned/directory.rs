@@ -1,4 +1,4 @@
-//! A directory that assay did not make: the one that was asked for.
+//! A directory that assay did not make, but was given.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -21,7 +21,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens `path`, whose links are followed: it is what the user named.
+    /// Opens `path` and follows links in it: the user named it.
     ///
     /// # Errors
     /// The system's, also where it is no directory.
@@ -32,7 +32,7 @@ impl Directory {
         Ok(Self { handle, path: path.to_owned(), stat })
     }
 
-    /// The same directory once more.
+    /// A second handle of the same directory.
     ///
     /// # Errors
     /// Where no more files can be open.
@@ -53,13 +53,13 @@ impl Directory {
         self.stat.dev
     }
 
-    /// Whether its path still leads to it: no other directory and no other medium took its place.
+    /// Whether its path still leads to it, and not to another directory or medium.
     ///
     /// # Errors
-    /// The system's, such as that the medium of what is open is gone, or that nothing has the path.
+    /// The system's: for example the medium of the open directory is gone, or nothing has the path.
     pub fn is_in_place(&self) -> Result<bool, OwnedError> {
         let io = |error: io::Error| OwnedError::io(&self.path, error);
-        // What is open is asked anew: a medium that was taken out does not answer, though it be put in again.
+        // The open directory is queried anew: a removed medium does not answer, even if it is inserted again.
         let kept = system::stat_directory(&self.handle).map_err(io)?;
         let named = system::open_directory(&self.path).map_err(io)?;
         Ok(system::stat_directory(&named).map_err(io)?.is_same(&kept))
@@ -73,8 +73,8 @@ impl Directory {
         system::space(&self.handle).map_err(|error| OwnedError::io(&self.path, error))
     }
 
-    /// Opens a directory in it to be looked at, whoever made it; `None` where there is none of that name. Links are
-    /// not followed.
+    /// Opens a directory in it for reading, from any owner; `None` if no directory has that name. Links are not
+    /// followed.
     ///
     /// # Errors
     /// The system's.
@@ -91,10 +91,10 @@ impl Directory {
         }
     }
 
-    /// The same; a directory that is missing is made, for this user alone.
+    /// The same; creates a missing directory, for this user only.
     ///
     /// # Errors
-    /// Where something else has that name, such as a link, or the system's.
+    /// Where something else has that name, such as a link; or the system's.
     pub fn inside_or_made(&self, name: &str) -> Result<Self, OwnedError> {
         match system::make_directory(&self.handle, OsStr::new(name)) {
             Ok(()) => system::sync_names(&self.handle).map_err(|error| OwnedError::io(&self.path, error))?,
@@ -114,8 +114,8 @@ impl Directory {
         }
     }
 
-    /// Opens a regular file in it to be read and written, whoever made it; one that is missing is made, empty and for this user
-    /// alone. Links are not followed.
+    /// Opens a regular file in it for reading and writing, from any owner. Creates a missing file, empty and for this
+    /// user only. Links are not followed.
     ///
     /// # Errors
     /// Where something else has that name, or the system's.
@@ -128,7 +128,7 @@ impl Directory {
         }
     }
 
-    /// Takes a name out of it, which is that of a file or a link; what a link leads to stays. Tells whether there was one.
+    /// Removes the name of a file or a link from it; a link's target stays. Returns whether there was one.
     ///
     /// # Errors
     /// The system's, also for a directory.
@@ -140,7 +140,7 @@ impl Directory {
         }
     }
 
-    /// Passes the names in it to `visit`, at most `limit` of them, in no order.
+    /// Passes the names in it to `visit`, at most `limit` of them, in no particular order.
     ///
     /// # Errors
     /// Where there are more, or the system's.
@@ -159,13 +159,13 @@ impl Directory {
         if over { Err(OwnedError::foreign(&self.path, Cause::Many(limit))) } else { Ok(()) }
     }
 
-    /// Size in bytes of a regular file in it, whoever made it; `None` where there is none of that name.
+    /// Size in bytes of a regular file in it, from any owner; `None` if no such file has that name.
     #[must_use]
     pub fn file_bytes(&self, name: &OsStr) -> Option<u64> {
         system::stat_in(&self.handle, name).ok().filter(|stat| stat.kind == Kind::File).map(|stat| stat.bytes)
     }
 
-    /// Opens a regular file in it to be read, whoever made it; links are not followed, and nothing else is opened.
+    /// Opens a regular file in it for reading, from any owner. Links are not followed, and nothing else is opened.
     ///
     /// # Errors
     /// Where it is no regular file, or the system's.
@@ -173,8 +173,8 @@ impl Directory {
         self.regular(name.as_ref(), Access::Read, caching).map(|(file, _)| file)
     }
 
-    /// Opens a regular file. What it is is looked at before, since opening a device may be enough to make it do
-    /// something, and again when it is open.
+    /// Opens a regular file. Its kind is tested before, since opening a device may be enough to trigger an action, and
+    /// again when it is open.
     pub(super) fn regular(&self, name: &OsStr, access: Access, caching: Caching) -> Result<(File, Stat), OwnedError> {
         let io = |error: io::Error| OwnedError::io(&self.path.join(name), error);
         let foreign = OwnedError::at(&self.path, name);
@@ -186,29 +186,29 @@ impl Directory {
         Ok((file, stat))
     }
 
-    /// Makes a file that must not be there.
+    /// Creates a file that must not exist.
     pub(super) fn make_file(&self, name: &OsStr, caching: Caching, mode: Mode) -> Result<File, OwnedError> {
         system::make_file(&self.handle, name, caching, mode)
             .map_err(|error| OwnedError::io(&self.path.join(name), error))
     }
 
-    /// Gives a file in it new content, durably: whoever reads it sees the old or the new, also after a crash. What
-    /// has that name is replaced whatever it is, but for a directory; owner, mode, access list and other attributes of a file
-    /// are kept, on Windows its list of rights, attributes and streams, where its name may be lost in a power cut. Another
+    /// Replaces the content of a file durably: readers see the old or the new content, also after a crash. Anything
+    /// with that name is replaced, except for a directory. A file keeps its owner, mode, access list and other
+    /// attributes; on Windows its access list, attributes and streams, and there a power cut may lose its name. Another
     /// name of the same file (a hard link) keeps the old content.
     ///
     /// # Errors
-    /// The system's, also where an access list cannot be kept; the file is as it was then.
+    /// The system's, also if an access list cannot be kept; the file is then unchanged.
     pub fn replace(&self, name: &OsStr, content: &[u8]) -> Result<(), OwnedError> {
         let path = self.path.join(name);
         let io = |error: io::Error| OwnedError::io(&path, error);
         let old = system::stat_in(&self.handle, name).ok().filter(|stat| stat.kind == Kind::File);
-        // Nobody else may look before it has the mode that it is to have.
+        // Other users must not be able to read it before it has its final mode.
         let mode = if old.is_some() { Mode::Private } else { Mode::Usual };
         self.swap(name, mode, content, old.as_ref()).map_err(io)
     }
 
-    /// Whether a file can be made in it; leaves nothing behind.
+    /// Tests whether a file can be created in it; leaves nothing behind.
     ///
     /// # Errors
     /// The system's.
@@ -219,8 +219,8 @@ impl Directory {
         system::remove_file(&self.handle, OsStr::new(&name)).map_err(io)
     }
 
-    /// Writes `content` under a name that nobody can foresee, which then takes the place of `name`. What is kept of `old`,
-    /// the file that has it, is whose it is and who may do what with it.
+    /// Writes `content` under an unpredictable temporary name, which then replaces `name`. The new file keeps the owner
+    /// and the access rights of `old`, the file with that name.
     pub(super) fn swap(&self, name: &OsStr, mode: Mode, content: &[u8], old: Option<&Stat>) -> io::Result<()> {
         let new = temporary()?;
         let mut file = self.make_file(OsStr::new(&new), Caching::Cached, mode)?;
@@ -247,14 +247,14 @@ impl std::os::fd::AsFd for Directory {
     }
 }
 
-// Links are made by anybody on Unix alone.
+// Only on Unix can any user create links.
 #[cfg(all(test, not(windows)))]
 mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
 
-    /// Threat 4.6: in a directory of another user each name may be a link of theirs.
+    /// Threat 4.6: in a directory of another user, any name may be a link of that user.
     #[test]
     fn nothing_behind_a_link_is_opened_made_or_removed() {
         let place = tempfile::tempdir().unwrap();

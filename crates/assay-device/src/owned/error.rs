@@ -1,4 +1,4 @@
-//! What is wrong with something on a medium that should be assay's own.
+//! Errors about files on a medium that should be assay's own.
 
 use std::ffi::OsStr;
 use std::io;
@@ -7,21 +7,21 @@ use std::path::Path;
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
 
-/// Why something on a medium is not made, opened or removed; one line, with the mend.
+/// Why something on a medium is not created, opened or removed: one line, with the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum OwnedError {
-    /// Something that assay did not make has the name of something that it makes.
+    /// Something that assay did not make has a name that assay uses.
     #[error("{path}: {cause}, so assay did not make it and leaves it alone; move it away")]
     Foreign {
-        /// Where, as it may be shown.
+        /// Path, safe to show.
         path: String,
         /// How that is known.
         cause: Cause,
     },
-    /// It is not there, or it is there and should not be, or the system refuses.
+    /// It does not exist, or exists and should not, or the system refuses.
     #[error("{path}: {source}")]
     Io {
-        /// Where, as it may be shown.
+        /// Path, safe to show.
         path: String,
         /// The system's error.
         #[source]
@@ -43,12 +43,12 @@ pub enum Cause {
     /// A file that has other names too.
     #[error("a file with {0} names")]
     Links(u64),
-    /// It belongs to somebody else.
+    /// It belongs to another user.
     #[error("of user {is} and not of user {wanted}")]
     Owner {
-        /// Whose it is.
+        /// Its owner.
         is: u32,
-        /// Whose it should be.
+        /// The expected owner.
         wanted: u32,
     },
     /// A directory that others may write in.
@@ -57,7 +57,7 @@ pub enum Cause {
     /// Something is mounted on it.
     #[error("on another mount than the directory it lies in")]
     Mount,
-    /// Its name now stands for something else than what was opened.
+    /// Its name now belongs to something else than what was opened.
     #[error("not what had this name before")]
     Replaced,
     /// More bytes than assay writes there.
@@ -66,7 +66,7 @@ pub enum Cause {
     /// More names than assay makes there.
     #[error("a directory of more than {0} names")]
     Many(u64),
-    /// A name that assay gives to nothing.
+    /// A name that assay never uses.
     #[error("a name that assay does not use")]
     Name,
     /// Content that assay does not write.
@@ -92,7 +92,7 @@ impl OwnedError {
         move |cause| Self::foreign(&path, cause)
     }
 
-    /// What the system said, where it was the system that refused.
+    /// The kind of the system's error; `None` if the system did not refuse.
     #[must_use]
     pub fn kind(&self) -> Option<io::ErrorKind> {
         match self {
@@ -103,7 +103,7 @@ impl OwnedError {
 }
 
 impl From<OwnedError> for io::Error {
-    /// The system's error with its number, so that a medium that fails is told from one that is hostile.
+    /// The system's error with its number, so that a failing medium is distinguished from a hostile one.
     fn from(error: OwnedError) -> Self {
         match error {
             OwnedError::Io { source, .. } => source,

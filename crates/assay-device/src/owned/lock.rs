@@ -1,4 +1,4 @@
-//! The lock by which the living are told from the dead.
+//! The lock that shows whether a process is still running.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -31,20 +31,20 @@ impl Drop for Lock {
 pub enum Locked {
     /// It is held now.
     Held(Lock),
-    /// Another process has it.
+    /// Another process holds it.
     Taken,
-    /// It was made by another host, on a file system where a lock may hold for one host only; whether that one
-    /// still lives cannot be told from here. The name is that host's, as it may be shown.
+    /// It was made by another host, on a file system where a lock may hold for one host only. Whether that host is
+    /// still using it is unknown. The name is that of the host, safe to show.
     Elsewhere(String),
     /// The file or its directory was removed meanwhile.
     Gone,
 }
 
 impl OwnDir {
-    /// Takes the lock that lies in the file `name`, which is made where it is missing. Does not wait.
+    /// Takes the lock in the file `name`, which is created if it is missing. Does not wait.
     ///
     /// # Errors
-    /// Where what has that name is not assay's, or the system's.
+    /// Where something with that name is not assay's, or the system's.
     pub fn lock(&self, name: &str) -> Result<Locked, OwnedError> {
         let io = |error: io::Error| OwnedError::io(&self.path().join(name), error);
         let mut file = match self.create_file(name, Caching::Cached) {
@@ -57,7 +57,7 @@ impl OwnDir {
             Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => return Ok(Locked::Gone),
             made => made?,
         };
-        // Where a file system has no locks, what is written in it is all there is.
+        // If a file system has no locks, only the content of the file can tell.
         if !system::lock(&file).map_err(io)? {
             return Ok(Locked::Taken);
         }
@@ -68,19 +68,20 @@ impl OwnDir {
         {
             return Ok(Locked::Elsewhere(host));
         }
-        // Whoever removes a directory holds its lock: what is in place now stays until this lock is dropped.
+        // A process that removes a directory holds its lock, so the directory found now stays until this lock is
+        // dropped.
         let same = system::stat_file(&file).ok().zip(self.stat_in(name.as_ref()).ok());
         if !same.is_some_and(|(open, named)| open.is_same(&named)) || !self.is_in_place() {
             return Ok(Locked::Gone);
         }
         if note != here.note().as_bytes() {
-            // A medium that is full or fails has its own errors later.
+            // A full or failing medium reports its own errors later.
             let _ = file.set_len(0).and_then(|()| file.write_all(here.note().as_bytes()));
         }
         Ok(Locked::Held(Lock { file }))
     }
 
-    /// Whether somebody holds the lock, or may hold it on another host; nothing is made for that.
+    /// Whether another process holds the lock, or may hold it on another host; creates nothing.
     #[must_use]
     pub fn is_locked(&self, name: &str) -> bool {
         let Ok(file) = self.open_file(name, Access::Read, Caching::Cached) else { return false };
@@ -100,7 +101,7 @@ fn is_shared(directory: &OwnDir) -> bool {
 /// One start of a host.
 struct Host {
     name: String,
-    /// What is new at each start, where the system has such a thing.
+    /// A value that is new at each start, if the system has one.
     boot: String,
 }
 
@@ -115,7 +116,7 @@ impl Host {
     }
 }
 
-/// The host that wrote a note, where that is not this one; nothing was written by whoever was killed before.
+/// The host that wrote a note, if it is another one. A process killed before that leaves an empty note.
 fn elsewhere(note: &[u8], here: &Host) -> Option<String> {
     let note = String::from_utf8_lossy(note);
     let (boot, name) = note.trim_end().split_once(' ')?;
@@ -142,7 +143,7 @@ mod tests {
         assert!(!own.is_locked("lock"));
         let second = parent.own("own").unwrap().unwrap();
         assert!(matches!(second.lock("lock").unwrap(), Locked::Held(_)));
-        // As another run does that takes it for abandoned.
+        // As another run does that considers it abandoned.
         own.remove("lock").unwrap();
         own.remove_self().unwrap();
         assert!(matches!(second.lock("lock").unwrap(), Locked::Gone));

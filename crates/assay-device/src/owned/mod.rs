@@ -1,15 +1,15 @@
-//! Directories of assay's own on media that somebody else prepared.
+//! Directories of assay's own on media that others prepared.
 //!
-//! What assay makes, opens again or removes on a medium goes through the handle of a directory that was opened
-//! once: a path that is looked up twice may lead elsewhere the second time, and what lies on a medium may be a
-//! link, a pipe or a device whose name is that of a file. So:
+//! What assay creates, opens again or removes on a medium goes through the handle of a directory that was opened once.
+//! A path that is resolved twice may lead elsewhere the second time, and a name on a medium may belong to a link, a
+//! pipe or a device instead of a file. So:
 //!
-//! - a [`Directory`] is any directory, and is never written to but for what assay makes in it;
-//! - an [`OwnDir`] is one that assay made: of the user who runs it, not writable for others, on the mount of its
-//!   parent, never reached through a link;
-//! - files are made with `O_EXCL`, and opened again only where they are regular, have one link, belong to the
-//!   same user and lie on the same mount; nothing else is read, written or removed;
-//! - what is read of them is bounded, and so is what is listed.
+//! - a [`Directory`] is any directory; assay writes nothing to it but what it creates in it;
+//! - an [`OwnDir`] is one that assay created: owned by the user who runs it, not writable for others, on the mount of
+//!   its parent, never reached through a link;
+//! - files are created with `O_EXCL`, and opened again only if they are regular, have one link, belong to the same user
+//!   and are on the same mount; nothing else is read, written or removed;
+//! - the amount that is read from them is limited, and so is the number of names that are listed.
 
 mod data;
 mod directory;

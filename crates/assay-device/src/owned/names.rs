@@ -1,20 +1,20 @@
-//! Names that nobody can foresee.
+//! Unpredictable temporary names.
 
 use std::io;
 
 const PREFIX: &str = "new-";
-/// Of a 64 bit number in hexadecimal.
+/// Digits of a 64 bit number in hexadecimal.
 const DIGITS: usize = 16;
 
-/// A name for what is not complete yet.
+/// A name for a file that is not complete yet.
 pub(super) fn temporary() -> io::Result<String> {
     let mut bytes = [0; 8];
     crate::random(&mut bytes)?;
     Ok(format!("{PREFIX}{:016x}", u64::from_ne_bytes(bytes)))
 }
 
-/// Whether a name is of the kind that [`super::OwnDir::replace_small`] gives to what is not complete yet; one that
-/// was killed leaves such a file.
+/// Whether a name is a temporary one of [`super::OwnDir::replace_small`], for a file that is not complete yet. A killed
+/// process leaves such a file.
 #[must_use]
 pub fn is_temporary(name: &str) -> bool {
     let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);

@@ -1,4 +1,4 @@
-//! How a file is opened, and what its file system has room for, in words that every system has.
+//! How a file is opened, and the space of its file system, in terms that all systems share.
 
 /// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,19 +9,19 @@ pub enum Access {
     ReadWrite,
 }
 
-/// Whether the system's cache stands between a file and whoever reads and writes it.
+/// Whether a file is accessed through the system's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caching {
-    /// As files are opened usually.
+    /// The usual way to open a file.
     Cached,
     /// Past the cache: `O_DIRECT` of open(2), `FILE_FLAG_NO_BUFFERING` of CreateFileW.
     Direct,
 }
 
-/// How a file that is there is opened.
+/// How an existing file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OpenHow {
-    /// What for.
+    /// The access.
     pub(super) access: Access,
     /// Through the system's cache, or past it.
     pub(super) caching: Caching,

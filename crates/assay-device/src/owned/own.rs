@@ -12,8 +12,8 @@ use super::owner::owner;
 use super::stat::{Kind, Stat};
 use super::system::{self, Mode};
 
-/// Whether a file was removed while somebody had it open: libfuse and NFS give it such a name until it is closed
-/// (`hard_remove` of fuse(8), "silly rename" of nfs(5)). It is neither ours nor anybody's.
+/// Whether a file was removed while it was open: libfuse and NFS give it such a name until it is closed (`hard_remove`
+/// of fuse(8), "silly rename" of nfs(5)). It belongs neither to assay nor to anyone else.
 pub(super) fn is_hidden(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.starts_with(b".fuse_hidden") || name.starts_with(b".nfs")
@@ -36,20 +36,20 @@ pub struct OwnDir {
     parent: Directory,
     directory: Directory,
     name: OsString,
-    /// To whom all in it belongs.
+    /// The owner of everything in it.
     owner: u32,
 }
 
 impl Directory {
-    /// Makes a directory of assay's own in it, which must not be there.
+    /// Creates a directory of assay's own in it, which must not exist.
     ///
     /// # Errors
-    /// The system's, such as that it is there.
+    /// The system's: for example that it exists.
     pub fn make(&self, name: &str) -> Result<OwnDir, OwnedError> {
         OwnDir::make(self, name)
     }
 
-    /// Opens a directory of assay's own in it; `None` where nothing has that name.
+    /// Opens a directory of assay's own in it; `None` if nothing has that name.
     ///
     /// # Errors
     /// Where something else has that name, or the system's.
@@ -94,22 +94,22 @@ impl OwnDir {
         &self.directory.path
     }
 
-    /// The directory, for what is only looked at: space, device.
+    /// The directory, for queries only: space, device.
     #[must_use]
     pub fn directory(&self) -> &Directory {
         &self.directory
     }
 
-    /// Whether its name still stands for it: nobody removed it or put something else in its place.
+    /// Whether its name still belongs to it: it was neither removed nor replaced.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         system::stat_in(&self.parent.handle, &self.name).is_ok_and(|now| now.is_same(&self.directory.stat))
     }
 
-    /// Makes a file that must not be there, to be read and written by its owner alone.
+    /// Creates a file that must not exist, which only its owner can read and write.
     ///
     /// # Errors
-    /// The system's, such as that it is there.
+    /// The system's: for example that it exists.
     pub fn create_file(&self, name: &str, caching: Caching) -> Result<File, OwnedError> {
         self.directory.make_file(OsStr::new(name), caching, Mode::Private)
     }
@@ -117,17 +117,17 @@ impl OwnDir {
     /// Opens a file of assay's own.
     ///
     /// # Errors
-    /// Where it is not there or not assay's, or the system's.
+    /// Where it does not exist or is not assay's, or the system's.
     pub fn open_file(&self, name: &str, access: Access, caching: Caching) -> Result<File, OwnedError> {
         let (file, stat) = self.directory.regular(OsStr::new(name), access, caching)?;
         self.owned(&stat).map_err(OwnedError::at(self.path(), OsStr::new(name)))?;
         Ok(file)
     }
 
-    /// Opens a file of assay's own once more, which must be the one that is open as `first`.
+    /// Opens a file of assay's own again. It must be the file that is open as `first`.
     ///
     /// # Errors
-    /// As [`OwnDir::open_file`], and where its name now stands for another.
+    /// As [`OwnDir::open_file`], and where its name now belongs to another file.
     pub fn reopen(&self, name: &str, first: &File, access: Access, caching: Caching) -> Result<File, OwnedError> {
         let file = self.open_file(name, access, caching)?;
         let path = self.directory.shown(name);
@@ -138,7 +138,7 @@ impl OwnDir {
         Err(OwnedError::foreign(&path, Cause::Replaced))
     }
 
-    /// All of a file of at most `limit` bytes; `None` where nothing has that name.
+    /// The whole content of a file of at most `limit` bytes; `None` if nothing has that name.
     ///
     /// # Errors
     /// Where it is longer or not assay's, or the system's.
@@ -156,18 +156,18 @@ impl OwnDir {
         Ok(Some(content))
     }
 
-    /// Gives a file new content, durably: whoever reads it sees the old or the new, also after a crash. May block
-    /// as long as the medium does.
+    /// Replaces the content of a file durably: readers see the old or the new content, also after a crash. May block as
+    /// long as the medium does.
     ///
     /// # Errors
-    /// Where what has that name is not assay's, or the system's.
+    /// Where something with that name is not assay's, or the system's.
     pub fn replace_small(&self, name: &str, content: &[u8]) -> Result<(), OwnedError> {
         self.check(name)?;
         let swapped = self.directory.swap(OsStr::new(name), Mode::Private, content, None);
         swapped.map_err(|error| OwnedError::io(&self.directory.shown(name), error))
     }
 
-    /// Removes a file of assay's own; tells whether there was one.
+    /// Removes a file of assay's own; returns whether there was one.
     ///
     /// # Errors
     /// Where it is not assay's, or the system's.
@@ -182,11 +182,11 @@ impl OwnDir {
         }
     }
 
-    /// Passes the files in it to `visit`, at most `limit` of them, in no order. `known` tells the names that assay
-    /// gives.
+    /// Passes the files in it to `visit`, at most `limit` of them, in no particular order. `known` accepts the names
+    /// that assay uses.
     ///
     /// # Errors
-    /// Where there are more, one is not known or not assay's, or the system's.
+    /// Where there are more, one has an unknown name or is not assay's, or the system's.
     pub fn entries(
         &self,
         limit: u64,
@@ -216,7 +216,7 @@ impl OwnDir {
         }
     }
 
-    /// Returns when all that is in it and below survives a power cut.
+    /// Returns when everything in it and below survives a power cut.
     ///
     /// # Errors
     /// The system's.
@@ -227,7 +227,7 @@ impl OwnDir {
     /// Removes the directory, which must be empty.
     ///
     /// # Errors
-    /// Where something is in it, where its name now stands for something else or for nothing, or the system's.
+    /// Where it is not empty, where its name now belongs to something else or to nothing, or the system's.
     pub fn remove_self(&self) -> Result<(), OwnedError> {
         let io = |error: io::Error| OwnedError::io(self.path(), error);
         if !system::stat_in(&self.parent.handle, &self.name).map_err(io)?.is_same(&self.directory.stat) {
@@ -237,7 +237,7 @@ impl OwnDir {
         system::remove_directory(parent, &self.name, &own.handle, &own.stat).map_err(io)
     }
 
-    /// Whether something has that name, which must be assay's.
+    /// Whether something has that name; it must then be assay's.
     pub(super) fn check(&self, name: &str) -> Result<bool, OwnedError> {
         match self.stat_in(OsStr::new(name)) {
             Ok(stat) => self.owned(&stat).map(|()| true).map_err(OwnedError::at(self.path(), OsStr::new(name))),
@@ -246,7 +246,7 @@ impl OwnDir {
         }
     }
 
-    /// What is known of what has that name; links are not followed.
+    /// Attributes of the file with that name; links are not followed.
     pub(super) fn stat_in(&self, name: &OsStr) -> io::Result<Stat> {
         system::stat_in(&self.directory.handle, name)
     }

@@ -1,11 +1,11 @@
-//! Whom that belongs to what assay makes in a place.
+//! Owner of the files that assay creates in a place.
 //!
-//! On most file systems that is the user who runs it. FAT and its like keep no owners: everything belongs to whom
-//! the mount says. Servers may give what root makes to somebody else (root_squash, exports(5)).
+//! On most file systems it is the user who runs assay. FAT and similar file systems store no owners: everything belongs
+//! to the user given by the mount. Servers may assign files of root to another user (root_squash, exports(5)).
 
 //!
-//! Windows keeps lists of who may do what, which are not asked here: there all belongs to nobody in particular, and
-//! what a link, a device or a file with two names is refused for is all that tells.
+//! Windows has access control lists, which are not tested here. There files have no particular owner, and only the
+//! checks for links, devices and files with two names apply.
 
 use std::ffi::OsStr;
 use std::io;
@@ -16,7 +16,7 @@ use super::open::Caching;
 use super::stat::Stat;
 use super::system::{self, Handle, Mode};
 
-/// The user to whom all in an own directory belongs. `made` says that it was made just now.
+/// The owner of everything in a directory of assay's own. `made` says that it was just created.
 pub(super) fn owner(directory: &Handle, own: &Stat, parent: &Stat, made: bool) -> Result<u32, Cause> {
     let me = system::user();
     let free = system::keeps_no_owners(directory);
@@ -30,7 +30,7 @@ pub(super) fn owner(directory: &Handle, own: &Stat, parent: &Stat, made: bool) -
     Err(Cause::Owner { is: own.uid, wanted: me })
 }
 
-/// To whom a file belongs that is made there.
+/// The owner of a file that is created there.
 fn learned(directory: &Handle) -> io::Result<u32> {
     let name = temporary()?;
     let name = OsStr::new(&name);

@@ -1,4 +1,4 @@
-//! A directory of assay's own is removed with its lock, also where a server hides files that are still open.
+//! Removes a directory of assay's own with its lock, even if a server hides files that are still open.
 
 use std::io;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use super::error::OwnedError;
 use super::lock::Lock;
 use super::own::{OwnDir, is_hidden};
 
-/// How often it is tried again to remove a directory in which something is hidden, and what is waited between.
+/// Attempts to remove a directory that contains hidden files, and the pause between them.
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 const MOST_HIDDEN: u64 = 100;
 
 impl OwnDir {
-    /// Removes the file `name` of the lock that is held, and the directory, in which nothing else may be. Whoever took
-    /// it for abandoned between the two steps removed it, or is about to.
+    /// Removes the file `name` of the held lock, and then the directory, which must otherwise be empty. A process that
+    /// considers it abandoned between the two steps removes it, or is about to.
     ///
     /// # Errors
     /// Where anything else is in it, or the system's.
@@ -32,7 +32,7 @@ impl OwnDir {
             if !hides {
                 break;
             }
-            // The server hears later that a file is closed.
+            // The server learns later that a file is closed.
             std::thread::sleep(PAUSE);
         }
         match removed {
@@ -46,7 +46,7 @@ impl OwnDir {
                 if theirs {
                     return Ok(());
                 }
-                // What was in it is gone by now, and so is the directory, or soon.
+                // Its content is gone by now, and so is the directory, or soon will be.
                 match self.remove_self() {
                     Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => Ok(()),
                     Err(again) if again.kind() == Some(io::ErrorKind::DirectoryNotEmpty) => Err(error),
@@ -57,7 +57,7 @@ impl OwnDir {
         }
     }
 
-    /// Whether something is in it that was removed while it was open.
+    /// Whether it contains a file that was removed while it was open.
     fn hides(&self) -> Result<bool, OwnedError> {
         let mut hides = false;
         self.directory().names(MOST_HIDDEN, &mut |name| hides |= is_hidden(name))?;

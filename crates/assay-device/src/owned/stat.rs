@@ -1,13 +1,13 @@
-//! What the system says of a file, in the parts that tell whose it is.
+//! Attributes of a file, as far as they tell its owner.
 
 use super::error::Cause;
 
-/// What has a name in a directory.
+/// Kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
     Directory,
-    /// Also what leads elsewhere by another name: junctions and other reparse points of Windows.
+    /// Also other entries that lead elsewhere: junctions and other reparse points of Windows.
     Link,
     #[cfg_attr(windows, allow(dead_code, reason = "they have no names in directories there"))]
     Pipe,
@@ -18,7 +18,7 @@ pub(super) enum Kind {
     Unknown,
 }
 
-/// Parts of `struct statx` (statx(2)), or what a handle of Windows tells.
+/// Parts of `struct statx` (statx(2)), or what a Windows handle reports.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stat {
     pub(super) kind: Kind,
@@ -35,7 +35,7 @@ pub(super) struct Stat {
     /// Number of the file in its file system.
     pub(super) number: u128,
     pub(super) dev: (u32, u32),
-    /// The mount, which tells more than the device: a directory may be mounted on another of its own file
+    /// The mount, which is more exact than the device: a directory may be mounted on another one of its own file
     /// system, and an overlay's files have devices of their own. Linux 5.8 and later.
     pub(super) mount: Option<u64>,
 }

@@ -6,12 +6,12 @@ use super::error::{Cause, OwnedError};
 use super::own::{OwnDir, is_hidden};
 use super::stat::Kind;
 
-/// No program makes directories that lie deeper in each other.
+/// No program nests directories deeper than this.
 const DEEPEST: u32 = 32;
-/// Nor one with more names in it.
+/// No directory of a program has more names.
 const MOST_NAMES: u64 = 1_000_000;
 
-/// What is in a directory of assay's own, and in all below it.
+/// Content of a directory of assay's own, including all directories below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tree {
     /// Files.
@@ -20,21 +20,22 @@ pub struct Tree {
     pub bytes: u64,
 }
 
-/// Whether assay gives such a name, so many directories below the first one.
+/// Whether assay uses such a name, at this depth below the first directory.
 type Known<'a> = dyn Fn(u32, &str) -> bool + 'a;
 
 impl OwnDir {
-    /// Counts what is in it and below.
+    /// Counts its content, including everything below.
     ///
     /// # Errors
-    /// Where anything is not known or not assay's, or the system's.
+    /// Where a name is unknown or a file is not assay's, or the system's.
     pub fn tree(&self, known: &Known<'_>) -> Result<Tree, OwnedError> {
         let mut found = Tree::default();
         self.walk(known, 0, false, &mut found)?;
         Ok(found)
     }
 
-    /// Removes what is in it and below, where all of it is known and assay's; else nothing of it.
+    /// Removes its content, including everything below, if all names are known and all files are assay's; otherwise
+    /// nothing.
     ///
     /// # Errors
     /// As [`OwnDir::tree`].
@@ -82,7 +83,7 @@ impl OwnDir {
     }
 }
 
-// Links are made, which Windows allows to few.
+// These tests create links, which Windows permits only few users to do.
 #[cfg(not(windows))]
 #[cfg(test)]
 mod tests {

@@ -8,11 +8,11 @@ use super::probe::{Found, Probe};
 use crate::files;
 use crate::sysroot::Sysroot;
 
-/// At most so many policies are read: kernels before 5.17 sleep 10 ms in the reading of each on
-/// x86, and large machines have hundreds that run alike.
+/// Most policies that are read: on x86, kernels before 5.17 sleep 10 ms in the reading of each, and large machines have
+/// hundreds that run alike.
 const MOST: usize = 8;
 
-/// The clock of each policy, evenly chosen where there are many.
+/// The clock of each policy, or of an evenly spaced selection if there are many.
 pub(super) fn find(sysroot: &Sysroot) -> Vec<Found> {
     let dir = sysroot.path("/sys/devices/system/cpu/cpufreq");
     let names: Vec<String> = files::entries(&dir).into_iter().filter(|name| name.starts_with("policy")).collect();

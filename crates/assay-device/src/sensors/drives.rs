@@ -1,5 +1,5 @@
-//! The temperature of the drives under test. Those of other drives are left alone: reading one
-//! sends it a command, and would wake it (kernel Documentation/hwmon/drivetemp.rst).
+//! The temperature of the drives under test. Other drives are left alone: reading a sensor sends its drive a command,
+//! and would wake it (kernel Documentation/hwmon/drivetemp.rst).
 
 use std::path::{Path, PathBuf};
 

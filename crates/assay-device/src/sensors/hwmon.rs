@@ -1,5 +1,5 @@
-//! Chips of the machine (kernel Documentation/hwmon/sysfs-interface.rst): temperatures in
-//! thousandths of a degree, power in µW, else volts and amperes of power monitors.
+//! Sensor chips of the machine (kernel Documentation/hwmon/sysfs-interface.rst): temperatures in thousandths of a
+//! degree, power in µW, otherwise volts and amperes of power monitors.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,11 +11,10 @@ use super::probe::{Found, Probe};
 use crate::files;
 use crate::sysroot::Sysroot;
 
-/// More inputs of one chip say nothing about storage (large machines have one for each core).
+/// Most inputs of a chip: more say nothing about storage (large machines have one for each core).
 const MOST: usize = 8;
 
-/// All chips but those of drives, which [`super::drives`] reads, and those that repeat a thermal
-/// zone.
+/// All chips except those of drives, which [`super::drives`] reads, and those that repeat a thermal zone.
 pub(super) fn find(sysroot: &Sysroot) -> Vec<Found> {
     let class = sysroot.path("/sys/class/hwmon");
     let mut found = Vec::new();
@@ -46,7 +45,7 @@ fn temperatures(dir: &Path, chip: &str, inputs: &[String], found: &mut Vec<Found
 fn powers(dir: &Path, chip: &str, inputs: &[String], found: &mut Vec<Found>) {
     let before = found.len();
     for (suffix, numbers) in ["_input", "_average"].map(|s| (s, numbers(inputs, "power", s))) {
-        // A chip that gives both gives the mean for those without a momentary value.
+        // A chip with both kinds has the mean only for inputs without a momentary value.
         if found.len() > before {
             break;
         }
@@ -60,8 +59,8 @@ fn powers(dir: &Path, chip: &str, inputs: &[String], found: &mut Vec<Found>) {
     if found.len() > before || !chip.starts_with("ina") {
         return;
     }
-    // Power monitors without power: mV times mA of the same channel (Documentation/hwmon/ina2xx.rst,
-    // ina3221.rst: in1 to in3 are bus voltages, in0 and in4 to in6 those over the shunts).
+    // Power monitors without a power input: mV times mA of the same channel (Documentation/hwmon/ina2xx.rst,
+    // ina3221.rst: in1 to in3 are bus voltages, in0 and in4 to in6 those across the shunts).
     for number in numbers(inputs, "curr", "_input").into_iter().filter(|n| (1..=3).contains(n)) {
         let open = |what: &str| File::open(dir.join(format!("{what}{number}_input"))).ok();
         if let (Some(volts), Some(amperes)) = (open("in"), open("curr")) {
@@ -72,7 +71,7 @@ fn powers(dir: &Path, chip: &str, inputs: &[String], found: &mut Vec<Found>) {
     }
 }
 
-/// Numbers N of the files `prefixNsuffix`, rising.
+/// Numbers N of the files `prefixNsuffix`, ascending.
 fn numbers(inputs: &[String], prefix: &str, suffix: &str) -> Vec<u32> {
     let number = |name: &String| name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok();
     let mut numbers: Vec<u32> = inputs.iter().filter_map(number).collect();
@@ -80,7 +79,7 @@ fn numbers(inputs: &[String], prefix: &str, suffix: &str) -> Vec<u32> {
     numbers
 }
 
-/// `coretemp Package id 0` where the channel has a label, else `k10temp` and `ina219 power2`.
+/// `coretemp Package id 0` if the channel has a label, otherwise `k10temp` and `ina219 power2`.
 fn named(dir: &Path, chip: &str, channel: &str) -> String {
     match files::text(&dir.join(format!("{channel}_label"))).and_then(|text| label(&text, 48)) {
         Some(text) => format!("{chip} {text}"),

@@ -1,4 +1,4 @@
-//! How one value is read: one system call for a number, two for a product.
+//! Reads one value: one system call for a number, two for a product.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,14 +8,14 @@ use assay_core::sensor::SensorKind;
 
 use crate::system;
 
-/// One way of reading.
+/// A way of reading a value.
 #[derive(Debug)]
 pub(super) enum Probe {
-    /// A number in a unit of which `over` make `times` of ours.
+    /// A number in another unit: `over` of that unit are `times` of ours.
     Number { file: File, times: f64, over: f64 },
-    /// The product of two numbers, of which `over` make one of ours: volts and amperes.
+    /// The product of two numbers, volts and amperes. `over` of its unit are one of ours.
     Product { files: [File; 2], over: f64 },
-    /// Growth of a counter of microjoules that starts anew beyond `range`.
+    /// Growth of a counter of microjoules that wraps around beyond `range`.
     Energy { file: File, range: u64, last: Option<(Instant, u64)> },
 }
 
@@ -25,18 +25,18 @@ pub(super) struct Found {
     pub(super) name: String,
     pub(super) kind: SensorKind,
     pub(super) source: &'static str,
-    /// Highest value that it can have: the maximum clock.
+    /// Highest possible value: the maximum clock.
     pub(super) most: Option<f64>,
     pub(super) probe: Probe,
 }
 
 impl Probe {
-    /// A file that holds parts, `over` of which make one, if it can be opened.
+    /// A file with a value in fractions of a unit (`over` fractions make one unit); `None` if it cannot be opened.
     pub(super) fn parts(path: &Path, over: f64) -> Option<Self> {
         Some(Self::Number { file: File::open(path).ok()?, times: 1.0, over })
     }
 
-    /// The value in the unit of its kind; `None` where the sensor has none now.
+    /// The value in the unit of its kind; `None` if the sensor has none at the moment.
     pub(super) fn read(&mut self, now: Instant) -> Option<f64> {
         match self {
             Self::Number { file, times, over } => Some(number(file)? * *times / *over),
@@ -53,7 +53,7 @@ impl Probe {
     }
 }
 
-/// What no working sensor says: drivers answer 0 K, 255 °C or all ones where nothing is attached.
+/// Rejects values that no working sensor has: drivers return 0 K, 255 °C or all ones if nothing is attached.
 pub(super) fn plausible(kind: SensorKind, value: f64) -> bool {
     match kind {
         SensorKind::Temperature => (-40.0..=150.0).contains(&value),

@@ -1,5 +1,4 @@
-//! Energy of Intel and AMD processors in µJ (kernel Documentation/power/powercap/powercap.rst);
-//! only root may read it.
+//! Energy of Intel and AMD processors in µJ (kernel Documentation/power/powercap/powercap.rst). Only root may read it.
 
 use std::fs::File;
 

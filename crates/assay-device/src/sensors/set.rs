@@ -9,18 +9,18 @@ use super::probe::{Found, Probe, plausible};
 use super::{clocks, drives, hwmon, rapl, zones};
 use crate::sysroot::Sysroot;
 
-/// A sensor with what it said last.
+/// A sensor with its last value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// Its name; no two are alike.
+    /// Its unique name.
     pub name: String,
     /// What it measures.
     pub kind: SensorKind,
     /// Where it was found: `drive`, `thermal zone`, `hwmon`, `cpufreq`, `rapl`.
     pub source: &'static str,
-    /// Highest value that it can have: the maximum clock of a processor.
+    /// Highest possible value: the maximum clock of a processor.
     pub most: Option<f64>,
-    /// In the unit of its kind; `None` where it said nothing plausible.
+    /// In the unit of its kind; `None` if the last reading was not plausible.
     pub value: Option<f64>,
 }
 
@@ -32,9 +32,8 @@ impl Reading {
     }
 }
 
-/// The sensors of a machine, found once. A reading costs one or two system calls for each and no
-/// allocation. Reading may block as long as a driver does (that of a drive that hangs), so it is
-/// done beside what must not wait.
+/// The sensors of a machine, found once. A reading costs one or two system calls for each and no allocation. Reading
+/// may block as long as a driver does (that of a hanging drive), so it runs apart from anything that must not wait.
 #[derive(Debug)]
 pub struct Sensors {
     readings: Vec<Reading>,
@@ -42,8 +41,8 @@ pub struct Sensors {
 }
 
 impl Sensors {
-    /// The sensors of `devices` (kernel names of disks, [`crate::TargetInfo::leaves`]) and of the
-    /// machine. Sensors that say nothing plausible now are left out.
+    /// The sensors of `devices` (kernel names of disks, [`crate::TargetInfo::leaves`]) and of the machine. Sensors
+    /// without a plausible value now are left out.
     #[must_use]
     pub fn find(sysroot: &Sysroot, devices: &[String]) -> Self {
         let all = [
@@ -63,10 +62,10 @@ impl Sensors {
 
     fn add(&mut self, found: Found, now: Instant) {
         let Found { name, kind, source, most, mut probe } = found;
-        // A sensor without a name has that of its directory, whatever that is.
+        // A sensor without a name has the name of its directory, which may contain anything.
         let name = harmless(&name);
         let value = probe.read(now).filter(|value| plausible(kind, *value));
-        // Of energy the first reading is none: its growth is.
+        // The first reading of energy gives no value; later ones give its growth.
         if value.is_none() && !matches!(probe, Probe::Energy { last: Some(_), .. }) {
             return;
         }
@@ -87,7 +86,7 @@ impl Sensors {
         self.readings.is_empty()
     }
 
-    /// What they said last.
+    /// The last readings.
     #[must_use]
     pub fn readings(&self) -> &[Reading] {
         &self.readings

@@ -1,19 +1,19 @@
-//! What drivers of Windows answer about a disk, as bytes whose layout is in `winioctl.h` and `ntddstor.h`. A driver may
-//! answer anything: what does not fit is absent. Bytes are all that goes in, so that every system tests it.
+//! Answers of Windows drivers about a disk, as bytes whose layout is in `winioctl.h` and `ntddstor.h`. A driver may
+//! answer anything; parts that do not fit are left out. The input is only bytes, so that every system can test this.
 
 use assay_core::medium::{Bus, Medium, MediumKind};
 
 use crate::counters::Counters;
 use crate::medium::{clean, maker};
 
-/// What a disk says of itself (`STORAGE_DEVICE_DESCRIPTOR`).
+/// Description of a disk by itself (`STORAGE_DEVICE_DESCRIPTOR`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceDescriptor {
     /// A number of `STORAGE_BUS_TYPE`.
     pub bus: u32,
-    /// Whether its medium can be taken out.
+    /// Whether its medium is removable.
     pub removable: bool,
-    /// Who made it; many disks leave that to the model.
+    /// The maker; many disks name it only in the model.
     pub vendor: Option<String>,
     /// The model.
     pub model: Option<String>,
@@ -23,7 +23,7 @@ pub struct DeviceDescriptor {
     pub serial: Option<String>,
 }
 
-/// Where the question came from, as the record says it.
+/// Source of the data, as stated in the record.
 pub const SOURCE: &str = "IOCTL_STORAGE_QUERY_PROPERTY; the speed of the link is not told";
 
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
@@ -39,8 +39,8 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     u64::try_from(value).ok()
 }
 
-/// The text whose offset stands at `at`: up to a NUL, or to the end where there is none. An offset of zero says that
-/// there is none, and so does one that points into the head or outside.
+/// The text with its offset at `at`: up to a NUL, or to the end if there is none. An offset of zero means no text, and
+/// so does one into the head or outside.
 fn text(bytes: &[u8], at: usize) -> Option<String> {
     const HEAD: usize = 36;
     let offset = usize::try_from(u32_at(bytes, at)?).ok().filter(|offset| *offset >= HEAD)?;
@@ -49,10 +49,10 @@ fn text(bytes: &[u8], at: usize) -> Option<String> {
     clean(String::from_utf8_lossy(rest.get(..end)?).trim())
 }
 
-/// Reads what `StorageDeviceProperty` gives.
+/// Parses the answer to `StorageDeviceProperty`.
 #[must_use]
 pub fn device(bytes: &[u8]) -> Option<DeviceDescriptor> {
-    // What was not written by the driver is no part of it.
+    // Bytes that the driver did not write do not count.
     let size = usize::try_from(u32_at(bytes, 4)?).ok()?;
     let bytes = bytes.get(..size.min(bytes.len()))?;
     Some(DeviceDescriptor {
@@ -72,19 +72,19 @@ pub fn sectors(bytes: &[u8]) -> Option<(u32, u32)> {
     Some((u32_at(bytes, 16).filter(sane)?, u32_at(bytes, 20).filter(sane)?))
 }
 
-/// Whether going from place to place takes time (`DEVICE_SEEK_PENALTY_DESCRIPTOR`).
+/// Whether seeking takes time (`DEVICE_SEEK_PENALTY_DESCRIPTOR`).
 #[must_use]
 pub fn spins(bytes: &[u8]) -> Option<bool> {
     bytes.get(8).map(|flag| *flag != 0)
 }
 
-/// Bytes of the whole disk by `GET_LENGTH_INFORMATION`.
+/// Bytes of the whole disk, from `GET_LENGTH_INFORMATION`.
 #[must_use]
 pub fn length(bytes: &[u8]) -> Option<u64> {
     u64_at(bytes, 0).filter(|bytes| *bytes > 0)
 }
 
-/// The same by `DISK_GEOMETRY_EX`, for which no rights are needed.
+/// The same from `DISK_GEOMETRY_EX`, which needs no rights.
 #[must_use]
 pub fn length_by_geometry(bytes: &[u8]) -> Option<u64> {
     u64_at(bytes, 24).filter(|bytes| *bytes > 0)
@@ -103,7 +103,7 @@ pub fn disks(bytes: &[u8]) -> Vec<u32> {
     numbers
 }
 
-/// The number of the disk that a volume lies on by `STORAGE_DEVICE_NUMBER`; only of what is a disk.
+/// The number of the disk that a volume lies on, from `STORAGE_DEVICE_NUMBER`; only for disks.
 #[must_use]
 pub fn disk(bytes: &[u8]) -> Option<u32> {
     const FILE_DEVICE_DISK: u32 = 7;
@@ -127,7 +127,7 @@ pub fn totals(bytes: &[u8]) -> Option<Counters> {
     })
 }
 
-/// What kind of medium it is, and how it is attached, as far as the numbers of `STORAGE_BUS_TYPE` tell.
+/// Kind and attachment of a medium, as far as the numbers of `STORAGE_BUS_TYPE` tell.
 #[must_use]
 pub fn medium(said: DeviceDescriptor, spins: Option<bool>) -> Medium {
     let disk = match spins {
@@ -147,7 +147,7 @@ pub fn medium(said: DeviceDescriptor, spins: Option<bool>) -> Medium {
         14 => (MediumKind::Virtio, "virtio", "virtual"),
         15 => (MediumKind::Loop, "virtio", "a file as a disk"),
         17 => (MediumKind::Nvme, "pcie", "NVMe"),
-        // SCSI is what many adapters say that are something else; arrays and spaces hide their disks.
+        // Many adapters report SCSI although they are something else; arrays and storage spaces hide their disks.
         _ => (MediumKind::Unknown, "", ""),
     };
     let vendor = said.vendor.filter(|vendor| !["ATA", "NVMe"].contains(&vendor.as_str()));
@@ -171,7 +171,7 @@ pub fn medium(said: DeviceDescriptor, spins: Option<bool>) -> Medium {
 mod tests {
     use super::*;
 
-    /// A descriptor whose texts begin behind its head, one after another.
+    /// A descriptor with its texts after its head, one after another.
     fn descriptor(bus: u32, removable: bool, texts: [&str; 4]) -> Vec<u8> {
         let mut bytes = vec![0u8; 36];
         bytes[10] = removable.into();

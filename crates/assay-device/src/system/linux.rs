@@ -17,10 +17,10 @@ use crate::look::Seen;
 use crate::storage::Backing;
 use crate::target::{TargetInfo, What};
 
-/// Where the trees of the kernel begin.
+/// Root of the kernel's trees.
 pub(crate) const ROOT: &str = "/";
 
-/// Fills `bytes` by chance that nobody can foresee (getrandom(2)).
+/// Fills `bytes` with unpredictable random data (getrandom(2)).
 ///
 /// # Errors
 /// The system's.
@@ -36,8 +36,8 @@ pub fn random(bytes: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks the kernel, and not the server of a network file system, which may never answer
-/// (statx(2), `AT_STATX_DONT_SYNC`).
+/// Queries the kernel, and not the server of a network file system, which may never answer (statx(2),
+/// `AT_STATX_DONT_SYNC`).
 pub(crate) fn stat(path: &Path) -> Option<Stat> {
     let stat = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE | StatxFlags::INO).ok()?;
     let is_block = FileType::from_raw_mode(stat.stx_mode.into()) == FileType::BlockDevice;
@@ -48,7 +48,7 @@ pub(crate) fn stat(path: &Path) -> Option<Stat> {
     })
 }
 
-/// What the kernel has behind the loop device with this number at `path`; `None` where it is detached.
+/// The kernel's backing of the loop device with this number at `path`; `None` if it is detached.
 ///
 /// # Errors
 /// Where the device cannot be opened, or the kernel does not answer.
@@ -78,7 +78,7 @@ pub(crate) fn loop_backing(path: &Path, number: (u32, u32)) -> io::Result<Option
         Err(error) => return Err(error.into()),
     };
     let of = |number: u64| (rustix::fs::major(number), rustix::fs::minor(number));
-    // Of a file older kernels give the number of its file system as the third, too (drivers/block/loop.c).
+    // For a file, older kernels also return the number of its file system as the third one (drivers/block/loop.c).
     Ok(Some(match info.rdevice {
         0 => Backing::File { device: of(info.device), inode: info.inode },
         rdevice if rdevice == info.device => Backing::File { device: of(info.device), inode: info.inode },
@@ -86,7 +86,7 @@ pub(crate) fn loop_backing(path: &Path, number: (u32, u32)) -> io::Result<Option
     }))
 }
 
-/// The fsid of the btrfs that holds `path`; `None` where it is another file system.
+/// The fsid of the btrfs that holds `path`; `None` for another file system.
 pub(crate) fn btrfs_id(path: &Path) -> Option<[u8; 16]> {
     /// `struct btrfs_ioctl_fs_info_args` of linux/btrfs.h, whose size is part of the request.
     #[repr(C)]
@@ -101,14 +101,14 @@ pub(crate) fn btrfs_id(path: &Path) -> Option<[u8; 16]> {
     /// `BTRFS_SUPER_MAGIC` of linux/magic.h.
     const BTRFS: u64 = 0x9123_683e;
     let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits()).ok()?;
-    // Nothing but btrfs is opened: of others the request may mean something else.
+    // Only btrfs is opened: for others the request may mean something else.
     let kind = rustix::fs::statfs(path).ok()?.f_type as u64;
     let file = (kind == BTRFS).then(|| OpenOptions::new().read(true).custom_flags(flags).open(path).ok())??;
     // SAFETY: for this request btrfs fills the structure, which is as large as its own; any bytes are valid for it.
     unsafe { ioctl(&file, Getter::<INFO, FsInfo>::new()) }.ok().map(|info| info.fsid)
 }
 
-/// What a path without links is.
+/// Kind and device of a path without links.
 pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
     let meta = fs::metadata(path).map_err(|error| DeviceError::from_io(path, error))?;
     let (what, dev) = match meta.file_type().is_block_device() {
@@ -118,33 +118,33 @@ pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
     Ok(Seen { what, dev: (rustix::fs::major(dev), rustix::fs::minor(dev)) })
 }
 
-/// Refuses a path that names what is not measured on this system.
+/// Refuses a path to something that is not measured on this system.
 pub(crate) fn refuse(_path: &Path) -> Result<(), DeviceError> {
     Ok(())
 }
 
-/// The kernel's log, which gives what there is and never waits.
+/// The kernel's log, opened without blocking: it returns what is available.
 pub(crate) fn kernel_log() -> Option<File> {
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
     OpenOptions::new().read(true).custom_flags(flags).open("/dev/kmsg").ok()
 }
 
-/// The trees tell.
+/// Read from the kernel's trees instead.
 pub(crate) fn host() -> Option<Host> {
     None
 }
 
-/// The trees tell.
+/// Read from the kernel's trees instead.
 pub(crate) fn available_memory() -> Option<u64> {
     None
 }
 
-/// The trees tell.
+/// Read from the kernel's trees instead.
 pub(crate) fn target(_path: &Path, _seen: Seen) -> Option<TargetInfo> {
     None
 }
 
-/// The trees tell.
+/// Read from the kernel's trees instead.
 pub(crate) fn load() -> Option<[u64; 3]> {
     None
 }

@@ -1,6 +1,6 @@
-//! What is asked of the running system beside the trees of the kernel: the same functions for each system, in files of its
-//! own, and in one for what any Unix has. Linux answers everything else by its trees, so that `host`,
-//! `target` and the like are nothing there.
+//! Queries of the running system besides the kernel's trees: the same functions for each system, each in a file of its
+//! own, and one file for what all Unix systems share. Linux answers everything else by its trees, so `host`, `target`
+//! and similar functions return nothing there.
 
 pub mod descriptors;
 #[cfg(not(windows))]

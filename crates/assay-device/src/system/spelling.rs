@@ -1,30 +1,30 @@
-//! How paths of Windows are written, as text alone, so that every system tests it. The system itself writes them in full
-//! (`\\?\C:\`, `\\?\UNC\server\share\`), people do not, and below the same beginnings lie devices (Microsoft, "Naming
-//! Files, Paths, and Namespaces").
+//! Notation of Windows paths, as text only, so that every system can test it. The system writes them in full
+//! (`\\?\C:\`, `\\?\UNC\server\share\`), people do not, and devices have paths with the same beginnings (Microsoft,
+//! "Naming Files, Paths, and Namespaces").
 
 use std::ffi::{OsStr, OsString};
 
-/// The longest path that a call takes without `\\?\`, with the zero at its end (`MAX_PATH`).
+/// The longest path that a call accepts without `\\?\`, including the zero at its end (`MAX_PATH`).
 const MAX_PATH: usize = 260;
 
-/// What stands behind `\\?\`, or behind `\??\`, which the system reads in the same way.
+/// The part after `\\?\`, or after `\??\`, which the system treats alike.
 fn in_full(path: &str) -> Option<&str> {
     path.strip_prefix(r"\\?\").or_else(|| path.strip_prefix(r"\??\"))
 }
 
-/// What stands behind a word, in letters of any size.
+/// The part after a word, ignoring case.
 fn behind<'a>(path: &'a str, word: &str) -> Option<&'a str> {
     let (head, rest) = path.split_at_checked(word.len())?;
     head.eq_ignore_ascii_case(word).then_some(rest)
 }
 
-/// What stands behind the letter of a drive, `C:`.
+/// The part after a drive letter, `C:`.
 fn behind_letter(path: &str) -> Option<&str> {
     let (letter, rest) = path.split_at_checked(1)?;
     rest.strip_prefix(':').filter(|_| letter.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-/// A path as people write it. What only the system has words for, as the name of a volume or of a device, stays as it is.
+/// A path as people write it. Names that only the system uses, as of a volume or of a device, stay as they are.
 pub(crate) fn as_written(path: &str) -> String {
     let Some(rest) = in_full(path) else { return path.to_owned() };
     match behind(rest, r"UNC\") {
@@ -34,13 +34,13 @@ pub(crate) fn as_written(path: &str) -> String {
     }
 }
 
-/// A path as calls take it that are documented for `C:\` and `\\server\share\` alone, unless it is too long for them.
+/// A path for calls that are documented only for `C:\` and `\\server\share\`, unless it is too long for them.
 pub(crate) fn as_asked(path: &str) -> String {
     let written = as_written(path);
     if written.encode_utf16().count() < MAX_PATH { written } else { path.to_owned() }
 }
 
-/// A path with one backslash at its end, never two: behind `\\?\` the system takes the second for an empty name.
+/// A path with exactly one backslash at its end: after `\\?\` the system takes a second one for an empty name.
 pub(crate) fn as_root(path: &OsStr) -> OsString {
     let mut root = path.to_owned();
     if !path.as_encoded_bytes().ends_with(b"\\") {
@@ -49,10 +49,11 @@ pub(crate) fn as_root(path: &OsStr) -> OsString {
     root
 }
 
-/// Whether a path names a device in place of what lies in its file system: all below `\\.\`, and below `\\?\` all but
-/// what lies on a drive, a share or a volume. `\\?\C:` and `\\?\Volume{…}` without a backslash are the device itself.
+/// Whether a path names a device instead of something in its file system: everything below `\\.\`, and everything below
+/// `\\?\` that is not on a drive, a share or a volume. `\\?\C:` and `\\?\Volume{…}` without a backslash are the device
+/// itself.
 pub(crate) fn is_device(path: &str) -> bool {
-    // Behind slashes `?` means what `.` does; who writes either means a device or a directory all the same.
+    // After slashes `?` means the same as `.`; either way the path means a device or a directory.
     let path = path.replace('/', r"\");
     if path.starts_with(r"\\.\") {
         return true;
@@ -65,8 +66,8 @@ pub(crate) fn is_device(path: &str) -> bool {
     !in_files
 }
 
-/// The path by which the driver of a volume is asked, without a backslash at its end: by the volume's name, else by its
-/// letter. A share and a directory where another volume is mounted have none but the name.
+/// The path for queries of a volume's driver, without a backslash at its end: by the volume's name, otherwise by its
+/// letter. A share, and a directory where another volume is mounted, have only the name.
 pub(crate) fn driver(point: &str, name: Option<&str>) -> Option<String> {
     if let Some(name) = name {
         return Some(name.trim_end_matches('\\').to_owned());

@@ -1,4 +1,4 @@
-//! Trees laid out as the kernel lays them out on other machines.
+//! Trees laid out like those of other machines' kernels.
 
 use crate::common::{Board, ceiling, mode, source, stack};
 use assay_core::medium::MediumKind;
@@ -294,7 +294,7 @@ fn a_raw_device_is_described_without_a_mount() {
     assert!(unknown.devices.is_empty());
 }
 
-/// No text that reaches a record may hold what a terminal obeys.
+/// No text that reaches a record may contain terminal control characters.
 fn harmless(json: &str) {
     let value: serde_json::Value = serde_json::from_str(json).unwrap();
     fn walk(value: &serde_json::Value) {
@@ -363,7 +363,7 @@ fn the_guard_sees_mounts_on_partitions_and_on_what_is_stacked_on_them() {
     assert!(uses("md-raid1", "nonsense").is_empty());
 }
 
-/// Layouts of kernel drivers/nvme/host/multipath.c, drivers/block/{zram,nbd}, fs/fuse and fs/nfs, as small as they get.
+/// Layouts of kernel drivers/nvme/host/multipath.c, drivers/block/{zram,nbd}, fs/fuse and fs/nfs, as small as possible.
 const ODDITIES: &str = r"[/]
 proc/self/mountinfo = 22 1 259:0 / / rw - xfs /dev/nvme0n1 rw\n30 22 0:50 / /mnt/nfs rw - nfs4 nas:/export/data rw,vers=4.2,addr=192.0.2.7\n31 22 0:51 / /mnt/ssh ro - fuse.sshfs me@host:/x rw\n32 22 8:1 / /mnt/ntfs rw - fuseblk /dev/sda1 rw\n33 22 252:0 / /mnt/zram rw - ext4 /dev/zram0 rw\n34 22 43:0 / /mnt/nbd rw - ext4 /dev/nbd0 rw\n35 22 0:52 / /mnt/zfs rw - zfs tank/data rw\n36 22 253:0 / /mnt/mp rw - ext4 /dev/mapper/mpatha rw\n37 22 0:53 / /mnt/two rw - btrfs /dev/sdb rw\n38 22 0:54 / /mnt/cifs rw - cifs //nas/share rw
 sys/class/net/eth0/operstate = up

@@ -1,5 +1,5 @@
-//! The same storage by another name, on a real kernel: what is in use by one name is refused by all of them. Needs root
-//! and loop devices; what cannot be done is skipped with the reason.
+//! The same storage under another name, on a real kernel: storage in use under one name is refused under all names.
+//! Needs root and loop devices; what is not possible is skipped with the reason.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -37,7 +37,7 @@ fn skip(test: &str, why: &str) {
     eprintln!("SKIP: {test}: {why}");
 }
 
-/// Opens a device for itself alone, as mount(8) does.
+/// Opens a device exclusively, as mount(8) does.
 fn claim(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).custom_flags(OFlags::EXCL.bits() as i32).open(path)
 }
@@ -77,7 +77,7 @@ fn node(test: &str, device: &Path, path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Partitions that the kernel is told of, as partprobe(8) does, taken away when dropped.
+/// Partitions that are announced to the kernel, as partprobe(8) does, and removed when dropped.
 struct Parts<'a>(&'a Loop);
 
 impl<'a> Parts<'a> {
@@ -106,11 +106,11 @@ impl Drop for Parts<'_> {
     }
 }
 
-/// A process that is no child of this one, ended when dropped.
+/// A process that is not a child of this one, ended when dropped.
 struct Stranger(i32);
 
 impl Stranger {
-    /// Has `file` open.
+    /// A process with `file` open.
     fn with(file: &Path) -> Self {
         let script = "sleep 600 3<>\"$0\" >/dev/null 2>&1 </dev/null & echo $!";
         let output = Command::new("sh").args(["-c", script]).arg(file).output().unwrap();
@@ -130,7 +130,7 @@ impl Drop for Stranger {
     }
 }
 
-/// A mount that only a process in a mount name space of its own has.
+/// A mount that only a process in a separate mount name space has.
 struct Elsewhere(Child, tempfile::TempDir);
 
 impl Elsewhere {
@@ -169,7 +169,7 @@ fn a_file_that_is_mounted_by_a_second_loop_device_is_in_use() {
     const TEST: &str = "a_file_that_is_mounted_by_a_second_loop_device_is_in_use";
     let _alone = alone();
     let Some(first) = Loop::new(16 * MIB, false) else { return };
-    // By another name of the file, which is the same file all the same.
+    // By another name of the file, which is still the same file.
     let link = first.file.with_file_name("hard link");
     fs::hard_link(&first.file, &link).unwrap();
     let Some(second) = Loop::over(&link) else { return };
@@ -267,7 +267,7 @@ fn a_partition_is_not_probed_while_another_one_of_its_disk_is_in_use() {
     let Some(mounted) = Mounted::new(TEST, &first) else { return };
     let place = format!("{}p1 mounted on {}", disk.name(), mounted.0.path().display());
     refused(probe(&second), &["its disk is in use", &place, "unmount", "the whole disk"]);
-    // A run writes to what it addresses, as ever.
+    // A run only writes to the device that it addresses.
     drop(named(&second).unwrap());
     refused(probe(&disk.device), &["mounted on"]);
     drop(mounted);
@@ -333,7 +333,7 @@ fn disks_below_a_directory_and_a_device_are_found_behind_partitions_and_loop_dev
 #[test]
 fn subvolumes_of_a_btrfs_are_one_file_system_and_an_overlay_is_that_of_its_upper_directory() {
     const TEST: &str = "subvolumes_of_a_btrfs_are_one_file_system_and_an_overlay_is_that_of_its_upper_directory";
-    // Of the requests of file systems they pass on the common ones alone.
+    // User mode emulators pass on only the common requests of file systems.
     if std::env::var_os("ASSAY_EMULATOR").is_some() {
         return skip(TEST, "qemu's emulators of user mode do not know BTRFS_IOC_FS_INFO");
     }
@@ -399,7 +399,7 @@ fn a_file_seen_through_an_overlay_is_the_file_of_its_upper_directory() {
     }
     drop(named(&through.device).unwrap());
     drop((upper, through));
-    // And a file of a lower directory, which is not written through the overlay.
+    // The same for a file of a lower directory, which is not written through the overlay.
     let lower = dir.path().join("lower/below");
     File::create(&lower).unwrap().set_len(16 * MIB as u64).unwrap();
     let (Some(below), Some(seen)) = (Loop::over(&lower), Loop::read_only(&overlay.0.path().join("below"))) else {

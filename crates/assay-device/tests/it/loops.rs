@@ -1,4 +1,4 @@
-//! Loop devices for the tests of a real machine.
+//! Loop devices for tests on a real machine.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub const MIB: usize = 1 << 20;
 
-/// A process that another test starts has a copy of every open file for a moment, and with it holds
-/// a device that was let go: such tests run one after another.
+/// A process started by another test has a copy of every open file for a moment, and so holds a device that was
+/// released. Such tests run one after another.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A loop device over a file, detached whatever happens.
+/// A loop device over a file, detached in any case.
 pub struct Loop {
     pub device: PathBuf,
     pub file: PathBuf,
@@ -29,12 +29,12 @@ impl Loop {
         Self::attach(file, Some(dir), read_only)
     }
 
-    /// Over a file or device that is there.
+    /// Over an existing file or device.
     pub fn over(file: &Path) -> Option<Self> {
         Self::attach(file.to_owned(), None, false)
     }
 
-    /// Over a file, only to be read.
+    /// Over a file, for reading only.
     pub fn read_only(file: &Path) -> Option<Self> {
         Self::attach(file.to_owned(), None, true)
     }
@@ -46,7 +46,7 @@ impl Loop {
             command.arg(&file).output()
         };
         let mut output = attach();
-        // Between finding a free device and taking it, another process may take it (losetup(8)).
+        // Another process may take a free device between finding and taking it (losetup(8)).
         for _ in 0..20 {
             if output.as_ref().is_ok_and(|output| output.status.success()) {
                 break;
@@ -66,7 +66,7 @@ impl Loop {
             return None;
         }
         let device = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-        // Where udev runs it reads every new device, which the counters would show.
+        // If udev runs, it reads every new device, which the counters would show.
         let _ = Command::new("udevadm").args(["settle", "--timeout=5"]).output();
         Some(Self { device, file, _dir: dir })
     }

@@ -1,4 +1,4 @@
-//! Directories of assay's own among what somebody else put on a medium.
+//! Directories of assay's own among files that others put on a medium.
 
 use std::ffi::{CString, OsStr};
 use std::fs::Permissions;
@@ -29,8 +29,8 @@ fn is_root() -> bool {
 
 fn node(path: &Path, kind: FileType) {
     let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-    // 7:524287 and 1:3: a loop device that is not there, and /dev/null. qemu's emulators of 32 bits take the number for
-    // one with a sign, and the C library refuses what is negative.
+    // 7:524287 and 1:3: a loop device that does not exist, and /dev/null. qemu's emulators of 32 bits take the number
+    // as signed, and the C library refuses negative ones.
     let device = if kind == FileType::BlockDevice { makedev(7, 524_287) } else { makedev(1, 3) };
     mknodat(CWD, &path, kind, Mode::RUSR | Mode::WUSR, device).unwrap();
 }
@@ -43,7 +43,7 @@ fn cause<T: std::fmt::Debug>(result: Result<T, OwnedError>) -> Cause {
     }
 }
 
-/// All that may stand where a file of assay's own is expected.
+/// All kinds of files that may be found where assay expects one of its own.
 fn hostile() -> Vec<&'static str> {
     let mut all = vec!["link", "dangling", "pipe", "socket", "hard link", "directory"];
     if is_root() {
@@ -208,8 +208,8 @@ fn files_of_others_are_read_where_they_are_files() {
     assert!(Directory::open(&dir.path().join("1.h2w")).is_err());
 }
 
-/// Content that has its name before it is on the medium is empty after a power cut, and a name that its directory
-/// does not hold yet stands for the old.
+/// Content that gets its name before it is on the medium is empty after a power cut, and a name that is not yet written
+/// to its directory leads to the old content.
 #[test]
 fn new_content_is_synced_before_it_takes_the_name_and_the_directory_afterwards() {
     const TEST: &str = "new_content_is_synced_before_it_takes_the_name_and_the_directory_afterwards";
@@ -218,7 +218,7 @@ fn new_content_is_synced_before_it_takes_the_name_and_the_directory_afterwards()
         let own = Directory::open(Path::new(&traced)).unwrap().own(OWN).unwrap().unwrap();
         return own.replace_small(NAME, b"content").unwrap();
     }
-    // Of a program for another processor its emulator makes the calls.
+    // For a program of another processor, its emulator makes the calls.
     let emulator = std::env::var("ASSAY_EMULATOR").unwrap_or_default();
     let strace = |trace: &Path, program: &[&OsStr]| {
         let mut command = Command::new("strace");
@@ -253,8 +253,9 @@ fn new_content_is_synced_before_it_takes_the_name_and_the_directory_afterwards()
     assert!(file.is_some() && file < name && name < directory, "{trace}");
 }
 
-/// An access list as `system.posix_acl_access` and `system.posix_acl_default` hold it (linux/posix_acl_xattr.h): the user may
-/// read and write, user 1001 may `named`, the group nothing, the mask is `mask`, others nothing.
+/// An access list in the format of `system.posix_acl_access` and `system.posix_acl_default` (linux/posix_acl_xattr.h).
+/// The user may read and write, user 1001 has the rights `named`, the group has none, the mask is `mask`, others have
+/// none.
 fn access_list(named: u16, mask: u16) -> Vec<u8> {
     const ALL: u32 = u32::MAX;
     let entries: [(u16, u16, u32); 5] = [(1, 6, ALL), (2, named, 1001), (4, 0, ALL), (0x10, mask, ALL), (0x20, 0, ALL)];
@@ -296,7 +297,7 @@ fn a_file_of_the_user_that_is_replaced_keeps_its_access_list_and_attributes() {
     assert_eq!((attribute(&path, "user.comment"), mode()), (Some(b"mine".to_vec()), 0o660));
     assert_eq!(std::fs::read(&second).unwrap(), b"one", "another name keeps the old content");
 
-    // What a directory gives to files that are made in it is not given to one that was there without it.
+    // Attributes that a directory gives to new files are not given to an existing file without them.
     setxattr(place.path(), "system.posix_acl_default", &access_list(7, 7), XattrFlags::empty()).unwrap();
     removexattr(&path, LIST).unwrap();
     std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
@@ -305,7 +306,7 @@ fn a_file_of_the_user_that_is_replaced_keeps_its_access_list_and_attributes() {
     assert_eq!(std::fs::read(&path).unwrap(), b"three");
 }
 
-/// One that this user may not read is replaced like any other.
+/// A file that this user may not read is replaced like any other.
 #[test]
 fn a_file_that_cannot_be_read_is_replaced_with_its_access_list() {
     let place = tempfile::tempdir().unwrap();

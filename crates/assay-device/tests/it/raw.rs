@@ -1,5 +1,5 @@
-//! The permit on a real kernel: what is refused, and that the device that was checked is the one
-//! that is written. Needs root and loop devices; what cannot be done is skipped with the reason.
+//! The permit on a real kernel: refusals, and that the device that was checked is the one that is written. Needs root
+//! and loop devices; what is not possible is skipped with the reason.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -20,7 +20,7 @@ fn named(path: &Path) -> Result<RawPermit, DeviceError> {
     check_raw(&Sysroot::real(), path, Some(&path.to_string_lossy()))
 }
 
-/// A node of the device of a loop under another name; `None` where none can be made.
+/// A node of a loop's device under another name; `None` if none can be created.
 fn node(device: &Loop, path: &Path) -> Option<PathBuf> {
     let number = fs::read_to_string(format!("/sys/class/block/{}/dev", device.name())).unwrap();
     let (major, minor) = number.trim().split_once(':').unwrap();
@@ -84,13 +84,13 @@ fn a_link_is_followed_once_and_direct_io_works_behind_it() {
     assert!(rustix::fs::fcntl_getfl(&direct).unwrap().contains(rustix::fs::OFlags::DIRECT));
 }
 
-/// A process that is no child of this one, ended when dropped.
+/// A process that is not a child of this one, ended when dropped.
 struct Stranger(i32);
 
 impl Stranger {
-    /// Has `device` open, for writing or only for reading, without `O_EXCL`.
+    /// A process with `device` open, for writing or only for reading, without `O_EXCL`.
     fn with(device: &Path, redirection: &str) -> Self {
-        // The shell ends at once, and what it started then has another parent.
+        // The shell ends at once, so its child gets another parent.
         let script = format!("sleep 600 3{redirection}\"$0\" >/dev/null 2>&1 </dev/null & echo $!");
         let output = Command::new("sh").args(["-c", &script]).arg(device).output().unwrap();
         let stranger = Self(String::from_utf8_lossy(&output.stdout).trim().parse().unwrap());
@@ -120,7 +120,7 @@ fn a_process_that_has_it_open_without_excluding_others_is_found_and_named() {
             refused_as_used(answer, &format!("process {}", stranger.0));
         }
     }
-    // What this process and its children have open is its own business.
+    // Devices that this process and its children have open are not refused.
     let own = File::open(&device.device).unwrap();
     let mut child = Command::new("sleep").arg("600").stdin(Stdio::from(own)).spawn().unwrap();
     let answer = check(&device.device);
@@ -187,7 +187,7 @@ fn data_without_a_known_mark_need_the_name_a_second_time() {
     let Some(device) = Loop::new(16 * MIB, false) else { return };
     check(&device.device).unwrap();
     let image = OpenOptions::new().write(true).open(&device.device).unwrap();
-    // Neither is at a place where a mark is looked for.
+    // Neither is at a place of a known mark.
     for (offset, what) in [(0, &b"./cats/tabby.jpg"[..]), (16 * MIB as u64 - 7, b"the end")] {
         image.write_all_at(what, offset).unwrap();
         let error = check(&device.device).unwrap_err();

@@ -1,4 +1,4 @@
-//! The machine that runs the tests; what it cannot do is skipped with the reason.
+//! The machine that runs the tests; what is not possible is skipped with the reason.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -96,7 +96,7 @@ fn the_device_under_the_running_system_is_never_permitted() {
         eprintln!("SKIP: the root file system has no device node here");
         return;
     };
-    // By its own name and of the whole disk, forced or not.
+    // By its own name and by that of the whole disk, forced or not.
     let disk = format!("/dev/{}", target.leaves[0]);
     for name in [&device, &disk] {
         for forced in [None, Some(name.as_str())] {
@@ -108,7 +108,7 @@ fn the_device_under_the_running_system_is_never_permitted() {
     }
 }
 
-/// A page-aligned window into a buffer, as direct I/O wants it.
+/// A page-aligned window into a buffer, as direct I/O needs it.
 fn aligned(buffer: &mut [u8], length: usize) -> &mut [u8] {
     let start = buffer.as_ptr().align_offset(4096);
     &mut buffer[start..start + length]
@@ -158,7 +158,7 @@ fn a_device_with_data_needs_its_name_and_one_that_is_held_is_refused() {
     assert!(guard::check_raw(&sysroot, &device.device, Some("/dev/sda")).is_err());
     let permit = guard::check_raw(&sysroot, &device.device, Some(device.path())).unwrap();
 
-    // Two users at once: the kernel refuses the second, and whoever mounts it meanwhile.
+    // Two users at once: the kernel refuses the second, and any mount meanwhile.
     let second = guard::check_raw(&sysroot, &device.device, Some(device.path()));
     assert!(matches!(second, Err(DeviceError::Mounted { .. })), "{second:?}");
     let dir = tempfile::tempdir().unwrap();
@@ -247,7 +247,7 @@ fn counters_do_not_see_what_the_page_cache_serves() {
     let Some(device) = Loop::new(4 * MIB, false) else { return };
     let meter = ProofMeter::open(&Sysroot::real(), &[device.name()]).unwrap();
     let file = File::open(&device.device).unwrap();
-    // What the kernel reads ahead crosses the device too, and may arrive after what was asked for.
+    // Read-ahead of the kernel crosses the device too, and may arrive after the requested data.
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
     let mut buffer = vec![0u8; MIB];
     file.read_exact_at(&mut buffer, 0).unwrap();

@@ -1,66 +1,66 @@
-//! One medium, and what a check made of it.
+//! One medium of a campaign, and the result of a check on it.
 
 use crate::media::{Class, Found, MediumSpec, ModelMedium, Snapshot, Traffic, Truth};
 
 use super::check::CheckResult;
 use super::sizes::Group;
 
-/// A medium that was checked, and how good the answer is.
+/// A medium that was checked, and the quality of the answer.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// The seed that the medium comes from.
+    /// The seed that generates the medium.
     pub seed: u64,
     /// The truth about it.
     pub truth: Truth,
-    /// What the check said; the message where it panicked.
+    /// The result of the check, or the panic message.
     pub result: Result<CheckResult, String>,
-    /// Whether that is right.
+    /// Whether the result is right.
     pub judgement: Judgement,
-    /// How good its size is; `None` where there is none to say.
+    /// How exact the stated size is; `None` if no size was to be stated.
     pub size: Option<Size>,
-    /// What may hide its size.
+    /// The property of the medium that may hide its size.
     pub group: Group,
-    /// Whether it names the kind that it is; `None` where there is none to name.
+    /// Whether the named kind is right; `None` if there was no kind to name.
     pub kind_is_right: Option<bool>,
-    /// Sectors that the owner reads otherwise than before.
+    /// Sectors that the owner now reads differently than before.
     pub changed_sectors: usize,
     /// Whether all of them could have been restored.
     pub restorable: bool,
-    /// Its counters.
+    /// Counters of the medium.
     pub traffic: Traffic,
-    /// Time on its clock, in nanoseconds.
+    /// Time on the clock of the medium, in nanoseconds.
     pub elapsed_ns: u64,
 }
 
 /// Whether an answer is right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Judgement {
-    /// It is.
+    /// The answer is right.
     Right,
-    /// The medium is not genuine, and the check does not say so; but it never behaved otherwise, or
-    /// the check says itself that it would not notice.
+    /// The medium is not genuine, and the check does not say so. But the medium never showed the fault, or the check
+    /// states that it cannot notice this fault.
     BeyondReach,
-    /// It is not.
+    /// The answer is wrong.
     Wrong,
-    /// The check refused.
+    /// The check refused to run.
     Refused,
 }
 
-/// How good a stated size is.
+/// How exact a stated size is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Size {
-    /// To the sector.
+    /// Exact to the sector.
     Exact,
-    /// The truth is inside the stated interval.
+    /// The true size is inside the stated interval.
     Inside,
-    /// It is not.
+    /// The true size is outside the stated interval.
     Outside,
     /// No size is stated.
     Unstated,
 }
 
 impl Case {
-    /// Judges what a check made of `medium`, which was like `before`.
+    /// Judges the result of a check of `medium`, whose content was `before`.
     #[must_use]
     pub fn judge(
         seed: u64,
@@ -79,7 +79,7 @@ impl Case {
                 Ok(result) => judgement(&truth, &shown, result),
                 Err(_) => Judgement::Wrong,
             },
-            // A pool that was not used up has no size to be seen.
+            // A pool that was not exhausted shows no size.
             size: said.filter(|_| fake && shown.class == truth.class).and_then(|result| size(&truth, result)),
             group: Group::of(spec, said.map_or(0, |result| result.driven_out_bytes)),
             kind_is_right: said
@@ -94,13 +94,13 @@ impl Case {
         }
     }
 
-    /// What the check said.
+    /// The verdict of the check.
     #[must_use]
     pub fn found(&self) -> Option<Found> {
         self.result.as_ref().ok().and_then(|result| result.found)
     }
 
-    /// Whether data of the owner changed that could have been put back.
+    /// Whether data of the owner changed although they could have been restored.
     #[must_use]
     pub fn harmed(&self) -> bool {
         self.restorable && self.changed_sectors > 0

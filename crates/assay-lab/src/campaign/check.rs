@@ -1,4 +1,4 @@
-//! What a campaign asks of a check.
+//! The result of a check, as a campaign needs it.
 
 use std::ops::RangeInclusive;
 
@@ -6,29 +6,29 @@ use assay_core::verification::FakeKind;
 
 use crate::media::{Found, Reach};
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckResult {
-    /// What it says; `None` where it refuses to check such a medium.
+    /// The verdict; `None` if the check refused such a medium.
     pub found: Option<Found>,
-    /// The kind of fake, where it names one.
+    /// The kind of fake, if the check names one.
     pub kind: Option<FakeKind>,
-    /// What the medium really has, in bytes, from the least to the most that the check says.
+    /// The interval that the check states for the real size, in bytes.
     pub real_bytes: Option<RangeInclusive<u64>>,
-    /// What the check says it would have noticed.
+    /// What the check states it would have noticed.
     pub reach: Reach,
-    /// Caches up to so many bytes it drives out where a loss is known.
+    /// Size of the largest cache, in bytes, that the check evicts before it reads, where a loss is known.
     pub driven_out_bytes: u64,
-    /// Bytes that it says it wrote and read; `None` where it does not say.
+    /// Bytes that the check says it wrote; `None` if it does not say.
     pub said_written_bytes: Option<u64>,
-    /// The same of reading.
+    /// Bytes that the check says it read; `None` if it does not say.
     pub said_read_bytes: Option<u64>,
-    /// Whether what was saved of the medium is still there to be put back.
+    /// Whether the journal of the saved content still exists, so that it can be restored.
     pub journal_kept: bool,
 }
 
 impl CheckResult {
-    /// A bare verdict.
+    /// A result with a verdict and nothing else.
     #[must_use]
     pub fn of(found: Found, reach: Reach) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl CheckResult {
         }
     }
 
-    /// It did not check.
+    /// The result of a check that refused the medium.
     #[must_use]
     pub fn refused() -> Self {
         Self { found: None, ..Self::of(Found::Undecided, Reach::least()) }

@@ -1,4 +1,4 @@
-//! What a campaign came to.
+//! The report of a campaign.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -10,7 +10,7 @@ use crate::media::{Class, Found, MediumSpec};
 use super::case::{Case, Judgement, Size};
 use super::sizes::Group;
 
-/// Wrong answers that are listed; all of them are in [`Report::cases`].
+/// Most wrong answers that are printed; all of them are in [`Report::cases`].
 const LISTED: usize = 60;
 const COLUMNS: [(&str, Found); 5] = [
     ("genuine", Found::Genuine),
@@ -20,12 +20,12 @@ const COLUMNS: [(&str, Found); 5] = [
     ("cannot tell", Found::Undecided),
 ];
 
-/// All cases of a campaign, by seed. Displayed, it is a page of text.
+/// All cases of a campaign, by seed. `Display` prints them as one page of text.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The cases.
     pub cases: Vec<Case>,
-    /// The medium, where there is a single one.
+    /// The medium, if the campaign has a single one.
     pub(super) only: Option<MediumSpec>,
 }
 
@@ -40,7 +40,7 @@ impl Report {
         self.cases.iter().filter(|case| case.false_alarms())
     }
 
-    /// Media whose owner's data changed though they could have been put back.
+    /// Media whose owner's data changed although they could have been restored.
     pub fn harmed(&self) -> impl Iterator<Item = &Case> {
         self.cases.iter().filter(|case| case.harmed())
     }
@@ -50,7 +50,7 @@ impl Report {
         self.cases.iter().filter(|case| case.lost())
     }
 
-    /// Fakes of which a size was stated that is not theirs, and no interval that holds it.
+    /// Fakes with a wrong stated size: neither the size nor the stated interval holds the true one.
     pub fn wrong_sizes(&self) -> impl Iterator<Item = &Case> {
         self.cases.iter().filter(|case| case.size == Some(Size::Outside))
     }

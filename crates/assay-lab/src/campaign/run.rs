@@ -31,7 +31,7 @@ impl Campaign {
         Self::over(media, seeds)
     }
 
-    /// These media of a population, whatever the environment says.
+    /// These media of a population; the environment variable is ignored.
     #[must_use]
     pub fn over(media: fn(u64) -> MediumSpec, seeds: Range<u64>) -> Self {
         Self { media, seeds }
@@ -42,8 +42,8 @@ impl Campaign {
         self.run_on_used(|_, _| (), check)
     }
 
-    /// The same after `earlier`, such as a check that is killed, and a power cycle. The content after
-    /// that is what has to be preserved.
+    /// Runs `earlier` (for example a check that is killed) and a power cycle before `check`. The content after that is
+    /// what `check` has to preserve.
     pub fn run_on_used(
         &self,
         earlier: impl Fn(&mut ModelMedium, u64) + Sync,

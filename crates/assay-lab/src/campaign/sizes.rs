@@ -1,24 +1,24 @@
-//! What sizes can be known at all: exactness is told for each group of media apart.
+//! Groups of media by how exactly their size can be known. A report states exactness for each group separately.
 
 use crate::media::{Flips, Layout, MediumSpec};
 
-/// Why the size of a fake may not be known to the sector.
+/// The reason why the size of a fake may not be known to the sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group {
-    /// It may be known: one fault, and caches that are driven out.
+    /// The size can be known: the medium has one fault, and the check evicts its caches.
     Plain,
-    /// Another fault beside the one that makes it a fake: the real part may end where that begins.
+    /// The medium has a second fault: the real part may end where that fault begins.
     SecondFault,
-    /// Memory in more than two pieces, of which some may be smaller than any distance between samples.
+    /// The memory lies in more than two pieces, and some may be smaller than any distance between samples.
     Pieces,
-    /// A cache larger than is driven out.
+    /// The cache is larger than the check evicts.
     Cache,
-    /// Memory that is given to what is written first: its size is known to whom has used all of it up.
+    /// Memory is allocated to the addresses written first: its size shows only when all of it is used.
     Thin,
 }
 
 impl Group {
-    /// All of them, with what they are called.
+    /// All groups with their names.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::Plain, "one fault"),
         (Self::SecondFault, "a second fault"),
@@ -27,7 +27,7 @@ impl Group {
         (Self::Thin, "thin"),
     ];
 
-    /// Where a check drives out caches of so many bytes.
+    /// The group of a medium for a check that evicts caches of up to `driven_out_bytes`.
     #[must_use]
     pub fn of(spec: &MediumSpec, driven_out_bytes: u64) -> Self {
         let pieces = matches!(&spec.layout, Layout::Holds(ranges) if ranges.len() > 2);

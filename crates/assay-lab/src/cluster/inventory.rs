@@ -1,4 +1,4 @@
-//! The cluster as Ansible reads it.
+//! The inventory of the cluster for Ansible.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
@@ -8,14 +8,14 @@ use super::Node;
 use super::keys::Keys;
 use crate::command::{Missing, run};
 
-/// Writes an INI file: how each node is reached, and what is measured there.
+/// Writes an INI file that states how each node is reached and what is measured there.
 pub(super) fn write(directory: &Path, nodes: &[Node], keys: &Keys) -> Result<PathBuf, Missing> {
     let path = directory.join("inventory.ini");
     std::fs::write(&path, text(nodes, keys)).map_err(|e| Missing(format!("{}: {e}", path.display())))?;
     Ok(path)
 }
 
-/// Writes `ssh_config`, and a program `bin/ssh` that reads it in place of the user's own.
+/// Writes `ssh_config`, and a program `bin/ssh` that reads it instead of the user's own.
 pub(super) fn write_ssh(directory: &Path, nodes: &[Node], keys: &Keys) -> Result<(), Missing> {
     let fail = |e: std::io::Error| Missing(format!("{}: {e}", directory.display()));
     let mut text = String::new();

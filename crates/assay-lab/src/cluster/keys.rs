@@ -1,11 +1,11 @@
-//! Keys of a cluster: one of its user, one of its machines.
+//! Keys of a cluster: one for its user, one for its machines.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::command::{Missing, run};
 
-/// Files in the cluster's directory.
+/// Key files in the directory of the cluster.
 #[derive(Debug)]
 pub(super) struct Keys {
     directory: PathBuf,
@@ -44,22 +44,22 @@ impl Keys {
         self.directory.join("user")
     }
 
-    /// What nodes let in.
+    /// The public key that nodes accept.
     pub(super) fn authorized(&self) -> PathBuf {
         self.private().with_extension("pub")
     }
 
-    /// Key of each machine.
+    /// Host key of every machine.
     pub(super) fn host(&self) -> PathBuf {
         self.directory.join("host")
     }
 
-    /// Keys of all machines.
+    /// The `known_hosts` file for all machines.
     pub(super) fn known_hosts(&self) -> PathBuf {
         self.directory.join("known_hosts")
     }
 
-    /// Options of ssh: the machine's own files and settings have no part in it.
+    /// Options of ssh that ignore the host's own ssh files and settings.
     pub(super) fn options(&self) -> Vec<OsString> {
         let mut known = OsString::from("UserKnownHostsFile=");
         known.push(self.known_hosts());

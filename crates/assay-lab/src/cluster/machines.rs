@@ -1,4 +1,4 @@
-//! The machines of a cluster: nodes, the one that controls them, and a server.
+//! The machines of a cluster: nodes, a control machine, and a server.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,23 +10,24 @@ use super::space::Space;
 use super::{address, inventory, network};
 use crate::command::{Missing, need};
 
-/// As many as the articles' cluster had; one address each.
+/// Most nodes of a cluster, the size of the cluster in the articles. Each has its own address.
 const MOST_NODES: usize = 28;
 
-/// Nodes are there within this, also where two processors start 28 of them and compile beside it.
+/// Nodes answer within this time, even on a host with two processors that starts 28 of them and compiles at the same
+/// time.
 const THERE_WITHIN: Duration = Duration::from_secs(60);
 
-/// What a cluster consists of.
+/// The parts of a cluster.
 #[derive(Debug, Default)]
 pub struct ClusterPlan<'a> {
-    /// Its nodes, at most 28.
+    /// The nodes, at most 28.
     pub nodes: Vec<NodePlan<'a>>,
-    /// Bits per second of the link to a server beside them; `None` is no server.
+    /// Bits per second of the link to a server; `None` means no server.
     pub uplink: Option<u64>,
 }
 
 impl ClusterPlan<'_> {
-    /// So many nodes called `n1`, `n2`, …, each with a directory as its medium.
+    /// A cluster of `nodes` nodes called `n1`, `n2`, …, each with a directory as its medium.
     #[must_use]
     pub fn of(nodes: usize) -> Self {
         Self { nodes: (1..=nodes).map(|number| NodePlan::new(&format!("n{number}"))).collect(), uplink: None }
@@ -35,10 +36,10 @@ impl ClusterPlan<'_> {
 
 /// Nodes on a bridge, the control machine that the bridge belongs to, and a server behind a shaped link.
 ///
-/// Nothing of it is seen outside: networks, processes and mounts lie in name spaces that no file names, and that end with
-/// the first process in each. That process waits for the end of a pipe, which comes when this value is dropped or the
-/// program that holds it is gone, however it went. Cards are made before the cluster and dropped after it, since the
-/// name spaces of a node hold their mounts.
+/// Nothing of the cluster is visible outside. Networks, processes and mounts lie in namespaces without a file name,
+/// which end with the first process in each. That process waits for the end of a pipe. The pipe ends when this value is
+/// dropped, or when the program that holds it ends for any reason. Make cards before the cluster and drop them after
+/// it, since the namespaces of a node hold their mounts.
 #[derive(Debug)]
 pub struct Cluster {
     nodes: Vec<Node>,
@@ -50,22 +51,22 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Makes one and waits until each node answers.
+    /// Makes a cluster and waits until each node answers.
     ///
     /// # Errors
-    /// [`Missing`] without root, a tool or a kernel that can make it.
+    /// [`Missing`] without root, a tool, or a kernel that supports it.
     pub fn new(plan: &ClusterPlan<'_>) -> Result<Self, Missing> {
         need(&["ip", "tc", "sshd", "ssh", "ssh-keygen", "unshare", "nsenter"])?;
         if plan.nodes.len() > MOST_NODES {
             return Err(Missing(format!("a cluster has at most {MOST_NODES} nodes")));
         }
         let fail = |e: std::io::Error| Missing(format!("temporary directory: {e}"));
-        // The path of a socket of ssh has to fit into 108 bytes.
+        // The path of an ssh socket must fit into 108 bytes.
         let directory = tempfile::Builder::new().prefix("assay-lab-").tempdir().map_err(fail)?;
         let keys = Keys::generate(directory.path())?;
         let deadline = Instant::now() + THERE_WITHIN;
 
-        // All are started before one is waited for.
+        // Start all of them before waiting for any.
         let mut control = Space::control(directory.path())?;
         let nodes: Result<Vec<_>, _> =
             plan.nodes.iter().zip(0..).map(|(node, at)| Node::begin(node, at, &keys)).collect();
@@ -89,13 +90,13 @@ impl Cluster {
         Ok(Self { nodes, server, control, keys, inventory, directory })
     }
 
-    /// Its nodes, as planned.
+    /// The nodes, as planned.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The machine from which nodes are reached, and which they reach at [`Self::control_address`].
+    /// The machine from which nodes are reached. Nodes reach it at [`Self::control_address`].
     #[must_use]
     pub fn control(&self) -> &Space {
         &self.control
@@ -125,13 +126,13 @@ impl Cluster {
         &self.inventory
     }
 
-    /// Files of the cluster; removed with it.
+    /// Directory with the files of the cluster; removed with it.
     #[must_use]
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// A command on the control machine, whose ssh knows the nodes by their names.
+    /// A command on the control machine. Its ssh knows the nodes by name.
     #[must_use]
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = self.control.command(program);
@@ -142,7 +143,7 @@ impl Cluster {
         command
     }
 
-    /// ssh from the control machine to a node, which runs `script`.
+    /// An ssh command on the control machine that runs `script` on a node.
     #[must_use]
     pub fn ssh(&self, node: &Node, script: &str) -> Command {
         let mut command = self.control.command("ssh");

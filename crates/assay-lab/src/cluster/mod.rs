@@ -1,4 +1,4 @@
-//! A cluster on one machine: nodes that are reached by ssh, each in name spaces of its own.
+//! A cluster on one machine: nodes that ssh reaches, each in its own namespaces.
 
 mod address;
 mod inventory;

@@ -1,4 +1,4 @@
-//! The bridge, and what hangs on it.
+//! The bridge and its links.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -9,8 +9,8 @@ use super::node::Node;
 use super::space::Space;
 use crate::command::{Missing, run};
 
-/// Makes the bridge on the control machine, and a link to each node and to the server, whose link lets so many bits per
-/// second through.
+/// Makes the bridge on the control machine, and a link to each node and to the server. The link of the server is
+/// limited to the bits per second in `server`.
 pub(super) fn connect(control: &Space, nodes: &[Node], server: Option<(&Space, u64)>) -> Result<(), Missing> {
     let mut lines = format!("link add name fleet type bridge\naddress add {CONTROL}/24 dev fleet\nlink set fleet up\n");
     let mut link = |name: &str, space: &Space| {
@@ -28,8 +28,8 @@ pub(super) fn connect(control: &Space, nodes: &[Node], server: Option<(&Space, u
     server.map_or(Ok(()), |(_, bits)| shape(control, "server", bits))
 }
 
-/// Shapes the server's own end of its link. Its streams share that as those of most servers do, by CUBIC: with BBR, which a
-/// host may have as its default, many streams in a short queue starve each other for seconds.
+/// Shapes the server's own end of its link. The streams of the server share it by CUBIC, as on most servers. With BBR,
+/// which may be the default of a host, many streams in a short queue starve each other for seconds.
 pub(super) fn shape_server(server: &Space, bits: u64) -> Result<(), Missing> {
     shape(server, "eth0", bits)?;
     let route = ["ip", "route", "change", "10.77.0.0/24", "dev", "eth0", "congctl", "cubic"];
@@ -38,7 +38,8 @@ pub(super) fn shape_server(server: &Space, bits: u64) -> Result<(), Missing> {
     run("nsenter", &words).map(drop)
 }
 
-/// A token bucket lets `bits` per second out of a device, as a switch's port does: 957 of 1,000 Mbit/s reach a TCP stream.
+/// Limits a device to `bits` per second by a token bucket, as the port of a switch does: 957 of 1,000 Mbit/s reach a
+/// TCP stream.
 fn shape(space: &Space, device: &str, bits: u64) -> Result<(), Missing> {
     let (network, rate) = (network_of(space), format!("{bits}bit"));
     let words = [&network, "tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", &rate];
@@ -46,7 +47,7 @@ fn shape(space: &Space, device: &str, bits: u64) -> Result<(), Missing> {
     run("nsenter", &words).map(drop)
 }
 
-/// Runs lines of ip(8) in a network. Processes are numbered as outside.
+/// Runs lines of ip(8) in a network. Process numbers are those outside.
 fn batch(space: &Space, lines: &str) -> Result<(), Missing> {
     let fail = |e: std::io::Error| Missing(format!("ip: {e}"));
     let mut ip = Command::new("nsenter")
@@ -57,7 +58,7 @@ fn batch(space: &Space, lines: &str) -> Result<(), Missing> {
         .spawn()
         .map_err(fail)?;
     if let Some(mut input) = ip.stdin.take() {
-        // What it says of a line that it refuses is the better message.
+        // What ip says about a line that it refuses is the better message.
         let _ = input.write_all(lines.as_bytes());
     }
     let output = ip.wait_with_output().map_err(fail)?;

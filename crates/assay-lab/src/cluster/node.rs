@@ -1,4 +1,4 @@
-//! A node: an sshd, a medium and directories of its own.
+//! A node: an sshd, a medium, and its own directories.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::space::Space;
 use crate::command::{Missing, run};
 use crate::limited::LimitedCard;
 
-/// The first process of a node: it waits until the node has its link, and sshd returns when it listens.
+/// Script of the first process of a node. It waits until the node has its link; sshd returns when it listens.
 const SCRIPT: &str = r#"
 echo here
 read -r _
@@ -21,7 +21,7 @@ echo ready
 read -r _ || true
 "#;
 
-/// What a node is to be.
+/// The plan of a node.
 #[derive(Debug)]
 pub struct NodePlan<'a> {
     name: String,
@@ -30,13 +30,13 @@ pub struct NodePlan<'a> {
 }
 
 impl<'a> NodePlan<'a> {
-    /// A node whose medium is a directory of its own.
+    /// A node whose medium is its own directory.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), card: None, sockets: true }
     }
 
-    /// A node whose medium is a card. The card's limits apply to all that runs on the node through ssh.
+    /// A node whose medium is a card. The card's limits apply to everything that ssh runs on the node.
     #[must_use]
     pub fn on(name: &str, card: &'a LimitedCard) -> Self {
         Self { name: name.to_owned(), card: Some(card), sockets: true }
@@ -49,7 +49,7 @@ impl<'a> NodePlan<'a> {
     }
 }
 
-/// One machine of a cluster. Files are shared with all others: it has a directory for its own.
+/// One machine of a cluster. It shares the file system with all others, and has its own directory.
 #[derive(Debug)]
 pub struct Node {
     name: String,
@@ -78,7 +78,7 @@ impl Node {
         let target = plan.card.map_or_else(|| directory.join("medium"), |card| card.path().to_owned());
         let unshare = plan.card.map_or_else(
             || Command::new("unshare"),
-            // Whatever the node starts is a child of this one, and with it in the card's group.
+            // All processes of the node are children of this one, and so in the card's group.
             |card| card.command::<&str>(Path::new("unshare"), &[]),
         );
         let (network, log) = (format!("{address}/24"), directory.join("sshd.log"));
@@ -88,43 +88,43 @@ impl Node {
         Ok(Self { name, address, target, directory, space })
     }
 
-    /// Its name, which is its host name, too.
+    /// The name, which is also the host name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its address on the bridge.
+    /// The address on the bridge.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Where its medium is mounted.
+    /// The mount point of the medium.
     #[must_use]
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// What `HOME` is on it.
+    /// `HOME` on the node.
     #[must_use]
     pub fn home(&self) -> PathBuf {
         self.directory.join("home")
     }
 
-    /// What `ASSAY_DATA` is on it.
+    /// `ASSAY_DATA` on the node.
     #[must_use]
     pub fn data(&self) -> PathBuf {
         self.directory.join("data")
     }
 
-    /// What `TMPDIR` is on it.
+    /// `TMPDIR` on the node.
     #[must_use]
     pub fn temporary(&self) -> PathBuf {
         self.directory.join("tmp")
     }
 
-    /// Its name spaces.
+    /// The namespaces of the node.
     #[must_use]
     pub fn space(&self) -> &Space {
         &self.space
@@ -134,7 +134,8 @@ impl Node {
         &mut self.space
     }
 
-    /// A command that runs on the node with its directories, but without the limits of its card: those apply through ssh.
+    /// A command that runs on the node with its directories, but without the limits of its card: those apply through
+    /// ssh only.
     #[must_use]
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = self.space.command(program);

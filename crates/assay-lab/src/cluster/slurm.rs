@@ -1,4 +1,4 @@
-//! Slurm on the control machine of a cluster: a controller, and daemons that stand for nodes.
+//! Slurm on the control machine of a cluster: a controller, and daemons that act as nodes.
 
 use std::fs::{create_dir_all, write};
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use super::{Cluster, Space};
 use crate::command::{Missing, need};
 use crate::limited::LimitedCard;
 
-/// All nodes are idle within this, also 28 beside compilers on two processors.
+/// All nodes are idle within this time, even 28 of them beside compilers on two processors.
 const THERE_WITHIN: Duration = Duration::from_secs(90);
-/// Ports of the daemons; they exist in the network of the control machine only.
+/// Ports of the daemons; they exist only in the network of the control machine.
 const CONTROLLER_PORT: u16 = 6817;
 const FIRST_PORT: u16 = 6900;
 
-/// A controller and so many nodes `s1`, `s2`, …, all of them processes of one machine, without accounts and without munge.
+/// A controller and nodes `s1`, `s2`, …. All are processes of one machine, without accounts and without munge.
 #[derive(Debug)]
 pub struct Slurm<'a> {
     space: &'a Space,
@@ -25,27 +25,27 @@ pub struct Slurm<'a> {
 }
 
 impl<'a> Slurm<'a> {
-    /// Starts it and waits until all nodes are idle.
+    /// Starts Slurm and waits until all nodes are idle.
     ///
     /// # Errors
-    /// [`Missing`] where Slurm is not installed.
+    /// [`Missing`] if Slurm is not installed.
     ///
     /// # Panics
-    /// Where its daemons are there and do not run.
+    /// If the daemons of Slurm are installed and do not run.
     pub fn new(cluster: &'a Cluster, nodes: usize) -> Result<Self, Missing> {
         Self::started(cluster, nodes, |_, daemon| daemon)
     }
 
-    /// A node on each card, whose limits apply to all that the node runs.
+    /// A node on each card. The limits of the card apply to all processes of the node.
     ///
     /// # Errors
-    /// [`Missing`] where Slurm is not installed, or the kernel refuses a second mount.
+    /// [`Missing`] if Slurm is not installed, or if the kernel refuses a second mount.
     ///
     /// # Panics
-    /// Where its daemons are there and do not run.
+    /// If the daemons of Slurm are installed and do not run.
     pub fn on(cluster: &'a Cluster, cards: &[LimitedCard]) -> Result<Self, Missing> {
         for card in cards {
-            // The control machine let go of the mounts outside.
+            // The control machine released the mounts from outside.
             let mounted = cluster.control().command("mount").args([card.device().path(), card.path()]).status();
             if !mounted.is_ok_and(|status| status.success()) {
                 return Err(Missing(format!("{} cannot be mounted on the control machine", card.path().display())));
@@ -79,7 +79,7 @@ impl<'a> Slurm<'a> {
         Ok(slurm)
     }
 
-    /// A command on the machine where jobs are submitted.
+    /// A command on the machine that submits jobs.
     #[must_use]
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = self.space.command(program);
@@ -87,10 +87,11 @@ impl<'a> Slurm<'a> {
         command
     }
 
-    /// Ends the daemon of the node `number`, counted from 1, and says so to the controller, which would notice after a minute.
+    /// Ends the daemon of the node `number`, counted from 1, and tells the controller, which would notice only after a
+    /// minute.
     ///
     /// # Panics
-    /// Where the controller does not answer.
+    /// If the controller does not answer.
     pub fn lose(&mut self, number: usize) {
         end(&mut self.daemons[number]);
         let name = format!("NodeName=s{number}");
@@ -120,7 +121,7 @@ impl<'a> Slurm<'a> {
 
 impl Drop for Slurm<'_> {
     fn drop(&mut self) {
-        // What they started ends with the machine.
+        // Processes that the daemons started end with the machine.
         self.daemons.iter_mut().for_each(end);
     }
 }
@@ -130,7 +131,7 @@ fn end(daemon: &mut Child) {
     let _ = daemon.wait();
 }
 
-/// slurm.conf(5). Daemons with names of their own on one host: see "Multiple slurmd" in Slurm's guide for programmers.
+/// slurm.conf(5). For daemons with their own names on one host, see "Multiple slurmd" in Slurm's guide for programmers.
 fn text(directory: &Path, nodes: usize) -> String {
     let directory = directory.display();
     let last = FIRST_PORT + u16::try_from(nodes).unwrap_or(u16::MAX - FIRST_PORT);

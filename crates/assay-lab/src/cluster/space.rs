@@ -1,4 +1,4 @@
-//! Name spaces that end with the program that made them.
+//! Namespaces that end with the program that made them.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,15 +13,15 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::command::Missing;
 
-/// The first process of a control machine. It removes the cluster's files, also after a crash.
+/// Script of the first process of a control machine. It removes the cluster's files, also after a crash.
 const CONTROL: &str = "echo here; read -r _ || true; rm -rf --one-file-system \"$1\"";
 
-/// The first process of a server.
+/// Script of the first process of a server.
 const SERVER: &str =
     "echo here; read -r _; ip address add \"$1\" dev eth0; ip link set eth0 up; echo ready; read -r _ || true";
 
-/// What each of them begins with: `$0` is the name of the machine, `$KEEP` a mount that it needs. Mounts of devices are
-/// copies of those outside and keep their file systems alive: those of other tests are let go.
+/// Start of each of these scripts. `$0` is the name of the machine, `$KEEP` a mount that it needs. Mounts of devices
+/// are copies of those outside and keep their file systems alive, so the mounts of other tests are released.
 const BEGIN: &str = r#"
 echo "$0" > /proc/sys/kernel/hostname
 mount -t tmpfs none /run
@@ -34,12 +34,12 @@ done < /proc/self/mountinfo
 ip link set lo up
 "#;
 
-/// Name spaces of one machine: network, processes, mounts, host name.
+/// Namespaces of one machine: network, processes, mounts, host name.
 #[derive(Debug)]
 pub struct Space {
     name: String,
     process: Child,
-    /// What the first process waits for the end of.
+    /// The pipe whose end the first process waits for.
     until: Option<ChildStdin>,
     words: ChildStdout,
     errors: PathBuf,
@@ -55,7 +55,7 @@ impl Space {
         Self::begin(Command::new("unshare"), "server", directory, Path::new(""), SERVER, &[address.as_ref()])
     }
 
-    /// Starts `script` as the first process of a machine, by the command `unshare`; the mount `keep` stays.
+    /// Starts `script` by the command `unshare` as the first process of a machine. The mount `keep` stays.
     pub(super) fn begin(
         mut unshare: Command,
         name: &str,
@@ -107,7 +107,7 @@ impl Space {
         poll(&mut [PollFd::new(&self.words, PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
     }
 
-    /// Says that the machine has its network device.
+    /// Tells the first process that the machine has its network device.
     pub(super) fn tell_linked(&mut self) -> Result<(), Missing> {
         let sent = self.until.as_mut().map(|pipe| pipe.write_all(b"linked\n"));
         match sent {
@@ -116,19 +116,19 @@ impl Space {
         }
     }
 
-    /// A process in the machine's network, as the kernel outside numbers it.
+    /// A process in the machine's network, by its number outside.
     #[must_use]
     pub fn process(&self) -> u32 {
         self.process.id()
     }
 
-    /// A command that runs on this machine. Its working directory is `/`; what it started ends with the machine.
+    /// A command that runs on this machine, in the working directory `/`. Its processes end with the machine.
     #[must_use]
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let of = format!("/proc/{}/ns", self.process());
         let mut command = Command::new("nsenter");
         command.args([
-            // The process itself has the numbers of the processes outside, and those after it the inner ones.
+            // The command itself has a process number of the outside; its children have inner numbers.
             format!("--pid={of}/pid_for_children"),
             format!("--net={of}/net"),
             format!("--uts={of}/uts"),
@@ -138,14 +138,14 @@ impl Space {
         command
     }
 
-    /// Runs `work` in the machine's network: addresses that it binds and reaches are the machine's.
+    /// Runs `work` in the machine's network: `work` binds and reaches addresses of the machine.
     ///
     /// # Errors
-    /// [`Missing`] where the kernel refuses.
+    /// [`Missing`] if the kernel refuses.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Missing> {
         let path = format!("/proc/{}/ns/net", self.process());
         let network = File::open(&path).map_err(|e| Missing(format!("{path}: {e}")))?;
-        // A thread has a network of its own, and ends in it.
+        // Each thread has its own network, and this thread ends in that of the machine.
         let entered = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network)).map(|()| work())
@@ -158,7 +158,7 @@ impl Space {
 
 impl Drop for Space {
     fn drop(&mut self) {
-        // The first process ends, the kernel kills all others of the machine, and `unshare` ends then.
+        // The first process ends, then the kernel kills all others of the machine, then `unshare` ends.
         drop(self.until.take());
         let begun = Instant::now();
         while matches!(self.process.try_wait(), Ok(None)) && begun.elapsed() < Duration::from_secs(10) {

@@ -7,11 +7,11 @@ use std::process::{Child, Stdio};
 use super::{Cluster, Node};
 use crate::command::{Missing, need};
 
-/// First port of the server; each node has one of its own.
+/// First port of the server; each node has its own port.
 const FIRST_PORT: usize = 10_810;
 
-/// Mounts a part on a node: NBD as a file, the file as a loop device past the page cache, ext4 on it. `$1` is the directory, `$2`
-/// the address of the part and `$3` its bytes.
+/// Script that mounts a part on a node: NBD as a file, that file as a loop device that bypasses the page cache, and
+/// ext4 on it. `$1` is the directory, `$2` the address of the part and `$3` its bytes.
 const MOUNT: &str = r#"
 mkdir -p "$1/nbd" "$1/nas"
 : > "$1/nbd/disk"
@@ -30,7 +30,7 @@ echo mounted
 wait
 "#;
 
-/// nbdkit on the server, a part in memory for each node, and the mounts of the nodes.
+/// nbdkit on the server, a part in memory for each node, and the mounts on the nodes.
 #[derive(Debug)]
 pub struct Volume<'a> {
     cluster: &'a Cluster,
@@ -38,10 +38,10 @@ pub struct Volume<'a> {
 }
 
 impl<'a> Volume<'a> {
-    /// Gives each node a part of so many bytes.
+    /// Gives each node a part of `bytes`.
     ///
     /// # Errors
-    /// [`Missing`] without a server in the cluster, nbdkit or nbdfuse.
+    /// [`Missing`] without a server in the cluster, without nbdkit or without nbdfuse.
     pub fn new(cluster: &'a Cluster, bytes: u64) -> Result<Self, Missing> {
         need(&["nbdkit", "nbdfuse", "losetup", "mkfs.ext4"])?;
         let server = cluster.server().ok_or_else(|| Missing("needs a cluster with a server".to_owned()))?;
@@ -73,7 +73,7 @@ impl<'a> Volume<'a> {
         Ok(volume)
     }
 
-    /// Where a node has its part.
+    /// The mount point of the part on a node.
     #[must_use]
     pub fn path(&self, node: &Node) -> PathBuf {
         directory(node).join("nas")

@@ -1,17 +1,17 @@
-//! Records as those of nodes of a run on a cluster.
+//! Records as the nodes of a cluster run would leave them.
 
 use assay_core::cluster::{ClockFit, ClusterPart, CommonStart};
 use assay_core::record::Record;
 
-/// From the start of a repeat to that of the next, in nanoseconds.
+/// Time from the start of a repeat to the start of the next, in nanoseconds.
 const BETWEEN_NS: i64 = 30_000_000_000;
-/// Nodes begin late by no more than this, in nanoseconds.
+/// Largest delay of the start of a node, in nanoseconds.
 const LATE_NS: i64 = 400_000;
-/// How far clocks are known, in nanoseconds.
+/// Bound of the clock error, in nanoseconds.
 const BOUND_NS: u64 = 150_000;
 
-/// Gives records their parts in a run of this name, a node each: `node1` and so on. Repeats have a common start where
-/// more than one node measures at a time, and that is all of them.
+/// Makes each record that of one node (`node1` and so on) in the run `run`. Repeats have a common start if all nodes
+/// measure at the same time and there is more than one.
 #[must_use]
 pub fn at_once(records: Vec<Record>, run: &str, mode: &str, at_a_time: u32) -> Vec<Record> {
     let nodes = u32::try_from(records.len()).unwrap_or(u32::MAX);
@@ -52,7 +52,7 @@ pub fn at_once(records: Vec<Record>, run: &str, mode: &str, at_a_time: u32) -> V
     records.into_iter().enumerate().map(|(at, record)| part(at, record)).collect()
 }
 
-/// The same with another speed under the loads that write, or read.
+/// Multiplies the speed of a record by `factor`, either under the loads that write or under those that read.
 pub fn slowed(record: &mut Record, factor: f64, writes: bool) {
     for measurement in record.measurements.iter_mut().filter(|m| m.workload.writes() == writes) {
         for repeat in &mut measurement.repeats {

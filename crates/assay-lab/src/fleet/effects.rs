@@ -1,5 +1,5 @@
-//! What chance made of a fleet: each effect depends on the seed and on whose it is, and on nothing else. A fleet that
-//! is measured again, or of which more units are bought, is the same fleet.
+//! The random effects of a fleet. Each depends only on the seed and on the part that has it. So a fleet stays the same
+//! if it is measured again, or if more units are bought.
 
 use super::design::Run;
 use super::truth::{Model, Part, Truth, Units};
@@ -7,7 +7,7 @@ use assay_engine::mix;
 
 use crate::dice::Dice;
 
-/// Whose effect it is.
+/// The part that has an effect.
 #[derive(Debug, Clone, Copy)]
 enum Of {
     Unit = 1,
@@ -18,10 +18,10 @@ enum Of {
     Repeats,
 }
 
-/// Loads have numbers from 1 on: 0 is what all have in common.
+/// Loads are numbered from 1; 0 is the part common to all loads.
 const ALL_LOADS: u64 = 0;
 
-/// The effects of a fleet, in logarithms.
+/// The effects of a fleet, as logarithms.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effects<'a> {
     pub(super) truth: &'a Truth,
@@ -34,7 +34,7 @@ impl Effects<'_> {
         Dice::new(seed)
     }
 
-    /// Partly the same under all loads.
+    /// An effect that is partly the same under all loads.
     fn correlated(&self, of: Of, [a, b, c]: [u64; 3], load: usize, draw: impl Fn(&mut Dice) -> f64) -> f64 {
         let common = self.truth.spread.common;
         let mut value = 0.0;
@@ -47,12 +47,12 @@ impl Effects<'_> {
         value
     }
 
-    /// A model under a load.
+    /// The level of a model under a load.
     pub(super) fn model(&self, model: usize, load: usize) -> f64 {
         (self.truth.loads[load].iops * self.truth.models[model].ratio).ln()
     }
 
-    /// A unit over its model under a load.
+    /// The effect of a unit, relative to its model, under a load.
     pub(super) fn unit(&self, model: usize, unit: usize, load: usize) -> f64 {
         let Model { units, .. } = self.truth.models[model];
         let key = [model as u64, unit as u64, 0];
@@ -68,8 +68,8 @@ impl Effects<'_> {
         own + self.off(Part::Unit(model, unit))
     }
 
-    /// What a run adds to its unit: host, slot, day and what the unit met that day. `attempt` tells several runs of a
-    /// unit on one day apart.
+    /// The effect of a run, relative to its unit: host, slot, day, and the unit's own effect on that day. `attempt`
+    /// tells several runs of a unit on one day apart.
     pub(super) fn run(&self, run: &Run, attempt: usize, load: usize) -> f64 {
         let spread = self.truth.spread;
         let plain = |deviation: f64, of, key| {
@@ -89,7 +89,7 @@ impl Effects<'_> {
         self.truth.off.iter().filter(|(of, _)| *of == part).map(|(_, ratio)| ratio.ln()).sum()
     }
 
-    /// The repeats of a run under a load, without end: each depends on the one before it.
+    /// The repeats of a run under a load, without end. Each depends on the one before it.
     pub(super) fn repeats(&self, run: &Run, attempt: usize, load: usize) -> impl Iterator<Item = f64> + use<> {
         let whose = [run.model as u64, run.unit as u64, measuring(run, attempt), load as u64, 0];
         let mut dice = self.dice(Of::Repeats, whose);
@@ -104,12 +104,12 @@ impl Effects<'_> {
     }
 }
 
-/// Which measurement of a unit it is, by host, day and attempt; in 64 bits on every processor.
+/// Number of a measurement of a unit, from host, day and attempt; it has 64 bits on every processor.
 fn measuring(run: &Run, attempt: usize) -> u64 {
     (run.host as u64) << 32 | u64::from(run.day) << 16 | attempt as u64
 }
 
-/// Student's t with three degrees of freedom over its deviation.
+/// Student's t with three degrees of freedom, divided by its deviation.
 fn heavy(dice: &mut Dice) -> f64 {
     let squares: f64 = (0..3).map(|_| dice.normal().powi(2)).sum();
     dice.normal() / squares.sqrt()

@@ -1,11 +1,11 @@
-//! Loads that decide something about cards.
+//! Loads that matter for the choice of a card.
 
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 
 /// Length of a repeat.
 pub(super) const REPEAT_NS: u64 = 10_000_000_000;
 
-/// A load, and what a medium does under it.
+/// A load, and the speed of a medium under it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Load {
     /// The load.
@@ -44,7 +44,7 @@ impl Load {
         Self::new(Op::Read, Pattern::Sequential, 1 << 20, 8, 40.0)
     }
 
-    /// What class A1 asks for, each at its threshold times a factor: sequential writes, random reads, random writes.
+    /// The loads of class A1, each at its threshold times a factor: sequential writes, random reads, random writes.
     #[must_use]
     pub fn class_a1(factors: [f64; 3]) -> Vec<Self> {
         let [sequential, read, write] = factors;
@@ -55,7 +55,7 @@ impl Load {
         ]
     }
 
-    /// Eight loads of a usual suite: reads and writes, in sequence and at random, one at a time and many.
+    /// Eight loads of a usual suite: reads and writes, sequential and random, at queue depth 1 and deeper.
     #[must_use]
     pub fn eight() -> Vec<Self> {
         vec![
@@ -70,7 +70,7 @@ impl Load {
         ]
     }
 
-    /// Bytes per second of so many operations per second.
+    /// Bytes per second at `iops` operations per second.
     pub(super) fn rate(&self, iops: f64) -> f64 {
         iops * self.workload.block_bytes as f64
     }

@@ -1,6 +1,6 @@
-//! Fleets of media that were never made: what is true of them is chosen, who is measured where and when is chosen, and
-//! the records are those that measuring would have left. What judges records is judged by these: it cannot know the
-//! truth, and it is known here.
+//! Simulated fleets of media. The truth and the design (which unit is measured at which place and time) are chosen, and
+//! the records are those that such a measurement would leave. They test the code that judges records: that code cannot
+//! know the truth, and the test does.
 
 mod at_once;
 mod design;

@@ -1,4 +1,4 @@
-//! The records that measuring a fleet leaves.
+//! The records that the measurement of a fleet leaves.
 
 use std::collections::BTreeMap;
 
@@ -20,22 +20,22 @@ use super::truth::Truth;
 
 /// 2026-03-02 08:00 UTC, the first day.
 const FIRST: i64 = 1_772_438_400;
-/// From one run of a day to the next.
+/// Time from one run of a day to the next, in seconds.
 const BETWEEN_RUNS: i64 = 600;
 const DAY: i64 = 86_400;
-/// What a run does not pass: within this of the ceiling the runner says that the bus is the limit.
+/// From this share of the ceiling on, the runner states that the bus is the limit.
 const NEAR_CEILING: f64 = 0.95;
-/// A bus gives this part of the noise of a medium.
+/// Noise behind a bus, as a share of the noise of a medium.
 const BUS_NOISE: f64 = 0.25;
 
-/// A fleet: what is true of it, who is measured, and the seed of all that chance adds.
+/// A fleet: its truth, its design, and the seed of all random effects.
 #[derive(Debug, Clone)]
 pub struct Fleet {
-    /// What is true.
+    /// The truth.
     pub truth: Truth,
-    /// Who is measured where and when.
+    /// Which unit is measured at which place and time.
     pub design: Design,
-    /// What chance depends on.
+    /// The seed of all random effects.
     pub seed: u64,
 }
 
@@ -150,7 +150,7 @@ impl Fleet {
         self.truth.loads.iter().enumerate().map(of_load).collect()
     }
 
-    /// What is seen of a rate behind the bus.
+    /// The rate that is measured behind the bus.
     fn through_bus(&self, load: &Load, ln: f64, noise: f64) -> f64 {
         let Some(ceiling) = self.truth.ceiling else { return ln.exp() };
         let most = ceiling.bytes_per_second / load.rate(1.0);
@@ -174,7 +174,7 @@ impl Fleet {
     }
 }
 
-/// The interval over repeats, as a run has it.
+/// The interval over repeats, computed as a run does.
 type Interval = fn(&[f64]) -> Option<Estimate>;
 
 fn interval(repeats: Repeats) -> Interval {

@@ -1,4 +1,4 @@
-//! Media that somebody prepared to do harm: trees of directories by seed, and proof that nothing foreign changed.
+//! Media prepared by an attacker: directory trees by seed, and a proof that no foreign file changed.
 
 mod state;
 mod tree;

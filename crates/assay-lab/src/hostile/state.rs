@@ -1,15 +1,15 @@
-//! State files of a check, from true to absurd.
+//! State files of a check, from valid to absurd.
 
 use crate::dice::Dice;
 
-/// What a check of `area` bytes saves that was killed while it wrote.
+/// The state that a check of `area` bytes saves when it is killed while it writes.
 pub(super) fn honest(area: u64) -> String {
     format!(
         r#"{{"version":1,"pid":4242,"host":"there","area_bytes":{area},"written_bytes":0,"kept":false,"read":null}}"#
     )
 }
 
-/// What no check saves.
+/// A state that no check saves.
 pub(super) fn absurd(dice: &mut Dice) -> Vec<u8> {
     let huge = ["18446744073709551615", "9223372036854775808", "-1", "1e300", "281474976710656"];
     let number = huge[dice.below(huge.len() as u64) as usize];

@@ -1,4 +1,4 @@
-//! A tree of files as an attacker would lay it out for assay to trip over.
+//! A tree of files laid out by an attacker against assay.
 
 use std::ffi::OsStr;
 use std::fs::Permissions;
@@ -13,30 +13,30 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use super::state::{absurd, honest};
 use crate::dice::Dice;
 
-/// Names that assay gives, where anything may stand.
+/// Names that assay uses; an attacker may put anything there.
 const VERIFY: [&str; 8] =
     ["state.json", "lock", "state.new", "1.h2w", "2.h2w", "0.quick", "1.quick", "new-0123456789abcdef"];
 const RUN: [&str; 2] = ["data", "lock"];
-/// `nobody` on Debian.
+/// User id of `nobody` on Debian.
 const NOBODY: u32 = 65534;
 
-/// What an attacker aims at: a file and a device outside of the medium.
+/// The targets of an attacker: a file and a device outside of the medium.
 #[derive(Debug, Clone)]
 pub struct Tree {
     dice: Dice,
     victim: PathBuf,
     device: u64,
-    /// Directories in which everything is as assay leaves it: what is in them may be removed.
+    /// Directories that look exactly as assay leaves them: their content may be removed.
     own: Vec<PathBuf>,
     story: Vec<String>,
 }
 
 impl Tree {
-    /// Lays the tree of `seed` out in the empty directory `root`, as root; links lead to `victim`, nodes to the
-    /// block device of the number `device`.
+    /// Lays out the tree of `seed` in the empty directory `root`, as root. Links lead to `victim`, device nodes to the
+    /// block device with the number `device`.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn lay_out(seed: u64, root: &Path, victim: &Path, device: u64) -> io::Result<Self> {
         let dice = Dice::new(seed);
         let mut tree = Self { dice, victim: victim.to_owned(), device, own: Vec::new(), story: Vec::new() };
@@ -50,19 +50,19 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Whether assay may remove what lies under `path`, since it can only have made it itself.
+    /// Whether assay may remove the content of `path`, since only assay can have made it.
     #[must_use]
     pub fn is_own(&self, path: &Path) -> bool {
         self.own.iter().any(|own| path.starts_with(own))
     }
 
-    /// What was laid out, for messages.
+    /// A description of the tree, for messages.
     #[must_use]
     pub fn description(&self) -> String {
         self.story.join(", ")
     }
 
-    /// What a check could have left.
+    /// Files that a check could have left.
     fn check(&mut self, root: &Path) -> io::Result<()> {
         let at = root.join(".assay-verify");
         if self.dice.chance(0.1) {
@@ -79,7 +79,7 @@ impl Tree {
         self.spoil(&at, &VERIFY, true)
     }
 
-    /// What a run could have left.
+    /// Files that a run could have left.
     fn run(&mut self, root: &Path) -> io::Result<()> {
         let id: String = (0..10).map(|_| char::from(b'a' + self.dice.below(26) as u8)).collect();
         let at = root.join(format!(".assay-{id}"));
@@ -95,7 +95,7 @@ impl Tree {
         self.spoil(&at, &RUN, false)
     }
 
-    /// Makes some of it hostile, or leaves it as it is.
+    /// Makes some of the files hostile, or leaves them unchanged.
     fn spoil(&mut self, at: &Path, names: &[&str], has_state: bool) -> io::Result<()> {
         let mut spoilt = false;
         for _ in 0..self.dice.below(4) {
@@ -133,7 +133,7 @@ impl Tree {
         Ok(())
     }
 
-    /// What else lies on the medium, under names that assay reads or writes.
+    /// Other files on the medium, under names that assay reads or writes.
     fn outside(&mut self, root: &Path) -> io::Result<()> {
         for _ in 0..self.dice.below(6) {
             let names = [
@@ -169,7 +169,7 @@ impl Tree {
         std::fs::set_permissions(at, Permissions::from_mode(0o700))
     }
 
-    /// Puts anything but an own file there.
+    /// Puts any file there, except one of assay's own.
     fn poison(&mut self, at: &Path) -> io::Result<()> {
         let node = |kind, device| mknodat(CWD, at, kind, Mode::RUSR | Mode::WUSR, device).map_err(io::Error::from);
         let kind = self.dice.below(12);

@@ -1,4 +1,4 @@
-//! What a tree was like, to be compared with what became of it.
+//! The state of a tree, to be compared with its later state.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 pub struct Witness(BTreeMap<PathBuf, String>);
 
 impl Witness {
-    /// Looks at everything below `root`; links are not followed, and nothing but files and block devices is opened.
+    /// Records everything below `root`. Links are not followed, and only files and block devices are opened.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn of(root: &Path) -> std::io::Result<Self> {
         let mut seen = BTreeMap::new();
         let mut todo = vec![root.to_owned()];
@@ -44,12 +44,12 @@ impl Witness {
     /// The content of a file or device by checksum.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn content(path: &Path) -> std::io::Result<Self> {
         Ok(Self(BTreeMap::from([(path.to_owned(), checksum(path)?)])))
     }
 
-    /// What differs now: gone, changed or new; `may_go` are those that assay may remove.
+    /// The paths that differ in `now`: gone, changed or new. `may_go` selects those that assay may remove.
     #[must_use]
     pub fn differences(&self, now: &Self, may_go: &dyn Fn(&Path) -> bool) -> Vec<String> {
         let mut all = Vec::new();
@@ -70,8 +70,8 @@ fn shown(path: &Path) -> String {
     OsString::from(path).into_vec().escape_ascii().to_string()
 }
 
-/// FNV-1a of 64 bits over the length and the words of the content: what changes it by chance or by a write of
-/// another content is found; nobody forges it here.
+/// FNV-1a of 64 bits over the length and the words of the content. It detects changes by chance or by a write of
+/// another content; no test forges it.
 fn checksum(path: &Path) -> std::io::Result<String> {
     let mut file = std::fs::File::open(path)?;
     let (mut hash, mut bytes) = (0xcbf2_9ce4_8422_2325u64, 0u64);

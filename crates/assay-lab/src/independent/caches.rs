@@ -1,30 +1,30 @@
-//! Caches: memory in front of a map that answers for what was written or read last.
+//! Caches: memory in front of a map that serves the sectors written or read last.
 //!
-//! A line is a sector. A write-back cache passes on what it must give up; one that is honest passes on everything at a
-//! FLUSH, one that is deaf nothing. When the power goes, a cache loses all that it holds.
+//! A line is a sector. A write-back cache passes on a line when it evicts it. An honest cache passes on everything at a
+//! FLUSH, a deaf cache passes on nothing. At a power cut a cache loses all its lines.
 
 use super::numbers::{Map64, Rng, SECTOR, Sector};
 
-/// Which line is given up when there is no room.
+/// Which line is evicted when the cache is full.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Policy {
-    /// The one that was used the longest ago.
+    /// The least recently used line.
     Lru,
-    /// The one that came first.
+    /// The oldest line (first in, first out).
     Fifo,
-    /// Any.
+    /// A random line.
     Random,
-    /// The one that was used last.
+    /// The most recently used line.
     Mru,
-    /// Segmented: lines that were used again are protected, up to three quarters.
+    /// Segmented: lines that were used again are protected, up to three quarters of the cache.
     Segmented,
-    /// Lines are given up after this many nanoseconds, and the oldest where there is no room.
+    /// Lines are evicted after this many nanoseconds, and the oldest when the cache is full.
     Timed(u64),
-    /// None: what comes when it is full passes by.
+    /// No line: a full cache is bypassed.
     FirstCome,
 }
 
-/// Which writes a cache takes.
+/// Which writes a cache admits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Admits {
     /// All.
@@ -38,27 +38,27 @@ pub enum Admits {
 /// A cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheSpec {
-    /// Which line is given up.
+    /// Which line is evicted.
     pub policy: Policy,
-    /// What it holds at most.
+    /// Its capacity.
     pub bytes: u64,
-    /// Whether a write is passed on later (write-back), or at once.
+    /// Whether a write is passed on later (write-back) or at once.
     pub back: bool,
     /// Whether it ignores FLUSH.
     pub deaf: bool,
-    /// Which writes it takes.
+    /// Which writes it admits.
     pub admits: Admits,
-    /// Whether it keeps what was read, too.
+    /// Whether it also keeps sectors that were read.
     pub keeps_reads: bool,
 }
 
 impl CacheSpec {
-    /// Whether a power cut after a FLUSH loses what was written before.
+    /// Whether a power cut after a FLUSH loses earlier writes.
     pub fn lies(&self) -> bool {
         self.back && self.deaf
     }
 
-    /// Whether writing as much as it holds elsewhere drives it out.
+    /// Whether writing its capacity elsewhere evicts all its lines.
     pub fn is_plain(&self) -> bool {
         matches!(self.policy, Policy::Lru | Policy::Fifo) && self.admits == Admits::All
     }
@@ -77,7 +77,8 @@ struct Line {
     data: Box<Sector>,
 }
 
-/// The state of a cache. List 0 has lines on probation (all, but for [`Policy::Segmented`]), list 1 protected ones.
+/// The state of a cache. List 0 has the lines on probation (all lines, except for [`Policy::Segmented`]), list 1 the
+/// protected ones.
 #[derive(Debug)]
 pub(crate) struct Cache {
     spec: CacheSpec,
@@ -92,7 +93,7 @@ pub(crate) struct Cache {
     rng: Rng,
 }
 
-/// A dirty line that was given up.
+/// A dirty line that was evicted.
 pub(crate) type Evicted = (u64, Box<Sector>);
 
 impl Cache {
@@ -115,7 +116,7 @@ impl Cache {
         &self.spec
     }
 
-    /// Whether it takes a write that is a part of an operation of this length in sectors.
+    /// Whether it admits a write that is part of an operation of `sectors` sectors.
     pub(crate) fn admits(&self, sectors: u64) -> bool {
         match self.spec.admits {
             Admits::All => true,
@@ -124,7 +125,7 @@ impl Cache {
         }
     }
 
-    /// Copies a line to `out`, and notes that it was used.
+    /// Copies a line to `out`, and marks it as used.
     pub(crate) fn get(&mut self, at: u64, out: &mut Sector) -> bool {
         let Some(&slot) = self.index.get(&at) else { return false };
         out.copy_from_slice(&*self.lines[slot as usize].data);
@@ -132,8 +133,7 @@ impl Cache {
         true
     }
 
-    /// Keeps a sector; false where there is no room and nothing is given up. What is given up and dirty is added to
-    /// `out`.
+    /// Keeps a sector; returns false if the cache is full and evicts nothing. Dirty evicted lines are added to `out`.
     pub(crate) fn put(&mut self, at: u64, data: &Sector, dirty: bool, now: u64, out: &mut Vec<Evicted>) -> bool {
         if let Some(&slot) = self.index.get(&at) {
             let line = &mut self.lines[slot as usize];
@@ -175,7 +175,7 @@ impl Cache {
         true
     }
 
-    /// Drops a line that a write passed by.
+    /// Drops a line after a write that bypassed the cache.
     pub(crate) fn forget(&mut self, at: u64) {
         if let Some(&slot) = self.index.get(&at) {
             self.lines[slot as usize].dirty = false;
@@ -183,7 +183,7 @@ impl Cache {
         }
     }
 
-    /// Gives up lines whose time is over.
+    /// Evicts lines whose time has expired.
     pub(crate) fn expire(&mut self, now: u64, out: &mut Vec<Evicted>) {
         let Policy::Timed(keep) = self.spec.policy else { return };
         while self.oldest[0] != NONE && self.lines[self.oldest[0] as usize].since + keep <= now {
@@ -191,7 +191,7 @@ impl Cache {
         }
     }
 
-    /// Marks all lines as passed on and returns those that were not, in the order in which they were written first.
+    /// Marks all lines as clean. Returns the lines that were dirty, in the order in which they became dirty.
     pub(crate) fn clean(&mut self) -> Vec<Evicted> {
         let mut out = Vec::new();
         for at in std::mem::take(&mut self.dirtied) {
@@ -204,7 +204,7 @@ impl Cache {
         out
     }
 
-    /// Loses everything; returns how many sectors were not passed on.
+    /// Loses all lines; returns the number of dirty ones.
     pub(crate) fn lose(&mut self) -> u64 {
         let lost = self.index.values().filter(|s| self.lines[**s as usize].dirty).count() as u64;
         *self = Self::new(self.spec.clone(), self.rng.next());
@@ -218,7 +218,7 @@ impl Cache {
                 self.link(slot, 0);
             }
             Policy::Timed(_) => {
-                // The time counts from the last write, so only a line whose time was renewed moves.
+                // The time counts from the last write, so only a line with a renewed time moves.
                 let newest = self.newest[0];
                 if self.lines[slot as usize].since > self.lines[newest as usize].since {
                     self.unlink(slot);

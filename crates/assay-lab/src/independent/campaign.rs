@@ -1,24 +1,25 @@
-//! Campaigns: a program is run on media drawn by seed, in scenarios, and judged.
+//! Campaigns: a program runs on media drawn by seed, in scenarios, and is judged.
 //!
 //! [`run_one`] runs one scenario. [`campaign`](super::report::campaign) runs plain ones,
-//! [`attack`](super::report::attack) draws a scenario for each seed. A scenario that needs a moment runs the program once
-//! on a fresh medium before, to learn how many operations it takes.
+//! [`attack`](super::report::attack) draws a scenario for each seed. A scenario with a moment first runs the program
+//! once on a fresh medium, to learn how many operations it takes.
 //!
 //! Choices:
 //!
-//! - Where the journal was kept, the medium is plugged in again and restored as it is; if that cannot succeed, all
-//!   faults are healed, as if the card were put into a sound reader, and the restoration must then bring back
-//!   everything whose content the program could save.
-//! - After a card was exchanged in the middle by a reader that says nothing, "no other device is written" cannot be
-//!   kept to the letter: what was looked at on the one may be written to the other. Stamps are arguable, and up to a
-//!   MiB of the first card's data; more is wrong, since a program that looks before it puts back can avoid it.
-//!   Where the other card has the same content, or most of it, everything reads as before, and what was saved may be of
-//!   either card: that the journal is removed, and that the first card is not as before, is arguable.
-//! - The documents do not say that a card which was written because it was exchanged can be restored. The journal has what
-//!   it held, and its owner expects it: sectors that stay changed are arguable.
-//! - The documents do not say how a journal ends that is kept until the device was attached anew. Where it is still there
-//!   afterwards, with everything back, is arguable.
+//! - Where the journal was kept, the medium is plugged in again and restored as it is. If that cannot succeed, all faults
+//!   are healed, as if the card were put into a sound reader. The restoration must then bring back everything whose
+//!   content the program could save.
+//! - After a reader exchanged the card in the middle without notice, "no other device is written" cannot be kept to the
+//!   letter: the program may write to the second card what it read from the first. Stamps are arguable, and so is up to a
+//!   MiB of the first card's data. More is wrong, since a program can avoid it by reading before it restores.
+//!   Where the other card has the same content, or most of it, everything reads as before, and the saved data may be of
+//!   either card. So it is arguable if the journal is removed, and if the first card is not as before.
+//! - The documents do not say whether a card that was written because it was exchanged can be restored. The journal has
+//!   its content, and its owner expects it: sectors that stay changed are arguable.
+//! - The documents do not say how a journal ends that is kept until the device is attached anew. It is arguable if the
+//!   journal still exists afterwards although everything is restored.
 //! - A probe of a device whose journal is pending must be refused, and must not write ("`run` and `verify` refuse the
+//!   device until then").
 //!   device until then").
 
 use super::card::CardSpec;
@@ -34,7 +35,7 @@ use super::numbers::{MIB, Rng, SECTOR, fill, hash};
 use super::spec::Spec;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A program that probes media. It keeps its journal itself, on a disk that survives everything.
+/// A program that probes media. It keeps its own journal, on a disk that survives everything.
 pub trait Program {
     /// `assay verify --quick`. A program may be killed in any operation: [`Killed`] unwinds through it.
     fn probe(&mut self, medium: &mut Medium, seed: u64) -> Answer;
@@ -42,7 +43,7 @@ pub trait Program {
     /// `assay verify --restore`, with the journal of the last probe.
     fn restore(&mut self, medium: &mut Medium) -> RestoreAnswer;
 
-    /// The same with `--keep-newer`; `None` where that is not implemented.
+    /// The same with `--keep-newer`; `None` if that is not implemented.
     fn restore_keeping_newer(&mut self, _medium: &mut Medium) -> Option<RestoreAnswer> {
         None
     }
@@ -51,29 +52,29 @@ pub trait Program {
 /// What happens around a probe. Moments are thousandths of the operations of an undisturbed run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scenario {
-    /// Nothing.
+    /// No disturbance.
     Plain,
-    /// The program is killed, the power goes, the journal is restored.
+    /// The program is killed, the power is cut, the journal is restored.
     Kill(u64),
-    /// The same, and the first restoration is killed in this thousandth of it.
+    /// The same, but the first restoration is killed at this thousandth of its operations.
     KillTwice(u64, u64),
     /// Ctrl-C once.
     Interrupt(u64),
-    /// Ctrl-C, and again in this thousandth of what is left.
+    /// Ctrl-C, and again at this thousandth of the remaining operations.
     InterruptTwice(u64, u64),
-    /// The plug is pulled and the host lives.
+    /// The device is unplugged and the host keeps running.
     Unplug(u64),
-    /// The card is exchanged for another in the middle and, perhaps, back.
+    /// The card is exchanged for another in the middle, and exchanged back if a second moment is given.
     Exchange(u64, Option<u64>, Other),
-    /// Killed; then another card is in the reader when the journal is restored; then the first again.
+    /// The program is killed. Then another card is in the reader when the journal is restored, then the first again.
     KillExchange(u64, Other),
-    /// Killed; then the owner writes new data over a part of what the probe has written.
+    /// The program is killed. Then the owner writes new data over a part of the sectors that the probe wrote.
     KillNewer(u64),
-    /// Writes that put back err so often.
+    /// Writes that restore data fail this many times.
     ErrorsPuttingBack(u64),
     /// A second probe after the first.
     Twice,
-    /// Killed; then probed again without a restoration.
+    /// The program is killed. Then a second probe runs without a restoration.
     KillProbe(u64),
 }
 
@@ -119,7 +120,7 @@ impl Scenario {
     /// A scenario for a seed.
     pub fn draw(seed: u64) -> Self {
         let mut rng = Rng::new(seed ^ 0x5ce0);
-        // Half of the moments are in the last tenth, where a program puts back.
+        // Half of the moments are in the last tenth, where a program restores the data.
         let moment = |rng: &mut Rng| {
             if rng.one_in(2) { rng.range(900, 999) } else { rng.range(1, 999) }
         };
@@ -160,23 +161,23 @@ impl Scenario {
     }
 }
 
-/// What came of one run.
+/// The result of one run.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// The medium.
     pub spec: Spec,
-    /// What happened to it.
+    /// The scenario.
     pub scenario: Scenario,
-    /// What the probe said, if it lived.
+    /// The answer of the probe, unless it was killed.
     pub answer: Option<Answer>,
-    /// What was violated.
+    /// The violated claims.
     pub violations: Vec<Violation>,
-    /// What was done with the medium.
+    /// The operations on the medium.
     pub counters: Counters,
 }
 
 impl Run {
-    /// Whether a document is broken by the letter.
+    /// Whether a document is violated to the letter.
     pub fn is_wrong(&self) -> bool {
         self.violations.iter().any(|v| v.severity == Severity::Wrong)
     }
@@ -203,22 +204,22 @@ fn guard<T>(call: impl FnOnce() -> T) -> Ended<T> {
     }
 }
 
-/// A run under way.
+/// A run in progress.
 struct Stage<'a> {
     program: &'a mut dyn Program,
     medium: Medium,
     spec: Spec,
     seed: u64,
-    /// Operations of an undisturbed run; 0 where the scenario has no moment.
+    /// Operations of an undisturbed run; 0 if the scenario has no moment.
     ops: u64,
     violations: Vec<Violation>,
-    /// Whether the journal was kept by what ended last.
+    /// Whether the program call that ended last kept the journal.
     pending: bool,
-    /// Whether it was said that everything is back.
+    /// Whether the program said that everything is restored.
     is_said_back: bool,
-    /// Whether the faults of card 0 were ended.
+    /// Whether the faults of card 0 were healed.
     is_healed: bool,
-    /// What was done with the medium before the last probe.
+    /// Counters of the medium before the last probe.
     before: Counters,
 }
 
@@ -246,7 +247,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Card 0 is plugged in again and restored; if that does not succeed, it is healed, and must be restored.
+    /// Plugs card 0 in again and restores it. If that fails, the card is healed, and the restoration must succeed.
     fn put_back(&mut self) {
         self.medium.forget_plan();
         self.medium.replug(0);
@@ -268,7 +269,8 @@ impl Stage<'_> {
         self.medium.replug(0);
         let Some(mut answer) = self.restore() else { return };
         if answer.outcome == Outcome::Refused && !self.medium.card(0).losses().is_none() {
-            // Sectors that hold neither may be taken for newer data, which the documents say how to go round.
+            // Sectors that hold neither content may be taken for newer data. The documents offer `--keep-newer` for
+            // those.
             self.medium.replug(0);
             if let Ended::Answer(Some(second)) = guard(|| self.program.restore_keeping_newer(&mut self.medium)) {
                 answer = second;
@@ -280,7 +282,7 @@ impl Stage<'_> {
         self.note_kept(&answer);
     }
 
-    /// A journal is of no more use where everything was said to be back before the device was plugged in again, and is.
+    /// Notes a useless journal: the program said before the replug that everything is restored, and that is still true.
     fn note_kept(&mut self, answer: &RestoreAnswer) {
         if answer.journal_kept && self.is_said_back && self.medium.card(0).losses().is_none() {
             let text = format!("{:?}: everything was back and still is, but the journal stays", answer.outcome);
@@ -289,7 +291,7 @@ impl Stage<'_> {
         self.is_said_back |= answer.outcome == Outcome::Restored;
     }
 
-    /// Judges a probe that ended, and restores what is kept.
+    /// Judges a probe that ended, and restores if the journal was kept.
     fn conclude(&mut self, answer: &Answer) {
         self.is_said_back = answer.all_back;
         let found = judge(&self.spec, &mut self.medium, answer, &self.before);
@@ -299,7 +301,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Another card is in the reader when the journal is restored.
+    /// Restores the journal while another card is in the reader.
     fn restore_on(&mut self, other: Other) {
         let card = self.medium.add_card(other.card(&self.spec.card, self.seed));
         self.medium.replug(card);
@@ -321,7 +323,7 @@ impl Stage<'_> {
         }
     }
 
-    /// The owner has made a file system since: new data over a half of what the probe left.
+    /// The owner has since made a file system: new data over half of the sectors that the probe changed.
     fn write_newer(&mut self) -> Vec<u64> {
         let changed = self.medium.card(0).changed_cells();
         if changed.len() < 2 || self.spec.card.cache.is_some() || !self.spec.card.faults.is_empty() {
@@ -423,12 +425,12 @@ pub fn run_one<P: Program>(factory: &mut impl FnMut() -> P, spec: &Spec, scenari
 }
 
 impl Stage<'_> {
-    /// The operation of a thousandth of the undisturbed run.
+    /// The operation at a thousandth of the undisturbed run.
     fn op(&self, thousandth: u64) -> When {
         When::Op((self.ops * thousandth / 1000).max(1))
     }
 
-    /// Plans what happens during the probe.
+    /// Plans the events during the probe.
     fn prepare(&mut self, scenario: Scenario) {
         let (spec, seed) = (&self.spec, self.seed);
         match scenario {
@@ -455,12 +457,13 @@ impl Stage<'_> {
         }
     }
 
-    /// The probe has ended with an answer.
+    /// Continues after the probe ended with an answer.
     fn after_answer(&mut self, scenario: Scenario, answer: &Answer) {
         match scenario {
             Scenario::Exchange(_, _, other) => self.exchanged(other, answer.journal_kept),
             Scenario::Unplug(_) => {
-                // The program saw it vanish: failed, and the journal is kept if anything was written.
+                // The program noticed the loss of the device: the verdict is failed, and the journal is kept if
+                // anything was written.
                 if answer.journal_kept {
                     self.put_back();
                 } else if self.medium.card(0).losses().changed > 0 {
@@ -479,7 +482,7 @@ impl Stage<'_> {
         }
     }
 
-    /// The probe was killed, by the scenario or by a second Ctrl-C, or has panicked.
+    /// Continues after the probe was killed, by the scenario or by a second Ctrl-C, or panicked.
     fn after_kill(&mut self, scenario: Scenario) {
         match scenario {
             Scenario::Exchange(_, _, other) => return self.exchanged(other, true),
@@ -508,16 +511,16 @@ impl Stage<'_> {
         self.put_back();
     }
 
-    /// The card was exchanged in the middle.
+    /// Judges after the card was exchanged in the middle.
     fn exchanged(&mut self, other: Other, journal_kept: bool) {
         self.medium.power_cut();
         let found = judge_foreign(&self.medium, 1, true);
         self.violations.extend(found);
-        // On a card of the same content everything reads as before.
+        // On a card with the same content everything reads as before.
         let differs = matches!(other, Other::Stranger | Other::Larger | Other::Smaller)
             || other == Other::SameTable && self.spec.card.sectors > 4 * MIB;
         let is_like = !differs;
-        // The journal may not be needed; the first card must be whole in the end, with it or without.
+        // The journal may not be needed, but the first card must be whole in the end, with or without it.
         if journal_kept {
             let before = self.violations.len();
             self.put_back();
@@ -531,7 +534,8 @@ impl Stage<'_> {
         self.put_back_other(1);
     }
 
-    /// What was written to a card that came in between was saved before, too: its owner can restore it, perhaps.
+    /// Judges the card that was inserted in between. The program saved its content before writing, so its owner may be
+    /// able to restore it.
     fn put_back_other(&mut self, card: usize) {
         let before = self.medium.card(card).changed_cells().len();
         if before == 0 {
@@ -553,10 +557,10 @@ impl Stage<'_> {
         }
     }
 
-    /// A second probe after one that ended.
+    /// Runs a second probe after one that ended.
     fn again(&mut self, first: &Answer) {
         if self.is_healed || !self.medium.card(0).losses().is_none() {
-            // The second one would be judged by faults that have ended, or blamed for what the first one left.
+            // The second probe would be judged by faults that have ended, or blamed for changes by the first.
             return;
         }
         self.medium.replug(0);
@@ -573,7 +577,7 @@ impl Stage<'_> {
         }
     }
 
-    /// A probe while a journal is pending.
+    /// Runs a probe while a journal is pending.
     fn probe_pending(&mut self) {
         let before = self.medium.counters().bytes_written;
         let is_pending = !self.medium.card(0).changed_cells().is_empty();
@@ -586,7 +590,7 @@ impl Stage<'_> {
     }
 }
 
-/// A row for [`Report`](super::report::Report): whether the answer's size was exact, inside or outside.
+/// A row for [`Report`](super::report::Report): whether the stated size was exact, inside or outside.
 pub fn size_word(run: &Run) -> Option<&'static str> {
     let answer = run.answer.as_ref().filter(|a| matches!(a.verdict, Verdict::Fake(_)))?;
     let outside = run.violations.iter().any(|v| matches!(v.claim, Claim::ExactSize | Claim::IntervalSize));

@@ -1,8 +1,8 @@
 //! A card: a memory behind a map, behind faults, behind a cache.
 //!
-//! The card keeps what was written by cell, and knows what the owner had in each, so it can say what was changed. It
-//! also knows who is to blame: cells that a fault hit without being asked to are *collateral*, sectors whose reading a
-//! fault changed before the host wrote there are *misread*.
+//! The card stores the written content by cell and knows the owner's content of each, so it can report changes. It also
+//! attributes them: cells that a fault changed on its own are *collateral*; sectors whose reading a fault changed
+//! before the host wrote there are *misread*.
 
 use super::caches::{Cache, CacheSpec};
 use super::content::{Content, Store, Void};
@@ -12,47 +12,47 @@ use super::maps::{Map, Op, Side};
 use super::numbers::{SECTOR, Sector, Set64, hash};
 use super::pools::{Given, Pool, PoolRule};
 
-/// What a card is made of.
+/// The parts of a card.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CardSpec {
     /// The announced sectors of 512 bytes.
     pub sectors: u64,
-    /// Which cell an address is.
+    /// Maps an address to a cell.
     pub map: Map,
-    /// What is read where there is none.
+    /// The content read at an address without a cell.
     pub void: Void,
-    /// What the owner had.
+    /// The owner's content.
     pub content: Content,
-    /// What goes wrong.
+    /// The faults.
     pub faults: Vec<Fault>,
-    /// What answers in front.
+    /// The cache in front.
     pub cache: Option<CacheSpec>,
-    /// Decides all that is random.
+    /// Seed of all random decisions.
     pub seed: u64,
 }
 
-/// What became of the owner's data.
+/// The damage to the owner's data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Losses {
-    /// Cells that hold something else, for no reason but what the host wrote.
+    /// Cells with another content, caused only by writes of the host.
     pub changed: u64,
-    /// The first of them.
+    /// The first of these cells.
     pub first: Vec<u64>,
-    /// Cells that a fault or an asymmetric map wrote to though another address was meant, and that the host could not
-    /// have saved before.
+    /// Cells changed by a fault or an asymmetric map although the host wrote to another address. The host could not
+    /// have saved them before.
     pub collateral: u64,
-    /// Cells that hold something else, and whose reading a passing fault had changed before they were written.
+    /// Cells with another content whose reading a passing fault had changed before they were written.
     pub misread: u64,
-    /// The same, where readings are of other places always.
+    /// The same, where reading always returns other places.
     pub elsewhere: u64,
-    /// Cells that reading changed.
+    /// Cells changed by reading.
     pub disturbed: u64,
-    /// Sectors whose memory was given to others.
+    /// Sectors whose memory was allocated to others.
     pub evicted: u64,
 }
 
 impl Losses {
-    /// Whether nothing at all was changed.
+    /// Whether nothing was changed at all.
     pub fn is_none(&self) -> bool {
         self.changed + self.collateral + self.misread + self.elsewhere + self.disturbed + self.evicted == 0
     }
@@ -77,7 +77,7 @@ pub struct Card {
 }
 
 impl Card {
-    /// A card as its owner has left it.
+    /// A card with the owner's content.
     pub fn new(spec: CardSpec) -> Self {
         Self {
             pool: if let Map::Pool(pool) = &spec.map { Some(Pool::new(pool.clone())) } else { None },
@@ -95,7 +95,7 @@ impl Card {
         }
     }
 
-    /// What it is made of.
+    /// Its parts.
     pub fn spec(&self) -> &CardSpec {
         &self.spec
     }
@@ -105,17 +105,17 @@ impl Card {
         self.spec.sectors
     }
 
-    /// The faults, and how often each changed something that a host could notice.
+    /// The faults, and how often each had an effect that a host could notice.
     pub fn bites(&self) -> &[Bites] {
         self.faults.bites()
     }
 
-    /// How many sectors were written for which there was no memory, and which read as something else.
+    /// How many sectors were written without memory for them, and read differently afterwards.
     pub fn unheld(&self) -> u64 {
         self.unheld
     }
 
-    /// How many sectors a cache lost when the power went.
+    /// How many sectors a cache lost at power cuts.
     pub fn lost_in_cache(&self) -> u64 {
         self.lost_in_cache
     }
@@ -128,19 +128,19 @@ impl Card {
         self.faults.flush_nanos()
     }
 
-    /// Ends all faults, as if the reader had been their cause and the card were put into another.
+    /// Ends all faults, as if the reader had caused them and the card were put into another.
     pub fn heal(&mut self) {
         self.faults.heal();
     }
 
-    /// The power goes: caches lose what they hold.
+    /// Cuts the power: caches lose their lines.
     pub fn power_cut(&mut self) {
         if let Some(cache) = &mut self.cache {
             self.lost_in_cache += cache.lose();
         }
     }
 
-    /// The power goes and comes back, and what hung or had vanished is there again.
+    /// Cuts and restores the power. A card that hung or had vanished works again.
     pub fn replug(&mut self) {
         self.power_cut();
         self.faults.replug();
@@ -198,7 +198,7 @@ impl Card {
             Front::Pass(count) => (count, Ok(())),
             Front::DoneErr(error) => (op.sectors, Err(error)),
             Front::Err(error @ Error::Medium) => {
-                // A part of the write may be stored: half of those that err are.
+                // A write that fails may be stored in part: every second one is stored by half.
                 let stored = hash(spec.seed, op.number) % 2 * (op.sectors / 2);
                 (if op.sectors > 1 { stored } else { 0 }, Err(error))
             }
@@ -270,7 +270,7 @@ impl Card {
         evicted.into_iter().try_for_each(|(at, data)| self.back_write(at, &data, op))
     }
 
-    /// A sector reaches the storage.
+    /// Writes a sector to the storage.
     fn back_write(&mut self, at: u64, data: &Sector, op: &Op) -> Result<(), Error> {
         if self.faults.is_empty() {
             return self.map_write(at, data, op);
@@ -302,7 +302,7 @@ impl Card {
         }
     }
 
-    /// Notes that a cell is changed without being asked for.
+    /// Marks a cell as changed without a request of the host.
     fn blame(&mut self, at: u64, op: &Op) {
         if !self.faults.has_touched(at)
             && let Some(cell) = self.spec.map.cell(self.spec.sectors, at, Side::Write, op)
@@ -346,14 +346,14 @@ impl Card {
         Ok(())
     }
 
-    /// There is no memory for a sector. Where the void reads the same, no host can tell.
+    /// Drops a sector without memory. If the void reads the same, no host can tell.
     fn drop_sector(&mut self, at: u64, data: &Sector, op: &Op) {
         let mut void = [0; SECTOR as usize];
         let is_same = self.void(at, &mut void, op).is_ok() && void == *data;
         self.unheld += u64::from(!is_same);
     }
 
-    /// A sector is read from the storage.
+    /// Reads a sector from the storage.
     fn back_read(&mut self, at: u64, data: &mut Sector, op: &Op) -> Result<(), Error> {
         if self.faults.is_empty() {
             return self.map_read(at, data, op);
@@ -419,12 +419,12 @@ impl Card {
         Ok(())
     }
 
-    /// Whether the owner had data in a cell that still has memory.
+    /// Whether a cell held the owner's data and still has memory.
     fn is_owners(&self, cell: u64) -> bool {
         self.pool.as_ref().is_none_or(|p| p.is_owners(cell))
     }
 
-    /// What became of the owner's data in the memory itself, whatever a cache says.
+    /// The damage to the owner's data in the memory itself, whatever a cache answers.
     pub fn losses(&self) -> Losses {
         let mut losses = Losses::default();
         let lower = self.spec.faults.iter().find_map(|f| match f {
@@ -452,7 +452,7 @@ impl Card {
         losses
     }
 
-    /// The cells of the owner that hold something else than at the beginning.
+    /// The cells whose content differs from the owner's.
     pub fn changed_cells(&self) -> Vec<u64> {
         let (mut own, mut now) = ([0; SECTOR as usize], [0; SECTOR as usize]);
         let mut all = self.store.addresses();
@@ -469,7 +469,7 @@ impl Card {
         self.store.addresses().len() as u64
     }
 
-    /// What a cell holds now.
+    /// The present content of a cell.
     pub fn cell(&self, cell: u64) -> Sector {
         let mut data = [0; SECTOR as usize];
         if !self.store.get(cell, &mut data) {
@@ -478,14 +478,14 @@ impl Card {
         data
     }
 
-    /// What the owner had in a cell.
+    /// The owner's content of a cell.
     pub fn original(&self, cell: u64) -> Sector {
         let mut data = [0; SECTOR as usize];
         self.spec.content.sector(cell, &mut data);
         data
     }
 
-    /// The owner writes to a cell by other means, past map, faults and cache.
+    /// Writes to a cell on behalf of the owner, past map, faults and cache.
     pub fn owner_writes(&mut self, cell: u64, data: &Sector) {
         self.store.set(cell, data);
         if let Some(cache) = &mut self.cache {

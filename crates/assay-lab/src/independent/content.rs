@@ -1,46 +1,46 @@
-//! Contents: what the owner of a medium had on it, and what is read where a medium holds nothing.
+//! Contents: the owner's data on a medium, and the data read where a medium has no memory.
 //!
-//! Both are functions of an address, so that a medium of 8 TiB needs no memory until it is written.
+//! Both are functions of the address, so a medium of 8 TiB needs memory only for written sectors.
 
 use super::numbers::{MIB, Map64, Sector, fill, hash};
 
-/// What the owner's sectors hold before the first operation. The address is that of a cell of the memory.
+/// The content of the owner's sectors before the first operation, by the address of the memory cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
-    /// Every sector is different, as encrypted or packed files are.
+    /// Every sector is different, as in encrypted or compressed files.
     Random(u64),
-    /// All is zero, as on a new medium.
+    /// All zero, as on a new medium.
     Zeros,
-    /// All is 0xFF, as on an erased one.
+    /// All 0xFF, as on an erased medium.
     Ones,
     /// All sectors hold the same words.
     Text,
-    /// Blocks of this many sectors are equal everywhere.
+    /// Blocks of this many sectors that are all equal.
     Repeated {
-        /// Decides the block.
+        /// Seed of the block.
         seed: u64,
         /// Sectors of the block.
         unit: u64,
     },
-    /// Sectors at this distance, and its multiples, are equal: a genuine medium that looks like a wrap-around.
+    /// Sectors at this distance and its multiples are equal: a genuine medium that looks like a wrap-around.
     Periodic {
-        /// Decides the content.
+        /// Seed of the content.
         seed: u64,
         /// The distance in sectors.
         period: u64,
     },
-    /// A master boot record, a boot sector, its copy, two tables that count up, and files with gaps of zeros.
+    /// A master boot record, a boot sector and its copy, two tables that count up, and files with gaps of zeros.
     Tables {
-        /// Decides the files.
+        /// Seed of the files.
         seed: u64,
     },
     /// Each MiB has another of the kinds above.
     Mixed(u64),
-    /// The first and last MiB of one content, all else of another: two cards with the same partition table.
+    /// The first and last MiB of one content, the rest of another: two cards with the same partition table.
     Ends {
         /// The content of the first and last MiB.
         ends: Box<Content>,
-        /// The content of all else.
+        /// The content of the rest.
         inner: Box<Content>,
         /// Sectors of the card.
         sectors: u64,
@@ -49,15 +49,15 @@ pub enum Content {
     Clone {
         /// The card that was copied.
         of: Box<Content>,
-        /// Decides the sectors that differ and what they hold.
+        /// Seed of the differing sectors and their content.
         seed: u64,
-        /// One sector in this many differs.
+        /// One sector in `one_in` differs.
         one_in: u64,
     },
 }
 
 impl Content {
-    /// Writes what the sector at an address holds.
+    /// Writes the content of the sector at an address to `out`.
     pub fn sector(&self, at: u64, out: &mut Sector) {
         match self {
             Self::Random(seed) => fill(hash(*seed, at), out),
@@ -99,8 +99,8 @@ fn text(out: &mut Sector) {
     }
 }
 
-/// What a file system could have written: sector 0 has a partition table, sector 2048 and its copy six further a boot
-/// sector, the tables count clusters, directories have short entries, and half of the files' clusters are zero.
+/// Content as of a file system. Sector 0 has a partition table. Sector 2048, and its copy six sectors further, is a
+/// boot sector. Tables count clusters, directories have short entries, and half of the files' clusters are zero.
 fn tables(seed: u64, at: u64, out: &mut Sector) {
     out.fill(0);
     match at {
@@ -135,27 +135,27 @@ fn tables(seed: u64, at: u64, out: &mut Sector) {
     }
 }
 
-/// What is read at an address at which the medium holds nothing.
+/// The data read at an address without memory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Void {
     /// Zeros.
     Zeros,
     /// 0xFF.
     Ones,
-    /// Noise that is the same at each reading of the address.
+    /// Noise that is the same at each read of the address.
     AddressHash(u64),
-    /// Data of an earlier owner: plausible tables and files, the same at each reading.
+    /// Data of an earlier owner: plausible tables and files, the same at each read.
     Foreign(u64),
-    /// What was last sent over the bus, in either direction.
+    /// The data last transferred over the bus, in either direction.
     LastOnBus,
-    /// What stands at the address modulo this many sectors.
+    /// The data at the address modulo this many sectors.
     Mirror(u64),
     /// An error.
     Error,
 }
 
 impl Void {
-    /// The content for the kinds that need no look at the medium; `None` for the others.
+    /// The content for kinds that do not depend on the medium; `None` for the others.
     pub fn sector(&self, at: u64, out: &mut Sector) -> Option<()> {
         match self {
             Self::Zeros => out.fill(0),
@@ -168,7 +168,7 @@ impl Void {
     }
 }
 
-/// The sectors that were written. All others hold what the content says.
+/// The sectors that were written. All others hold the owner's content.
 #[derive(Debug, Default)]
 pub struct Store {
     pages: Map64<Box<Page>>,
@@ -181,7 +181,7 @@ struct Page {
 }
 
 impl Store {
-    /// Copies a written sector; false where it was never written.
+    /// Copies a written sector; returns false if it was never written.
     pub fn get(&self, at: u64, out: &mut Sector) -> bool {
         let Some(page) = self.pages.get(&(at / 8)).filter(|p| p.written & 1 << (at % 8) != 0) else {
             return false;

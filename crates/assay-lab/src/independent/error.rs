@@ -3,15 +3,15 @@
 /// Why an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Error {
-    /// The medium errs at this place (EIO).
+    /// The medium reports an error at this place (EIO).
     Medium,
     /// There is no medium (ENODEV, ENXIO).
     Gone,
     /// It is read-only (EROFS, EPERM).
     ReadOnly,
-    /// There was no answer for longer than a host waits.
+    /// The medium did not answer within the timeout of a host.
     Hung,
-    /// The operation is beyond the end, or not of whole blocks. A program that gets this has a mistake.
+    /// The operation is beyond the end, or not of whole blocks: a bug of the program.
     Bounds,
 }
 

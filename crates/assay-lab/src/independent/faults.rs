@@ -1,10 +1,10 @@
-//! Faults: what stands in front of a map, the genuine one included, and changes what happens.
+//! Faults: they lie in front of a map, even of the genuine one, and change the effect of operations.
 //!
 //! Faults at the interface (`Faults::front`) see an operation before the cache does. Faults of the storage
-//! (`Faults::write`, `Faults::read`) see each sector behind the cache. A fault counts its *bites*: how often it
-//! changed something that a host could notice, which is an error, a write, or the reading of a sector that the host had
-//! written before. A fault without a bite is none that a probe can be asked about. What changed only the reading of
-//! sectors that the host had not written, or a write that puts back, is a *nip*: who looks twice may notice.
+//! (`Faults::write`, `Faults::read`) see each sector behind the cache. A fault counts its *bites*: how often it changed
+//! something that a host could notice, which is an error, a write, or the reading of a sector that the host had written
+//! before. A probe is not judged by a fault without a bite. A change of the reading of sectors that the host had not
+//! written, or of a write that restores data, is a *nip*: a host that reads twice may notice it.
 
 use super::error::Error;
 use super::maps::Op;
@@ -12,12 +12,12 @@ use super::maps::Side;
 use super::numbers::{Map64, Rng, SECTOR, Sector, fill, hash, variant};
 use super::truths::Word;
 
-/// A moment of a medium's life.
+/// A moment in the life of a medium.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum When {
     /// From this operation on.
     Op(u64),
-    /// Once this many bytes were written.
+    /// From this number of written bytes on.
     Written(u64),
     /// From this virtual time on, in nanoseconds.
     Time(u64),
@@ -34,31 +34,31 @@ impl When {
     }
 }
 
-/// A fault. Lengths are in sectors, times in nanoseconds; `one_in` is the share of the cases that are hit.
+/// A fault. Lengths are in sectors, times in nanoseconds; `one_in` means that one case in this many is hit.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the fields are named as the comment above and each variant say")]
 pub enum Fault {
-    /// Writes err as on a read-only device.
+    /// Writes fail as on a read-only device.
     ReadOnly { from: When },
-    /// All operations err.
+    /// All operations fail.
     Errors { from: When },
-    /// Writes err.
+    /// Writes fail.
     WriteErrors { from: When },
-    /// FLUSH errs.
+    /// FLUSH fails.
     FlushErrors { from: When },
-    /// Operations in a part err.
+    /// Operations in a range fail.
     ErrorsIn { from: u64, to: u64, reads: bool, writes: bool },
-    /// Writes err that put back what the owner had, this many times.
+    /// Writes that restore the owner's data fail, this many times.
     ErrorsPuttingBack { times: u64 },
-    /// No operation ends any more, until the medium is plugged in again.
+    /// No operation returns until the medium is plugged in again.
     Hang { from: When },
-    /// FLUSH takes this time. A genuine medium may.
+    /// FLUSH takes this time. A genuine medium may be that slow.
     SlowFlush { nanos: u64 },
-    /// It vanishes, and comes back after a time or when it is plugged in again.
+    /// The medium vanishes, and comes back after a time or when it is plugged in again.
     Vanish { at: When, back_after: Option<u64> },
-    /// Of each `every` operations the last `burst` err.
+    /// The last `burst` of each `every` operations fail.
     Bursts { every: u64, burst: u64 },
-    /// A write errs although it was stored.
+    /// A write reports an error although it was stored.
     FalseErrors { one_in: u64 },
     /// Sectors of a write are dropped.
     DropSome { one_in: u64 },
@@ -68,7 +68,7 @@ pub enum Fault {
     SwapsNeighbour { unit: u64, one_in: u64 },
     /// A write goes to a place this many sectors away.
     Misplaces { by: i64, one_in: u64 },
-    /// A write goes to a second place, too.
+    /// A write also goes to a second place.
     Duplicates { by: i64, one_in: u64 },
     /// Only the first half of a write is stored.
     Torn { one_in: u64 },
@@ -78,27 +78,27 @@ pub enum Fault {
     StuckBits { one_in: u64 },
     /// From a moment on some sectors are stored with a wrong bit.
     Flips { from: When, one_in: u64 },
-    /// Some readings have a wrong bit, each time others.
+    /// Some reads return a wrong bit, each time a different one.
     FlipsReading { one_in: u64 },
     /// Some sectors read differently each time.
     Unstable { one_in: u64 },
-    /// The first reading after a write is wrong, later ones are right.
+    /// The first read after a write is wrong, later ones are right.
     WrongFirst { one_in: u64 },
-    /// What is written from an address on is lost when it was read so often.
+    /// Data written from an address on are lost after this many reads.
     DecaysByReading { from: u64, reads: u32 },
-    /// What is written from an address on is lost after a time.
+    /// Data written from an address on are lost after a time.
     DecaysByTime { from: u64, nanos: u64 },
-    /// Every `reads` readings of a page change a bit of the next one.
+    /// Every `reads` reads of a page change a bit of the next one.
     ReadDisturb { reads: u32 },
-    /// What is written to the last sectors is dropped.
+    /// Writes to the last sectors are dropped.
     LastMissing { sectors: u64 },
-    /// Each `every`-th block keeps noise instead of what it gets.
+    /// Each `every`-th block keeps noise instead of the written data.
     BadBlocks { every: u64, unit: u64 },
-    /// Some readings give what stood there before the last write.
+    /// Some reads return the content before the last write.
     Stale { one_in: u64 },
-    /// What is written is stored at the next FLUSH only, and until then what stood there is read.
+    /// Written data are stored only at the next FLUSH; until then reads return the old content.
     StoredAtFlush,
-    /// What is read from an address on stands `by` sectors lower.
+    /// Reads from an address on return the data `by` sectors lower.
     ReadsLower { from: u64, by: u64 },
 }
 
@@ -108,11 +108,11 @@ impl Fault {
         variant(self)
     }
 
-    /// Which words are right, and which can be argued for, about a genuine medium that this fault has bitten.
+    /// Which words are right, and which are arguable, about a genuine medium that this fault has bitten.
     ///
-    /// Where writing or reading loses only some operations the documents say damaged; a program that saw the medium end
-    /// its work may say failed. They do not say what a medium is whose errors went away when they were repeated: an
-    /// owner expects to be told, so genuine can only be argued for.
+    /// Where writing or reading loses only some operations, the documents say damaged; a program that saw the medium
+    /// stop working may say failed. The documents do not classify a medium whose errors went away when operations were
+    /// repeated. An owner expects to know of them, so genuine is only arguable.
     pub fn words(&self) -> (&'static [Word], &'static [Word]) {
         use Fault::*;
         use Word::{Damaged, Failed, Fake, Genuine};
@@ -144,7 +144,7 @@ impl Fault {
         }
     }
 
-    /// Whether it leaves sectors that hold neither what was written there nor what stood there before.
+    /// Whether it leaves sectors with neither the written nor the earlier content.
     pub fn corrupts(&self) -> bool {
         use Fault::*;
         matches!(
@@ -161,29 +161,29 @@ impl Fault {
         )
     }
 
-    /// Whether plugging the medium in again ends it.
+    /// Whether plugging the medium in again ends the fault.
     fn ends_at_replug(&self) -> bool {
         matches!(self, Self::Hang { .. } | Self::Vanish { .. })
     }
 }
 
-/// What becomes of an operation at the interface.
+/// The outcome of an operation at the interface.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Front {
-    /// So many sectors of it are done.
+    /// This many sectors of the operation are done.
     Pass(u64),
-    /// It errs.
+    /// It fails.
     Err(Error),
-    /// It is done and errs.
+    /// It is done, and reports an error.
     DoneErr(Error),
 }
 
-/// What becomes of a sector that is stored.
+/// The outcome of a write of a sector to the storage.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Stored {
-    /// It goes to its address, or to what that was changed to.
+    /// It goes to its address, or to the address that a fault put there instead.
     Here,
-    /// It goes to a second address, too.
+    /// It also goes to a second address.
     Also(u64),
     /// It is dropped.
     Dropped,
@@ -191,7 +191,7 @@ pub(crate) enum Stored {
     Waits,
 }
 
-/// What the host did to a sector.
+/// The host's operations on a sector.
 #[derive(Debug, Clone, Copy, Default)]
 struct Touch {
     at: u64,
@@ -199,14 +199,14 @@ struct Touch {
     is_fresh: bool,
 }
 
-/// A fault, and what it did.
+/// A fault, and its effects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bites {
     /// The fault.
     pub fault: Fault,
-    /// How often it changed what a host could not but notice.
+    /// How often it changed something that every host must notice.
     pub bites: u64,
-    /// How often it changed what a host could notice who looks twice.
+    /// How often it changed something that a host notices only if it reads twice.
     pub nips: u64,
 }
 
@@ -218,7 +218,7 @@ pub(crate) struct Faults {
     before: Map64<Box<Sector>>,
     waiting: Map64<Box<Sector>>,
     page_reads: Map64<u32>,
-    /// Sectors that a write left out and that nothing was done to since, and the fault that did it.
+    /// Sectors that a write skipped and that were not accessed since, each with the index of the fault.
     unread: Map64<usize>,
     gone_since: Option<u64>,
     seed: u64,
@@ -244,7 +244,7 @@ impl Faults {
         self.list.is_empty()
     }
 
-    /// The faults and how often each has bitten.
+    /// The faults, and how often each has bitten.
     pub(crate) fn bites(&self) -> &[Bites] {
         &self.list
     }
@@ -253,12 +253,12 @@ impl Faults {
         self.touched.contains_key(&at)
     }
 
-    /// What a write left out at `at` is what stood there anyway.
+    /// The write that `at` missed would not have changed it.
     pub(crate) fn left_as_it_was(&mut self, at: u64) {
         self.unread.remove(&at);
     }
 
-    /// Ends all faults, as if the reader had been the cause. What waits for a FLUSH is lost.
+    /// Ends all faults, as if the reader had caused them. Data that wait for a FLUSH are lost.
     pub(crate) fn heal(&mut self) {
         self.list.clear();
         self.unread.clear();
@@ -266,7 +266,7 @@ impl Faults {
         self.gone_since = None;
     }
 
-    /// The medium is plugged in again.
+    /// Handles a replug of the medium.
     pub(crate) fn replug(&mut self) {
         let all = self.list.len();
         self.list.retain(|b| !(b.fault.ends_at_replug() && b.bites > 0));
@@ -277,13 +277,13 @@ impl Faults {
         self.gone_since = None;
     }
 
-    /// Whether it has vanished.
+    /// Whether the medium has vanished.
     pub(crate) fn is_gone(&self, now: u64) -> bool {
         let Some(since) = self.gone_since else { return false };
         !self.list.iter().any(|b| matches!(b.fault, Fault::Vanish { back_after: Some(t), .. } if since + t <= now))
     }
 
-    /// An operation arrives. `puts_back` says whether it writes what the owner had over something else.
+    /// Handles an operation at the interface. `puts_back` tells whether it writes the owner's data over other content.
     pub(crate) fn front(&mut self, side: Option<Side>, at: u64, op: &Op, puts_back: &mut dyn FnMut() -> bool) -> Front {
         let is_write = side == Some(Side::Write);
         let mut pass = op.sectors;
@@ -300,7 +300,7 @@ impl Faults {
                     let hit =
                         side.is_some() && at < to && at + op.sectors > from && if is_write { writes } else { reads };
                     if hit && is_write {
-                        // The sectors before the part are stored.
+                        // The sectors before the range are stored.
                         pass = pass.min(from.saturating_sub(at));
                         late = Some(Error::Medium);
                         *bites += 1;
@@ -322,7 +322,7 @@ impl Faults {
                 }
                 Fault::Torn { one_in: n } if is_write && op.sectors > 1 && one_in(n, 2) => {
                     pass = pass.min(op.sectors / 2);
-                    // It shows where that is read before it is written again.
+                    // It shows if the sector is read before it is written again.
                     *nips += 1;
                     if !puts_back() {
                         self.unread.extend((at + pass..at + op.sectors).map(|left| (left, index)));
@@ -331,7 +331,7 @@ impl Faults {
                 }
                 Fault::Truncates { after } if is_write && op.sectors > after => {
                     pass = pass.min(after);
-                    // It shows where that is read before it is written again.
+                    // It shows if the sector is read before it is written again.
                     *nips += 1;
                     if !puts_back() {
                         self.unread.extend((at + pass..at + op.sectors).map(|left| (left, index)));
@@ -348,20 +348,20 @@ impl Faults {
         late.map_or(Front::Pass(pass), |e| if pass < op.sectors { Front::Err(e) } else { Front::DoneErr(e) })
     }
 
-    /// How long a FLUSH takes beyond what is stated.
+    /// How long a FLUSH takes beyond the stated time.
     pub(crate) fn flush_nanos(&self) -> u64 {
         self.list.iter().map(|b| if let Fault::SlowFlush { nanos } = b.fault { nanos } else { 0 }).sum()
     }
 
-    /// What waits for a FLUSH.
+    /// Returns the data that waited for a FLUSH.
     pub(crate) fn flushed(&mut self) -> Vec<(u64, Box<Sector>)> {
         let mut all: Vec<_> = self.waiting.drain().collect();
         all.sort_unstable_by_key(|(at, _)| *at);
         all
     }
 
-    /// A sector is stored, where `stands` reads what stands at an address. What goes wrong when the owner's data are put
-    /// back is a nip, since it can be done again: whether they are back in the end is judged anyway.
+    /// Stores a sector; `stands` reads the present content of an address. A fault while the owner's data are restored
+    /// is a nip, since the write can be repeated: whether the data are restored in the end is judged anyway.
     pub(crate) fn write(
         &mut self,
         n: u64,
@@ -442,7 +442,7 @@ impl Faults {
         result
     }
 
-    /// Where a sector is read from.
+    /// The address from which a sector is read.
     pub(crate) fn source(&mut self, at: u64) -> u64 {
         let touched = self.touched.contains_key(&at);
         for Bites { fault, bites, nips } in &mut self.list {
@@ -458,7 +458,7 @@ impl Faults {
         at
     }
 
-    /// A sector was read: changes what the host gets. Answers what must be done to the memory.
+    /// Changes the data of a sector that was read. Returns the effects on the memory.
     pub(crate) fn read(&mut self, at: u64, data: &mut Sector, op: &Op) -> AfterRead {
         let mut after = AfterRead::default();
         if let Some(torn) = self.unread.remove(&at).and_then(|index| self.list.get_mut(index)) {
@@ -533,14 +533,14 @@ impl Faults {
     }
 }
 
-/// What a reading does to the memory.
+/// The effects of a read on the memory.
 #[derive(Debug, Default)]
 pub(crate) struct AfterRead {
-    /// What the host got is what stands there from now on.
+    /// The data that the host got are stored in the memory.
     pub(crate) store: bool,
     /// A bit flips at this address.
     pub(crate) disturbs: Option<u64>,
-    /// The host got something else than the owner's content, of a sector that it never wrote.
+    /// The host got other data than the owner's content, from a sector that it never wrote.
     pub(crate) misread: bool,
 }
 

@@ -1,33 +1,36 @@
-//! The judge: what a program said and did is compared with the truth.
+//! The judge compares the answers and actions of a program with the truth.
 //!
-//! The claims come from `README.md` and `verify.md`. A violation is *wrong* where a document is broken by the letter,
-//! *arguable* where it can be read in two ways, or where it is silent and an owner or a buyer expects otherwise.
+//! The claims come from `README.md` and `verify.md`. A violation is *wrong* where it contradicts a document to the
+//! letter. It is *arguable* where a document can be read in two ways, or is silent and an owner or a buyer expects
+//! otherwise.
 //!
 //! Choices:
 //!
-//! - The documents say which size of caches would not have hidden a loss, and do not restrict how a cache chooses. A
-//!   buyer expects a cache of up to that size to be seen through whatever it does: wrong for plain LRU and FIFO caches,
-//!   arguable for others. Where no reach is stated, 8 MiB is taken, as for the campaign in `verify.md`.
-//! - A fault counts only if it has bitten: if it changed nothing that a host could notice, the medium is what its map
+//! - The documents state up to which size a cache would not have hidden a loss, and do not restrict the policy of a cache.
+//!   A buyer expects that a cache of up to that size hides nothing, whatever its policy: wrong for plain LRU and FIFO
+//!   caches, arguable for others. Where no reach is stated, 8 MiB is taken, as for the campaign in `verify.md`.
+//! - A fault counts only if it has bitten. If it changed nothing that a host could notice, the medium is what its map
 //!   is, and "what begins after the probe" is not seen by definition. A medium whose fault has not bitten is accused
 //!   wrongly like a genuine one.
-//! - The documents do not say that the power may go after the verdict. An owner who reads "everything was put back"
-//!   expects to be able to pull the card: the data are looked at in the memory itself, after a power cut.
+//! - The documents do not say that the power may be cut after the verdict. An owner who reads "everything was put back"
+//!   expects to be able to pull the card: the data are judged in the memory itself, after a power cut.
 //! - "A bit was read wrong once, when it was saved": cells whose reading a fault changed before they were written are
-//!   excused. "Writes land on addresses that were never saved": excused where the verdict is fake; where it is genuine
-//!   the probe has missed it, and where it is damaged "operations land elsewhere" says that the journal is kept. A
-//!   second copy of a write, which no reading of its own address shows, is arguable.
-//! - Sectors that a fault left neither as written nor as before look like newer data, of which the documents say that
-//!   they are left alone: that they do not come back is arguable.
+//!   excused. "Writes land on addresses that were never saved": excused where the verdict is fake. Where the verdict is
+//!   genuine, the probe has missed it. Where it is damaged, "operations land elsewhere" says that the journal is kept. A
+//!   second copy of a write, which no read of its own address shows, is arguable.
+//! - Sectors that a fault left neither as written nor as before look like newer data, which the documents leave alone. It
+//!   is arguable if they are not restored.
 //! - A pool that gives the memory of the oldest unit to the newest loses data of the owner with every write. No program
-//!   can help it: units that lost their memory are excused.
-//! - *Failed* keeps the journal. The documents do not say what if nothing is changed: arguable then.
-//! - A genuine medium without a cache or a fault: a journal that is kept with a reason against it, though all is back, is
-//!   a nuisance, arguable. One that is kept until the device was attached anew is a precaution.
-//! - "Ctrl-C during a probe puts everything back", and "at the end everything is put back": so, with the journal kept
-//!   or not, after at most one Ctrl-C nothing may be changed on a medium without a cache whose faults have not bitten
-//!   and whose map is a function of the address.
-//! - The cost that is stated (300 MB of a genuine device up to 2 TiB, 150 MB more with blocks of 4 KiB) is one of the
+//!   can prevent it: units that lost their memory are excused.
+//! - *Failed* keeps the journal. The documents do not say whether this holds if nothing is changed: arguable then.
+//! - A genuine medium without a cache or a fault: it is a nuisance, arguable, if the journal is kept although everything
+//!   is restored, and the program does not say that it is. A journal that is kept until the device is attached anew is
+//!   a precaution.
+//! - "Ctrl-C during a probe puts everything back", and "at the end everything is put back". So after at most one Ctrl-C,
+//!   with the journal kept or not, nothing may be changed on a medium without a cache whose faults have not bitten and
+//!   whose map is a function of the address.
+//! - The stated cost (300 MB of a genuine device up to 2 TiB, 150 MB more with blocks of 4 KiB) holds for the default
+//!   caches: more is arguable.
 //!   default caches: more is arguable.
 
 use super::faults::Fault;
@@ -37,25 +40,25 @@ use super::numbers::{MIB, TIB, human};
 use super::spec::Spec;
 use super::truths::{Keeps, Kind, Reach, Size, Word};
 
-/// What a program says.
+/// The verdict of a program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// Every place tested holds.
+    /// Every tested place holds data.
     Genuine,
-    /// It announces more than it holds.
+    /// The medium announces more than it holds.
     Fake(Kind),
-    /// It loses data in places.
+    /// The medium loses data in places.
     Damaged,
-    /// It failed while it was tested.
+    /// The medium failed during the test.
     Failed,
-    /// Cannot tell.
+    /// The program cannot tell.
     Undecided,
-    /// Not probed.
+    /// The program did not probe.
     Refused,
 }
 
 impl Verdict {
-    /// The word alone.
+    /// The verdict as a word.
     pub fn word(&self) -> Word {
         match self {
             Self::Genuine => Word::Genuine,
@@ -68,56 +71,56 @@ impl Verdict {
     }
 }
 
-/// The real size that a program says, in bytes.
+/// The real size that a program states, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SaidSize {
-    /// To the sector.
+    /// Exact to the sector.
     Exact(u64),
     /// Between these, both included.
     Interval(u64, u64),
-    /// Nothing.
+    /// None.
     None,
 }
 
-/// What a verdict says that it rests on.
+/// The stated reach of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SaidReach {
-    /// Caches up to this many bytes would not have hidden a loss.
+    /// Caches of up to this many bytes would not have hidden a loss.
     pub cache_bytes: u64,
     /// The share of the device that was tested.
     pub share_tested: f64,
-    /// The least loss in bytes that would have been found; 0 where none is stated.
+    /// The smallest loss in bytes that would have been found; 0 if none is stated.
     pub smallest_loss: u64,
 }
 
-/// All that a probe says.
+/// The complete answer of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// The verdict.
     pub verdict: Verdict,
     /// The real size.
     pub size: SaidSize,
-    /// Whether the journal is still there.
+    /// Whether the journal still exists.
     pub journal_kept: bool,
-    /// Whether it says that everything reads as before. Then a journal that is still there is a precaution: a cache may
-    /// lose, with the power, what it shows.
+    /// Whether the program says that everything reads as before. Then a journal that still exists is a precaution: a
+    /// cache may lose, at a power cut, the data that it shows.
     pub all_back: bool,
-    /// What the verdict rests on.
+    /// The reach of the verdict.
     pub reach: Option<SaidReach>,
-    /// Why it ended early.
+    /// Why the probe ended early.
     pub stopped: Option<String>,
 }
 
 /// How a restoration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything is back.
+    /// Everything is restored.
     Restored,
-    /// Nothing was to do.
+    /// There was nothing to restore.
     NothingToDo,
-    /// It refuses this device, and has written nothing.
+    /// It refused this device, and wrote nothing.
     Refused,
-    /// Something could not be put back.
+    /// Some sectors could not be restored.
     Incomplete,
     /// It ended with an error of the medium.
     Failed,
@@ -125,16 +128,16 @@ pub enum Outcome {
     NoJournal,
 }
 
-/// What a restoration says.
+/// The answer of a restoration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RestoreAnswer {
     /// How it ended.
     pub outcome: Outcome,
-    /// Whether the journal is still there.
+    /// Whether the journal still exists.
     pub journal_kept: bool,
 }
 
-/// How bad a violation is.
+/// Severity of a violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The documents can be read either way, or are silent.
@@ -143,41 +146,41 @@ pub enum Severity {
     Wrong,
 }
 
-/// Which claim is violated.
+/// The claim that is violated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Claim {
     /// No genuine medium is accused.
     Accused,
     /// No fake and no failing medium within the reach is called genuine.
     Missed,
-    /// The word is one of those that are right.
+    /// The word is one of the right ones.
     Word,
     /// The kind of a fake.
     Kind,
-    /// A size that is said to be exact is.
+    /// A size that is stated as exact is exact.
     ExactSize,
-    /// An interval has the size in it.
+    /// A stated interval contains the size.
     IntervalSize,
-    /// With the journal removed, all is as before.
+    /// If the journal is removed, everything is as before.
     OwnersData,
-    /// With the journal, everything comes back that the medium can hold.
+    /// With the journal, everything that the medium can hold is restored.
     Restore,
     /// The journal is kept where it must be.
     Journal,
     /// Another card is never written.
     Foreign,
-    /// What it costs.
+    /// The cost is within the stated one.
     Cost,
-    /// It answers at all.
+    /// The program answers at all.
     Behaviour,
 }
 
 /// A claim that was violated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Violation {
-    /// Which.
+    /// The claim.
     pub claim: Claim,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// What happened.
     pub text: String,
@@ -189,7 +192,7 @@ pub fn violation(claim: Claim, is_wrong: bool, text: impl Into<String>) -> Viola
     Violation { claim, severity, text: text.into() }
 }
 
-/// The caches that are seen through where a program does not say which.
+/// Size of the caches, in bytes, that cannot hide a loss where the program states none.
 pub const DEFAULT_CACHE: u64 = 8 << 20;
 
 /// The faults of card 0 that have bitten.
@@ -197,12 +200,12 @@ pub fn bitten(medium: &Medium) -> Vec<Fault> {
     medium.card(0).bites().iter().filter(|b| b.bites > 0).map(|b| b.fault.clone()).collect()
 }
 
-/// Whether a fault has nipped that would make a word right.
+/// Whether a fault that would make `word` right has nipped.
 fn is_nipped(medium: &Medium, word: Word) -> bool {
     medium.card(0).bites().iter().any(|b| b.nips > 0 && b.fault.words().0.contains(&word))
 }
 
-/// How well a cache excuses that something was not seen.
+/// How well a cache excuses a miss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Hides {
     No,
@@ -220,8 +223,8 @@ fn cache_hides(spec: &Spec, answer: &Answer) -> Hides {
     }
 }
 
-/// Judges a probe that ran to its end or was interrupted, and before which so much was done. The power of the medium is
-/// cut first.
+/// Judges a probe that ended or was interrupted; `before` holds the counters before it. First the power of the medium
+/// is cut.
 pub fn judge(spec: &Spec, medium: &mut Medium, answer: &Answer, before: &Counters) -> Vec<Violation> {
     medium.power_cut();
     let mut all = Vec::new();
@@ -257,9 +260,9 @@ fn judge_verdict(spec: &Spec, medium: &Medium, answer: &Answer, all: &mut Vec<Vi
         return all.push(violation(Claim::Accused, !arguable, text));
     }
     if word != Word::Genuine {
-        // What begins in the middle, or is hidden at first, can look like other things for a while.
+        // A fault that begins in the middle, or is hidden at first, can look like other faults for a while.
         let mixed = !bitten.is_empty() && spec.card.map != Map::Genuine || hides != Hides::No;
-        // "Cannot tell" is no wrong answer. The campaign bounds its share.
+        // "Cannot tell" is not a wrong answer. The campaign limits its share.
         let mixed = mixed || word == Word::Undecided;
         return all.push(violation(Claim::Word, !(arguable || mixed), text));
     }
@@ -282,7 +285,7 @@ fn judge_kind(spec: &Spec, answer: &Answer, truth: Option<Kind>, all: &mut Vec<V
         && said != kind
         && said != Kind::Unknown
     {
-        // A chain of one lap is a limbo, and a lap that holds all of itself is a wrap-around.
+        // A chain of one lap is a limbo, and a chain with laps that hold all their data is a wrap-around.
         let n = spec.card.sectors;
         let same = matches!(spec.card.map, Map::Chain { period, real } if period >= n || real >= period);
         if !same {
@@ -297,7 +300,7 @@ fn judge_size(spec: &Spec, medium: &Medium, answer: &Answer, all: &mut Vec<Viola
     if answer.verdict.word() != Word::Fake || !truth.right.contains(&Word::Fake) {
         return;
     }
-    // A second fault, a cache that is not driven out, and pools make it arguable what the size is.
+    // With a second fault, a cache that is not evicted, or a pool, the size is arguable.
     let is_plain = bitten.is_empty() && cache_hides(spec, answer) == Hides::No && truth.reach == Reach::Stated;
     let text = |said: String| format!("{said}, but it is {:?} ({})", truth.size, truth.name);
     match (answer.size, &truth.size) {
@@ -324,7 +327,7 @@ fn judge_size(spec: &Spec, medium: &Medium, answer: &Answer, all: &mut Vec<Viola
     }
 }
 
-/// The owner's data after a probe whose journal was removed, and whether it should have been kept.
+/// Judges the owner's data after a probe that removed its journal, and whether it should have kept it.
 fn judge_data(spec: &Spec, medium: &Medium, answer: &Answer, all: &mut Vec<Violation>) {
     let card = medium.card(0);
     let losses = card.losses();
@@ -356,7 +359,7 @@ fn judge_data(spec: &Spec, medium: &Medium, answer: &Answer, all: &mut Vec<Viola
     if losses.changed + losses.elsewhere > 0 {
         let lies = spec.card.cache.as_ref().is_some_and(|c| c.lies());
         let hides = if lies || !bitten.is_empty() { cache_hides(spec, answer) } else { Hides::No };
-        // A reading that a cache answers may also hide what the storage behind it lost.
+        // A read that a cache serves may also hide a loss in the storage behind it.
         let hides =
             if spec.card.cache.is_some() && spec.card.map != Map::Genuine { cache_hides(spec, answer) } else { hides };
         let evicts = spec.truth().keeps == Keeps::NotEvicted;
@@ -381,24 +384,24 @@ fn judge_data(spec: &Spec, medium: &Medium, answer: &Answer, all: &mut Vec<Viola
     }
 }
 
-/// Judges a restoration of card 0 that says that it ended, or that is expected to succeed (`must`). The power is cut
-/// first. `must` is for media whose faults are healed.
+/// Judges a restoration of card 0 that says that it succeeded, or that must succeed (`must`). First the power is cut.
+/// `must` is for media whose faults are healed.
 pub fn judge_restore(spec: &Spec, medium: &mut Medium, answer: &RestoreAnswer, must: bool) -> Vec<Violation> {
     medium.power_cut();
     let mut all = Vec::new();
     let losses = medium.card(0).losses();
-    // The documents do not say which caches a restoration drives out: one that lies excuses it.
+    // The documents do not say which caches a restoration evicts: a cache that lies excuses it.
     let lies = spec.card.cache.as_ref().is_some_and(|c| c.lies());
     // A stamp with a wrong bit cannot be told from newer data, which is left alone.
     let corrupts = spec.card.faults.iter().any(Fault::corrupts);
     let excused =
         spec.truth().keeps != Keeps::All || losses.evicted > 0 || lies || corrupts || spec.card.map.is_fickle();
-    // A cache may show what a second fault has dropped, and no reach is stated for a restoration.
-    // What is read from another cell is saved as if it stood where it was asked for.
+    // A cache may show data that a second fault has dropped, and no reach is stated for a restoration. Data that were
+    // read from another cell are saved under the requested address.
     let lower = spec.card.map != Map::Genuine && spec.card.faults.iter().any(|f| matches!(f, Fault::ReadsLower { .. }));
     let is_double = spec.card.map.is_asymmetric() || spec.card.cache.is_some() || lower;
     let excused = excused || is_double && !spec.card.faults.is_empty();
-    // Writes that start again where readings do not, behind a cache, are listed among what is not put back.
+    // Writes that wrap around where reads do not, behind a cache, are documented as not restored.
     let excused = excused || spec.card.map.is_asymmetric() && spec.card.cache.is_some();
     let text = format!("{:?}, journal kept: {}, {losses:?}", answer.outcome, answer.journal_kept);
     let says_done = !answer.journal_kept || answer.outcome == Outcome::Restored;
@@ -410,9 +413,8 @@ pub fn judge_restore(spec: &Spec, medium: &mut Medium, answer: &RestoreAnswer, m
     all
 }
 
-/// Judges that another card was left alone. A probe that has looked at the one card, when the other is inserted, may
-/// write before anything can tell: up to a MiB of the first card's data, and stamps, are arguable. A restoration can
-/// look first.
+/// Judges that another card was left alone. A probe that has read the first card when the other is inserted may write
+/// before it can notice: up to a MiB of the first card's data, and stamps, are arguable. A restoration can read first.
 pub fn judge_foreign(medium: &Medium, card: usize, is_probe: bool) -> Vec<Violation> {
     let foreign = medium.card(card);
     let cells = foreign.changed_cells();

@@ -1,13 +1,13 @@
-//! Address maps: which cell of the memory an address is.
+//! Address maps: they assign a memory cell to an address.
 //!
-//! All lengths are in sectors of 512 bytes. A map without memory of its own is a function of the address, of the side
-//! (reading or writing) and of the operation. Maps that give memory to what comes are in [`super::pools`].
-//! [`super::truths`] says for each what it really holds.
+//! All lengths are in sectors of 512 bytes. A map without a state is a function of the address, of the side (reading or
+//! writing) and of the operation. Maps that allocate memory on demand are in [`super::pools`]. [`super::truths`] says
+//! what each map really holds.
 
 use super::numbers::{hash, variant};
 use super::pools::PoolSpec;
 
-/// Which page serves all addresses that the memory lacks.
+/// The page that serves all addresses without memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PageAt {
     /// The first page of the memory.
@@ -27,12 +27,12 @@ pub enum Side {
     Write,
 }
 
-/// What a map or a fault may look at beside the address.
+/// Inputs of a map or a fault besides the address.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Op {
     /// The number of the operation, from 1.
     pub number: u64,
-    /// How many sectors it has.
+    /// Number of its sectors.
     pub sectors: u64,
     /// The virtual time in nanoseconds.
     pub now: u64,
@@ -40,23 +40,24 @@ pub struct Op {
     pub written: u64,
 }
 
-/// An address map. An address *beyond* is one from `real` on, a *block* has `unit` sectors, and a `seed` decides what is
-/// random.
+/// An address map. Addresses *beyond* are those from `real` on, a *block* has `unit` sectors, and a `seed` determines
+/// all random choices.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the fields are named as the comment above and each variant say")]
 pub enum Map {
-    /// Every address has a cell of its own.
+    /// Every address has its own cell.
     Genuine,
-    /// Limbo: what is written beyond is dropped.
+    /// Limbo: writes beyond are dropped.
     /// `real`: sectors that hold.
     Limbo { real: u64 },
-    /// Wrap-around: addresses start again.
+    /// Wrap-around: addresses wrap around after `period`.
     /// `period`: sectors of the memory.
     Wrap { period: u64 },
-    /// Chain: addresses start again after `period`, of which `real` hold and the rest is dropped.
+    /// Chain: addresses wrap around after `period`. The first `real` sectors of each lap hold data, and the rest is
+    /// dropped.
     /// `period`: sectors of a lap; `real`: sectors of it that hold.
     Chain { period: u64, real: u64 },
-    /// A part with cells of its own, then a window that all further addresses share.
+    /// A part with its own cells, then a window that all further addresses share.
     /// `protected`: sectors with cells of their own; `window`: sectors of the window.
     Window { protected: u64, window: u64 },
     /// Two windows behind a protected part: one up to `split`, one from there on.
@@ -75,75 +76,74 @@ pub enum Map {
     /// A bank in the middle is missing.
     /// `from`: its first sector; `to`: the first sector behind it.
     MissingBank { from: u64, to: u64 },
-    /// Wrap-around in which the blocks of each lap but the first are rotated by a random number of blocks.
+    /// Wrap-around where the blocks of each lap except the first are rotated by a random number of blocks.
     /// `period`: sectors of a lap, a multiple of `unit`.
     Rotated { period: u64, unit: u64, seed: u64 },
-    /// Wrap-around in which the number of the block is XORed with a random number in each lap but the first.
+    /// Wrap-around where the block number is XORed with a random number in each lap except the first.
     /// `period`: sectors of a lap, a power of two times `unit`.
     Scrambled { period: u64, unit: u64, seed: u64 },
-    /// Wrap-around in which the bits of the number of the block are reversed in odd laps.
+    /// Wrap-around where the bits of the block number are reversed in odd laps.
     /// `period`: sectors of a lap, a power of two times `unit`.
     BitReversed { period: u64, unit: u64 },
-    /// Wrap-around in which odd laps go backwards, block by block.
+    /// Wrap-around where odd laps run backwards, block by block.
     /// `period`: sectors of a lap, a multiple of `unit`.
     Reversed { period: u64, unit: u64 },
-    /// Wrap-around with laps of four lengths, the first of which is the whole memory.
+    /// Wrap-around with laps of four lengths. The first lap is the whole memory.
     /// `real`: sectors of the memory.
     Uneven { real: u64, seed: u64 },
-    /// Wrap-around in which the first address beyond is not the first cell.
+    /// Wrap-around where the first address beyond is not the first cell.
     /// `real`: sectors of the memory; `offset`: the cell of the first address beyond.
     WrapOffset { real: u64, offset: u64 },
-    /// Boot sectors and tables at the start and the last part have cells of their own, the middle is a window.
+    /// The start (boot sectors and tables) and the last part have their own cells, the middle is a window.
     /// `head`: sectors with cells of their own at the start; `tail`: sectors with cells of their own at the end;
     /// `window`: sectors of the window between.
     WrapEnds { head: u64, tail: u64, window: u64 },
-    /// So many neighbouring blocks share one cell.
-    /// `k`: how many.
+    /// `k` neighbouring blocks share a memory block. `k`: blocks that share one.
     Neighbours { k: u64, unit: u64 },
-    /// One block in `k` is there, the others are dropped.
+    /// One block in `k` has memory, the others are dropped.
     /// `k`: one in how many.
     EveryKth { k: u64, unit: u64 },
-    /// The last block of each `every` is worn out and drops what it gets.
+    /// The last block of each `every` is worn out and drops writes.
     /// `every`: one in how many is missing.
     Worn { every: u64, unit: u64 },
-    /// Each block is sent to a random cell, so several share one and some cells are never used.
+    /// Each block has a random cell, so several share one and some cells are never used.
     /// `cells`: cells, of `unit` sectors.
     Hashed { cells: u64, unit: u64, seed: u64 },
-    /// A random share of the blocks is there, all over the medium.
+    /// A random share of the blocks has memory, all over the medium.
     /// `permille`: how many of 1000 blocks hold.
     Scattered { permille: u64, unit: u64, seed: u64 },
-    /// Blocks alternate between two chips, and the odd one has less than it should.
-    /// `small`: blocks of the small chip; `wraps`: whether the small chip starts again, or drops.
+    /// Blocks alternate between two chips, and the chip of the odd blocks is too small. `small`: blocks of the small
+    /// chip; `wraps`: whether addresses beyond the small chip wrap around or are dropped.
     Interleaved { unit: u64, small: u64, wraps: bool },
-    /// Writes beyond start again from the beginning; reads beyond give what is read where nothing is.
+    /// Writes beyond wrap around; reads beyond return the void.
     /// `real`: sectors of the memory.
     WriteWrap { real: u64 },
-    /// Writes beyond are dropped; reads beyond start again from the beginning.
+    /// Writes beyond are dropped; reads beyond wrap around.
     /// `real`: sectors of the memory.
     ReadWrap { real: u64 },
-    /// All addresses beyond are one page.
+    /// All addresses beyond share one page.
     /// `real`: sectors with cells of their own; `page`: which page.
     OnePage { real: u64, page: PageAt, unit: u64 },
-    /// A line of the address is stuck.
-    /// `bit`: the bit of the sector's number; `high`: stuck at one, so that the other addresses have no cell where that
-    /// is beyond the memory.
+    /// An address line is stuck.
+    /// `bit`: the bit of the sector number; `high`: stuck at one, so that the other addresses have no cell where the
+    /// result is beyond the memory.
     LineStuck { bit: u32, high: bool },
-    /// Two lines are exchanged, for reading and for writing: every address has a cell of its own, in another place.
+    /// Two address lines are exchanged, for reading and for writing: every address has its own cell, in another place.
     /// `a`: one bit of the sector's number; `b`: the other.
     LinesExchanged { a: u32, b: u32 },
-    /// Two lines are exchanged for reading only: what is read was written for another address.
+    /// Two address lines are exchanged for reading only: reads return data written for another address.
     /// `a`: one bit of the sector's number; `b`: the other.
     LinesCrossed { a: u32, b: u32 },
-    /// Two lines touch: both are zero where they differ.
+    /// Two address lines are shorted: both are zero where they differ.
     /// `a`: one bit of the sector's number; `b`: the other.
     LinesShorted { a: u32, b: u32 },
-    /// Beyond, small operations start again from the beginning, and large ones are dropped.
+    /// Beyond, small operations wrap around, and large ones are dropped.
     /// `real`: sectors of the memory; `large`: the least sectors of a large operation.
     BySize { real: u64, large: u64 },
-    /// Beyond, odd operations start again from the beginning, and even ones are dropped.
+    /// Beyond, odd operations wrap around, and even ones are dropped.
     /// `real`: sectors of the memory.
     ByParity { real: u64 },
-    /// Memory is given to what comes: see [`PoolSpec`].
+    /// Memory is allocated on demand: see [`PoolSpec`].
     Pool(PoolSpec),
 }
 
@@ -153,7 +153,7 @@ fn split(at: u64, unit: u64) -> (u64, u64) {
     (at / unit, at % unit)
 }
 
-/// Exchanges two bits of an address; the address itself where the result would be beyond `n`.
+/// Exchanges two bits of an address. Returns the address itself if the result would be beyond `n`.
 fn exchange(at: u64, a: u32, b: u32, n: u64) -> u64 {
     let differ = ((at >> a) ^ (at >> b)) & 1;
     let other = at ^ (differ << a) ^ (differ << b);
@@ -161,8 +161,8 @@ fn exchange(at: u64, a: u32, b: u32, n: u64) -> u64 {
 }
 
 impl Map {
-    /// The cell of an address of a medium of `n` sectors; `None` where it has none. Pools are no functions of the
-    /// address: they answer with the address.
+    /// The cell of an address of a medium of `n` sectors; `None` if it has none. Pools are not functions of the
+    /// address: for them the result is the address itself.
     pub fn cell(&self, n: u64, at: u64, side: Side, op: &Op) -> Option<u64> {
         use Map::*;
         let own = |there: bool| there.then_some(at);
@@ -241,7 +241,7 @@ impl Map {
         }
     }
 
-    /// Where laps have an order, or a length, of their own.
+    /// The cell under maps whose laps have their own order or length.
     fn lapped(&self, at: u64) -> u64 {
         use Map::*;
         match *self {
@@ -285,7 +285,7 @@ impl Map {
         }
     }
 
-    /// Where lines of the address fail.
+    /// The cell under maps with faulty address lines.
     fn wired(&self, n: u64, at: u64, side: Side) -> Option<u64> {
         use Map::*;
         match *self {
@@ -303,12 +303,13 @@ impl Map {
         }
     }
 
-    /// Whether the answer depends on the operation, so that asking twice may differ.
+    /// Whether the result depends on the operation, so that two calls may differ.
     pub fn is_fickle(&self) -> bool {
         matches!(self, Self::BySize { .. } | Self::ByParity { .. })
     }
 
-    /// Whether a write may land where no reading of its address looks, so that a program cannot save what it overwrites.
+    /// Whether a write may change a cell that no read of its address shows, so that a program cannot save the old
+    /// content.
     pub fn is_asymmetric(&self) -> bool {
         self.is_fickle() || matches!(self, Self::WriteWrap { .. } | Self::LinesCrossed { .. })
     }

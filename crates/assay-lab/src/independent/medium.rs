@@ -1,7 +1,7 @@
-//! The medium: a device with a card in it, a clock that only operations move, and a plan of what happens when.
+//! The medium: a device with a card in it, a clock that only operations advance, and a plan of events.
 //!
 //! A program sees [`Medium::bytes`], [`Medium::read`], [`Medium::write`], [`Medium::flush`] and the clock. Everything
-//! else is for staging an attack: cards are exchanged without a word, the plug is pulled, the program is killed.
+//! else stages an attack: cards are exchanged without notice, the device is unplugged, the program is killed.
 
 use super::card::{Card, CardSpec};
 use super::faults::When;
@@ -11,12 +11,12 @@ use std::time::Duration;
 
 pub use super::error::Error;
 
-/// How long operations take.
+/// Duration of operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
-    /// Bytes a second that are read.
+    /// Bytes read per second.
     pub read: u64,
-    /// Bytes a second that are written.
+    /// Bytes written per second.
     pub write: u64,
     /// Nanoseconds of each operation.
     pub latency: u64,
@@ -33,56 +33,56 @@ impl Timing {
     pub const DISK: Self = Self { read: 150_000_000, write: 150_000_000, latency: 8_000_000, flush: 16_000_000 };
 }
 
-/// What an operation that hangs takes, in nanoseconds: a second longer than `--hang-after`.
+/// Duration of an operation that hangs, in nanoseconds: a second longer than `--hang-after`.
 const HANGS: u64 = 31_000_000_000;
 
-/// What was done.
+/// Counters of operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Counters {
     /// Operations, FLUSH included.
     pub ops: u64,
-    /// Readings.
+    /// Reads.
     pub reads: u64,
     /// Writes.
     pub writes: u64,
     /// FLUSHes.
     pub flushes: u64,
-    /// Bytes asked for.
+    /// Bytes requested by reads.
     pub bytes_read: u64,
-    /// Bytes sent.
+    /// Bytes sent by writes.
     pub bytes_written: u64,
 }
 
-/// What happens at a moment.
+/// An event at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Happening {
-    /// The card is exchanged for this one, and the host is not informed.
+    /// The card is exchanged for this one, without notice to the host.
     Insert(usize),
-    /// The card is taken out.
+    /// The card is removed.
     Remove,
-    /// The power of the medium goes, until it is plugged in again.
+    /// The power of the medium is cut until it is plugged in again.
     PowerCut,
-    /// The program is killed in the middle of the operation, and a part of it is done. [`Killed`] unwinds.
+    /// The program is killed in the middle of the operation, which is done in part. [`Killed`] unwinds.
     Kill,
-    /// Ctrl-C. The program is to look at [`Medium::interrupts`].
+    /// Ctrl-C. The program should poll [`Medium::interrupts`].
     Interrupt,
 }
 
-/// What unwinds where a program is killed: catch it with `catch_unwind`, and forget all that the program knew but what
-/// is in its journal.
+/// The panic payload that kills a program. Catch it with `catch_unwind`, and drop all state of the program except its
+/// journal.
 #[derive(Debug)]
 pub struct Killed;
 
-/// An operation, as [`Medium::trace`] keeps it.
+/// An operation as recorded by [`Medium::trace`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Traced {
     /// The number of the operation.
     pub number: u64,
     /// Reading or writing; `None` is a FLUSH.
     pub side: Option<Side>,
-    /// Where it begins, in bytes.
+    /// Its offset in bytes.
     pub offset: u64,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub len: u64,
     /// How it ended.
     pub result: Result<(), Error>,
@@ -126,12 +126,12 @@ impl Medium {
         }
     }
 
-    /// The announced bytes, as they were when the device was plugged in: an exchange in the middle does not tell.
+    /// The announced bytes at the time of the last plug-in: an exchange in the middle does not change them.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The bytes of a block. Operations are of whole blocks.
+    /// The bytes of a block. Operations must be of whole blocks.
     pub fn block(&self) -> u32 {
         self.block
     }
@@ -146,7 +146,7 @@ impl Medium {
         self.clock += time.as_nanos() as u64;
     }
 
-    /// What was done.
+    /// The counters.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -156,17 +156,17 @@ impl Medium {
         self.interrupts
     }
 
-    /// How often the device was plugged in, which a host can tell. It cannot tell an exchange of the card in a reader.
+    /// How often the device was plugged in. A host can see that, but not an exchange of the card in a reader.
     pub fn attached(&self) -> u64 {
         self.attached
     }
 
-    /// Whether there is a medium that answers.
+    /// Whether a medium is present and answers.
     pub fn present(&self) -> bool {
         !self.is_dead && self.inserted.is_some_and(|c| !self.cards[c].is_gone(self.clock))
     }
 
-    /// Reads whole blocks. Where it errs, the buffer may be filled in part.
+    /// Reads whole blocks. If it fails, the buffer may be filled in part.
     pub fn read(&mut self, offset: u64, out: &mut [u8]) -> Result<(), Error> {
         let op = self.begin(out.len() as u64);
         self.counters.reads += 1;
@@ -180,7 +180,7 @@ impl Medium {
         self.end(&op, Some(Side::Read), offset, result)
     }
 
-    /// Writes whole blocks. Where it errs, they may be written in part.
+    /// Writes whole blocks. If it fails, they may be written in part.
     pub fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Error> {
         let mut op = self.begin(data.len() as u64);
         let is_killed = self.happens(&op);
@@ -202,7 +202,7 @@ impl Medium {
         self.end(&op, Some(Side::Write), offset, result)
     }
 
-    /// Asks the medium to store what it holds.
+    /// Asks the medium to store its cached data.
     pub fn flush(&mut self) -> Result<(), Error> {
         let op = self.begin(0);
         self.counters.flushes += 1;
@@ -216,7 +216,7 @@ impl Medium {
         self.end(&op, None, 0, result)
     }
 
-    /// Keeps a list of all operations from now on that the card answers.
+    /// Records all operations from now on that the card answers.
     pub fn start_trace(&mut self) {
         self.trace = Some(Vec::new());
     }
@@ -254,7 +254,7 @@ impl Medium {
         }
     }
 
-    /// Does what the plan says for this operation; true where the program is killed.
+    /// Runs the planned events for this operation; returns true if the program is killed.
     fn happens(&mut self, op: &Op) -> bool {
         if self.plan.is_empty() {
             return false;
@@ -277,12 +277,12 @@ impl Medium {
         is_killed
     }
 
-    /// Adds something that will happen. A moment that has passed is the next operation.
+    /// Plans an event. If the moment has passed, it happens at the next operation.
     pub fn plan(&mut self, when: When, what: Happening) {
         self.plan.push((when, what));
     }
 
-    /// Forgets what has not happened yet, and that Ctrl-C was pressed.
+    /// Drops events that have not happened yet, and the count of Ctrl-C.
     pub fn forget_plan(&mut self) {
         self.plan.clear();
         self.interrupts = 0;
@@ -309,7 +309,7 @@ impl Medium {
         self.inserted
     }
 
-    /// Exchanges the card; the one that is taken out loses its power. The size that the host knows stays.
+    /// Exchanges the card; the removed card loses its power. The size that the host knows stays.
     pub fn exchange(&mut self, card: Option<usize>) {
         if card != self.inserted {
             self.power_cut();
@@ -320,14 +320,14 @@ impl Medium {
         }
     }
 
-    /// The power of the card goes and comes back at once: its caches lose what they hold.
+    /// Cuts the power of the card and restores it at once: its caches lose their lines.
     pub fn power_cut(&mut self) {
         if let Some(card) = self.inserted {
             self.cards[card].power_cut();
         }
     }
 
-    /// Plugs the device in again with a card: the power goes, what hung answers, and the host learns the size.
+    /// Plugs the device in again with a card: the power is cut, a hung card answers again, and the host reads the size.
     pub fn replug(&mut self, card: usize) {
         self.power_cut();
         self.is_dead = false;

@@ -1,7 +1,7 @@
 //! Numbers: the generator of random numbers, hashes of addresses, and maps with a fast hash.
 //!
-//! Everything that the model does is a function of a seed. No clock, no address in memory and no hash of the standard
-//! library has a part in it, so that a seed gives the same medium on every machine.
+//! The model is a function of a seed only. It uses no clock, no memory address and no hash of the standard library, so
+//! a seed gives the same medium on every machine.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -17,7 +17,7 @@ pub const GIB: u64 = 1024 * MIB;
 /// See [`KIB`].
 pub const TIB: u64 = 1024 * GIB;
 
-/// What a sector holds.
+/// The content of a sector.
 pub type Sector = [u8; SECTOR as usize];
 
 /// The step of splitmix64: mixes all bits of a number into all bits of the result.
@@ -42,7 +42,7 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Fills bytes with random words that follow from a seed.
+/// Fills bytes with random words derived from a seed.
 pub fn fill(seed: u64, out: &mut [u8]) {
     let mut state = mix(seed);
     for chunk in out.chunks_mut(8) {
@@ -57,7 +57,7 @@ pub fn fill(seed: u64, out: &mut [u8]) {
 pub struct Rng([u64; 4]);
 
 impl Rng {
-    /// A generator that follows from a seed.
+    /// A generator with a seed.
     pub fn new(seed: u64) -> Self {
         Self([mix(seed), mix(seed ^ 1), mix(seed ^ 2), mix(seed ^ 3)])
     }
@@ -77,17 +77,18 @@ impl Rng {
         result
     }
 
-    /// A number below `n`; 0 where `n` is 0.
+    /// Returns a number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
-    /// A number from `low` to `high`, both included. Where they are in the wrong order, `low`.
+    /// Returns a number from `low` to `high`, both included; `low` if they are in the wrong order.
     pub fn range(&mut self, low: u64, high: u64) -> u64 {
         if high <= low { low } else { low + self.below(high - low + 1) }
     }
 
-    /// A number from `low` to `high` whose magnitude is uniform, so that small ones are as frequent as large ones.
+    /// Returns a number from `low` to `high` whose logarithm is uniform, so that small numbers are as frequent as large
+    /// ones.
     pub fn magnitude(&mut self, low: u64, high: u64) -> u64 {
         let (low, high) = (low.max(1), high.max(low.max(1)));
         let (a, b) = ((low as f64).ln(), (high as f64).ln());
@@ -95,7 +96,7 @@ impl Rng {
         ((a + (b - a) * unit).exp() as u64).clamp(low, high)
     }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times.
     pub fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
@@ -135,7 +136,7 @@ impl Hasher for Quick {
     }
 }
 
-/// A map from addresses to something.
+/// A map with addresses as keys.
 pub type Map64<V> = HashMap<u64, V, BuildHasherDefault<Quick>>;
 /// A set of addresses.
 pub type Set64 = HashSet<u64, BuildHasherDefault<Quick>>;
@@ -146,7 +147,7 @@ pub fn variant(value: &impl std::fmt::Debug) -> String {
     text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_string()
 }
 
-/// Bytes in the unit that a reader wants.
+/// Formats bytes in a readable unit.
 pub fn human(bytes: u64) -> String {
     match bytes {
         b if b >= 1 << 30 => format!("{:.3} GiB", b as f64 / (1u64 << 30) as f64),

@@ -1,44 +1,44 @@
-//! Pools: memory that is given to what comes, by the order of arrival instead of by the address.
+//! Pools: memory that is allocated by the order of arrival instead of by the address.
 //!
-//! A pool has units of a fixed number of sectors. The owner used the units of the lowest addresses before the first operation.
-//! A unit without memory reads as a void. The sector's address serves as its cell.
+//! A pool has units of a fixed number of sectors. Before the first operation, the owner used the units with the lowest
+//! addresses. A unit without memory reads as a void. The sector's address serves as its cell.
 
 use super::numbers::{Map64, SECTOR, Sector, Set64, hash_bytes};
 use std::collections::BTreeMap;
 
-/// To what a pool gives memory.
+/// The rule by which a pool allocates memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PoolRule {
-    /// To what comes first; when it is used up, writes to new units are dropped.
+    /// First come; when the memory is exhausted, writes to new units are dropped.
     FirstCome,
-    /// To what comes first; when it is used up, writes to new units err.
+    /// First come; when the memory is exhausted, writes to new units fail.
     FirstComeErrs,
-    /// To what was written last: a new unit takes the memory of the one that was written the longest ago.
+    /// Last written: a new unit takes the memory of the least recently written one.
     Newest,
-    /// To what was read or written last.
+    /// Last read or written: a new unit takes the memory of the least recently used one.
     Lru,
-    /// To what comes first, after compression: sectors of one word, or of one line repeated, take almost nothing.
+    /// First come, after compression: sectors of one word, or of one repeated line, take almost nothing.
     Compressing,
-    /// To what comes first, and equal sectors share.
+    /// First come, and equal sectors share memory.
     Deduplicating,
-    /// Addresses from `real` on have spare memory until that is used up. Then all of them lose what they have, and drop
-    /// what they get.
+    /// Addresses from `real` on have spare memory until that is exhausted. Then all of them lose their data, and drop
+    /// writes.
     Turning {
-        /// Sectors with cells of their own.
+        /// Sectors with their own cells.
         real: u64,
     },
 }
 
-/// Memory that is given to what comes.
+/// The parameters of a pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoolSpec {
-    /// To what.
+    /// The rule.
     pub rule: PoolRule,
-    /// Sectors of a unit (1 for those that compress or deduplicate).
+    /// Sectors of a unit (1 for the rules that compress or deduplicate).
     pub unit: u64,
     /// Units of the memory; for [`PoolRule::Turning`] sectors of the spare memory.
     pub units: u64,
-    /// Units, from the lowest address on, that the owner used. No more than `units`.
+    /// Units that the owner used, from the lowest address on. At most `units`.
     pub owned: u64,
 }
 
@@ -52,18 +52,18 @@ impl PoolSpec {
     }
 }
 
-/// What becomes of a sector that is written.
+/// The outcome of a write of a sector.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Given {
     /// It has memory.
     Memory,
-    /// It has memory that this unit had until now.
+    /// It gets the memory of this unit, which loses its data.
     MemoryOf(u64),
     /// It is dropped.
     Nothing,
-    /// The medium says so.
+    /// The medium reports an error.
     Error,
-    /// It is dropped, and all sectors from this address on lose theirs.
+    /// It is dropped, and all sectors from this address on lose their data.
     Turn(u64),
 }
 
@@ -71,19 +71,19 @@ pub(crate) enum Given {
 #[derive(Debug)]
 pub(crate) struct Pool {
     spec: PoolSpec,
-    /// When a unit was given memory or, where that counts, was used last.
+    /// When a unit got its memory or, for a rule by use, was used last.
     ticks: Map64<u64>,
     order: BTreeMap<u64, u64>,
     tick: u64,
     /// The owner's units that lost their memory.
     evicted: Set64,
-    /// The owner's units that were not used since.
+    /// The owner's units that were not used since the start.
     untouched: u64,
     next_owned: u64,
-    /// Bytes (compressing) or sectors (deduplicating, turning) that are used, beside the owner's.
+    /// Bytes (compressing) or sectors (deduplicating, turning) in use, without the owner's.
     used: i64,
     costs: Map64<u64>,
-    /// For each content the sectors that share it; for each sector its content.
+    /// For each content the number of sectors that share it; for each sector its content.
     shared: Map64<u64>,
     contents: Map64<u64>,
     turned: bool,
@@ -111,7 +111,7 @@ impl Pool {
         &self.spec
     }
 
-    /// Whether the owner's content of a sector is still there, unless something was written over it.
+    /// Whether the memory of the owner's sector was not taken away. The sector may have been overwritten.
     pub(crate) fn is_owners(&self, at: u64) -> bool {
         self.spec.is_owned(at) && !self.evicted.contains(&(at / self.spec.unit))
     }
@@ -121,7 +121,7 @@ impl Pool {
         self.evicted.len() as u64 * self.spec.unit
     }
 
-    /// Notes that a unit was read.
+    /// Records that a unit was read.
     pub(crate) fn read(&mut self, at: u64) {
         let unit = at / self.spec.unit;
         if self.spec.rule == PoolRule::Lru && (self.ticks.contains_key(&unit) || self.is_owners(at)) {
@@ -139,7 +139,7 @@ impl Pool {
         self.order.insert(self.tick, unit);
     }
 
-    /// Gives memory to a sector, or does not.
+    /// Allocates memory for a sector if there is any.
     pub(crate) fn write(&mut self, at: u64, data: &Sector) -> Given {
         let unit = at / self.spec.unit;
         match self.spec.rule {
@@ -160,7 +160,7 @@ impl Pool {
             }
             PoolRule::Compressing => {
                 let cost = packed(data);
-                // What the owner had was stored as it is.
+                // The owner's data were stored without compression.
                 let before = self.costs.get(&at).copied().unwrap_or(if self.spec.is_owned(at) { SECTOR } else { 0 });
                 let used = self.used + cost as i64 - before as i64;
                 if used > ((self.spec.units - self.spec.owned) * SECTOR) as i64 && cost > before {
@@ -207,7 +207,7 @@ impl Pool {
         }
     }
 
-    /// Takes the memory of the oldest unit where there are more units than memory.
+    /// Takes the memory of the oldest unit if there are more units than memory.
     fn evict_for(&mut self, unit: u64) -> Given {
         if self.untouched + self.ticks.len() as u64 <= self.spec.units {
             return Given::Memory;

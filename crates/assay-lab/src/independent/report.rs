@@ -1,4 +1,4 @@
-//! Reports: many runs, counted.
+//! Reports over many runs.
 
 use super::campaign::{Program, Run, Scenario, run_one, size_word};
 use super::judge::{Claim, Severity};
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-/// What came of many runs. `Display` prints tables, then each violation with its seed and medium.
+/// The results of many runs. `Display` prints tables, then each violation with its seed and medium.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// For each kind of medium, how often each word was said. `None` is a program that was killed.
+    /// For each kind of medium, how often each word was the answer. `None` is a program that was killed.
     pub words: BTreeMap<String, BTreeMap<Option<Word>, u64>>,
-    /// For each kind of medium, how the sizes were.
+    /// For each kind of medium, how often sizes were exact, inside or outside.
     pub sizes: BTreeMap<String, BTreeMap<&'static str, u64>>,
     /// For each claim and severity, how many runs violate it.
     pub claims: BTreeMap<(Severity, Claim), u64>,
@@ -23,7 +23,7 @@ pub struct Report {
     pub runs: u64,
     /// Genuine verdicts about media whose loss is beyond the stated reach, or has not begun.
     pub beyond: u64,
-    /// Bytes that were moved.
+    /// Bytes that were transferred.
     pub bytes: u64,
 }
 
@@ -65,7 +65,7 @@ impl Report {
         self.words.values().filter_map(|words| words.get(&Some(Word::Undecided))).sum()
     }
 
-    /// How many runs violate a document by the letter.
+    /// How many runs violate a document to the letter.
     pub fn wrong(&self) -> usize {
         self.failed.iter().filter(|run| run.is_wrong()).count()
     }
@@ -130,7 +130,7 @@ pub fn campaign<P: Program>(
     report
 }
 
-/// Runs a program on the media of a population, each in a scenario that is drawn.
+/// Runs a program on the media of a population, each in a scenario drawn by seed.
 pub fn attack<P: Program>(
     mut factory: impl FnMut() -> P,
     population: impl Fn(u64) -> Spec,

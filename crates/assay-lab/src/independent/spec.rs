@@ -1,7 +1,7 @@
-//! Specs: a medium on paper, and media drawn by seed.
+//! Specs: descriptions of media, and media drawn by seed.
 //!
-//! Three populations: [`genuine`], [`fake`] and [`failing`]. Most media announce 1 MiB to 1 GiB, one in eight up to
-//! 4 TiB. What is drawn is within what a buyer may meet, but for the address maps, which are meant to be worse.
+//! Three populations: [`genuine`], [`fake`] and [`failing`]. Most media announce 1 MiB to 1 GiB, one in eight up to 4
+//! TiB. All parameters are such as a buyer may meet, except the address maps, which are worse on purpose.
 
 use super::caches::{Admits, CacheSpec, Policy};
 use super::card::CardSpec;
@@ -13,7 +13,7 @@ use super::numbers::{GIB, MIB, Rng, SECTOR, TIB, human, prime_up_to};
 use super::pools::{PoolRule, PoolSpec};
 use super::truths::{Reach, Truth, Word};
 
-/// A medium on paper.
+/// The description of a medium.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
     /// The seed that it was drawn from.
@@ -22,7 +22,7 @@ pub struct Spec {
     pub card: CardSpec,
     /// The bytes of a block.
     pub block: u32,
-    /// How long operations take.
+    /// Duration of operations.
     pub timing: Timing,
 }
 
@@ -41,17 +41,17 @@ impl Spec {
         Self { seed, card, block: 512, timing: Timing::SSD }
     }
 
-    /// The medium.
+    /// Builds the medium.
     pub fn build(&self) -> Medium {
         Medium::new(self.card.clone(), self.block, self.timing)
     }
 
-    /// The truth about it, as if each fault had bitten. [`super::judge`] looks at which did.
+    /// The truth about the medium as if each fault had bitten. [`super::judge`] tests which did.
     pub fn truth(&self) -> Truth {
         self.truth_with(&self.card.faults)
     }
 
-    /// The truth about it where only these faults have bitten.
+    /// The truth about the medium if only these faults have bitten.
     pub fn truth_with(&self, bitten: &[Fault]) -> Truth {
         let mut truth = self.card.map.truth(self.card.sectors, &self.card.void);
         let bitten: Vec<&Fault> = bitten.iter().filter(|f| !matches!(f, Fault::SlowFlush { .. })).collect();
@@ -103,7 +103,7 @@ impl std::fmt::Display for Spec {
     }
 }
 
-/// What is common to all: size, block, content, void, timing. Sizes are whole numbers of `unit` sectors.
+/// Parameters common to all media: size, block, content, void, timing. Sizes are whole numbers of `unit` sectors.
 struct Base {
     n: u64,
     block: u32,
@@ -160,13 +160,13 @@ impl Base {
         Spec { seed: self.seed, card, block: self.block, timing }
     }
 
-    /// A length from 1 sector to the medium's, of whole blocks.
+    /// A length of whole blocks, from 1 sector to that of the medium.
     fn length(&mut self) -> u64 {
         let grain = u64::from(self.block) / SECTOR;
         let length = match self.rng.below(8) {
             // Within a block of the announced size.
             0 => self.n - grain * self.rng.range(1, 2),
-            // Less than a twentieth lacks.
+            // Less than a twentieth is missing.
             1 => self.n - self.n / self.rng.range(20, 100),
             2 => self.n / 2,
             3 => 1 << self.rng.range(3, self.n.ilog2().into()),
@@ -186,7 +186,7 @@ impl Base {
         }
     }
 
-    /// A unit of 4 KiB to 1 MiB; the medium has at least 8 of them; the medium is cut to whole ones.
+    /// A unit of 4 KiB to 1 MiB. The medium has at least 8 units, and is cut to whole ones.
     fn unit(&mut self) -> u64 {
         let most = (self.n / 8).max(8).ilog2().min(11);
         let unit = 1 << self.rng.range(3, most.max(3).into());
@@ -203,7 +203,7 @@ impl Base {
     }
 }
 
-/// A cache. Half of them are of up to 8 MiB, and a few up to 512 MiB.
+/// A cache. Half of all caches have up to 8 MiB, and a few up to 512 MiB.
 pub fn cache(rng: &mut Rng) -> CacheSpec {
     let bytes = match rng.below(8) {
         0..4 => rng.magnitude(4096, 8 << 20),
@@ -227,7 +227,8 @@ pub fn cache(rng: &mut Rng) -> CacheSpec {
     CacheSpec { policy, bytes, back, deaf: back && rng.one_in(3), admits, keeps_reads: rng.one_in(3) }
 }
 
-/// A genuine medium: of any size and content, half of them behind a cache, some slow, with a map that is one to one.
+/// A genuine medium of any size and content, with a map that is one to one. Half of them are behind a cache, and some
+/// are slow.
 pub fn genuine(seed: u64) -> Spec {
     let mut base = Base::new(seed, 1);
     let cache = base.rng.one_in(2).then(|| cache(&mut base.rng));
@@ -236,10 +237,10 @@ pub fn genuine(seed: u64) -> Spec {
     base.spec(map, faults, cache)
 }
 
-/// How many kinds of maps the model draws.
+/// Number of kinds of maps that the model draws.
 pub const FAKE_MAPS: u64 = 46;
 
-/// A fake: any map that holds less than it announces, a third of them behind a cache, one in ten with a fault.
+/// A fake: any map that holds less than it announces. A third of them are behind a cache, and one in ten has a fault.
 pub fn fake(seed: u64) -> Spec {
     let mut base = Base::new(seed, 2);
     let which = base.rng.below(FAKE_MAPS);
@@ -257,12 +258,12 @@ pub fn fake_of(which: u64, seed: u64) -> Spec {
 }
 
 fn pool(base: &mut Base, rule: PoolRule, unit: u64) -> Map {
-    // Most pools are small enough to be used up by a probe.
+    // Most pools are small enough that a probe exhausts them.
     let units = match base.rng.one_in(4) {
         true => base.units(unit),
         false => base.units(unit).min(base.rng.magnitude(8, 8 * MIB) / unit).max(1),
     };
-    // Whole blocks, where the pool counts sectors.
+    // Whole blocks if the pool counts sectors.
     let grain = if unit == 1 { u64::from(base.block) / SECTOR } else { 1 };
     let units = units.next_multiple_of(grain);
     let owned = if base.rng.one_in(2) { base.rng.range(0, units / grain) * grain } else { 0 };
@@ -322,7 +323,7 @@ fn fake_map(base: &mut Base, which: u64) -> Map {
         34..37 => {
             let page = [PageAt::First, PageAt::Last, PageAt::Spare][which as usize - 34];
             let unit = if base.n >= 16 * 2048 { base.rng.pick(&[8, 32, 2048]) } else { 8 };
-            // More than one page lacks, or the spare page would make up for it.
+            // More than one page must be missing, since the spare page would make up for one.
             let real = base.length().clamp(unit, base.n - 2 * unit);
             Map::OnePage { real: real / unit * unit, page, unit }
         }
@@ -338,7 +339,7 @@ fn fake_map(base: &mut Base, which: u64) -> Map {
     }
 }
 
-/// Laps in another order, or of another length.
+/// Maps with laps in another order or of another length.
 fn lapped(base: &mut Base, which: u64) -> Map {
     let grain = u64::from(base.block) / SECTOR;
     match which {
@@ -371,7 +372,7 @@ fn lapped(base: &mut Base, which: u64) -> Map {
     }
 }
 
-/// Maps that are the same for whole blocks, and those that differ for reading and writing.
+/// Maps that treat whole blocks alike, and maps that differ for reading and writing.
 fn blockwise(base: &mut Base, which: u64) -> Map {
     match which {
         25 => {
@@ -405,7 +406,7 @@ fn blockwise(base: &mut Base, which: u64) -> Map {
     }
 }
 
-/// Memory that is given out.
+/// Maps that allocate memory on demand.
 fn pooled(base: &mut Base, which: u64) -> Map {
     match which {
         41 => {
@@ -426,7 +427,7 @@ fn pooled(base: &mut Base, which: u64) -> Map {
             pool(base, rule, 1)
         }
         _ => {
-            // It turns within one pass over all of it.
+            // It turns within one pass over the whole medium.
             let real = base.length();
             let units = base.rng.magnitude(1, ((base.n - real) / 2).clamp(1, 64 * MIB));
             Map::Pool(PoolSpec { rule: PoolRule::Turning { real }, unit: 1, units, owned: 0 })
@@ -446,10 +447,10 @@ pub fn failing(seed: u64) -> Spec {
     base.spec(map, faults, cache)
 }
 
-/// How many kinds of faults [`failing_of`] knows.
+/// Number of kinds of faults that [`failing_of`] knows.
 pub const FAULTS: u64 = 31;
 
-/// A medium with the `which`-th fault alone.
+/// A medium with only the `which`-th fault.
 pub fn failing_of(which: u64, seed: u64) -> Spec {
     let mut base = Base::new(seed, 5);
     let fault = fault_of(&mut base, which % FAULTS);

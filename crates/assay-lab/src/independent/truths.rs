@@ -1,21 +1,22 @@
-//! Truths: what each map really holds, and which words about it are right.
+//! Truths: the real content of each map, and the right words about it.
 //!
-//! The truth follows from the parameters alone. `tests/truths.rs` compares it with what a small medium does when every
-//! address is written and read.
+//! The truth follows from the parameters alone. `tests/truths.rs` compares it with a small medium where every address
+//! is written and read.
 //!
-//! Choices, where the documents are silent or leave two ways:
+//! Choices where the documents are silent or can be read in two ways:
 //!
 //! - *Real size* is how many sectors hold different data at once. A window behind a protected part may be counted or
 //!   not (`verify.md` says so); an owner expects the same of two windows.
-//! - The documents do not say what a permutation of addresses is that is the same for reading and writing. No host can
+//! - The documents do not classify a permutation of addresses that is the same for reading and writing. No host can
 //!   see it, so a medium with exchanged lines is genuine.
 //! - "A part that loses all that is sent there, with good parts beside it, is a fake's or a failing address line's":
 //!   so a missing bank, missing blocks and scattered ones may be called fake or damaged. Both ends, the middle and the
-//!   tail have rows in the catalogue that say fake, and the campaign's table counts one called damaged as wrong: so
-//!   does this model, but as arguable.
-//! - Memory that is used up and lacks a twentieth or more "has to be called a fake". Where the newest data are kept, or
-//!   all beyond is lost at once, the documents are silent: damaged can be argued for.
-//! - A loss of less than a twentieth may be called damage where memory is used up. The documents do not say so of
+//!   tail have rows in the catalogue that say fake, and the campaign's table counts damaged as wrong for them. This model
+//!   does so, too, but as arguable.
+//! - Memory that is exhausted and lacks a twentieth or more "has to be called a fake". Where the newest data are kept, or
+//!   everything beyond is lost at once, the documents are silent: damaged is arguable.
+//! - A loss of less than a twentieth may be called damage where memory is exhausted. The documents do not say so of
+//!   other maps, but count limbos and wrap-arounds that are called damaged as right: damaged is right for those here.
 //!   other maps, but count limbos and wrap-arounds that are called damaged as right: damaged is right for those here.
 
 use super::content::Void;
@@ -26,13 +27,13 @@ use super::pools::PoolRule;
 /// The words of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Word {
-    /// Every place tested holds.
+    /// Every tested place holds data.
     Genuine,
-    /// It announces more than it holds.
+    /// The medium announces more than it holds.
     Fake,
     /// Wrong bits, errors in places, data that do not last or land elsewhere.
     Damaged,
-    /// It failed while it was tested.
+    /// The medium failed during the test.
     Failed,
     /// Interrupted before anything was found.
     Undecided,
@@ -40,74 +41,74 @@ pub enum Word {
     Refused,
 }
 
-/// How a fake loses what is written beyond.
+/// How a fake loses writes beyond its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It drops it.
+    /// Writes are dropped.
     Limbo,
-    /// It starts again.
+    /// Addresses wrap around.
     WrapAround,
-    /// It starts again, and drops a part of each lap.
+    /// Addresses wrap around, and a part of each lap is dropped.
     Chain,
     /// Not known.
     Unknown,
 }
 
-/// What a medium really holds, in bytes.
+/// The real size of a medium, in bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Size {
-    /// Any of these may be said to be exact.
+    /// Each of these may be stated as exact.
     Exact(Vec<u64>),
-    /// It lies between, both included.
+    /// The size lies between these, both included.
     Within(u64, u64),
-    /// The term makes no sense of it.
+    /// The medium has no size in this sense.
     None,
 }
 
-/// Whether the owner's data can be put back.
+/// Whether the owner's data can be restored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Keeps {
-    /// A careful program can put back everything.
+    /// A careful program can restore everything.
     All,
-    /// What is read was saved from other cells: nothing can be put back by address, but the journal must be kept.
+    /// The saved data came from other cells: nothing can be restored by address, but the journal must be kept.
     JournalOnly,
-    /// Any write takes memory from data of the owner elsewhere.
+    /// Each write takes memory from the owner's data elsewhere.
     NotEvicted,
 }
 
 /// Whether a loss is within the reach that the documents state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reach {
-    /// 2 % of the places or more are lost, or some at an end.
+    /// At least 2 % of the places are lost, or some at an end.
     Stated,
-    /// By the letter of the documents, but no sample of reasonable size is sure to see it.
+    /// Within the documents to the letter, but no sample of reasonable size is sure to find it.
     Letter,
-    /// Only once the memory is used up, or the behaviour has begun: the medium counts the losses.
+    /// Only after the memory is exhausted, or the behaviour has begun: the medium counts the losses.
     Evidence,
-    /// The documents say that it is not seen.
+    /// The documents say that it is not found.
     Beyond,
 }
 
 /// The truth about a map, or about a medium.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Truth {
-    /// For tables.
+    /// Name for tables.
     pub name: String,
     /// Verdicts that are right.
     pub right: Vec<Word>,
-    /// Verdicts that can be argued for.
+    /// Verdicts that are arguable.
     pub arguable: Vec<Word>,
     /// The real size.
     pub size: Size,
-    /// The kind, where there is one word for it.
+    /// The kind, if there is one word for it.
     pub kind: Option<Kind>,
-    /// Bytes that are announced and not there.
+    /// Bytes that are announced and missing.
     pub lost: u64,
-    /// Whether the first or the last sector has no cell of its own.
+    /// Whether the first or the last sector lacks its own cell.
     pub at_end: bool,
     /// Whether the loss is within the stated reach.
     pub reach: Reach,
-    /// Whether the owner's data can be put back.
+    /// Whether the owner's data can be restored.
     pub keeps: Keeps,
 }
 
@@ -115,7 +116,7 @@ pub struct Truth {
 const LARGE: u64 = 768 << 21;
 
 impl Truth {
-    /// What the rule of a pool changes.
+    /// Changes the truth by the rule of a pool.
     fn of_pool(&mut self, rule: &PoolRule) {
         self.reach = Reach::Evidence;
         match rule {
@@ -181,7 +182,7 @@ impl Map {
                 truth.right.push(Word::Damaged);
                 truth.reach = Reach::Letter;
             }
-            // What reads differently each time may be taken for damage.
+            // Data that read differently each time may be taken for damage.
             BySize { .. } | ByParity { .. } => truth.arguable = vec![Word::Damaged, Word::Failed],
             LinesCrossed { .. } => {
                 truth.right = vec![Word::Damaged, Word::Failed];
@@ -212,9 +213,9 @@ impl Map {
         truth
     }
 
-    /// What the documents list as not seen: an end of less than 2 % that leads to places elsewhere, which no sample needs to
-    /// meet. On a device of more than 768 GiB single reads cover one half: then laps that are turned, a second window, and units that
-    /// take turns.
+    /// Whether the loss is one that the documents list as not found. One is an end of less than 2 % that leads to other
+    /// places, which no sample needs to meet. On a device of more than 768 GiB single reads cover one half; there the
+    /// documents also list rotated laps, a second window, and alternating units.
     fn is_hidden_by_its_order(&self, n: u64, lost: u64) -> bool {
         match *self {
             Map::WrapOffset { .. } => lost * 50 < n,
@@ -224,7 +225,7 @@ impl Map {
         }
     }
 
-    /// What may be said instead of the real size, where a window or a page is not counted.
+    /// The sizes that may be stated instead of the real size, where a window or a page is not counted.
     fn without_windows(&self, n: u64) -> Vec<u64> {
         match *self {
             Map::Window { protected, .. } => vec![protected],
@@ -238,7 +239,7 @@ impl Map {
         }
     }
 
-    /// Whether what is written to an address without a cell is dropped, and reads as a void.
+    /// Whether writes to an address without a cell are dropped, and reads return a void.
     fn drops(&self) -> bool {
         use Map::*;
         matches!(
@@ -261,7 +262,7 @@ impl Map {
         )
     }
 
-    /// Whether the first or the last address loses what is written to it, or shares its cell.
+    /// Whether the first or the last address loses its data or shares its cell.
     fn loses_an_end(&self, n: u64) -> bool {
         use Map::*;
         match *self {
@@ -347,11 +348,11 @@ impl Map {
     }
 }
 
-/// Sectors that hold different data at once.
+/// The number of sectors that hold different data at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Held {
-    /// So many.
+    /// Exactly this number.
     Exactly(u64),
-    /// It was not counted, but lies between.
+    /// Between these numbers: it was not counted.
     Between(u64, u64),
 }

@@ -1,4 +1,4 @@
-//! From an address to the memory: address lines that fail, then the layout.
+//! From an address to the memory: faulty address lines first, then the layout.
 
 use std::iter::once;
 use std::ops::Range;
@@ -7,12 +7,12 @@ use assay_core::verification::SECTOR_BYTES;
 
 use super::layout::{Layout, Place, Run};
 
-/// Operations that a fault concerns.
+/// Operations that a fault affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operations {
-    /// Reads alone.
+    /// Only reads.
     Reads,
-    /// Writes alone.
+    /// Only writes.
     Writes,
     /// Both.
     Both,
@@ -35,13 +35,13 @@ pub(super) enum Direction {
     Write,
 }
 
-/// Operations that land elsewhere than they were sent to.
+/// Operations that land at another address than the requested one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misaddress {
-    /// From `from_bytes` on, operations land `by_sectors` higher, or lower where it is negative;
-    /// outside of the announced addresses they are dropped.
+    /// From `from_bytes` on, operations land `by_sectors` higher, or lower if it is negative. Outside of the announced
+    /// addresses they are dropped.
     Shift {
-        /// First byte address that is concerned.
+        /// First affected byte address.
         from_bytes: u64,
         /// Distance in sectors of 512 bytes.
         by_sectors: i64,
@@ -50,16 +50,16 @@ pub enum Misaddress {
     },
     /// One bit of the sector number is wrong in a range.
     Line {
-        /// Which bit, counted from the lowest one of the number of a 512-byte sector.
+        /// The bit, counted from the lowest one of the number of a 512-byte sector.
         bit: u32,
         /// The fault.
         fault: LineFault,
-        /// Byte addresses that are concerned.
+        /// Affected byte addresses.
         range: Range<u64>,
         /// Which operations.
         on: Operations,
     },
-    /// Addresses start again after so many bytes, for reads or for writes alone.
+    /// Addresses wrap around after `period_bytes`, for reads only or for writes only.
     Wrap {
         /// The period.
         period_bytes: u64,
@@ -68,18 +68,18 @@ pub enum Misaddress {
     },
 }
 
-/// What becomes of an address line.
+/// The fault of an address line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineFault {
-    /// It is always 0: two addresses are one cell.
+    /// It is always 0: two addresses share a cell.
     Ignored,
     /// It is inverted: pairs of addresses are exchanged.
     Inverted,
 }
 
 impl Misaddress {
-    /// Where an operation on `sector` of `announced` sectors lands (`None`: nowhere), and for how
-    /// many sectors that goes on.
+    /// Where an operation on `sector` of `announced` sectors lands (`None`: nowhere), and for how many sectors this
+    /// holds.
     fn locate(&self, sector: u64, direction: Direction, announced: u64) -> (Option<u64>, u64) {
         match self {
             Self::Shift { from_bytes, by_sectors, on } => {
@@ -122,7 +122,7 @@ impl Misaddress {
         }
     }
 
-    /// Sectors that may land on `sector`, among others.
+    /// Sectors that may land on `sector`, perhaps with others.
     fn candidates(&self, sector: u64) -> [Option<u64>; 2] {
         match self {
             Self::Shift { by_sectors, .. } => [Some(sector), sector.checked_add_signed(-by_sectors)],
@@ -131,8 +131,8 @@ impl Misaddress {
         }
     }
 
-    /// Whether every address still has a place of its own, the same for reading and writing, so
-    /// that no read can show it.
+    /// Whether every address still has its own place, the same for reading and writing, so that no read can show the
+    /// fault.
     pub(super) fn is_harmless(&self, announced_bytes: u64) -> bool {
         match self {
             Self::Shift { from_bytes, by_sectors, .. } => *by_sectors == 0 || *from_bytes >= announced_bytes,
@@ -146,10 +146,10 @@ impl Misaddress {
         }
     }
 
-    /// Whether a part of the addresses loses what is sent there, and no data are found where they were not sent:
-    /// every operation that is concerned lands outside of the announced addresses, or every reading there or at one
-    /// and the same distance in a part that keeps its own data. A fake whose addresses have no memory there does
-    /// exactly the same, so that nobody can tell it from this.
+    /// Whether a part of the addresses loses its writes, and no data are found where they were not sent. Then every
+    /// affected operation lands outside of the announced addresses, or every read lands there or at one constant
+    /// distance in a part that keeps its own data. A fake whose addresses have no memory there does exactly the same,
+    /// so no test can tell them apart.
     pub(super) fn is_a_hole(&self, announced_bytes: u64) -> bool {
         let Self::Line { bit, fault: LineFault::Inverted, range, on } = self else { return false };
         let line = SECTOR_BYTES << bit;
@@ -167,15 +167,15 @@ impl Misaddress {
         !(lower && higher.any(|there| there < announced_bytes))
     }
 
-    /// Byte addresses at which reads show it.
+    /// Byte addresses at which reads show the fault.
     pub(super) fn concerned(&self, announced_bytes: u64) -> Vec<Range<u64>> {
         match self {
             Self::Shift { from_bytes, by_sectors, on: Operations::Both } => {
                 let distance = by_sectors.unsigned_abs() * SECTOR_BYTES;
                 vec![match by_sectors {
-                    // What lies behind the end has no place.
+                    // The sectors behind the end have no place.
                     1.. => announced_bytes.saturating_sub(distance).max(*from_bytes)..announced_bytes,
-                    // What lies below has a place twice.
+                    // The sectors below have two places.
                     _ => from_bytes.saturating_sub(distance)..(from_bytes + distance).min(announced_bytes),
                 }]
             }
@@ -193,7 +193,7 @@ impl Misaddress {
     pub(super) fn check(&self) -> Result<(), &'static str> {
         match self {
             Self::Shift { by_sectors, .. } if *by_sectors == i64::MIN => Err("a shift is more than i64::MIN sectors"),
-            // Sector numbers have fewer bits than 56, since byte addresses have 64.
+            // Sector numbers have fewer than 56 bits, since byte addresses have 64.
             Self::Line { bit, .. } if *bit > 54 => Err("an address line is at most bit 54"),
             Self::Wrap { period_bytes, .. } if *period_bytes == 0 || !period_bytes.is_multiple_of(SECTOR_BYTES) => {
                 Err("a period is whole sectors")
@@ -203,7 +203,7 @@ impl Misaddress {
     }
 }
 
-/// Addresses with the line at 0 of which either they or the partner, `half` behind, lie in `range`, and not both.
+/// Addresses with the line at 0 where exactly one of the address and its partner, `half` behind, lies in `range`.
 fn unpaired(range: &Range<u64>, half: u64) -> Vec<Range<u64>> {
     let mut alone = Vec::new();
     let mut blocks = [range.start, range.end].map(|edge| edge / (2 * half) * (2 * half)).to_vec();
@@ -223,7 +223,7 @@ fn unpaired(range: &Range<u64>, half: u64) -> Vec<Range<u64>> {
     alone
 }
 
-/// From address to memory.
+/// Maps addresses to the memory.
 #[derive(Debug, Clone)]
 pub(super) struct AddressMap {
     announced_sectors: u64,
@@ -240,7 +240,7 @@ impl AddressMap {
         &self.layout
     }
 
-    /// What an operation on `sector` meets, for at most `most` sectors.
+    /// The place of an operation on `sector`, for at most `most` sectors.
     pub(super) fn locate(&self, sector: u64, direction: Direction, most: u64) -> Run {
         let (there, aligned) = match &self.misaddress {
             None => (Some(sector), most),
@@ -253,7 +253,7 @@ impl AddressMap {
         Run { place, sectors: sectors.min(aligned).min(most) }
     }
 
-    /// One of the addresses that read `cell`; `None` where no address does.
+    /// One of the addresses that read `cell`; `None` if no address does.
     pub(super) fn reader_of(&self, cell: u64) -> Option<u64> {
         let candidates = self.misaddress.as_ref().map_or([Some(cell), None], |wrong| wrong.candidates(cell));
         candidates.into_iter().flatten().find(|sector| {
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(reads.reader_of(start), Some(start + 16));
     }
 
-    /// What is stated is what the map shows, address by address.
+    /// The stated addresses are those that the map shows, address by address.
     #[test]
     fn reads_show_a_fault_of_both_directions_at_the_addresses_concerned() {
         let shift = |from_bytes, by_sectors| Misaddress::Shift { from_bytes, by_sectors, on: Operations::Both };
@@ -352,7 +352,7 @@ mod tests {
             let range = start * MIB..end * MIB;
             Misaddress::Line { bit, fault: LineFault::Inverted, range, on }
         };
-        // 4 MiB are bit 13; the partner of 5 MiB is at 1 MiB, that of 2 MiB behind the end of 6 MiB.
+        // 4 MiB is bit 13. The partner of 5 MiB is at 1 MiB, that of 2 MiB lies behind the end of 6 MiB.
         let writes = |start, end, bit| line(start, end, bit, Operations::Writes);
         assert!(!writes(5, 6, 13).is_a_hole(8 * MIB), "data are found at 1 MiB");
         assert!(writes(5, 6, 14).is_a_hole(8 * MIB) && writes(2, 3, 13).is_a_hole(6 * MIB));
@@ -370,7 +370,7 @@ mod tests {
     fn runs_end_where_the_fault_begins_and_ends() {
         let shift = map(Misaddress::Shift { from_bytes: MIB, by_sectors: -4096, on: Operations::Reads });
         assert_eq!(shift.locate(0, Direction::Read, u64::MAX).sectors, 2048);
-        // Below the first address there is nothing.
+        // Below the first address there is no memory.
         assert_eq!(shift.locate(2048, Direction::Read, u64::MAX), Run { place: Place::Dropped, sectors: 2048 });
         assert_eq!(shift.locate(4096, Direction::Read, 7), Run { place: Place::Cell(0), sectors: 7 });
     }

@@ -1,4 +1,4 @@
-//! Named media: those that checks were seen to judge wrongly. 1 GiB is announced unless said.
+//! Named media: those that checks were seen to judge wrongly. They announce 1 GiB unless stated otherwise.
 
 use super::address::{Misaddress, Operations};
 use super::cache::{Cache, Eviction};
@@ -18,7 +18,7 @@ const GIB: u64 = 1 << 30;
 /// A medium with a name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named {
-    /// Its name, for people.
+    /// Its name, for messages.
     pub name: &'static str,
     /// The medium.
     pub spec: MediumSpec,
@@ -94,7 +94,7 @@ pub fn devices() -> Vec<Named> {
     ]
 }
 
-/// Media to make a file system on and to test through it.
+/// Media to test through a file system on them.
 #[must_use]
 pub fn mounted() -> Vec<(Named, FileSystem)> {
     let limbo = |announced, real, cache| MediumSpec::limbo(announced, real).with_cache(Cache::of(cache));
@@ -111,7 +111,7 @@ pub fn mounted() -> Vec<(Named, FileSystem)> {
             MediumSpec { pool, ..MediumSpec::genuine(600 * MIB).blank() },
             FileSystem::Ext4,
         ),
-        // The test chooses from when on writes are dropped.
+        // The test chooses when writes begin to be dropped.
         row("genuine, 600 MiB", MediumSpec::genuine(600 * MIB), FileSystem::Ext4),
     ]
 }

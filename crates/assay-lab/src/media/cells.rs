@@ -1,4 +1,4 @@
-//! Memory cells, sparse: only what was written takes memory.
+//! Memory cells, sparse: only written data take memory.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,20 +7,20 @@ use foldhash::fast::FixedState;
 
 use super::content::{Content, SECTOR};
 
-/// Sectors of a page, the unit in which memory is taken.
+/// Sectors of a page, the unit of allocation.
 pub(super) const PAGE_SECTORS: u64 = 8;
-/// Bytes of it.
+/// Bytes of a page.
 pub(super) const PAGE: usize = PAGE_SECTORS as usize * SECTOR;
-/// Pages are allocated so many at a time.
+/// Pages in a chunk: memory is allocated in chunks.
 const CHUNK: usize = 256;
-/// Chunks that a thread keeps for the next medium: 256 MiB.
+/// Chunks that a thread keeps for its next medium: 256 MiB.
 const KEPT: usize = 256;
 
-/// Content of all cells. What was never written holds what was there before.
+/// Content of all cells. Cells that were never written hold the initial content.
 #[derive(Debug, Clone)]
 pub(super) struct Cells {
     before: Content,
-    /// From the number of a page to its place in the chunks.
+    /// Maps the number of a page to its place in the chunks.
     index: HashMap<u64, u32, FixedState>,
     chunks: Vec<Chunk>,
 }
@@ -70,7 +70,7 @@ impl Cells {
         &self.chunks[place / CHUNK].0[place % CHUNK * PAGE..][..PAGE]
     }
 
-    /// The content of a page, to change it; where `overwritten`, its old content is not needed.
+    /// The content of a page, for changes; if `overwritten`, its old content is not needed.
     fn page_mut(&mut self, page: u64, overwritten: bool) -> &mut [u8] {
         let new = self.index.len() as u32;
         let place = *self.index.entry(page).or_insert(new);
@@ -86,8 +86,8 @@ impl Cells {
     }
 }
 
-/// Memory of many pages, of undefined content. It is reused by the next medium of the thread: in a
-/// campaign of thousands, page faults would take most of the time otherwise.
+/// Memory of many pages, with undefined content. The next medium of the thread reuses it. Otherwise page faults would
+/// take most of the time of a campaign with thousands of media.
 #[derive(Debug)]
 struct Chunk(Box<[u8]>);
 
@@ -135,7 +135,7 @@ pub(super) struct Piece {
     pub(super) to: usize,
 }
 
-/// The pages that `bytes` from `sector` on touch.
+/// The pages that an operation of `bytes` from `sector` on touches.
 pub(super) fn pieces(sector: u64, bytes: usize) -> impl Iterator<Item = Piece> {
     pieces_of(PAGE_SECTORS, sector, bytes)
 }

@@ -3,21 +3,21 @@
 use assay_core::verification::SECTOR_BYTES;
 use assay_engine::mix;
 
-/// What the owner, the factory or an earlier test left.
+/// The content left by the owner, the factory or an earlier test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
     /// Content that differs from sector to sector and cannot be compressed.
     Noise,
-    /// Zeros: a new medium, or a discarded one.
+    /// Zeros: a new or a discarded medium.
     Zeros,
-    /// 0xFF: flash as it is erased.
+    /// 0xFF: erased flash.
     Ones,
-    /// Blocks of another probe: salt, own place, generation, noise. One in eight says another place
-    /// than its own, as an interrupted probe leaves them where two addresses are one cell.
+    /// Blocks of another probe: salt, own place, generation, noise. One in eight states another place than its own, as
+    /// an interrupted probe leaves them where two addresses share a cell.
     Stamps,
     /// The published sequence of f3 and H2testw over the whole medium.
     Sequence,
-    /// One of all these for each MiB.
+    /// One of all these patterns for each MiB.
     Mixture,
 }
 
@@ -26,7 +26,7 @@ pub enum Pattern {
 pub struct InitialContent {
     /// Content of the used part.
     pub pattern: Pattern,
-    /// So many bytes from the start are used, in whole sectors.
+    /// Length of the used part from the start, in bytes: whole sectors.
     pub used_bytes: u64,
 }
 
@@ -55,7 +55,7 @@ impl Content {
         Self { before, used_sectors: before.used_bytes / SECTOR_BYTES, seed: mix(seed) }
     }
 
-    /// Fills whole sectors with what stood from `sector` on.
+    /// Fills whole sectors with the initial content from `sector` on.
     pub(super) fn fill(&self, sector: u64, into: &mut [u8]) {
         for (sector, part) in (sector..).zip(into.chunks_exact_mut(SECTOR)) {
             match self.pattern_at(sector) {
@@ -84,13 +84,13 @@ impl Content {
         }
     }
 
-    /// Bytes that are used, of a medium of `total`.
+    /// Used bytes of a medium of `total` bytes.
     pub(super) fn used_bytes(&self, total: u64) -> u64 {
         self.before.used_bytes.min(total)
     }
 
-    /// Bytes of the used part that a controller which compresses has to store: constant content
-    /// and the published sequence cost nothing. `total` is the announced size.
+    /// Bytes of the used part that a compressing controller has to store: constant content and the published sequence
+    /// cost nothing. `total` is the announced size.
     pub(super) fn incompressible_bytes(&self, total: u64) -> u64 {
         let used = self.used_bytes(total);
         let costs = |pattern| matches!(pattern, Pattern::Noise | Pattern::Stamps | Pattern::Mixture);
@@ -114,18 +114,18 @@ impl Content {
     }
 }
 
-/// Fills a sector with content that depends on `key` alone; no two words are equal.
+/// Fills a sector with content that depends only on `key`; no two words are equal.
 pub(super) fn noise(key: u64, into: &mut [u8]) {
     let base = mix(key);
     for (index, place) in (0u64..).zip(into.chunks_exact_mut(8)) {
-        // Without a dependency from word to word, so that the compiler vectorises it.
+        // No word depends on the one before, so the compiler can vectorise the loop.
         let word = base.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         place.copy_from_slice(&(word ^ (word >> 29)).to_le_bytes());
     }
 }
 
-/// Words of the sequence that f3 and H2testw fill files with: the first of a sector is its byte
-/// offset, each further one is made of the one before (f3's documentation, "Data format").
+/// The next word of the sequence that f3 and H2testw fill files with. The first word of a sector is its byte offset,
+/// and each further one is computed from the one before (f3's documentation, "Data format").
 pub(super) fn next_of_sequence(word: u64) -> u64 {
     word.wrapping_mul(4_294_967_311).wrapping_add(17)
 }

@@ -1,4 +1,4 @@
-//! Data that are lost after a time.
+//! Data loss after a time.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,22 +8,22 @@ use foldhash::fast::FixedState;
 
 use super::cells::PAGE_SECTORS;
 
-/// Cells that lose what is written to them. Counted for pages of 4 KiB; a page is as new when
-/// any part of it is written.
+/// Cells that lose their data after a time. Their age is counted for pages of 4 KiB; a write to any part of a page
+/// resets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decay {
-    /// How long they hold data.
+    /// How long the cells hold data.
     pub retention: Retention,
-    /// Byte addresses of the memory that are concerned.
+    /// Affected byte addresses of the memory.
     pub range: Range<u64>,
 }
 
 /// How long cells hold data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {
-    /// For so many read operations (read disturb).
+    /// For this many read operations (read disturb).
     Reads(u32),
-    /// Until so many further bytes were written anywhere; what was there before stays.
+    /// Until this many further bytes were written anywhere; initial content stays.
     WrittenBytes(u64),
 }
 
@@ -31,7 +31,7 @@ pub enum Retention {
 #[derive(Debug, Clone, Copy, Default)]
 struct Age {
     reads: u32,
-    /// Bytes that had been written when it was written; `None`: never.
+    /// Bytes written to the medium before the last write of the page; `None`: never written.
     written_at: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ impl Decaying {
         }
     }
 
-    /// Counts a reading of `page`.
+    /// Counts a read of `page`.
     pub(super) fn read(&mut self, page: u64) {
         if self.concerns(page) {
             let age = self.ages.entry(page).or_default();

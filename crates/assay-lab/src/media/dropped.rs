@@ -1,4 +1,4 @@
-//! What is read where writes are dropped.
+//! The data read where writes are dropped.
 
 use assay_core::verification::SECTOR_BYTES;
 use assay_engine::mix;
@@ -7,22 +7,22 @@ use super::cells::{PAGE, PAGE_SECTORS};
 use super::content::{SECTOR, noise};
 use crate::dice::Dice;
 
-/// What places that drop writes read as.
+/// The data read at places that drop writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DroppedRead {
     /// Zeros.
     Zeros,
     /// 0xFF.
     Ones,
-    /// Something else at each reading.
+    /// Different data at each read.
     Random,
-    /// Noise that depends on the address alone.
+    /// Noise that depends only on the address.
     Noise,
-    /// What stood there before anything was written.
+    /// The initial content.
     Stale,
-    /// What is left in the controller's buffer: the last data that crossed the bus.
+    /// The content of the controller's buffer: the last data transferred over the bus.
     LastOnBus,
-    /// The content of a place that holds data: reads start again where writes are dropped.
+    /// The content of a place that holds data: reads wrap around where writes are dropped.
     Elsewhere,
 }
 
@@ -35,7 +35,7 @@ impl Bus {
         Self(Box::new([0; PAGE]))
     }
 
-    /// Data from `sector` on are transferred.
+    /// Records a transfer of data from `sector` on.
     pub(super) fn carry(&mut self, sector: u64, data: &[u8]) {
         let skipped = data.len().saturating_sub(PAGE) / SECTOR;
         for (at, part) in (sector + skipped as u64..).zip(data[skipped * SECTOR..].chunks_exact(SECTOR)) {
@@ -44,14 +44,14 @@ impl Bus {
         }
     }
 
-    /// What the buffer holds at the place of `sector`.
+    /// The content of the buffer at the place of `sector`.
     fn left(&self, sector: u64) -> &[u8] {
         let place = (sector % PAGE_SECTORS) as usize * SECTOR;
         &self.0[place..place + SECTOR]
     }
 }
 
-/// What fills reads of places without memory.
+/// The source of the data read at places without memory.
 #[derive(Debug, Clone)]
 pub(super) struct Filler {
     pub(super) dropped: DroppedRead,
@@ -64,7 +64,7 @@ impl Filler {
         Self { dropped, seed: mix(seed), dice: Dice::new(seed) }
     }
 
-    /// Fills with what neither depends on the memory nor changes; false where it would.
+    /// Fills `into` if the data neither depend on the memory nor change; else returns false.
     pub(super) fn constant(&self, sector: u64, into: &mut [u8]) -> bool {
         match self.dropped {
             DroppedRead::Zeros => into.fill(0),
@@ -79,14 +79,14 @@ impl Filler {
         true
     }
 
-    /// Fills with something else at each call.
+    /// Fills `into` with different data at each call.
     pub(super) fn random(&mut self, into: &mut [u8]) {
         for part in into.chunks_exact_mut(SECTOR) {
             noise(self.dice.below(u64::MAX), part);
         }
     }
 
-    /// Fills with what the bus carried last.
+    /// Fills `into` with the last data transferred over the bus.
     pub(super) fn from_bus(bus: &Bus, sector: u64, into: &mut [u8]) {
         for (sector, part) in (sector..).zip(into.chunks_exact_mut(SECTOR)) {
             part.copy_from_slice(bus.left(sector));

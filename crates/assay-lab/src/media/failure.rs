@@ -1,4 +1,4 @@
-//! Failures on the way.
+//! Failures during operation.
 
 use std::ops::Range;
 
@@ -7,65 +7,65 @@ use assay_verify::probe::Fault;
 
 use super::address::Direction;
 
-/// A failure, and what brings it about.
+/// A failure and its trigger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailurePlan {
-    /// What brings it about.
+    /// The trigger.
     pub trigger: Trigger,
-    /// What happens from then on.
+    /// The behaviour from then on.
     pub failure: Failure,
 }
 
-/// What brings a failure about.
+/// The trigger of a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trigger {
-    /// So many bytes were written; the write that meets the end is done up to there.
+    /// This many bytes were written; the write that reaches the limit is done up to there.
     AfterWritten(u64),
-    /// So many reads and writes were done.
+    /// This many reads and writes were done.
     AfterOperations(u64),
     /// A read or write of any of these byte addresses.
     AtTouch(Range<u64>),
 }
 
-/// What happens from the failure on.
+/// The behaviour after the failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     /// Writes are refused, as by a card whose controller has no spare blocks left.
     ReadOnly,
     /// Writes fail with `EIO`.
     WriteErrors,
-    /// Everything fails with `EIO`.
+    /// All operations fail with `EIO`.
     AllErrors,
     /// Writes succeed and change nothing.
     DropsWrites,
-    /// Nothing is answered.
+    /// No operation is answered.
     Hangs(Hang),
-    /// It is no longer there.
+    /// The device is gone.
     Gone,
-    /// It has only so many bytes left; beyond are errors.
+    /// The device shrinks to this many bytes; operations beyond fail.
     Shrinks(u64),
 }
 
-/// How a hang looks to the caller.
+/// How the caller sees a hang.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hang {
-    /// The call returns, with its answer, when the medium's [`super::Gate`] is opened; then the hang is over.
+    /// The call returns with its answer when the medium's [`super::Gate`] is opened; then the hang is over.
     Blocks,
-    /// Each call returns an error at once, and takes so many nanoseconds on the medium's clock: the
-    /// timeout of the kernel.
+    /// Each call returns an error at once, and takes this many nanoseconds on the medium's clock: the timeout of the
+    /// kernel.
     TimesOut(u64),
 }
 
-/// What becomes of a read or write.
+/// The outcome of a read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
     Admitted,
-    /// So many of its bytes are done, then it has to be admitted again.
+    /// This many of its bytes are done, then the rest has to be admitted again.
     Partly(usize),
     Refused(Fault),
-    /// It waits at the gate and is admitted then.
+    /// It waits at the gate, and is then admitted.
     Waits,
-    /// It takes so long and then fails.
+    /// It takes this many nanoseconds and then fails.
     TimesOut(u64),
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Health {
     state: Option<Failure>,
     /// Whether it ever failed; a hang may be over.
     failed: bool,
-    /// Whether an operation was not done because of it.
+    /// Whether an operation was refused because of the failure.
     refused: bool,
     operations: u64,
     written_bytes: u64,
@@ -99,7 +99,7 @@ impl Health {
         }
     }
 
-    /// What it has failed by.
+    /// The present failure.
     pub(super) fn state(&self) -> Option<Failure> {
         self.state
     }
@@ -113,7 +113,7 @@ impl Health {
         self.refused
     }
 
-    /// Decides on an operation; what is admitted is counted.
+    /// Decides on an operation, and counts it if it is admitted.
     pub(super) fn admit(&mut self, direction: Direction, offset: u64, length: usize) -> Admission {
         let end = offset + length as u64;
         let left = match &self.plan {

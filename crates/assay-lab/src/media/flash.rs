@@ -1,4 +1,4 @@
-//! Everything below the caches: from addresses to cells, and what goes wrong on the way.
+//! Everything below the caches: from addresses to cells, with the faults in between.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -27,9 +27,9 @@ pub(super) struct Flash {
     decaying: Option<Decaying>,
     pooled: Option<Pooled>,
     bus: Bus,
-    /// Whether writes no longer change anything.
+    /// Whether writes have no effect any more.
     pub(super) drops_writes: bool,
-    /// Whether a write was dropped that would have changed something.
+    /// Whether a write was dropped that would have changed the content.
     lost_writes: bool,
 }
 
@@ -51,12 +51,12 @@ impl Flash {
         }
     }
 
-    /// Whether a write found no memory yet.
+    /// Whether a write ever found no memory.
     pub(super) fn is_exhausted(&self) -> bool {
         self.pooled.as_ref().is_some_and(Pooled::is_exhausted)
     }
 
-    /// Whether [`Self::drops_writes`] made a difference yet.
+    /// Whether [`Self::drops_writes`] ever made a difference.
     pub(super) fn has_lost_writes(&self) -> bool {
         self.lost_writes
     }
@@ -77,7 +77,7 @@ impl Flash {
     /// Writes whole sectors.
     ///
     /// # Errors
-    /// Where a pool is full and returns errors.
+    /// If a pool is full and returns errors.
     pub(super) fn write(&mut self, sector: u64, data: &[u8]) -> Result<(), Fault> {
         if self.drops_writes {
             return self.each_run(sector, data.len(), Direction::Write, |flash, _, place, part| {
@@ -105,7 +105,7 @@ impl Flash {
         })
     }
 
-    /// Notes what is transferred from or to the host, where that is seen again.
+    /// Records a transfer from or to the host, if reads can show it again.
     pub(super) fn carry(&mut self, sector: u64, data: &[u8]) {
         if self.filler.dropped == DroppedRead::LastOnBus {
             self.bus.carry(sector, data);
@@ -130,7 +130,7 @@ impl Flash {
         Ok(())
     }
 
-    /// Reads `cell` and what follows for the address `sector`.
+    /// Reads `cell` and the following cells for the address `sector`.
     fn read_cells(&mut self, sector: u64, cell: u64, into: &mut [u8]) {
         self.cells.read(cell, into);
         if self.decaying.is_some() {
@@ -154,19 +154,19 @@ impl Flash {
         }
         match self.filler.dropped {
             DroppedRead::Random => self.filler.random(into),
-            // All others are the same at each reading.
+            // All others are the same at each read.
             _ => Filler::from_bus(&self.bus, sector, into),
         }
     }
 
-    /// What a place without memory reads as, where that is the same at each reading; else false.
+    /// Fills `into` with the data of a place without memory if they are the same at each read; else returns false.
     fn steady_dropped(&self, sector: u64, into: &mut [u8]) -> bool {
         match self.filler.dropped {
             DroppedRead::Stale => self.cells.before().fill(sector, into),
             DroppedRead::Elsewhere => {
                 let cells = self.map.layout().cells().max(1);
                 for (sector, part) in (sector..).zip(into.chunks_exact_mut(SECTOR)) {
-                    // What was lost from a cell does not read as that cell.
+                    // Data lost from a cell must not read as that cell.
                     let cell = |nth| self.map.layout().nth_cell(nth);
                     match cell(sector % cells).filter(|cell| *cell != sector).or_else(|| cell((sector + 1) % cells)) {
                         Some(cell) => self.cells.read(cell, part),
@@ -179,8 +179,8 @@ impl Flash {
         true
     }
 
-    /// Whether the cells of a page hold something else than in `before`: most were restored, and
-    /// need no comparison by address.
+    /// Whether the cells of a page differ from those in `before`. Most were restored, and need no comparison by
+    /// address.
     fn differs(&self, before: &Self, page: u64) -> bool {
         let [mut now, mut then] = [[0; PAGE]; 2];
         self.cells.read(page * PAGE_SECTORS, &mut now);
@@ -188,8 +188,7 @@ impl Flash {
         now != then
     }
 
-    /// The content of one sector as it reads, without side effects; `None` where it is
-    /// another one at each reading.
+    /// The content of one sector as it reads, without side effects; `None` if it differs at each read.
     fn owners(&self, sector: u64) -> Option<[u8; SECTOR]> {
         let mut content = [0; SECTOR];
         let steady = match self.map.locate(sector, Direction::Read, 1).place {
@@ -207,8 +206,8 @@ impl Flash {
         steady.then_some(content)
     }
 
-    /// Sectors that read otherwise than in `before`, ascending. Everything that was
-    /// ever written is compared, at one of the addresses that read it.
+    /// Sectors that read differently than in `before`, ascending. All cells that were ever written are compared, at one
+    /// of the addresses that read them.
     pub(super) fn changed_since(&self, before: &Self) -> Vec<u64> {
         let lost = self.decaying.iter().flat_map(Decaying::lost_pages);
         let written = self.cells.pages().chain(before.cells.pages());

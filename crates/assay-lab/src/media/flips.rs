@@ -14,40 +14,40 @@ use crate::dice::Dice;
 pub struct Flips {
     /// Probability that a sector is stored with one wrong bit.
     pub per_write: f64,
-    /// Probability that a sector is read with one wrong bit, another one each time.
+    /// Probability that a sector is read with one wrong bit, a different one each time.
     pub per_read: f64,
-    /// Share of the sectors that are bad for ever, 0 to 1.
+    /// Share of the sectors that are permanently bad, 0 to 1.
     pub bad_density: f64,
-    /// What such a sector does.
+    /// The behaviour of such a sector.
     pub bad: BadCells,
     /// Stuck data lines.
     pub stuck: Option<StuckBits>,
 }
 
-/// What a sector with bad cells reads as.
+/// The data read from a sector with bad cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadCells {
     /// One byte of it is stuck at a value.
     StuckByte,
-    /// The same noise whatever was written.
+    /// The same noise, whatever was written.
     Noise,
 }
 
 /// The same bits of each sector of a range always read as 0 or as 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StuckBits {
-    /// Which byte of each sector, 0 to 511.
+    /// The byte of each sector, 0 to 511.
     pub byte: usize,
-    /// Which bits of it.
+    /// The bits of that byte.
     pub bits: u8,
     /// Whether they read as 1.
     pub high: bool,
-    /// Byte addresses of the memory that are concerned.
+    /// Affected byte addresses of the memory.
     pub range: Range<u64>,
 }
 
 impl Flips {
-    /// Every bit is right.
+    /// Without bit errors.
     #[must_use]
     pub fn none() -> Self {
         Self { per_write: 0.0, per_read: 0.0, bad_density: 0.0, bad: BadCells::StuckByte, stuck: None }
@@ -70,7 +70,7 @@ pub(super) struct Flipping {
     flips: Flips,
     seed: u64,
     dice: Dice,
-    /// Sectors until the next one that is stored wrong, and read wrong.
+    /// Sectors until the next one that is stored wrong, and until the next one that is read wrong.
     writes_left: u64,
     reads_left: u64,
 }
@@ -82,7 +82,7 @@ impl Flipping {
         Self { flips, seed: mix(seed), dice, writes_left, reads_left }
     }
 
-    /// Flips bits of what was just stored from `sector` on.
+    /// Flips bits of the data just stored from `sector` on.
     pub(super) fn stored(&mut self, cells: &mut Cells, sector: u64, sectors: u64) {
         let mut at = self.writes_left;
         while at < sectors {
@@ -93,7 +93,7 @@ impl Flipping {
         self.writes_left = at - sectors;
     }
 
-    /// Flips bits of what is being read.
+    /// Flips bits of data that are being read.
     pub(super) fn read(&mut self, into: &mut [u8]) {
         let sectors = (into.len() / SECTOR) as u64;
         let mut at = self.reads_left;
@@ -105,10 +105,10 @@ impl Flipping {
         self.reads_left = at - sectors;
     }
 
-    /// Lays bad cells over what the memory from `sector` on holds: the same at each reading.
+    /// Applies bad cells to the data read from `sector` on: the same at each read.
     pub(super) fn lay_over(&self, sector: u64, into: &mut [u8]) {
         if self.flips.bad_density > 0.0 {
-            // A density of 1 is every sector: the cast saturates.
+            // A density of 1 means every sector: the cast saturates.
             let most = (self.flips.bad_density * 2f64.powi(64)) as u64;
             for (sector, part) in (sector..).zip(into.chunks_exact_mut(SECTOR)) {
                 let drawn = mix(self.seed ^ sector);

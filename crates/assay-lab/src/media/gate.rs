@@ -1,10 +1,9 @@
-//! Holding operations back until a test releases them.
+//! A gate that holds operations until a test releases them.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Operations of a medium wait while its gate is closed. Clones are the same gate, so that a test
-/// can release another thread.
+/// Operations of a medium wait while its gate is closed. Clones share the gate, so a test can release another thread.
 #[derive(Debug, Clone, Default)]
 pub struct Gate(Arc<Shared>);
 
@@ -21,18 +20,18 @@ struct State {
 }
 
 impl Gate {
-    /// From now on operations wait.
+    /// Makes operations wait from now on.
     pub fn close(&self) {
         self.lock().closed = true;
     }
 
-    /// Releases all that wait, and those that come.
+    /// Releases all waiting operations, and lets later ones pass.
     pub fn open(&self) {
         self.lock().closed = false;
         self.0.changed.notify_all();
     }
 
-    /// Waits until an operation is held back; false where none came within `most`.
+    /// Waits until an operation is held; returns false if none came within `most`.
     #[must_use]
     pub fn wait_until_blocked(&self, most: Duration) -> bool {
         let end = Instant::now() + most;

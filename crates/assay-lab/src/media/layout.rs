@@ -1,4 +1,4 @@
-//! Which addresses of a medium have memory under them, and which memory.
+//! The addresses of a medium that have memory, and their cells.
 
 use std::iter::once;
 use std::ops::Range;
@@ -7,104 +7,103 @@ use assay_core::verification::SECTOR_BYTES;
 
 use assay_engine::mix;
 
-/// What lies under the addresses; all sizes in bytes, in whole sectors of 512 bytes.
+/// The memory under the addresses; all sizes in bytes, in whole sectors of 512 bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Layout {
-    /// These ranges hold data, each address in a cell of its own; the rest is dropped. Ascending
-    /// and disjoint.
+    /// These ranges hold data, each address in its own cell; the rest is dropped. Ascending and disjoint.
     Holds(Vec<Range<u64>>),
-    /// The addresses start again.
+    /// The addresses wrap around.
     Repeats(Repeats),
-    /// What becomes of a block depends on its number.
+    /// The rule depends on the number of the block.
     Blocks(Blocks),
 }
 
-/// A layout in which the number of a block says what lies under it.
+/// A layout in which the number of a block decides what lies under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocks {
     /// Size of a block in bytes.
     pub block_bytes: u64,
-    /// So many blocks in a row are a group.
+    /// Blocks in a group; groups are contiguous.
     pub group: u64,
-    /// What becomes of a group.
+    /// The rule for a group.
     pub rule: BlockRule,
 }
 
-/// What becomes of a group of blocks.
+/// The rule for a group of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockRule {
-    /// Its first block holds data, the others lose them.
+    /// Its first block holds data, the others are dropped.
     FirstHolds,
-    /// Its last block loses data, the others hold them.
+    /// Its last block is dropped, the others hold data.
     LastLoses,
-    /// All of it is one block of memory.
+    /// All its blocks share one block of memory.
     Shared,
 }
 
-/// A layout whose addresses start again.
+/// A layout whose addresses wrap around.
 ///
-/// Controllers of counterfeits are patched in their announced size alone: the flash translation
-/// layer then drops high bits of the block number (a period that is a power of two), or takes the
-/// remainder by its number of blocks (any period), or has a table for the file system's head and
-/// maps everything behind it to a few spare blocks (a protected part and a window).
+/// Counterfeiters change only the announced size in the controller. The flash translation layer then drops high bits of
+/// the block number (a period that is a power of two), or takes the remainder by its number of blocks (any period), or
+/// has a table for the start of the file system and maps everything behind it to a few spare blocks (a protected part
+/// and a window).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repeats {
-    /// Bytes from the start of the addresses that have cells of their own.
+    /// Bytes from the start of the addresses that have their own cells.
     pub protected_bytes: u64,
-    /// Behind them, addresses start again after so many bytes.
+    /// Behind them, addresses wrap around after this many bytes.
     pub period_bytes: u64,
-    /// So many bytes from the start of each period hold data; the rest of it is dropped.
+    /// This many bytes from the start of each period hold data; the rest of the period is dropped.
     pub real_bytes: u64,
-    /// How later laps lie on the cells.
+    /// The order of the cells in later laps.
     pub order: Order,
-    /// From this address on each address has a cell of its own again.
+    /// From this address on each address has its own cell again.
     pub tail_from_bytes: u64,
-    /// Bytes of that part; 0 where there is none.
+    /// Bytes of that part; 0 if there is none.
     pub tail_bytes: u64,
 }
 
-/// How a lap beyond the first lies on the cells.
+/// The order of the cells in a lap after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// As the first.
+    /// The same as in the first lap.
     Straight,
     /// The 4 KiB blocks of each whole MiB in another order for each lap.
     Shuffled,
-    /// Each later lap begins at another block of so many bytes.
+    /// Blocks of this many bytes; each later lap begins at another block.
     Turned(u64),
-    /// The number of a block of so many bytes is combined with another number for each lap by exclusive or.
+    /// Blocks of this many bytes; the block number is XORed with another number for each lap.
     Xored(u64),
-    /// The 4 KiB blocks of every second lap backwards.
+    /// The 4 KiB blocks of every second lap in reverse order.
     Reversed,
-    /// Each block of so many bytes of a later lap on any block.
+    /// Blocks of this many bytes; each block of a later lap lies on a random block.
     Random(u64),
-    /// A sector lies where its address says within a page of 4 KiB, wherever the period begins.
+    /// A sector has the same place within its page of 4 KiB as its address, wherever the period begins.
     PageOfAddress,
 }
 
-/// What is under an address.
+/// The memory under an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// This sector of the memory. Cells are numbered by the lowest address that leads to them.
     Cell(u64),
-    /// Nothing.
+    /// No memory.
     Dropped,
 }
 
-/// So many sectors from an address on follow one another, also in the memory.
+/// This many sectors from an address on are contiguous, also in the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) place: Place,
     pub(super) sectors: u64,
 }
 
-/// Within so many bytes [`Order::Shuffled`] exchanges blocks.
+/// Sectors within which [`Order::Shuffled`] exchanges blocks.
 const STRIPE_SECTORS: u64 = (1 << 20) / SECTOR_BYTES;
 const BLOCK_SECTORS: u64 = 4096 / SECTOR_BYTES;
 const STRIPE_BLOCKS: u64 = STRIPE_SECTORS / BLOCK_SECTORS;
 
 impl Layout {
-    /// `bytes` that all hold data.
+    /// A layout of `bytes` that all hold data.
     #[must_use]
     pub fn whole(bytes: u64) -> Self {
         Self::first(bytes)
@@ -129,27 +128,27 @@ impl Layout {
         Self::holds(once(start..start + real))
     }
 
-    /// Half of `real` at each end of `announced` holds data: the file system's head, and the last
-    /// block, which simple checks read.
+    /// Half of `real` at each end of `announced` holds data: the start of the file system, and the last block, which
+    /// simple checks read.
     #[must_use]
     pub fn both_ends(announced: u64, real: u64) -> Self {
         let half = real / 2 / SECTOR_BYTES * SECTOR_BYTES;
         Self::holds([0..half, announced.saturating_sub(half)..announced])
     }
 
-    /// `ranges` hold data; empty ones are left out.
+    /// The given `ranges` hold data; empty ranges are ignored.
     #[must_use]
     pub fn holds(ranges: impl IntoIterator<Item = Range<u64>>) -> Self {
         Self::Holds(ranges.into_iter().filter(|range| !range.is_empty()).collect())
     }
 
-    /// Addresses start again after `period` bytes.
+    /// Addresses wrap around after `period` bytes.
     #[must_use]
     pub fn wraparound(period: u64) -> Self {
         Self::chain(period, period)
     }
 
-    /// Addresses start again after `period` bytes, of which the first `real` hold data.
+    /// Addresses wrap around after `period` bytes. The first `real` bytes of each period hold data.
     #[must_use]
     pub fn chain(period: u64, real: u64) -> Self {
         Self::Repeats(Repeats {
@@ -162,7 +161,7 @@ impl Layout {
         })
     }
 
-    /// After `protected` bytes, all addresses lead into a window of `window` bytes.
+    /// After `protected` bytes, all addresses share a window of `window` bytes.
     #[must_use]
     pub fn window(protected: u64, window: u64) -> Self {
         match Self::wraparound(window) {
@@ -171,19 +170,19 @@ impl Layout {
         }
     }
 
-    /// The first `real` bytes have cells of their own, and all addresses behind lead into the last page of these.
+    /// The first `real` bytes have their own cells, and all addresses behind them share the last page of these.
     #[must_use]
     pub fn last_page(real: u64) -> Self {
         Self::window(real.saturating_sub(4096), 4096).in_order(Order::PageOfAddress)
     }
 
-    /// The same with the blocks of later laps in another order.
+    /// The layout with the blocks of later laps in another order.
     #[must_use]
     pub fn shuffled(self) -> Self {
         self.in_order(Order::Shuffled)
     }
 
-    /// The same with later laps in this order.
+    /// The layout with later laps in this order.
     #[must_use]
     pub fn in_order(self, order: Order) -> Self {
         match self {
@@ -192,7 +191,7 @@ impl Layout {
         }
     }
 
-    /// The same of `announced` bytes, of which the last `tail` have cells of their own.
+    /// The layout for `announced` bytes, with the last `tail` bytes in their own cells.
     #[must_use]
     pub fn with_tail(self, announced: u64, tail: u64) -> Self {
         let tail_from_bytes = announced.saturating_sub(tail);
@@ -202,7 +201,7 @@ impl Layout {
         }
     }
 
-    /// Byte ranges of `announced` addresses that can be relied on at the same time.
+    /// Byte ranges of `announced` addresses that hold data at the same time.
     #[must_use]
     pub fn reliable(&self, announced: u64) -> Vec<Range<u64>> {
         match self {
@@ -212,12 +211,12 @@ impl Layout {
                 let tail = (*tail_from_bytes).max(first.end)..tail_from_bytes + tail_bytes;
                 if tail.is_empty() { vec![first] } else { vec![first, tail] }
             }
-            // Of too many parts to list them.
+            // There are too many parts to list them.
             Self::Blocks(_) => Vec::new(),
         }
     }
 
-    /// Bytes of `announced` that can be relied on at the same time.
+    /// Bytes of `announced` that hold data at the same time.
     #[must_use]
     pub fn real_bytes(&self, announced: u64) -> u64 {
         match self {
@@ -226,7 +225,7 @@ impl Layout {
         }
     }
 
-    /// Whether every address of `announced` bytes has a cell of its own.
+    /// Whether every address of `announced` bytes has its own cell.
     #[must_use]
     pub fn is_whole(&self, announced: u64) -> bool {
         if let Self::Blocks(blocks) = self {
@@ -235,7 +234,7 @@ impl Layout {
         self.reliable(announced).iter().map(|range| range.end - range.start).sum::<u64>() == announced
     }
 
-    /// Why a medium of `announced` bytes cannot be laid out like this.
+    /// Returns an error if a medium of `announced` bytes cannot have this layout.
     pub(super) fn check(&self, announced: u64) -> Result<(), &'static str> {
         let whole = |bytes: u64| bytes.is_multiple_of(SECTOR_BYTES);
         match self {
@@ -274,7 +273,7 @@ impl Layout {
         }
     }
 
-    /// What is under sector `sector`, and how far that goes on.
+    /// The place of `sector`, and for how many sectors it is contiguous.
     pub(super) fn locate(&self, sector: u64) -> Run {
         match self {
             Self::Holds(ranges) => holds(ranges, sector),
@@ -283,7 +282,7 @@ impl Layout {
         }
     }
 
-    /// The `nth` sector that holds data; `None` where there are fewer.
+    /// The `nth` sector that holds data; `None` if there are fewer.
     pub(super) fn nth_cell(&self, nth: u64) -> Option<u64> {
         match self {
             Self::Holds(ranges) => {
@@ -314,7 +313,7 @@ impl Layout {
             Self::Repeats(Repeats { protected_bytes, real_bytes, tail_bytes, .. }) => {
                 (protected_bytes + real_bytes + tail_bytes) / SECTOR_BYTES
             }
-            // As if a single group were all: it is asked for what reads of lost places show.
+            // The result is that of a single group: it is used for the data read at places without memory.
             Self::Blocks(blocks) => blocks.block_bytes / SECTOR_BYTES,
         }
     }
@@ -404,7 +403,7 @@ impl Repeats {
             Order::Random(bytes) => (bytes / SECTOR_BYTES, anywhere as fn(u64, u64, u64) -> u64),
         };
         let (at, within, blocks) = (inside / block.max(1), inside % block.max(1), real / block.max(1));
-        // What is less than a block at the end keeps its place.
+        // The rest at the end that is shorter than a block keeps its place.
         if at >= blocks {
             return Run { place: Place::Cell(protected + inside), sectors: real - inside };
         }
@@ -422,23 +421,24 @@ fn shuffled_run(lap: u64, protected: u64, inside: u64, real: u64) -> Run {
     Run { place: Place::Cell(cell), sectors: BLOCK_SECTORS - within }
 }
 
-/// Where a block lies in a lap that begins elsewhere.
+/// The place of a block in a lap that begins at another block.
 fn turned(lap: u64, block: u64, blocks: u64) -> u64 {
     (block + mix(lap) % blocks) % blocks
 }
 
-/// Where a block lies in a lap whose numbers are combined with another one; those beyond the last block stay.
+/// The place of a block in a lap with XORed block numbers. A block whose result lies beyond the last block keeps its
+/// place.
 fn xored(lap: u64, block: u64, blocks: u64) -> u64 {
     let other = block ^ (mix(lap) % blocks.next_power_of_two());
     if other < blocks { other } else { block }
 }
 
-/// Where a block lies in a lap that runs backwards.
+/// The place of a block in a lap in reverse order.
 fn backwards(_: u64, block: u64, blocks: u64) -> u64 {
     blocks - 1 - block
 }
 
-/// Any block.
+/// A random block.
 fn anywhere(lap: u64, block: u64, blocks: u64) -> u64 {
     mix(mix(lap) ^ block) % blocks
 }
@@ -498,7 +498,7 @@ mod tests {
         assert_eq!((cell(&window, 2 * MIB - 512), cell(&window, 2 * MIB)), (Some(2 * MIB - 512), Some(2 * MIB)));
         assert_eq!((cell(&window, 2 * MIB + 4096), cell(&window, 5 * MIB + 512)), (Some(2 * MIB), Some(2 * MIB + 512)));
         assert_eq!(window.reliable(8 * MIB), once(0..2 * MIB + 4096).collect::<Vec<_>>());
-        // A period as long as the addresses is never met.
+        // Addresses never reach a period as long as themselves.
         assert!(Layout::wraparound(8 * MIB).is_whole(8 * MIB));
     }
 

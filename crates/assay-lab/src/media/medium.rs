@@ -13,7 +13,7 @@ use super::gate::Gate;
 use super::spec::{MediumSpec, SpecError};
 use super::timing::Clock;
 
-/// A medium in memory, made from a [`MediumSpec`]; it takes memory only for what was written.
+/// A medium in memory, made from a [`MediumSpec`]; only written data take memory.
 #[derive(Debug, Clone)]
 pub struct ModelMedium {
     spec: MediumSpec,
@@ -38,7 +38,7 @@ pub struct Traffic {
     pub read_bytes: u64,
     /// Bytes of the writes.
     pub written_bytes: u64,
-    /// Operations that no device accepts: not in whole blocks, or outside of the announced size.
+    /// Operations that every device rejects: not in whole blocks, or outside of the announced size.
     pub rejected: u64,
 }
 
@@ -50,7 +50,7 @@ impl MediumSpec {
     /// Makes the medium.
     ///
     /// # Errors
-    /// Where the parameters contradict each other.
+    /// If the parameters contradict each other.
     pub fn build(&self) -> Result<ModelMedium, SpecError> {
         self.check().map_err(SpecError)?;
         Ok(ModelMedium::new(self))
@@ -70,7 +70,7 @@ impl ModelMedium {
         }
     }
 
-    /// What it was made from.
+    /// Its parameters.
     #[must_use]
     pub fn spec(&self) -> &MediumSpec {
         &self.spec
@@ -88,7 +88,7 @@ impl ModelMedium {
         self.clock.elapsed_ns()
     }
 
-    /// The gate that operations wait at while it hangs; a test may also close and open it.
+    /// The gate where operations wait during a hang; a test may also close and open it.
     #[must_use]
     pub fn gate(&self) -> Gate {
         self.gate.clone()
@@ -100,8 +100,8 @@ impl ModelMedium {
         self.health.has_failed()
     }
 
-    /// Whether it has failed, and an operation was the worse for it: a device that drops what stands there anyway, or
-    /// would refuse writes where none is sent any more, shows nothing.
+    /// Whether it has failed, with an effect on an operation. A device shows nothing if it drops data that it already
+    /// holds, or if it would refuse writes and no more writes come.
     #[must_use]
     pub fn has_shown_failure(&self) -> bool {
         match self.health.state() {
@@ -117,14 +117,14 @@ impl ModelMedium {
         self.flash.is_exhausted()
     }
 
-    /// Lets it fail now.
+    /// Makes it fail now.
     pub fn fail(&mut self, failure: Failure) {
         self.health.fail(failure);
         self.meet_failure();
     }
 
-    /// Power is lost and comes back: caches lose what they had not written back, a medium that was gone
-    /// or hung answers again, and clock and counters start from zero.
+    /// Cuts and restores the power: caches lose dirty data, a medium that was gone or hung answers again, and clock and
+    /// counters restart from zero.
     pub fn power_cycle(&mut self) {
         self.caches.lose_power();
         self.health.plug_in();
@@ -132,16 +132,16 @@ impl ModelMedium {
         self.traffic = Traffic::default();
     }
 
-    /// Its state; cheap for a new medium, otherwise a copy of what was written.
+    /// Its state. A snapshot of a new medium is cheap, otherwise it copies all written data.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         Snapshot(self.settled())
     }
 
-    /// First bytes of the sectors that their owner, in time, reads otherwise than at the snapshot;
-    /// ascending. Every place that was ever written is looked at, through the addresses that read
-    /// it, when the caches have been written out. Places that read as something else each time are
-    /// left out, and so are those that cannot be read. Neither clock nor counters notice.
+    /// First bytes of the sectors that their owner will read differently than at the snapshot once the caches are
+    /// written back, ascending. All cells that were ever written are compared, through the addresses that read them.
+    /// Cells that read differently each time are left out, and so are those that cannot be read. This affects neither
+    /// clock nor counters.
     #[must_use]
     pub fn changed_since(&self, before: &Snapshot) -> Vec<u64> {
         let sectors = if self.caches.write_back() {
@@ -154,14 +154,14 @@ impl ModelMedium {
         changed
     }
 
-    /// The memory once the caches have been written out. A full pool loses what does not fit.
+    /// The memory after a write-back of the caches. A full pool loses data that do not fit.
     fn settled(&self) -> Flash {
         let mut flash = self.flash.clone();
         let _ = self.caches.clone().settle(&mut flash);
         flash
     }
 
-    /// Lets an operation in; how many of its bytes.
+    /// Admits an operation; returns how many of its bytes.
     fn enter(&mut self, direction: Direction, offset: u64, length: usize) -> Result<usize, Fault> {
         loop {
             self.gate.pass();
@@ -180,12 +180,12 @@ impl ModelMedium {
         }
     }
 
-    /// From the failure on the memory no longer takes what caches still hold either.
+    /// After the failure the memory also drops dirty data from the caches.
     fn meet_failure(&mut self) {
         self.flash.drops_writes = self.health.state() == Some(Failure::DropsWrites);
     }
 
-    /// Refuses what no device accepts, and what lies in bad places.
+    /// Rejects operations that every device rejects, and those in bad places.
     fn accept(&mut self, direction: Direction, offset: u64, length: usize) -> Result<(), Fault> {
         let block = u64::from(self.spec.block_bytes);
         let end = offset.saturating_add(length as u64);
@@ -230,7 +230,7 @@ impl Device for ModelMedium {
         self.clock.write(offset, data.len());
         self.accept(Direction::Write, offset, data.len())?;
         let (mut at, mut left) = (offset, data);
-        // A write that meets the failure is done in part; the rest meets what comes then.
+        // A write that meets the failure is done in part; the rest is subject to the failure.
         while !left.is_empty() {
             let (now, later) = left.split_at(self.enter(Direction::Write, at, left.len())?);
             self.flash.carry(at / SECTOR_BYTES, now);

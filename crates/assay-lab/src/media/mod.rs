@@ -1,4 +1,4 @@
-//! Model media: one device with parameters for every kind of medium that lies, errs or fails.
+//! Model media: one device with parameters for every kind of medium that lies, returns errors or fails.
 
 mod address;
 mod cache;

@@ -1,4 +1,4 @@
-//! Thin provisioning: memory that is allocated on writing, and is less than was announced.
+//! Thin provisioning: memory that is allocated on writing, and is less than announced.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -10,23 +10,23 @@ use foldhash::fast::FixedState;
 use super::cells::{Cells, PAGE, PAGE_SECTORS, Piece, pieces_of};
 use super::content::{Content, SECTOR, next_of_sequence};
 
-/// A pool smaller than the announced size: any place holds data until it is used up.
+/// A pool smaller than the announced size: any place holds data until the pool is exhausted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pool {
-    /// What it has, in bytes. What the medium held before counts.
+    /// Its size in bytes. The initial content of the medium takes a part of it.
     pub bytes: u64,
-    /// What is counted.
+    /// What takes memory.
     pub accounting: Accounting,
-    /// What becomes of a write that finds no room.
+    /// The outcome of a write without free memory.
     pub when_full: WhenFull,
 }
 
-/// What takes room in a pool.
+/// What takes memory in a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accounting {
-    /// Every unit that was ever written, also with the content that it had.
+    /// Every unit that was ever written, also if the written content was already there.
     Units {
-        /// Its size in bytes, a multiple of 4 KiB.
+        /// Size of a unit in bytes, a multiple of 4 KiB.
         unit_bytes: u64,
         /// Whether zeros written to an unallocated unit allocate nothing.
         zeros_are_free: bool,
@@ -36,7 +36,7 @@ pub enum Accounting {
     Compressed,
 }
 
-/// What becomes of a write that finds no room.
+/// The outcome of a write without free memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenFull {
     /// It is dropped silently.
@@ -46,7 +46,7 @@ pub enum WhenFull {
 }
 
 impl Pool {
-    /// `before` is what the medium of `announced_bytes` holds.
+    /// Checks the parameters; `before` is the initial content of the medium of `announced_bytes`.
     pub(super) fn check(&self, before: &Content, announced_bytes: u64) -> Result<(), &'static str> {
         match self.accounting {
             Accounting::Units { unit_bytes, .. } if unit_bytes == 0 || !unit_bytes.is_multiple_of(PAGE as u64) => {
@@ -59,7 +59,7 @@ impl Pool {
         }
     }
 
-    /// Bytes that the medium's content takes at first.
+    /// Bytes that the initial content of the medium takes.
     pub(super) fn used_before(&self, before: &Content, announced_bytes: u64) -> u64 {
         match self.accounting {
             Accounting::Units { unit_bytes, .. } => before.used_bytes(announced_bytes).next_multiple_of(unit_bytes),
@@ -73,7 +73,7 @@ impl Pool {
 pub(super) struct Pooled {
     pool: Pool,
     used_bytes: u64,
-    /// Whether a write found no room yet.
+    /// Whether a write ever found no memory.
     exhausted: bool,
     contents: Contents,
 }
@@ -93,14 +93,14 @@ enum Contents {
 /// Pages that a compressing controller has stored.
 #[derive(Debug, Clone, Default)]
 struct Pages {
-    /// Hash of each page that was written; `None` where it costs nothing.
+    /// Hash of each page that was written; `None` if it takes no memory.
     stored: HashMap<u64, Option<u64>, FixedState>,
-    /// How many pages have this hash.
+    /// Number of pages with this hash.
     equal: HashMap<u64, u32, FixedState>,
 }
 
 impl Pooled {
-    /// A pool that holds what was there `before`.
+    /// A pool with the initial content `before`.
     pub(super) fn new(pool: Pool, before: &Content, announced_bytes: u64) -> Self {
         let used_bytes = pool.used_before(before, announced_bytes);
         let contents = match pool.accounting {
@@ -115,15 +115,15 @@ impl Pooled {
         Self { pool, used_bytes, exhausted: false, contents }
     }
 
-    /// Whether a write found no room yet.
+    /// Whether a write ever found no memory.
     pub(super) fn is_exhausted(&self) -> bool {
         self.exhausted
     }
 
-    /// Writes what there is room for.
+    /// Writes as much as memory can be allocated for.
     ///
     /// # Errors
-    /// Where there is none and the pool returns errors; what came before it was written.
+    /// If there is no memory and the pool returns errors; the data before that place were written.
     pub(super) fn write(&mut self, cells: &mut Cells, sector: u64, data: &[u8]) -> Result<(), Fault> {
         let unit_sectors = match &self.contents {
             Contents::Units { sectors, .. } => *sectors,
@@ -143,7 +143,7 @@ impl Pooled {
         Ok(())
     }
 
-    /// Allocates what `data`, a part of a unit, needs; false where the pool is full.
+    /// Allocates the memory for `data`, a part of a unit; returns false if the pool is full.
     fn makes_room(&mut self, cells: &Cells, piece: &Piece, data: &[u8]) -> bool {
         match &mut self.contents {
             Contents::Units { sectors, zeros_are_free, used_before, allocated } => {
@@ -170,7 +170,7 @@ impl Pooled {
 }
 
 impl Pages {
-    /// Counts `content` in place of `before`; false, and nothing changed, where it does not fit.
+    /// Counts `content` instead of `before`. Returns false, and changes nothing, if it does not fit.
     fn replace(&mut self, page: u64, before: &[u8], content: &[u8], used: &mut u64, most: u64) -> bool {
         let new = hash(content);
         let old = match self.stored.get(&page) {
@@ -207,7 +207,7 @@ impl Pages {
     }
 }
 
-/// Hash of a page that has to be stored; `None` where compression leaves nothing of it.
+/// Hash of a page that has to be stored; `None` if compression reduces it to nothing.
 fn hash(page: &[u8]) -> Option<u64> {
     let constant = page.iter().all(|byte| *byte == page[0]);
     let follows = |sector: &[u8]| {

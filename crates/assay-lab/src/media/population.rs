@@ -1,7 +1,7 @@
 //! Media drawn by seed: genuine ones, fakes and failing ones. The same seed gives the same medium.
 //!
-//! The weights are estimates, not counts of what is sold: dropped writes, periods that are powers of
-//! two and small caches are common, and everything else that a controller can do occurs.
+//! The weights are estimates, not sales figures: dropped writes, periods that are powers of two and small caches are
+//! common, and everything else that a controller can do occurs.
 
 use std::ops::Range;
 
@@ -38,8 +38,8 @@ pub fn any(seed: u64) -> MediumSpec {
     }
 }
 
-/// A medium that holds whatever is written to it: of any size from 1.5 KiB to 2 TiB, with or without
-/// caches of any policy, whatever it held before, fast or slow.
+/// A medium that holds all data: of any size from 1.5 KiB to 2 TiB, with or without caches of any policy, with any
+/// initial content, fast or slow.
 #[must_use]
 pub fn genuine(seed: u64) -> MediumSpec {
     let mut draw = Draw::new(seed, 1);
@@ -47,7 +47,7 @@ pub fn genuine(seed: u64) -> MediumSpec {
     draw.spec(size)
 }
 
-/// A medium that announces more than it has; in 15 % of all cases with another fault beside.
+/// A medium that announces more than it has; in 15 % of all cases with a second fault.
 #[must_use]
 pub fn fake(seed: u64) -> MediumSpec {
     let mut draw = Draw::new(seed, 2);
@@ -93,8 +93,8 @@ pub fn failing(seed: u64) -> MediumSpec {
     }
 }
 
-/// A fake whose addresses lead to its memory in a way that no division of a distance finds: laps in another order, cells
-/// that neighbours share, a part at the end of its own, or reads and writes that lead elsewhere.
+/// A fake whose addresses lead to its memory in a way that no division of a distance finds: laps in another order,
+/// cells shared by neighbours, an end with its own cells, or reads and writes that lead elsewhere.
 #[must_use]
 pub fn strange_fake(seed: u64) -> MediumSpec {
     let mut draw = Draw::new(seed, 4);
@@ -105,7 +105,7 @@ pub fn strange_fake(seed: u64) -> MediumSpec {
     }
     let size = spec.announced_bytes;
     spec.dropped = draw.dropped();
-    // At least a lap and a half.
+    // The announced size is at least a lap and a half.
     let real = draw.real(size).min(size / 3 * 2 / 4096 * 4096).max(256 * KIB);
     let block = draw.0.pick(&[4 * KIB, 64 * KIB, MIB]).min(real / 4 / 4096 * 4096).max(4 * KIB);
     let group = draw.0.within(2..9);
@@ -136,8 +136,8 @@ pub fn strange_fake(seed: u64) -> MediumSpec {
     spec
 }
 
-/// A medium of the announced size that cannot be relied on: it drops or exchanges writes now and then, or every so many
-/// blocks are bad.
+/// An unreliable medium of the announced size: it drops or exchanges writes now and then, or has bad blocks at regular
+/// distances.
 #[must_use]
 pub fn unreliable(seed: u64) -> MediumSpec {
     let mut draw = Draw::new(seed, 5);
@@ -159,7 +159,7 @@ pub fn unreliable(seed: u64) -> MediumSpec {
     spec
 }
 
-/// In whole sectors.
+/// Rounds down to whole sectors.
 fn whole(bytes: u64) -> u64 {
     (bytes / SECTOR * SECTOR).max(SECTOR)
 }
@@ -172,7 +172,7 @@ impl Draw {
         Self(Dice::new(seed.wrapping_mul(4).wrapping_add(population)))
     }
 
-    /// What is common to all media.
+    /// Parameters common to all media.
     fn spec(&mut self, size: u64) -> MediumSpec {
         let block_bytes = self.0.weighted(&[(85, 512), (15, 4096)]);
         let block = u64::from(block_bytes);
@@ -189,8 +189,8 @@ impl Draw {
         spec
     }
 
-    /// Half of all sizes are those on labels, powers of two and whole decimal gigabytes; the others
-    /// are any, to the sector.
+    /// Half of all sizes are typical of labels: powers of two and whole decimal gigabytes. The others are arbitrary
+    /// numbers of sectors.
     fn size(&mut self) -> u64 {
         let any = self.0.log_within(SIZES);
         let size = match self.0.below(4) {
@@ -224,8 +224,8 @@ impl Draw {
         ])
     }
 
-    /// What a fake of `size` really has, less than `size`: a power of two, whole MiB, any number of
-    /// sectors, nearly everything, or next to nothing.
+    /// The real size of a fake of `size`, less than `size`: a power of two, whole MiB, any number of sectors, nearly
+    /// everything, or next to nothing.
     fn real(&mut self, size: u64) -> u64 {
         let most = size - SECTOR;
         let power = 1 << self.0.log_within(MIB.min(size / 2)..most).ilog2();
@@ -270,7 +270,7 @@ impl Draw {
         MediumSpec { pool: Some(Pool { bytes, accounting, when_full }), before, ..spec }
     }
 
-    /// None in 45 % of all cases, one, or one for random writes and one for sequential ones.
+    /// No cache in 45 % of all cases, one, or one for random writes and one for sequential ones.
     fn caches(&mut self) -> Vec<Cache> {
         match self.0.below(100) {
             0..45 => Vec::new(),
@@ -297,7 +297,8 @@ impl Draw {
         Cache { bytes, page_bytes, eviction, takes, write_policy }
     }
 
-    /// Whole sectors from a share of `size` to another, anywhere; at the very end in one of five.
+    /// A range of whole sectors at any place, or at the very end in one case of five. Its length lies between the
+    /// shares `least` and `most` of `size`.
     fn range(&mut self, size: u64, least: f64, most: f64) -> Range<u64> {
         let low = (size as f64 * least) as u64;
         let high = (size as f64 * most) as u64;
@@ -347,7 +348,7 @@ impl Draw {
                     0 => Misaddress::Shift { from_bytes: whole(self.0.below(size / 4 * 3)), by_sectors, on },
                     _ => Misaddress::Line { bit, fault: LineFault::Inverted, range, on },
                 };
-                // A fake with a failing address line keeps that one.
+                // A fake with a faulty address line keeps that fault.
                 MediumSpec { misaddress: spec.misaddress.clone().or(Some(misaddress)), ..spec }
             }
             _ => {
@@ -407,7 +408,7 @@ mod tests {
                 *classes.entry(truth.class).or_default() += 1;
             }
         }
-        // No class is so rare that a campaign of a few hundred media meets none of it.
+        // No class is so rare that a campaign of a few hundred media misses it.
         assert!(classes.len() == 12 && classes.values().all(|count| *count > 50), "{classes:?}");
         assert_eq!(fake(7), fake(7));
     }

@@ -11,12 +11,12 @@ use super::gate::Gate;
 use super::medium::ModelMedium;
 use crate::fake::Backing;
 
-/// A model medium that the kernel reads and writes, through a [`crate::FakeCard`], and that a test
-/// inspects and lets fail. Clones are the same medium.
+/// A model medium that the kernel reads and writes through a [`crate::FakeCard`], and that a test inspects and makes
+/// fail. Clones share the medium.
 #[derive(Debug, Clone)]
 pub struct SharedMedium {
     medium: Arc<Mutex<ModelMedium>>,
-    // Apart, since a hanging operation holds the lock.
+    // Separate, since a hanging operation holds the lock.
     gate: Gate,
 }
 
@@ -27,17 +27,17 @@ impl SharedMedium {
         Self { gate: medium.gate(), medium: Arc::new(Mutex::new(medium)) }
     }
 
-    /// Calls `act` with it; waits while it hangs.
+    /// Calls `act` with the medium; waits while it hangs.
     pub fn with<T>(&self, act: impl FnOnce(&mut ModelMedium) -> T) -> T {
         act(&mut self.medium.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Lets it fail now.
+    /// Makes it fail now.
     pub fn fail(&self, failure: Failure) {
         self.with(|medium| medium.fail(failure));
     }
 
-    /// The gate that its operations wait at while it hangs; a test may also close and open it.
+    /// The gate where its operations wait during a hang; a test may also close and open it.
     #[must_use]
     pub fn gate(&self) -> Gate {
         self.gate.clone()

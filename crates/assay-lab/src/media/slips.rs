@@ -1,20 +1,20 @@
-//! Writes that go wrong now and then, wherever they are sent to: a medium of the full size that cannot be relied on.
+//! Writes that fail silently now and then, at any address: an unreliable medium of full size.
 
 use super::cells::{Cells, pieces};
 use super::content::SECTOR;
 use crate::dice::Dice;
 
-/// How often writes go wrong; 0 is never.
+/// How often writes fail; 0 means never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slips {
-    /// One in so many sectors that are written is dropped.
+    /// One in this many written sectors is dropped.
     pub drops_one_in: u64,
-    /// One in so many pages of 4 KiB that are written is exchanged with the one that was written before.
+    /// One in this many written pages of 4 KiB is exchanged with the page written before it.
     pub swaps_one_in: u64,
 }
 
 impl Slips {
-    /// Every write is done.
+    /// No write fails.
     #[must_use]
     pub fn none() -> Self {
         Self { drops_one_in: 0, swaps_one_in: 0 }
@@ -24,7 +24,7 @@ impl Slips {
         self != Self::none()
     }
 
-    /// Share of what is written that is lost.
+    /// Share of the written data that is lost.
     pub(super) fn share(self) -> f64 {
         let each =
             [self.drops_one_in, self.swaps_one_in].map(|times| if times == 0 { 0.0 } else { 1.0 / times as f64 });
@@ -37,7 +37,7 @@ impl Slips {
 pub(super) struct Slipping {
     slips: Slips,
     dice: Dice,
-    /// Where the last page was written, and what.
+    /// Place and content of the last written page.
     last: Option<(u64, Vec<u8>)>,
 }
 
@@ -46,7 +46,7 @@ impl Slipping {
         Self { slips, dice: Dice::new(seed), last: None }
     }
 
-    /// Writes `data` from `cell` on, but for what slips.
+    /// Writes `data` from `cell` on, except for the slips.
     pub(super) fn write(&mut self, cells: &mut Cells, cell: u64, data: &[u8]) {
         for piece in pieces(cell, data.len()) {
             let (at, part) = (cell + (piece.from / SECTOR) as u64, &data[piece.from..piece.to]);

@@ -1,4 +1,4 @@
-//! A medium in numbers.
+//! The parameters of a medium.
 
 use std::ops::Range;
 
@@ -19,39 +19,39 @@ use super::timing::Timing;
 /// Largest announced size: 4 TiB.
 const MOST_BYTES: u64 = 4 << 40;
 
-/// Everything about a medium. [`MediumSpec::genuine`] gives one without any fault, and each field
-/// adds one; [`MediumSpec::build`] makes it. Offsets and sizes are bytes, in whole sectors of 512.
+/// All parameters of a medium. [`MediumSpec::genuine`] returns one without any fault, and each field adds one;
+/// [`MediumSpec::build`] makes the medium. Offsets and sizes are bytes, in whole sectors of 512.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MediumSpec {
-    /// Size that it announces, at least three sectors and at most 4 TiB, in whole blocks.
+    /// Announced size, at least three sectors and at most 4 TiB, in whole blocks.
     pub announced_bytes: u64,
     /// Its logical block: 512 or 4096.
     pub block_bytes: u32,
-    /// Where addresses lead to.
+    /// The memory under the addresses.
     pub layout: Layout,
-    /// What places that drop writes read as.
+    /// The data read at places that drop writes.
     pub dropped: DroppedRead,
-    /// Operations that land elsewhere than they were sent to.
+    /// Operations that land at another address than the requested one.
     pub misaddress: Option<Misaddress>,
     /// Thin provisioning.
     pub pool: Option<Pool>,
-    /// Data are lost after a time.
+    /// Data loss after a time.
     pub decay: Option<Decay>,
     /// Wrong bits.
     pub flips: Flips,
     /// Writes that are dropped or exchanged now and then.
     pub slips: Slips,
-    /// Addresses that answer with `EIO`.
+    /// Addresses that return `EIO`.
     pub errors: Vec<(Range<u64>, Operations)>,
-    /// Caches; a write goes to the first one that takes it.
+    /// Caches; a write goes to the first one that admits it.
     pub caches: Vec<Cache>,
-    /// A failure on the way.
+    /// A failure during operation.
     pub failure: Option<FailurePlan>,
-    /// What it held before.
+    /// The initial content.
     pub before: InitialContent,
-    /// How long operations take.
+    /// Duration of operations.
     pub timing: Timing,
-    /// Determines everything random.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
@@ -61,7 +61,7 @@ pub struct MediumSpec {
 pub struct SpecError(pub(super) &'static str);
 
 impl MediumSpec {
-    /// A card of `bytes` that holds whatever is written to it, full of noise.
+    /// A card of `bytes` that holds all data, full of noise.
     #[must_use]
     pub fn genuine(bytes: u64) -> Self {
         Self {
@@ -83,45 +83,45 @@ impl MediumSpec {
         }
     }
 
-    /// One of `announced` bytes of which the first `real` hold data.
+    /// A medium of `announced` bytes; only the first `real` bytes hold data.
     #[must_use]
     pub fn limbo(announced: u64, real: u64) -> Self {
         Self::laid_out(announced, Layout::first(real))
     }
 
-    /// One of `announced` bytes laid out as `layout`.
+    /// A medium of `announced` bytes with this `layout`.
     #[must_use]
     pub fn laid_out(announced: u64, layout: Layout) -> Self {
         Self { layout, ..Self::genuine(announced) }
     }
 
-    /// The same, never written: file systems rely on zeros where they wrote nothing.
+    /// The medium without initial content: file systems rely on zeros where they wrote nothing.
     #[must_use]
     pub fn blank(self) -> Self {
         Self { before: InitialContent { pattern: Pattern::Zeros, used_bytes: 0 }, ..self }
     }
 
-    /// The same with a further cache.
+    /// The medium with one more cache.
     #[must_use]
     pub fn with_cache(mut self, cache: Cache) -> Self {
         self.caches.push(cache);
         self
     }
 
-    /// The same, whose places without memory read as `dropped`.
+    /// The medium, where places without memory read as `dropped`.
     #[must_use]
     pub fn with_dropped(self, dropped: DroppedRead) -> Self {
         Self { dropped, ..self }
     }
 
-    /// The same with errors at these addresses.
+    /// The medium with errors at these addresses.
     #[must_use]
     pub fn with_errors(mut self, range: Range<u64>, on: Operations) -> Self {
         self.errors.push((range, on));
         self
     }
 
-    /// The same with a failure on the way.
+    /// The medium with a failure during operation.
     #[must_use]
     pub fn that_fails(self, trigger: Trigger, failure: Failure) -> Self {
         Self { failure: Some(FailurePlan { trigger, failure }), ..self }

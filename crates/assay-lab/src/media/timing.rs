@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-/// Cost of operations, on a medium that does one at a time.
+/// Duration of operations, on a medium that performs one at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
     /// Nanoseconds of every read, and of every write.
     pub operation_ns: u64,
     /// Further nanoseconds of a read that does not begin where the last read ended.
     pub random_read_ns: u64,
-    /// Further nanoseconds of a write that does not begin where the last write ended: a controller
-    /// of a card copies the rest of an erase block then.
+    /// Further nanoseconds of a write that does not begin where the last write ended: the controller of a card then
+    /// copies the rest of an erase block.
     pub random_write_ns: u64,
     /// Nanoseconds of a flush.
     pub flush_ns: u64,
@@ -18,7 +18,7 @@ pub struct Timing {
     pub read_bytes_per_second: u64,
     /// Bytes per second of writing; at least 1.
     pub write_bytes_per_second: u64,
-    /// Places where everything takes so many times as long.
+    /// Ranges where operations take this many times as long.
     pub slow: Vec<(Range<u64>, u32)>,
 }
 

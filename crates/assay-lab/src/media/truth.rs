@@ -14,16 +14,16 @@ use super::layout::{BlockRule, Blocks, Layout, Order, Repeats};
 use super::pool::{Accounting, WhenFull};
 use super::spec::MediumSpec;
 
-/// What a check says of a medium.
+/// The verdict of a check on a medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Found {
-    /// It holds what is written to it.
+    /// It holds all data.
     Genuine,
     /// It announces more than it has.
     Fake,
     /// It loses data in places.
     Damaged,
-    /// It stopped working on the way.
+    /// It stopped working during the check.
     Failed,
     /// The check cannot tell.
     Undecided,
@@ -41,24 +41,24 @@ impl From<Verdict> for Found {
     }
 }
 
-/// What is wrong with a medium in the first place: a row of the confusion matrix.
+/// The main fault of a medium: a row of the confusion matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Nothing.
+    /// No fault.
     Genuine,
     /// Its first part holds data, the rest is dropped.
     Limbo,
-    /// Addresses start again.
+    /// Addresses wrap around.
     Wraparound,
-    /// Addresses start again, and part of each period is dropped.
+    /// Addresses wrap around, and part of each period is dropped.
     Chain,
-    /// A part holds data, and everything behind it leads into a window.
+    /// A part holds data, and all addresses behind it share a window.
     Window,
-    /// What holds data is not the first part.
+    /// The part that holds data is not the first one.
     Elsewhere,
-    /// Any place holds data until a pool is used up.
+    /// Any place holds data until a pool is exhausted.
     Thin,
-    /// The same, and what can be compressed costs nothing.
+    /// The same, and compressible data take no memory.
     Compressing,
     /// Operations land elsewhere.
     Misaddressed,
@@ -66,27 +66,26 @@ pub enum Class {
     Decaying,
     /// Wrong bits, or errors in places.
     Damaged,
-    /// It fails on the way.
+    /// It fails during operation.
     Failing,
 }
 
-/// What it takes to notice a fault; of a check, what it states.
+/// What a check must do to notice a fault; for a check, what it states to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
-    /// Bytes written elsewhere before reading back, in order to evict a place from caches.
+    /// Bytes written elsewhere before a place is read back, to evict it from caches.
     pub cache_bytes: u64,
-    /// Bytes read elsewhere between two of several readings of a place, in order to evict it from caches that
-    /// are filled by reading.
+    /// Bytes read elsewhere between two of several reads of a place, to evict it from caches that reads fill.
     pub read_cache_bytes: u64,
-    /// Bytes written to distinct places, in order to use up a pool.
+    /// Bytes written to distinct places, to exhaust a pool.
     pub pool_bytes: u64,
-    /// Share of the sectors that is wrong, which the check would not miss: 1 for a fault at the very
-    /// end or start, or all over.
+    /// Share of the sectors that is wrong; for a check, the smallest share that it would not miss. It is 1 for a fault
+    /// at the very end or start, or everywhere.
     pub share: f64,
 }
 
 impl Reach {
-    /// The reach of a check that evicts nothing, uses up no pool and looks at the ends alone.
+    /// The reach of a check that evicts nothing, exhausts no pool and reads only the ends.
     #[must_use]
     pub fn least() -> Self {
         Self { cache_bytes: 0, read_cache_bytes: 0, pool_bytes: 0, share: 1.0 }
@@ -105,25 +104,25 @@ impl Reach {
 /// The truth about a medium.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Truth {
-    /// What is wrong in the first place.
+    /// The main fault.
     pub class: Class,
-    /// Everything that is right to say.
+    /// All right verdicts.
     pub right: Vec<Found>,
-    /// Kinds of fake that are right to name, the most exact one first; empty where there is none.
+    /// Kinds of fake that are right to name, the most exact one first; empty if there is none.
     pub kinds: Vec<FakeKind>,
-    /// Bytes that it really has. More than one where a part may be counted or not, the one with all of it last;
-    /// empty where no number says it.
+    /// The real size in bytes. There is more than one if a part may be counted or not; the last one includes all such
+    /// parts. Empty if no number describes it.
     pub real_bytes: Vec<u64>,
-    /// Byte ranges of addresses that can be relied on at the same time, errors and wrong bits apart.
+    /// Byte ranges of addresses that hold data at the same time, apart from errors and wrong bits.
     pub holds: Vec<Range<u64>>,
-    /// Whether saving each place before writing it, and writing it back, restores what every address
-    /// reads; not after a failure on the way.
+    /// Whether saving each place before writing to it, and writing it back, restores what every address reads; not
+    /// after a failure during operation.
     pub restorable: bool,
-    /// What it takes to notice each of its faults; noticing any of them is enough.
+    /// For each of its faults, what a check must do to notice it; noticing any of them is enough.
     pub needs: Vec<Reach>,
 }
 
-/// One thing that is wrong.
+/// A single fault.
 struct Fault {
     class: Class,
     right: Vec<Found>,
@@ -139,23 +138,23 @@ impl Fault {
     }
 }
 
-/// A window that is no larger than what a check writes at once reads back as lost, not as another
-/// place's data: limbo is right to say too.
+/// A window up to the size that a check writes at once reads back as lost, not as the data of another place: limbo is
+/// also right.
 const NARROW_WINDOW: u64 = 64 << 10;
-/// What is lost away from the end is a fake without doubt from this share on, in at most so many
-/// pieces; below, and in more pieces, damage is right to say too.
+/// From this share on, data lost away from the end are a fake without doubt, if they lie in at most `FAKE_PIECES`
+/// pieces. Below that share, or in more pieces, damage is also right.
 const FAKE_SHARE: f64 = 0.25;
 const FAKE_PIECES: usize = 4;
-/// Of a pool that lacks less than this share, what is lost lies here and there: damage is right to say too. A worn
-/// device whose spare blocks are used up does the same, and announces no more than it had; fakes lack more.
+/// If a pool lacks less than this share, the losses are scattered: damage is also right. A worn device without spare
+/// blocks shows the same, and announces no more than it had; fakes lack more.
 const LITTLE: f64 = 0.05;
-/// Less than this missing at the end is damage: some USB bridges announce a sector too many.
+/// If less than this is missing at the end, it is damage: some USB bridges announce a sector too many.
 const LITTLE_AT_END: u64 = 128 << 10;
 /// The same as a divisor of the announced size: 128 KiB may be most of a small device.
 const LITTLE_OF_ALL: u64 = 64;
-/// No controller of a device that drops every write is known to show so much of what was written last.
+/// No controller of a device that drops every write is known to cache so much of the last written data.
 const LARGE_CACHE: u64 = 8 << 20;
-/// Units of a pool that may be counted one by one.
+/// Most units of a pool that are counted one by one.
 const MOST_UNITS: u64 = 1024;
 
 /// Bytes that may be missing at the end of a damaged medium of the announced size; a fake lacks more.
@@ -170,8 +169,8 @@ impl Truth {
         Self::of_faults(spec, faults(spec))
     }
 
-    /// The truth as far as the medium has shown it: without a failure on the way unless it `failed`,
-    /// and without its pool's limit unless that was `exhausted`.
+    /// The truth as far as the medium has shown it: without a failure during operation unless it `failed`, and without
+    /// the limit of its pool unless that was `exhausted`.
     #[must_use]
     pub fn as_shown(spec: &MediumSpec, failed: bool, exhausted: bool) -> Self {
         let shown = |fault: &Fault| match fault.class {
@@ -197,7 +196,7 @@ impl Truth {
             real_bytes: match faults.as_slice() {
                 [] => vec![spec.announced_bytes],
                 _ => match faults.iter().find(|fault| !fault.real_bytes.is_empty()) {
-                    // Of a pool, what may be counted or not depends on where it was given to.
+                    // For a pool, the uncertain part depends on where its memory was allocated.
                     Some(Fault { class: Class::Thin | Class::Compressing, real_bytes, .. }) => real_bytes.clone(),
                     Some(fault) => {
                         let doubtful = overlap(&doubtful(spec), &spec.layout.reliable(spec.announced_bytes));
@@ -224,16 +223,17 @@ fn faults(spec: &MediumSpec) -> Vec<Fault> {
     if let Some(decay) = &spec.decay {
         let need = silent(share_of(spec, std::slice::from_ref(&decay.range)));
         let need = match decay.retention {
-            // What lasts until so much was written is like what a cache of that size still shows.
+            // Data that last until this much was written look like data that a cache of that size still holds.
             Retention::WrittenBytes(bytes) => Reach { cache_bytes: need.cache_bytes.max(bytes), ..need },
-            // A reading that a cache answers wears nothing.
+            // A read that a cache serves does not wear the cells.
             Retention::Reads(_) => Reach { read_cache_bytes: filled_by_reading(spec), ..need },
         };
         let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
         // It may be worn out, or a fake whose cache holds data for a time.
         let mut right = vec![Found::Fake, Found::Damaged];
         if matches!(decay.retention, Retention::Reads(..=2)) {
-            // Two looks wear everything: no stamp stands, and nothing reads as it was saved. So does another card.
+            // Two reads wear everything: no stamp remains, and nothing reads as it was saved. Another card looks the
+            // same.
             right.push(Found::Undecided);
         }
         faults.push(Fault { kinds, restorable: false, ..Fault::new(Class::Decaying, right, need) });
@@ -247,7 +247,7 @@ fn faults(spec: &MediumSpec) -> Vec<Fault> {
     faults.extend(errors_fault(spec));
     faults.extend(spec.failure.as_ref().map(|plan| {
         let mut fault = failure_fault(plan, silent(1.0));
-        // Behind a large cache it is like a fake that keeps what was written last, and nothing else.
+        // Behind a large cache it looks like a fake that keeps only the last written data.
         if plan.failure == Failure::DropsWrites && cache_bytes >= LARGE_CACHE {
             fault.right.push(Found::Fake);
         }
@@ -274,7 +274,7 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
         {
             let mut kinds = vec![FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Chain];
             let mut right = vec![Found::Fake];
-            // The page behind what is protected may be counted or not, as every window.
+            // The page behind the protected part may be counted or not, like every window.
             let mut sizes = vec![real];
             if *order == Order::PageOfAddress {
                 kinds.push(FakeKind::Limbo);
@@ -310,7 +310,7 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
             Fault { kinds, real_bytes: vec![0], ..Fault::new(Class::Limbo, right, need) }
         }
         Layout::Holds(ranges) if is_first(ranges) && matches!(spec.misaddress, Some(Misaddress::Wrap { .. })) => {
-            // What is written beyond lands on addresses that were never saved, or is read where others were written.
+            // Writes beyond land on addresses that were never saved, or reads there return the data of other addresses.
             let writes = matches!(spec.misaddress, Some(Misaddress::Wrap { on: Operations::Writes, .. }));
             let (class, kinds) = match writes {
                 true => (Class::Wraparound, vec![FakeKind::Wraparound]),
@@ -335,13 +335,13 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
     })
 }
 
-/// Groups of blocks of which some hold nothing, or share what they have.
+/// Groups of blocks where some blocks hold nothing or share their memory.
 fn blocks_fault(blocks: &Blocks, real: u64, need: Reach) -> Fault {
     let Blocks { rule, group, .. } = blocks;
     let kinds = vec![FakeKind::Unknown, FakeKind::Limbo, FakeKind::Chain];
     let fault = Fault { kinds, real_bytes: vec![real], ..Fault::new(Class::Elsewhere, [Found::Fake], need) };
     match rule {
-        // Two of three blocks that hold are more than what is lost.
+        // With two of three blocks that hold data, more is held than lost.
         BlockRule::LastLoses if *group > 2 => Fault {
             kinds: Vec::new(),
             real_bytes: Vec::new(),
@@ -351,7 +351,7 @@ fn blocks_fault(blocks: &Blocks, real: u64, need: Reach) -> Fault {
             Fault { right: vec![Found::Fake, Found::Damaged], ..fault }
         }
         BlockRule::FirstHolds | BlockRule::LastLoses => fault,
-        // Pairs at one distance are those of a failing address line, too.
+        // Pairs at one distance are also those of a faulty address line.
         BlockRule::Shared if *group == 2 => Fault {
             class: Class::Wraparound,
             right: vec![Found::Fake, Found::Damaged],
@@ -385,7 +385,7 @@ fn pool_fault(spec: &MediumSpec, silent: Reach) -> Option<Fault> {
     };
     let need = Reach { pool_bytes: pool.bytes.saturating_sub(used), ..need };
     let kinds = vec![FakeKind::Unknown, FakeKind::Limbo];
-    // In whole units, of which the end of the device may cut the last one.
+    // In whole units; the end of the device may cut the last one.
     let (bytes, unit_bytes) = match pool.accounting {
         Accounting::Units { unit_bytes, .. } => (pool.bytes / unit_bytes * unit_bytes, unit_bytes),
         Accounting::Compressed => (pool.bytes, PAGE as u64),
@@ -405,13 +405,13 @@ fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<
         Misaddress::Wrap { .. } => return None,
     };
     let need = silent(share_of(spec, &misaddress.concerned(announced)));
-    // Where reads and writes of one address go to different cells, saving and restoring each
-    // address does not restore the cells.
+    // If reads and writes of an address go to different cells, saving and restoring each address does not restore the
+    // cells.
     let restorable = on == Operations::Both;
     let fault = Fault { restorable, ..Fault::new(Class::Misaddressed, [Found::Damaged], need) };
     let fake = vec![Found::Fake, Found::Damaged];
     Some(match misaddress {
-        // The end has no place, and all else has one of its own.
+        // The end has no place, and every other address has its own.
         Misaddress::Shift { by_sectors: by @ 1.., on: Operations::Both, .. } => {
             let lost = by.unsigned_abs() * SECTOR_BYTES;
             Fault {
@@ -421,13 +421,13 @@ fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<
                 ..fault
             }
         }
-        // Two addresses are one cell.
+        // Two addresses share a cell.
         Misaddress::Line { fault: LineFault::Ignored, .. }
         | Misaddress::Line { on: Operations::Both, .. }
         | Misaddress::Shift { on: Operations::Both, .. } => {
             Fault { right: fake, kinds: vec![FakeKind::Wraparound, FakeKind::Unknown], ..fault }
         }
-        // A part that is lost, with good ones beside it.
+        // A part is lost, with good parts beside it.
         wrong if wrong.is_a_hole(announced) => {
             Fault { right: fake, kinds: vec![FakeKind::Limbo, FakeKind::Unknown], ..fault }
         }
@@ -474,7 +474,7 @@ fn failure_fault(plan: &FailurePlan, silent: Reach) -> Fault {
         Failure::ReadOnly | Failure::WriteErrors => (vec![Found::Failed, Found::Damaged], Reach::least()),
         Failure::DropsWrites => (vec![Found::Failed, Found::Damaged], silent),
         Failure::Shrinks(_) => (vec![Found::Failed, Found::Damaged, Found::Fake], Reach::least()),
-        // Until then a check may have found nothing.
+        // Before that, a check may have found nothing.
         Failure::AllErrors | Failure::Hangs(_) | Failure::Gone => {
             (vec![Found::Failed, Found::Undecided], Reach::least())
         }
@@ -482,7 +482,7 @@ fn failure_fault(plan: &FailurePlan, silent: Reach) -> Fault {
     Fault { restorable: false, ..Fault::new(Class::Failing, right, need) }
 }
 
-/// Each of these sizes less what may be counted or not, and with it.
+/// Each of these sizes, without and with the uncertain part.
 fn with_and_without(sizes: &[u64], doubtful_bytes: u64) -> Vec<u64> {
     let mut all: Vec<u64> = sizes.iter().flat_map(|size| [size.saturating_sub(doubtful_bytes), *size]).collect();
     all.sort_unstable();
@@ -490,7 +490,7 @@ fn with_and_without(sizes: &[u64], doubtful_bytes: u64) -> Vec<u64> {
     all
 }
 
-/// Bytes of the largest cache that keeps what is read.
+/// Bytes of the largest cache that reads fill.
 fn filled_by_reading(spec: &MediumSpec) -> u64 {
     let fills = |cache: &&Cache| cache.eviction == Eviction::LeastRecentlyUsedFilledByReads;
     spec.caches.iter().filter(fills).map(|cache| cache.bytes).max().unwrap_or(0)
@@ -500,30 +500,29 @@ fn filled_by_reading(spec: &MediumSpec) -> u64 {
 fn doubtful(spec: &MediumSpec) -> Vec<Range<u64>> {
     let misaddressed = spec.misaddress.as_ref().filter(|wrong| !wrong.is_harmless(spec.announced_bytes));
     let elsewhere = misaddressed.map_or(Vec::new(), |misaddress| misaddress.concerned(spec.announced_bytes));
-    // Pages are concerned that begin in the range.
+    // A page is affected if it begins in the range.
     let whole = |byte: u64| byte.next_multiple_of(PAGE as u64);
     let decays = spec.decay.iter().map(|decay| whole(decay.range.start)..whole(decay.range.end));
     decays.chain(elsewhere).collect()
 }
 
-/// Bytes of the parts that err from one end to the other, with nothing beside them that holds: they may be counted or
-/// not.
+/// Bytes of the parts that fail from one end to the other, with no good data beside them: they may be counted or not.
 fn errs_throughout(spec: &MediumSpec) -> u64 {
     let parts = spec.layout.reliable(spec.announced_bytes);
     let errs = |part: &&Range<u64>| spec.errors.iter().any(|(bad, _)| bad.start <= part.start && part.end <= bad.end);
     parts.iter().filter(errs).map(|part| part.end - part.start).sum()
 }
 
-/// Bytes that are in both.
+/// Bytes common to both lists.
 fn overlap(some: &[Range<u64>], others: &[Range<u64>]) -> u64 {
     let shared =
         |one: &Range<u64>, other: &Range<u64>| one.end.min(other.end).saturating_sub(one.start.max(other.start));
     some.iter().flat_map(|one| others.iter().map(move |other| shared(one, other))).sum()
 }
 
-/// Each of these sizes of a pool, and what is left of it where some of the units that were `free` are given to
-/// addresses which do not last, up to all of them: those read as lost for good, as where there is no memory, and
-/// what else is written has got none. The part of what was stored before that does not last counts or not, too.
+/// Each of these sizes of a pool, and the rest of it if some of the units that were `free`, up to all of them, are
+/// allocated to addresses that do not last. Those addresses then read as lost for good, like those without memory, and
+/// other writes get no memory. The part of the data stored before that does not last may also be counted or not.
 fn less_what_does_not_last(spec: &MediumSpec, sizes: Vec<u64>, unit_bytes: u64, free: u64) -> Vec<u64> {
     let doubtful = doubtful(spec);
     if doubtful.is_empty() {
@@ -532,18 +531,17 @@ fn less_what_does_not_last(spec: &MediumSpec, sizes: Vec<u64>, unit_bytes: u64, 
     let announced = spec.announced_bytes;
     let used = spec.before.used_bytes.min(announced);
     let before = overlap(&doubtful, std::slice::from_ref(&(0..used)));
-    // What could be compressed has no unit yet.
+    // Compressible data have no unit yet.
     let compresses = spec.pool.is_some_and(|pool| pool.accounting == Accounting::Compressed);
     let free_from = if compresses { 0 } else { used.next_multiple_of(unit_bytes).min(announced) };
     let given = free.min(overlap(&doubtful, std::slice::from_ref(&(free_from..announced))).div_ceil(unit_bytes));
     let less = |unit: u64| sizes.iter().map(move |size| size.saturating_sub(unit * unit_bytes));
-    // More are not used up by a check, or not one by one.
+    // A check does not exhaust more, or not one by one.
     let all: Vec<u64> = (0..=given.min(MOST_UNITS)).flat_map(less).collect();
     with_and_without(&all, before)
 }
 
-/// Share of the announced sectors in `ranges`; 1 where they meet either end, which every check
-/// looks at.
+/// Share of the announced sectors in `ranges`; 1 if they include either end, which every check reads.
 fn share_of(spec: &MediumSpec, ranges: &[Range<u64>]) -> f64 {
     let announced = spec.announced_bytes;
     let meets_end = |range: &Range<u64>| range.start < SECTOR_BYTES || range.end >= announced;
@@ -596,7 +594,7 @@ mod tests {
             truth(Layout::window(8 * MIB, 4096)).kinds,
             [FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Limbo]
         );
-        // A small hole, and many pieces, may as well be damage.
+        // A small hole, or many pieces, may also be damage.
         let hole = truth(Layout::both_ends(GIB, GIB - 100 * MIB));
         assert_eq!(hole.right, [Found::Fake, Found::Damaged]);
         assert!((hole.needs[0].share - 100.0 / 1024.0).abs() < 1e-9);
@@ -624,7 +622,7 @@ mod tests {
         assert!(deep.covers(&need(&limbo)) && !deep.covers(&need(&flipping)) && !deep.covers(&need(&thin)));
     }
 
-    /// A part whose data last until more was written than a check writes is seen by none.
+    /// If the data of a part last until more was written than a check writes, no check notices the fault.
     #[test]
     fn data_that_last_for_a_time_need_as_much_as_a_cache() {
         let decays = |retention| {
@@ -662,7 +660,8 @@ mod tests {
         assert_eq!(Truth::of(&compressing).real_bytes, [7168, 8192]);
     }
 
-    /// A medium of 8 MiB of which 6 were used reads as one of 6 or 7, where the rest is given to what does not last.
+    /// A pool of 8 MiB with 6 MiB used looks like one of 6 or 7 MiB if the rest is allocated to addresses that do not
+    /// last.
     #[test]
     fn units_of_a_pool_that_are_given_to_what_does_not_last_may_be_counted_or_not() {
         let accounting = Accounting::Units { unit_bytes: MIB, zeros_are_free: false };
@@ -722,7 +721,7 @@ mod tests {
         assert_eq!(line(LineFault::Inverted, Operations::Both).class, Class::Genuine);
         let reads = line(LineFault::Inverted, Operations::Reads);
         assert_eq!((reads.right, reads.restorable), (vec![Found::Damaged], false));
-        // What is read behind the end, or where all have data of their own, is a hole like any other.
+        // If reads go behind the end, or all addresses there have their own data, it is a hole like any other.
         let inverted = |range, bit| {
             let misaddress = Some(Misaddress::Line { bit, fault: LineFault::Inverted, range, on: Operations::Reads });
             Truth::of(&MediumSpec { misaddress, ..MediumSpec::genuine(GIB) })

@@ -1,10 +1,10 @@
-//! How media behave: drift, a cold start, erratic models, odd units, writes of which the two rates order differently.
+//! Behaviour of media: drift, a cold start, erratic models, odd units, write rates that order models differently.
 
 use super::schedules::unit_sd;
 use super::store::Plot;
 use super::world::{DURABLE, WRITE};
 
-/// Repeats that go one way or are like each other, and a slow first one.
+/// Repeats that drift or are correlated, and a slow first one.
 pub(super) fn drift(plot: &mut Plot) {
     let each = 2 + plot.world.dice.below(4) as usize;
     let sd = unit_sd(&mut plot.world);
@@ -23,7 +23,7 @@ pub(super) fn drift(plot: &mut Plot) {
             }
         }
     }
-    // A cold start belongs to what such days do, which is below the speed of the unit.
+    // A cold start is an effect of such days, below the speed of the unit.
     plot.judged.figures = plot.world.noise.cold == 0.0;
     plot.compare_units(models[0][0], models[0][1]);
 }
@@ -49,7 +49,7 @@ pub(super) fn erratic(plot: &mut Plot) {
     }
 }
 
-/// One or two bad ones of six to thirteen units of each of one to three models.
+/// One to three models with six to thirteen units each; up to two units of the first model are bad.
 pub(super) fn odd(plot: &mut Plot) {
     let count = 1 + plot.world.dice.below(3) as usize;
     let each = 6 + plot.world.dice.below(8) as usize;
@@ -65,7 +65,7 @@ pub(super) fn odd(plot: &mut Plot) {
     for (place, unit) in models.iter().flatten().enumerate() {
         plot.record(*unit, 0, place as i64 % 2, 8.0 + 0.1 * place as f64);
     }
-    // A bad unit is no draw of its model, so that figures of models are not those that are sold.
+    // A bad unit is not drawn like the others of its model, so figures of models are not those of sold units.
     plot.judged.figures = bad == 0;
     plot.judged.ratios = bad == 0;
     if let [.., first, second] = models[0][..] {
@@ -73,7 +73,7 @@ pub(super) fn odd(plot: &mut Plot) {
     }
 }
 
-/// Models of which one takes writes faster and the other has them on the medium earlier.
+/// Models where one acknowledges writes faster and the other makes them durable earlier.
 pub(super) fn writes(plot: &mut Plot) {
     let each = 2 + plot.world.dice.below(5) as usize;
     let sd = [0.03, 0.05, 0.1][plot.world.dice.below(3) as usize];
@@ -94,7 +94,7 @@ pub(super) fn writes(plot: &mut Plot) {
     plot.compare_units(models[0][0], models[1][0]);
 }
 
-/// A bit of everything: an erratic model, gaps, several runs a day, drift.
+/// A combination: an erratic model, gaps, several runs a day, drift.
 pub(super) fn all_at_once(plot: &mut Plot) {
     let count = 2 + plot.world.dice.below(4) as usize;
     let sd = unit_sd(&mut plot.world);

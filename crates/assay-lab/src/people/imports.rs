@@ -1,18 +1,18 @@
-//! What people take from elsewhere, and what they call it: the best of five runs in a forum, single figures, logs without a
-//! model, whole MB/s; labels against serial numbers, and the same run twice.
+//! Results that users take from elsewhere, and the names that they give: the best of five runs from a forum, single
+//! figures, logs without a model, whole MB/s; labels against serial numbers, and the same run twice.
 
 use super::paper::{Mark, Naming};
 use super::schedules::unit_sd;
 use super::store::Plot;
 
-/// Repeats vary more on a desktop, so that the best of five is above the mean.
+/// On a desktop repeats vary more, so that the best of five is above the mean.
 const DESKTOP: f64 = 0.05;
 
 /// The text of a tool for a unit, labelled with model and unit; the best of `mark.best_of` runs.
 fn mark(plot: &mut Plot, unit: usize, day: i64, mark: Mark) {
     let before = (plot.world.repeats, plot.world.noise.repeat);
     (plot.world.repeats, plot.world.noise.repeat) = (mark.best_of, DESKTOP);
-    // Each text has a minute of its own, as equal texts would be one record.
+    // Each text has its own minute, since equal texts would be one record.
     let run = plot.world.run(unit, 0, day, 18.0 + 0.1 * unit as f64);
     (plot.world.repeats, plot.world.noise.repeat) = before;
     let model = plot.world.models[plot.world.units[unit].model].name.clone();
@@ -22,7 +22,7 @@ fn mark(plot: &mut Plot, unit: usize, day: i64, mark: Mark) {
     plot.mark(&run, mark, &[("model", &model), ("unit", &name)]);
 }
 
-/// The first model by runs of assay, the others as the best of five that somebody posted.
+/// The first model by runs of assay, the others by the best of five from a forum.
 pub(super) fn best_beside_runs(plot: &mut Plot) {
     let each = 2 + plot.world.dice.below(5) as usize;
     let sd = [0.005, 0.01, 0.03, 0.1][plot.world.dice.below(4) as usize];
@@ -40,13 +40,13 @@ pub(super) fn best_beside_runs(plot: &mut Plot) {
             }
         }
     }
-    // The best of five is above the mean, so no interval of a figure holds what a medium does on average.
+    // The best of five is above the mean, so no interval of a figure contains the mean of a medium.
     plot.judged.figures = false;
     plot.judged.ratios = false;
     plot.compare_units(models[0][0], models[1][0]);
 }
 
-/// All figures are the best of five, so that they compare with each other.
+/// All figures are the best of five, so they are comparable with each other.
 pub(super) fn best_of_all(plot: &mut Plot) {
     let each = 2 + plot.world.dice.below(4) as usize;
     let sd = unit_sd(&mut plot.world);
@@ -73,7 +73,7 @@ pub(super) fn single_figures(plot: &mut Plot) {
     plot.compare_units(models[0][0], models[1][0]);
 }
 
-/// Logs that name neither model nor unit beside records that do.
+/// Logs that name neither model nor unit, beside records that do.
 pub(super) fn nameless(plot: &mut Plot) {
     let each = 2 + plot.world.dice.below(3) as usize;
     let sd = unit_sd(&mut plot.world);
@@ -91,7 +91,7 @@ pub(super) fn nameless(plot: &mut Plot) {
     plot.compare_units(models[0][0], models[0][1]);
 }
 
-/// Somebody rounded all figures to whole MB/s before they posted them: slow cards at small blocks become equal, or far
+/// Figures that a user rounded to whole MB/s before posting them: slow cards at small blocks become equal, or far
 /// apart.
 pub(super) fn whole(plot: &mut Plot) {
     let each = 2 + plot.world.dice.below(4) as usize;
@@ -108,7 +108,7 @@ pub(super) fn whole(plot: &mut Plot) {
     plot.compare_units(models[0][0], models[0][1]);
 }
 
-/// What goes wrong with names.
+/// Kinds of errors in names.
 const TROUBLES: [&str; 4] = [
     "one card by two labels",
     "two cards by one label",
@@ -116,7 +116,7 @@ const TROUBLES: [&str; 4] = [
     "a serial number of the reader",
 ];
 
-/// A unit has two names, two units have one, or serial numbers change with the reader.
+/// A unit has two names, two units share one, or serial numbers change with the reader.
 pub(super) fn labels_and_serials(plot: &mut Plot) {
     let each = 2 + plot.world.dice.below(3) as usize;
     let sd = unit_sd(&mut plot.world);
@@ -134,11 +134,11 @@ pub(super) fn labels_and_serials(plot: &mut Plot) {
             let (serial, labels) = match trouble {
                 // The label of the first day was misread on the second: one card under two names.
                 0 => (Some(serial), label(format!("{}{number}", if day == 0 { "card" } else { "c" }))),
-                // Somebody counts the cards of each shop from 1: two cards share a name, their serial numbers tell.
+                // A user counts the cards of each shop from 1: two cards share a name, and their serial numbers differ.
                 1 => (Some(serial), label(format!("{}", number % each / 2))),
                 // The label on the first day only.
                 2 => (Some(serial), if day == 0 { label(number.to_string()) } else { label(String::new()) }),
-                // A reader that tells a serial number of its own, the same for all cards.
+                // The reader reports its own serial number, the same for all cards.
                 _ => (Some("000000000820".to_owned()), label(number.to_string())),
             };
             let labels = labels.into_iter().filter(|(_, value)| !value.is_empty()).collect();
@@ -148,7 +148,7 @@ pub(super) fn labels_and_serials(plot: &mut Plot) {
     plot.judged.figures = false;
 }
 
-/// Files that were imported twice, under their own or another name, and copies with other labels.
+/// Files imported twice, under the same or another name, and copies with other labels.
 pub(super) fn copies(plot: &mut Plot) {
     let each = 2 + plot.world.dice.below(3) as usize;
     let sd = unit_sd(&mut plot.world);

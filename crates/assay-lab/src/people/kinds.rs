@@ -3,10 +3,10 @@
 use super::store::{Plot, Store};
 use super::{behaviour, imports, schedules};
 
-/// What a kind makes of an empty store.
+/// The name of a kind, and the function that fills an empty store.
 type Kind = (&'static str, fn(&mut Plot));
 
-/// The kinds of stores, each with what makes one.
+/// The kinds of stores, each with its function.
 const TOLD: [Kind; 24] = [
     ("five runs of an afternoon, units", schedules::afternoon_of_two_units),
     ("five runs of an afternoon, models", schedules::afternoon_of_models),
@@ -34,7 +34,7 @@ const TOLD: [Kind; 24] = [
     ("all at once", behaviour::all_at_once),
 ];
 
-/// How many kinds of stores there are. The kinds follow the seeds: seed 0 is of the first, and so on, again and again.
+/// Number of kinds of stores. The kind of a seed is its remainder by this number: seed 0 is of the first kind.
 pub const KINDS: u64 = TOLD.len() as u64;
 
 /// The store of a seed.

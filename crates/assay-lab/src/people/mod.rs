@@ -1,12 +1,12 @@
-//! Stores as people make them: a second generator, written from the documents and the help texts alone.
+//! Stores as users make them: a second generator, written from the documents and the help texts alone.
 //!
-//! It shares nothing with [`crate::fleet`] and was written without a look at the program's decisions, so that a mistake
-//! in what the first generator takes for granted shows here. A [`Store`] is files to import, questions, and the truth:
+//! It shares nothing with [`crate::fleet`], and was written without knowledge of the program's decisions. So a wrong
+//! assumption of the first generator shows here. A [`Store`] has files to import, questions, and the truth:
 //!
-//! - `world`: models, units, hosts and days with their true speeds, and what a visit to a unit measures.
-//! - `paper`: a run as a record of assay, or as the text that somebody copied out of CrystalDiskMark.
+//! - `world`: models, units, hosts and days with their true speeds, and the result of a run of a unit.
+//! - `paper`: a run as a record of assay, or as a text copied from CrystalDiskMark.
 //! - `store`: the files, names and questions of one store.
-//! - `schedules`, `imports`, `behaviour`: how stores of a kind are made, one subject each.
+//! - `schedules`, `imports`, `behaviour`: functions that fill stores of a kind, one subject each.
 //! - `kinds`: the kinds, and the store of a seed.
 //!
 //! All speeds are logarithms until they are written; all times are UTC.

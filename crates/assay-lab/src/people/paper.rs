@@ -1,4 +1,4 @@
-//! A run as it is handed on: a record of assay as docs/record.md describes it, or the text of CrystalDiskMark 8.
+//! A run in a file: a record of assay as docs/record.md describes it, or the text of CrystalDiskMark 8.
 
 use std::fmt::Write;
 
@@ -6,21 +6,21 @@ use jiff::Timestamp;
 
 use super::world::{DURABLE, Host, LOADS, RANDOM_READ, RANDOM_WRITE, READ, Run, WRITE};
 
-/// How a record names what was measured.
+/// The names of the measured medium in a record.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Naming {
-    /// What the medium says of itself.
+    /// The product name that the medium reports.
     pub(super) product: Option<String>,
-    /// Serial number that the medium tells.
+    /// The serial number that the medium reports.
     pub(super) serial: Option<String>,
     /// Labels, in order.
     pub(super) labels: Vec<(String, String)>,
 }
 
-/// Letters of ids (docs/store.md: none of i, l and o, which are read as digits).
+/// Letters of ids (docs/store.md: without i, l and o, which look like digits).
 const LETTERS: &[u8] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// Ten characters for the number of a record in a store.
+/// An id of ten characters for the number of a record in a store.
 pub(super) fn id(seed: u64, number: usize) -> String {
     let mut left = (seed << 12 | number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 14;
     (0..10)
@@ -36,12 +36,12 @@ fn quoted(text: Option<&str>) -> String {
     text.map_or("null".to_owned(), |text| format!("\"{text}\""))
 }
 
-/// RFC 3339 of seconds since 1970.
+/// Formats seconds since 1970 by RFC 3339.
 fn time(seconds: i64) -> String {
     Timestamp::from_second(seconds).map_or_else(|_| String::new(), |time| time.to_string())
 }
 
-/// Student's interval of the mean as docs/record.md has it, from a table of quantiles at 95 %.
+/// Student's interval of the mean as in docs/record.md, from a table of quantiles at 95 %.
 fn estimate(values: &[f64]) -> String {
     const T: [f64; 4] = [12.706, 4.303, 3.182, 2.776];
     let count = values.len();
@@ -83,8 +83,8 @@ fn rates(load: &Load, figure: f64) -> (f64, f64) {
     }
 }
 
-/// All operations of a repeat with one latency in nanoseconds, of at least 256, in buckets as docs/record.md has them: 128
-/// equal steps per power of two.
+/// A histogram where all operations of a repeat have one latency in nanoseconds, at least 256. Buckets are as in
+/// docs/record.md: 128 equal steps per power of two.
 fn histogram(latency: f64, operations: f64) -> String {
     let latency = latency.round().max(256.0) as u64;
     let step = 1u64 << (latency.ilog2() - 7);
@@ -162,16 +162,16 @@ pub(super) fn record(id: &str, run: &Run, host: &Host, naming: &Naming) -> Strin
     )
 }
 
-/// How CrystalDiskMark was used.
+/// The settings of CrystalDiskMark.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
-    /// Runs of which it prints the best.
+    /// Number of runs; it prints the best.
     pub(super) best_of: usize,
-    /// Somebody rounded all figures to whole MB/s before they posted them.
+    /// Whether the user rounded all figures to whole MB/s before posting them.
     pub(super) whole: bool,
 }
 
-/// The run as the text of CrystalDiskMark 8.0.4, of which each repeat is one of its runs, and the best is printed
+/// The run as the text of CrystalDiskMark 8.0.4. Each repeat is one of its runs, and the best is printed
 /// (docs/import.md: "Each figure is the best of its runs").
 pub(super) fn crystaldiskmark(run: &Run, mark: Mark) -> String {
     let best = |figure: usize| run.repeats.iter().map(|figures| figures[figure]).fold(0.0, f64::max);

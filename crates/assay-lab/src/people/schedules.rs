@@ -1,22 +1,22 @@
-//! When and where people measure: an afternoon, a model a day, every evening, working days; a computer a model, several that
-//! share units, one unit on all of them.
+//! Times and places of measurements: an afternoon, a model a day, every evening, working days; a computer for each
+//! model, several that share units, one unit on all of them.
 
 use super::store::{Pair, Plot};
 use super::world::World;
 
-/// So many units of one model, of which in seven of ten stores all are truly equal.
+/// Adds one model with `units` units. In seven of ten stores all units are truly equal.
 fn one_model(world: &mut World, units: usize) -> Vec<usize> {
     let sd = if world.dice.chance(0.7) { 0.0 } else { 0.03 + 0.12 * world.dice.unit() };
     let model = world.model(0.0, sd);
     (0..units).map(|_| world.unit(model)).collect()
 }
 
-/// Variation of the units of a model that people meet.
+/// A typical variation of the units of a model.
 pub(super) fn unit_sd(world: &mut World) -> f64 {
     [0.03, 0.05, 0.1, 0.15][world.dice.below(4) as usize]
 }
 
-/// Two units, five runs each, one after the other in one afternoon, or in turns.
+/// Two units with five runs each in one afternoon, one unit after the other or alternating.
 pub(super) fn afternoon_of_two_units(plot: &mut Plot) {
     let units = one_model(&mut plot.world, 2);
     let in_turns = plot.world.dice.chance(0.5);
@@ -45,7 +45,7 @@ pub(super) fn afternoon_of_models(plot: &mut Plot) {
     plot.compare_units(models[0][0], models[0][1]);
 }
 
-/// Somebody west of Greenwich measures two units in an evening that ends after midnight UTC.
+/// A user west of Greenwich measures two units in an evening that ends after midnight UTC.
 pub(super) fn across_midnight(plot: &mut Plot) {
     let units = one_model(&mut plot.world, 2);
     let evenings = 1 + plot.world.dice.below(3) as i64;
@@ -76,7 +76,7 @@ pub(super) fn model_a_day(plot: &mut Plot) {
     plot.compare_units(models[0][0], models[0][1]);
 }
 
-/// Each unit on a day of its own, in the order in which they came.
+/// Each unit on its own day, in the order of purchase.
 pub(super) fn unit_a_day(plot: &mut Plot) {
     let count = 2 + plot.world.dice.below(2) as usize;
     let each = 2 + plot.world.dice.below(4) as usize;
@@ -95,7 +95,7 @@ pub(super) fn unit_a_day(plot: &mut Plot) {
     plot.compare_units(models[0][0], models[0][1]);
 }
 
-/// Two units of a model and one each day for one to nine days, both each day or in turns.
+/// Two units of a model with one run a day for one to nine days, both each day or alternating.
 pub(super) fn one_run_a_day(plot: &mut Plot) {
     let units = one_model(&mut plot.world, 2);
     let days = 1 + plot.world.dice.below(9) as i64;
@@ -109,7 +109,7 @@ pub(super) fn one_run_a_day(plot: &mut Plot) {
     plot.compare_units(units[0], units[1]);
 }
 
-/// Models over one to three weeks: working days only, of which some are left out, and one or more units on each.
+/// Models over one to three weeks: only working days, some left out, with one or more units on each.
 pub(super) fn working_days(plot: &mut Plot) {
     let count = 2 + plot.world.dice.below(3) as usize;
     let each = 1 + plot.world.dice.below(4) as usize;
@@ -137,7 +137,7 @@ pub(super) fn working_days(plot: &mut Plot) {
     }
 }
 
-/// Two units over days that each resemble the day before. The documents (compare.md) say that these are told apart
+/// Two units over days that each resemble the day before. The documents (compare.md) say that such units are told apart
 /// falsely, so intervals and verdicts on them are counted and not held against the program.
 pub(super) fn days_alike(plot: &mut Plot) {
     let units = one_model(&mut plot.world, 2);
@@ -152,10 +152,10 @@ pub(super) fn days_alike(plot: &mut Plot) {
     plot.compare_units(units[0], units[1]);
 }
 
-/// How far computers lie from each other: 20 to 200 % at small blocks (docs/compare.md).
+/// Deviation between computers: 20 to 200 % at small blocks (docs/compare.md).
 const HOST_SD: f64 = 0.4;
 
-/// Each model in a computer of its own, on days of its own or of all; nothing connects them.
+/// Each model on its own computer, on its own days or on common ones; nothing connects them.
 pub(super) fn model_a_computer(plot: &mut Plot) {
     apart(plot, false);
 }
@@ -198,7 +198,7 @@ fn apart(plot: &mut Plot, is_bridged: bool) {
     }
 }
 
-/// Several computers, each of which measured units of all models, every unit in one of them.
+/// Several computers that each measured units of all models, every unit on one of them.
 pub(super) fn shared(plot: &mut Plot) {
     let count = 2 + plot.world.dice.below(2) as usize;
     let sd = unit_sd(&mut plot.world);
@@ -218,7 +218,7 @@ pub(super) fn shared(plot: &mut Plot) {
     plot.pair_is_apart();
 }
 
-/// Cards that were measured at one computer and then at another, which is equal or slower: `compare` of the hosts.
+/// Cards measured on one computer and then on another one, which is equal or slower: `compare` of the hosts.
 pub(super) fn same_units(plot: &mut Plot) {
     let each = 2 + plot.world.dice.below(5) as usize;
     let sd = unit_sd(&mut plot.world);

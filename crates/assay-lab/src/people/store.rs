@@ -1,78 +1,79 @@
-//! A store: files as they are imported, what they are called, what may be asked of them, and what is true.
+//! A store: the files to import, their names, questions about them, and the truth.
 
 use super::paper::{Mark, Naming, crystaldiskmark, id, record};
 use super::world::{DURABLE, LOADS, Model, RANDOM_READ, RANDOM_WRITE, Run, Unit, WRITE, World, spread};
 use crate::Dice;
 
-/// A file to import, with the options that people give.
+/// A file to import, with the options that users give.
 #[derive(Debug, Clone)]
 pub struct File {
     /// Its name, without a directory.
     pub name: String,
-    /// What stands in it.
+    /// Its content.
     pub text: String,
-    /// Options of `assay import` beside its name.
+    /// Options of `assay import` besides the name.
     pub options: Vec<String>,
 }
 
-/// Two groups that somebody compares, as queries, and what is true of them.
+/// Two groups to compare, as queries, and the truth about them.
 #[derive(Debug, Clone)]
 pub struct Pair {
     /// The reference.
     pub first: String,
-    /// What is compared with it.
+    /// The group compared with the reference.
     pub second: String,
-    /// Logarithm of the second by the first, of each figure: of the media, whatever day and computer it was.
+    /// Logarithm of the ratio of the second to the first group, for each figure: that of the media, without effects of
+    /// days and computers.
     pub truth: [f64; LOADS],
-    /// Single runs are compared as they were (`--runs`), and the truth is that of these runs.
+    /// Whether single runs are compared as they were (`--runs`). The truth is then that of these runs.
     pub runs: bool,
-    /// They were measured on different computers, and no unit on both.
+    /// Whether they were measured on different computers, without a common unit.
     pub apart: bool,
 }
 
-/// How the program may be judged by a store. Which claims a document takes back stands beside the kind.
+/// The claims by which a store may judge the program. Claims that a document withdraws are stated at the kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawn {
-    /// Figures are those of one computer, on days and units as the documents assume: intervals of figures, classes and
-    /// shares have to hold.
+    /// Figures come from one computer, on days and units as the documents assume: intervals of figures, classes and
+    /// shares must hold.
     pub figures: bool,
-    /// Units are drawn as the documents assume, so that no unit may be named but those that were made odd.
+    /// Units are drawn as the documents assume, so no unit may be named except those made odd.
     pub odd: bool,
-    /// Intervals of ratios have to hold.
+    /// Intervals of ratios must hold.
     pub ratios: bool,
 }
 
-/// A store that people made, with its truth.
+/// A store as users make it, with its truth.
 #[derive(Debug)]
 pub struct Store {
     /// Its kind, in words.
     pub kind: &'static str,
-    /// What it was drawn from.
+    /// The seed.
     pub seed: u64,
     /// The files to import, in this order.
     pub files: Vec<File>,
-    /// How many records the store has to hold afterwards, where the documents say it.
+    /// Number of records in the store after the import, if the documents state it.
     pub records: Option<usize>,
-    /// What is compared beside the models.
+    /// Comparisons other than those of the models.
     pub pairs: Vec<Pair>,
     /// The models.
     pub models: Vec<Model>,
     /// The units.
     pub units: Vec<Unit>,
-    /// A further unit of each model, drawn and measured as the others were.
+    /// A further unit of each model, drawn and measured like the others.
     pub next: Vec<[f64; LOADS]>,
-    /// What the days of each model took from all of its units: an interval is right that holds what the model did on these
-    /// days.
+    /// The common effect of the measured days of each model on its units. An interval is right if it contains the
+    /// figures of the model on these days.
     pub days: Vec<[f64; LOADS]>,
-    /// The models were measured on different computers, and no unit on two of them.
+    /// Whether the models were measured on different computers, without a common unit.
     pub apart: bool,
-    /// What may be judged.
+    /// The claims that may be judged.
     pub judged: Drawn,
     /// Operations of a central volume for `advise nas`, by the number of its nodes.
     pub volume_iops: f64,
 }
 
-/// A store that is being made.
+/// A store under construction.
 #[derive(Debug)]
 pub(super) struct Plot {
     pub(super) world: World,
@@ -80,7 +81,7 @@ pub(super) struct Plot {
     pub(super) judged: Drawn,
     pub(super) is_counted: bool,
     pub(super) apart: bool,
-    /// A closer name of the kind.
+    /// A more exact name of the kind.
     pub(super) kind: Option<&'static str>,
     seed: u64,
     files: Vec<File>,
@@ -108,7 +109,7 @@ impl Plot {
         }
     }
 
-    /// How this store names a unit: by labels, or by what the medium says.
+    /// The names of a unit in this store: labels, or those that the medium reports.
     pub(super) fn naming(&self, unit: usize) -> Naming {
         let (unit, model) = (&self.world.units[unit], &self.world.models[self.world.units[unit].model].name);
         if self.labelled {
@@ -119,26 +120,27 @@ impl Plot {
         }
     }
 
-    /// The label of a unit: its model's first letters with its number in the store.
+    /// The label of a unit: `card` with its number in the store.
     pub(super) fn label(&self, unit: &Unit) -> String {
         let number = self.world.units.iter().position(|other| other.serial == unit.serial).unwrap_or(0);
         format!("card{number}")
     }
 
-    /// The query that names a unit.
+    /// The query for a unit.
     pub(super) fn query(&self, unit: usize) -> String {
         let unit = &self.world.units[unit];
         format!("unit={}", if self.labelled { self.label(unit) } else { unit.serial.clone() })
     }
 
-    /// Measures a unit and keeps the record, named as the store does. Gives its id, and what the unit did in this run.
+    /// Measures a unit and adds the record with the names of this store. Returns its id and the true figures of this
+    /// run.
     pub(super) fn record(&mut self, unit: usize, host: usize, day: i64, hour: f64) -> (String, [f64; LOADS]) {
         let run = self.world.run(unit, host, day, hour);
         let naming = self.naming(unit);
         (self.keep(&run, &naming), run.truth)
     }
 
-    /// Keeps a run as a record with these names, and gives its id.
+    /// Adds a run as a record with these names, and returns its id.
     pub(super) fn keep(&mut self, run: &Run, naming: &Naming) -> String {
         let id = id(self.seed, self.number);
         let text = record(&id, run, &self.world.hosts[run.host], naming);
@@ -146,7 +148,7 @@ impl Plot {
         id
     }
 
-    /// Keeps a run as the text of CrystalDiskMark with these labels.
+    /// Adds a run as the text of CrystalDiskMark with these labels.
     pub(super) fn mark(&mut self, run: &Run, mark: Mark, labels: &[(&str, &str)]) {
         let mut options = vec!["--kind".to_owned(), "sd".to_owned()];
         for (key, value) in labels {
@@ -161,7 +163,7 @@ impl Plot {
         self.number += 1;
     }
 
-    /// The last file once more, under another name.
+    /// Adds the last file again under another name.
     pub(super) fn copy_last(&mut self) {
         if let Some(last) = self.files.last().cloned() {
             self.copies += 1;
@@ -181,20 +183,20 @@ impl Plot {
         });
     }
 
-    /// Compares two runs, given by id and what the unit did in each, as they were.
+    /// Adds a comparison of two runs as they were. Each is given by its id and the true figures of the unit.
     pub(super) fn compare_runs(&mut self, first: &(String, [f64; LOADS]), second: &(String, [f64; LOADS])) {
         let truth = std::array::from_fn(|load| second.1[load] - first.1[load]);
         self.pairs.push(Pair { first: first.0.clone(), second: second.0.clone(), truth, runs: true, apart: false });
     }
 
-    /// Says of the last pair that its groups were measured on different computers, with nothing between them.
+    /// Marks the last pair: its groups were measured on different computers, with nothing between them.
     pub(super) fn pair_is_apart(&mut self) {
         if let Some(pair) = self.pairs.last_mut() {
             pair.apart = true;
         }
     }
 
-    /// Logarithm of the second unit by the first.
+    /// Logarithm of the ratio of the second unit to the first.
     pub(super) fn ratio(&self, first: usize, second: usize) -> [f64; LOADS] {
         let (first, second) = (&self.world.units[first], &self.world.units[second]);
         std::array::from_fn(|load| second.mean[load] - first.mean[load])

@@ -1,8 +1,8 @@
-//! What is true of models, units, hosts and days, and what a visit to a unit measures.
+//! The truth about models, units, hosts and days, and the result of a run of a unit.
 //!
-//! A figure is the product of what its model, its unit, its computer, the day of all, the day of the unit, the run and
-//! the repeat do; their logarithms are normal. The documents say of the sizes: units of a model vary by 3 to 25 %, days by
-//! 2 to 3 % and up to 5 % (statistics.md), computers by 20 to 200 % at small blocks (compare.md).
+//! A figure is the product of the effects of its model, its unit, its computer, the common day, the unit's day, the run
+//! and the repeat; their logarithms are normal. The documents state the sizes: units of a model vary by 3 to 25 %, days
+//! by 2 to 3 % and up to 5 % (statistics.md), computers by 20 to 200 % at small blocks (compare.md).
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::Dice;
 
 /// Figures of a run: random reads, sequential reads, sequential writes as acknowledged and as durable, random writes.
 pub const LOADS: usize = 5;
-/// Random reads of 4 KiB, the load that decides.
+/// Random reads of 4 KiB, the decisive load.
 pub(super) const RANDOM_READ: usize = 0;
 /// Sequential reads of 1 MiB.
 pub(super) const READ: usize = 1;
-/// Sequential writes of 1 MiB, as the medium acknowledged them.
+/// Sequential writes of 1 MiB, at the acknowledged rate.
 pub(super) const WRITE: usize = 2;
-/// The same with the final sync.
+/// The same, including the final sync.
 pub(super) const DURABLE: usize = 3;
 /// Random writes of 4 KiB.
 pub(super) const RANDOM_WRITE: usize = 4;
-/// The title under which the program shows each figure; the durable rate stands under that of the write.
+/// The title of each figure in the program; the durable rate is under that of the write.
 pub const LOAD_TITLES: [&str; LOADS] = [
     "random read 4 KiB",
     "sequential read 1 MiB, QD8",
@@ -28,22 +28,22 @@ pub const LOAD_TITLES: [&str; LOADS] = [
     "sequential write 1 MiB, QD8",
     "random write 4 KiB",
 ];
-/// What a card of class A1 has to reach: operations and bytes per second. Speeds are drawn around these, so that classes
-/// are in doubt.
+/// The thresholds of class A1: operations and bytes per second. Speeds are drawn around these, so that classes are
+/// uncertain.
 const A1: [f64; LOADS] = [1500.0, 20e6, 12e6, 10e6, 500.0];
 
 /// A model with the mean of its units, as logarithms.
 #[derive(Debug, Clone)]
 pub struct Model {
-    /// The name that people give it.
+    /// The name that users give it.
     pub name: String,
-    /// Mean logarithm of each figure over all units that are sold.
+    /// Mean logarithm of each figure over all sold units.
     pub mean: [f64; LOADS],
     /// Standard deviation of the logarithms of its units.
     pub unit_sd: f64,
 }
 
-/// A unit with what it does over many days on the first computer, as logarithms.
+/// A unit with its figures over many days on the first computer, as logarithms.
 #[derive(Debug, Clone)]
 pub struct Unit {
     /// Index of its model.
@@ -52,7 +52,7 @@ pub struct Unit {
     pub serial: String,
     /// Mean logarithm of each figure over many days.
     pub mean: [f64; LOADS],
-    /// Somebody made it unlike the others on purpose.
+    /// Whether it was made unlike the others on purpose.
     pub odd: bool,
 }
 
@@ -64,12 +64,12 @@ pub(super) struct Host {
     pub(super) effect: [f64; LOADS],
 }
 
-/// How much what is not the unit varies: standard deviations of logarithms, unless said.
+/// Variation that does not come from the unit: standard deviations of logarithms, unless stated otherwise.
 #[derive(Debug, Clone)]
 pub(super) struct Noise {
     /// Days of a unit.
     pub(super) day: f64,
-    /// What a day takes from all that is measured then at a computer.
+    /// The effect of a day common to all measurements on a computer.
     pub(super) common_day: f64,
     pub(super) run: f64,
     pub(super) repeat: f64,
@@ -87,7 +87,7 @@ pub(super) struct Run {
     pub(super) host: usize,
     /// Seconds since 1970.
     pub(super) began: i64,
-    /// What the unit did in this run, but for the repeats: logarithms.
+    /// The true figures of the unit in this run, without the repeats: logarithms.
     pub(super) truth: [f64; LOADS],
     /// Figures of each repeat: operations or bytes per second.
     pub(super) repeats: Vec<[f64; LOADS]>,
@@ -96,7 +96,7 @@ pub(super) struct Run {
 /// Monday, 2 March 2026, midnight UTC, in seconds since 1970.
 const MONDAY: i64 = 1_772_409_600;
 
-/// All that is true of a store.
+/// The truth about a store.
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) dice: Dice,
@@ -111,10 +111,10 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A world with one computer and nothing to measure; the noise is drawn within what the documents speak of.
+    /// A world with one computer and no unit; the noise is drawn within the limits of the documents.
     pub(super) fn new(mut dice: Dice) -> Self {
         let mut base: [f64; LOADS] = std::array::from_fn(|load| A1[load].ln() + 0.15 * dice.normal());
-        // What is on the medium was acknowledged before.
+        // A write is acknowledged before it is durable.
         base[WRITE] = base[DURABLE] + 0.02 + (base[WRITE] - A1[WRITE].ln()).abs();
         let noise = Noise {
             day: 0.005 + 0.035 * dice.unit(),
@@ -142,7 +142,7 @@ impl World {
         world
     }
 
-    /// A computer more, whose figures deviate by `sd` from those of the first.
+    /// Adds a computer whose figures deviate by `sd` from those of the first.
     pub(super) fn host(&mut self, sd: f64) -> usize {
         let effect = spread(&mut self.dice, sd);
         let number = self.hosts.len();
@@ -154,7 +154,7 @@ impl World {
         number
     }
 
-    /// A model whose mean deviates by the logarithm `off` from the base, in all figures.
+    /// Adds a model whose mean deviates by the logarithm `off` from the base, in all figures.
     pub(super) fn model(&mut self, off: f64, unit_sd: f64) -> usize {
         const NAMES: [&str; 8] =
             ["Ultra A1", "EVO Plus", "Canvas Go", "Elements", "High Endurance", "Pro Max", "Basic 10", "Turbo"];
@@ -164,7 +164,7 @@ impl World {
         number
     }
 
-    /// A unit more of a model.
+    /// Adds a unit to a model.
     pub(super) fn unit(&mut self, model: usize) -> usize {
         let deviation = spread(&mut self.dice, self.models[model].unit_sd);
         let mean = std::array::from_fn(|load| self.models[model].mean[load] + deviation[load]);
@@ -173,7 +173,7 @@ impl World {
         self.units.len() - 1
     }
 
-    /// Adds models with a number of units each. In seven of ten worlds the models are equal. Returns the units of each.
+    /// Adds models with `units` units each. In seven of ten worlds the models are equal. Returns the units of each.
     pub(super) fn models(&mut self, models: usize, units: usize, unit_sd: f64) -> Vec<Vec<usize>> {
         let apart = if self.dice.chance(0.7) { 0.0 } else { 0.05 + 0.45 * self.dice.unit() };
         (0..models)
@@ -185,10 +185,10 @@ impl World {
             .collect()
     }
 
-    /// What a run of a unit at a computer measures, on a day after the first Monday, at an hour of it.
+    /// The result of a run of a unit on a computer, `day` days after the first Monday, at an hour of that day.
     pub(super) fn run(&mut self, unit: usize, host: usize, day: i64, hour: f64) -> Run {
         let began = MONDAY + day * 86_400 + (hour * 3600.0) as i64;
-        // What a day does is that of people's day: what begins after midnight belongs to the evening before.
+        // Effects of a day follow the user's day: a run after midnight belongs to the evening before.
         let first_of_day = !self.days_of_units.contains_key(&(unit, host, day));
         let of_all = self.day_of_all(host, day);
         let of_unit = self.day_of_unit(unit, host, day);
@@ -212,7 +212,7 @@ impl World {
         Run { host, began, truth, repeats }
     }
 
-    /// What the days on which the units of a model were measured took from all of them, and on how many days a unit was.
+    /// The common effect of the measured days of a model on its units, and the mean number of days of a unit (at least 1).
     pub(super) fn days_of(&self, model: usize) -> ([f64; LOADS], f64) {
         let (mut sum, mut units, mut days) = ([0.0; LOADS], 0.0, 0.0);
         for unit in (0..self.units.len()).filter(|unit| self.units[*unit].model == model) {
@@ -258,7 +258,7 @@ impl World {
     }
 }
 
-/// An effect on all figures, of which half of the variance is common to them; both rates of a write share all of it.
+/// An effect on all figures. Half of its variance is common to them; both rates of a write share all of it.
 pub(super) fn spread(dice: &mut Dice, sd: f64) -> [f64; LOADS] {
     let half = std::f64::consts::FRAC_1_SQRT_2;
     let common = half * dice.normal();

@@ -1,4 +1,4 @@
-//! The judge is tested with a program that writes everything, and with its mistakes.
+//! Tests of the judge with a program that writes everything, and with its mistakes.
 
 use crate::reference::{Mistake, Reference};
 use assay_lab::independent::caches::{Admits, CacheSpec, Policy};
@@ -100,7 +100,7 @@ fn a_program_that_never_flushes_loses_what_an_honest_cache_holds() {
     });
     assert!(has(&run(Mistake::NeverFlushes, &spec, Scenario::Plain), Claim::OwnersData));
     assert!(!has(&run(Mistake::None, &spec, Scenario::Plain), Claim::OwnersData));
-    // One that is deaf loses it though the program flushes.
+    // A deaf cache loses it although the program flushes.
     spec.card.cache.as_mut().unwrap().deaf = true;
     assert!(has(&run(Mistake::None, &spec, Scenario::Plain), Claim::OwnersData));
 }
@@ -110,7 +110,7 @@ fn drawn_media_can_be_probed() {
     let mut count = 0;
     for seed in 0..250 {
         for spec in [genuine(seed), fake_of(seed, seed)] {
-            // The reference program takes what reads differently each time for newer data.
+            // The reference program takes data that read differently each time for newer data.
             let is_steady =
                 !spec.card.map.is_fickle() && matches!(spec.card.void, Void::Zeros | Void::Ones | Void::Foreign(_));
             let is_small = spec.card.sectors <= 8192 && spec.card.cache.is_none();

@@ -1,4 +1,4 @@
-//! The independent model: its truths, its media, and its judge by a program that makes mistakes on purpose.
+//! Tests of the independent model: its truths, its media, and its judge, with a program that makes mistakes on purpose.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
 mod judging;

@@ -1,4 +1,4 @@
-//! The medium itself: caches keep what they should, faults bite, seeds repeat, large devices cost nothing.
+//! Tests of the medium: caches keep the right lines, faults bite, seeds repeat, large devices take no memory.
 
 use crate::reference::{Mistake, Reference};
 use assay_lab::independent::caches::{CacheSpec, Policy};
@@ -80,7 +80,7 @@ fn a_cache_hides_what_a_limbo_drops_until_it_is_driven_out() {
     }
 }
 
-/// Writes, flushes and reads all of a small medium twice, waits, and puts back what was there.
+/// Writes, flushes and reads all of a small medium twice, waits, and restores the old content.
 fn use_up(spec: &Spec) -> u64 {
     let mut medium = spec.build();
     let chunk = 8192;

@@ -1,7 +1,7 @@
-//! A program that probes in the most expensive way: it writes every sector, reads all of them, and puts all back.
+//! A program that probes in the most expensive way: it writes every sector, reads all of them, and restores all.
 //!
-//! It shows how [`Program`] is meant to be used, and is what the model's own tests run. Its journal is a list in memory
-//! that outlives a kill. [`Mistake`] makes it break one claim each, so that the tests can see that the judge notices.
+//! It shows how to implement [`Program`], and the model's own tests run it. Its journal is a list in memory that
+//! outlives a kill. Each [`Mistake`] makes it violate one claim, so that the tests can see that the judge notices.
 
 use assay_lab::independent::campaign::Program;
 use assay_lab::independent::judge::{Answer, Outcome, RestoreAnswer, SaidReach, SaidSize, Verdict};
@@ -12,19 +12,19 @@ use assay_lab::independent::truths::Kind;
 /// A mistake that the program makes on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mistake {
-    /// None.
+    /// No mistake.
     None,
-    /// Everything is genuine.
+    /// Every medium is called genuine.
     Trusts,
-    /// Everything is a fake.
+    /// Every medium is called a fake.
     Accuses,
-    /// Sizes are a sector too large.
+    /// Stated sizes are a sector too large.
     SizeOff,
-    /// The last part is not put back.
+    /// The last part is not restored.
     ForgetsLast,
-    /// The journal is removed although nothing was put back on the first run of a restoration.
+    /// The journal is removed although the first run of a restoration restored nothing.
     DropsJournal,
-    /// A restoration writes without looking.
+    /// A restoration writes without reading first.
     RestoresBlindly,
     /// It never flushes.
     NeverFlushes,
@@ -45,7 +45,7 @@ struct Journal {
     original: Vec<u8>,
 }
 
-/// How much is read or written at once.
+/// Bytes that are read or written at once.
 const CHUNK: usize = 64 * 1024;
 
 impl Journal {
@@ -61,7 +61,7 @@ impl Journal {
         &self.original[(at * SECTOR) as usize..((at + 1) * SECTOR) as usize]
     }
 
-    /// Whose stamp a hash of a sector is.
+    /// Maps the hash of each stamp to its address.
     fn stamps(&self) -> Map64<u64> {
         let mut data = [0; SECTOR as usize];
         (0..self.sectors())
@@ -73,7 +73,7 @@ impl Journal {
     }
 }
 
-/// Reads everything; a part that errs is read as zeros, and counted.
+/// Reads everything; a part that fails reads as zeros, and the error is recorded.
 fn read_all(medium: &mut Medium) -> (Vec<u8>, Vec<Error>) {
     let mut all = vec![0; medium.bytes() as usize];
     let mut errors = Vec::new();
@@ -99,7 +99,7 @@ impl Reference {
         if self.mistake == Mistake::NeverFlushes { Ok(()) } else { medium.flush() }
     }
 
-    /// Puts what was read at an address back where any stamp is seen now, whosever it is, until none is left. Says
+    /// Restores the saved data of each address that now shows a stamp of any address, until no stamp is left. Returns
     /// whether everything reads as before.
     fn put_back(&self, medium: &mut Medium, journal: &Journal) -> Result<bool, Error> {
         let stamps = journal.stamps();

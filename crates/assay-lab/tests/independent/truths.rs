@@ -1,4 +1,4 @@
-//! Each map's truth is compared with what a small medium does when every address is written and read.
+//! Compares the truth of each map with a small medium where every address is written and read.
 
 use assay_lab::independent::content::Void;
 use assay_lab::independent::maps::{Map, PageAt};
@@ -8,8 +8,8 @@ use assay_lab::independent::spec::{FAKE_MAPS, Spec, fake_of};
 use assay_lab::independent::truths::{Held, Size, Word};
 use std::collections::HashSet;
 
-/// Writes a different sector to each address, and counts those that can be read anywhere, those that read at their own
-/// address, and whether both ends do.
+/// Writes a different sector to each address. Counts the sectors that can be read anywhere and those that read at their
+/// own address, and returns whether both ends do.
 fn exhaust(spec: &Spec, descending: bool) -> (u64, u64, bool) {
     let mut medium = spec.build();
     let block = u64::from(medium.block());
@@ -29,7 +29,8 @@ fn exhaust(spec: &Spec, descending: bool) -> (u64, u64, bool) {
     let mut data = vec![0; block as usize];
     for round in 0..2 {
         for at in 0..blocks {
-            // A single FLUSH between the rounds, so that each address is read by an odd and by an even operation.
+            // There is a single FLUSH between the rounds, so that each address is read by an odd and by an even
+            // operation.
             if medium.read(at * block, &mut data).is_ok() && stamps.contains(&data) {
                 if data == stamp(at) {
                     own.insert(at);
@@ -49,7 +50,7 @@ fn check(spec: &Spec) {
     let n = spec.card.sectors;
     let held = spec.card.map.held(n);
     let (seen, own, ends) = exhaust(spec, false);
-    // What shares a cell with an end is lost in one order or the other.
+    // A sector that shares a cell with an end is lost in one order or the other.
     let ends = ends && exhaust(spec, true).2;
     match held {
         Held::Exactly(size) => assert_eq!(seen, size, "{spec}"),
@@ -71,7 +72,7 @@ fn check(spec: &Spec) {
     assert_eq!(truth.right.contains(&Word::Genuine), seen == n && own == n, "{spec}");
 }
 
-/// The maps with parameters that were chosen by hand, on 4096 sectors.
+/// Maps with parameters chosen by hand, on 4096 sectors.
 fn by_hand() -> Vec<Map> {
     let pool = |rule, unit, units, owned| Map::Pool(PoolSpec { rule, unit, units, owned });
     vec![
@@ -144,7 +145,7 @@ fn truths_of_drawn_maps() {
     for which in 0..FAKE_MAPS {
         for seed in 0.. {
             let mut spec = fake_of(which, seed);
-            // Sizes that can be exhausted; a mirror reads what it should not, an error is no reading.
+            // Sizes that can be exhausted. A mirror would return data that it should not, and an error is not a read.
             spec.card.void = Void::Ones;
             if spec.card.sectors <= 8192 {
                 check(&spec);

@@ -1,4 +1,4 @@
-//! A cluster has what its plan says, and leaves nothing, however it ends.
+//! A cluster has the parts of its plan, and leaves nothing behind, however it ends.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,25 +9,25 @@ use std::time::{Duration, Instant};
 
 use assay_lab::{Cluster, ClusterPlan, Lab, LimitedCard, Limits, Missing, NodePlan, Space, lab};
 
-/// Set where this program is to hold a cluster until it is killed.
+/// Set if this program should hold a cluster until it is killed.
 const HOLD: &str = "ASSAY_LAB_HOLDS_A_CLUSTER";
-/// Processes and names of a cluster that ended are gone within this, also on a busy machine.
+/// Processes and names of an ended cluster are gone within this time, also on a busy machine.
 const SOON: Duration = Duration::from_secs(20);
 
-/// Name spaces of a process, as `/proc` names them.
+/// Namespaces of a process, as named in `/proc`.
 fn name_spaces(process: &str) -> BTreeSet<PathBuf> {
     let kinds = ["net", "pid_for_children", "mnt", "uts"];
     kinds.iter().filter_map(|kind| std::fs::read_link(format!("/proc/{process}/ns/{kind}")).ok()).collect()
 }
 
-/// Those of a cluster and of nobody else.
+/// Namespaces that only this cluster has.
 fn name_spaces_of(cluster: &Cluster) -> BTreeSet<PathBuf> {
     let spaces = cluster.nodes().iter().map(|node| node.space()).chain(cluster.server()).chain([cluster.control()]);
     let theirs: BTreeSet<_> = spaces.flat_map(|space| name_spaces(&space.process().to_string())).collect();
     theirs.difference(&name_spaces("self")).cloned().collect()
 }
 
-/// Those which a process is in.
+/// The namespaces that still have a process.
 fn present(of: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let all = processes.flat_map(|process| name_spaces(&process.file_name().to_string_lossy()));
@@ -95,7 +95,7 @@ fn nodes_are_told_apart_and_the_uplink_is_as_wide_as_asked_for() {
         });
         assert_eq!(inside, format!("{}\n{data}", node.name()));
     }
-    // What came through ssh is in the group of its card, and its node alone has the card's mount.
+    // A process that ssh started is in the group of its card, and only that node has the card's mount.
     let group = said(cluster.ssh(&cluster.nodes()[2], "cat /proc/self/cgroup"));
     assert!(group.contains("assay-lab-"), "{group}");
     let mounted = format!("grep -c ' {} ' /proc/self/mountinfo || true", card.path().display());
@@ -112,11 +112,11 @@ fn nodes_are_told_apart_and_the_uplink_is_as_wide_as_asked_for() {
     let server = cluster.server().unwrap();
     let reached = 8.0 * bytes_per_second(server, cluster.nodes()[0].space(), cluster.server_address(), 16 << 20);
     assert!((reached / BITS as f64 - 1.0).abs() < 0.1, "{reached} of {BITS} bit/s");
-    // It is the link that is narrow, not the server.
+    // The link is the limit, not the server.
     let inside = 8.0 * bytes_per_second(server, server, cluster.server_address(), 16 << 20);
     assert!(inside > 3.0 * BITS as f64, "{inside}");
 
-    // Also what was started on a node and left there.
+    // The end of the cluster also covers processes that were started on a node and left there.
     said(cluster.ssh(&cluster.nodes()[1], "nohup sleep 3600 > /dev/null 2>&1 < /dev/null & true"));
     let (spaces, directory) = (name_spaces_of(&cluster), cluster.directory().to_owned());
     assert_eq!((spaces.len(), present(&spaces).len()), (5 * 4, 5 * 4));
@@ -124,7 +124,7 @@ fn nodes_are_told_apart_and_the_uplink_is_as_wide_as_asked_for() {
     assert_gone(&spaces, &directory);
 }
 
-/// Not a test by itself: the program that the next one kills.
+/// Not a test by itself: the program that the next test kills.
 #[test]
 fn held_until_killed() {
     if std::env::var_os(HOLD).is_none() {

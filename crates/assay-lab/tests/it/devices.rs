@@ -1,4 +1,4 @@
-//! Model media as real block devices, with every file system, that hang, err and are pulled in use.
+//! Model media as real block devices, with every file system, that hang, return errors and are removed in use.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -14,7 +14,7 @@ use rustix::fs::{Advice, Mode, OFlags, fadvise};
 const MIB: u64 = 1 << 20;
 const SOON: Duration = Duration::from_secs(20);
 
-/// A model, its device, and the right to have one. Opened at the end, so that nothing waits for ever.
+/// A model, its device, and the right to have one. The gate is opened at the end, so that nothing waits for ever.
 struct Real {
     card: FakeCard,
     medium: SharedMedium,
@@ -42,7 +42,7 @@ fn content(bytes: u64) -> Vec<u8> {
     (0..bytes / 8).flat_map(|word| (word + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect()
 }
 
-/// Writes to a new file, and waits until the medium has it: fusefat passes no fsync(2) on.
+/// Writes to a new file, and waits until the medium has the data: fusefat does not pass on fsync(2).
 fn write(real: &Real, path: &Path, data: &[u8]) -> std::io::Result<()> {
     let mut file = File::create_new(path)?;
     file.write_all(data)?;
@@ -50,7 +50,7 @@ fn write(real: &Real, path: &Path, data: &[u8]) -> std::io::Result<()> {
     File::open(real.card.path())?.sync_all()
 }
 
-/// Reads past the page cache.
+/// Reads without the page cache.
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     fadvise(&file, 0, None, Advice::DontNeed)?;
@@ -67,7 +67,7 @@ fn the_kernel_reads_and_writes_what_the_model_holds() {
         let real = lab!(TEST, real(&spec));
         let mut device = File::options().read(true).write(true).open(real.card.path()).unwrap();
         let data = content(MIB);
-        // Half of it where nothing holds.
+        // Half of the data lie where the medium holds nothing.
         device.seek(SeekFrom::Start(8 * MIB - MIB / 2)).unwrap();
         device.write_all(&data).unwrap();
         device.sync_all().unwrap();
@@ -139,7 +139,7 @@ fn every_file_system_holds_hangs_and_fails_with_its_medium() {
     }
 }
 
-/// A name space that was made meanwhile has a copy of the mount, and the file system writes when that goes.
+/// A namespace made in between has a copy of the mount, and the file system writes when that copy is gone.
 #[test]
 fn a_device_is_free_when_its_mount_is_dropped() {
     let checked = (|| {

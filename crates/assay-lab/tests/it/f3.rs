@@ -1,8 +1,8 @@
-//! What f3, the peer that people know, says of the catalogue's media, as real devices.
+//! The answers of f3, the well-known peer, on the catalogue's media as real devices.
 //!
-//! It shows that the models are what they are named for: the figures were first seen on media that
-//! were made apart from these. The rows that take seconds each are judged where `ASSAY_F3_ALL` is
-//! set: `ASSAY_F3_ALL=1 cargo test -p assay-lab --test it f3:: -- --nocapture` shows the whole table.
+//! They show that the models are what their names say: the figures were first seen on media that were made
+//! independently of these. Rows that take seconds each are judged only if `ASSAY_F3_ALL` is set: `ASSAY_F3_ALL=1 cargo
+//! test -p assay-lab --test it f3:: -- --nocapture` shows the whole table.
 
 mod files;
 mod probe;
@@ -11,7 +11,7 @@ use std::process::Command;
 
 use assay_lab::{Lab, Missing};
 
-/// How long a row takes.
+/// Duration of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Takes {
     /// Less than a second.
@@ -26,7 +26,7 @@ impl Takes {
     }
 }
 
-/// The right to have devices, where f3 is there.
+/// The right to have devices, if f3 is installed.
 fn lab() -> Result<Lab, Missing> {
     match Command::new("f3probe").arg("--version").output() {
         Ok(_) => Lab::share(),

@@ -1,4 +1,4 @@
-//! The model medium does what each of its parameters is named for, seen by plain reads and writes.
+//! Each parameter of the model medium has its effect, as seen by plain reads and writes.
 
 mod addresses;
 mod caches;
@@ -15,7 +15,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// A medium, and what every test does with one.
+/// A medium with the operations common to all tests.
 struct Card(ModelMedium);
 
 impl Card {
@@ -42,7 +42,7 @@ impl Card {
         self.put(offset, &vec![value; bytes as usize]);
     }
 
-    /// The byte that the sector at `offset` consists of; `None` where it is not a single one.
+    /// The byte that fills the sector at `offset`; `None` if its bytes differ.
     fn value(&mut self, offset: u64) -> Option<u8> {
         let sector = self.sector(offset);
         sector.iter().all(|byte| *byte == sector[0]).then_some(sector[0])

@@ -1,5 +1,5 @@
-//! What stands in a file of the spool: a line with name of the format and BLAKE3 of the rest, a
-//! line of JSON that says whose run it is, and the document.
+//! Format of a spool file: a line with the name of the format and the BLAKE3 hash of the rest, a line of JSON with the
+//! owner of the run, and the document.
 
 use std::path::PathBuf;
 
@@ -14,16 +14,16 @@ use crate::system;
 
 const FORMAT: &str = "assay-spool-1";
 
-/// What the store keeps of a run under way.
+/// What the store keeps about a run in progress.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
-    /// The process that makes the record; null where the run is over.
+    /// The process that makes the record; null if the run is over.
     owner: Option<Owner>,
     /// Bytes of the path of the directory with the test files.
     scratch: Option<Vec<u8>>,
 }
 
-/// A record as the spool has it.
+/// A record from the spool.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) record: Record,
@@ -33,7 +33,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// How far the run was.
+    /// State of the run.
     pub(crate) fn run(&self) -> RunState<'_> {
         match &self.owner {
             Some(owner) => RunState::Running { owner, scratch: self.scratch.as_deref() },
@@ -41,10 +41,10 @@ impl Entry {
         }
     }
 
-    /// The bytes of a file.
+    /// Encodes the bytes of a file.
     pub(crate) fn encode(record: &Record, run: RunState<'_>) -> Result<Vec<u8>, StoreError> {
         let no = |reason| StoreError::NotARecord { reason };
-        // Refused as the store would.
+        // Refuses what the store would refuse.
         document::Columns::of(record)?;
         let header = match run {
             RunState::Running { owner, scratch } => {
@@ -59,7 +59,7 @@ impl Entry {
         Ok(format!("{FORMAT} {}\n{body}", blake3::hash(body.as_bytes()).to_hex()).into_bytes())
     }
 
-    /// Reads it back; what is torn, changed or of a newer version is refused with the reason.
+    /// Decodes a file. A torn or changed file, or one of a newer version, is refused with the reason.
     pub(crate) fn decode(bytes: Vec<u8>) -> Result<Self, String> {
         let text = String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?;
         let (first, body) = text.split_once('\n').ok_or("it has no second line")?;

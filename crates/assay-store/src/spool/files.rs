@@ -1,27 +1,27 @@
-//! What the spool asks of its directory.
+//! File operations that the spool needs in its directory.
 
 use std::io;
 use std::time::Duration;
 
-/// File operations in the directory of the spool, each of which may fail or be the last.
+/// File operations in the spool's directory. Each of them may fail, or be the last before a crash.
 pub trait Files {
     /// A file that is being written.
     type File;
 
-    /// Makes the directory, for this user only, unless it is there, and lets it survive a power cut. On Windows it has the
-    /// rights of the directory above, and there is no call that waits for its name.
+    /// Creates the directory for this user only, unless it exists, and makes it survive a power cut. On Windows it has
+    /// the rights of the directory above, and no call waits for its name.
     ///
     /// # Errors
-    /// The system's, as of all that follow.
+    /// The system's, like those of all following methods.
     fn make_directory(&mut self) -> io::Result<()>;
 
-    /// A new file, for this user only; on Windows for those who may use the directory.
+    /// Creates a new file for this user only; on Windows for the users of the directory.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] where something has that name.
+    /// [`io::ErrorKind::AlreadyExists`] if something has that name.
     fn create(&mut self, name: &str) -> io::Result<Self::File>;
 
-    /// Writes all of it.
+    /// Writes all of `bytes`.
     ///
     /// # Errors
     /// Part of it may have been written.
@@ -30,43 +30,43 @@ pub trait Files {
     /// Returns when the content survives a power cut.
     ///
     /// # Errors
-    /// Whether it does is then unknown.
+    /// It is then unknown whether it does.
     fn sync(&mut self, file: &mut Self::File) -> io::Result<()>;
 
-    /// Gives a file another name; on Windows it survives a power cut then.
+    /// Renames a file; on Windows the new name then survives a power cut.
     ///
     /// # Errors
-    /// It then has its old one.
+    /// It then keeps its old name.
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()>;
 
     /// Returns when the names survive a power cut; on Windows there is nothing to wait for.
     ///
     /// # Errors
-    /// Whether they do is then unknown.
+    /// It is then unknown whether they do.
     fn sync_directory(&mut self) -> io::Result<()>;
 
-    /// Removes a file; one that is not there is no error.
+    /// Removes a file. A missing file is not an error.
     ///
     /// # Errors
-    /// It is then still there.
+    /// It then still exists.
     fn remove(&mut self, name: &str) -> io::Result<()>;
 
-    /// At most so many names; none where there is no directory.
+    /// At most `most` names; none if the directory does not exist.
     ///
     /// # Errors
-    /// Nothing is then known of what is there.
+    /// The names are then unknown.
     fn list(&mut self, most: usize) -> io::Result<Vec<String>>;
 
-    /// Content of a file of at most so many bytes.
+    /// Content of a file of at most `most` bytes.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidData`] where it is none that this user's assay can have written: a link, a
-    /// device, a pipe, another's (not asked on Windows), with a second name, or longer.
+    /// [`io::ErrorKind::InvalidData`] if this user's assay cannot have written it: a link, a device, a pipe, a file of
+    /// another user (not tested on Windows), with a second name, or longer.
     fn read(&mut self, name: &str, most: u64) -> io::Result<Vec<u8>>;
 
     /// Time since a file was last written to.
     ///
     /// # Errors
-    /// Where it is not there.
+    /// If it does not exist.
     fn age(&mut self, name: &str) -> io::Result<Duration>;
 }

@@ -1,4 +1,4 @@
-//! Records that the store cannot take for now: files beside it, taken in when it can.
+//! Records that the store cannot take at the moment: files beside the store, which it takes in when it can.
 
 mod disk;
 mod entry;

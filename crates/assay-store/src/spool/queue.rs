@@ -1,7 +1,7 @@
-//! Files of the spool, written and found again.
+//! Writes the files of the spool and finds them again.
 //!
-//! No file is ever changed: a newer state of a record is a new file, and the older one goes when the
-//! new one is durable. So whoever takes a file in may remove just that, while the run goes on.
+//! No file is ever changed: a newer state of a record is a new file, and the older one is removed when the new one is
+//! durable. So a process that takes a file in may remove exactly that file, while the run continues.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,17 +20,17 @@ use crate::store::RunState;
 
 /// Name of the directory within the data directory.
 const NAME: &str = "spool";
-/// End of the names of whole files, and of those that are being written.
+/// Suffix of complete files, and of files that are being written.
 const WHOLE: &str = ".spool";
 const PART: &str = ".part";
-/// Names looked at; one record has one file, for a moment two.
+/// Most names that are read; a record has one file, and temporarily two.
 const MOST_NAMES: usize = 10_000;
 /// Largest file that is read: the largest document with its header.
 const LARGEST_FILE: u64 = (256 << 20) + (64 << 10);
-/// A file that was begun and not written to for so long belongs to a killed run.
+/// A partial file that was not written to for this long belongs to a killed run.
 const FORGOTTEN: Duration = Duration::from_secs(3600);
 
-/// Files with records that the store cannot take for now.
+/// Files with records that the store cannot take at the moment.
 #[derive(Debug)]
 pub struct Spool<F = Disk> {
     path: PathBuf,
@@ -40,7 +40,7 @@ pub struct Spool<F = Disk> {
 }
 
 impl Spool {
-    /// The spool in a data directory; nothing is made yet.
+    /// The spool in a data directory; creates nothing yet.
     #[must_use]
     pub fn in_directory(data: &Path) -> Self {
         let path = data.join(NAME);
@@ -49,24 +49,24 @@ impl Spool {
 }
 
 impl<F: Files> Spool<F> {
-    /// A spool over other files; `path` is what people read of it.
+    /// A spool over other files; `path` is shown to people.
     pub fn over(path: &Path, files: F) -> Self {
         Self { path: path.to_owned(), files, written: BTreeMap::new() }
     }
 
-    /// The files behind it.
+    /// The files of the spool.
     pub fn files(&mut self) -> &mut F {
         &mut self.files
     }
 
-    /// Where it is.
+    /// Path of the spool.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Keeps a record, in place of what this spool kept of it before. What was kept survives a
-    /// power cut when this returns.
+    /// Keeps a record in place of what this spool kept of it before. When this returns, the record survives a power
+    /// cut.
     ///
     /// # Errors
     /// [`StoreError::NotARecord`], or the system's; what was kept before stays.
@@ -77,13 +77,13 @@ impl<F: Files> Spool<F> {
         let name = format!("{}-{:016x}", record.id, u64::from_le_bytes(chance));
         let (part, whole) = (format!("{name}{PART}"), format!("{name}{WHOLE}"));
         self.write(&part, &whole, &content).map_err(|error| {
-            // Under whichever name it has.
+            // It may have either name.
             let _ = self.files.remove(&part);
             let _ = self.files.remove(&whole);
             self.explain(error)
         })?;
         if let Some(before) = self.written.insert(record.id.clone(), whole) {
-            // Where it stays, the newer one wins.
+            // If it remains, the newer one wins.
             let _ = self.files.remove(&before);
         }
         Ok(())
@@ -98,25 +98,25 @@ impl<F: Files> Spool<F> {
         self.files.sync_directory()
     }
 
-    /// Removes what this spool kept of a record, as the store has it now.
+    /// Removes what this spool kept of a record, since the store has it now.
     pub fn forget(&mut self, id: &str) {
         if let Some(name) = self.written.remove(id) {
             let _ = self.files.remove(&name);
         }
     }
 
-    /// Whether this spool has kept a state of the record that the store does not have.
+    /// Whether this spool keeps a state of the record that the store does not have.
     #[must_use]
     pub fn keeps(&self, id: &str) -> bool {
         self.written.contains_key(id)
     }
 
-    /// Whether there is something for the store to take in.
+    /// Whether the spool has files for the store to take in.
     pub fn waits(&mut self) -> bool {
         self.files.list(MOST_NAMES).is_ok_and(|names| names.iter().any(|name| is_spooled(name)))
     }
 
-    /// Names of whole files; forgotten beginnings of others are removed.
+    /// Names of complete files. Removes abandoned partial files.
     pub(crate) fn waiting(&mut self) -> Result<Vec<String>, StoreError> {
         let names = self.files.list(MOST_NAMES).map_err(|error| self.explain(error))?;
         let (waiting, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| is_spooled(name));
@@ -128,7 +128,7 @@ impl<F: Files> Spool<F> {
         Ok(waiting)
     }
 
-    /// What stands in a file; what cannot be used is told with the reason.
+    /// Content of a file; an unusable file is refused with the reason.
     pub(crate) fn read(&mut self, name: &str) -> Result<Entry, String> {
         let bytes = self.files.read(name, LARGEST_FILE).map_err(|error| error.to_string())?;
         let entry = Entry::decode(bytes)?;
@@ -139,7 +139,7 @@ impl<F: Files> Spool<F> {
         }
     }
 
-    /// Removes a file that the store has taken in.
+    /// Removes a file after the store has taken it in.
     pub(crate) fn taken(&mut self, name: &str) -> Result<(), StoreError> {
         self.files.remove(name).map_err(|error| self.explain(error))
     }
@@ -149,7 +149,7 @@ impl<F: Files> Spool<F> {
     }
 }
 
-/// Whether a name is one of whole files: `ID-16 digits.spool`.
+/// Whether a name is that of a complete file: `ID-16 digits.spool`.
 fn is_spooled(name: &str) -> bool {
     is_named(name, WHOLE)
 }

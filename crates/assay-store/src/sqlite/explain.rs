@@ -1,4 +1,4 @@
-//! What SQLite and the system answer, as errors of the store.
+//! Converts errors of SQLite and of the system to errors of the store.
 
 use std::io;
 use std::path::Path;
@@ -8,12 +8,12 @@ use rusqlite::{ErrorCode, ffi};
 use crate::error::StoreError;
 use crate::system::{self, Refusal};
 
-/// An answer of SQLite.
+/// Converts an error of SQLite.
 pub(crate) fn database(file: &Path, error: rusqlite::Error) -> StoreError {
     let path = file.to_owned();
     let (failure, message) = match error {
         rusqlite::Error::SqliteFailure(failure, message) => (failure, message),
-        // Columns that do not hold what the schema says: written by something else than assay.
+        // Columns with other content than the schema says: not written by assay.
         rusqlite::Error::InvalidColumnType(..)
         | rusqlite::Error::FromSqlConversionFailure(..)
         | rusqlite::Error::IntegralValueOutOfRange(..)
@@ -21,7 +21,7 @@ pub(crate) fn database(file: &Path, error: rusqlite::Error) -> StoreError {
         other => return StoreError::Database { path, detail: other.to_string() },
     };
     let detail = message.unwrap_or_else(|| failure.to_string());
-    // Its schema was not read to the end (`migrate.rs`).
+    // Its schema was not read completely (`migrate.rs`).
     if detail.contains("too many schema objects") {
         return StoreError::OtherTables { path };
     }
@@ -30,7 +30,7 @@ pub(crate) fn database(file: &Path, error: rusqlite::Error) -> StoreError {
             StoreError::Locked { path }
         }
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Damaged { path, detail },
-        // Of what nothing in a store may come to (`foreign.rs`).
+        // Longer than anything in a store may be (`foreign.rs`).
         ErrorCode::TooBig => StoreError::Damaged { path, detail },
         ErrorCode::OperationInterrupted => StoreError::TooSlow { path },
         ErrorCode::DiskFull => StoreError::DiskFull { path },
@@ -42,7 +42,7 @@ pub(crate) fn database(file: &Path, error: rusqlite::Error) -> StoreError {
         ErrorCode::CannotOpen if no_space(file) => StoreError::DiskFull { path },
         ErrorCode::SystemIoFailure => StoreError::Io { action: "use", path, source: io::Error::other(detail) },
         ErrorCode::CannotOpen => StoreError::Io { action: "open", path, source: io::Error::other(detail) },
-        // SQLITE_ERROR for a table or column that is not there.
+        // SQLITE_ERROR for a missing table or column.
         ErrorCode::Unknown if detail.starts_with("no such ") => StoreError::Damaged { path, detail },
         _ => StoreError::Database { path, detail },
     }
@@ -53,7 +53,7 @@ fn no_space(file: &Path) -> bool {
     file.parent().is_some_and(system::is_full)
 }
 
-/// An answer of the operating system.
+/// Converts an error of the operating system.
 pub(crate) fn system(action: &'static str, path: &Path, source: io::Error) -> StoreError {
     let path = path.to_owned();
     match system::refusal(&source) {

@@ -1,4 +1,4 @@
-//! The directory and the file, before SQLite sees them.
+//! The directory and the file, before SQLite opens them.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -14,15 +14,15 @@ pub(crate) use crate::system::{Inode, Need, kind_of};
 
 /// Name of the store within the data directory.
 const NAME: &str = "assay.sqlite";
-/// Ends of the names of all files that belong to it.
+/// Suffixes of all files that belong to it.
 const ENDS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 pub(crate) fn store_in(dir: &Path) -> PathBuf {
     dir.join(NAME)
 }
 
-/// Makes the data directory, or one in it, and those above that are missing, for this user only:
-/// serial numbers and host names live there. One that is there stays as it is.
+/// Creates the data directory, or one in it, with missing parents, for this user only: serial numbers and host names
+/// are stored there. An existing directory is left as it is.
 ///
 /// # Errors
 /// [`StoreError::NotADirectory`], or the system's refusal.
@@ -30,7 +30,7 @@ pub fn make_directory(dir: &Path) -> Result<(), StoreError> {
     let missing = !dir.is_dir();
     match private::directories().recursive(true).create(dir) {
         Ok(()) if missing => {
-            // One that is above may be new too; a power cut then takes the store with it.
+            // A parent may be new too; a power cut would then remove the store with it.
             for above in dir.ancestors().skip(1) {
                 sync_directory(above).map_err(|error| explain::system("create", dir, error))?;
                 if above.as_os_str().is_empty() || above.parent().is_none_or(Path::exists) {
@@ -53,26 +53,26 @@ pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
     system::sync_directory(dir)
 }
 
-/// Makes the file, for this user only, unless it is there; SQLite gives its -wal and -shm the
-/// same mode. The file is never opened where it exists: closing it would drop the locks that
-/// another connection of this process holds (POSIX locks, fcntl_locking(2)).
+/// Creates the file for this user only, unless it exists; SQLite gives its -wal and -shm the same mode. An existing
+/// file is never opened: closing it would release the locks that another connection of this process holds (POSIX locks,
+/// fcntl_locking(2)).
 pub(crate) fn make_file(file: &Path) -> Result<(), StoreError> {
     match private::file().write(true).create_new(true).open(file) {
-        // SQLite syncs the directory for its log, not for the file itself.
+        // SQLite syncs the directory for its log, but not for the file itself.
         Ok(_) => file.parent().map_or(Ok(()), sync_directory).map_err(|error| explain::system("create", file, error)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(explain::system("create", file, error)),
     }
 }
 
-/// What lies at the place of the store.
+/// What is at the path of the store.
 pub(crate) enum Found {
     Nothing,
     Empty,
     File { bytes: u64 },
 }
 
-/// Looks without touching.
+/// Inspects the path without changing anything.
 pub(crate) fn look(file: &Path) -> Result<Found, StoreError> {
     match fs::metadata(file) {
         Ok(meta) if !meta.is_file() => Err(StoreError::NotAFile { path: file.to_owned() }),
@@ -86,7 +86,7 @@ pub(crate) fn look(file: &Path) -> Result<Found, StoreError> {
     }
 }
 
-/// Which file stands at a path.
+/// The identity of the file at a path.
 pub(crate) fn inode(file: &Path) -> Result<Inode, StoreError> {
     system::inode(file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => StoreError::Moved { path: file.to_owned() },
@@ -94,8 +94,9 @@ pub(crate) fn inode(file: &Path) -> Result<Inode, StoreError> {
     })
 }
 
-/// Refuses a store one of whose files has other names. SQLite knows its log by the name of the database: two names have
-/// two logs, and each is read into the same file without the other (<https://www.sqlite.org/howtocorrupt.html>, 2.4).
+/// Refuses a store if one of its files has other names. SQLite finds its log by the name of the database: two names
+/// have two logs, and each is replayed into the same file without the other
+/// (<https://www.sqlite.org/howtocorrupt.html>, 2.4).
 pub(crate) fn must_have_one_name(file: &Path) -> Result<(), StoreError> {
     for end in ENDS {
         let path = beside(file, end);
@@ -109,19 +110,19 @@ pub(crate) fn must_have_one_name(file: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A file that belongs to the store.
+/// Path of a file that belongs to the store.
 fn beside(file: &Path, end: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
-/// Whether `path` may be used so; the system's refusal otherwise.
+/// Returns the system's refusal unless `path` may be used for `need`.
 pub(crate) fn may(action: &'static str, path: &Path, need: Need) -> Result<(), StoreError> {
     system::may(path, need).map_err(|error| explain::system(action, path, error))
 }
 
-/// The first of the directory's ancestors, or itself, that is there and no directory.
+/// The topmost of the directory and its ancestors that exists but is not a directory.
 fn in_the_way(dir: &Path) -> PathBuf {
     let mut ancestors: Vec<&Path> = dir.ancestors().collect();
     ancestors.reverse();
@@ -134,8 +135,8 @@ pub(crate) fn log_bytes(file: &Path) -> u64 {
     fs::metadata(beside(file, "-wal")).map_or(0, |meta| meta.len())
 }
 
-/// Held while a store is made or brought up to date, so that two first runs do not meet in it.
-/// A lock of the directory needs no file of its own and ends with the process.
+/// Held while a store is created or migrated, so that two first runs do not interfere. A lock on the directory needs no
+/// file of its own, and ends with the process.
 pub(crate) struct SetUp(#[expect(dead_code, reason = "the lock lives as long as the open file")] Option<File>);
 
 pub(crate) fn lock_set_up(dir: &Path, file: &Path, busy_timeout: Duration) -> Result<SetUp, StoreError> {
@@ -150,15 +151,14 @@ pub(crate) fn lock_set_up(dir: &Path, file: &Path, busy_timeout: Duration) -> Re
                 }
                 std::thread::sleep(Duration::from_millis(10));
             }
-            // Some network file systems lock no directories; SQLite's own locks remain.
+            // Some network file systems cannot lock directories; SQLite's own locks remain.
             Err(_) => return Ok(SetUp(None)),
         }
     }
 }
 
-/// Whether other hosts may have the same file open. A write-ahead log needs memory that all its
-/// users share, so it must not be used there (<https://www.sqlite.org/wal.html>).
-/// Magic numbers of statfs(2) and linux/magic.h.
+/// Whether other hosts may have the same file open. A write-ahead log needs memory shared by all its users, so it must
+/// not be used there (<https://www.sqlite.org/wal.html>). Magic numbers of statfs(2) and linux/magic.h.
 pub(crate) fn is_network(magic: u64) -> bool {
     matches!(
         magic,

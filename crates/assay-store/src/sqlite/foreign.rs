@@ -1,8 +1,8 @@
-//! Stores that came from elsewhere: what somebody else wrote, or made up.
+//! Stores from elsewhere: written by others, or forged.
 //!
-//! Such a file is read from a copy, is never brought up to date, and is believed in nothing. Its schema has to be just
-//! what assay makes, all its pages have to be sound, whatever its size (a page that stands in a tree twice makes a few
-//! pages endless), no text may be longer than a record, and all of it has to come within a time.
+//! Such a file is read from a copy, is never migrated, and is not trusted. Its schema must be exactly the one that
+//! assay creates. All its pages must be valid, whatever its size (a page that occurs twice in a tree can make a few
+//! pages endless). No text may be longer than a record, and everything must be read within a time limit.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -20,36 +20,36 @@ use super::parts;
 use crate::document::{self, LARGEST};
 use crate::error::StoreError;
 
-/// Longest text or row in bytes: the longest document, and what stands beside it in a row.
+/// Longest text or row in bytes: the longest document, and the other columns of its row.
 const LONGEST: i32 = (LARGEST + (1 << 20)) as i32;
-/// Longest text of a table or of a question.
+/// Longest SQL text of a table or of a statement.
 const LONGEST_SQL: i32 = 64 << 10;
-/// How long one document may take, and all files before that beside their size.
+/// Time limit for one document, and for all checks before that, besides the time for their size.
 const USUAL: Duration = Duration::from_secs(60);
-/// Bytes that a second is given for; the slowest media read ten times as fast.
+/// Bytes that one second is allowed for; the slowest media read ten times as fast.
 const SLOWEST: u64 = 1 << 20;
-/// The version of the store from which on documents may stand in parts.
+/// First version of the store with documents in parts.
 const PARTS_SINCE: i64 = 2;
 
-/// The records of a store that came from elsewhere, in the order of their time.
+/// The records of a store from elsewhere, in order of time.
 #[derive(Debug)]
 pub struct Foreign {
     conn: Connection,
     file: PathBuf,
     watch: Watch,
-    /// Whether documents may stand in parts.
+    /// Whether documents may be in parts.
     parts: bool,
-    /// Time and number of the last record that was given.
+    /// Time and number of the last record that was returned.
     last: Option<(i64, i64)>,
     /// Most bytes of a document.
     most: u64,
 }
 
 impl Foreign {
-    /// Opens the copy of a store in a directory of this user's own; `None` where there is nothing in it.
+    /// Opens the copy of a store in a directory of this user's own; `None` if it is empty.
     ///
     /// # Errors
-    /// Where it is no store that this version could have made, where it is damaged, or takes too long.
+    /// Where this version cannot have created such a store, where it is damaged, or takes too long.
     pub fn open(dir: &Path) -> Result<Option<Self>, StoreError> {
         Self::open_within(dir, USUAL)
     }
@@ -64,7 +64,7 @@ impl Foreign {
             Found::File { bytes } => bytes.saturating_add(log),
         };
         let explain = |error| explain::database(&file, error);
-        // Bounds come first: the schema is read with the first question.
+        // Limits come first: the first statement reads the schema.
         let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_READ_WRITE;
         let conn = Connection::open_with_flags(&file, flags).map_err(explain)?;
         for (limit, most) in [
@@ -91,10 +91,10 @@ impl Foreign {
         Ok(Some(Self { conn, file, watch, parts, last: None, most: LARGEST as u64 }))
     }
 
-    /// The document of the next record; an error within it where that one is no record.
+    /// The document of the next record, or an error for this record if it is not one.
     ///
     /// # Errors
-    /// The store's own, after which there is nothing more to be read.
+    /// The store's own. After that nothing more can be read.
     pub fn next_document(&mut self) -> Result<Option<Result<String, StoreError>>, StoreError> {
         self.watch.within(self.watch.usual);
         let next = self.read_next();
@@ -128,11 +128,11 @@ impl Foreign {
     }
 }
 
-/// Interrupts what takes longer than it may. SQLite has a callback for that, too, which costs each of its steps and is left
-/// out of this build; a thread costs nothing while it waits.
+/// Interrupts statements that exceed their time limit. SQLite also has a callback for that, but it costs time at each
+/// step and is not part of this build; a thread costs nothing while it waits.
 #[derive(Debug)]
 struct Watch {
-    /// When what is under way has to be done; none while nothing is.
+    /// Sends the end of the time limit; `None` while nothing runs.
     ends: Option<Sender<Option<Instant>>>,
     thread: Option<JoinHandle<()>>,
     usual: Duration,
@@ -152,7 +152,7 @@ impl Watch {
                     Ok(next) => end = next,
                     Err(RecvTimeoutError::Disconnected) => return,
                     Err(RecvTimeoutError::Timeout) => {
-                        // It ends what runs now, and what began just after is ended the next time.
+                        // This ends the current statement; one that began just after it is ended the next time.
                         handle.interrupt();
                         end = Some(Instant::now() + AGAIN);
                     }
@@ -163,12 +163,12 @@ impl Watch {
         Ok(Self { ends: Some(send), thread: Some(thread), usual })
     }
 
-    /// What begins now may take so long.
+    /// Limits the time of what begins now.
     fn within(&self, time: Duration) {
         self.send(Instant::now().checked_add(time));
     }
 
-    /// Nothing is under way.
+    /// Nothing is running.
     fn rest(&self) {
         self.send(None);
     }
@@ -180,7 +180,7 @@ impl Watch {
     }
 }
 
-/// After how long what was interrupted is looked at again.
+/// Interval after which an interrupted statement is tested again.
 const AGAIN: Duration = Duration::from_millis(20);
 
 impl Drop for Watch {
@@ -209,7 +209,7 @@ mod tests {
             watch.rest();
             assert_eq!(conn.query_row("SELECT 7", [], |row| row.get::<_, i64>(0)).unwrap(), 7);
         }
-        // It ends with its owner, though it waits for a day.
+        // The thread ends with its owner, although the limit is a day away.
         watch.within(Duration::from_secs(86_400));
         drop(watch);
     }

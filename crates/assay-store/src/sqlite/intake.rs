@@ -1,4 +1,4 @@
-//! The store takes in what waits in the spool.
+//! Takes the files of the spool into the store.
 
 use rusqlite::OptionalExtension;
 
@@ -10,31 +10,30 @@ use crate::error::StoreError;
 use crate::spool::{Entry, Files, Spool};
 use crate::store::RunState;
 
-/// What became of the files of a spool.
+/// What was taken in from a spool, and what was left.
 #[derive(Debug, Default)]
 pub struct Intake {
-    /// Records that the store has now, in a newer state than before.
+    /// Records that the store now has in a newer state than before.
     pub taken: Vec<String>,
-    /// Files that stay.
+    /// Files that remain in the spool.
     pub left: Vec<Left>,
 }
 
-/// A file of the spool that stays where it is.
+/// A file that remains in the spool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     /// Its name within the spool.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 impl SqliteStore {
-    /// Takes in every record of the spool that is newer than the store's own, and removes the files
-    /// whose content the store has durably. Doing so twice, or being killed in it, changes nothing.
+    /// Takes in every record of the spool that is newer than the store's own, and removes the files whose content is
+    /// durable in the store. Repeating this, or being killed during it, does no harm.
     ///
     /// # Errors
-    /// The store's own, or the spool cannot be listed; no file was removed that the store does not
-    /// have.
+    /// The store's own, or the spool cannot be listed. No file is removed unless the store has its content.
     pub fn take_in<F: Files>(&mut self, spool: &mut Spool<F>) -> Result<Intake, StoreError> {
         let mut intake = Intake::default();
         for name in spool.waiting()? {
@@ -56,7 +55,7 @@ impl SqliteStore {
         Ok(intake)
     }
 
-    /// Whether the entry was newer than what the store had; the reason where it is of another run.
+    /// Whether the entry was newer than the state in the store; the reason if it is of another run.
     fn take(&mut self, entry: &Entry) -> Result<Result<bool, &'static str>, StoreError> {
         let columns = Columns::of(&entry.record)?;
         let file = self.file.clone();
@@ -68,7 +67,7 @@ impl SqliteStore {
             .optional()
             .map_err(explain)?;
         if let Some(number) = there {
-            // A document that cannot be read is no reason to lose the other.
+            // A stored document that cannot be read does not prevent taking in the other.
             let json = super::parts::document(&tx, number).map_err(explain)?;
             if let Some(stored) = json.and_then(|json| document::read(&json).ok()) {
                 if (&stored.created, stored.settings.seed) != (&entry.record.created, entry.record.settings.seed) {

@@ -15,9 +15,9 @@ const APPLICATION: i64 = 0x6173_7379;
 /// Step n brings a store of version n to version n + 1 (`PRAGMA user_version`). Steps are added,
 /// never changed.
 pub(crate) const STEPS: &[&str] = &[
-    // Also made by the tests, as version 1 did.
+    // The tests create version 1 from the same file.
     include_str!("version_1.sql"),
-    // What grows while a run is under way: see parts.rs.
+    // Parts of a run in progress that grow: see parts.rs.
     "
     CREATE TABLE part (
         number INTEGER PRIMARY KEY,
@@ -34,28 +34,28 @@ pub(crate) const STEPS: &[&str] = &[
         latencies TEXT NOT NULL
     ) STRICT;
 ",
-    // Observations tell the part in a run on a cluster: all are drawn anew.
+    // Observations include the part in a cluster run: all are derived again.
     "
     DELETE FROM observation;
 ",
-    // And for how many completions at once was waited.
+    // They also include the number of completions that were waited for at once.
     "
     DELETE FROM observation;
 ",
-    // And how long repeats lasted that nodes began together.
+    // They also include the length of repeats that nodes began together.
     "
     DELETE FROM observation;
 ",
-    // And the processor, which tells one computer from another.
+    // They also include the processor, which distinguishes computers.
     "
     DELETE FROM observation;
 ",
 ];
 
-/// What a database is to this version.
+/// State of a database for this version.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Nothing in it yet.
+    /// It is empty.
     Empty,
     /// Of an older version.
     Older(i64),
@@ -63,10 +63,10 @@ pub(crate) enum State {
     Current,
 }
 
-/// Looks, and refuses what is not to be touched.
+/// Determines the state, and refuses a database that must not be changed.
 pub(crate) fn state(conn: &Connection, file: &Path, steps: &[&str]) -> Result<State, StoreError> {
-    // All is read from one state of the database: between two of these reads another process may
-    // finish making the store.
+    // All values come from one state of the database: another process may finish creating the store between two of
+    // these reads.
     let _snapshot = conn
         .is_autocommit()
         .then(|| conn.unchecked_transaction())
@@ -106,16 +106,16 @@ pub(crate) const MOST_OBJECTS: i32 = 64;
 /// Type, name, table and text of an object.
 type Object = (String, String, String, Option<String>);
 
-/// What a schema is beside that which the steps make.
+/// Difference of a schema from the one that the steps create.
 enum Schema {
     Same,
-    /// It has nothing else, and not all of it.
+    /// It has nothing else, but some parts are missing.
     Lacks(String),
     Other,
 }
 
-/// Compares the schema with what the steps make. Nothing else is read: columns that are computed, indexes of expressions
-/// and checks are code of whoever made the file (<https://www.sqlite.org/security.html>).
+/// Compares the schema with the one that the steps create. Nothing else is read: computed columns, expression indexes
+/// and checks are code of the file's author (<https://www.sqlite.org/security.html>).
 fn compared(conn: &Connection, steps: &[&str]) -> rusqlite::Result<Schema> {
     let model = Connection::open_in_memory()?;
     for step in steps {
@@ -134,13 +134,13 @@ fn objects(conn: &Connection) -> rusqlite::Result<Vec<Object>> {
     let mut all: Vec<Object> = select
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    // In an order of its own once the file was packed anew (VACUUM).
+    // After VACUUM the order is different.
     all.sort_unstable();
     Ok(all)
 }
 
-/// Brings an empty or older store up to date: all of it or nothing. Tells how many of how many records are done, as
-/// each document is read.
+/// Migrates an empty or older store: completely or not at all. Calls `tell` with the number of records done and the
+/// total, as each document is read.
 pub(crate) fn migrate(
     conn: &mut Connection,
     file: &Path,
@@ -149,7 +149,7 @@ pub(crate) fn migrate(
 ) -> Result<(), StoreError> {
     let explain = |error| explain::database(file, error);
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explain)?;
-    // Looked at again: another process may have been faster.
+    // Tested again: another process may have been faster.
     let done = match state(&tx, file, steps)? {
         State::Empty => 0,
         State::Older(version) => usize::try_from(version).unwrap_or(0),
@@ -175,7 +175,7 @@ mod tests {
 
     const FILE: &str = "/nowhere/assay.sqlite";
 
-    /// Stores that went through a step are never brought there again: a change of it would reach new ones alone.
+    /// A released step must not change: stores that already went through it would not get the change, new ones would.
     #[test]
     fn steps_of_released_versions_stay_as_they_are() {
         let digest = |step: &&str| blake3::hash(step.as_bytes()).to_hex()[..16].to_owned();
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(state(&conn, file, &longer).unwrap(), State::Current);
         assert_eq!(conn.query_row("SELECT count(*) FROM secret", [], |r| r.get::<_, i64>(0)).unwrap(), 2);
         conn.prepare("SELECT note FROM record").unwrap();
-        // And the shorter history refuses it.
+        // The shorter history refuses it.
         assert!(matches!(state(&conn, file, STEPS), Err(StoreError::NewerStore { .. })));
         assert!(matches!(migrate(&mut conn, file, STEPS, &mut |_, _| {}), Err(StoreError::NewerStore { .. })));
     }

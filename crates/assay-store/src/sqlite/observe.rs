@@ -1,4 +1,4 @@
-//! Observations are written with their documents.
+//! Writes observations together with their documents.
 
 use assay_core::record::Record;
 use rusqlite::{Connection, Transaction, params};
@@ -7,7 +7,7 @@ use super::parts;
 use crate::document;
 use crate::observation::Observation;
 
-/// Writes the observation of a record whose run is over.
+/// Writes the observation of a record after its run is over.
 pub(super) fn put_observation(tx: &Transaction<'_>, number: i64, record: &Record) -> rusqlite::Result<()> {
     let Observation { head, repeats, latencies } =
         Observation::of(record).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
@@ -16,14 +16,14 @@ pub(super) fn put_observation(tx: &Transaction<'_>, number: i64, record: &Record
     Ok(())
 }
 
-/// Removes the observation of a record that changes from now on: it is read from the document until its run is over.
+/// Removes the observation of a record that changes from now on; it is read from the document until its run is over.
 pub(super) fn drop_observation(tx: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM observation WHERE record = ?1")?.execute([number])?;
     Ok(())
 }
 
-/// Writes the observations that a store lacks, and tells after each how many of how many records are done. A document
-/// that this version cannot read stays without.
+/// Writes missing observations, and calls `tell` after each with the number done and the total. A document that this
+/// version cannot read gets none.
 pub(super) fn observe_all(tx: &Transaction<'_>, tell: &mut dyn FnMut(usize, usize)) -> rusqlite::Result<()> {
     let numbers = numbers(
         tx,

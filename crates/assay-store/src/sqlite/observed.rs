@@ -1,4 +1,4 @@
-//! Observations, read in place of their documents.
+//! Reads observations instead of their documents.
 
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
@@ -11,10 +11,10 @@ use crate::error::StoreError;
 use crate::observation::{self, Detail, Observation, Workloads};
 use crate::query::Query;
 
-/// Records of which one thread reads the texts and another parses them, at a time.
+/// Records per batch: one thread reads their texts, another one parses them.
 const BATCH: usize = 64;
 
-/// Some observations, and where the records that they say are to be put.
+/// Some observations, and where to put their records.
 struct Batch<'a> {
     texts: Vec<Option<Observation>>,
     places: &'a mut [Option<Record>],
@@ -30,7 +30,7 @@ impl Batch<'_> {
 }
 
 impl SqliteStore {
-    /// The observations of the records that a query names, oldest first, in one view of the store.
+    /// The observations of the records that a query names, oldest first, from one view of the store.
     pub(super) fn observed(&self, text: &str, detail: Detail) -> Result<Vec<Record>, StoreError> {
         let query = Query::parse(text)?;
         let view = self.conn.unchecked_transaction().map_err(|error| self.explain(error))?;
@@ -42,25 +42,25 @@ impl SqliteStore {
             *found = Some(self.unobserved(id, detail)?);
         }
         drop(view);
-        // All are there; without `flatten`, which would need a second list as large.
+        // All are present. `flatten` would need a second list of the same size.
         Ok(found.into_iter().map_while(|found| found).collect())
     }
 
-    /// A record of a run under way, or not of this version, from its document.
+    /// A record of a run in progress, or of another version, from its document.
     fn unobserved(&self, id: &str, detail: Detail) -> Result<Record, StoreError> {
         let whole = self.load_whole(id)?.record;
-        // What cannot be written as JSON, like a rate that is no number, cannot be read from it either.
+        // Values that cannot be written as JSON, like a rate that is no number, cannot be read from it either.
         Ok(observation::observed(&whole, detail).unwrap_or(whole))
     }
 
-    /// Puts what the observation of each record says into its place. Parsing takes most of the time: threads do it with
-    /// what this one, which has the store, reads.
+    /// Puts the record of each observation into its place. Parsing takes most of the time, so threads parse what this
+    /// thread, which owns the store, reads.
     fn parse(&self, ids: &[String], detail: Detail, places: &mut [Option<Record>]) -> rusqlite::Result<()> {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(ids.len() / BATCH);
-        // A few batches are read in advance, and never all.
+        // Only a few batches are read in advance.
         let (send, receive) = mpsc::sync_channel::<Batch<'_>>(threads);
         let receive = &Mutex::new(receive);
-        // The sender ends with what is moved in, and the threads end with it.
+        // The sender ends with the closure that owns it, and the threads end with the sender.
         thread::scope(move |scope| {
             let next = move || receive.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let work = move || {
@@ -87,7 +87,7 @@ impl SqliteStore {
             "SELECT head, repeats, latencies FROM observation
              WHERE observation.record = (SELECT number FROM record WHERE id = ?1)",
         )?;
-        // A column is read where it is wanted: the latencies are long.
+        // A column is read only if it is needed: the latencies are long.
         let read = |row: &Row<'_>| {
             let text = |of, column: usize| if detail >= of { row.get(column) } else { Ok(String::new()) };
             Ok(Observation {

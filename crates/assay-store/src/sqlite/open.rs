@@ -1,4 +1,4 @@
-//! Opening: for a run, which makes the store, and for reading, which makes nothing.
+//! Opens the store: for a run, which creates it, and for reading, which creates nothing.
 
 use std::any::Any;
 use std::io;
@@ -16,10 +16,10 @@ use super::parts::Growth;
 use crate::error::StoreError;
 use crate::system;
 
-/// How long to wait for another process, unless told otherwise.
+/// Default time to wait for another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// A store up to this size is checked whenever it is opened; that takes some milliseconds.
-/// Damage in a larger one shows when it is read.
+/// A store up to this size is checked each time it is opened, which takes some milliseconds. Damage in a larger one
+/// shows when it is read.
 const CHECKED_BYTES: u64 = 4 << 20;
 
 /// Records in `assay.sqlite`.
@@ -31,9 +31,9 @@ pub struct SqliteStore {
     pub(super) inode: Inode,
     /// Whether the names of the store's files survive a power cut.
     pub(super) names_synced: bool,
-    /// What was saved last of the run under way.
+    /// State of the running record at its last save.
     pub(super) growth: Option<Growth>,
-    /// What keeps the copy that is read; dropped after the connection, which is declared before it.
+    /// Keeps the copy that is read. It is dropped after the connection, which is declared before it.
     #[expect(dead_code, reason = "the copy lives as long as this")]
     pub(super) copy: Option<Box<dyn Any + Send>>,
 }
@@ -42,22 +42,22 @@ pub struct SqliteStore {
 enum Mode {
     ReadWrite,
     ReadOnly,
-    /// Read-only, and nobody else can write either: no locks, no shared memory.
+    /// Read-only, and no other process can write either: no locks, no shared memory.
     Immutable,
 }
 
 impl SqliteStore {
-    /// Opens the store in `dir` to save records, and makes both where they are missing: the
-    /// directory with mode 0700, the file with 0600.
+    /// Opens the store in `dir` to save records, and creates both if they are missing: the directory with mode 0700,
+    /// the file with 0600.
     ///
     /// # Errors
-    /// Every case of [`StoreError`] with exit code 4. A file that is damaged, newer or of another
-    /// program is left as it is.
+    /// Every case of [`StoreError`] with exit code 4. A damaged or newer file, or one of another program, is left as it
+    /// is.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         Self::open_within(dir, BUSY_TIMEOUT)
     }
 
-    /// The same, waiting at most so long for other processes.
+    /// The same, waiting at most `busy_timeout` for other processes.
     ///
     /// # Errors
     /// As [`SqliteStore::open`].
@@ -65,8 +65,8 @@ impl SqliteStore {
         Self::open_on(dir, busy_timeout, files::kind_of)
     }
 
-    /// The same; `kind` says on what kind of file system the directory lies, as `f_type` of statfs(2).
-    /// On one that hosts share, and where it is unknown, there is a rollback journal instead of the log.
+    /// The same. `kind` returns the kind of file system of the directory, as `f_type` of statfs(2). On a file system
+    /// that hosts share, and on an unknown one, a rollback journal is used instead of the log.
     ///
     /// # Errors
     /// As [`SqliteStore::open`].
@@ -95,24 +95,23 @@ impl SqliteStore {
         Ok(Self { conn, file, read_only: false, inode, names_synced: false, growth: None, copy: None })
     }
 
-    /// Opens the store in `dir` if there is one, without making anything. One that cannot be
-    /// written can still be read.
+    /// Opens the store in `dir` if it exists, without creating anything. A store that cannot be written can still be
+    /// read.
     ///
     /// # Errors
-    /// As [`SqliteStore::open`]; [`StoreError::Linked`] where it is read by a copy ([`SqliteStore::open_copied`]).
+    /// As [`SqliteStore::open`]; [`StoreError::Linked`] if it must be read from a copy ([`SqliteStore::open_copied`]).
     pub fn open_existing(dir: &Path) -> Result<Option<Self>, StoreError> {
         Self::open_existing_telling(dir, &mut |_, _| {})
     }
 
-    /// The same; where the store is of an older version and is brought up to date, `tell` is called after each record
-    /// with how many of how many are done.
+    /// The same. If an older store is migrated, `tell` is called after each record with the number done and the total.
     ///
     /// # Errors
     /// As [`SqliteStore::open`].
     pub fn open_existing_telling(dir: &Path, tell: &mut dyn FnMut(usize, usize)) -> Result<Option<Self>, StoreError> {
         let file = files::store_in(dir);
         let found = files::look(&file)?;
-        // A file without a byte: the run that made it was killed before it could go on.
+        // An empty file: the run that created it was killed at once.
         if matches!(found, Found::Nothing) || (matches!(found, Found::Empty) && files::log_bytes(&file) == 0) {
             return Ok(None);
         }
@@ -137,8 +136,8 @@ impl SqliteStore {
         Ok(Some(Self { conn, file, read_only, inode, names_synced: false, growth: None, copy: None }))
     }
 
-    /// Reads the store in `dir`, whose file has several names, by a copy of it in the directory `copy`. Nothing is written
-    /// to either that stays: a save is refused. `keep` is dropped when the copy is closed.
+    /// Reads the store in `dir`, whose file has several names, from a copy in the directory `copy`. No write to either
+    /// persists; a save is refused. `keep` is dropped when the copy is closed.
     ///
     /// # Errors
     /// As [`SqliteStore::open`].
@@ -147,7 +146,7 @@ impl SqliteStore {
         Ok(Some(Self { file: files::store_in(dir), read_only: true, copy: Some(keep), ..store }))
     }
 
-    /// Waits at most so long for another process, instead of five seconds.
+    /// Waits at most `busy_timeout` for another process, instead of five seconds.
     ///
     /// # Errors
     /// [`StoreError::Database`] for a time that SQLite cannot count.
@@ -176,29 +175,28 @@ fn connect(file: &Path, mode: Mode, busy_timeout: Duration) -> rusqlite::Result<
     settled(conn)
 }
 
-/// A connection with what holds for all of them. What it is to be bounded by is set before: the schema is read here.
+/// Applies the settings common to all connections. Limits must be set before: the schema is read here.
 pub(super) fn settled(conn: Connection) -> rusqlite::Result<Connection> {
-    // The file may have come from elsewhere: nothing in its schema gets to run
-    // (<https://www.sqlite.org/security.html>).
+    // The file may come from elsewhere: nothing in its schema may run (<https://www.sqlite.org/security.html>).
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    // In WAL mode NORMAL syncs at checkpoints only, FULL at every commit. With a rollback journal a commit
-    // is the removal of the journal, and only EXTRA syncs that: else a power cut brings the journal back,
-    // and with it the state before (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
+    // In WAL mode NORMAL syncs only at checkpoints, FULL at every commit. With a rollback journal a commit is the
+    // removal of the journal, and only EXTRA syncs that. Otherwise a power cut brings the journal back, and with it the
+    // state before (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
     conn.pragma_update(None, "synchronous", "EXTRA")?;
     Ok(conn)
 }
 
-/// Connects as well as the file system allows; for reading alone where the directory is `fixed`.
+/// Connects in the best mode that the file system allows; read-only if the directory is `fixed`.
 fn connect_somehow(file: &Path, fixed: bool) -> Result<(Connection, State), StoreError> {
     let attempt = |mode| {
         connect(file, mode, BUSY_TIMEOUT)
             .and_then(|conn| {
-                // The first read is what needs the log and the shared memory.
+                // The first read needs the log and the shared memory.
                 conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
                 Ok(conn)
             })
@@ -217,7 +215,7 @@ fn connect_somehow(file: &Path, fixed: bool) -> Result<(Connection, State), Stor
         result = attempt(Mode::ReadOnly);
     }
     if result.as_ref().is_err_and(cannot_write) {
-        // What stands in the log is newer than the file, and only that makes the file whole.
+        // The log is newer than the file, which is only complete together with it.
         if files::log_bytes(file) > 0 {
             return Err(StoreError::ReadOnlyLog { path: file.to_owned() });
         }
@@ -247,7 +245,7 @@ fn check(conn: &Connection, file: &Path, found: &Found) -> Result<(), StoreError
     check_all(conn, file)
 }
 
-/// Refuses a file whose pages are not sound.
+/// Refuses a file with invalid pages.
 pub(super) fn check_all(conn: &Connection, file: &Path) -> Result<(), StoreError> {
     let answer: String = conn
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
@@ -256,7 +254,7 @@ pub(super) fn check_all(conn: &Connection, file: &Path) -> Result<(), StoreError
 }
 
 fn set_journal(conn: &Connection, kind: io::Result<u64>) -> rusqlite::Result<()> {
-    // Where the kind of file system is unknown, the mode that is right everywhere.
+    // If the kind of file system is unknown, the mode that works everywhere is used.
     let shared = kind.map_or(true, files::is_network);
     conn.pragma_update_and_check(None, "journal_mode", if shared { "DELETE" } else { "WAL" }, |_| Ok(()))
 }
@@ -272,12 +270,12 @@ mod tests {
         assert_eq!(uri.to_str().unwrap(), "file:///a%20b/c%3Fd%23e%25f/%C3%A4.sqlite?immutable=1");
     }
 
-    /// What the connection of a store answers to a pragma.
+    /// The value of a pragma on the connection of a store.
     fn pragma<T: rusqlite::types::FromSql>(store: &SqliteStore, name: &str) -> T {
         store.conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).unwrap()
     }
 
-    /// Without these a power cut takes what was acknowledged, or the file of another program runs code.
+    /// Without these settings, a power cut loses acknowledged data, or the file of another program runs code.
     #[track_caller]
     fn assert_safe(store: &SqliteStore) {
         assert_eq!(pragma::<i64>(store, "synchronous"), 3, "EXTRA: every commit is synced");
@@ -323,7 +321,7 @@ mod tests {
             assert_eq!(pragma::<String>(&store, "journal_mode"), mode);
             assert_safe(&store);
             drop(store);
-            // A store that was local is changed over when it is opened on a shared file system.
+            // A local store is converted when it is opened on a shared file system.
             drop(SqliteStore::open_on(dir.path(), BUSY_TIMEOUT, ext4).unwrap());
             let moved = SqliteStore::open_on(dir.path(), BUSY_TIMEOUT, kind).unwrap();
             assert_eq!(pragma::<String>(&moved, "journal_mode"), mode);

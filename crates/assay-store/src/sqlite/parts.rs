@@ -1,9 +1,9 @@
-//! The document of a run under way, in parts: what grows is appended, not written again.
+//! The document of a run in progress, in parts: new data are appended instead of writing everything again.
 //!
-//! A soak of a week takes a sample each second and is saved every ten; written whole each time, its
-//! document would come to terabytes. So samples, readings and repeats that are over stand in rows of
-//! their own, each with the JSON pointer (RFC 6901) of the array that they belong to, and the
-//! document holds the rest. They are put together on reading, and written whole when the run is over.
+//! A soak of a week takes a sample each second and is saved every ten seconds. Written completely each time, its
+//! document would add up to terabytes. So samples, readings and finished repeats are in rows of their own, each with
+//! the JSON pointer (RFC 6901) of the array that they belong to, and the document holds the rest. They are joined when
+//! read, and written as one document when the run is over.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ fn range(record: i64) -> (i64, i64) {
     (record << ROOM, (record << ROOM) | i64::from(u32::MAX))
 }
 
-/// What a series held when it was last saved; series only grow.
+/// State of a series at its last save; series only grow.
 #[derive(Debug, Clone, PartialEq)]
 struct Mark {
     count: usize,
@@ -34,7 +34,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// Of the first `count` elements; `None` where there are fewer.
+    /// The mark of the first `count` elements; `None` if there are fewer.
     fn of<T: Serialize>(elements: &[T], count: usize) -> Option<Self> {
         let value = |at: usize| elements.get(at).and_then(|element| serde_json::to_value(element).ok());
         match count {
@@ -44,24 +44,24 @@ impl Mark {
     }
 }
 
-/// A repeat that is over, told from another.
+/// Identifies a finished repeat.
 type Over = (String, u64, u64, usize);
 
-/// What the store has of a run under way.
+/// State of a run in progress in the store.
 #[derive(Debug)]
 pub(super) struct Growth {
     pub(super) id: String,
     pub(super) number: i64,
-    /// What the other tables were drawn from; parts aside, only the document changes.
+    /// What the other tables were derived from. Apart from the parts, only the document changes.
     pub(super) head: Value,
     pub(super) run: (Owner, Option<PathBuf>),
-    /// Number of the last part, 0 where there is none.
+    /// Number of the last part, 0 if there is none.
     last: i64,
     series: BTreeMap<String, Mark>,
     over: Vec<Vec<Over>>,
 }
 
-/// A series of a record: its pointer, and which of its elements are new as a JSON array.
+/// New elements of a series: its pointer, and the elements as a JSON array.
 struct New {
     pointer: String,
     json: String,
@@ -72,7 +72,7 @@ impl Growth {
         Self { id: id.to_owned(), number, head, run, last: 0, series: BTreeMap::new(), over: Vec::new() }
     }
 
-    /// Whether the record is what was saved, grown, and nobody else has changed the parts since.
+    /// Whether the record continues the saved state, and no other process has changed the parts since.
     pub(super) fn fits(&self, conn: &Connection, record: &Record) -> rusqlite::Result<bool> {
         if self.id != record.id || self.over.len() > record.measurements.len() || last(conn, self.number)? != self.last
         {
@@ -87,7 +87,7 @@ impl Growth {
         Ok(grown && same)
     }
 
-    /// Whether the series is that of a repeat that has come to its end since.
+    /// Whether the series is that of a repeat that has finished since.
     fn ended(&self, pointer: &str, record: &Record) -> bool {
         let measurement = |m: &usize| running(*m) == pointer;
         (0..record.measurements.len())
@@ -95,14 +95,14 @@ impl Growth {
             .is_some_and(|m| over(&record.measurements[m]).len() > self.over.get(m).map_or(0, Vec::len))
     }
 
-    /// Appends what is new.
+    /// Appends the new elements.
     pub(super) fn append(&mut self, tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<()> {
         let mut new = Vec::new();
         self.over.resize(record.measurements.len(), Vec::new());
         for (at, (before, measurement)) in self.over.iter_mut().zip(&record.measurements).enumerate() {
             let now = over(measurement);
             if now.len() > before.len() {
-                // Its samples stand with the repeat from now on.
+                // From now on its samples are stored with the repeat.
                 self.series.remove(&running(at));
                 let (from, to) = range(self.number);
                 tx.prepare_cached("DELETE FROM part WHERE number BETWEEN ?1 AND ?2 AND series = ?3")?
@@ -132,12 +132,12 @@ impl Growth {
     }
 }
 
-/// The series of samples of the repeat under way, which alone is left in the document.
+/// Pointer to the samples of the running repeat, which is the only repeat left in the document.
 fn running(measurement: usize) -> String {
     format!("/measurements/{measurement}/repeats/0/samples")
 }
 
-/// Elements of a series, whatever they are.
+/// Elements of a series of either kind.
 enum Elements<'a> {
     Samples(&'a [assay_core::record::Sample]),
     Readings(&'a [(u64, f64)]),
@@ -184,7 +184,7 @@ impl Series<'_> {
     }
 }
 
-/// What grows from second to second: readings of each sensor, samples of each repeat under way.
+/// Series that grow every second: readings of each sensor, samples of each running repeat.
 fn series(record: &Record) -> Vec<Series<'_>> {
     let sensors = record.sensors.iter().enumerate().map(|(at, sensor)| Series {
         pointer: format!("/sensors/{at}/samples"),
@@ -207,7 +207,7 @@ fn over(measurement: &Measurement) -> Vec<Over> {
     measurement.repeats[..count].iter().map(tell).collect()
 }
 
-/// The record without what stands in parts. Every field is named, so that a new one is thought of.
+/// The record without the data that are stored in parts. Every field is named, so that a new field cannot be forgotten.
 pub(super) fn rest(record: &Record) -> Record {
     Record {
         schema: record.schema.clone(),
@@ -285,7 +285,7 @@ fn rest_of_repeat(repeat: &Repeat) -> Repeat {
     }
 }
 
-/// Number of the last part of a record, 0 where it has none.
+/// Number of the last part of a record, 0 if it has none.
 fn last(conn: &Connection, record: i64) -> rusqlite::Result<i64> {
     let (from, to) = range(record);
     conn.prepare_cached("SELECT coalesce(max(number), 0) FROM part WHERE number BETWEEN ?1 AND ?2")?
@@ -299,7 +299,7 @@ pub(super) fn drop_parts(tx: &Transaction<'_>, record: i64) -> rusqlite::Result<
     Ok(())
 }
 
-/// Bytes that the document of a record has at most when it is put together. To be called within a transaction.
+/// Upper bound in bytes for the joined document of a record. Must be called within a transaction.
 pub(super) fn document_bytes(conn: &Connection, record: i64, has_parts: bool) -> rusqlite::Result<u64> {
     let (from, to) = range(record);
     let sum = |sql: &str, of: &[i64]| -> rusqlite::Result<u64> {
@@ -312,12 +312,12 @@ pub(super) fn document_bytes(conn: &Connection, record: i64, has_parts: bool) ->
     Ok(rest.saturating_add(if has_parts { sum(parts, &[from, to])? } else { 0 }))
 }
 
-/// The document of a record of a store that has no parts: version 1.
+/// The document of a record in a store without parts: version 1.
 pub(super) fn whole_document(conn: &Connection, record: i64) -> rusqlite::Result<Option<String>> {
     conn.prepare_cached("SELECT json FROM document WHERE record = ?1")?.query_row([record], |row| row.get(0)).optional()
 }
 
-/// The document of a record, put together. To be called within a transaction.
+/// The joined document of a record. Must be called within a transaction.
 pub(super) fn document(conn: &Connection, record: i64) -> rusqlite::Result<Option<String>> {
     let Some(rest) = whole_document(conn, record)? else { return Ok(None) };
     let (from, to) = range(record);
@@ -341,20 +341,20 @@ pub(super) fn document(conn: &Connection, record: i64) -> rusqlite::Result<Optio
     joined(&rest, series).map(Some).ok_or_else(broken)
 }
 
-/// Parts that do not belong to their document: written by something else than assay, or spoilt.
+/// Parts that do not match their document: not written by assay, or damaged.
 fn broken() -> rusqlite::Error {
     let reason = "the parts of a document do not fit".into();
     rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, reason)
 }
 
-/// The rest with the elements of each series in front of those that stand in it; `None` where it is
-/// not what it was when the parts were written.
+/// Inserts the elements of each series in front of those in the rest; `None` if the rest is not the one for which the
+/// parts were written.
 fn joined(rest: &str, series: BTreeMap<String, String>) -> Option<String> {
     let mut value: Value = serde_json::from_str(rest).ok()?;
     let mut chance = [0; 16];
     random(&mut chance).ok()?;
     let chance = u128::from_le_bytes(chance);
-    // The longer pointer first: an element in front of its array's others would move them.
+    // The longer pointer first: an element inserted in front of an array's others would shift them.
     let mark = format!("\"{chance:032x}-");
     let mut texts = Vec::new();
     for (pointer, text) in series.into_iter().rev() {
@@ -363,7 +363,7 @@ fn joined(rest: &str, series: BTreeMap<String, String>) -> Option<String> {
         texts.push(text);
     }
     let template = document::to_json(&value).ok()?;
-    // All marks in one pass: there may be thousands.
+    // Replaces all marks in one pass, since there may be thousands.
     let mut places: Vec<(usize, usize, &str)> = template
         .match_indices(&mark)
         .map(|(at, _)| {

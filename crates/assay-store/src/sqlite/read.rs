@@ -1,4 +1,4 @@
-//! Everything that only reads, and the trait over both halves.
+//! All read access, and the implementation of the trait.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -89,7 +89,7 @@ impl Store for SqliteStore {
     }
 }
 
-/// Which rows of `record` are meant.
+/// Selects rows of `record`.
 struct Filter {
     sql: String,
     values: Vec<Value>,
@@ -116,7 +116,7 @@ impl SqliteStore {
             .ok_or_else(|| StoreError::UnknownId { query: id.to_owned() })?;
         match document::read(&document) {
             Ok(record) => Ok(Stored { record, document }),
-            // Only JSON is ever saved: what is none now was spoilt where it lay.
+            // Only JSON is ever saved, so a text that is no JSON was damaged later.
             Err(_) if !document::is_json(&document) => Err(StoreError::Damaged {
                 path: self.file.clone(),
                 detail: format!("the document of record {id} is broken"),
@@ -132,7 +132,7 @@ impl SqliteStore {
         }
     }
 
-    /// Ids of the records that a query names; at least one, unless it is for all.
+    /// Ids of the records that a query names; at least one, unless it is the query for all.
     pub(super) fn matching(&self, text: &str, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
         let ids = self.ids(text, query)?;
         if ids.is_empty() && *query != Query::All {
@@ -141,7 +141,7 @@ impl SqliteStore {
         Ok(ids)
     }
 
-    /// A key or value of a query that no record of the store has, if a record has one of nearly the same letters.
+    /// A key or value of a query that no record of the store has, if a record has a similar one.
     ///
     /// # Errors
     /// [`StoreError::BadQuery`], or the store's own.
@@ -164,7 +164,7 @@ impl SqliteStore {
     }
 
     fn document(&self, id: &str) -> rusqlite::Result<Option<String>> {
-        // One view of the store for the document and its parts, unless the caller has one.
+        // One view of the store for the document and its parts, unless the caller already has one.
         let view = self.conn.is_autocommit().then(|| self.conn.unchecked_transaction()).transpose()?;
         let number: Option<i64> = self
             .conn
@@ -204,7 +204,7 @@ impl SqliteStore {
         }
     }
 
-    /// The record with this id, else those whose ids begin so.
+    /// The record with this id, otherwise those whose ids begin with it.
     fn starting_with(&self, start: &str) -> Result<Vec<String>, StoreError> {
         if !is_id(start) {
             return Ok(Vec::new());
@@ -213,7 +213,7 @@ impl SqliteStore {
         if !exact.is_empty() {
             return Ok(exact);
         }
-        // Ids are ASCII, so everything that begins like this lies below the same with DEL behind it.
+        // Ids are ASCII, so everything that begins with it sorts below the same with DEL after it.
         self.select_texts(
             "SELECT id FROM record WHERE id > ?1 AND id < ?2 ORDER BY created_us, number",
             vec![Value::Text(start.to_owned()), Value::Text(format!("{start}\u{7f}"))],
@@ -275,7 +275,7 @@ fn summary(row: &Row<'_>, labels: &mut HashMap<i64, BTreeMap<String, String>>) -
         slot: row.get(7)?,
         suite: row.get(8)?,
         outcome: document::outcome(&row.get::<_, String>(9)?),
-        // A verdict of a newer version: not to be relied on, not to be thrown away.
+        // An unknown verdict of a newer version: not reliable, but not to be discarded.
         verdict: document::variant(&row.get::<_, String>(10)?).unwrap_or(ValidityVerdict::Suspect),
         labels: labels.remove(&number).unwrap_or_default(),
     })

@@ -1,5 +1,5 @@
-//! Everything that changes the store: short transactions that take the write lock at once, so
-//! two processes wait for each other instead of failing halfway.
+//! All changes of the store: short transactions that take the write lock at once, so that two processes wait for each
+//! other instead of failing halfway.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,24 +18,23 @@ use crate::store::{Abandoned, Change, RunState, Saved};
 use crate::system;
 
 impl SqliteStore {
-    /// Every change is synced before it counts as made: a power cut then loses at most the repeat
-    /// under way, and no page is left for the kernel to write back in the middle of the next
-    /// repeat, where the store may lie on the medium under test.
+    /// Every change is synced before it counts as done. So a power cut loses at most the running repeat, and the kernel
+    /// has no pages left to write back during the next repeat, when the store may be on the medium under test.
     pub(super) fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
-        // Before all else: a copy of such a store is read, which is read-only, too.
+        // This comes first: such a store is read from a copy, which is also read-only.
         super::files::must_have_one_name(&self.file)?;
         if self.read_only {
             return Err(StoreError::ReadOnly { path: self.file.clone() });
         }
-        // SQLite would go on writing to a file that nobody can find any more.
+        // Otherwise SQLite would continue writing to a file that can no longer be found.
         if !super::files::inode(&self.file)?.is_same(&self.inode) {
             return Err(StoreError::Moved { path: self.file.clone() });
         }
         let file = &self.file;
         let explain = |error| super::explain::database(file, error);
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explain)?;
-        // SQLite syncs the name of its log only where it made the log itself. Another process may have made
-        // it, and what is committed to a file without a name is lost.
+        // SQLite syncs the name of its log only if it created the log itself. Another process may have created it, and
+        // commits to a file without a durable name are lost.
         if !self.names_synced {
             let dir = file.parent().unwrap_or(Path::new(""));
             super::files::sync_directory(dir).map_err(|error| super::explain::system("write", dir, error))?;
@@ -47,7 +46,7 @@ impl SqliteStore {
     pub(super) fn save_record(&mut self, record: &Record, run: RunState<'_>) -> Result<(), StoreError> {
         let columns = Columns::of(record)?;
         let file = self.file.clone();
-        // Whatever fails from here on, the next save writes all of it.
+        // If anything fails from here on, the next save writes everything.
         let growth = self.growth.take();
         let tx = self.begin()?;
         let written = match run {
@@ -59,7 +58,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// The next save of this record writes all of it.
+    /// Makes the next save of this record write everything.
     pub(super) fn forget_growth(&mut self, id: &str) {
         self.growth = self.growth.take().filter(|growth| growth.id != id);
     }
@@ -109,7 +108,7 @@ impl SqliteStore {
             if new == record.labels {
                 continue;
             }
-            // Numbers stay as they were written, and so does what a newer version wrote.
+            // Numbers stay as they were written, and so do fields of a newer version.
             let text = document::to_json(&new).map_err(|error| StoreError::NotARecord { reason: error.to_string() })?;
             let json: String = tx
                 .query_row("SELECT json_set(?1, '$.labels', json(?2))", [&before, &text], |row| row.get(0))
@@ -138,7 +137,7 @@ impl SqliteStore {
     }
 
     pub(super) fn close_abandoned(&mut self) -> Result<Vec<Abandoned>, StoreError> {
-        // Looked at without the write lock first: most of the time there is nothing to do.
+        // Tested without the write lock first: usually there is nothing to do.
         let running = runs(&self.conn, None).map_err(|error| self.explain(error))?;
         if self.read_only || running.iter().all(|run| run.owner.alive()) {
             return Ok(Vec::new());
@@ -152,7 +151,7 @@ impl SqliteStore {
             if matches!(life, OwnerState::Alive | OwnerState::Elsewhere) {
                 continue;
             }
-            // A document of a newer version stays for that version to close.
+            // A document of a newer version is left for that version to close.
             let Some(json) = parts::document(&tx, run.number).map_err(explain)? else { continue };
             let Ok(mut record) = document::read(&json) else { continue };
             put_document(&tx, run.number, &json).map_err(explain)?;
@@ -169,7 +168,7 @@ impl SqliteStore {
     }
 }
 
-/// Refuses a record that a live process of this host makes.
+/// Refuses a record that a running process of this host makes.
 fn refuse_running(
     tx: &Transaction<'_>,
     id: &str,
@@ -182,7 +181,7 @@ fn refuse_running(
     }
 }
 
-/// Whether a document is the stored one, but for labels that were added to that since.
+/// Whether a document equals the stored one, except for labels that were added to the latter since.
 fn was_labelled(stored: &str, json: &str) -> bool {
     let parts = |json: &str| {
         let mut document: serde_json::Value = serde_json::from_str(json).ok()?;
@@ -194,7 +193,7 @@ fn was_labelled(stored: &str, json: &str) -> bool {
     })
 }
 
-/// A document from elsewhere, as far as it is a record that can be stored.
+/// Parses a document from elsewhere as a record that can be stored.
 fn readable(json: &str) -> Result<(Record, Columns), StoreError> {
     document::bounded(json)?;
     let record = document::read(json.trim())?;
@@ -222,7 +221,7 @@ fn save_text(
     Ok(Ok(Saved { id: record.id.clone(), change }))
 }
 
-/// Saves a record under way: what is new of it, where the rest is as it was saved before.
+/// Saves a running record: only the new data, if the rest is as it was saved before.
 fn grow(
     tx: &Transaction<'_>,
     growth: Option<Growth>,
@@ -264,7 +263,7 @@ fn json(record: &Record) -> rusqlite::Result<String> {
     document::to_json(record).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
-/// Writes a document whole, in place of its parts.
+/// Writes a complete document in place of its parts.
 fn put_document(tx: &Transaction<'_>, number: i64, json: &str) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO document (record, json) VALUES (?1, ?2) ON CONFLICT (record) DO UPDATE SET json = excluded.json",
@@ -273,7 +272,7 @@ fn put_document(tx: &Transaction<'_>, number: i64, json: &str) -> rusqlite::Resu
     parts::drop_parts(tx, number)
 }
 
-/// Writes a record's rows and gives its number.
+/// Writes a record's rows and returns its number.
 pub(super) fn put(tx: &Transaction<'_>, record: &Record, columns: &Columns, json: &str) -> rusqlite::Result<i64> {
     let number = tx
         .prepare_cached(
@@ -338,8 +337,8 @@ pub(super) fn drop_run(tx: &Transaction<'_>, number: i64) -> rusqlite::Result<()
     Ok(())
 }
 
-/// Closes a record: only the outcome changes, so fields of a newer version and every digit of
-/// the numbers stay as they were written.
+/// Closes a record. Only the outcome changes, so fields of a newer version and all digits of numbers stay as they were
+/// written.
 fn close(tx: &Transaction<'_>, number: i64, outcome: &Outcome) -> rusqlite::Result<()> {
     let outcome = document::to_json(outcome).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     tx.execute(
@@ -350,7 +349,7 @@ fn close(tx: &Transaction<'_>, number: i64, outcome: &Outcome) -> rusqlite::Resu
     Ok(())
 }
 
-/// What stands under an id.
+/// What is stored under an id.
 struct There {
     json: Option<String>,
     outcome: String,
@@ -375,7 +374,7 @@ fn there(conn: &Connection, id: &str) -> rusqlite::Result<Option<There>> {
     Ok(Some(There { json: parts::document(conn, number)?, outcome, owned }))
 }
 
-/// A run under way, or killed.
+/// A run in progress, or one that was killed.
 struct Run {
     number: i64,
     id: String,

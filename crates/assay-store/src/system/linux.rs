@@ -12,7 +12,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::ProcessState;
 
-/// The variables that name a place for the store, each with what is below it, in the order in which they count.
+/// Variables that give a directory for the store, each with the path below it, in order of precedence.
 pub(crate) const HOMES: [(&str, &str); 2] = [("XDG_DATA_HOME", "assay"), ("HOME", ".local/share/assay")];
 
 /// Fills `bytes` from the kernel.
@@ -32,7 +32,7 @@ pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
 pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
     let synced = File::open(dir).and_then(|dir| dir.sync_all());
     match synced {
-        // A directory that may be used and not read, and file systems that sync no directories (fsync(2)).
+        // Directories that may be used but not read, and file systems that cannot sync directories (fsync(2)).
         Err(error)
             if matches!(error.raw_os_error().map(Errno::from_raw_os_error), Some(Errno::ACCESS | Errno::INVAL)) =>
         {
@@ -42,7 +42,7 @@ pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns when the names in a directory that is open survive a power cut.
+/// Returns when the names in an open directory survive a power cut.
 pub(crate) fn sync_open(directory: impl AsFd) -> io::Result<()> {
     Ok(fsync(directory)?)
 }
@@ -57,31 +57,31 @@ pub(crate) fn is_full(dir: &Path) -> bool {
     statvfs(dir).is_ok_and(|fs| fs.f_bavail == 0 || (fs.f_files > 0 && fs.f_favail == 0))
 }
 
-/// Which boot of the host this is (random(4)); empty where unknown.
+/// Boot id of the host (random(4)); empty if unknown.
 pub(crate) fn boot_id() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
-/// Which process numbers these are (pid_namespaces(7)); empty where unknown.
+/// Name space of process numbers (pid_namespaces(7)); empty if unknown.
 pub(crate) fn process_numbers() -> String {
     fs::read_link("/proc/self/ns/pid").map(|link| link.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// What is known of a process: field 22 of `/proc/PID/stat` in clock ticks since boot (proc(5)).
+/// State of a process: field 22 of `/proc/PID/stat` in clock ticks since boot (proc(5)).
 pub(crate) fn process(pid: u32) -> ProcessState {
     look_of_stat(pid, fs::read(format!("/proc/{pid}/stat")))
 }
 
-/// What reading `/proc/PID/stat` tells.
+/// State according to the result of reading `/proc/PID/stat`.
 fn look_of_stat(pid: u32, stat: std::io::Result<Vec<u8>>) -> ProcessState {
     match stat {
         Ok(stat) => match parse_stat(&String::from_utf8_lossy(&stat)) {
-            // A killed process waits as a zombie until its parent asks for it.
+            // A killed process remains a zombie until its parent waits for it.
             Some(('Z' | 'X' | 'x', _)) => ProcessState::Gone,
             Some((_, start_time)) => ProcessState::There(start_time),
             None => ProcessState::Hidden,
         },
-        // /proc may be absent, or hide the processes of others (hidepid=2): ask the kernel.
+        // /proc may be missing, or hide the processes of other users (hidepid=2): the kernel is asked.
         Err(error) if error.kind() == ErrorKind::NotFound => {
             match i32::try_from(pid).ok().and_then(Pid::from_raw).map(test_kill_process) {
                 None | Some(Err(Errno::SRCH)) => ProcessState::Gone,
@@ -94,8 +94,8 @@ fn look_of_stat(pid: u32, stat: std::io::Result<Vec<u8>>) -> ProcessState {
     }
 }
 
-/// State (field 3) and start time (field 22) of `/proc/PID/stat`. Field 2 is the name in
-/// parentheses, which may itself hold spaces and parentheses, so counting starts after the last.
+/// State (field 3) and start time (field 22) of `/proc/PID/stat`. Field 2 is the name in parentheses, which may itself
+/// contain spaces and parentheses, so counting starts after the last one.
 fn parse_stat(stat: &str) -> Option<(char, u64)> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();

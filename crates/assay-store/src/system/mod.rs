@@ -1,5 +1,5 @@
-//! What the store asks of the system: the same functions for each, in a file of its own, and in one for
-//! what any Unix has.
+//! System calls of the store: the same functions for each system, each in a file of its own, and one file for what all
+//! Unix systems share.
 
 #[cfg_attr(not(windows), path = "linux.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
@@ -11,7 +11,7 @@ pub(crate) use host::*;
 #[cfg(not(windows))]
 pub(crate) use unix::*;
 
-/// Why the system refuses something, as far as somebody can mend it.
+/// Why the system refuses something, if a user can change that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Permission,
@@ -20,32 +20,32 @@ pub(crate) enum Refusal {
     NotADirectory,
 }
 
-/// What a file or directory is needed for.
+/// Intended use of a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// A file, to be read.
+    /// A file for reading.
     Read,
-    /// A file, to be read and written.
+    /// A file for reading and writing.
     ReadWrite,
-    /// A directory, to make files in it.
+    /// A directory for creating files in it.
     MakeIn,
 }
 
-/// What is known of a process.
+/// State of a process.
 pub(crate) enum ProcessState {
-    /// When it started.
+    /// Running, with its start time.
     There(u64),
     Gone,
-    /// It may be there.
+    /// It may be running.
     Hidden,
 }
 
-/// Which file stands at a path.
+/// The identity of the file at a path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Inode {
     pub(crate) device: u64,
     pub(crate) number: u64,
-    /// Its names, which change without making it another file.
+    /// Number of its names, which may change without making it another file.
     pub(crate) names: u64,
 }
 
@@ -56,7 +56,7 @@ impl Inode {
     }
 }
 
-// How the program keeps paths elsewhere, too.
+// Other parts of the program store paths in the same way.
 #[cfg(windows)]
 pub use host::{bytes_of, path_of};
 #[cfg(not(windows))]

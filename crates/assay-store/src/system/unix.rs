@@ -1,4 +1,4 @@
-//! What any Unix has.
+//! Functions that all Unix systems share.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -12,29 +12,29 @@ use rustix::io::Errno;
 
 use super::{Inode, Need, Refusal};
 
-/// A path as bytes that [`path_of`] reads.
+/// Converts a path to bytes for [`path_of`].
 #[must_use]
 pub fn bytes_of(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
 
-/// The path whose bytes these are.
+/// Converts bytes back to a path.
 #[must_use]
 pub fn path_of(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes))
 }
 
-/// A path as bytes in a URI, where it begins with a slash.
+/// Converts a path to bytes in a URI, where it begins with a slash.
 pub(crate) fn path_in_uri(path: &Path) -> Vec<u8> {
     bytes_of(path)
 }
 
-/// Which file stands at a path.
+/// The identity of the file at a path.
 pub(crate) fn inode(file: &Path) -> io::Result<Inode> {
     fs::metadata(file).map(|meta| Inode { device: meta.dev(), number: meta.ino(), names: meta.nlink() })
 }
 
-/// Whether `path` may be used so.
+/// Fails unless `path` may be used for `need`.
 pub(crate) fn may(path: &Path, need: Need) -> io::Result<()> {
     let how = match need {
         Need::Read => Access::READ_OK,
@@ -44,13 +44,13 @@ pub(crate) fn may(path: &Path, need: Need) -> io::Result<()> {
     Ok(access(path, how)?)
 }
 
-/// Opens what is locked while a store in `dir` is set up: the directory, which needs no file of its own.
+/// Opens the directory `dir`, which is locked while a store in it is set up. This needs no extra file.
 pub(crate) fn open_set_up(dir: &Path, _file: &Path) -> io::Result<File> {
     File::open(dir)
 }
 
-/// Takes the lock of what was opened for that without waiting; an error of the kind [`io::ErrorKind::WouldBlock`] where
-/// another has it. It ends with the file.
+/// Takes the lock on a file from [`open_set_up`] without waiting; an error of the kind [`io::ErrorKind::WouldBlock`] if
+/// another process holds it. It ends with the file.
 pub(crate) fn lock(open: &File) -> io::Result<()> {
     Ok(flock(open, FlockOperation::NonBlockingLockExclusive)?)
 }

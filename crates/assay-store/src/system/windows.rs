@@ -1,6 +1,6 @@
-//! Windows. Who may do what is written in lists of the directory, which new files take over: that of `%LOCALAPPDATA%` lets
-//! other users nothing but administrators. Elsewhere, as in `ASSAY_DATA`, they are what the directory's are; nothing checks
-//! them.
+//! Windows. Access is governed by access control lists of the directory, which new files inherit. The list of
+//! `%LOCALAPPDATA%` gives other users no access, except for administrators. Elsewhere, as in `ASSAY_DATA`, the
+//! directory's lists apply; they are not tested.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -29,10 +29,10 @@ use windows_sys::Win32::System::WindowsProgramming::DRIVE_REMOTE;
 
 use super::{Inode, Need, ProcessState, Refusal};
 
-/// The variables that name a place for the store, each with what is below it, in the order in which they count.
+/// Variables that give a directory for the store, each with the path below it, in order of precedence.
 pub(crate) const HOMES: [(&str, &str); 1] = [("LOCALAPPDATA", "assay")];
 
-/// Fills `bytes` by chance that nobody can foresee.
+/// Fills `bytes` with unpredictable random data.
 pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
     let length = u32::try_from(bytes.len()).map_err(|_| ErrorKind::InvalidInput)?;
     // SAFETY: the system writes `length` bytes to a buffer of that size; with this flag it takes no handle.
@@ -41,11 +41,11 @@ pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
     if status >= 0 { Ok(()) } else { Err(io::Error::other("the system gives no random numbers")) }
 }
 
-/// What begins a path that is no text; no path and no text in UTF-8 has this byte.
+/// First byte of a path that is not text; no path and no text in UTF-8 contains this byte.
 const UNITS: u8 = 0xff;
 
-/// A path as bytes that [`path_of`] reads: UTF-8, or a byte of ones and the units of UTF-16, the low byte of each first,
-/// where a half of a pair stands alone.
+/// Converts a path to bytes for [`path_of`]: UTF-8, or if it contains an unpaired surrogate, a byte 0xff and the units
+/// of UTF-16, each with its low byte first.
 #[must_use]
 pub fn bytes_of(path: &Path) -> Vec<u8> {
     match path.to_str() {
@@ -54,7 +54,7 @@ pub fn bytes_of(path: &Path) -> Vec<u8> {
     }
 }
 
-/// The path whose bytes these are.
+/// Converts bytes back to a path.
 #[must_use]
 pub fn path_of(bytes: Vec<u8>) -> PathBuf {
     match bytes.split_first() {
@@ -66,20 +66,20 @@ pub fn path_of(bytes: Vec<u8>) -> PathBuf {
     }
 }
 
-/// A path as bytes in a URI, where it begins with a slash (<https://www.sqlite.org/uri.html>).
+/// Converts a path to bytes in a URI, where it begins with a slash (<https://www.sqlite.org/uri.html>).
 pub(crate) fn path_in_uri(path: &Path) -> Vec<u8> {
     let path = path.to_string_lossy().replace('\\', "/");
     if path.starts_with('/') { path } else { format!("/{path}") }.into_bytes()
 }
 
-/// There is no call for the names of files and directories that were made, without rights to the whole volume: NTFS writes
-/// them by its journal, soon. A file that is renamed is waited for ([`rename`]).
+/// Does nothing: without rights to the whole volume, there is no call that syncs names of new files and directories.
+/// NTFS writes them soon, by its journal. Renames are waited for ([`rename`]).
 #[expect(clippy::unnecessary_wraps, reason = "other systems may refuse it")]
 pub(crate) fn sync_directory(_dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a file another name, and returns when that survives a power cut.
+/// Renames a file, and returns when the name survives a power cut.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     let (from, to) = (wide(from), wide(to));
     // SAFETY: the texts end with zeros.
@@ -89,11 +89,11 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Which file stands at a path.
+/// The identity of the file at a path.
 pub(crate) fn inode(file: &Path) -> io::Result<Inode> {
     let open = OpenOptions::new().access_mode(FILE_READ_ATTRIBUTES).open(file)?;
     let mut info = BY_HANDLE_FILE_INFORMATION::default();
-    // SAFETY: the structure is this function's own, and the handle is open.
+    // SAFETY: the structure is local to this function, and the handle is open.
     if unsafe { GetFileInformationByHandle(open.as_raw_handle(), &raw mut info) } == 0 {
         return Err(io::Error::last_os_error());
     }
@@ -101,7 +101,8 @@ pub(crate) fn inode(file: &Path) -> io::Result<Inode> {
     Ok(Inode { device: info.dwVolumeSerialNumber.into(), number, names: info.nNumberOfLinks.into() })
 }
 
-/// Whether `path` may be used so, as far as its attributes tell; what lists forbid shows when it is used.
+/// Fails unless `path` may be used for `need`, according to its attributes. A refusal by access lists only shows on
+/// use.
 pub(crate) fn may(path: &Path, need: Need) -> io::Result<()> {
     let meta = fs::metadata(path)?;
     if need == Need::ReadWrite && meta.permissions().readonly() {
@@ -110,19 +111,20 @@ pub(crate) fn may(path: &Path, need: Need) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens what is locked while a store is set up: its file, which is made where it is missing, as no directory can be
-/// locked.
+/// Opens the file that is locked while a store is set up: the store's file, created if missing, as directories cannot
+/// be locked.
 pub(crate) fn open_set_up(_dir: &Path, file: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(file)
 }
 
-/// Takes the lock of what was opened for that without waiting; an error of the kind [`ErrorKind::WouldBlock`] where
-/// another has it. It ends with the file. The byte lies beyond all that SQLite reads and locks itself.
+/// Takes the lock on a file from [`open_set_up`] without waiting; an error of the kind [`ErrorKind::WouldBlock`] if
+/// another process holds it. It ends with the file. The locked byte is beyond all bytes that SQLite reads and locks
+/// itself.
 pub(crate) fn lock(open: &File) -> io::Result<()> {
     let mut at = OVERLAPPED::default();
     at.Anonymous.Anonymous.OffsetHigh = 1 << 30;
     let how = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
-    // SAFETY: the handle is open for calls that return when they are done, so that nobody keeps the structure.
+    // SAFETY: the handle is open for synchronous calls, so nothing keeps the structure after the call.
     if unsafe { LockFileEx(open.as_raw_handle(), how, 0, 1, 0, &raw mut at) } != 0 {
         return Ok(());
     }
@@ -140,12 +142,12 @@ fn wide(path: &Path) -> Vec<u16> {
     path.as_os_str().encode_wide().chain([0]).collect()
 }
 
-/// Kind of a directory's file system by the numbers of Linux: SMB where it is on another host, else 0.
+/// Kind of a directory's file system as a Linux number: SMB if it is on another host, otherwise 0.
 pub(crate) fn kind_of(dir: &Path) -> io::Result<u64> {
     const SMB2: u64 = 0xfe53_4d42;
     let dir = wide(&std::path::absolute(dir)?);
     let mut point = vec![0u16; dir.len() + 8];
-    // SAFETY: the first is a text that ends with a zero, the second has as many elements as are named.
+    // SAFETY: the first is a text that ends with a zero; the second has as many elements as stated.
     if unsafe { GetVolumePathNameW(dir.as_ptr(), point.as_mut_ptr(), point.len() as u32) } == 0 {
         return Err(io::Error::last_os_error());
     }
@@ -154,10 +156,10 @@ pub(crate) fn kind_of(dir: &Path) -> io::Result<u64> {
     Ok(if remote { SMB2 } else { 0 })
 }
 
-/// Whether the file system of a directory has no room left for this user.
+/// Whether the file system of a directory has no space left for this user.
 pub(crate) fn is_full(dir: &Path) -> bool {
     let (dir, mut free) = (wide(&dir.join("")), u64::MAX);
-    // SAFETY: the text ends with a zero, and what is written goes to a number.
+    // SAFETY: the text ends with a zero, and the output goes to a number.
     let done = unsafe { GetDiskFreeSpaceExW(dir.as_ptr(), &raw mut free, std::ptr::null_mut(), std::ptr::null_mut()) };
     done != 0 && free == 0
 }
@@ -173,7 +175,7 @@ pub(crate) fn refusal(error: &io::Error) -> Option<Refusal> {
     }
 }
 
-/// Windows has no number of a boot: no two processes of one host start at the same moment with the same number.
+/// Windows has no boot id. No two processes of a host have the same start time and the same number.
 pub(crate) fn boot_id() -> String {
     String::new()
 }
@@ -187,24 +189,24 @@ pub(crate) fn host_name() -> String {
     String::from_utf16_lossy(room.get(..length as usize).filter(|_| done != 0).unwrap_or_default())
 }
 
-/// All processes of a host have numbers of one kind.
+/// All processes of a host share one name space of numbers.
 pub(crate) fn process_numbers() -> String {
     String::new()
 }
 
-/// What is known of a process: when it started, in units of 100 ns since 1601.
+/// State of a process: its start time in units of 100 ns since 1601.
 pub(crate) fn process(pid: u32) -> ProcessState {
-    // SAFETY: the call takes numbers; the handle that it gives is closed below.
+    // SAFETY: the call takes numbers; the returned handle is closed below.
     let handle = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE, 0, pid) };
     if handle.is_null() {
         let gone = is(&io::Error::last_os_error(), ERROR_INVALID_PARAMETER);
         return if gone { ProcessState::Gone } else { ProcessState::Hidden };
     }
-    // SAFETY: the handle was just made and belongs to nobody else.
+    // SAFETY: the handle was just created, and nothing else owns it.
     let handle = unsafe { OwnedHandle::from_raw_handle(handle) };
     let [mut began, mut ended, mut kernel, mut user] = [FILETIME::default(); 4];
     let process = handle.as_raw_handle();
-    // SAFETY: the handle is open, the structures are this function's own.
+    // SAFETY: the handle is open, and the structures are local to this function.
     let (waited, done) = unsafe {
         (
             WaitForSingleObject(process, 0),

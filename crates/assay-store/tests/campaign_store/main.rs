@@ -1,11 +1,11 @@
-//! Power cuts, kills and errors of the file system behind store, spool and keeper, by seed.
+//! Power cuts, kills and file system errors below store, spool and keeper, by seed.
 //!
-//! Each case is a run or two that save their records as they grow, while the store is locked now and
-//! then, commands take in what waits, and calls fail. Then the power fails, or the process is killed,
-//! at chosen calls; the next command opens what is left, and every record has to be there in a state
-//! no older than the last that was acknowledged.
+//! Each case consists of one or two runs that save their growing records, while the store is locked from time to time,
+//! commands take in spooled files, and calls fail. Then the power fails, or the process is killed, at chosen calls. The
+//! next command opens what is left, and every record must exist in a state that is not older than the last acknowledged
+//! one.
 //!
-//! `make campaign SEEDS=1300 ONLY=store` for 10,000 faults; a seed that failed is run alone by `SEEDS=7..8`.
+//! `make campaign SEEDS=1300 ONLY=store` tests 10,000 faults; `SEEDS=7..8` repeats a single seed.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "../common/mod.rs"]
@@ -35,15 +35,15 @@ const FAULTS: usize = 8;
 /// Seeds in the usual tests.
 const USUAL: u64 = 40;
 
-/// Kinds of file systems in statfs(2): the store keeps a log on the one and a journal on the other.
+/// Kinds of file systems in statfs(2): on NFS the store keeps a journal, on ext4 a log.
 const NFS: u64 = 0x6969;
 const EXT4: u64 = 0xef53;
 
-/// All states of a record that were saved or were to be, by their time.
+/// All states of a record that were saved, or should have been, by time.
 #[derive(Default)]
 struct Known {
     states: BTreeMap<u64, Record>,
-    /// Length of the log when a state was acknowledged, with its time.
+    /// Length of the log at each acknowledgement, with the time of the state.
     acknowledged: Vec<(usize, u64)>,
 }
 
@@ -52,7 +52,7 @@ struct Case {
     world: Rc<RefCell<World>>,
     known: BTreeMap<String, Known>,
     dice: SplitMix,
-    /// On a file system that hosts share.
+    /// Whether it is on a file system that hosts share.
     shared: bool,
 }
 
@@ -70,7 +70,7 @@ impl Case {
         SqliteStore::open_on(self.dir.path(), Duration::ZERO, kind).ok()
     }
 
-    /// A process after the other; each has runs, some of them under a lock.
+    /// Runs one process after the other; each has runs, some of them under a lock.
     fn work(&mut self) {
         let owner = Owner { start_time: 1, ..Owner::current() };
         let mut left = Memory::of(&self.spool_path(), &BTreeMap::new());
@@ -116,7 +116,7 @@ impl Case {
                     break;
                 }
                 if self.dice.one_in(6) {
-                    // Another command takes in what waits; the run does not notice.
+                    // Another command takes in spooled files; the run does not notice.
                     let mut seen = Spool::over(&self.spool_path(), keeper.spool_files().clone());
                     if let Some(mut other) = self.open() {
                         let _ = other.take_in(&mut seen);
@@ -129,7 +129,7 @@ impl Case {
         }
     }
 
-    /// What the next command finds after `log` ended with its first `at` events.
+    /// Checks what the next command finds if `log` ended after its first `at` events.
     fn judge(&self, at: usize, cut: Option<u64>) {
         let world = self.world.borrow();
         let mut dice = cut.map(SplitMix::new);
@@ -175,7 +175,7 @@ impl Case {
     }
 }
 
-/// In memory where that is possible: the medium is the log.
+/// In memory if possible: the log is the medium.
 fn place() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     if memory.is_dir() { memory } else { std::env::temp_dir() }
@@ -200,7 +200,7 @@ fn grow(record: &mut Record, dice: &mut SplitMix) {
     }
 }
 
-/// Faults of one seed; panics with what was wrong.
+/// Tests the faults of one seed; panics with the violation.
 fn seed(seed: u64) {
     let mut dice = SplitMix::new(seed);
     let fault = dice.one_in(2).then(|| {
@@ -210,19 +210,19 @@ fn seed(seed: u64) {
     let mut case = worked(seed, fault);
     for number in 0..FAULTS {
         let at = 2 + case.dice.index(case.log() - 1);
-        // Every fourth is a kill, which loses nothing that was written.
+        // Every fourth fault is a kill, which loses no written data.
         let cut = (number % 4 != 0).then(|| case.dice.number());
         case.judge(at, cut);
     }
 }
 
-/// Works off a seed's script with a fault of the test's own, and without one.
+/// Performs a seed's script with a given fault, or without one.
 fn worked(seed: u64, fault: Option<Fault>) -> Case {
     let mut dice = SplitMix::new(seed);
     let shared = dice.one_in(3);
     let dir = tempfile::tempdir_in(place()).unwrap();
     let file = dir.path().join("assay.sqlite");
-    // The store makes its file itself, before SQLite has it, and syncs its name.
+    // The store creates its file itself, before SQLite opens it, and syncs its name.
     let log = vec![world::Event::Create(file), world::Event::SyncNames(dir.path().to_owned())];
     let world = Rc::new(RefCell::new(World { log, fault, ..World::default() }));
     let mut case = Case { dir, world: Rc::clone(&world), known: BTreeMap::new(), dice, shared };
@@ -252,12 +252,12 @@ fn campaign_store_keeps_what_it_acknowledged() {
     assert!(failed.is_empty(), "seeds {failed:?}");
 }
 
-/// Scripts with a log and with a rollback journal: every call of them fails once, and for good; the
-/// power fails or the process is killed after it, and at every step of the script without errors.
+/// Scripts with a log and with a rollback journal. Every call fails once, and permanently. The power fails or the
+/// process is killed after that, and at every step of the script without errors.
 #[test]
 fn campaign_store_survives_a_fault_at_every_call() {
     vfs::install();
-    // All of them where a campaign is asked for, one in so many in the usual tests.
+    // All of them in a campaign; one in `stride` in the usual tests.
     let stride = if std::env::var_os("ASSAY_CAMPAIGN_SEEDS").is_some() { 1 } else { 29 };
     let mut faults = 0;
     for (seed, shared) in [(7, true), (8, false)] {

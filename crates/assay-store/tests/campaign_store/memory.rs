@@ -1,4 +1,4 @@
-//! The directory of a spool in memory, whose calls go into the world of the thread.
+//! The directory of a spool in memory. Its calls are logged in the world of the thread.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};

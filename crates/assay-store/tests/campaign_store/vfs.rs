@@ -1,5 +1,5 @@
-//! SQLite's own file layer, listened to: what it writes, syncs and removes goes into the world of
-//! the thread, and calls fail where the world says so.
+//! Intercepts SQLite's file layer: writes, syncs and removals are logged in the world of the thread, and calls fail as
+//! the world demands.
 //!
 //! The VFS is a copy of the default one with `xOpen` and `xDelete` replaced. Files are opened by the
 //! default VFS itself; then the four methods that change or end a file are replaced in a copy of its
@@ -38,12 +38,12 @@ fn open_file(file: *mut ffi::sqlite3_file) -> Option<Open> {
     files().as_ref()?.get(&(file as usize)).cloned()
 }
 
-/// Makes the listening VFS the default of this process.
+/// Makes the intercepting VFS the default of this process.
 pub fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: sqlite3_vfs_find gives the default VFS, a static that lives for ever; its copy is
-        // leaked, so that it does too. Both have the same size: it is the same type.
+        // SAFETY: sqlite3_vfs_find returns the default VFS, a static that lives for ever; its copy is leaked, so that
+        // it does too. Both have the same size, since they have the same type.
         unsafe {
             let default = ffi::sqlite3_vfs_find(std::ptr::null());
             assert!(!default.is_null());
@@ -75,7 +75,7 @@ fn call() -> Result<(), Refusal> {
     here().map_or(Ok(()), |world| world.borrow_mut().call())
 }
 
-/// A path that SQLite names; none for a temporary file.
+/// A path named by SQLite; `None` for a temporary file.
 ///
 /// # Safety
 /// `name` is null or a string that ends with a zero.
@@ -97,17 +97,17 @@ unsafe extern "C" fn open(
     out: *mut c_int,
 ) -> c_int {
     let Some(default) = DEFAULT.get() else { return ffi::SQLITE_CANTOPEN };
-    // SAFETY: SQLite gives a string or null.
+    // SAFETY: SQLite passes a string or null.
     let path = unsafe { path_of(name) };
     let new = path.as_ref().is_some_and(|path| !path.exists());
     if new && call().is_err() {
-        // SAFETY: `file` points to szOsFile bytes, of which pMethods is the first member; null there
-        // says that the file is not open.
+        // SAFETY: `file` points to szOsFile bytes, and pMethods is the first member; null there means that the file is
+        // not open.
         unsafe { (*file).pMethods = std::ptr::null() };
         return ffi::SQLITE_CANTOPEN;
     }
-    // SAFETY: the default VFS is called with the arguments that it would have been called with; our copy
-    // has its szOsFile, so that `file` is large enough.
+    // SAFETY: the default VFS is called with the arguments that it would have received; our copy has its szOsFile, so
+    // that `file` is large enough.
     let code =
         unsafe { (*default.0).xOpen.map_or(ffi::SQLITE_CANTOPEN, |open| open(default.0, name, file, flags, out)) };
     // SAFETY: after xOpen pMethods is null or points to the method table of the open file, a static.
@@ -133,8 +133,7 @@ unsafe extern "C" fn open(
 
 /// The method table that the file was opened with.
 ///
-/// # Safety
-/// `open` is of a file that is open: the table is then a static of SQLite.
+/// `open` must describe an open file: the table is then a static of SQLite.
 unsafe fn methods(open: &Open) -> &'static ffi::sqlite3_io_methods {
     // SAFETY: the caller's promise; the address was that of the table when the file was opened.
     unsafe { &*(open.methods as *const ffi::sqlite3_io_methods) }
@@ -143,9 +142,9 @@ unsafe fn methods(open: &Open) -> &'static ffi::sqlite3_io_methods {
 unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, data: *const c_void, bytes: c_int, at: i64) -> c_int {
     let Some(open) = open_file(file) else { return ffi::SQLITE_IOERR_WRITE };
     let refusal = call().err();
-    // A write that fails has often done a part.
+    // A failed write has often done a part of the work.
     let bytes = if refusal.is_some() { bytes / 2 } else { bytes };
-    // SAFETY: SQLite passes so many bytes; a part of them is shorter.
+    // SAFETY: SQLite passes this many bytes; a part of them is shorter.
     let content = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes as usize) };
     // SAFETY: `file` is open, and the method is called as SQLite called this one.
     let code = unsafe { methods(&open).xWrite.map_or(ffi::SQLITE_IOERR_WRITE, |write| write(file, data, bytes, at)) };
@@ -173,8 +172,8 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, _flags: c_int) -> c_int 
     if let Err(refusal) = call() {
         return refused(refusal, ffi::SQLITE_IOERR_FSYNC);
     }
-    // The medium is the log: the files themselves need not be synced. The store syncs the directory
-    // before its first transaction, when SQLite has made its log: a test of the program watches that.
+    // The log is the medium, so the files themselves need no sync. The store syncs the directory before its first
+    // transaction, after SQLite has created its log; a test of the program verifies that.
     log(Event::Sync(open.path.clone()));
     log(Event::SyncNames(open.path.parent().unwrap_or(std::path::Path::new("")).to_owned()));
     ffi::SQLITE_OK
@@ -192,7 +191,7 @@ unsafe extern "C" fn delete(_vfs: *mut ffi::sqlite3_vfs, name: *const c_char, sy
     if call().is_err() {
         return ffi::SQLITE_IOERR_DELETE;
     }
-    // SAFETY: SQLite gives a string, and the default VFS gets what it would have got.
+    // SAFETY: SQLite passes a string, and the default VFS gets the same arguments.
     let (path, code) = unsafe {
         (path_of(name), (*default.0).xDelete.map_or(ffi::SQLITE_IOERR_DELETE, |delete| delete(default.0, name, sync)))
     };

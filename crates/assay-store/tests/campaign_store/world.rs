@@ -1,4 +1,4 @@
-//! What happens to files, in order, and what of it a power cut leaves.
+//! File events in order, and the files that remain after a power cut.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use assay_lab::SplitMix;
 
-/// A disk keeps or loses sectors, not parts of them; SQLite counts on that (`SQLITE_IOCAP_POWERSAFE_OVERWRITE`).
+/// A disk keeps or loses whole sectors; SQLite relies on that (`SQLITE_IOCAP_POWERSAFE_OVERWRITE`).
 const SECTOR: usize = 512;
 
 /// One change of a file or of a name.
@@ -19,18 +19,18 @@ pub enum Event {
     Sync(PathBuf),
     Rename(PathBuf, PathBuf),
     Remove(PathBuf),
-    /// Names in a directory survive from here on.
+    /// Names in a directory are durable from here on.
     SyncNames(PathBuf),
 }
 
-/// What a call is answered instead of being done.
+/// The error that a call returns instead of doing its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     Io,
     NoSpace,
 }
 
-/// Calls that fail: from the one with this number on, so many.
+/// Calls that fail: `count` calls from number `from` on.
 #[derive(Debug, Clone, Copy)]
 pub struct Fault {
     pub from: usize,
@@ -38,7 +38,7 @@ pub struct Fault {
     pub refusal: Refusal,
 }
 
-/// What happened so far.
+/// The events so far.
 #[derive(Debug, Default)]
 pub struct World {
     pub log: Vec<Event>,
@@ -47,7 +47,7 @@ pub struct World {
 }
 
 impl World {
-    /// Counts a call that changes something, and says whether it fails.
+    /// Counts a modifying call, and returns whether it fails.
     pub fn call(&mut self) -> Result<(), Refusal> {
         let number = self.calls;
         self.calls += 1;
@@ -75,7 +75,7 @@ pub fn enter(world: Option<Rc<RefCell<World>>>) {
 
 #[derive(Default)]
 struct Inode {
-    /// Changes of the content, and whether a sync came after them.
+    /// Changes of the content, and whether a sync followed them.
     changes: Vec<(Event, bool)>,
 }
 
@@ -85,8 +85,8 @@ enum Naming {
     Unbind(PathBuf, usize),
 }
 
-/// Files that are there after the power failed at the end of `log`: what was synced, and of the rest
-/// what chance kept, lost or tore. Without dice nothing is lost: the process was killed.
+/// Files after the power failed at the end of `log`: synced data, and of the rest what is randomly kept, lost or torn.
+/// Without dice nothing is lost: the process was killed.
 pub fn survivors(log: &[Event], mut dice: Option<&mut SplitMix>) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut inodes: Vec<Inode> = Vec::new();
     let mut live: BTreeMap<PathBuf, usize> = BTreeMap::new();

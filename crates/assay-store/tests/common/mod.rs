@@ -1,4 +1,4 @@
-//! Records to save, and the conditions a test may need.
+//! Records to save, and requirements of tests.
 #![allow(dead_code, missing_docs, clippy::unwrap_used, reason = "each test program uses its part")]
 
 use std::path::Path;
@@ -26,7 +26,7 @@ pub fn record(id: &str) -> Record {
         .close(Outcome::Completed)
 }
 
-/// A record made at this minute.
+/// A record with this minute as its time.
 pub fn record_at(id: &str, minute: u32) -> Record {
     Record { created: format!("2026-01-02T{:02}:{:02}:00Z", minute / 60, minute % 60), ..record(id) }
 }
@@ -36,7 +36,7 @@ pub fn with_label(mut record: Record, key: &str, value: &str) -> Record {
     record
 }
 
-/// The observation of a record in which nothing was measured.
+/// The observation of a record without measurements.
 pub fn without_what_grows(record: &Record) -> Record {
     Record {
         sensors: Vec::new(),
@@ -63,7 +63,7 @@ pub fn with_samples(mut record: Record, kib: u64) -> Record {
     record
 }
 
-/// Whether this process may do everything.
+/// Whether this process runs as root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
@@ -72,14 +72,14 @@ pub fn skip(reason: &str) {
     eprintln!("SKIP: {reason}");
 }
 
-/// The test of this program called `name`, its module before it, in a process of its own, told what to do by variables.
+/// The test `name` of this program, with its module, in a process of its own, controlled by variables.
 pub fn child(name: &str, variables: &[(&str, &str)]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", name, "--nocapture"]).envs(variables.iter().copied());
     command
 }
 
-/// Killed and waited for when the test ends, however it ends.
+/// A child that is killed and waited for when the test ends, in any case.
 pub struct Reaped(pub Child);
 
 impl Drop for Reaped {
@@ -89,11 +89,11 @@ impl Drop for Reaped {
     }
 }
 
-/// A file system of its own, unmounted when the test ends.
+/// A separate file system, unmounted when the test ends.
 pub struct Mount<'a>(&'a Path);
 
 impl<'a> Mount<'a> {
-    /// A tmpfs of this size; `None`, with the reason printed, where that is not allowed.
+    /// A tmpfs of this size; `None`, with the reason printed, if that is not permitted.
     pub fn tmpfs(at: &'a Path, size: &str) -> Option<Self> {
         if !is_root() {
             skip("mounting a file system needs root");

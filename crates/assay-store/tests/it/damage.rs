@@ -20,7 +20,7 @@ fn filled(dir: &Path, records: u32, kib: u64) -> Vec<u8> {
     fs::read(dir.join("assay.sqlite")).unwrap()
 }
 
-/// Both ways of opening, and if that works, reading everything, meet the damage.
+/// Both ways of opening report the damage, or else reading everything does.
 fn assert_damaged(dir: &Path, bytes: &[u8], what: &str) {
     let file = dir.join("assay.sqlite");
     fs::write(&file, bytes).unwrap();
@@ -91,14 +91,14 @@ fn damage_in_a_store_too_large_to_be_checked_is_found_when_it_is_read() {
     let middle = whole.len() / PAGE / 2;
     bytes[middle * PAGE..(middle + 1) * PAGE].fill(0);
     assert_damaged(dir.path(), &bytes, "a zeroed page in the middle");
-    // The rest can still be read.
+    // The rest is still readable.
     let store = SqliteStore::open_existing(dir.path()).unwrap().unwrap();
     let list = store.list("").unwrap();
     assert_eq!(list.len(), 12);
     assert_eq!(list.iter().filter(|s| store.load(&s.id).is_ok()).count(), 11);
 }
 
-/// The script of docs/store.md, as it stands there.
+/// The script of docs/store.md, unchanged.
 #[test]
 fn what_is_whole_in_a_damaged_store_is_copied_by_the_script_of_the_manual() {
     if Command::new("sqlite3").arg("-version").output().is_err() {

@@ -1,4 +1,4 @@
-//! Stores that came from elsewhere: what assay makes is read, whatever its version, and nothing else.
+//! Stores from elsewhere: stores created by any version of assay are read, and nothing else.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn records_come_in_the_order_of_their_time_whatever_the_version() {
     filled(dir.path(), 3, 20);
     let want = ["id0002", "id0001", "id0000"];
     assert_eq!(ids(dir.path()).unwrap(), want);
-    // Packed anew, the schema is in another order.
+    // After VACUUM the schema is in another order.
     changed(dir.path(), "VACUUM");
     assert_eq!(ids(dir.path()).unwrap(), want);
     changed(dir.path(), "DROP TABLE observation; PRAGMA user_version = 2");
@@ -63,7 +63,7 @@ fn a_record_of_a_run_under_way_is_put_together() {
     assert_eq!(read_document(&document).unwrap(), record);
 }
 
-/// For one row in a file of 40 KB: 3.4 GiB and no end.
+/// For one row in a file of 40 KB: 3.4 GiB, without end.
 #[test]
 fn a_schema_that_assay_does_not_make_is_not_read_whoever_opens_the_store() {
     let replaced = |from: &str, to: &str| {
@@ -119,7 +119,7 @@ fn a_schema_of_many_objects_is_not_read_to_its_end() {
     }
 }
 
-/// Of a few pages a tree may be endless, where each leads to the same.
+/// A few pages can form an endless tree, if each leads to the same one.
 #[test]
 fn pages_that_stand_in_a_tree_twice_are_found_whatever_the_size() {
     const PAGE: usize = 4096;

@@ -1,4 +1,4 @@
-//! A record that grows is appended to, not written again; what is read is always all of it.
+//! A growing record is appended to, not written again; reading always returns all of it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn sensor(name: &str) -> Sensor {
     }
 }
 
-/// One more second of the repeat under way, as the runner has it.
+/// One more second of the running repeat, as the runner provides it.
 fn second(record: &mut Record, second: u64) {
     let t_ns = second * 1_000_000_000;
     for (number, sensor) in record.sensors.iter_mut().enumerate() {
@@ -65,7 +65,7 @@ fn save(store: &mut SqliteStore, record: &Record) {
     store.save(record, RunState::Running { owner: &Owner::current(), scratch: None }).unwrap();
 }
 
-/// What is loaded is what was saved, from this connection and from another.
+/// The loaded record equals the saved one, on this connection and on another.
 #[track_caller]
 fn assert_kept(dir: &Path, store: &SqliteStore, record: &Record) {
     assert_eq!(store.load(&record.id).unwrap().record, *record);
@@ -95,19 +95,19 @@ fn a_growing_record_is_whole_at_every_step() {
                 save(&mut store, &record);
                 assert_kept(dir.path(), &store, &record);
             }
-            // It ends; its figures differ from the last save's.
+            // The repeat ends; its figures differ from those of the last save.
             let over = record.measurements.last_mut().unwrap().repeats.last_mut().unwrap();
             over.outcome = Outcome::Completed;
             over.samples.pop();
             over.iops = 12.5;
             if number != 1 {
-                // After number 1 the next is under way before it is saved.
+                // After number 1 the next repeat is running before the record is saved.
                 save(&mut store, &record);
                 assert_kept(dir.path(), &store, &record);
             }
         }
     }
-    // A label, another sensor, fewer samples: what does not fit is written whole.
+    // A label, another sensor, fewer samples: changes that do not continue the saved state are written completely.
     record.labels.insert("slot".to_owned(), "3".to_owned());
     record.sensors.push(sensor("late"));
     record.sensors[0].samples.truncate(2);
@@ -147,7 +147,7 @@ fn two_growing_records_do_not_meet_and_a_removed_one_takes_its_parts() {
     raw.execute("UPDATE run SET host = 'elsewhere'", []).unwrap();
     stores[0].remove("aaaaaaaaaa").unwrap();
     assert_eq!(parts(), 5);
-    // The run that goes on saves all of it again.
+    // The run that continues saves everything again.
     second(&mut records[0], 6);
     save(&mut stores[0], &records[0]);
     assert_kept(dir.path(), &stores[0], &records[0]);
@@ -191,13 +191,13 @@ fn parts_that_do_not_fit_their_document_are_damage_and_not_passed_over() {
     assert_kept(dir.path(), &store, &record);
 }
 
-/// Bytes that this process has handed to write(2) and its like: proc(5), `wchar`.
+/// Bytes that this process has passed to write(2) and similar calls: proc(5), `wchar`.
 fn written() -> u64 {
     let io = std::fs::read_to_string("/proc/self/io").unwrap();
     io.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap().parse().unwrap()
 }
 
-/// Child: a soak of so many seconds, saved every ten; prints how many bytes that wrote.
+/// Child: a soak of `seconds`, saved every ten seconds; prints how many bytes that wrote.
 #[test]
 #[ignore = "started by another test"]
 fn child_that_soaks() {
@@ -258,8 +258,8 @@ fn a_soak_writes_in_proportion_to_its_length() {
     assert!(full as f64 <= 2.2 * half as f64, "{half} bytes for {} s, {full} for {seconds} s", seconds / 2);
 }
 
-/// Beside a store that stays locked a soak writes in proportion to its length too: the repeat under way
-/// goes to the spool when a sixteenth of it is new, what is over at once.
+/// Beside a permanently locked store, a soak also writes in proportion to its length: the running repeat is spooled
+/// when a sixteenth of it is new, a finished one at once.
 #[test]
 fn a_soak_beside_a_locked_store_writes_in_proportion_and_keeps_what_is_over() {
     let dir = tempfile::tempdir().unwrap();
@@ -272,7 +272,7 @@ fn a_soak_beside_a_locked_store_writes_in_proportion_and_keeps_what_is_over() {
         let run = RunState::Running { owner: &owner, scratch: None };
         assert!(matches!(keeper.keep(record, run, Duration::ZERO), Kept::Spooled(_)));
     };
-    // The only file that waits: its name and size.
+    // The name and size of the only spooled file.
     let waits = || {
         let [file] = std::fs::read_dir(dir.path().join("spool"))
             .unwrap()
@@ -300,7 +300,7 @@ fn a_soak_beside_a_locked_store_writes_in_proportion_and_keeps_what_is_over() {
     let document = serde_json::to_string(&record).unwrap().len() as u64;
     assert!(written <= 17 * document, "{written} bytes for a document of {document}");
     assert!(seen.len() < 200, "{} of 600 saves", seen.len());
-    // The repeat ends, and the next begins, both between two files of a soak.
+    // The repeat ends and the next one begins, both between two files of a soak.
     record.measurements[0].repeats[0].outcome = Outcome::Completed;
     record.measurements[0].repeats.push(repeat(1));
     record.settings.elapsed_ns += 1;

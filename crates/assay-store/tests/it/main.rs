@@ -1,4 +1,4 @@
-//! Every store, whatever lies behind it: what is kept, refused, migrated, damaged, and shared between processes.
+//! All stores, whatever the implementation: what is kept, refused, migrated, damaged, and shared between processes.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../common/mod.rs"]

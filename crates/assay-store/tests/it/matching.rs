@@ -1,4 +1,4 @@
-//! Conditions mean the same of records at hand as of those of a store.
+//! Conditions mean the same for records in memory as for those of a store.
 
 use assay_core::medium::MediumKind;
 use assay_core::record::Record;
@@ -6,7 +6,7 @@ use assay_store::{RunState, SqliteStore, Store, StoreError, Terms};
 
 use crate::common::record;
 
-/// Numbers that look like chance, the same in every run (Marsaglia's xorshift).
+/// Pseudo-random numbers, the same in every run (Marsaglia's xorshift).
 struct Draw(u64);
 
 impl Draw {
@@ -66,7 +66,7 @@ fn drawn(draw: &mut Draw, number: usize) -> Record {
     record
 }
 
-/// A text of a record, a part of one with stars, or one in quotes.
+/// A text of a record, a part of it with stars, or a quoted one.
 fn value(draw: &mut Draw, records: &[Record]) -> String {
     let mut text = draw.one(&TEXTS).to_owned();
     if draw.below(6) == 0 {

@@ -1,4 +1,4 @@
-//! Stores of older versions open, and their records go on.
+//! Stores of older versions can be opened, and their records continue.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use assay_core::workload::{Op, Pattern, Workload};
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store, StoreError};
 use rusqlite::{Connection, params};
 
-/// What version 1 made, beside its tables.
+/// What version 1 created besides its tables.
 const VERSION_1: &str = "
     PRAGMA application_id = 0x61737379;
     PRAGMA user_version = 1;
@@ -53,7 +53,7 @@ fn a_store_of_version_1_opens_and_its_records_grow_on() {
     assert_eq!(version, 7);
 }
 
-/// A store as version 2 left it, with these records.
+/// A store in the state of version 2, with these records.
 fn version_2(dir: &Path, records: &[Record]) {
     let owner = Owner::current();
     let mut store = SqliteStore::open(dir).unwrap();
@@ -69,7 +69,7 @@ fn version_2(dir: &Path, records: &[Record]) {
     conn.execute_batch("DROP TABLE observation; PRAGMA user_version = 2").unwrap();
 }
 
-/// Observations of version 3 know nothing of clusters.
+/// Observations of version 3 contain nothing about clusters.
 #[test]
 fn a_store_of_version_3_tells_of_clusters_again() {
     let dir = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ fn observed(dir: &Path) -> Vec<Record> {
     SqliteStore::open_existing(dir).unwrap().unwrap().observations("all", Detail::Latencies).unwrap()
 }
 
-/// Records whose observations take so much room that SQLite writes them before the transaction ends.
+/// Records with observations so large that SQLite writes them before the transaction ends.
 fn large() -> Vec<Record> {
     let label = "x".repeat(20_000);
     (0..200).map(|n| with_label(with_samples(record(&format!("id{n:08}")), 1), "note", &label)).collect()
@@ -143,7 +143,7 @@ fn a_store_of_version_2_gets_the_observations_of_what_it_holds() {
     for (id, saved) in ["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"].iter().zip(&all) {
         assert_eq!(store.observations(id, Detail::Latencies).unwrap(), [without_what_grows(saved)], "{id}");
     }
-    // As the document itself.
+    // Like the document itself.
     let refused = |error| matches!(error, Err(StoreError::Unreadable { .. }));
     assert!(refused(store.observations("dddddddddd", Detail::Estimates).map(drop)));
     assert!(refused(store.load("dddddddddd").map(drop)) && store.list("all").unwrap().len() == 4);
@@ -155,7 +155,7 @@ fn a_store_of_version_2_gets_the_observations_of_what_it_holds() {
     assert_eq!(of, "1,3");
 }
 
-/// Version 4 did not keep for how many completions was waited, by which `compare` and `rank` tell runs apart.
+/// Version 4 did not store the number of completions waited for, by which `compare` and `rank` distinguish runs.
 #[test]
 fn a_store_of_version_4_learns_how_its_runs_waited() {
     let dir = tempfile::tempdir().unwrap();
@@ -198,7 +198,7 @@ fn a_migration_that_is_killed_is_as_if_it_had_not_begun() {
         if 10 * done == 9 * of {
             for entry in fs::read_dir(dir.path()).unwrap().map(Result::unwrap) {
                 let name = entry.file_name();
-                // What a killed process leaves: the file and its log; memory that is shared is made anew.
+                // Files that a killed process leaves: the file and its log; shared memory is created anew.
                 if name == "assay.sqlite" || name == "assay.sqlite-wal" {
                     log = fs::copy(entry.path(), killed.path().join(name)).unwrap();
                 }

@@ -1,4 +1,4 @@
-//! Several processes at one store, and processes that die.
+//! Several processes using one store, and processes that die.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -31,7 +31,7 @@ fn child_that_saves_until_it_is_killed() {
 fn a_killed_run_leaves_a_whole_record_that_is_found_and_closed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();
-    // Ten deaths at different moments of a save.
+    // Ten kills at different moments of a save.
     for death in 0..10u64 {
         let mut run = Reaped(
             child("processes::child_that_saves_until_it_is_killed", &[("ASSAY_TEST_KILL", path)])
@@ -62,7 +62,7 @@ fn a_killed_run_leaves_a_whole_record_that_is_found_and_closed() {
         assert_eq!(closed[0].scratch.as_deref(), Some(dir.path().join("scratch").as_path()));
         let stored = store.load("k111ed0000").unwrap();
         assert!(matches!(stored.record.outcome, Outcome::Failed { failure: RunFailure::Abandoned, .. }));
-        // Whole: as many readings as that step had.
+        // Complete: as many readings as that step had.
         let step = stored.record.settings.elapsed_ns.max(3);
         let readings = stored.record.sensors[0].samples.len() as u64;
         let elapsed_is_step = stored.record.settings.elapsed_ns == step;
@@ -88,7 +88,7 @@ fn child_that_saves_two_hundred_records() {
 #[test]
 fn two_processes_at_once_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    // Not even the directory is there: both make the store.
+    // Even the directory is missing: both create the store.
     let data = dir.path().join("new/assay");
     let path = data.to_str().unwrap();
     let spawn = |name| {
@@ -98,7 +98,7 @@ fn two_processes_at_once_lose_nothing() {
         )
     };
     let mut both = [spawn("left"), spawn("right")];
-    // A reader among them never fails either.
+    // A concurrent reader never fails either.
     let mut seen = 0;
     while both.iter_mut().any(|run| run.0.try_wait().unwrap().is_none()) {
         if let Some(store) = SqliteStore::open_existing(&data).unwrap() {
@@ -120,7 +120,7 @@ fn two_processes_at_once_lose_nothing() {
     assert_eq!(store.abandoned().unwrap(), []);
 }
 
-/// Child: closes what it finds, and counts.
+/// Child: closes abandoned runs, and counts them.
 #[test]
 #[ignore = "started by another test"]
 fn child_that_closes_the_abandoned() {

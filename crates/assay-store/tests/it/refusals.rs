@@ -1,4 +1,4 @@
-//! What a store cannot do, each with its own error, and what it leaves alone.
+//! Operations that a store refuses, each with its own error, and what they leave unchanged.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -30,7 +30,7 @@ fn directory_and_file_are_for_this_user_only() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("a/b/assay");
     filled(&data);
-    // Open again, so that the log is there too.
+    // Opened again, so that the log exists too.
     let store = SqliteStore::open(&data).unwrap();
     store.list("").unwrap();
     for made in [dir.path().join("a"), dir.path().join("a/b"), data.clone()] {
@@ -51,7 +51,7 @@ fn looking_for_a_store_makes_nothing() {
     assert!(SqliteStore::open_existing(&dir.path().join("none")).unwrap().is_none());
     assert!(SqliteStore::open_existing(dir.path()).unwrap().is_none());
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
-    // A file without a byte is what a run leaves that was killed in its first moment.
+    // An empty file is left by a run that was killed in its first moment.
     fs::write(dir.path().join("assay.sqlite"), "").unwrap();
     assert!(SqliteStore::open_existing(dir.path()).unwrap().is_none());
     filled(dir.path());
@@ -90,7 +90,7 @@ fn a_directory_or_pipe_where_the_file_should_be_is_named() {
     }
 }
 
-/// Child, as another user: opens, and says what happened.
+/// Child, as another user: opens the store, and prints the result.
 #[test]
 #[ignore = "started by another test"]
 fn child_that_opens() {
@@ -107,7 +107,7 @@ fn child_that_opens() {
     }
 }
 
-/// What a user without rights sees; `None`, with the reason printed, where none can be had.
+/// What a user without rights sees; `None`, with the reason printed, if no other user is available.
 fn seen_by_another(dir: &Path) -> Option<String> {
     let mut command = child("refusals::child_that_opens", &[("ASSAY_TEST_OPEN", dir.to_str().unwrap())]);
     if is_root() {
@@ -149,20 +149,20 @@ fn without_permission_the_place_and_the_mend_are_named() {
         "{seen}"
     );
 
-    // Readable for all in a directory that is writable only for its owner.
+    // Readable for all, in a directory that only its owner can write to.
     mode(&data, 0o555);
     mode(&file, 0o444);
     let seen = seen_by_another(&data).unwrap();
     assert!(seen.contains("open: no permission to write"), "{seen}");
     assert!(seen.contains("existing: 2 read_only=true"), "{seen}");
 
-    // And in one that is writable for all.
+    // The same in a directory that all can write to.
     mode(&data, 0o777);
     let seen = seen_by_another(&data).unwrap();
     assert!(seen.contains("open: no permission to write"), "{seen}");
     assert!(seen.contains("existing: 2 read_only=true"), "{seen}");
 
-    // No place to make one.
+    // No permission to create a store there.
     mode(&data, 0o555);
     let seen = seen_by_another(&data.join("more")).unwrap();
     mode(&data, 0o700);
@@ -357,7 +357,7 @@ fn a_store_removed_under_an_open_one_is_noticed() {
         one_line(&error);
     };
     moved(&mut store);
-    // Nor is another store in its place taken for it.
+    // Another store in its place is not mistaken for it.
     filled(dir.path());
     moved(&mut store);
 }
@@ -377,7 +377,7 @@ fn a_torn_file_of_the_spool_stays_with_its_reason_and_the_others_are_taken_in() 
     assert!(spool.path().join(torn).exists());
 }
 
-/// A file with two names has two logs: what is written by one name is lost to the other.
+/// A file with two names has two logs: data written through one name are lost to the other.
 #[test]
 fn a_store_with_two_names_is_read_by_a_copy_and_not_written() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -397,7 +397,7 @@ fn a_store_with_two_names_is_read_by_a_copy_and_not_written() {
     }
     fs::hard_link(&file, &name).unwrap();
 
-    // What is read is the whole of it with its log, and it stays what it was.
+    // The copy is complete with its log, and the original stays unchanged.
     let copy = tempfile::tempdir().unwrap();
     for name in ["assay.sqlite", "assay.sqlite-wal"] {
         fs::copy(one.path().join(name), copy.path().join(name)).unwrap();
@@ -411,7 +411,7 @@ fn a_store_with_two_names_is_read_by_a_copy_and_not_written() {
     drop(read);
     assert!(!place.exists(), "the copy goes with the store");
 
-    // A run under way saves to the spool, and nothing is lost once the file has one name.
+    // A running run saves to the spool, and nothing is lost once the file has one name.
     let mut keeper = Keeper::with(Some(open), Spool::in_directory(one.path()));
     let kept = keeper.keep(&record("bbbbbbbbbb"), RunState::Finished, Duration::from_secs(1));
     assert!(matches!(kept, Kept::Spooled(StoreError::Linked { .. })), "{kept:?}");

@@ -1,4 +1,4 @@
-//! What every store does, whatever lies behind it. A new back end adds one line at the end.
+//! The behaviour of every store, whatever the implementation. A new back end adds one line at the end.
 
 use crate::common::{record, record_at, running, with_label, with_samples, without_what_grows};
 use assay_core::exit::Exit;
@@ -90,7 +90,7 @@ fn an_empty_store_answers_plainly(store: &mut dyn Store) {
 fn records_are_in_order_of_time(store: &mut dyn Store) {
     finish(store, &record_at("cccccccccc", 30));
     finish(store, &record_at("aaaaaaaaaa", 10));
-    // The same moment in another time zone is in its place too.
+    // The same moment in another time zone is sorted correctly too.
     finish(store, &Record { created: "2026-01-02T01:20:00+01:00".to_owned(), ..record("bbbbbbbbbb") });
     let order = ["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"];
     assert_eq!(store.resolve("").unwrap(), order);
@@ -100,7 +100,7 @@ fn records_are_in_order_of_time(store: &mut dyn Store) {
         assert_eq!(ids(&store.list(query).unwrap()), [id], "{query}");
     }
     assert!(matches!(store.resolve("last~3"), Err(StoreError::NotSoMany { held: 3, .. })));
-    // Two at one moment: in the order in which they came, however often they are saved again.
+    // Two at one moment: in order of arrival, however often they are saved again.
     finish(store, &record_at("zzzzzzzzzz", 40));
     finish(store, &record_at("0000000000", 40));
     finish(store, &record_at("zzzzzzzzzz", 40));
@@ -199,13 +199,13 @@ fn hostile_text_is_only_text(store: &mut dyn Store) {
         for query in [format!("model=\"{text}\""), format!("label.{text}={text}")] {
             assert!(store.list(&query).is_ok_and(|list| list.is_empty()), "{query}");
         }
-        // With white space it is no key without `label.` before it.
+        // With white space it is not a key, unless `label.` precedes it.
         match store.list(&format!("{text}=x")) {
             Err(error) => assert!(text.contains(char::is_whitespace) && error.exit() == Exit::Usage, "{text}: {error}"),
             Ok(list) => assert!(list.is_empty() && !text.trim().contains(char::is_whitespace), "{text}"),
         }
     }
-    // As values they are kept to the letter and found.
+    // As values they are stored exactly and found.
     for (n, text) in HOSTILE.iter().enumerate() {
         let mut odd = with_label(record(&format!("odd{n}")), "note", text);
         odd.labels.insert((*text).to_owned(), "key".to_owned());
@@ -215,7 +215,7 @@ fn hostile_text_is_only_text(store: &mut dyn Store) {
         assert_eq!(store.load(&odd.id).unwrap().record, odd);
         assert_eq!(store.list(&odd.id).unwrap()[0].labels, odd.labels);
         if text.trim() == *text {
-            // A star is a wildcard but in quotes.
+            // A star is a wildcard, except in quotes.
             let value = if text.contains('*') { format!("\"{text}\"") } else { (*text).to_owned() };
             assert_eq!(store.resolve(&format!("note={value}")).unwrap(), [odd.id.as_str()], "{text}");
             assert_eq!(store.resolve(&format!("model={value}")).unwrap(), [odd.id.as_str()], "{text}");
@@ -307,12 +307,12 @@ fn a_document_never_takes_the_place_of_a_finished_record(store: &mut dyn Store) 
     let error = store.save_document(&forged).unwrap_err();
     assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
     assert_eq!(store.load("aaaaaaaaaa").unwrap().record, record("aaaaaaaaaa"));
-    // Nor of one that is being made here.
+    // Neither is a record that is being made here.
     let owner = Owner::current();
     store.save(&running("bbbbbbbbbb"), RunState::Running { owner: &owner, scratch: None }).unwrap();
     let text = serde_json::to_string(&record("bbbbbbbbbb")).unwrap();
     assert!(matches!(store.save_document(&text), Err(StoreError::Conflict { .. })));
-    // But of a copy collected while its run was under way elsewhere.
+    // A copy collected while its run was in progress elsewhere is replaced.
     store.save_document(&serde_json::to_string(&running("cccccccccc")).unwrap()).unwrap();
     assert_eq!(store.abandoned().unwrap(), [], "nothing is known here of its process");
     let done = serde_json::to_string(&record("cccccccccc")).unwrap();
@@ -362,11 +362,11 @@ fn a_finished_outcome_is_not_overwritten_when_its_process_died(store: &mut dyn S
     assert_eq!(closed[0].record.outcome, Outcome::Completed);
 }
 
-/// Threads parse them; one of a run under way among them is read from its document.
+/// Threads parse them; one of a running run among them is read from its document.
 fn observations_of_many_records_come_in_their_order(store: &mut dyn Store) {
     let ids: Vec<String> = (0..300).map(|number| format!("many{number:06}")).collect();
     for (at, id) in ids.iter().enumerate() {
-        // Saved in another order than they were made in.
+        // Saved in another order than they were made.
         let minute = (at * 7 % 300) as u32;
         let record = Record { id: ids[minute as usize].clone(), ..record_at(id, minute) };
         let dead = dead_owner();
@@ -379,7 +379,7 @@ fn observations_of_many_records_come_in_their_order(store: &mut dyn Store) {
     }
 }
 
-/// However a record came into the store, and whatever state of it came before.
+/// However a record came into the store, and whatever its state was before.
 fn an_observation_is_drawn_from_the_document_of_now(store: &mut dyn Store) {
     let seen = |store: &dyn Store, id: &str| {
         let observed = store.observations(id, Detail::Latencies).unwrap();
@@ -401,7 +401,7 @@ fn an_observation_is_drawn_from_the_document_of_now(store: &mut dyn Store) {
     assert_eq!(seen(store, "bbbbbbbbbb").outcome, Outcome::Running);
     assert_eq!(store.abandoned().unwrap().len(), 1);
     assert!(matches!(seen(store, "bbbbbbbbbb").outcome, Outcome::Failed { failure: RunFailure::Abandoned, .. }));
-    // A copy from elsewhere while its run was under way, then its end, by a newer minor version.
+    // A copy from elsewhere while its run was in progress, then its end, from a newer minor version.
     let mut copy = with_label(running("cccccccccc"), "slot", "1");
     store.save_document(&serde_json::to_string(&copy).unwrap()).unwrap();
     assert_eq!(seen(store, "cccccccccc").labels["slot"], "1");
@@ -428,11 +428,11 @@ macro_rules! shared_suite {
         mod $back_end {
             $(#[test] fn $test() { ($with_store)(&super::$test); })*
 
-            /// A test that is written but not in the list does not run: the list is checked.
+            /// A test that is missing in the list does not run, so the list is verified.
             #[test]
             fn every_shared_test_is_in_the_list() {
                 let written = include_str!("shared.rs").matches("(store: &mut dyn Store) {").count();
-                // The line above holds the same words and is no test.
+                // The line above contains the same words and is no test.
                 assert_eq!([$(stringify!($test)),*].len(), written - 1);
             }
         }

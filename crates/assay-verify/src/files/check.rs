@@ -28,30 +28,30 @@ use super::work::{Work, Worked, save};
 use crate::probe::Salt;
 use crate::sys;
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
     /// What was found.
     pub verification: Verification,
     /// How it ended.
     pub outcome: Outcome,
-    /// Where files are left, for `--resume`, `--keep` or since the medium failed.
+    /// Where files are left: for `--resume`, for `--keep`, or because the medium failed.
     pub left: Option<PathBuf>,
-    /// Whether `--resume` goes on with it.
+    /// Whether `--resume` can continue the check.
     pub resumable: bool,
     /// Bytes that the medium refused to write.
     pub refused_bytes: u64,
-    /// Bytes read in all, those that were read again included.
+    /// Bytes read in total, including those that were read again.
     pub read_bytes: u64,
 }
 
-/// Checks what `plan` says. `progress` hears several times a second how far it is.
+/// Performs the check of `plan`. `progress` is called several times a second.
 ///
 /// A medium that fails gives a [`Checked`] with that outcome. The files are removed at the end,
 /// unless they are to be kept or the check was stopped and can be resumed.
 ///
 /// # Errors
-/// Where it cannot begin.
+/// Where the check cannot begin.
 pub fn check(
     plan: &CheckPlan,
     settings: &Settings,
@@ -73,7 +73,7 @@ pub fn check(
             state.save(place.own())?;
             state
         }
-        // Files of ours say in their state what they hold; those of f3 and H2testw have none.
+        // Files of assay state their content; those of f3 and H2testw have no state.
         None => {
             let content = State::kept_in(&plan.handle).map_or_else(Content::f3, |state| state.content);
             State { written_bytes: u64::MAX, content, ..State::new(plan.area_bytes) }
@@ -87,7 +87,7 @@ pub fn check(
     let driver_layer = DriverLayer::of(&plan.directory);
     let raw = Raw::under(&plan.directory).filter(|_| place.is_some());
     let pool = Pool::new(Arc::new(Mounted::new(folder, direct)), settings.hang_after, control).map_err(|error| {
-        // What there is to go on with stays.
+        // What can be resumed stays.
         if let Some(place) = place.as_ref().filter(|_| !settings.resume) {
             let _ = place.removal()();
         }
@@ -110,7 +110,7 @@ pub fn check(
     let mut scope = scope(plan, settings, &done, &outcome, driver_layer.doubt(direct.is_some()), &state);
     let seen = raw.and_then(|raw| seen(&raw, &pool, &state, &done, &scope));
     scope.repeats = seen.and_then(|seen| seen.repeats);
-    // The device answers where its file system does not.
+    // The device answers although its file system does not.
     let unread_bytes = (done.tally.counts.unreadable.saturating_mul(SECTOR_BYTES)).saturating_sub(scope.refused_bytes);
     scope.file_system_errs |= unread_bytes > 0 && seen.is_some_and(|seen| !seen.errs);
     let left = finish(settings, &pool, &mut state, place.as_ref(), stop_reason);
@@ -141,7 +141,7 @@ fn sample(plan: &CheckPlan, settings: &Settings) -> String {
     }
 }
 
-/// What the device itself shows, where something is lost.
+/// What the device itself shows, if something is lost.
 fn seen(raw: &Raw, pool: &Pool, state: &State, done: &Worked, scope: &Scope) -> Option<Seen> {
     let silent = matches!(done.stop_reason(), Some(StopReason::Stopped | StopReason::Hung));
     if silent || !scope.unique || done.tally.counts.lost() == 0 {
@@ -154,7 +154,7 @@ fn moved(pass: &Pass) -> bool {
     pass.bytes > 0
 }
 
-/// What the judgement has to know beside what was found.
+/// What the verdict depends on besides the findings.
 fn scope(
     plan: &CheckPlan,
     settings: &Settings,
@@ -164,7 +164,7 @@ fn scope(
     state: &State,
 ) -> Scope {
     let checked = done.tally.counts.total() * SECTOR_BYTES;
-    // A file system that was full early has no more to check.
+    // A file system that was full early offers no more to check.
     let short = done.write.as_ref().is_some_and(|ended| matches!(ended.stop_reason, Some(StopReason::Full)));
     let whole_bytes = if short { checked } else { plan.whole_bytes };
     let (mut failed, mut ended) = (None, None);

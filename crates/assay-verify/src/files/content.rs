@@ -1,4 +1,4 @@
-//! What a check writes where, and what becomes of it.
+//! What a check writes to each place, and how it classifies what it reads.
 
 use std::collections::BTreeMap;
 
@@ -18,34 +18,33 @@ const SECTOR: usize = SECTOR_BYTES as usize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// Of this check alone: salted, so that no earlier check, no cache and no compression answers for the
-    /// medium.
+    /// Only of this check: salted, so that no earlier check, no cache and no compression can answer for the medium.
     #[default]
     Salted,
-    /// That of f3 and H2testw, which they read too.
+    /// The format of f3 and H2testw, which they read too.
     F3,
 }
 
-/// What a check writes where, as it makes and compares it.
+/// What a check writes to each place, as it generates and compares it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     format: Format,
     salt: Salt,
-    /// Starts of pieces that were written again, with the number of the time.
+    /// Starts of pieces that were written again, with their generation.
     #[serde(default)]
     rewritten: BTreeMap<u64, u16>,
 }
 
-/// What a sector turned out to be.
+/// Classification of a sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// What was written for this place.
     Good,
-    /// The same but for a few bits.
+    /// The same, except for a few bits.
     Changed,
     /// What was written for this other byte offset.
     Overwritten(u64),
-    /// What this check wrote here before: a later write was dropped.
+    /// An earlier write of this check: a later write was dropped.
     Stale,
     /// Something else.
     Corrupted,
@@ -82,32 +81,32 @@ impl Content {
         self.salt
     }
 
-    /// Whether neither an earlier check nor a program of the medium can have what is written.
+    /// Whether the content can come neither from an earlier check nor from a program of the medium.
     pub(crate) fn is_unique(&self) -> bool {
         self.format == Format::Salted
     }
 
-    /// How often pieces were written again.
+    /// How often pieces were written again, at most.
     pub(crate) fn generations(&self) -> u16 {
         self.rewritten.values().copied().max().unwrap_or(0).min(u16::MAX - 1)
     }
 
-    /// From now on the piece that begins at `start` holds salted content of a further generation.
+    /// Sets the salted content of a further generation for the piece that begins at `start`.
     pub(crate) fn rewrite(&mut self, start: u64, generation: u16) {
         self.rewritten.insert(start, generation);
     }
 
-    /// From now on everything is as at first again.
+    /// Resets everything to the first content.
     pub(crate) fn undo_rewriting(&mut self) {
         self.rewritten.clear();
     }
 
-    /// The generation of the piece of a byte; `None` where it was not written again.
+    /// The generation of the piece that contains a byte; `None` if it was not written again.
     fn generation(&self, offset: u64) -> Option<u16> {
         self.rewritten.get(&(offset / PIECE * PIECE)).copied()
     }
 
-    /// Calls `work` with each part of the bytes from `offset` that is of one generation.
+    /// Calls `work` for each part of the bytes from `offset` that has one generation.
     fn parts(&self, offset: u64, bytes: u64, mut work: impl FnMut(usize, usize, Option<u16>)) {
         let end = offset + bytes;
         if self.rewritten.range(offset / PIECE * PIECE..end).next().is_none() {
@@ -121,7 +120,7 @@ impl Content {
         }
     }
 
-    /// Fills whole sectors with what belongs at the byte `offset`.
+    /// Fills whole sectors with the content for byte `offset`.
     pub fn fill(&self, buffer: &mut [u8], offset: u64) {
         let key = Key::new(self.salt);
         self.parts(offset, buffer.len() as u64, |from, to, generation| {
@@ -133,7 +132,7 @@ impl Content {
         });
     }
 
-    /// Whether whole sectors hold what belongs at the byte `offset`.
+    /// Whether whole sectors hold the content for byte `offset`.
     #[must_use]
     pub fn intact(&self, data: &[u8], offset: u64) -> bool {
         let (key, mut intact) = (Key::new(self.salt), true);
@@ -153,7 +152,7 @@ impl Content {
         Key::new(self.salt).origin(sector).map(|origin| origin.offset)
     }
 
-    /// What one sector is that belongs at `offset`; fewer bytes than a sector are corrupted.
+    /// Classifies a sector for byte `offset`. Less than a whole sector is corrupted.
     pub(crate) fn classify(&self, sector: &[u8], offset: u64) -> Seen {
         let Some(sector) = sector.first_chunk::<SECTOR>() else { return Seen::Corrupted };
         let (key, generation) = (Key::new(self.salt), self.generation(offset));
@@ -211,7 +210,7 @@ mod tests {
         }
     }
 
-    /// What an earlier check left does not pass for what this one writes.
+    /// Content of an earlier check is not accepted as content of this one.
     #[test]
     fn content_of_another_check_is_lost_data() {
         let (one, other) = (Content::new(Format::Salted, Salt::known(1)), Content::new(Format::Salted, Salt::known(2)));

@@ -1,5 +1,5 @@
-//! File systems whose driver is a program (FUSE): it keeps data of the device in the host's memory, past
-//! which a direct read of a file does not go.
+//! File systems whose driver is a program (FUSE). It caches data of the device in the host's memory, and a direct read
+//! of a file does not bypass that cache.
 
 use std::fs::File;
 use std::io;
@@ -7,19 +7,19 @@ use std::path::Path;
 
 use crate::sys;
 
-/// What lies between the files and the medium, beside the kernel.
+/// The layer between the files and the medium, beside the kernel.
 #[derive(Debug)]
 pub(crate) enum DriverLayer {
     /// Nothing.
     Nothing,
     /// A program, and the device under it.
     Program(File),
-    /// A program, and a device that is not known or may not be opened.
+    /// A program. Its device is unknown, or may not be opened.
     Unknown,
 }
 
 impl DriverLayer {
-    /// What lies under the directory.
+    /// The layer under the directory.
     pub(crate) fn of(directory: &Path) -> Self {
         match sys::is_program(directory) {
             true => sys::cached_device_under(directory).map_or(Self::Unknown, Self::Program),
@@ -27,7 +27,7 @@ impl DriverLayer {
         }
     }
 
-    /// Why what is read need not come from the medium, past the cache of the system or through it.
+    /// Why data read may not come from the medium, with direct I/O or through the page cache.
     pub(crate) fn doubt(&self, direct: bool) -> Option<String> {
         let doubt = match self {
             Self::Unknown => Some(
@@ -40,7 +40,7 @@ impl DriverLayer {
         doubt.map(str::to_owned)
     }
 
-    /// What makes durable, and forgets, what the program keeps of the device.
+    /// Work that flushes and drops what the program caches of the device.
     pub(crate) fn settle(&self) -> io::Result<Option<impl FnOnce() -> io::Result<()> + Send + 'static>> {
         let Self::Program(device) = self else { return Ok(None) };
         let device = device.try_clone()?;

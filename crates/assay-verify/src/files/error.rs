@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use assay_core::units::Bytes;
 use assay_device::owned::OwnedError;
 
-/// Why there is no check; one line each, with the mend.
+/// Why there is no check: one line each, with the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// The target is no directory.
@@ -39,7 +39,7 @@ pub enum VerifyError {
         /// What would be written.
         write_bytes: u64,
     },
-    /// The medium that is to be filled is the host's memory.
+    /// The medium to be filled is the host's memory.
     #[error(
         "{}: is in the memory of this host; a check would fill it with {}: name a directory of a medium, limit it with --bytes, or add --fill-system",
         .path.display(), Bytes(*.write_bytes)
@@ -50,21 +50,21 @@ pub enum VerifyError {
         /// What would be written.
         write_bytes: u64,
     },
-    /// Another check is at work there.
+    /// Another check is running there.
     #[error("{}: another assay is checking it; wait for it", .0.display())]
     Busy(PathBuf),
-    /// A check of another host has it, on a file system that both use.
+    /// A check of another host uses it, on a file system that both hosts share.
     #[error("{}: made by assay on {host}, which may still be checking; look there first, then remove it", .path.display())]
     Elsewhere {
         /// The directory.
         path: PathBuf,
-        /// That host's name, as it may be shown.
+        /// Name of that host, safe to show.
         host: String,
     },
     /// Files that an earlier check was told to keep.
     #[error("{}: kept by an earlier check; read them with --only read, or remove them with --remove", .0.display())]
     Kept(PathBuf),
-    /// Something that assay did not make has the name of its directory.
+    /// Something not made by assay has the name of its directory.
     #[error("{}: not made by assay; move it away", .0.display())]
     Foreign(PathBuf),
     /// Nothing was interrupted there.
@@ -73,7 +73,7 @@ pub enum VerifyError {
     /// No files of the format.
     #[error("{}: no files 1.h2w, 2.h2w, ... to read", .0.display())]
     NothingToRead(PathBuf),
-    /// Something that is not assay's has the name of what it makes, or the system refuses it.
+    /// Something not made by assay has the name of something that assay makes, or the system refuses it.
     #[error(transparent)]
     Owned(OwnedError),
     /// The system's error.
@@ -88,7 +88,7 @@ pub enum VerifyError {
 }
 
 impl VerifyError {
-    /// The error that `source` stands for at `path`.
+    /// The error for `source` at `path`.
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly(path.to_owned()),

@@ -1,9 +1,9 @@
-//! What a cache of the medium shows though nothing holds it: driven out by writing elsewhere.
+//! Evicts data that a cache of the medium shows, although no memory holds them, by writing elsewhere.
 //!
-//! Only what was written last can be in such a cache. So the end of the area, as much as the largest
-//! cache that is assumed, is read only after as much was written elsewhere: again, with new content,
-//! to places all over that were found good, which changes nothing on any kind of fake. They are read
-//! afterwards, too: a medium that takes no more writes still shows what stood there before.
+//! Only the latest writes can be in such a cache. So the end of the area, as much as the largest assumed cache, is read
+//! only after as much was written elsewhere. Places all over that were found good are written again, with new content,
+//! which changes nothing on any kind of fake. They are read afterwards too: a medium that takes no more writes still
+//! shows their old content.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use super::tally::{Found, Tally};
 
 const MIB: u64 = 1 << 20;
 
-/// Where the end begins that is read last, of an area of `area` bytes: half of a small one, since as
-/// much has to be written elsewhere.
+/// Start of the end part, which is read last, of an area of `area` bytes. The end is at most half of a small area,
+/// since as much must be written elsewhere.
 pub(crate) fn boundary(area: u64, cache: u64) -> u64 {
     let tail = cache.next_multiple_of(MIB).min(area / 2 / MIB * MIB);
     area - tail
 }
 
-/// Starts of pieces all over what is good before `boundary`: as many as drive out `cache` bytes, or all.
+/// Starts of good pieces, spread over the area before `boundary`: as many as evict `cache` bytes, or all.
 pub(crate) fn places(tally: &Tally, boundary: u64, cache: u64, content: &Content) -> Vec<u64> {
     let wanted = cache.div_ceil(PIECE);
     let good = good(tally, boundary);
@@ -36,7 +36,7 @@ pub(crate) fn places(tally: &Tally, boundary: u64, cache: u64, content: &Content
     let mut ranges = good.into_iter();
     let mut range = ranges.next();
     for index in 0..taken {
-        // One at random of each of as many equal parts.
+        // One at random in each of `taken` equal parts.
         let (first, next) = (share(pieces, index, taken), share(pieces, index + 1, taken));
         let nth = first + random.next_u64() % (next - first).max(1);
         while let Some((from, to)) = range {
@@ -52,7 +52,7 @@ pub(crate) fn places(tally: &Tally, boundary: u64, cache: u64, content: &Content
     found
 }
 
-/// As many pieces, all over what is good before `boundary`, that are none of `places`; these are in order.
+/// As many good pieces, spread over the area before `boundary`, that are not in `places`, which is sorted.
 pub(crate) fn others(tally: &Tally, boundary: u64, cache: u64, places: &[u64]) -> Vec<u64> {
     let free: Vec<u64> = good(tally, boundary)
         .into_iter()
@@ -63,7 +63,7 @@ pub(crate) fn others(tally: &Tally, boundary: u64, cache: u64, places: &[u64]) -
     (0..taken).filter_map(|index| free.get(share(all, index, taken) as usize).copied()).collect()
 }
 
-/// Those of `places` that nothing bad was found of, in order.
+/// Those of `places` where nothing bad was found, in order.
 pub(crate) fn still_good(tally: &Tally, boundary: u64, places: &[u64]) -> Vec<u64> {
     let good = good(tally, boundary);
     let is_good = |place: &u64| {
@@ -80,7 +80,7 @@ pub(crate) fn all_good(tally: &Tally) -> Vec<u64> {
     good(tally, u64::MAX).into_iter().flat_map(|(from, to)| (from..to).step_by(PIECE as usize)).collect()
 }
 
-/// The first pieces of which all is silently lost, at most `most`, in order.
+/// The first pieces that are silently lost as a whole, at most `most`, in order.
 pub(crate) fn all_lost(tally: &Tally, most: usize) -> Vec<u64> {
     let lost = tally.lost.runs().iter().filter(|run| run.is_whole() && is_silent(run.class));
     let pieces = lost.map(|run| (run.start.next_multiple_of(PIECE), run.end / PIECE * PIECE));
@@ -109,8 +109,8 @@ fn share(whole: u64, part: u64, parts: u64) -> u64 {
     (u128::from(whole) * u128::from(part) / u128::from(parts.max(1))) as u64
 }
 
-/// Writes the pieces at `places` with `content`; gives the bytes written, and starts and ends of what could
-/// not be written.
+/// Writes the pieces at `places` with `content`. Returns the bytes written, and starts and ends of what could not be
+/// written.
 ///
 /// # Errors
 /// Why it ended early.
@@ -131,7 +131,7 @@ pub(crate) fn write(
     Ok((written, refused))
 }
 
-/// Reads the pieces at `places`, all of them good before, into `tally`; gives what was found of them together.
+/// Reads the pieces at `places`, all of them good before, into `tally`. Returns all findings together.
 ///
 /// # Errors
 /// Why it ended early.
@@ -233,7 +233,7 @@ mod tests {
         tally
     }
 
-    /// As much is written elsewhere as the end that is read last is long, and never to what is lost.
+    /// As much is written elsewhere as the end part is long, and never to lost places.
     #[test]
     fn as_much_is_written_elsewhere_as_the_cache_may_hold() {
         let content = Content::new(Format::Salted, Salt::known(1));
@@ -245,11 +245,11 @@ mod tests {
         assert_eq!(found.len() as u64 * PIECE, cache);
         assert!(found.windows(2).all(|pair| pair[0] + PIECE <= pair[1]), "each once, in order");
         assert!(found.iter().all(|place| place + PIECE <= end && (place + PIECE <= lost.start || *place >= lost.end)));
-        // All over what is good.
+        // Spread over all good parts.
         assert!(found[0] < 3 * MIB && found[found.len() - 1] > 52 * MIB);
     }
 
-    /// What drives out the first ones is none of them, and good.
+    /// The pieces that evict the first ones are others, and good.
     #[test]
     fn others_are_written_where_nothing_was_written_again() {
         let content = Content::new(Format::Salted, Salt::known(1));

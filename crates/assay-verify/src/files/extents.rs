@@ -1,4 +1,4 @@
-//! Where on its device a file lies.
+//! Where a file lies on its device.
 
 /// A part of a file and where it lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The passes on a medium made of memory that errs where it is told to.
+//! The passes on a medium in memory with configured errors.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +20,7 @@ use crate::probe::Salt;
 const MIB: u64 = 1 << 20;
 const FILES: [(u64, u64); 1] = [(1, 24 * MIB)];
 
-/// One file; reads of `bad` fail, writes fail from `full` on, and nothing is answered from `hangs`.
+/// One file. Reads of `bad` fail, writes from `full` on fail, and operations from `hangs` on get no answer.
 #[derive(Default)]
 struct Memory {
     data: Mutex<Vec<u8>>,
@@ -183,7 +183,7 @@ fn where_order_matters_it_is_kept() {
     assert!(ended.stop_reason.is_none() && ended.refused.is_empty());
 }
 
-/// What could not be written is not called corrupted: the medium said so.
+/// What could not be written does not count as corrupted: the medium reported an error.
 #[test]
 fn what_could_not_be_written_is_an_error_and_no_corruption() {
     let bad_to_write = 5 * MIB + 1024..5 * MIB + 3072;

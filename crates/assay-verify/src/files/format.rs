@@ -45,7 +45,7 @@ pub(super) fn word(sector: &[u8; SECTOR], index: usize) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// Fills whole sectors with what belongs at the byte `offset`.
+/// Fills whole sectors with the content for byte `offset`.
 pub fn fill(buffer: &mut [u8], mut offset: u64) {
     let (sectors, _) = buffer.as_chunks_mut::<SECTOR>();
     for sector in sectors {
@@ -65,10 +65,10 @@ pub fn fill(buffer: &mut [u8], mut offset: u64) {
     }
 }
 
-/// Whether whole sectors hold what belongs at the byte `offset`.
+/// Whether whole sectors hold the content for byte `offset`.
 ///
-/// Each word is compared with the one that follows from its neighbour as read, so that no word
-/// waits for another; the first is compared with the offset.
+/// Each word is compared with the successor of its neighbour as read, so that words can be computed in parallel; the
+/// first one is compared with the offset.
 #[must_use]
 pub fn intact(buffer: &[u8], mut offset: u64) -> bool {
     let (sectors, rest) = buffer.as_chunks::<SECTOR>();
@@ -89,8 +89,8 @@ fn difference(sector: &[u8; SECTOR], offset: u64) -> u64 {
     wrong
 }
 
-/// What became of one sector that belongs at `offset`, and whose data it holds where those are
-/// another's. Bytes beyond the first 512 are ignored; fewer are corrupted.
+/// Class of a sector for byte `offset`, and the offset that its data belong to, if that is another. Bytes beyond the
+/// first 512 are ignored; fewer are corrupted.
 #[must_use]
 pub fn classify(sector: &[u8], offset: u64) -> (SectorClass, Option<u64>) {
     let Some(sector) = sector.first_chunk::<SECTOR>() else { return (SectorClass::Corrupted, None) };

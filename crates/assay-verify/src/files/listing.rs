@@ -1,4 +1,4 @@
-//! Names and numbers of the files, in assay's own directory and in those of others.
+//! Names and numbers of the files, in assay's own directory and in other directories.
 
 use assay_device::owned::{Directory, is_temporary};
 
@@ -8,9 +8,9 @@ use super::state::STATE;
 /// Name of the directory in the target that holds the files; `f3read` accepts it.
 pub const DIRECTORY: &str = ".assay-verify";
 pub(crate) const LOCK: &str = "lock";
-/// Highest number of a file: beyond, its place in the whole is no number of bytes.
+/// Highest number of a file: beyond it, the byte offset of the file overflows.
 const MOST_FILES: u64 = u64::MAX / FILE_BYTES / 2;
-/// Names of others' files that are told, at most.
+/// Most names of foreign files that are listed.
 const MOST_NAMES: usize = 10_000;
 
 /// Name of a file of the full check.
@@ -33,16 +33,16 @@ pub(crate) fn is_spread(name: &str) -> bool {
     name.strip_suffix(".quick").is_some_and(|digits| digits.parse().is_ok_and(|n: usize| n.to_string() == digits))
 }
 
-/// Whether assay gives this name to something in its own directory.
+/// Whether assay uses this name in its own directory.
 pub(crate) fn is_ours(name: &str) -> bool {
     [LOCK, STATE].contains(&name) || is_temporary(name) || file_number(name).is_some() || is_spread(name)
 }
 
-/// Numbers and sizes of the files `N.h2w` of a directory, whoever made them, in order. More of one
-/// than the format puts into a file is not counted.
+/// Numbers and sizes of the files `N.h2w` of a directory, from any tool, in order. Sizes are limited to that of the
+/// format.
 pub(crate) fn numbered(directory: &Directory) -> Vec<(u64, u64)> {
     let mut files: Vec<(u64, u64)> = Vec::new();
-    // What cannot be listed is not there.
+    // Files that cannot be listed count as absent.
     let _ = directory.names(u64::MAX, &mut |name| {
         if let Some(number) = name.to_str().and_then(file_number)
             && let Some(bytes) = directory.file_bytes(name)
@@ -70,7 +70,7 @@ pub(crate) fn h2w_names(directory: &Directory) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// With a link, and a file of a tebibyte that takes no space.
+    /// With a link, and a sparse file of a tebibyte.
     #[cfg(not(windows))]
     #[test]
     fn only_names_of_the_format_are_read() {

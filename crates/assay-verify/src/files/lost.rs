@@ -1,29 +1,29 @@
-//! Which parts of the area are lost: to the sector, or in coarser steps where there are many.
+//! The lost parts of the area: to the sector, or in coarser steps if there are many.
 
 use assay_core::verification::{SECTOR_BYTES, SectorClass};
 use serde::{Deserialize, Serialize};
 
-/// Runs that are kept. A fake has a few; a medium that errs all over has no map that anybody reads, and is
-/// described in coarser steps.
+/// Most runs that are kept. A fake has a few. A medium with errors all over has no useful map, and is described in
+/// coarser steps.
 const MOST: usize = 4096;
-/// Coarser steps than these are not needed on any medium.
+/// No medium needs coarser steps than these.
 const MOST_GRAIN: u64 = 1 << 40;
 
-/// Whether these are starts and ends in order, none beyond `end`.
+/// Whether these are starts and ends in order, within `end`.
 pub(super) fn are_parts(parts: &[(u64, u64)], end: u64) -> bool {
     let ordered = parts.windows(2).all(|pair| pair[0].1 <= pair[1].0);
     ordered && parts.iter().all(|(start, stop)| start < stop && *stop <= end)
 }
 
-/// Whether a medium answers with something else than what was written, and does not say so.
+/// Whether a medium returns other data than were written, without an error.
 pub(super) fn is_silent(class: SectorClass) -> bool {
     matches!(class, SectorClass::Corrupted | SectorClass::Overwritten)
 }
 
-/// What was counted in a part of which not all is lost, in bytes.
+/// Lost bytes in a part that is not lost as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Counted {
-    /// Lost without a word of the medium, see [`is_silent`].
+    /// Lost without an error of the medium, see [`is_silent`].
     pub(crate) silent: u64,
     /// Lost otherwise.
     pub(crate) other: u64,
@@ -50,9 +50,9 @@ pub(crate) struct Run {
     pub(crate) start: u64,
     /// Byte offset of its end.
     pub(crate) end: u64,
-    /// What became of it; of most that is lost in it, where it is a step in which not all is.
+    /// Class of the part. In a step that is only partly lost, the class of most of its losses.
     pub(crate) class: SectorClass,
-    /// What is lost in it; `None` where all of it is of its class.
+    /// What is lost in it; `None` if all of it is of its class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     counted: Option<Counted>,
 }
@@ -77,7 +77,7 @@ impl Run {
         }
     }
 
-    /// What is lost in the bytes `from..to` of it: their share, where not all of it is lost.
+    /// What is lost in the bytes `from..to` of it: a proportional share, if not all of it is lost.
     pub(crate) fn counted_in(&self, from: u64, to: u64) -> Counted {
         let whole = u128::from(self.end.saturating_sub(self.start).max(1));
         let upto = |bytes: u64, at: u64| {
@@ -90,7 +90,7 @@ impl Run {
         Counted { silent, other: part(other).min(to - from - silent) }
     }
 
-    /// With what was counted in `other`, which lies in it.
+    /// Adds the counts of `other`, which lies within it.
     fn with(self, other: &Self) -> Self {
         let counted = self.counted().plus(other.counted());
         let class = if other.counted().lost() > self.counted().lost() { other.class } else { self.class };
@@ -104,11 +104,11 @@ impl Run {
     }
 }
 
-/// Lost parts in order, none touching another of its class.
+/// Lost parts in order. Adjacent parts of one class are joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lost {
-    /// Starts and ends are multiples of this many bytes. A part of this length may hold good sectors, too, which are
-    /// counted then.
+    /// Starts and ends are multiples of this many bytes. A part of this length may contain good sectors too; lost bytes
+    /// are counted then.
     grain: u64,
     runs: Vec<Run>,
 }
@@ -130,7 +130,7 @@ impl Lost {
         self.grain == SECTOR_BYTES
     }
 
-    /// Whether it can have been found in an area of `end` bytes.
+    /// Whether it is possible for an area of `end` bytes.
     pub(crate) fn is_sound(&self, end: u64) -> bool {
         let parts: Vec<(u64, u64)> = self.runs.iter().map(|run| (run.start, run.end)).collect();
         let grain = self.grain.is_power_of_two() && (SECTOR_BYTES..=MOST_GRAIN).contains(&self.grain);
@@ -138,14 +138,14 @@ impl Lost {
         grain && self.runs.len() <= MOST && are_parts(&parts, end.next_multiple_of(self.grain)) && counted
     }
 
-    /// Whether the byte `offset` lies in a part of which most is lost.
+    /// Whether the byte `offset` lies in a part that is mostly lost.
     pub(crate) fn contains(&self, offset: u64) -> bool {
         let next = self.runs.partition_point(|run| run.end <= offset);
         let within = self.runs.get(next).filter(|run| run.start <= offset);
         within.is_some_and(|run| run.counted().lost() * 2 > run.end - run.start)
     }
 
-    /// Adds a part that was not lost so far.
+    /// Adds a part that was not lost before.
     pub(crate) fn add(&mut self, run: Run) {
         self.put(run);
         if self.runs.len() > MOST {
@@ -153,7 +153,7 @@ impl Lost {
         }
     }
 
-    /// Adds a part: whole steps of it as they are, and what lies within one step to what is counted there.
+    /// Adds a part. Whole steps are added as they are; parts of a step are added to its counts.
     fn put(&mut self, run: Run) {
         let grain = self.grain;
         let first = run.start.next_multiple_of(grain).min(run.end);
@@ -173,7 +173,7 @@ impl Lost {
     fn insert(&mut self, run: Run) {
         let at = self.runs.partition_point(|other| other.end <= run.start);
         match self.runs.get_mut(at) {
-            // A part that is lost already is not counted twice.
+            // A lost part is not counted twice.
             Some(there) if there.start < run.end && there.is_whole() => return,
             Some(there) if there.start < run.end => *there = there.with(&run),
             _ => self.runs.insert(at, run),
@@ -181,7 +181,7 @@ impl Lost {
         self.join(at.saturating_sub(1), at + 2);
     }
 
-    /// Joins those of `from..to` that touch, and are all of one class.
+    /// Joins adjacent runs of one class in `from..to`.
     fn join(&mut self, from: usize, to: usize) {
         let mut at = from;
         let mut left = to.min(self.runs.len()).saturating_sub(from);
@@ -236,14 +236,14 @@ mod tests {
         let within = |at: u64| lost.runs().iter().any(|run| run.start <= at && at < run.end);
         assert!((0..100_000).all(|at| within(at * 7 * 512)));
         assert!(lost.runs().windows(2).all(|pair| pair[0].end <= pair[1].start));
-        // In any part six of seven are good, and no more is called lost than was.
+        // Six in seven are good in any part, and no more is called lost than was.
         let counted: u64 = lost.runs().iter().map(|run| run.counted().silent).sum();
         assert_eq!(counted, 100_000 * 512);
         assert!(lost.runs().iter().all(|run| run.counted().lost() * 6 < run.end - run.start));
         assert!(!lost.contains(0));
     }
 
-    /// A long part stays what it is however many small ones there are beside, and each class is counted.
+    /// A long part remains exact to a step, however many small ones there are beside it, and each class is counted.
     #[test]
     fn a_long_part_beside_many_small_ones_is_told_to_the_step() {
         let mut lost = Lost::default();

@@ -1,4 +1,4 @@
-//! The files on the medium: made, opened, written and read past the page cache where it can be.
+//! The files on the medium. They are created, opened, written and read past the page cache where possible.
 
 use std::fs::File;
 use std::io;
@@ -12,13 +12,13 @@ use super::listing::file_name;
 use super::place::gone;
 use crate::sys;
 
-/// Cached writes are made durable at this distance: the page cache cannot take all at once, and no
-/// flush is long enough to look like a hang.
+/// Cached writes are flushed at this distance. The page cache then never holds everything at once, and no flush takes
+/// long enough to look like a hang.
 const FLUSH_BYTES: u64 = 8 << 20;
 
-/// What the files lie on. Everything may block for as long as the medium does.
+/// What holds the files. Every call may block as long as the medium does.
 pub(crate) trait Medium: Send + Sync {
-    /// Makes file `number` of `bytes`, or opens it again where it is partly written.
+    /// Creates file `number` with `bytes`, or opens it again if it is partly written.
     fn make(&self, number: u64, bytes: u64) -> io::Result<Arc<dyn Piece>>;
     /// Opens file `number` to read.
     fn open(&self, number: u64) -> io::Result<Arc<dyn Piece>>;
@@ -30,18 +30,18 @@ pub(crate) trait Medium: Send + Sync {
 pub(crate) trait Piece: Send + Sync {
     /// Writes all of `data` at the byte `offset`.
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()>;
-    /// Reads `data` from the byte `offset`; less than all of it only at the end of the file.
+    /// Reads `data` from the byte `offset`. Reads less only at the end of the file.
     fn read_at(&self, data: &mut [u8], offset: u64) -> io::Result<usize>;
-    /// Makes it durable and drops what is cached of it.
+    /// Makes it durable and drops its cached data.
     fn sync(&self) -> io::Result<()>;
-    /// Cuts it to `bytes`.
+    /// Truncates it to `bytes`.
     fn cut(&self, bytes: u64) -> io::Result<()>;
-    /// Writes must come one after the other, since each makes the file longer: out of order, file
-    /// systems without holes would fill what is between with zeros first.
+    /// Whether writes must come in order, since each extends the file. Out of order, file systems without sparse files
+    /// would fill the gap with zeros first.
     fn one_by_one(&self) -> bool;
-    /// Smallest part that is read or written by itself, in bytes.
+    /// Smallest part that is read or written separately, in bytes.
     fn grain(&self) -> usize;
-    /// Where its first `bytes` lie on the device, where that is known.
+    /// Where its first `bytes` lie on the device; `None` if unknown.
     fn extents(&self, _bytes: u64) -> Option<Vec<Extent>> {
         None
     }
@@ -71,8 +71,8 @@ impl Folder {
         }
     }
 
-    /// Alignment of direct I/O in bytes on the file system of the file `sample` in it, and how it is
-    /// assured that reads come from the medium.
+    /// Alignment of direct I/O in bytes for the file `sample` on this file system, and how reads are assured to come
+    /// from the medium.
     ///
     /// # Errors
     /// Where the file cannot be opened.
@@ -95,7 +95,7 @@ impl Folder {
 /// A directory of a mounted file system.
 pub(crate) struct Mounted {
     folder: Folder,
-    /// Alignment of direct I/O in bytes; `None` where the page cache is in between.
+    /// Alignment of direct I/O in bytes; `None` if the page cache is used.
     direct: Option<u32>,
 }
 
@@ -119,13 +119,13 @@ impl Medium for Mounted {
         let name = file_name(number);
         sys::still_there(own.directory())?;
         let file = match own.create_file(&name, self.caching()) {
-            // Partly written by the check that this one goes on with.
+            // Partly written by the check that this one resumes.
             Err(error) if error.kind() == Some(io::ErrorKind::AlreadyExists) => {
                 own.open_file(&name, Access::ReadWrite, self.caching())?
             }
             made => made?,
         };
-        // Once more: while it was opened another medium may have come, of which nothing is written over.
+        // Tested again: another medium may have been inserted while it was opened, and must not be overwritten.
         sys::still_there(own.directory())?;
         let one_by_one = sys::set_aside(&file, bytes);
         Ok(self.piece(file, one_by_one))
@@ -163,7 +163,7 @@ impl Piece for OnDisk {
 
     fn read_at(&self, data: &mut [u8], offset: u64) -> io::Result<usize> {
         let (mut done, wanted) = (0, data.len());
-        // A direct read that ends within a block was the last of the file.
+        // A direct read that ends within a block reached the end of the file.
         while done < wanted && done.is_multiple_of(self.grain()) {
             match self.file.read_at(&mut data[done..], offset + done as u64) {
                 Ok(0) => break,
@@ -173,7 +173,7 @@ impl Piece for OnDisk {
             }
         }
         if self.direct.is_none() {
-            // What was read is not kept, so that no later reader is answered from memory.
+            // Data read are not kept, so that no later reader is answered from memory.
             sys::forget(&self.file, offset, std::num::NonZeroU64::new(wanted as u64))?;
         }
         Ok(done)
@@ -210,7 +210,7 @@ mod tests {
 
     use super::*;
 
-    /// What is synced has gone to the medium: without, a check would read what the page cache holds.
+    /// Synced data have reached the medium. Otherwise a check would read what the page cache holds.
     #[test]
     fn a_sync_writes_to_the_medium() {
         const TEST: &str = "a_sync_writes_to_the_medium";
@@ -227,7 +227,7 @@ mod tests {
         };
         let own = Arc::new(Opened::open(mount.path()).unwrap().make("own").unwrap());
         let piece = Mounted::new(Folder::Own(own), None).make(1, 4 << 20).unwrap();
-        // Less than what is synced by itself.
+        // Less than what is flushed automatically.
         piece.write_at(&vec![7; 1 << 20], 0).unwrap();
         let before = medium.with(|medium| medium.traffic().written_bytes);
         piece.sync().unwrap();

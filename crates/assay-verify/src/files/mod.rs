@@ -1,10 +1,10 @@
 //! The full check of a mounted medium: salted files, or files of f3 and H2testw, over all free space.
 //!
-//! Nothing of others is touched: the files lie in a directory of assay's own ([`DIRECTORY`]) in
-//! the target, and other `*.h2w` files there are kept and named.
+//! Other files are not touched: the files lie in a directory of assay's own ([`DIRECTORY`]) in the target, and other
+//! `*.h2w` files there are kept and named.
 //!
-//! What is done is durable, and remembered in that directory, every half a minute and after each
-//! file: no more than that is done again by a check that goes on after a crash.
+//! Progress is made durable, and saved in that directory, every half a minute and after each file. A check that resumes
+//! after a crash repeats no more than that.
 
 mod check;
 mod content;
@@ -18,7 +18,7 @@ mod format;
 mod listing;
 mod lost;
 mod medium;
-// Their media are modelled by a crate for Linux.
+// Their media are modelled by a crate that needs Linux.
 #[cfg(test)]
 #[cfg(not(windows))]
 mod model_tests;

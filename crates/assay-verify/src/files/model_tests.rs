@@ -1,8 +1,8 @@
-//! The full check of simulated media of every kind: the passes, the real pattern and the verdict,
-//! with the files laid over a model whose truth is known.
+//! The full check on simulated media of every kind: the passes, the real pattern and the verdict, with the files laid
+//! over a model whose truth is known.
 //!
-//! A full check writes all of a medium, so the sizes here are those that can be filled: 64 MiB to
-//! 2 GiB. Media up to 2 TiB are the quick probe's tests.
+//! A full check writes all of a medium, so the sizes here can be filled: 64 MiB to 2 GiB. Media up to 2 TiB are covered
+//! by the tests of the probe.
 
 use std::io;
 use std::ops::Range;
@@ -33,10 +33,10 @@ use crate::probe::Salt;
 
 const MIB: u64 = 1 << 20;
 const BLOCK: u64 = 4096;
-/// Caches that the checks here see through.
+/// Size of the caches that the checks here evict.
 const CACHE: u64 = 8 * MIB;
 
-/// Files that lie one after another on a model, behind what a file system takes for itself.
+/// Consecutive files on a model, behind the part that a file system takes for itself.
 #[derive(Clone)]
 struct Laid {
     medium: SharedMedium,
@@ -48,18 +48,18 @@ struct Laid {
 /// A write that a medium finishes only when the end of the area has been written.
 #[derive(Clone)]
 struct Late {
-    /// Where it begins, as bytes of the file.
+    /// Where it begins, in bytes of the file.
     at: u64,
     /// Where the end begins.
     end: u64,
     /// Bytes of the end that were written.
     written: Arc<AtomicU64>,
-    /// So many are waited for.
+    /// Number of these bytes to wait for.
     until: u64,
 }
 
 impl Late {
-    /// No longer than this: what is not begun before this write is done never comes.
+    /// The longest wait: what has not begun before this write is done never comes.
     const LONGEST: Duration = Duration::from_secs(2);
 
     fn meet(&self, offset: u64, bytes: u64) {
@@ -150,7 +150,7 @@ fn checked(spec: &MediumSpec, front: u64) -> (Tally, Judged) {
     checked_late(spec, front, None)
 }
 
-/// The same of a medium that is slow to finish a write.
+/// The same on a medium that is slow to finish a write.
 fn checked_late(spec: &MediumSpec, front: u64, late: Option<Late>) -> (Tally, Judged) {
     let medium = SharedMedium::new(spec.build().unwrap());
     let area = (spec.announced_bytes - front) / MIB * MIB;
@@ -183,7 +183,7 @@ fn checked_late(spec: &MediumSpec, front: u64, late: Option<Late>) -> (Tally, Ju
     (done.tally, judged)
 }
 
-/// What a bad place does.
+/// The effect of a bad place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Damage {
     /// Reads and writes fail.
@@ -192,7 +192,7 @@ enum Damage {
     Corrupts,
 }
 
-/// A medium, and what there is to find.
+/// A medium with the expected result.
 #[derive(Debug, Clone)]
 struct Case {
     spec: MediumSpec,
@@ -253,17 +253,17 @@ impl Case {
         self
     }
 
-    /// Addresses start again after so many bytes, of which so many hold data.
+    /// The period after which addresses wrap around, and how many of its bytes hold data.
     fn period_and_real(&self) -> (u64, u64) {
         match &self.spec.layout {
             Layout::Repeats(Repeats { period_bytes, real_bytes, .. }) => (*period_bytes, *real_bytes),
             Layout::Holds(ranges) => (u64::MAX, ranges.last().map_or(0, |range| range.end)),
-            // No medium here has blocks of that sort.
+            // No medium here has blocks of this sort.
             Layout::Blocks(_) => (u64::MAX, 0),
         }
     }
 
-    /// What is wrong with the answer; nothing where it is right.
+    /// What is wrong with the result; `None` if it is right.
     fn miss(&self) -> Option<String> {
         let (tally, judged) = checked(&self.spec, self.front);
         let (counts, front) = (tally.counts, self.front);
@@ -273,8 +273,8 @@ impl Case {
             (None, true) => Verdict::Genuine,
             (None, false) => Verdict::Damaged,
         };
-        // Cells are numbered from the start of the device. A limbo's first ones are the file system's;
-        // those of the others were overwritten by later laps, and hold data.
+        // Cells are numbered from the start of the device. In a limbo the first ones belong to the file system; in
+        // others later laps overwrote these, and they hold data.
         let real = match self.kind {
             Some(FakeKind::Wraparound | FakeKind::Chain) => Some(holds),
             _ => (verdict != Verdict::Damaged).then_some(holds - front),
@@ -321,15 +321,15 @@ fn found_bytes(judged: &Judged) -> Option<u64> {
     judged.size.fields().0
 }
 
-/// Whole blocks between two thousandths of `bytes`.
+/// A multiple of the block size between two thousandths of `bytes`.
 fn part(dice: &mut SplitMix, bytes: u64, low: u64, high: u64) -> u64 {
     (bytes / 1000 * low + dice.below(bytes / 1000 * (high - low))) / BLOCK * BLOCK
 }
 
-/// Sizes that can be filled many times, not all of them powers of two or whole MiB.
+/// Sizes that are quick to fill many times; not all are powers of two or whole MiB.
 const SIZES: [u64; 4] = [64 * MIB, 66_666_496, 70_000_640, 72 * MIB];
 
-/// The `index`-th of a population of media, a fifth of each kind, half of them with caches.
+/// Medium `index` of a population: a fifth of each kind, half of them with caches.
 fn medium(index: u64) -> Case {
     let mut dice = SplitMix::new(index);
     let size = SIZES[dice.below(SIZES.len() as u64) as usize] / BLOCK * BLOCK;
@@ -344,7 +344,7 @@ fn medium(index: u64) -> Case {
         }
         3 => {
             let period = part(&mut dice, size, 400, 900) / MIB * MIB;
-            // What drives the cache out is data that are held, and lie before the last sixth.
+            // The data that evict the cache must be held, and must lie before the last sixth.
             let real = part(&mut dice, period, 100, 940).max(18 * MIB);
             let real = if dice.below(2) == 0 { real } else { real / MIB * MIB };
             shuffled(Case::chain(size, real, period), &mut dice)
@@ -364,7 +364,7 @@ fn medium(index: u64) -> Case {
     if index / 5 % 2 == 1 {
         case = case.with_caches([8 << 10, 64 << 10, MIB][dice.below(3) as usize], 4 * MIB);
     }
-    // Nothing, or the tables of a small vfat or ext4.
+    // Nothing, or the tables of a small vfat or ext4 file system.
     Case { front: [0, 64 << 10, 3 * MIB][dice.below(3) as usize], ..case }
 }
 
@@ -375,7 +375,7 @@ fn none_missed(cases: Vec<Case>) {
 
 #[test]
 fn media_of_every_kind_are_told_with_their_real_size() {
-    // Others are judged with `ASSAY_TEST_SEEDS=1000..1400`.
+    // `ASSAY_TEST_SEEDS=1000..1400` tests other seeds.
     let asked = std::env::var("ASSAY_TEST_SEEDS").unwrap_or("0..200".to_owned());
     let (from, to) = asked.split_once("..").unwrap();
     let seeds = from.parse().unwrap()..to.parse().unwrap();
@@ -406,14 +406,14 @@ fn larger_ones_in_several_files_and_the_ends_of_the_range_are_told() {
         Case::wraparound(256 * MIB, 252 * MIB),
         Case::wraparound(300 * MIB, 100 * MIB).shuffled(),
         Case::chain(1300 * MIB, 100 * MIB, 256 * MIB),
-        // It starts again just before its end: little is overwritten.
+        // It wraps around just before its end: little is overwritten.
         Case::chain(256 * MIB, 64 * MIB, 253 * MIB),
         Case::chain(256 * MIB, 61 * MIB, 64 * MIB).shuffled(),
     ];
     none_missed(media.into_iter().map(|case| Case { front: MIB, ..case }).collect());
 }
 
-/// What was written again to drive out caches was shown by one, and the medium was called a limbo.
+/// A cache showed what was written again to evict caches, and the medium was called a limbo.
 #[test]
 fn a_medium_that_drops_writes_from_some_moment_on_is_no_fake_whatever_its_cache_shows() {
     for seed in 0..2 {
@@ -426,8 +426,8 @@ fn a_medium_that_drops_writes_from_some_moment_on_is_no_fake_whatever_its_cache_
     }
 }
 
-/// On a busy machine a limbo was told two MiB too large: a cache showed what lay before the end and was written after a
-/// part of it.
+/// On a busy machine a limbo was reported two MiB too large: a cache showed data from before the end that were written
+/// after a part of the end.
 #[test]
 fn what_lies_before_the_end_is_written_before_it() {
     let (area, real) = (96 * MIB, 86 * MIB);
@@ -438,12 +438,12 @@ fn what_lies_before_the_end_is_written_before_it() {
     assert_eq!((judged.kind, found_bytes(&judged)), (Some(FakeKind::Limbo), Some(real)), "{}", judged.sentence);
 }
 
-/// On a busy machine a fake that holds less than the end was told larger: a cache showed what was written late and overwritten
-/// before that.
+/// On a busy machine a fake that holds less than the end was reported too large: a cache showed data that were written
+/// late and had been overwritten before that.
 #[test]
 fn the_end_is_written_in_its_order() {
     let (size, real) = (66_666_496, 7_020_544);
-    // The first part of the end would be written after the next five, and lies where the last two do.
+    // The first part of the end would be written after the next five, in the cells of the last two.
     let late = Late { at: 55 * MIB, end: 56 * MIB, written: Arc::default(), until: 5 * MIB };
     for case in [Case::wraparound(size, real), Case::wraparound(size, real).shuffled()] {
         let case = case.with_caches(8 << 10, 4 * MIB);

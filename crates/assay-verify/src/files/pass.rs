@@ -1,4 +1,4 @@
-//! Writing all of the area, and reading all of it, with several operations in flight.
+//! Passes that write or read all of the area, with several operations in flight.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,16 +15,16 @@ use super::pool::{Answer, CHUNK, DEPTH, Part, Pool, Silence, Task};
 use super::progress::{Meter, Phase, Progress, Timed};
 use super::tally::{Found, Tally};
 
-/// Nothing is started so far, in bytes, beyond what is not done: what was written last lies at the
-/// end, even where one operation takes much longer than others.
+/// Nothing is started farther than this many bytes beyond what is done. So the latest writes lie at the end, even if
+/// one operation takes much longer than others.
 pub(super) const REACH: u64 = 6 * CHUNK as u64;
 
-/// Why a pass ended before its end.
+/// Why a pass ended early.
 #[derive(Debug)]
 pub(crate) enum StopReason {
     /// The end was asked for.
     Stopped,
-    /// A loss was found, and nothing more was wanted.
+    /// A loss was found, and the pass was to end there.
     FirstError,
     /// The medium does not answer.
     Hung,
@@ -35,7 +35,7 @@ pub(crate) enum StopReason {
 }
 
 impl StopReason {
-    /// The failure that it is, with its words; `None` where the check is complete all the same.
+    /// The failure, with its text; `None` if the check counts as complete.
     pub(crate) fn failure(&self) -> Option<(RunFailure, String)> {
         match self {
             Self::FirstError | Self::Full => None,
@@ -64,7 +64,7 @@ impl From<io::Error> for StopReason {
 /// When progress may be saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// Within a file: no more often than is worth it.
+    /// Within a file: no more often than is worthwhile.
     Within,
     /// A file, or the pass, ended.
     End,
@@ -73,7 +73,7 @@ pub(crate) enum Moment {
 /// Saves progress; may block as long as the medium does.
 pub(crate) type Save = Box<dyn FnOnce() -> io::Result<()> + Send>;
 
-/// What a pass came to.
+/// The result of a pass.
 pub(crate) struct Ended {
     pub(crate) pass: Pass,
     /// Everything before this byte is done (and durable, where it was written).
@@ -83,7 +83,7 @@ pub(crate) struct Ended {
     pub(crate) stop_reason: Option<StopReason>,
 }
 
-/// What a pass goes over.
+/// What a pass covers.
 #[derive(Clone, Copy)]
 pub(crate) struct Area<'a> {
     /// Numbers and sizes of all files.
@@ -91,14 +91,14 @@ pub(crate) struct Area<'a> {
     pub(crate) content: &'a Arc<Content>,
     /// First byte.
     pub(crate) from: u64,
-    /// Byte behind the last; the end of the files where that comes first.
+    /// Byte behind the last; the end of the files if that comes first.
     pub(crate) upto: u64,
     /// Whether the first loss ends the pass.
     pub(crate) until_first_error: bool,
-    /// Nothing from this byte on is begun before all that lies before it is done, and there one operation after another: what
-    /// was written last lies behind it, in its order, whatever the machine does beside.
+    /// Nothing from this byte on is started before everything below it is done, and from there on operations run one by
+    /// one. So the latest writes lie behind it, in order, however busy the machine is.
     pub(crate) barrier: u64,
-    /// What is known of the time of the check beforehand.
+    /// What is known beforehand about the time of the check.
     pub(crate) known: Timed,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Area<'a> {
         Self { files, content, from, upto, until_first_error: false, barrier, known: Timed::default() }
     }
 
-    /// The files with what of each belongs to the pass, as bytes of the whole.
+    /// The files, with the part of each that belongs to the pass, as bytes of the whole area.
     fn parts(self) -> impl Iterator<Item = (u64, u64, u64, u64)> {
         self.files
             .iter()
@@ -121,18 +121,18 @@ impl<'a> Area<'a> {
     }
 }
 
-/// Where a file begins in the whole.
+/// Start of a file in the whole area.
 pub(crate) fn start_of(number: u64) -> u64 {
     (number - 1).saturating_mul(FILE_BYTES)
 }
 
-/// Where the last file ends in the whole.
+/// End of the last file in the whole area.
 pub(crate) fn extent(files: &[(u64, u64)]) -> u64 {
     files.iter().map(|(number, bytes)| start_of(*number) + bytes).max().unwrap_or(0)
 }
 
-/// Writes the area. `saved` is asked again and again for what saves that
-/// all up to a byte is durable; it is run when that is so, while writing goes on.
+/// Writes the area. `saved` is called repeatedly for work that saves that everything up to a byte is durable. The work
+/// runs when that is so, while writing goes on.
 pub(crate) fn write(
     pool: &Pool,
     area: Area,
@@ -162,7 +162,7 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Writes one file of [`Area::parts`]; gives why the pass ends with it, if it does.
+    /// Writes one file of [`Area::parts`]. Returns the reason if the pass ends with it.
     fn file(&mut self, (number, bytes, from, end): (u64, u64, u64, u64)) -> Option<StopReason> {
         let piece = match piece(self.pool, Task::Make { number, bytes }) {
             Ok(piece) => piece,
@@ -183,9 +183,9 @@ impl Writing<'_> {
         }
     }
 
-    /// Writes the chunks of a file, and syncs it and saves now and then.
+    /// Writes the chunks of a file; syncs it and saves progress from time to time.
     fn chunks(&mut self, piece: &Arc<dyn Piece>, window: &mut Window) -> Result<(), Silence> {
-        // Up to where a sync under way makes everything durable.
+        // Everything up to here becomes durable with the sync under way.
         let mut syncing: Option<u64> = None;
         loop {
             while let Some((at, length)) = window.next(self.pool.stopped()) {
@@ -229,7 +229,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Syncs a file and saves that; gives why the pass ends with it, if it does.
+    /// Syncs a file and saves that. Returns the reason if the pass ends with it.
     fn close(
         &mut self,
         file: Arc<dyn Piece>,
@@ -237,7 +237,7 @@ impl Writing<'_> {
         mut stop_reason: Option<StopReason>,
     ) -> Option<StopReason> {
         let done = window.upto;
-        // A file that ends early ends where all before is written.
+        // A file that ends early ends where everything before is written.
         let cut = matches!(stop_reason, Some(StopReason::Full)).then_some(done - window.start);
         let synced = self.pool.run(move || {
             if let Some(bytes) = cut {
@@ -264,7 +264,7 @@ fn sectors(parts: &[(u64, u64)]) -> u64 {
     parts.iter().map(|(start, end)| (end - start) / SECTOR_BYTES).sum()
 }
 
-/// Reads the area into `tally`, where what was `refused` cannot hold anything; `saved` as with [`write`].
+/// Reads the area into `tally`. Parts in `refused` cannot hold anything. `saved` works as in [`write`].
 pub(crate) fn read(
     pool: &Pool,
     area: Area,
@@ -285,7 +285,7 @@ pub(crate) fn read(
             }
         };
         let mut window = Window::new(start, from, end, DEPTH);
-        // What is beyond a gap is found again by a resumed check, and so is counted in order.
+        // A resumed check reads everything beyond a gap again, so findings are counted in order.
         let mut early: BTreeMap<u64, Found> = BTreeMap::new();
         let mut saving = false;
         let reason = loop {
@@ -358,7 +358,7 @@ pub(crate) fn piece(pool: &Pool, task: Task) -> Result<Arc<dyn Piece>, StopReaso
 /// The chunks of a file that are in flight.
 struct Window {
     start: u64,
-    /// Where the pass ends in the file.
+    /// End of the pass in the file.
     bytes: u64,
     next: u64,
     depth: usize,
@@ -378,7 +378,7 @@ impl Window {
         Self { start, bytes, next, depth, in_flight: 0, upto, barrier, beyond: BTreeMap::new(), reason: None }
     }
 
-    /// The next chunk to start: where it begins in the file, and its length.
+    /// The next chunk to start: its offset in the file, and its length.
     fn next(&mut self, stopped: bool) -> Option<(u64, usize)> {
         if stopped || self.reason.is_some() || self.in_flight >= self.depth || self.next >= self.bytes {
             return None;
@@ -388,7 +388,7 @@ impl Window {
             return None;
         }
         let at = self.next;
-        // Chunks end at multiples of their size, whatever they began at.
+        // Chunks end at multiples of their size, wherever they begin.
         let end = (at / CHUNK as u64 + 1) * CHUNK as u64;
         let end = if behind { end } else { end.min(self.barrier - self.start) };
         self.next = end.min(self.bytes);
@@ -408,7 +408,7 @@ impl Window {
         self.in_flight -= 1;
     }
 
-    /// Starts nothing more, for the first such reason.
+    /// Starts nothing more. Keeps the first reason.
     fn close(&mut self, reason: StopReason) {
         self.reason.get_or_insert(reason);
     }

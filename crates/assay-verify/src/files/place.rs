@@ -1,8 +1,8 @@
-//! The directory of assay's own while a check holds it, and what an earlier one left in it.
+//! Assay's own directory while a check holds it, and what an earlier check left in it.
 //!
-//! It holds `lock`, on which a living check holds a lock; `state.json`, which says who made it and
-//! how far it came; and `1.h2w`, `2.h2w` and so on. Nothing else is ever removed, and a directory
-//! of this name with anything else in it, or with files and no state, is not ours.
+//! It holds `lock`, on which a running check holds a lock; `state.json` with its owner and its progress; and `1.h2w`,
+//! `2.h2w` and so on. Nothing else is ever removed. A directory of this name with anything else in it, or with files
+//! but without a state, is not ours.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use super::listing::{DIRECTORY, LOCK, file_number, is_ours, is_spread};
 use super::state::{STATE, State};
 use crate::sys;
 
-/// Checks that may remove the directory, one after another, before it is an error.
+/// Number of other checks that may remove the directory in a row before it is an error.
 const ATTEMPTS: u32 = 100;
-/// Names in the directory: files of 1 GiB of all the file system, or those of a quick check.
+/// Names in the directory: files of 1 GiB that fill the file system, or those of a quick check.
 const MOST_OTHERS: u64 = 4096;
-/// And never more than these, which take some 50 MB to remember.
+/// Never more than these, which take some 50 MB of memory.
 const MOST_NAMES: u64 = 1 << 18;
 
-/// What lies in a directory of assay's own.
+/// Content of a directory of assay's own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Held {
-    /// What its state says; none where a check was killed before it had one.
+    /// Its state; `None` if a check was killed before it saved one.
     pub(crate) state: Option<State>,
     /// Files of a full or quick check.
     pub(crate) files: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Held {
     pub(crate) bytes: u64,
 }
 
-/// Looks at the directory.
+/// Reads the directory.
 ///
 /// # Errors
 /// Where anything in it is not assay's.
@@ -50,7 +50,7 @@ pub(crate) fn held(own: &OwnDir) -> Result<Held, VerifyError> {
             held.files += 1;
             held.bytes = held.bytes.saturating_add(entry.taken_bytes);
         }
-        // One of no bytes is where the file system was full.
+        // A file of no bytes remains if the file system was full.
         if number.is_some_and(|number| number > last) && entry.bytes > 0 {
             beyond = Some(entry.name);
         }
@@ -69,10 +69,10 @@ fn most_names(own: &OwnDir) -> u64 {
     (whole / FILE_BYTES + MOST_OTHERS).min(MOST_NAMES)
 }
 
-/// What an earlier check left in `target`; `None` where there is nothing.
+/// What an earlier check left in `target`; `None` if there is nothing.
 ///
 /// # Errors
-/// Where something that is not assay's has the name of its directory, or lies in it.
+/// Where something not made by assay has the name of its directory, or lies in it.
 pub(crate) fn present(target: &Directory) -> Result<Option<Held>, VerifyError> {
     match target.own(DIRECTORY)? {
         Some(own) => held(&own).map(Some),
@@ -84,15 +84,15 @@ pub(crate) fn present(target: &Directory) -> Result<Option<Held>, VerifyError> {
 #[derive(Debug)]
 pub(crate) struct HeldDirectory {
     own: Arc<OwnDir>,
-    /// Until the directory is removed.
+    /// Held until the directory is removed.
     lock: Arc<Mutex<Option<Lock>>>,
 }
 
 impl HeldDirectory {
-    /// Makes the directory in `target` where it is missing and takes its lock.
+    /// Takes the lock of the directory in `target`, and creates the directory if it is missing.
     ///
     /// # Errors
-    /// Where another check has it, it is not assay's, or the system's.
+    /// Where another check holds it, it is not assay's, or the system fails.
     pub(crate) fn take(target: &Directory) -> Result<Self, VerifyError> {
         for _ in 0..ATTEMPTS {
             if let Some(place) = Self::existing(target)? {
@@ -106,13 +106,13 @@ impl HeldDirectory {
         Err(VerifyError::Busy(target.path().join(DIRECTORY)))
     }
 
-    /// Takes the lock of the directory where there is one.
+    /// Takes the lock of the directory, if it exists.
     ///
     /// # Errors
     /// As [`HeldDirectory::take`].
     pub(crate) fn existing(target: &Directory) -> Result<Option<Self>, VerifyError> {
         let Some(own) = target.own(DIRECTORY)? else { return Ok(None) };
-        // Not even a lock is put where anything is not ours.
+        // Not even a lock is created where anything is not ours.
         held(&own)?;
         let path = own.path().to_owned();
         match own.lock(LOCK)? {
@@ -132,7 +132,8 @@ impl HeldDirectory {
         self.own.path()
     }
 
-    /// What removes the directory and all in it, and with it the lock; in a thread that may wait for the medium.
+    /// Work that removes the directory with all files, and then its lock. It runs in a thread that may wait for the
+    /// medium.
     pub(crate) fn removal(&self) -> impl FnOnce() -> io::Result<()> + Send + 'static {
         let (own, lock) = (Arc::clone(&self.own), Arc::clone(&self.lock));
         move || Ok(remove_all(&own, lock.lock().unwrap_or_else(PoisonError::into_inner).take())?)
@@ -142,7 +143,7 @@ impl HeldDirectory {
 /// Removes the files of a check, and nothing else.
 ///
 /// # Errors
-/// Where anything is not assay's, before anything is removed; or the system's.
+/// Where anything is not assay's, before anything is removed; or where the system fails.
 pub(crate) fn remove_files(own: &OwnDir) -> Result<(), OwnedError> {
     let mut files = Vec::new();
     own.entries(most_names(own), &is_ours, &mut |entry| {
@@ -155,11 +156,11 @@ pub(crate) fn remove_files(own: &OwnDir) -> Result<(), OwnedError> {
         there()?;
         own.remove(name).map(drop)
     })?;
-    // What is written or removed next is of this medium, too.
+    // Proves that what is written or removed next is on this medium too.
     there()
 }
 
-/// Removes the directory and all in it; the state last, so that the rest is known for what it is.
+/// Removes the directory with all files. The state goes last, so that the rest can still be recognised.
 fn remove_all(own: &OwnDir, lock: Option<Lock>) -> Result<(), OwnedError> {
     remove_files(own)?;
     own.remove(STATE)?;
@@ -173,18 +174,18 @@ pub struct Left {
     pub path: PathBuf,
     /// Space that its files take, in bytes.
     pub bytes: u64,
-    /// Whether the check still lives, here or on another host.
+    /// Whether the check is still running, here or on another host.
     pub alive: bool,
     /// Whether it was told to keep its files.
     pub kept: bool,
-    /// Whether `--resume` can go on with it.
+    /// Whether `--resume` can continue it.
     pub resumable: bool,
 }
 
-/// What an earlier check left in the directory `target`; nothing is written.
+/// What an earlier check left in the directory `target`. Writes nothing.
 ///
 /// # Errors
-/// Where something that is not assay's has the name of its directory, or lies in it.
+/// Where something not made by assay has the name of its directory, or lies in it.
 pub fn left(target: &Path) -> Result<Option<Left>, VerifyError> {
     let target = Directory::open(target)?;
     let Some(own) = target.own(DIRECTORY)? else { return Ok(None) };
@@ -203,11 +204,11 @@ fn left_in(own: &OwnDir, held: &Held, alive: bool) -> Left {
     }
 }
 
-/// Removes what an earlier check left in the directory `target`, also what it was told to keep, and
-/// tells what that was.
+/// Removes what an earlier check left in the directory `target`, including files that it was told to keep. Returns what
+/// that was.
 ///
 /// # Errors
-/// Where a check still lives, or something is not assay's; nothing is removed then.
+/// Where a check is still running, or something is not assay's; nothing is removed then.
 pub fn remove(target: &Path) -> Result<Option<Left>, VerifyError> {
     let Some(place) = HeldDirectory::existing(&Directory::open(target)?)? else { return Ok(None) };
     let found = left_in(&place.own, &held(&place.own)?, false);
@@ -220,12 +221,12 @@ pub(crate) fn gone(directory: &Directory) -> bool {
     sys::is_gone(directory)
 }
 
-/// The error of something on a medium that may have gone: the kernel has many numbers for that.
+/// Replaces the error of a medium that has gone: the kernel has many numbers for that.
 pub(crate) fn gone_error(directory: &Directory, error: io::Error) -> io::Error {
     if gone(directory) { sys::gone() } else { error }
 }
 
-/// What an error of the system stands for.
+/// The failure that an error of the system means.
 pub(crate) fn failure_of(error: &io::Error) -> RunFailure {
     error.raw_os_error().map_or(RunFailure::IoError, RunFailure::from_errno)
 }

@@ -1,4 +1,4 @@
-//! What a check will do, said before it does anything.
+//! What a check will do, known before it begins.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,42 +19,42 @@ use super::system::{Carried, carries};
 use crate::sys;
 
 const MIB: u64 = 1 << 20;
-/// The largest cache that is assumed: f3probe found ones of 96 and 128 MiB, most are below 8.
+/// The largest cache that is assumed: f3probe found caches of 96 and 128 MiB, most are below 8 MiB.
 const CACHE: u64 = 64 * MIB;
-/// Left free for what the file system has to write about the files: 1/64, within these.
+/// Left free for the metadata of the files: 1/64, within these limits.
 const RESERVE: std::ops::RangeInclusive<u64> = MIB..=16 * MIB;
-/// Left free of a file system that the host lives on: a hundredth of it, within these.
+/// Left free on a file system that the host itself uses: a hundredth of it, within these limits.
 const SYSTEM_RESERVE: std::ops::RangeInclusive<u64> = 256 * MIB..=1 << 30;
-/// Such a one may be written to without asking where at least this part of what is free stays free.
+/// Such a file system may be written without asking if at least this part of its free space, as a divisor, stays free.
 const HARMLESS_PART: u64 = 2;
 
-/// How to check.
+/// Settings of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Leave the files for another look.
     pub keep: bool,
-    /// What is written.
+    /// Format of the files.
     pub format: Format,
-    /// A cache of the medium up to this size in bytes hides nothing.
+    /// Size of the largest cache of the medium, in bytes, that cannot hide a loss.
     pub cache_bytes: u64,
-    /// Fill a file system that the host itself lives on, too.
+    /// Also fill a file system that the host itself uses.
     pub fill_system: bool,
-    /// Where records are kept: its file system is not filled either.
+    /// The directory of the records: its file system is not filled either.
     pub store: Option<PathBuf>,
     /// Write nothing: read files that assay, f3 or H2testw left.
     pub only_read: bool,
     /// Check no more than this many bytes.
     pub limit_bytes: Option<u64>,
-    /// End at the first place whose data are lost.
+    /// End at the first lost data.
     pub until_first_error: bool,
-    /// Go on where an interrupted check ended.
+    /// Continue an interrupted check.
     pub resume: bool,
-    /// No answer of the medium for this long is a hang.
+    /// A medium without an answer for this long counts as hung.
     pub hang_after: Duration,
-    /// Go past the page cache where the file system can.
+    /// Bypass the page cache if the file system can.
     pub direct: bool,
-    /// What is done is made durable and remembered at this distance, so that no more than that is
-    /// done twice where the check is killed, or the power fails. Files of 1 GiB are, whatever this is.
+    /// How often progress is made durable and saved. No more than that is repeated after the check was killed, or the
+    /// power failed. Each file of 1 GiB is saved too, whatever this is.
     pub save_every: Duration,
 }
 
@@ -77,19 +77,18 @@ impl Default for Settings {
     }
 }
 
-/// What will be done. Making one writes nothing.
+/// What a check will do. Making a plan writes nothing.
 #[derive(Debug, Clone)]
 pub struct CheckPlan {
     /// The target, without symbolic links.
     pub target: PathBuf,
-    /// The directory that holds the files: assay's own, or what is only read.
+    /// The directory that holds the files: assay's own, or the one that is only read.
     pub directory: PathBuf,
-    /// Free space before, in bytes; what an abandoned check left counts as free.
+    /// Free space before the check, in bytes. Files of an abandoned check count as free.
     pub free_bytes: u64,
-    /// Free space that is left free, in bytes.
+    /// Free space that the check leaves, in bytes.
     pub reserve_bytes: u64,
-    /// What could be checked at most, in bytes: the free space without the reserve, or what the
-    /// files hold.
+    /// Most bytes that could be checked: the free space without the reserve, or the size of the files.
     pub whole_bytes: u64,
     /// What is checked, in bytes.
     pub area_bytes: u64,
@@ -97,25 +96,25 @@ pub struct CheckPlan {
     pub write_bytes: u64,
     /// What this check reads, in bytes.
     pub read_bytes: u64,
-    /// What of it is written and read again at most, to drive the end out of caches, in bytes.
+    /// Most bytes of it that are written and read again, to evict the end from caches.
     pub again_bytes: u64,
-    /// Size of the block device under the target, in bytes; `None` where it is not known, or where there is none.
+    /// Size of the block device under the target, in bytes; `None` if it is unknown, or there is none.
     pub device_bytes: Option<u64>,
-    /// Size of the file system, in bytes, as it says.
+    /// Size of the file system, in bytes, as it reports.
     pub file_system_bytes: u64,
     /// Names of `*.h2w` in the target that are not assay's and are kept.
     pub foreign: Vec<String>,
     /// Numbers and sizes of the files.
     pub(crate) files: Vec<(u64, u64)>,
-    /// The target, or where only files are read the directory that holds them; opened once.
+    /// The target, or the directory of the files if they are only read; opened once.
     pub(crate) handle: Arc<Directory>,
 }
 
 impl CheckPlan {
-    /// Looks at the target.
+    /// Makes a plan for the target.
     ///
     /// # Errors
-    /// Where there is nothing to check, or it may not be checked; see [`VerifyError`].
+    /// Where nothing can be checked, or checking is not allowed; see [`VerifyError`].
     pub fn new(target: &Path, settings: &Settings) -> Result<Self, VerifyError> {
         let io = |source: io::Error| VerifyError::io(target, source);
         let target = std::fs::canonicalize(target).map_err(io)?;
@@ -140,7 +139,7 @@ impl CheckPlan {
                 Some(state) if !state.kept && state.area_bytes > 0 => state,
                 _ => return Err(VerifyError::NothingToResume(target)),
             };
-            // What the interrupted check wrote counts as free, as it did then.
+            // What the interrupted check wrote counts as free, as it did when that began.
             let free = free.saturating_add(present.bytes);
             let area = state.area_bytes;
             let read = state.read.as_ref().map_or(0, |(upto, _)| *upto);
@@ -172,7 +171,7 @@ impl CheckPlan {
             reserve_bytes = reserve_bytes.max((all / 100).clamp(*SYSTEM_RESERVE.start(), *SYSTEM_RESERVE.end()));
         }
         let whole_bytes = free_bytes.saturating_sub(reserve_bytes) / MIB * MIB;
-        // H2testw wants sizes that are multiples of 1 MiB.
+        // H2testw needs sizes in multiples of 1 MiB.
         let area = settings.limit_bytes.map_or(whole_bytes, |limit| whole_bytes.min(limit.next_multiple_of(MIB)));
         if area == 0 {
             return Err(VerifyError::Full { path: target, free_bytes });
@@ -201,7 +200,7 @@ impl CheckPlan {
         })
     }
 
-    /// One line for people: what will be written and read, and what is left free.
+    /// One line for people: what is written, what is read, and what is left free.
     #[must_use]
     pub fn sentence(&self) -> String {
         let (write, read) = (Bytes(self.write_bytes), Bytes(self.read_bytes.saturating_add(self.again_bytes)));
@@ -216,12 +215,12 @@ impl CheckPlan {
         format!("writes {write} of {free} free and {again} of that again, reads {read}, leaves {left} free")
     }
 
-    /// Files that are there: in assay's own directory, or else in the target itself.
+    /// Plans to read existing files: in assay's own directory, or else in the target itself.
     fn read_only(target: PathBuf, settings: &Settings) -> Result<Self, VerifyError> {
         let outer = Directory::open(&target)?;
         let device_bytes = sys::device_bytes(&outer);
         let file_system_bytes = outer.space()?.bytes;
-        // What an earlier check kept may be read by anybody.
+        // Anybody may read files that an earlier check kept.
         let own = outer.inside(DIRECTORY)?.map(|own| (numbered(&own), own)).filter(|(found, _)| !found.is_empty());
         let (found, handle, foreign) = match own {
             Some((found, own)) => (found, own, h2w_names(&outer)),
@@ -262,13 +261,14 @@ impl CheckPlan {
     }
 }
 
-/// What is written again of an area: as much as its end, and in the format of f3 what stood there a second time.
+/// Bytes of an area that are written again: as much as its end, and twice as much in the format of f3, where the first
+/// content is restored.
 fn again(area: u64, settings: &Settings) -> u64 {
     let end = area - eviction::boundary(area, settings.cache_bytes);
     if settings.format == Format::F3 { end * 2 } else { end }
 }
 
-/// An area as files.
+/// Splits an area into files.
 pub(super) fn files_of(area: u64) -> Vec<(u64, u64)> {
     (0..area.div_ceil(FILE_BYTES)).map(|index| (index + 1, FILE_BYTES.min(area - index * FILE_BYTES))).collect()
 }
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!((plan.area_bytes, plan.write_bytes, plan.read_bytes), (6 * MIB, 6 * MIB, 6 * MIB));
         assert!(plan.whole_bytes + plan.reserve_bytes <= plan.free_bytes && plan.reserve_bytes >= MIB);
         assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0, "a plan writes nothing");
-        // Half of a small area drives out the other half.
+        // In a small area, one half evicts the other half.
         assert_eq!(plan.again_bytes, 3 * MIB);
         let said = plan.sentence();
         assert!(

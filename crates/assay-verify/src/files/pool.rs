@@ -1,6 +1,6 @@
-//! A few threads that generate or compare while others wait for the medium.
+//! A few threads: some generate or compare while others wait for the medium.
 //!
-//! All calls that may block are made here: a thread whose medium never answers is left behind.
+//! All calls that may block are made here. A thread whose medium never answers is abandoned.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -20,13 +20,13 @@ use super::tally::Found;
 pub(crate) const CHUNK: usize = 1 << 20;
 /// Operations in flight: one is generated or compared while others keep the bus busy.
 pub(crate) const DEPTH: usize = 4;
-/// After so many chunks in a row that failed in all their parts, a chunk is tried as a whole only:
-/// a region of gibibytes that takes a second for each error would otherwise take years.
+/// After this many consecutive chunks that failed in all their parts, a chunk is only tried as a whole. A region of
+/// gibibytes with a second for each error would otherwise take years.
 const HOPELESS: u32 = 8;
-/// How long a stop waits for what is in flight.
+/// How long a stop waits for operations in flight.
 const AFTER_STOP: Duration = Duration::from_secs(10);
 
-/// A sync may have a whole cache to write: this many times the time of a hang.
+/// A sync may have a whole cache to write, so it gets this many times the time of a hang.
 const SYNC: u32 = 4;
 const SECTOR: usize = assay_core::verification::SECTOR_BYTES as usize;
 
@@ -53,7 +53,7 @@ pub(crate) struct Part {
 
 pub(crate) enum Answer {
     Piece(io::Result<Arc<dyn Piece>>),
-    /// Starts and ends of what could not be written in spite of all tries.
+    /// Starts and ends of what could not be written after all attempts.
     Written {
         offset: u64,
         bytes: u64,
@@ -72,7 +72,7 @@ pub(crate) enum Answer {
 pub(crate) enum Silence {
     /// It took longer than a hang.
     Hung,
-    /// The end was asked for, and what was in flight did not end.
+    /// A stop was requested, and operations in flight did not end.
     Stopped,
 }
 
@@ -117,11 +117,11 @@ impl Pool {
     }
 
     pub(crate) fn give(&self, task: Task) {
-        // The workers live as long as the sender does.
+        // The workers live as long as the sender.
         let _ = self.tasks.send(task);
     }
 
-    /// The next answer; `idle` is called while there is none. It is waited for longer where a sync may hold up
+    /// Waits for the next answer, and calls `idle` meanwhile. The time limit is longer while a sync may hold up
     /// everything else.
     pub(crate) fn wait(&self, syncing: bool, idle: &mut dyn FnMut()) -> Result<Answer, Silence> {
         self.wait_for(self.hang_after * if syncing { SYNC } else { 1 }, idle)
@@ -149,7 +149,7 @@ impl Pool {
         }
     }
 
-    /// Does something that may block, with nothing else in flight.
+    /// Runs `work`, which may block, with nothing else in flight.
     pub(crate) fn run(
         &self,
         work: impl FnOnce() -> io::Result<()> + Send + 'static,
@@ -162,12 +162,12 @@ impl Pool {
         }
     }
 
-    /// Bytes that were read, each time they were.
+    /// Total bytes read, counting each reading.
     pub(crate) fn read_bytes(&self) -> u64 {
         self.read_bytes.load(Ordering::Relaxed)
     }
 
-    /// Notes what something that was done by [`Self::run`] has read.
+    /// Adds bytes that were read by work of [`Self::run`].
     pub(crate) fn note_read(&self, bytes: u64) {
         self.read_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -176,7 +176,7 @@ impl Pool {
         self.control.stopped()
     }
 
-    /// Who knows when the process was stopped.
+    /// The control, which knows when the process was stopped.
     pub(crate) fn control(&self) -> &Control {
         &self.control
     }
@@ -237,7 +237,7 @@ impl Worker {
         let (medium, beat) = (Arc::clone(&self.medium), Arc::clone(&self.beat));
         let read_bytes = Arc::clone(&self.read_bytes);
         let data = self.buffer.as_mut_slice();
-        // Direct reads are whole blocks; a file of another tool may end within one.
+        // Direct reads are whole blocks. A file of another tool may end within a block.
         let aligned = bytes.next_multiple_of(piece.grain()).min(data.len());
         let mut work = |from: usize, length: usize| {
             let end = if from + length == bytes { aligned } else { from + length };
@@ -273,7 +273,7 @@ impl Worker {
     }
 }
 
-/// An error of a medium that has gone says so, whatever number the kernel gave it.
+/// Replaces any error of a medium that has gone, whatever number the kernel gave it.
 fn there<T>(medium: &dyn Medium, result: io::Result<T>) -> io::Result<T> {
     match result {
         // A block device that has lost its capacity answers "no space".

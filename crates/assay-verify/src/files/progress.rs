@@ -1,4 +1,4 @@
-//! How far a check is, and how fast the medium was where.
+//! Progress of a check, and the speed of the medium by place.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use assay_core::units::nanoseconds;
 use assay_core::verification::{Pass, PassSpeed};
 use assay_engine::{Control, Moment};
 
-/// What is being done.
+/// What the check does now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Writing.
@@ -15,47 +15,47 @@ pub enum Phase {
     Read,
 }
 
-/// How far it is.
+/// How far a check is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// What is being done.
+    /// What the check does now.
     pub phase: Phase,
-    /// Bytes done of this phase, those of an earlier interrupted check included.
+    /// Bytes of this phase that are done, including those of an earlier, interrupted check.
     pub done_bytes: u64,
-    /// Bytes of this phase in all.
+    /// Bytes of this phase in total.
     pub total_bytes: u64,
     /// Rate in bytes per second over the last few seconds.
     pub bytes_per_second: f64,
     /// Time until the end of this phase at that rate; `None` before there is a rate.
     pub remaining: Option<Duration>,
-    /// Time until the end of the check, as far as the speed of what follows is known.
+    /// Time until the end of the check, if the speed of what follows is known.
     pub whole_remaining: Option<Duration>,
     /// Sectors found lost so far.
     pub lost_sectors: u64,
 }
 
-/// What is known of the time of a check before a pass.
+/// What is known about the time of a check before a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Timed {
-    /// Bytes that were moved in the same way just before, durable where they were written.
+    /// Bytes that were moved in the same way just before; durable if they were written.
     pub(crate) bytes: u64,
     /// Time that took in nanoseconds.
     pub(crate) elapsed_ns: u64,
-    /// Time that follows the pass, in seconds.
+    /// Time that the check takes after the pass, in seconds.
     pub(crate) then_seconds: Option<f64>,
 }
 
-/// Parts of the curve of speed over the address.
+/// Parts of the curve of speed by address.
 const PARTS: u64 = 256;
-/// Progress is told this often.
+/// Interval between two reports of progress.
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
-/// Weight of what is new in the rate: it forgets within about 3 s.
+/// Weight of new samples in the rate: a time constant of about 3 s.
 const NEW: f64 = 0.07;
 
-/// Until then the rate is the mean of all.
+/// Before this the rate is the overall mean.
 const BEGINNING: Duration = Duration::from_secs(3);
 
-/// Counts bytes as they are done, over time in which the process was not stopped.
+/// Counts bytes as they are done, and the time in which the process was not stopped.
 pub(crate) struct Meter {
     control: Control,
     phase: Phase,
@@ -68,9 +68,9 @@ pub(crate) struct Meter {
     part_since: Moment,
     part_moved: u64,
     speed: Vec<PassSpeed>,
-    /// The first chunk is told at once.
+    /// `None` until the first report, which comes with the first chunk.
     reported: Option<Moment>,
-    /// By the clock on the wall, which costs nothing to ask.
+    /// By a clock that is cheap to read.
     looked: Option<Instant>,
     reported_moved: u64,
     rate: f64,
@@ -78,7 +78,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Of an area of `total` bytes, `done` are done already.
+    /// A meter for an area of `total` bytes, with `done` bytes already done.
     pub(crate) fn new(control: &Control, phase: Phase, total: u64, done: u64, known: Timed) -> Self {
         let now = control.now();
         Self {
@@ -101,8 +101,7 @@ impl Meter {
         }
     }
 
-    /// `bytes` from `offset` on are done. Chunks end nearly in order; one that is late counts to
-    /// the part under way.
+    /// Counts `bytes` from `offset` as done. Chunks end nearly in order; a late one counts towards the current part.
     pub(crate) fn done(&mut self, offset: u64, bytes: u64) {
         let part = offset / self.part_bytes;
         if part > self.part {
@@ -125,7 +124,7 @@ impl Meter {
         (self.part_since, self.part_moved) = (self.control.now(), 0);
     }
 
-    /// Tells how far it is, where it is time to.
+    /// Reports progress if it is time to.
     pub(crate) fn tell(&mut self, lost_sectors: u64, tell: &mut dyn FnMut(Progress)) {
         if self.moved == 0 || self.looked.is_some_and(|looked| looked.elapsed() < REPORT_INTERVAL) {
             return;
@@ -134,8 +133,7 @@ impl Meter {
         let since = self.control.elapsed(&self.reported.unwrap_or(self.start));
         let now = (self.moved - self.reported_moved) as f64 / since.as_secs_f64().max(1e-9);
         let begun = self.control.elapsed(&self.start);
-        // The first chunks come out of the caches on the way: they are no beginning for a mean that
-        // forgets slowly.
+        // The first chunks come from caches on the way, so they must not start a mean that forgets slowly.
         self.rate = if begun < BEGINNING {
             let before = self.known.elapsed_ns as f64 / 1e9;
             (self.moved + self.known.bytes) as f64 / (begun.as_secs_f64() + before).max(1e-9)
@@ -174,7 +172,7 @@ mod tests {
     fn the_curve_covers_all_that_moved() {
         let mut meter = Meter::new(&Control::default(), Phase::Read, 1 << 30, 0, Timed::default());
         for chunk in 0..1024u64 {
-            // Two of a pair change places, as with several in flight.
+            // Swaps two neighbours, as with several operations in flight.
             meter.done((chunk ^ 1) << 20, 1 << 20);
         }
         let pass = meter.finish();
@@ -185,8 +183,8 @@ mod tests {
         assert!(elapsed <= pass.elapsed_ns);
     }
 
-    /// The first chunk of a pass comes when all that are in flight are nearly done, or out of a cache. The time of the whole
-    /// was told by it, several times too long or too short.
+    /// The first chunk of a pass ends when all chunks in flight are nearly done, or comes from a cache. The total time
+    /// was estimated from it, several times too long or too short.
     #[test]
     fn what_was_timed_before_counts_in_the_first_estimate() {
         let known = Timed { bytes: 40 << 20, elapsed_ns: 2_000_000_000, then_seconds: Some(10.0) };
@@ -195,7 +193,7 @@ mod tests {
         let mut reported = None;
         meter.tell(0, &mut |progress| reported = Some(progress));
         let progress = reported.unwrap();
-        // 20 MiB/s, whatever this chunk took; a busy host makes it less.
+        // 20 MiB/s, however long this chunk took; a busy host makes it less.
         let mib = progress.bytes_per_second / f64::from(1 << 20);
         assert!(mib <= 41.0 / 2.0, "{mib}");
         let left = progress.whole_remaining.unwrap().as_secs_f64();
@@ -212,7 +210,7 @@ mod tests {
         control.beat(Duration::from_millis(50));
         let mut reported = None;
         meter.tell(0, &mut |progress| reported = Some(progress));
-        // Of all this, that much was no time of the check; a busy host adds to the rest.
+        // This much of the time does not count for the check; a busy host adds to the rest.
         let most = (start.elapsed() - Duration::from_millis(50)).as_secs_f64();
         let rate = reported.unwrap().bytes_per_second;
         assert!(rate >= (1 << 20) as f64 / most, "{rate} over at most {most} s");

@@ -1,4 +1,4 @@
-//! The block device under a file system, read past it. Nothing is ever written to it.
+//! The block device under a file system, read past the file system. It is never written.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
@@ -14,21 +14,20 @@ use crate::sys;
 /// Direct reads are of whole blocks of at most this size.
 const BLOCK: u64 = 4096;
 
-/// The device, opened before anything is written: where its file system lies cannot be asked of one that is
-/// destroyed.
+/// The device, opened before anything is written: a destroyed file system can no longer say on which device it lies.
 pub(crate) struct Raw {
     file: Arc<File>,
     bytes: u64,
 }
 
-/// The device, read by threads that may be left behind.
+/// The device, read by threads that may be abandoned.
 pub(crate) struct Read<'a> {
     raw: &'a Raw,
     pool: &'a Pool,
 }
 
 impl Raw {
-    /// What lies under the directory; `None` where that is no block device, or may not be read.
+    /// The device under the directory; `None` if it is no block device, or may not be read.
     pub(crate) fn under(directory: &Path) -> Option<Self> {
         let mut file = sys::device_under(directory)?;
         let bytes = file.seek(SeekFrom::End(0)).ok()?;

@@ -1,4 +1,4 @@
-//! What was found in the order of the device's addresses, where the file system tells them.
+//! Findings in the order of device addresses, if the file system reports them.
 
 use assay_core::verification::SectorClass;
 
@@ -22,7 +22,7 @@ pub(crate) struct Region {
     pub(crate) start: u64,
     /// Byte address of its end.
     pub(crate) end: u64,
-    /// What became of it; of most that is lost in it, where not all is.
+    /// Class of the region. If it is only partly lost, the class of most of its losses.
     pub(crate) class: SectorClass,
     /// What is lost in it.
     counted: Counted,
@@ -42,7 +42,7 @@ impl Region {
         self.is_good() || self.counted.lost() == self.bytes()
     }
 
-    /// Bytes of it that answered with something else than what was written.
+    /// Bytes of it that returned other data than were written.
     pub(crate) fn silent_bytes(&self) -> u64 {
         self.counted.silent
     }
@@ -54,16 +54,16 @@ impl Region {
 }
 
 impl Map {
-    /// One of these extents, whose offsets are those of the whole area; `None` where they do not lie on the device.
+    /// A map from extents with offsets in the whole area; `None` if they do not lie on the device.
     pub(crate) fn new(mut extents: Vec<Extent>, device_bytes: u64) -> Option<Self> {
         extents.sort_unstable_by_key(|extent| extent.offset);
         let ends = extents.iter().map(|extent| extent.address.saturating_add(extent.bytes));
-        // The last extent of a file may be longer than the file, and ends within the device still.
+        // The last extent of a file may be longer than the file, but still ends within the device.
         (device_bytes > 0 && ends.max().is_some_and(|end| end <= device_bytes))
             .then_some(Self { extents, device_bytes })
     }
 
-    /// Address of the byte `offset` of the area.
+    /// Device address of the byte `offset` of the area.
     pub(crate) fn address(&self, offset: u64) -> Option<u64> {
         let next = self.extents.partition_point(|extent| extent.offset + extent.bytes <= offset);
         let extent = self.extents.get(next).filter(|extent| extent.offset <= offset)?;
@@ -71,7 +71,7 @@ impl Map {
     }
 }
 
-/// What was tested, in the order of addresses, or of the area where those are not known.
+/// Tested regions in the order of addresses, or of the area if addresses are unknown.
 pub(crate) fn regions(tally: &Tally, map: Option<&Map>) -> Vec<Region> {
     let mut found = Vec::new();
     let mut lost = tally.lost.runs().iter().copied().peekable();
@@ -106,7 +106,7 @@ pub(crate) fn regions(tally: &Tally, map: Option<&Map>) -> Vec<Region> {
     joined
 }
 
-/// Adds the bytes `from..to` of the area, a part of `run`, or good.
+/// Adds the bytes `from..to` of the area: a part of `run`, or good if `run` is `None`.
 fn place(found: &mut Vec<Region>, (from, to): (u64, u64), run: Option<Run>, map: Option<&Map>) {
     let region = |from: u64, to: u64, start: u64| Region {
         start,
@@ -123,8 +123,7 @@ fn place(found: &mut Vec<Region>, (from, to): (u64, u64), run: Option<Run>, map:
     }
 }
 
-/// Where the part begins that is dropped up to the end: from there on losses outweigh what is good by
-/// `weight` to one.
+/// Start of the part that is dropped up to the end: from there on losses outweigh good data by `weight` to one.
 pub(crate) fn missing_from(regions: &[Region], weight: u64) -> Option<u64> {
     let (mut sum, mut best, mut from) = (0i128, 0i128, None);
     for region in regions.iter().rev() {
@@ -137,7 +136,7 @@ pub(crate) fn missing_from(regions: &[Region], weight: u64) -> Option<u64> {
     from
 }
 
-/// Where the part ends that is lost from the beginning on: until there losses outweigh what is good by `weight` to one.
+/// End of the part that is lost from the beginning: up to there losses outweigh good data by `weight` to one.
 pub(crate) fn missing_upto(regions: &[Region], weight: u64) -> Option<u64> {
     let (mut sum, mut best, mut upto) = (0i128, 0i128, None);
     for region in regions {
@@ -155,7 +154,7 @@ pub(crate) fn silent_from(regions: &[Region], from: u64) -> u64 {
     regions.iter().filter(|region| region.start >= from).map(Region::silent_bytes).sum()
 }
 
-/// Whether one class is what a part is silently lost to.
+/// Whether this class means dropped data.
 pub(super) fn is_dropped(class: SectorClass) -> bool {
     class == SectorClass::Corrupted
 }
@@ -167,7 +166,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A medium whose file lies backwards: the last MiB of the file at the lowest address.
+    /// A medium whose file lies backwards: the last MiB of the file has the lowest address.
     fn backwards(lost: std::ops::Range<u64>) -> Vec<Region> {
         let mut tally = Tally::new(8 * MIB);
         for chunk in 0..8 {
@@ -185,7 +184,7 @@ mod tests {
         regions(&tally, Some(&map))
     }
 
-    /// What is lost at the beginning of the file is the end of the device.
+    /// Losses at the beginning of the file are at the end of the device.
     #[test]
     fn losses_are_put_into_the_order_of_addresses() {
         let found = backwards(0..3);

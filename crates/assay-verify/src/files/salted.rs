@@ -1,13 +1,12 @@
-//! Sectors that nothing but one check at one place could have written.
+//! Sectors that only this check could have written, each for one place.
 //!
-//! A sector of 512 bytes is 64 words of 64 bits, little-endian. The first is the number of the sector
-//! and of the generation (how often this place was written), mixed with the salt of the check by a
-//! permutation, so that the check reads from it where a misplaced sector belongs. Each further word is
-//! the first word plus a number of its place, mixed with the salt, after two steps in the manner of
-//! xorshift (Marsaglia 2003). That takes additions and shifts alone, which processors do on several words at
-//! once, so that it costs about what the sequence of f3 does; and it is a permutation, so that no two of these
-//! words are equal in a sector. So the content can be neither compressed, nor deduplicated, nor known before
-//! the check.
+//! A sector of 512 bytes is 64 words of 64 bits, little-endian. The first word is the number of the sector and its
+//! generation (how often this place was written), mixed with the salt of the check by a permutation. So the check can
+//! read from it where a misplaced sector belongs. Each further word is the first word plus a number for its position,
+//! mixed with the salt, after two steps in the manner of xorshift (Marsaglia 2003). That takes only additions and
+//! shifts, which processors do on several words at once, so it costs about as much as the sequence of f3. It is also a
+//! permutation, so no two of these words in a sector are equal. So the content can be neither compressed, nor
+//! deduplicated, nor known before the check.
 
 use assay_core::verification::SECTOR_BYTES;
 use assay_engine::mix;
@@ -17,7 +16,7 @@ use crate::probe::Salt;
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 const WORDS: usize = SECTOR / 8;
-/// What is added for each place in a sector: no two alike.
+/// The number that is added for each position in a sector; all are different.
 static PLACES: [u64; WORDS] = {
     let (mut places, mut index) = ([0; WORDS], 0);
     while index < WORDS {
@@ -31,7 +30,7 @@ const SECTORS: u64 = 1 << 48;
 /// A sector with at most this many wrong words is "slightly changed", as in the format of f3.
 const TOLERATED: usize = 2;
 
-/// The salt of a check, as what its sectors are made of.
+/// Key of the sectors of a check, derived from its salt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
     first: u64,
@@ -39,7 +38,7 @@ pub(super) struct Key {
     folded: u64,
 }
 
-/// Where a sector comes from that is whole.
+/// Origin of an intact sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Origin {
     /// Byte offset that it was written for.
@@ -61,7 +60,7 @@ impl Key {
         mix(mix(number ^ self.first) ^ self.second)
     }
 
-    /// What the first word says, where it is one of ours.
+    /// Decodes the first word of a sector of this check.
     fn open(self, word: u64) -> Origin {
         let number = unmix(unmix(word) ^ self.second) ^ self.first;
         Origin { offset: number % SECTORS * SECTOR_BYTES, generation: (number >> 48) as u16 }
@@ -75,7 +74,7 @@ impl Key {
         mixed ^ (mixed >> 7)
     }
 
-    /// Fills whole sectors with what belongs at the byte `offset`, written for the `generation`-th time.
+    /// Fills whole sectors with the content for byte `offset` and this generation.
     pub(super) fn fill(self, buffer: &mut [u8], mut offset: u64, generation: u16) {
         let (sectors, _) = buffer.as_chunks_mut::<SECTOR>();
         for sector in sectors {
@@ -93,10 +92,10 @@ impl Key {
         words[0] = first.to_le_bytes();
     }
 
-    /// Whether whole sectors hold what belongs at the byte `offset`.
+    /// Whether whole sectors hold the content for byte `offset`.
     ///
-    /// Each is made again, in the nearest cache, and compared as a whole: both take several words at a time, which a
-    /// comparison word by word did not; it took seven times as long as making the content.
+    /// Each sector is generated again, in the nearest cache, and compared as a whole. Both process several words at a
+    /// time. A comparison word by word did not, and took seven times as long as generating the content.
     pub(super) fn intact(self, buffer: &[u8], mut offset: u64, generation: u16) -> bool {
         let (sectors, rest) = buffer.as_chunks::<SECTOR>();
         let mut expected = [0; SECTOR];
@@ -109,12 +108,12 @@ impl Key {
         intact
     }
 
-    /// Whether one sector holds what belongs at `offset` but for a few wrong bits.
+    /// Whether a sector holds the content for `offset`, except for a few wrong words.
     pub(super) fn nearly(self, sector: &[u8; SECTOR], offset: u64, generation: u16) -> bool {
         self.wrong(sector, self.seal(offset, generation)) <= TOLERATED
     }
 
-    /// Where a sector of this check comes from; `None` where it is none.
+    /// The origin of a sector; `None` if it is not of this check.
     pub(super) fn origin(self, sector: &[u8; SECTOR]) -> Option<Origin> {
         let first = word(sector, 0);
         (self.wrong(sector, first) <= TOLERATED).then(|| self.open(first))
@@ -187,8 +186,8 @@ mod tests {
         assert!(!key.nearly(&data, 4096, 0));
     }
 
-    /// A controller that compresses or deduplicates gains nothing: no two words are equal in a MiB, and
-    /// bytes are as frequent as in noise.
+    /// A controller that compresses or deduplicates gains nothing: no two words in a MiB are equal, and byte
+    /// frequencies are those of noise.
     #[test]
     fn content_is_incompressible_and_unique() {
         let mut data = vec![0; 1 << 20];

@@ -1,4 +1,4 @@
-//! A part of the medium that errs is mapped piece by piece and does not end the check.
+//! Maps a part of the medium with errors piece by piece, instead of ending the check.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,18 +9,19 @@ use assay_engine::Control;
 
 use super::place::failure_of;
 
-/// How much smaller the pieces are at each step: 1 MiB, 64 KiB, 4 KiB, and 512 bytes at last.
+/// Factor between the sizes of pieces at each step: 1 MiB, 64 KiB, 4 KiB, and finally 512 bytes.
 const STEP: usize = 16;
-/// Drives try a bad sector for seconds. What could not be read of a chunk in this time after its first error is lost.
+/// Drives retry a bad sector for seconds. What could not be read of a chunk within this time after its first error is
+/// lost.
 const RETRY_LIMIT: Duration = Duration::from_secs(10);
 
-/// Whether the error says that this place is bad, and nothing about the others.
+/// Whether the error concerns only this place.
 fn local(error: &io::Error) -> bool {
     failure_of(error) == RunFailure::IoError
 }
 
-/// Runs `work` on `bytes` from 0, in ever smaller pieces where it fails, down to `grain`, and
-/// passes the pieces that fail to `lost`. Every try counts a `beat`.
+/// Runs `work` on `bytes` from 0. Where it fails, it runs on ever smaller pieces, down to `grain`, and pieces that
+/// still fail are passed to `lost`. Every attempt increments `beat`.
 ///
 /// # Errors
 /// The first error that concerns the whole medium.
@@ -40,7 +41,7 @@ pub(crate) fn by_pieces(
             Ok(()) => Ok(Tried::Done),
             Err(error) if !local(&error) => Err(error),
             Err(_) => {
-                // Time in which this process was stopped is none that the medium took.
+                // Time in which this process was stopped does not count for the medium.
                 let since = since.get_or_insert_with(|| control.now());
                 if length > grain && control.elapsed(since) <= RETRY_LIMIT {
                     return Ok(Tried::Divide);

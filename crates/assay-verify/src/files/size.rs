@@ -1,4 +1,4 @@
-//! The real size of a fake, from what it holds and lost.
+//! The real size of a fake, derived from what it holds and what it lost.
 
 use assay_core::units::Bytes;
 use assay_core::verification::{FakeKind, SECTOR_BYTES};
@@ -8,19 +8,19 @@ use super::regions::{Map, Region, is_dropped, missing_from, regions as in_order,
 use super::survey::Repeats;
 use super::tally::Tally;
 
-/// What is known of the real size, in bytes.
+/// What is known about the real size, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// This.
+    /// Exactly this.
     Exact(u64),
-    /// From this to that.
+    /// Between these two.
     Within(u64, u64),
-    /// Nothing.
+    /// Nothing is known.
     Unknown,
 }
 
 impl Size {
-    /// Real size, least and most, as the record has them.
+    /// Real size, lower and upper bound, as the fields of the record.
     pub(crate) fn fields(&self) -> (Option<u64>, Option<u64>, Option<u64>) {
         match *self {
             Self::Exact(bytes) => (Some(bytes), None, None),
@@ -29,12 +29,12 @@ impl Size {
         }
     }
 
-    /// For a sentence.
+    /// As part of a sentence.
     pub(crate) fn words(&self) -> String {
         match *self {
             Self::Exact(bytes) => Bytes(bytes).to_string(),
             Self::Within(low, high) => match (Bytes(low).to_string(), Bytes(high).to_string()) {
-                // Three figures tell no difference.
+                // Three digits show no difference.
                 (low, high) if low == high => format!("about {low}"),
                 (low, high) => format!("{low} to {high}"),
             },
@@ -44,24 +44,24 @@ impl Size {
 }
 
 impl Size {
-    /// At least `bytes`, and some of `untested` bytes.
+    /// At least `bytes`, and up to `untested` bytes more.
     pub(crate) fn and_untested(bytes: u64, untested: u64) -> Self {
         if untested == 0 { Self::Exact(bytes) } else { Self::Within(bytes, bytes.saturating_add(untested)) }
     }
 }
 
-/// The size of a fake of a kind, of which everything was checked that could be.
+/// The size of a fake of this kind, if everything that could be checked was checked.
 pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Region]) -> Size {
     let good = tally.counts.good * SECTOR_BYTES;
-    // What the file system keeps for itself was not tested, and may lie on the real part or not.
+    // Space that the file system keeps for itself was not tested, and may or may not lie on the real part.
     let untested = map.map_or(0, |map| map.device_bytes.saturating_sub(tally.counts.total() * SECTOR_BYTES));
     let sure = |bytes: u64| Size::and_untested(bytes, untested);
     match kind {
-        // A medium that gives what it has to what comes first, and was filled in the order of addresses, loses the
-        // same. Then any of what was not tested may be held, or none of it.
+        // A medium that gives its memory to the first writes, and was filled in the order of addresses, loses the same
+        // places. Then it may hold any of the untested part, or none of it.
         FakeKind::Limbo if map.is_some() && in_order_of_writing(tally) => sure(good),
-        // So may one that lacks less than the file system keeps, in whatever order that filled it: what was written
-        // last then lies anywhere.
+        // The same may be true of one that lacks less than the file system keeps, whatever the order in which it was
+        // filled: the latest writes then lie anywhere.
         FakeKind::Limbo => match limbo(regions, map, good).unwrap_or(sure(good)) {
             Size::Exact(most) | Size::Within(_, most) if tally.counts.lost() * SECTOR_BYTES < untested => {
                 Size::Within(good.min(most), most)
@@ -70,7 +70,7 @@ pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Re
         },
         FakeKind::Wraparound | FakeKind::Chain => {
             let period = period(tally, map);
-            // What lies before a window is overwritten by nothing.
+            // Data before a window are never overwritten.
             let address = |offset: u64| map.map_or(Some(offset), |map| map.address(offset));
             let before = protected(regions);
             let behind = |offset: u64| address(offset).is_some_and(|address| address >= before);
@@ -79,7 +79,7 @@ pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Re
                 FakeKind::Wraparound => [period, period.filter(|_| is_window).map(|period| before + period)],
                 _ => [chain(tally, map, regions), None],
             };
-            // Either is right only where that much was found to hold.
+            // Each is right only if that much was found to hold.
             let possible = |real: &u64| (good..=good + untested).contains(real);
             candidates.into_iter().flatten().find(possible).map_or(sure(good), Size::Exact)
         }
@@ -87,26 +87,26 @@ pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Re
     }
 }
 
-/// The size of a fake whose addresses start again, as the device itself showed it, where so many bytes were found good.
+/// The size of a fake whose addresses wrap around, as the device itself showed it, where `good` bytes were found good.
 pub(crate) fn of_repeats(found: Repeats, good: u64) -> Size {
     let (least, most) = if found.is_whole() { (found.period, found.period) } else { (found.real, found.period) };
-    // That they start again from the beginning is simpler than that they do from within its first tables.
+    // A wrap-around from the beginning is the simpler explanation than one from within the first tables.
     let (from_least, from_most) = if found.from_least == 0 { (0, 0) } else { (found.from_least, found.from_most) };
     match (from_least + least, from_most + most) {
-        // Laps in another order repeat at a distance from some address on, and share places before it, too.
+        // Laps in another order repeat at one distance from some address on, and share cells before it too.
         (_, high) if !found.alone => Size::Within(good.min(found.period), high),
         (low, high) if low == high => Size::Exact(low),
         (low, high) => Size::Within(low, high),
     }
 }
 
-/// Up to where it holds data.
+/// The end of the part that holds data.
 fn limbo(regions: &[Region], map: Option<&Map>, good: u64) -> Option<Size> {
     let from = missing_from(regions, 9)?;
     let (before, behind) = regions.split_at(regions.partition_point(|region| region.start < from));
-    // What is good behind the end is shown by a cache and held by nothing, or is held.
+    // Good data behind the end are either held, or only shown by a cache.
     let shown: u64 = behind.iter().map(Region::good_bytes).sum();
-    // A step in which not all is lost says no more than that the end lies in it.
+    // For a step that is partly lost, it is only known that the end lies within it.
     let coarse = |region: &&Region| !region.is_whole();
     let steps = before.iter().rev().take_while(coarse).map(Region::bytes).sum::<u64>();
     let first = behind.first().filter(coarse).map_or(0, Region::bytes);
@@ -114,21 +114,21 @@ fn limbo(regions: &[Region], map: Option<&Map>, good: u64) -> Option<Size> {
         let least = good - shown;
         return Some(if steps + first + shown == 0 { Size::Exact(least) } else { Size::Within(least, good) });
     }
-    // Between them lies what the file system keeps for itself.
+    // The space that the file system keeps for itself lies between them.
     let last = before.iter().rev().find(|region| region.is_good()).map_or(0, |region| region.end);
     let most = from + first + shown;
     Some(if last == most { Size::Exact(most) } else { Size::Within(last.min(from), most) })
 }
 
-/// Whether what is lost is what was written last.
+/// Whether the latest writes are what is lost.
 fn in_order_of_writing(tally: &Tally) -> bool {
     let files = in_order(tally, None);
     let lost: u64 = files.iter().map(Region::silent_bytes).sum();
-    // What was in flight at once when it began to be lost was written in any order.
+    // Operations that were in flight when the losses began were written in any order.
     missing_from(&files, 9).is_some_and(|from| lost - silent_from(&files, from) <= (lost / 100).max(REACH))
 }
 
-/// What is held before the first loss, where that is more than what the file system keeps there.
+/// Start of the first loss, if more is held before it than what the file system keeps there.
 fn protected(regions: &[Region]) -> u64 {
     match regions {
         [first, second, ..] if first.is_good() && second.is_whole() => second.start,
@@ -136,7 +136,7 @@ fn protected(regions: &[Region]) -> u64 {
     }
 }
 
-/// The largest number that divides every distance between a place and the one whose data it holds.
+/// The greatest common divisor of the distances between each place and the one whose data it holds.
 pub(super) fn period(tally: &Tally, map: Option<&Map>) -> Option<u64> {
     let address = |offset: u64| map.map_or(Some(offset), |map| map.address(offset));
     let distances = tally.aliases.iter().filter_map(|alias| Some(address(alias.at)?.abs_diff(address(alias.holds)?)));

@@ -1,7 +1,7 @@
-//! What the directory remembers between a check and its resumption.
+//! The state that the directory keeps between a check and its resumption.
 //!
-//! It lies on the medium, so it may say anything: its size is bounded, and nothing of it is
-//! believed that cannot be so on that file system.
+//! It lies on the medium, so its content is untrusted: its size is limited, and values that are impossible on that file
+//! system are rejected.
 
 use std::io::Read;
 
@@ -15,11 +15,11 @@ use super::tally::Tally;
 use crate::sys;
 
 pub(crate) const STATE: &str = "state.json";
-/// A state with a map of 256 cells takes 40 KiB; one with as many lost parts and places that were written again
-/// as are kept takes 2 MiB.
+/// A state with a map of 256 cells takes 40 KiB. With the most lost parts and rewritten places that are kept, it takes
+/// 2 MiB.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// What the directory remembers.
+/// The state of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     /// Version of this layout.
@@ -28,15 +28,15 @@ pub(crate) struct State {
     pub(crate) pid: u32,
     /// Host that made it.
     pub(crate) host: String,
-    /// Bytes that the files will hold together.
+    /// Total size of the files in bytes.
     pub(crate) area_bytes: u64,
-    /// Bytes that are written and durable, from the start.
+    /// Bytes from the start that are written and durable.
     pub(crate) written_bytes: u64,
     /// Whether the check ended and was told to keep the files.
     pub(crate) kept: bool,
-    /// How far reading came, and what was found until there.
+    /// How far reading has come, and the findings up to there.
     pub(crate) read: Option<(u64, Tally)>,
-    /// What the files hold; those of earlier versions hold f3's sequence.
+    /// Content of the files; files of earlier versions hold the sequence of f3.
     #[serde(default = "Content::f3")]
     pub(crate) content: Content,
     /// Starts and ends of what the medium refused to write.
@@ -60,7 +60,7 @@ impl State {
         }
     }
 
-    /// Remembers what the medium refused to write.
+    /// Adds parts that the medium refused to write.
     pub(crate) fn refuse(&mut self, parts: &[(u64, u64)]) {
         let mut all = std::mem::take(&mut self.refused);
         all.extend_from_slice(parts);
@@ -73,10 +73,10 @@ impl State {
         }
     }
 
-    /// `None` where there is none.
+    /// Reads the state; `None` if there is none.
     ///
     /// # Errors
-    /// Where it is no file of assay's, or says what cannot be.
+    /// Where it is no file of assay's, or contains impossible values.
     pub(crate) fn load(directory: &OwnDir) -> Result<Option<Self>, OwnedError> {
         let Some(text) = directory.read_small(STATE, MOST_BYTES)? else { return Ok(None) };
         let space = directory.directory().space()?;
@@ -89,7 +89,7 @@ impl State {
         state.map(Some).map_err(foreign)
     }
 
-    /// That of a directory in which files were kept, whoever made it; `None` where there is none that can be.
+    /// The state in a directory of kept files, from any user; `None` if it is missing or impossible.
     pub(crate) fn kept_in(directory: &Directory) -> Option<Self> {
         let file = directory.read_file(STATE, Caching::Cached).ok()?;
         let mut text = Vec::new();
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(own.path()).unwrap().count(), 1);
     }
 
-    /// Threat 10: areas of 2^64 - 1 bytes, cells of none, counts without end.
+    /// Threat 10: areas of 2^64 - 1 bytes, cells of none, unlimited counts.
     #[test]
     fn what_cannot_be_is_not_believed() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
-//! What stands on the device itself, whatever its file system still makes of it.
+//! Surveys the device itself, whatever state its file system is in.
 //!
-//! A fake whose addresses start again overwrites the tables of its own file system, which then errs or
-//! answers with anything. But every sector of a salted check says where it belongs. So where something was
-//! lost the device is read past its file system, and what is found at two addresses, at the same distance
-//! wherever it is looked for, is one place of the memory.
+//! A fake whose addresses wrap around overwrites the tables of its own file system, which then errs or returns
+//! arbitrary data. But every sector of a salted check states where it belongs. So if something was lost, the device is
+//! read past its file system. Data that are found at two addresses, at the same distance wherever they are searched,
+//! are in one place of the memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -13,24 +13,24 @@ use assay_core::verification::SECTOR_BYTES;
 use super::content::Content;
 
 const MIB: u64 = 1 << 20;
-/// The device is read in so many pieces of so many bytes: all of 256 MiB, and places all over a larger one.
+/// The device is read in this many pieces of `LOOK` bytes: all of 256 MiB, and places all over a larger one.
 pub(crate) const LOOKS: u64 = 4096;
 pub(crate) const LOOK: u64 = 64 << 10;
-/// What is found twice at a distance proves that addresses start again from this size on: one page of a flash
-/// translation layer. A single sector may be a mishap of its mapping.
+/// Data that are found twice at one distance prove a wrap-around from this size on: one page of a flash translation
+/// layer. A single sector may be an error of its mapping.
 const LEAST_TWICE: u64 = 8 * SECTOR_BYTES;
-/// A distance counts where at least this share of what could stand at that distance does. A cache may show
-/// older data in places, and a journal of a file system holds copies at any distance.
+/// A distance counts if at least this share of the data that could repeat at it does. A cache may show older data in
+/// some places, and a journal of a file system holds copies at any distance.
 const SHARE: f64 = 0.9;
-/// Addresses that start again do so after more than this; a shorter window holds less than one write.
+/// Addresses wrap around after more than this; a shorter window holds less than one write.
 pub(super) const LEAST_PERIOD: u64 = 64 << 10;
-/// Distances that are looked at, and parts that one is compared with.
+/// Distances that are tested, and parts that each part is compared with.
 const MOST_DISTANCES: usize = 64;
 const MOST_COMPARED: usize = 64;
-/// What lies before the first place that was found twice is compared in so many pieces at most.
+/// Most pieces that are compared before the first place that was found twice.
 const MOST_STEPS: u64 = 8192;
-/// So many sectors that differ, and none between that is the same, have places of their own; a cache may show a
-/// few that have not.
+/// This many sectors that differ, with no equal one between, have cells of their own. A cache may make a few sectors of
+/// shared cells differ.
 const DIFFERS: u32 = 128;
 
 /// A device that is read past its file system.
@@ -43,42 +43,42 @@ pub(crate) trait Readable {
     fn read(&mut self, at: u64, buffer: &mut [u8]) -> Result<io::Result<()>, Self::StopReason>;
 }
 
-/// How the addresses start again.
+/// How the addresses wrap around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Repeats {
-    /// The addresses from which on they do lie from this byte address ...
+    /// Addresses wrap around from a byte address on that is at least this ...
     pub(crate) from_least: u64,
-    /// ... to this one.
+    /// ... and at most this.
     pub(crate) from_most: u64,
-    /// After so many bytes they start again.
+    /// The period in bytes.
     pub(crate) period: u64,
-    /// So many bytes of each period hold data.
+    /// Bytes of each period that hold data.
     pub(crate) real: u64,
-    /// Whether what stands twice stands at that distance nearly everywhere. Where it does at others, too, addresses before
-    /// these need not have places of their own.
+    /// Whether nearly all data that are found twice are at this distance. If they are at other distances too, addresses
+    /// before the start may share cells as well.
     pub(crate) alone: bool,
     /// Size of the device in bytes.
     pub(crate) device_bytes: u64,
 }
 
-/// What a look at the device showed.
+/// Result of the survey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Seen {
-    /// How the addresses start again; `None` where they were not found to.
+    /// How the addresses wrap around; `None` if they were not found to.
     pub(crate) repeats: Option<Repeats>,
     /// Whether a place of the device could not be read.
     pub(crate) errs: bool,
 }
 
 impl Repeats {
-    /// Whether all of a period holds data. What is left free at its end was never written.
+    /// Whether all of a period holds data. Space left free at its end was never written.
     pub(crate) fn is_whole(&self) -> bool {
-        // A 64th is left free, within these, and a file system has tables.
+        // A 64th is left free, within these limits, and a file system has tables.
         self.period - self.real < (self.device_bytes / 64).clamp(MIB, 16 * MIB) + MIB
     }
 }
 
-/// A part of the device that holds what belongs to a part of the area.
+/// A part of the device that holds the content of a part of the area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Part {
     /// Byte addresses on the device.
@@ -89,13 +89,13 @@ struct Part {
 }
 
 impl Part {
-    /// What is the same for all parts that lie in one piece.
+    /// The same for all parts that lie in one piece.
     fn shift(&self) -> i128 {
         i128::from(self.start) - i128::from(self.offset)
     }
 }
 
-/// Looks at `device` for what stands at two addresses.
+/// Searches `device` for data that are at two addresses.
 ///
 /// # Errors
 /// Where no more can be read.
@@ -119,8 +119,8 @@ pub(crate) fn see<R: Readable>(device: &mut R, content: &Content) -> Result<Seen
     Ok(Seen { repeats: None, errs })
 }
 
-/// What of the area stands where, in the order of addresses, and whether a place could not be read. What lies between two
-/// places that were looked at, and belongs together, is taken to be there too.
+/// The content of the area that was found, in the order of addresses, and whether a place could not be read. Content
+/// between two sampled places that belong together is assumed to be there too.
 fn look<R: Readable>(device: &mut R, content: &Content) -> Result<(Vec<Part>, bool), R::StopReason> {
     let (mut parts, mut errs): (Vec<Part>, bool) = (Vec::new(), false);
     let mut buffer = vec![0; LOOK as usize];
@@ -145,7 +145,8 @@ fn look<R: Readable>(device: &mut R, content: &Content) -> Result<(Vec<Part>, bo
     Ok((parts, errs))
 }
 
-/// Distances at which the same data stand, the smallest first, with how many bytes do and the lowest address of them.
+/// Distances at which the same data are found, in ascending order, with the number of such bytes and their lowest
+/// address.
 fn distances(parts: &[Part]) -> Vec<(u64, u64, u64)> {
     let mut by_offset = parts.to_vec();
     by_offset.sort_unstable_by_key(|part| part.offset);
@@ -166,7 +167,7 @@ fn distances(parts: &[Part]) -> Vec<(u64, u64, u64)> {
     found.into_iter().map(|(distance, (bytes, first))| (distance, bytes, first)).take(MOST_DISTANCES).collect()
 }
 
-/// Whether nearly all that stands behind `first` and `distance` stands that much earlier, too.
+/// Whether nearly all data behind `first` plus `distance` are also found `distance` earlier.
 fn is_period(parts: &[Part], distance: u64, first: u64) -> bool {
     let mut by_shift: HashMap<i128, Vec<&Part>> = HashMap::new();
     parts.iter().for_each(|part| by_shift.entry(part.shift()).or_default().push(part));
@@ -185,7 +186,7 @@ fn is_period(parts: &[Part], distance: u64, first: u64) -> bool {
     all > 0 && twice as f64 >= SHARE * all as f64
 }
 
-/// Whether the same stands at both addresses in places that are read now, not only taken to be there.
+/// Whether both addresses hold the same in places that are read now, and are not only assumed to.
 fn is_seen<R: Readable>(device: &mut R, parts: &[Part], distance: u64, first: u64) -> Result<bool, R::StopReason> {
     const PLACES: u64 = 16;
     // A part may begin before that.
@@ -207,18 +208,18 @@ fn is_seen<R: Readable>(device: &mut R, parts: &[Part], distance: u64, first: u6
     Ok(same > 3 * other)
 }
 
-/// Two sectors of the device.
+/// Comparison of two sectors of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pair {
-    /// The same in both.
+    /// Both hold the same.
     Same,
-    /// Something else in each.
+    /// Each holds something else.
     Differs,
-    /// One byte all over in both, as where nothing was ever written.
+    /// Both hold one repeated byte, as where nothing was ever written.
     SaysNothing,
 }
 
-/// Compares the sectors from `at` on with those `distance` behind; `None` where they cannot be read.
+/// Compares the sectors from `at` on with those `distance` behind them; `None` if they cannot be read.
 fn compared<R: Readable>(
     device: &mut R,
     at: u64,
@@ -237,8 +238,8 @@ fn compared<R: Readable>(
     Ok(Some(low.chunks(SECTOR_BYTES as usize).zip(high.chunks(SECTOR_BYTES as usize)).map(pair).collect()))
 }
 
-/// From which address on the addresses start again: not before the first, and not behind the second. At `first`
-/// they do; before it, what the file system keeps for itself says more.
+/// The lowest and the highest address where the wrap-around may begin. It holds at `first`; before that, space that the
+/// file system keeps for itself can show more.
 fn beginning<R: Readable>(device: &mut R, first: u64, distance: u64) -> Result<(u64, u64), R::StopReason> {
     let (mut at, mut most, mut least, mut differ) = (first, first, 0, 0);
     for _ in 0..MOST_STEPS {
@@ -266,12 +267,12 @@ fn beginning<R: Readable>(device: &mut R, first: u64, distance: u64) -> Result<(
     Ok((0, most))
 }
 
-/// How much of each period holds data: up to the last place in any of them where something stands.
+/// How much of each period holds data: up to the last place with data in any of them.
 fn held(parts: &[Part], from: u64, period: u64) -> u64 {
     let mut real = 0;
     for part in parts.iter().filter(|part| part.end > from) {
         let (start, end) = (part.start.max(from) - from, part.end - from);
-        // A part that goes beyond the end of a period holds all of it.
+        // A part that crosses the end of a period holds all of it.
         real = real.max(if start / period == (end - 1) / period { (end - 1) % period + 1 } else { period });
     }
     real
@@ -306,7 +307,7 @@ mod tests {
         Content::new(Format::Salted, Salt::known(5))
     }
 
-    /// The bytes from `offset` of the area on, at the address `at`.
+    /// Writes the bytes from `offset` of the area to the address `at`.
     fn put(medium: &mut SharedMedium, at: u64, offset: u64, bytes: u64) {
         for step in (0..bytes).step_by(MIB as usize) {
             let mut data = vec![0; MIB.min(bytes - step) as usize];
@@ -315,7 +316,7 @@ mod tests {
         }
     }
 
-    /// A medium that was filled behind 1 MiB of tables, but for the last MiB.
+    /// A medium that was filled behind 1 MiB of tables, except for the last MiB.
     fn filled(bytes: u64, layout: Layout) -> SharedMedium {
         let mut medium = SharedMedium::new(MediumSpec::laid_out(bytes, layout).build().unwrap());
         put(&mut medium, MIB, 0, bytes - 2 * MIB);
@@ -336,7 +337,7 @@ mod tests {
             (48 * MIB, Layout::window(20 * MIB + 1024, 4 * MIB), (true, Size::Exact(24 * MIB + 1024))),
             (48 * MIB, Layout::window(20 * MIB, 64 << 10), (true, Size::Exact(20 * MIB + (64 << 10)))),
             (48 * MIB, Layout::chain(24 * MIB, 10 * MIB), (false, Size::Within(10 * MIB, 24 * MIB))),
-            // Not all of it is looked at.
+            // Only a part of it is sampled.
             (600 * MIB, Layout::wraparound(400 * MIB + 512), (true, Size::Exact(400 * MIB + 512))),
         ] {
             assert_eq!(found(&mut filled(bytes, layout.clone())), Some(expected), "{bytes} {layout:?}");
@@ -355,12 +356,12 @@ mod tests {
         assert_eq!(found(&mut medium), None);
     }
 
-    /// Each lap begins elsewhere in the memory. From some address on everything stands at one distance, and before it at
-    /// others: the size was said to be exact, and more than twice what it is.
+    /// Each lap begins at another place of the memory. From some address on all data repeat at one distance, and before
+    /// it at others. The size was reported as exact, and more than twice the real size.
     #[test]
     fn laps_that_begin_elsewhere_give_no_exact_size() {
         let mut medium = SharedMedium::new(MediumSpec::genuine(130 * MIB).build().unwrap());
-        // What is read of a memory of 50 MiB after it was filled by the last lap.
+        // The content of a memory of 50 MiB that was filled up to the last lap.
         let offset = |at: u64| (at % 50 + at / 50 * 19) % 50;
         let last: std::collections::HashMap<u64, u64> = (1..129).map(|at| (offset(at), at)).collect();
         (1..129).for_each(|at| put(&mut medium, at * MIB, last[&offset(at)] * MIB, MIB));
@@ -373,7 +374,7 @@ mod tests {
         }
     }
 
-    /// A file system that keeps data in its journal, too, holds some of them twice.
+    /// A file system that also keeps data in its journal holds some of them twice.
     #[test]
     fn copies_in_a_journal_are_no_period() {
         let mut medium = filled(48 * MIB, Layout::whole(48 * MIB));
@@ -381,11 +382,11 @@ mod tests {
             put(&mut medium, 4 * MIB + copy * 66_048, 20 * MIB + copy * (600 << 10), 64 << 10);
         }
         assert_eq!(found(&mut medium), None);
-        // All of them at one distance.
+        // All copies at one distance.
         let mut medium = filled(48 * MIB, Layout::whole(48 * MIB));
         put(&mut medium, 4 * MIB, 29 * MIB, 4 * MIB);
         assert_eq!(found(&mut medium), None);
-        // Most of what stands behind them, but not nearly all: 14 of 17 MiB.
+        // Most of the data behind them, but not nearly all: 14 of 17 MiB.
         let mut medium = filled(48 * MIB, Layout::whole(48 * MIB));
         medium.write(29 * MIB, &[0x55; MIB as usize]).unwrap();
         put(&mut medium, 4 * MIB, 29 * MIB, 14 * MIB);

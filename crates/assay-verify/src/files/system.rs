@@ -1,4 +1,4 @@
-//! File systems that the host itself lives on: filling one stops more than the check.
+//! File systems that the host itself uses: filling one stops more than the check.
 
 use std::path::{Path, PathBuf};
 
@@ -6,17 +6,17 @@ use assay_device::{Sysroot, look};
 
 use crate::sys;
 
-/// What takes room from where a check would fill.
+/// What needs the space that a check would fill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Carried {
     /// A directory of the host, a swap file, or the directory where assay keeps its records.
     Path(PathBuf),
-    /// Every program of the host: it is in memory.
+    /// Every program of the host: the space is memory.
     Memory,
 }
 
-/// What needs the room of the file system under `target`, with `store`, where assay keeps its records. `None` where
-/// nothing of the host does.
+/// What needs the space of the file system under `target`. `store` is where assay keeps its records. `None` if the host
+/// needs nothing there.
 pub(crate) fn carries(target: &Path, store: Option<&Path>) -> Option<Carried> {
     let path = carried_path(target, store).map(Carried::Path);
     let is_memory = || look(&Sysroot::real(), target).is_ok_and(|target| target.is_memory);
@@ -29,7 +29,7 @@ fn carried_path(target: &Path, store: Option<&Path>) -> Option<PathBuf> {
     all.into_iter().find(|path| sys::file_system(path).as_ref() == Some(&here))
 }
 
-/// The directory itself, or the nearest above it that is there.
+/// The directory itself, or the nearest existing one above it.
 fn existing(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|path| path.is_dir()).map(Path::to_owned)
 }

@@ -1,4 +1,4 @@
-//! What was found so far: counts, map, first loss. It is saved, so that reading can be resumed.
+//! The findings so far: counts, map, first loss. They are saved, so that reading can be resumed.
 
 use assay_core::verification::{FirstError, MapCell, SECTOR_BYTES, SectorClass, SectorCounts};
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,11 @@ use super::lost::{Lost, Run, are_parts};
 /// Parts of the map: as many as a wide terminal shows in a few lines.
 const CELLS: u64 = 256;
 const MIB: u64 = 1 << 20;
-/// Overwritten places of which it is kept whose data they hold: enough to find a period.
+/// Most overwritten places for which the offset of their data is kept: enough to find a period.
 const ALIASES: usize = 1024;
-/// Of so many one is kept at most: twice as many as there are sectors on any medium.
+/// Largest sampling step for such places: twice as many sectors as on any medium.
 const MOST_EVERY: u64 = 1 << 56;
-/// The same, of one chunk.
+/// Most such places of one chunk.
 const ALIASES_OF_CHUNK: usize = 4;
 
 /// A place that holds the data of another.
@@ -25,19 +25,19 @@ pub(crate) struct Alias {
     pub(crate) holds: u64,
 }
 
-/// What was found in a chunk, which lies in one cell of the map.
+/// Findings in a chunk, which lies in one cell of the map.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Found {
     pub(crate) counts: SectorCounts,
     pub(crate) first: Option<FirstError>,
-    /// Sectors that hold what this check wrote there before.
+    /// Sectors that hold an earlier write of this check.
     pub(crate) stale: u64,
     runs: Vec<Run>,
     aliases: Vec<Alias>,
 }
 
 impl Found {
-    /// Sorts whole sectors that belong at the byte `offset`.
+    /// Classifies whole sectors for the byte `offset`.
     pub(crate) fn sort(&mut self, content: &Content, data: &[u8], offset: u64) {
         if content.intact(data, offset) {
             self.counts.add(SectorClass::Good, data.len() as u64 / SECTOR_BYTES);
@@ -53,14 +53,14 @@ impl Found {
         }
     }
 
-    /// `bytes` from `offset` cannot be read.
+    /// Counts `bytes` from `offset` as unreadable.
     pub(crate) fn unreadable(&mut self, offset: u64, bytes: u64) {
         for sector in 0..bytes.div_ceil(SECTOR_BYTES) {
             self.note(SectorClass::Unreadable, offset + sector * SECTOR_BYTES, None);
         }
     }
 
-    /// What is lost in these parts could not be written: the medium erred.
+    /// Marks losses in these parts as write errors: the medium refused the writes.
     pub(crate) fn refuse(&mut self, refused: &[(u64, u64)]) {
         if self.runs.is_empty() || refused.is_empty() {
             return;
@@ -93,7 +93,7 @@ impl Found {
         }
     }
 
-    /// One sector of a class.
+    /// Counts one sector.
     pub(crate) fn note(&mut self, class: SectorClass, offset: u64, holds: Option<u64>) {
         self.counts.add(class, 1);
         if class == SectorClass::Good {
@@ -117,7 +117,7 @@ impl Found {
     }
 }
 
-/// All that was found.
+/// All findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tally {
     cell_bytes: u64,
@@ -125,17 +125,17 @@ pub(crate) struct Tally {
     pub(crate) first: Option<FirstError>,
     cells: Vec<SectorCounts>,
     area_bytes: u64,
-    /// What was read, as starts and ends.
+    /// Ranges that were read, as starts and ends.
     tested: Vec<(u64, u64)>,
     pub(crate) lost: Lost,
     pub(crate) aliases: Vec<Alias>,
-    /// Of so many aliases one is kept.
+    /// One in this many aliases is kept.
     alias_every: u64,
     aliases_seen: u64,
 }
 
 impl Tally {
-    /// Nothing found yet in an area of `area_bytes`.
+    /// Without findings, for an area of `area_bytes`.
     pub(crate) fn new(area_bytes: u64) -> Self {
         let (cell_bytes, cells) = Self::shape(area_bytes);
         Self {
@@ -152,14 +152,14 @@ impl Tally {
         }
     }
 
-    /// Whether data stand in other places than they were written to, and none are overwritten by others: what a
-    /// place holds is not at its own place too.
+    /// Whether data are at other places than they were written to, without being overwritten: data found at a wrong
+    /// place are not at their own place too.
     pub(super) fn is_misaddressed(&self) -> bool {
         let moved = self.aliases.iter().filter(|alias| self.lost.contains(alias.holds)).count();
         self.counts.overwritten > 0 && moved * 2 > self.aliases.len()
     }
 
-    /// Whether it can have been found on a medium of `whole_bytes`.
+    /// Whether it is possible on a medium of `whole_bytes`.
     pub(crate) fn is_sound(&self, whole_bytes: u64) -> bool {
         let sectors = |counts: &SectorCounts| {
             let SectorCounts { good, changed, overwritten, corrupted, unreadable } = *counts;
@@ -187,7 +187,7 @@ impl Tally {
         (cell_bytes, area_bytes.div_ceil(cell_bytes) as usize)
     }
 
-    /// Adds a chunk that begins at the byte `offset`.
+    /// Adds the findings of a chunk that begins at the byte `offset`.
     pub(crate) fn add(&mut self, offset: u64, found: &Found) {
         let end = offset + found.counts.total() * SECTOR_BYTES;
         match self.tested.last_mut() {
@@ -197,7 +197,7 @@ impl Tally {
         self.merge(offset, found);
     }
 
-    /// Adds what was found of a part, all of it good before, that was written and read again.
+    /// Adds the findings of a part that was good before, and was written and read again.
     pub(crate) fn again(&mut self, offset: u64, found: &Found) {
         let sectors = found.counts.total();
         self.counts.good = self.counts.good.saturating_sub(sectors);
@@ -234,7 +234,7 @@ impl Tally {
         }
     }
 
-    /// What was read, as starts and ends.
+    /// Ranges that were read, as starts and ends.
     pub(crate) fn tested(&self) -> &[(u64, u64)] {
         &self.tested
     }

@@ -1,4 +1,4 @@
-//! From what was found to what the medium is.
+//! Derives what the medium is from the findings.
 
 use assay_core::verification::{Extent, FakeKind, Reach, Remark, SECTOR_BYTES, Verdict, Verification};
 
@@ -9,29 +9,28 @@ use super::survey::LEAST_PERIOD;
 use super::tally::Tally;
 use super::words::Words;
 
-/// Where a part is missing, so many times as much is lost as is good: the rest may be shown by a cache
-/// that is larger than assumed.
+/// In a missing part, this many times as much is lost as is good: a cache larger than assumed may show the rest.
 const WEIGHT: u64 = 9;
-/// What is dropped up to the end is missing from this size on: some pages of flash. Flash that is worn loses pages of
-/// 16 KiB and blocks of some MiB here and there, and not the last ones of all addresses.
+/// Data dropped up to the end count as missing from this size on: some pages of flash. Worn flash loses pages of 16 KiB
+/// and blocks of some MiB here and there, and not the last addresses.
 const LEAST_MISSING: u64 = 128 << 10;
-/// What is dropped elsewhere is a fake's from this share on, in at most so many parts; below, it is damage.
+/// Data dropped elsewhere make a fake from this share on, in at most `FAKE_PARTS` parts; below that, it is damage.
 const FAKE_SHARE: f64 = 0.25;
 const FAKE_PARTS: usize = 4;
-/// Overwritten sectors that prove a wrap-around: one page of a flash translation layer. A single
-/// one may be a mishap of its mapping.
+/// Overwritten sectors that prove a wrap-around: one page of a flash translation layer. A single sector may be an error
+/// of its mapping.
 const WRAPPED: u64 = 8;
-/// So many overwritten sectors, 1 MiB, are no mishap, whatever else is lost.
+/// This many overwritten sectors, 1 MiB, are not an error of the mapping, whatever else is lost.
 const SURELY_WRAPPED: u64 = 2048;
 /// The same as a share of what is lost.
 const OVERWRITTEN: f64 = 0.05;
-/// Of what a wrap-around loses, at least this share is overwritten; the rest may be worn. A chain
-/// drops a part of each lap.
+/// At least this share of the losses of a wrap-around is overwritten; the rest may be worn. A chain drops a part of
+/// each lap.
 const WRAPAROUND: f64 = 0.99;
-/// Parts that hold data are listed up to so many.
+/// Most parts that are listed as holding data.
 const MOST_HOLDS: usize = 1024;
 
-/// What it came to.
+/// The verdict with its details.
 pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     pub(crate) kind: Option<FakeKind>,
@@ -44,7 +43,7 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    /// Puts it into the record's form.
+    /// Copies it into the record's form.
     pub(crate) fn put(self, verification: &mut Verification) {
         verification.verdict = self.verdict;
         verification.kind = self.kind;
@@ -70,14 +69,15 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
             let good = counts.good.saturating_mul(SECTOR_BYTES);
             scope.repeats.map_or(Size::Unknown, |found| size::of_repeats(found, good))
         }
-        // Of a medium nothing is known by files that were there, but what they show is lost.
+        // Existing files prove nothing about a medium, except for the losses that they show.
         (Verdict::Genuine, _) if scope.complete && !scope.only_read => Size::Exact(announced),
         (Verdict::Fake, Some(FakeKind::Newest)) => newest_size(scope, announced, checked),
         (Verdict::Fake, Some(kind)) if scope.complete => size::of(kind, tally, scope.map.as_ref(), &by_address),
-        // What holds is known where each loss is one of the medium.
+        // What holds is known if each loss is one of the medium.
         (Verdict::Damaged, _) if scope.complete && !scope.only_read && !remarks.contains(&Remark::ProbeDecides) => {
             let good = counts.good.saturating_mul(SECTOR_BYTES);
-            // What an earlier check saved may count more than there is: whoever prepared a medium may have written it.
+            // The state of an earlier check may count more than is possible, since a prepared medium may contain any
+            // state.
             let most = announced.saturating_sub(counts.lost().saturating_mul(SECTOR_BYTES));
             Size::and_untested(good.min(most), most.saturating_sub(good))
         }
@@ -87,16 +87,16 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
     let reach = reach(checked, scope.medium_bytes.unwrap_or(announced), scope);
     let sentence =
         Words { verdict, kind, size: &size, announced, tally, scope, reach: &reach, remarks: &remarks }.all();
-    // Who ended early, or may have been answered from memory, has no reach to speak of.
+    // A check that ended early, or may have been answered from memory, has no reach.
     let whole = scope.complete || (scope.ended.is_none() && scope.failed.is_none());
     let reach = Some(reach).filter(|_| whole && scope.doubt.is_none());
     Judged { verdict, kind, announced_bytes: announced, size, holds, reach, remarks, sentence }
 }
 
-/// Parts that hold data, to the sector; none where they are not known so.
+/// Parts that hold data, to the sector; empty if they are not known that exactly.
 fn holds(verdict: Verdict, tally: &Tally, scope: &Scope, by_address: &[Region]) -> Vec<Extent> {
-    // In the order of files they say nothing about addresses. Of a genuine one all that was tested holds. Where what was
-    // written last is kept, other parts hold at any time.
+    // Parts in the order of files say nothing about addresses. On a genuine medium all that was tested holds. If only
+    // the latest writes are kept, the parts that hold change with each write.
     let newest = matches!(scope.retried, Some(Retried::Displace { .. }));
     if (scope.repeats.is_some() && scope.map.is_none()) || verdict == Verdict::Genuine || newest {
         return Vec::new();
@@ -107,7 +107,7 @@ fn holds(verdict: Verdict, tally: &Tally, scope: &Scope, by_address: &[Region]) 
     if holds.len() > MOST_HOLDS || !tally.lost.is_exact() { Vec::new() } else { holds }
 }
 
-/// What was not tested may hold some of what is kept, or none of it.
+/// The untested part may hold some of what is kept, or none of it.
 fn newest_size(scope: &Scope, announced: u64, checked: u64) -> Size {
     match scope.retried {
         Some(Retried::Displace { held_bytes }) => {
@@ -117,7 +117,7 @@ fn newest_size(scope: &Scope, announced: u64, checked: u64) -> Size {
     }
 }
 
-/// What there is to say beside the verdict.
+/// Remarks beside the verdict.
 fn remarks(verdict: Verdict, tally: &Tally, scope: &Scope, by_address: &[Region]) -> Vec<Remark> {
     let mut remarks = Vec::new();
     if scope.only_read {
@@ -133,7 +133,7 @@ fn remarks(verdict: Verdict, tally: &Tally, scope: &Scope, by_address: &[Region]
     remarks
 }
 
-/// Whether less than what makes a fake is lost, all of it at the end of the device.
+/// Whether less is lost than makes a fake, all of it at the end of the device.
 fn lacks_last_sectors(scope: &Scope, by_address: &[Region]) -> bool {
     let lost: Vec<&Region> = by_address.iter().filter(|region| !region.is_good()).collect();
     let (Some(map), Some(last), [first, ..]) = (&scope.map, by_address.last(), lost.as_slice()) else { return false };
@@ -141,10 +141,10 @@ fn lacks_last_sectors(scope: &Scope, by_address: &[Region]) -> bool {
     all_behind && last.end - first.start < LEAST_MISSING && map.device_bytes - last.end < LEAST_MISSING
 }
 
-/// Whether what is lost may be a fake's, which its file system hides.
+/// Whether losses may be those of a fake, hidden by its file system.
 fn probe_decides(tally: &Tally, scope: &Scope) -> bool {
     let counts = &tally.counts;
-    // Nearly all that was taken is there. A driver refuses, too, where it finds its tables changed.
+    // Nearly all that was taken is there. A driver also refuses writes if it finds its tables changed.
     let dropped = (counts.lost().saturating_mul(SECTOR_BYTES)).saturating_sub(scope.refused_bytes);
     (scope.refused_bytes > 0 && dropped < LEAST_MISSING) || (scope.file_system_errs && counts.unreadable > 0)
 }
@@ -153,7 +153,7 @@ fn reach(checked: u64, announced: u64, scope: &Scope) -> Reach {
     let tested_share = (checked as f64 / announced.max(1) as f64).min(1.0);
     Reach {
         tested_share,
-        // What is tested is tested to the sector.
+        // The tested part is tested to the sector.
         loss_share: (1.0 - tested_share).max(SECTOR_BYTES as f64 / announced.max(1) as f64).min(1.0),
         loss_found: 1.0,
         caches_up_to_bytes: Some(scope.rewritten.map_or(0, |rewritten| rewritten.bytes)),
@@ -164,13 +164,13 @@ fn reach(checked: u64, announced: u64, scope: &Scope) -> Reach {
 fn class(tally: &Tally, scope: &Scope, by_address: &[Region]) -> (Verdict, Option<FakeKind>) {
     let counts = &tally.counts;
     let lost = counts.lost();
-    // What stands on the device leaves no doubt.
+    // Data found on the device leave no doubt.
     if let Some(found) = scope.repeats.filter(|_| lost > 0) {
-        // What was never written, since the file system died, was not dropped.
+        // Places that were never written, since the file system died, do not count as dropped.
         let drops = !found.is_whole() && counts.corrupted.saturating_mul(SECTOR_BYTES) >= LEAST_MISSING;
         return (Verdict::Fake, Some(if drops { FakeKind::Chain } else { FakeKind::Wraparound }));
     }
-    // It took what was written at first, and nothing any more.
+    // It took the first writes, and takes nothing any more.
     let drops = scope.rewritten.is_some_and(|again| again.stale > 0 && again.stale * 2 >= again.sectors);
     if drops || takes_nothing(tally, scope) {
         return (Verdict::Failed, None);
@@ -185,15 +185,15 @@ fn class(tally: &Tally, scope: &Scope, by_address: &[Region]) -> (Verdict, Optio
     }
     match scope.retried {
         Some(Retried::Displace { .. }) => return (Verdict::Fake, Some(FakeKind::Newest)),
-        // A fake loses again what it has no memory for.
+        // A fake loses what it has no memory for again.
         Some(Retried::Hold) => return (Verdict::Damaged, None),
         Some(Retried::Lost) | None => {}
     }
     fake(tally, scope, by_address).map_or((Verdict::Damaged, None), |kind| (Verdict::Fake, Some(kind)))
 }
 
-/// Whether nothing of what was written is there. Content of other places proves a write only where no earlier
-/// check can have left it.
+/// Whether nothing that was written is there. Content of other places proves a write only if no earlier check can have
+/// left it.
 fn takes_nothing(tally: &Tally, scope: &Scope) -> bool {
     let counts = &tally.counts;
     let nothing = counts.total() > 0 && counts.good == 0 && counts.corrupted == counts.total();
@@ -212,11 +212,11 @@ fn fake(tally: &Tally, scope: &Scope, by_address: &[Region]) -> Option<FakeKind>
     if tally.is_misaddressed() {
         return None;
     }
-    // A region that errs is a broken medium; a fake answers, with something else.
+    // A region with errors is a broken medium; a fake answers, with other data.
     if missing(by_address) {
         return Some(FakeKind::Limbo);
     }
-    // What was written last is lost, wherever it lies: what it has is used up.
+    // The latest writes are lost, wherever they lie: the memory is used up.
     if scope.map.is_some() && missing(&regions(tally, None)) {
         return Some(FakeKind::Unknown);
     }
@@ -230,13 +230,12 @@ fn fake(tally: &Tally, scope: &Scope, by_address: &[Region]) -> Option<FakeKind>
     (share >= FAKE_SHARE && large as f64 >= 0.9 * all as f64).then_some(FakeKind::Unknown)
 }
 
-/// Whether all is dropped from some place to the end.
+/// Whether everything is dropped from some place to the end.
 fn missing(regions: &[Region]) -> bool {
     missing_from(regions, WEIGHT).is_some_and(|from| silent_from(regions, from) >= LEAST_MISSING)
 }
 
-/// Whether what is dropped is answered with what went over the bus last: the same for many places, at any
-/// distance.
+/// Whether dropped data are answered with what crossed the bus last: the same data for many places, at any distance.
 fn is_echo(tally: &Tally) -> bool {
     let mut sources: Vec<u64> = tally.aliases.iter().map(|alias| alias.holds).collect();
     sources.sort_unstable();
@@ -278,7 +277,7 @@ mod tests {
         Scope { whole_bytes: 64 * CHUNK, complete: true, unique: true, ..Scope::default() }
     }
 
-    /// 64 chunks, where chunk `i` holds what `content(i)` says: another chunk, or zeros.
+    /// 64 chunks, where chunk `i` holds the content of chunk `content(i)`, or zeros.
     fn judged(content: impl Fn(u64) -> Option<u64>) -> Judged {
         let found = [Format::Salted, Format::F3].map(|format| judge(&tally(format, &content), &scope()));
         let [salted, f3] = found;
@@ -305,7 +304,7 @@ mod tests {
         assert!(damaged.sentence.contains("(256 corrupted sectors)"), "{}", damaged.sentence);
     }
 
-    /// Data that stand one place off are all there: a broken address, not a smaller memory.
+    /// Data that are shifted by one place are all there: an addressing fault, not a smaller memory.
     #[test]
     fn misplaced_data_are_no_wraparound() {
         let shifted = judged(|chunk| Some(if chunk >= 20 { chunk - 1 } else { chunk }));
@@ -313,11 +312,11 @@ mod tests {
         assert!(shifted.sentence.contains("other places"), "{}", shifted.sentence);
     }
 
-    /// What is lost at the end of the file is no fake where it lies in the middle of the device, and few.
+    /// Losses at the end of the file do not make a fake if they are few and lie in the middle of the device.
     #[test]
     fn losses_are_judged_in_the_order_of_addresses() {
         let lost = |chunk: u64| (!(20..36).contains(&chunk)).then_some(chunk);
-        // The middle of the file lies at the end of the device, behind what the file system keeps.
+        // The middle of the file lies at the end of the device, behind the space that the file system keeps.
         let judged = |kept: u64| {
             let extent = |from: u64, to: u64, at: u64| super::super::extents::Extent {
                 offset: from * CHUNK,
@@ -328,7 +327,8 @@ mod tests {
             assert!(map.is_some());
             judge(&tally(Format::Salted, lost), &Scope { map, ..scope() })
         };
-        // Memory that is given to what comes first may lack less than that, and lose any of the last writes.
+        // A medium that gives its memory to the first writes may lack less than that, and lose any of the latest
+        // writes.
         let vague = judged(2 * MIB);
         assert_eq!((vague.kind, vague.size), (Some(FakeKind::Limbo), Size::Within(48 * CHUNK, 2 * MIB + 48 * CHUNK)));
         let judged = judged(MIB);
@@ -337,8 +337,8 @@ mod tests {
         assert_eq!(judged.holds, [Extent { offset_bytes: MIB, bytes: 48 * CHUNK }]);
     }
 
-    /// A medium that gives its memory to what is written first loses the same as one that drops what lies behind
-    /// an address, where the file was written in the order of addresses.
+    /// A medium that gives its memory to the first writes loses the same as one that drops everything behind an
+    /// address, if the file was written in the order of addresses.
     #[test]
     fn what_was_written_last_and_lies_last_has_no_exact_size() {
         let in_file = tally(Format::Salted, |chunk| (chunk < 48).then_some(chunk));
@@ -357,13 +357,13 @@ mod tests {
         assert_eq!(kept.verdict, Verdict::Failed, "{}", kept.sentence);
         assert_eq!(judge(&all_good, &Scope { rewritten: rewritten(0), ..scope() }).verdict, Verdict::Genuine);
         assert_eq!(judged(|_| None).verdict, Verdict::Failed, "an earlier check's content passes for nothing");
-        // What f3's files held before, at other places now.
+        // Old content of f3's files, now at other places.
         let left_over = tally(Format::F3, |chunk| Some((chunk + 63) % 64));
         assert_eq!(judge(&left_over, &Scope { unique: false, ..scope() }).verdict, Verdict::Failed);
         assert_eq!(judge(&left_over, &scope()).verdict, Verdict::Damaged);
     }
 
-    /// A check that ended early says so, and no more than it saw.
+    /// A check that ended early says so, and claims only what it saw.
     #[test]
     fn nothing_is_genuine_beyond_what_was_seen() {
         let all_good = tally(Format::Salted, Some);
@@ -396,7 +396,7 @@ mod tests {
         assert_eq!(judge(&erring, &scope()).verdict, Verdict::Damaged);
     }
 
-    /// 64 chunks at the end of a device behind 1 MiB of tables, where these sectors of the last chunk are lost.
+    /// 64 chunks at the end of a device behind 1 MiB of tables, with these sectors of the last chunk lost.
     fn without_some_of_the_last(lost: std::ops::Range<u64>, class: SectorClass) -> Judged {
         let mut tally = Tally::new(64 * CHUNK);
         let mut found = Found::default();
@@ -410,7 +410,7 @@ mod tests {
         judge(&tally, &Scope { map, ..scope() })
     }
 
-    /// A bridge that announces a sector too many makes no fake of a medium, and it is said what that may be.
+    /// A bridge that announces one sector too many does not make a medium a fake, and the cause is named.
     #[test]
     fn the_last_sectors_that_are_missing_are_named() {
         for class in [SectorClass::Corrupted, SectorClass::Unreadable] {
@@ -428,7 +428,7 @@ mod tests {
         }
     }
 
-    /// A medium of which not all was read has no size, and what was good so far is none.
+    /// A medium that was read only in part has no size, and the good part so far is not its size.
     #[test]
     fn a_fake_that_was_read_in_part_is_said_to_hold_what_was_read() {
         let limbo = tally(Format::Salted, |chunk| (chunk < 16).then_some(chunk));
@@ -438,7 +438,7 @@ mod tests {
         assert!(judged.sentence.starts_with("fake: of 4 MiB that were read 1 MiB hold data, "), "{}", judged.sentence);
     }
 
-    /// The tables were not tested: a size is said to be exact only where what was read shows it.
+    /// The tables were not tested: a size is called exact only if what was read proves it.
     #[test]
     fn damage_leaves_open_what_was_not_tested() {
         let judged = without_some_of_the_last(0..1, SectorClass::Corrupted);
@@ -448,7 +448,7 @@ mod tests {
         assert_eq!(all.size, Size::Exact(62 * CHUNK));
     }
 
-    /// A medium that holds what it lost, where that is written again, has no memory too few.
+    /// A medium that holds lost data after they are written again has enough memory.
     #[test]
     fn what_is_lost_first_and_holds_later_is_damage() {
         let first = tally(Format::Salted, |chunk| (chunk >= 40).then_some(chunk));
@@ -459,7 +459,7 @@ mod tests {
         assert_eq!(kind(Some(Retried::Displace { held_bytes })), Some(FakeKind::Newest));
     }
 
-    /// The advice was missing where some sectors had been dropped before the driver refused the rest.
+    /// The advice was missing if some sectors had been dropped before the driver refused the rest.
     #[test]
     fn what_a_driver_refuses_after_a_few_losses_may_be_a_fake() {
         let words = |dropped: u64| {

@@ -7,7 +7,7 @@ use super::scope::{Retried, Scope};
 use super::size::Size;
 use super::tally::Tally;
 
-/// What the sentence is made of.
+/// The parts of the sentence.
 pub(super) struct Words<'a> {
     pub(super) verdict: Verdict,
     pub(super) kind: Option<FakeKind>,
@@ -64,7 +64,7 @@ impl Words<'_> {
                 let excluded = excluded(reach, checked, scope);
                 format!("genuine: {what}, {}, {contain} what was written; {excluded}", Bytes(checked))
             }
-            // Sizes are those of a medium of which all was read.
+            // A size is stated only for a medium that was read completely.
             Verdict::Fake if **size == Size::Unknown => {
                 let good = counts.good.saturating_mul(SECTOR_BYTES);
                 format!("fake: of {} that were read {} hold data, {}", Bytes(checked), Bytes(good), self.how())
@@ -98,7 +98,7 @@ impl Words<'_> {
         }
     }
 
-    /// What a fake does with what it cannot hold.
+    /// What a fake does with data that it cannot hold.
     fn how(&self) -> &'static str {
         match self.kind {
             Some(FakeKind::Wraparound) => "later data overwrite earlier ones",
@@ -115,12 +115,12 @@ fn so_far(tally: &Tally, scope: &Scope) -> String {
     format!("{found} found so far in {} of {}", Bytes(checked), Bytes(scope.whole_bytes))
 }
 
-/// What a genuine medium is said not to be. What shares as much memory as was written among all addresses holds
-/// that, and may still lack what the file system keeps for itself.
+/// What is excluded for a genuine medium. A medium that shares as much memory as was written among all addresses holds
+/// the data, and may still lack what the file system keeps for itself.
 fn excluded(reach: &Reach, checked: u64, scope: &Scope) -> String {
     let medium = if scope.device_is_known { "device" } else { "file system" };
     let mut words = match (reach.tested_share * 100.0).floor() {
-        // Nothing was tested only where nothing was: a small part is no zero.
+        // Zero only if nothing was tested: a small part is not zero.
         0.0 if reach.tested_share > 0.0 => format!("less than 1 % of the {medium} tested"),
         percent => format!("{percent:.0} % of the {medium} tested"),
     };

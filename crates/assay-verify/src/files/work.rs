@@ -1,9 +1,9 @@
 //! The passes of a check, one after another.
 //!
-//! 1. The area is written. Of its beginning a little is read at once, so that the time that reading
-//!    will take is known.
+//! 1. The area is written. A little of its beginning is read back early, to measure how long reading
+//!    will take.
 //! 2. All but the end is read.
-//! 3. Places all over that were found good are written again, to drive the end out of any cache.
+//! 3. Places all over that were found good are written again, to evict the end from any cache.
 //! 4. The end is read, and then those places.
 
 use std::sync::Arc;
@@ -29,10 +29,10 @@ use super::state::State;
 use super::tally::Tally;
 
 const MIB: u64 = 1 << 20;
-/// Writing is timed over this long, or this part of the area, before anything is said of the time it takes.
+/// Writing is timed over this long, or over this part of the area, before a remaining time is reported.
 const PILOT: Duration = Duration::from_millis(1500);
 const PILOT_PART: u64 = 16;
-/// Of what was written until then, this much is read to time that: a 64th of the area.
+/// To time reading, this much of what was written so far is read: a 64th of the area.
 const PILOT_READ_PART: u64 = 64;
 
 pub(super) struct Work<'a> {
@@ -40,12 +40,12 @@ pub(super) struct Work<'a> {
     pub(super) settings: &'a Settings,
     pub(super) pool: &'a Pool,
     pub(super) driver_layer: &'a DriverLayer,
-    /// The directory of assay's own, where the check is not only to read.
+    /// The directory of assay's own; `None` if the check only reads.
     pub(super) own: Option<&'a Arc<OwnDir>>,
     pub(super) state: &'a mut State,
 }
 
-/// What came of it.
+/// The result of the work.
 pub(super) struct Worked {
     pub(super) tally: Tally,
     /// `None` where nothing was to be written.
@@ -53,7 +53,7 @@ pub(super) struct Worked {
     /// `None` where nothing could be read.
     pub(super) read: Option<Ended>,
     pub(super) rewritten: Option<Rewritten>,
-    /// What became of places that were lost and written again; `None` where none were.
+    /// Result for places that were lost and written again; `None` if there were none.
     pub(super) retried: Option<Retried>,
     pub(super) map: Option<Map>,
     again_bytes: u64,
@@ -71,7 +71,7 @@ impl Worked {
         }
     }
 
-    /// Ends it for what was seen after its passes.
+    /// Ends the work for a reason that was found after its passes.
     pub(super) fn end(&mut self, stop_reason: StopReason) {
         if let Some(ended) = self.read.as_mut().or(self.write.as_mut()) {
             ended.stop_reason = Some(stop_reason);
@@ -128,7 +128,7 @@ impl Work<'_> {
         Arc::new(self.state.content.clone())
     }
 
-    /// Where the end begins that is read last, and written last.
+    /// Start of the end part, which is read last and written last.
     fn boundary(&self) -> u64 {
         eviction::boundary(extent(&self.plan.files), self.settings.cache_bytes)
     }
@@ -176,11 +176,10 @@ impl Work<'_> {
         })
     }
 
-    /// Writes the beginning and reads some of it, and gives how fast that was and how long all that follows writing will
-    /// take: reading, and what is written again.
+    /// Writes the beginning and reads some of it. Returns how fast that was and how long everything after the writing
+    /// will take: reading, and rewriting.
     ///
-    /// # Errors
-    /// What was written, where that ended early.
+    /// # Errors What was written, if that ended early.
     fn timed(&mut self, area: Area, all: u64) -> Result<(Ended, Timed), Ended> {
         let control = self.pool.control();
         let (start, begin) = (control.now(), area.from);
@@ -214,13 +213,13 @@ impl Work<'_> {
         Ok((ended, known))
     }
 
-    /// Up to where it makes sense to read what was written.
+    /// Up to where reading back makes sense.
     fn readable(&self, written: Option<&Ended>) -> u64 {
         match written.and_then(|ended| ended.stop_reason.as_ref().map(|stop_reason| (stop_reason, ended.upto))) {
             None => u64::MAX,
             Some((StopReason::Full | StopReason::FirstError, upto)) => upto,
-            // What is durable can be read though it turned read-only, or the file system failed, as
-            // it does where later laps of a fake lie on its tables.
+            // What is durable can be read although the medium turned read-only, or the file system failed, as it does
+            // when later laps of a fake overwrite its tables.
             Some((StopReason::Failed(error), upto)) if failure_of(error) != RunFailure::Disappeared => upto,
             Some(_) => 0,
         }
@@ -246,7 +245,7 @@ impl Work<'_> {
         })
     }
 
-    /// Drives the end out of caches, and reads it and what drove it out.
+    /// Evicts the end from caches, then reads it and the places that evicted it.
     fn end(
         &mut self,
         tail: Area,
@@ -276,8 +275,8 @@ impl Work<'_> {
         self.state.refuse(&refused);
         let (sectors, mut stale) = (found.counts.total(), found.stale);
         let mut written = places.clone();
-        // A cache may show what was written last though the medium takes nothing any more: what is lost looks like
-        // what a fake lacks then.
+        // A cache may show what was written last although the medium stores nothing any more. What is lost then looks
+        // like what a fake lacks.
         if done.tally.counts.lost() > 0 && stale * 2 < sectors {
             let others = eviction::others(&done.tally, boundary, self.settings.cache_bytes, &places);
             stale += self.displace(tail.files, &places, &others, boundary, done)?;
@@ -298,8 +297,8 @@ impl Work<'_> {
         Ok(end)
     }
 
-    /// Writes `others` again and reads `places`, which were written again before: how many of their sectors still
-    /// hold what stood there at first.
+    /// Writes `others` again and reads `places`, which were written again before. Returns how many of their sectors
+    /// still hold the first content.
     fn displace(
         &mut self,
         files: &[(u64, u64)],
@@ -323,10 +322,10 @@ impl Work<'_> {
         Ok(eviction::read(self.pool, files, &kept, &content, &[], &mut done.tally)?.stale)
     }
 
-    /// Where what was written first is lost, a medium may keep the newest of what is written and nothing else. It holds
-    /// then what was lost and is written again, and loses as much of the rest.
+    /// If what was written first is lost, a medium may keep only the newest writes. Then it holds lost places that are
+    /// written again, and loses as much of the rest.
     fn retry(&mut self, files: &[(u64, u64)], done: &mut Worked) -> Result<Option<Retried>, StopReason> {
-        // So many are read after all others were written, which no cache of the assumed size outlasts.
+        // This many are read after all others were written; no cache of the assumed size outlasts that.
         const FIRST: usize = 16;
         let others = usize::try_from(self.settings.cache_bytes.div_ceil(PIECE)).unwrap_or(usize::MAX);
         let wanted = others.saturating_add(FIRST);
@@ -371,7 +370,7 @@ impl Work<'_> {
         }
     }
 
-    /// Makes durable and forgets what a driver keeps in the host's memory.
+    /// Flushes the medium, and drops what a driver keeps in the host's memory.
     fn settle(&self) -> Result<(), StopReason> {
         match self.driver_layer.settle() {
             Ok(Some(work)) => self.pool.run(work)?.map_err(StopReason::Failed),
@@ -439,7 +438,7 @@ impl Timer {
     }
 }
 
-/// What saves the state on the medium. That it cannot be saved costs a resumption, and no check.
+/// Saves the state on the medium. If that fails, only the ability to resume is lost.
 pub(super) fn save(own: &Arc<OwnDir>, state: &State) -> Save {
     let (state, own) = (state.clone(), Arc::clone(own));
     Box::new(move || {

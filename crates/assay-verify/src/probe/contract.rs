@@ -1,4 +1,4 @@
-//! What the probe asks of a device; real devices, models and decorators all answer it.
+//! What the probe needs from a device; real devices, models and decorators implement it.
 
 use assay_core::outcome::RunFailure;
 
@@ -11,22 +11,22 @@ pub enum Fault {
     /// The device is no longer there.
     #[error("the device is gone")]
     Gone,
-    /// The system does not let us.
+    /// The system denies access.
     #[error("permission denied")]
     Denied,
     /// The device, or the kernel for it, refuses writes.
     #[error("read-only")]
     ReadOnly,
-    /// Where it read and wrote before, it answers with errors alone.
+    /// Places that were read and written before now answer only with errors.
     #[error("nothing but errors")]
     AllErrors,
-    /// Where it wrote before, writes fail.
+    /// Places that were written before now refuse writes.
     #[error("every write fails")]
     WriteErrors,
-    /// Where it wrote before, writes change nothing.
+    /// Writes to places that were written before change nothing.
     #[error("writes no longer change anything")]
     DropsWrites,
-    /// No answer for as long as was to be waited.
+    /// No answer within the time limit.
     #[error("no answer")]
     Hung,
     /// Nothing that the probe wrote is on it any more: another medium is in its place.
@@ -35,7 +35,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Sorts an answer of the kernel: a missing device apart from a medium that errs.
+    /// Classifies an error of the kernel: a missing device is distinguished from a medium with errors.
     #[must_use]
     pub fn from_io(error: &std::io::Error) -> Self {
         match error.raw_os_error().map(RunFailure::from_errno) {
@@ -58,7 +58,7 @@ pub trait Device {
         512
     }
 
-    /// Fills `buffer` from `offset`, from the device and from no cache of the host.
+    /// Fills `buffer` from `offset`, from the device and not from a cache of the host.
     ///
     /// # Errors
     /// A [`Fault`]; the buffer's content is then undefined.
@@ -70,7 +70,7 @@ pub trait Device {
     /// A [`Fault`]; a part may have been written.
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault>;
 
-    /// Returns when all that was written has left every cache that can be told to.
+    /// Returns when all writes have left every cache that obeys a flush.
     ///
     /// # Errors
     /// A [`Fault`].

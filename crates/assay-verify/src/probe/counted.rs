@@ -1,4 +1,4 @@
-//! What is moved to and from a device, counted where it happens: whatever comes of an operation, it took place.
+//! Counts the bytes moved to and from a device where it happens, whether or not an operation succeeds.
 
 use super::contract::{Device, Fault};
 

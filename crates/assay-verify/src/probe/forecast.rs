@@ -1,19 +1,19 @@
-//! How long a probe will take, from what its first transfers took.
+//! How long a probe will take, estimated from its first transfers.
 
 use std::time::Duration;
 
 use super::plan::ProbePlan;
 use super::search::Progress;
 
-/// Transfers of more than a block that are timed in each direction before anything is said.
+/// Transfers of more than a block that are timed in each direction before anything is reported.
 const LEAST: u64 = 64;
-/// The speed forgets within about so many seconds.
+/// Time constant of the average speed, in seconds.
 const MEMORY_S: f64 = 3.0;
-/// Transfers of at most so many bytes tell what an operation costs, larger ones what a byte does.
+/// Transfers of at most this many bytes measure the cost of an operation, larger ones the cost of a byte.
 const SMALL: u64 = 4096;
 
-/// Watches the progress of a probe, and says how fast it is and how long the rest takes. Nothing is
-/// known of a fake: what is said holds for a genuine device.
+/// Follows the progress of a probe, and tells its speed and the remaining time. The estimate holds for a genuine
+/// device; nothing is known about a fake.
 #[derive(Debug)]
 pub struct Forecast {
     plan: ProbePlan,
@@ -49,13 +49,13 @@ impl Direction {
         }
     }
 
-    /// Seconds for the rest of so many operations and bytes.
+    /// Seconds for the rest of `operations` and `bytes`.
     fn left(&self, operations: u64, bytes: u64) -> Option<f64> {
         if self.large < LEAST {
             return None;
         }
         let each = if self.small == 0 { 0.0 } else { self.small_s / self.small as f64 };
-        // Where noise hides what the bytes cost, a tenth of the time is theirs.
+        // If noise hides the cost of the bytes, they get a tenth of the time.
         let moving = (self.large_s - each * self.large as f64).max(self.large_s / 10.0);
         let byte = moving / self.large_bytes as f64;
         let rest = |all: u64, done: u64| all.saturating_sub(done) as f64;
@@ -64,14 +64,14 @@ impl Direction {
 }
 
 impl Forecast {
-    /// Of a probe that does what `plan` says.
+    /// A forecast for a probe that does what `plan` says.
     #[must_use]
     pub fn new(plan: ProbePlan) -> Self {
         let (written, read) = (Direction::default(), Direction::default());
         Self { plan, last: None, written, read, recent_bytes: 0.0, recent_s: 0.0 }
     }
 
-    /// Takes notice; `at` is the time since the probe began.
+    /// Records the progress; `at` is the time since the probe began.
     pub fn observe(&mut self, progress: &Progress, at: Duration) {
         if let Some((last, then)) = self.last {
             let seconds = at.saturating_sub(then).as_secs_f64();

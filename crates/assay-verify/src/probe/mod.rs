@@ -1,10 +1,10 @@
-//! The quick probe of a raw device: what of it holds data, and what kind of fake it is, in minutes.
+//! The quick probe of a raw device: which parts of it hold data, and what kind of fake it is, in minutes.
 //!
-//! Every place that is written is first saved to a [`Journal`] on another disk and is put back at
-//! the end, by [`restore`] also after a crash. Each sector carries a random salt, its place and the
-//! round, so that nothing but the memory under it can answer.
+//! Every place is saved to a [`Journal`] on another disk before it is written, and is restored at the end, or by
+//! [`restore`] after a crash. Each sector carries a random salt, its place and the round, so that only the memory
+//! behind it can answer.
 //!
-//! See `docs/decisions/005-probe.md` for how it searches, and for the limits.
+//! See `docs/decisions/005-probe.md` for the search and its limits.
 
 mod block;
 mod contract;

@@ -1,4 +1,4 @@
-//! Whose journal it is that a device needs: names and readers change, stamps do not.
+//! Which journal a device needs: names and readers change, stamps do not.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use super::contract::{Device, Fault};
 use super::journal::{ByteRange, Identity, JournalError, Log, SystemDisk};
 use super::stamp::{BLOCK, SECTOR_LEN};
 
-/// Most places that are looked at; spread over all that a journal knows. A probe stamps thousands, and a
-/// restoration that was broken off leaves those that were saved first.
+/// Most places that are read, spread over all places of the journal. A probe stamps thousands, and an interrupted
+/// restoration leaves those that were saved first.
 const MOST_LOOKS: usize = 512;
-/// The same on a device of another size than the one that was probed, which most are: each run looks at the disk and at
-/// all of its partitions.
+/// The same on a device whose size differs from the probed one. Most devices do, since each run reads the disk and all
+/// of its partitions.
 const MOST_LOOKS_AT_OTHERS: usize = 64;
 
-/// A journal whose stamps stand on a device.
+/// A journal whose stamps are on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
     /// The journal.
@@ -46,12 +46,12 @@ fn about(path: &Path, log: &Log) -> Pending {
     }
 }
 
-/// How the stamps of a journal stand on a device.
+/// Where the stamps of a journal are on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stands {
-    /// Away from the places they were written for, as on the disk whose partition was probed, or on a fake that wraps.
+    /// Only at other places, as on the disk whose partition was probed, or on a fake that wraps around.
     Elsewhere,
-    /// At least one at the very place that it was written for: the device is the one that was probed.
+    /// At least one is at the place that it was written for: the device is the one that was probed.
     AtItsPlace,
 }
 
@@ -79,9 +79,9 @@ impl Traces {
         &self.pending
     }
 
-    /// How its stamps stand on `device`; `None` where none was found. The size need not be that of the probe: a logical
-    /// volume, a virtual disk or a partition may have grown since. Nothing is written. What the device does not give
-    /// back bears no stamp.
+    /// Where its stamps are on `device`; `None` if none was found. The size may differ from that at the probe, since a
+    /// logical volume, a virtual disk or a partition may have grown. Nothing is written. Unreadable sectors count as
+    /// without stamps.
     pub fn on<D: Device>(&self, device: &mut D) -> Option<Stands> {
         let entries = &self.log.entries;
         let same_size = device.bytes() == self.log.header.device.bytes;

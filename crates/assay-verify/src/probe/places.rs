@@ -1,16 +1,16 @@
 //! Reading and writing the places of a journal on a device that may err.
 //!
-//! An error may take seconds, so a place that errs costs a few operations and not one for each block, and a device that
-//! does nothing but err is given up after a few places.
+//! An error may take seconds. So a place with errors costs a few operations and not one for each block, and a device
+//! with errors only is given up after a few places.
 
 use super::contract::{Device, Fault};
 use super::journal::ByteRange;
 use super::stamp::SECTOR_LEN;
 
-/// After this many places in a row that could not be read, or written, the device is asked whether it does so elsewhere.
+/// After this many places in a row that could not be read, or written, the device is tested elsewhere.
 pub(super) const STREAK: u32 = 3;
 
-/// The sectors of a place as they read; `None` for those that cannot be read.
+/// The content of a place by sector; `None` for sectors that cannot be read.
 pub(super) type Sectors = Vec<Option<Vec<u8>>>;
 
 /// A device whose places are read and written.
@@ -18,11 +18,11 @@ pub(super) struct Places<'d, D> {
     device: &'d mut D,
     /// Bytes that the device took.
     pub(super) written_bytes: u64,
-    /// Places in a row of which nothing could be read.
+    /// Places in a row that could not be read at all.
     unread: u32,
-    /// Places in a row of which nothing could be written.
+    /// Places in a row that could not be written at all.
     pub(super) refused: u32,
-    /// A place that was read, at least a block of it.
+    /// A place where at least one block was read.
     answered: Option<u64>,
 }
 
@@ -40,11 +40,11 @@ impl<'d, D: Device> Places<'d, D> {
         (self.device.block_bytes() as usize).max(SECTOR_LEN)
     }
 
-    /// The sectors of a place. Where it errs it is read in halves; where its first and its last block err, nothing
-    /// else of it is read.
+    /// Reads the sectors of a place. On an error it is read in halves. If its first and its last block have errors,
+    /// nothing else of it is read.
     ///
     /// # Errors
-    /// A fault of the device as a whole. [`Fault::AllErrors`] where several places in a row, and the ends of the device,
+    /// A fault of the device as a whole. [`Fault::AllErrors`] if several places in a row, and the ends of the device,
     /// cannot be read.
     pub(super) fn read(&mut self, place: ByteRange) -> Result<Sectors, Fault> {
         let mut whole = vec![0; place.length as usize];
@@ -96,7 +96,7 @@ impl<'d, D: Device> Places<'d, D> {
         Ok(())
     }
 
-    /// Whether a block can be read where one was before, or at an end of the device.
+    /// Whether a block can be read at a place that was read before, or at an end of the device.
     fn reads_anywhere(&mut self, block: usize) -> Result<bool, Fault> {
         let mut buffer = vec![0; block];
         let end = (self.device.bytes() / block as u64).saturating_sub(1) * block as u64;
@@ -109,8 +109,8 @@ impl<'d, D: Device> Places<'d, D> {
         Ok(false)
     }
 
-    /// Writes `data`, whole blocks, at `offset`. Where the device refuses, each half is tried, unless it refuses the first and
-    /// the last block; whether it took everything.
+    /// Writes `data`, whole blocks, at `offset`. If the device refuses, each half is tried, unless it refuses the first
+    /// and the last block. Returns whether it took everything.
     ///
     /// # Errors
     /// A fault of the device as a whole.
@@ -150,12 +150,12 @@ impl<'d, D: Device> Places<'d, D> {
         Ok(good)
     }
 
-    /// Returns when the device has what was written; false where it errs instead.
+    /// Flushes the device. Returns false if that fails with an error of the medium.
     pub(super) fn settle(&mut self) -> Result<bool, Fault> {
         self.took_place(|device| device.sync())
     }
 
-    /// Whether an operation succeeded; false where the medium errs at this place.
+    /// Whether an operation succeeded; false if the medium errs at this place.
     fn took_place(&mut self, operation: impl FnOnce(&mut D) -> Result<(), Fault>) -> Result<bool, Fault> {
         match operation(self.device) {
             Ok(()) => Ok(true),

@@ -1,12 +1,12 @@
-//! Puts the original content back, and reads it back.
+//! Restores the original content, and reads it back.
 //!
-//! One rule holds for every byte that is written, in the session that made the journal and later: the place is read
-//! immediately before, and a sector is written only where a block of the probe stands in it, or its original content. So
-//! a medium that was exchanged, and data that another program wrote meanwhile, stay as they are.
+//! One rule holds for every write, in the session that made the journal and later. The place is read immediately
+//! before, and a sector is written only if it holds a block of the probe or its original content. So an exchanged
+//! medium, and data that another program wrote meanwhile, remain untouched.
 //!
-//! A controller may take everything into a cache, and lose it with the power though it was told to flush it. So all is
-//! written in several rounds: what a round wrote leaves a cache of any usual order while the next one writes the same
-//! again, and what the cache still holds at the end is what the memory holds already.
+//! A controller may take everything into a cache and lose it without power, although it was told to flush. So
+//! everything is written in several rounds. The data of one round leave a cache of any usual order while the next round
+//! writes the same again, and what the cache still holds at the end is already in the memory.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -19,44 +19,44 @@ use super::restored::{Differing, RestoreStep, Restored, Standing};
 use super::stamp::{SECTOR_LEN, digest};
 use super::survey::{Class, SurveyError, classify};
 
-/// Times that places which are not as before are written once more.
+/// Attempts to write places again that are not as before.
 const RETRIES: usize = 2;
-/// Attempts to write a block before a device counts as one that stores nothing.
+/// Attempts to write a block before a device counts as storing nothing.
 const ATTEMPTS: usize = 3;
 
-/// How thorough it is.
+/// How thoroughly to restore.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Thoroughness {
     /// Times that everything is written.
     pub(super) rounds: usize,
-    /// Times that everything is read back: cells that do not last lose within a few readings.
+    /// Number of times that everything is read back: cells that do not last lose their data within a few readings.
     pub(super) readings: usize,
-    /// Whether sectors that cannot be read are written: a power cut leaves such where it met a write.
+    /// Whether unreadable sectors are written: a power cut during a write leaves such sectors.
     pub(super) heal: bool,
-    /// Whether what is neither original nor of the probe is newer data, which its owner wants to keep.
+    /// Whether content that is neither original nor from the probe is newer data that its owner wants to keep.
     pub(super) keep_newer: bool,
     /// Offset of the first byte without memory: writes from here on land on lower places. `u64::MAX` if there is none.
     pub(super) ends_at: u64,
 }
 
-/// Learns what was done, in bytes written and read back, and answers whether to stop.
+/// Gets the bytes written and read back so far. Returns whether to stop.
 pub(super) type Step<'s> = &'s mut dyn FnMut(RestoreStep, u64, u64) -> bool;
 
-/// Puts back what a journal holds.
+/// Restores the content of a journal.
 pub(super) struct PutBack<'a, 'd, D> {
     log: &'a Log,
     places: &'a mut Places<'d, D>,
     how: Thoroughness,
     step: Step<'a>,
-    /// By entry: the sectors that this one wrote, where it wrote any.
+    /// By entry: the sectors that were written here; empty if none were.
     wrote: Vec<Vec<bool>>,
-    /// Entries of which the device refused a block.
+    /// By entry: whether the device refused a block.
     refused: Vec<bool>,
-    /// Entries of which a sector could not be read at first.
+    /// Entries with a sector that could not be read at first.
     unreadable: Vec<usize>,
-    /// Entries in which a block of the probe was seen.
+    /// Entries in which a block of the probe was found.
     pub(super) stamped: usize,
-    /// Entries in which something else was seen at first.
+    /// Entries in which something else was found at first.
     strange: usize,
     read_back_bytes: u64,
 }
@@ -78,7 +78,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         }
     }
 
-    /// Does it. Bytes, and places that are not as before, go into `done`.
+    /// Restores everything. Adds the bytes, and the places that are not as before, to `done`.
     ///
     /// # Errors
     /// Where it was told to stop, the device fails as a whole, or the journal cannot be read.
@@ -133,8 +133,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         if self.places.present() { Ok(()) } else { Err(Fault::Gone.into()) }
     }
 
-    /// From the highest address to the lowest: where two addresses are one memory cell the lower one is the one that
-    /// its owner uses.
+    /// From the highest address to the lowest: of two addresses that share a memory cell, the owner uses the lower one.
     fn order(&self) -> Vec<usize> {
         let has_memory = |index: &usize| self.log.entries[*index].place.offset < self.how.ends_at;
         let mut order: Vec<usize> = (0..self.log.entries.len()).filter(has_memory).collect();
@@ -147,8 +146,8 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         if stop { Err(SurveyError::Stopped) } else { Ok(()) }
     }
 
-    /// Writes each place in which blocks of the probe stand. A device that refuses several in a row is asked at the other
-    /// end of the order, until it takes one, or refused as many there.
+    /// Writes each place that holds blocks of the probe. If the device refuses several in a row, places at the other
+    /// end of the order are tried, until it takes one, or has refused as many there.
     fn first_round(&mut self, order: &[usize]) -> Result<(), SurveyError> {
         let mut rest: VecDeque<usize> = order.iter().copied().collect();
         while let Some(index) = rest.pop_front() {
@@ -180,7 +179,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         Ok(())
     }
 
-    /// Writes sectors that cannot be read, where blocks of the probe prove the device and nothing is newer.
+    /// Writes unreadable sectors, if blocks of the probe prove the device and no data are newer.
     fn heal(&mut self) -> Result<(), SurveyError> {
         if !self.how.heal || self.stamped == 0 || self.strange > 0 {
             return Ok(());
@@ -198,7 +197,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         Ok(())
     }
 
-    /// Writes what an earlier round wrote once more, where it reads as before or the block of the probe is back.
+    /// Writes once more what an earlier round wrote, where it reads as before, or as the block of the probe again.
     fn write_again(&mut self, index: usize) -> Result<bool, SurveyError> {
         if self.wrote[index].is_empty() {
             return Ok(true);
@@ -216,7 +215,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         Ok(took)
     }
 
-    /// What was saved of a place, what it reads as now, and what that is.
+    /// The saved content of a place, its current content, and the class of that.
     fn look(&mut self, index: usize) -> Result<(Vec<u8>, Sectors, Vec<Class>), SurveyError> {
         let place = self.log.entries[index].place;
         let now = self.places.read(place)?;
@@ -225,9 +224,9 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         Ok((original, now, classes))
     }
 
-    /// Writes the original content of the sectors that are `ours`, in whole blocks. The other sectors of such a block stay
-    /// as they read twice; where one of them cannot be read, or reads differently, the block is left. False where it was not
-    /// written as a whole.
+    /// Writes the original content of the sectors that are `ours`, in whole blocks. The other sectors of such a block
+    /// are written with the content that they showed at two readings. If one of them is unreadable, or reads
+    /// differently, the block is left alone. Returns false if not everything was written.
     fn write(&mut self, index: usize, original: &[u8], now: &Sectors, ours: &[bool]) -> Result<bool, SurveyError> {
         let place = self.log.entries[index].place;
         let block = self.places.block_bytes();
@@ -235,7 +234,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         let wanted: Vec<usize> =
             ours.chunks(in_block).enumerate().filter(|(_, part)| part.contains(&true)).map(|(at, _)| at).collect();
         let mut good = true;
-        // A block with sectors that stay is written by itself.
+        // A block that contains other sectors is written by itself.
         let whole = |block: usize| ours[block * in_block..].iter().take(in_block).all(|ours| *ours);
         for run in wanted.chunk_by(|a, b| a + 1 == *b && whole(*a) && whole(*b)) {
             let sectors = run[0] * in_block..((run[run.len() - 1] + 1) * in_block).min(ours.len());
@@ -261,8 +260,8 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         Ok(good)
     }
 
-    /// A cache that errs while it is written out may have dropped any of what it held, and still show it: each place by
-    /// itself, so that no other is dropped with one that errs.
+    /// A cache that errs at a flush may have dropped anything that it held, and still show it. So each place is written
+    /// and flushed by itself, so that no other one is dropped with a place that errs.
     fn each_by_itself(&mut self, order: &[usize]) -> Result<(), SurveyError> {
         for index in order {
             let took = self.write_again(*index)?;
@@ -271,7 +270,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         Ok(())
     }
 
-    /// Reads these places, and says which of them are not as before.
+    /// Reads these places. Returns those that are not as before.
     fn read_back(&mut self, indices: &[usize]) -> Result<Vec<(usize, Standing)>, SurveyError> {
         let mut differing = Vec::new();
         for index in indices {
@@ -293,10 +292,10 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         Ok(differing)
     }
 
-    /// Writes places once more that now hold a block of the probe, or the original content of another place that was just written,
-    /// as when a write lands at the wrong address. Constant content counts only in sectors that this one wrote. A write may land on
-    /// any lower place, so after the first one all lower places are looked at, the lowest last. Returns the entries that were looked
-    /// at, or none if nothing was written.
+    /// Writes places once more that now hold a block of the probe, or the original content of another place that was
+    /// just written, as when a write lands at the wrong address. Constant content counts only in sectors that were
+    /// written here. A write may land on any lower place, so after the first one all lower places are read, the lowest
+    /// last. Returns the entries that were read, or none if nothing was written.
     fn write_differing(&mut self, order: &[usize], differing: &[(usize, Standing)]) -> Result<Vec<usize>, SurveyError> {
         let (mut again, mut wrote_one) = (Vec::new(), false);
         if differing.is_empty() {
@@ -331,7 +330,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         Ok(if wrote_one { again } else { Vec::new() })
     }
 
-    /// Digests of the sectors that this one wrote.
+    /// Digests of the sectors that were written here.
     fn written_contents(&self) -> Result<HashSet<u64, FixedState>, SurveyError> {
         let mut all = HashSet::default();
         for (index, wrote) in self.wrote.iter().enumerate().filter(|(_, wrote)| !wrote.is_empty()) {
@@ -342,8 +341,9 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         Ok(all)
     }
 
-    /// Whether the device still stores, when all was read back: what it holds reads as before, whether or not it takes
-    /// anything new. So one block of a place that was put back gets a content that it never had, and then its own again.
+    /// Tests whether the device still stores data, after everything was read back: the restored content reads as
+    /// before, whether or not the device takes new data. So one block of a restored place gets a content that it never
+    /// had, and then its own again.
     fn still_stores(&mut self, as_before: &[usize]) -> Result<(), SurveyError> {
         let block = self.places.block_bytes();
         let in_block = block / SECTOR_LEN;
@@ -360,7 +360,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         if took_stamp && took_original { Ok(()) } else { Err(Fault::DropsWrites.into()) }
     }
 
-    /// Whether a block reads as what is written, at one of a few attempts.
+    /// Whether a block reads as it was written, in one of a few attempts.
     fn stores(&mut self, offset: u64, content: &[u8]) -> Result<bool, SurveyError> {
         for _ in 0..ATTEMPTS {
             if !(self.places.write(offset, content)? && self.places.settle()?) {
@@ -375,7 +375,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
     }
 }
 
-/// Sectors as one piece, where all of them were read.
+/// Joins sectors, if all of them were read.
 trait Concat {
     fn concat_known(self) -> Option<Vec<u8>>;
 }

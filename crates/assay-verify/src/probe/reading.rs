@@ -1,4 +1,4 @@
-//! A block device that is only read: to see whose stamps stand on it.
+//! A block device opened for reading, to find whose stamps are on it.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
@@ -10,7 +10,7 @@ use super::contract::{Device, Fault};
 use super::transfer::{TRANSFER, read_at};
 use crate::sys;
 
-/// A block device opened to read, past the page cache, whoever uses it.
+/// A block device opened for reading past the page cache, even if it is in use.
 #[derive(Debug)]
 pub struct ReadDevice {
     file: File,

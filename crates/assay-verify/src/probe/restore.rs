@@ -1,14 +1,14 @@
 //! Puts everything back.
 //!
-//! First it is looked at what stands at each place. Only what bears this journal's stamp is
-//! overwritten; another card, or data that are newer than the probe, are refused before a single
-//! write. A device may lose what its cache holds when the power goes, though it was told to flush it. So the journal
-//! stays, with a mark that everything was put back, until the device was attached anew and still reads as before.
+//! Before anything is written, every place is read. Only blocks with this journal's stamp are overwritten. Another
+//! card, or data that are newer than the probe, are refused before the first write. A device may lose the content of
+//! its cache when the power goes, although it was told to flush it. So the journal is kept, marked as fully restored,
+//! until the device was attached anew and still reads as before.
 //!
-//! Where two addresses are one memory cell, the second save of that cell reads what the probe
-//! wrote under the first address. So a saved sector that bears the probe's own stamp is replaced by what was saved for
-//! the address in the stamp: every address is then given the original content of its cell, in any order in which a cache
-//! of the medium lets the writes through, and restoring may be broken off and begun again.
+//! Where two addresses share a memory cell, the second save of that cell reads what the probe wrote under the first
+//! address. So a saved sector that carries the probe's own stamp is replaced by the content saved for the address in
+//! the stamp. Every address then gets the original content of its cell, in whatever order a cache of the medium
+//! performs the writes. Restoring may be interrupted and started again.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,11 +22,12 @@ use super::put_back::{PutBack, Thoroughness};
 use super::restored::{JournalLeft, RestoreProgress, RestoreStep, Restored};
 use super::survey::{Class, Survey, SurveyError, may_be_overwritten};
 
-/// Times that everything is written: what the first one wrote leaves a cache that is smaller than all of it, and is
-/// replaced in any usual order, while the second one writes.
+/// Number of times that everything is written. While the second round writes, the data of the first round leave any
+/// cache that is smaller than a round and replaces in one of the usual orders.
 const ROUNDS: usize = 2;
-/// The same on a device that lost, with the power, what was put back before: a cache of which each write replaces a block
-/// at random keeps one through so many rounds with a probability of e^-12, if it holds as much as a round writes.
+/// The same on a device that lost restored data together with the power. A cache that replaces a random block at each
+/// write still holds a given block after this many rounds with a probability of e^-12, if it holds as much as a round
+/// writes.
 const ROUNDS_AFTER_LOSS: usize = 12;
 
 /// Why nothing, or not everything, could be put back. The journal is kept.
@@ -158,45 +159,45 @@ pub struct Restoration<'a> {
 }
 
 impl<'a> Restoration<'a> {
-    /// Of what the journal at `path` saved, to the device `identity`.
+    /// Restores what the journal at `path` saved to the device `identity`.
     #[must_use]
     pub fn new(path: &'a Path, identity: &'a Identity) -> Self {
         let disk = Arc::new(SystemDisk);
         Self { path, identity, disk, keep_newer: false, own: None, stop: &|| false, progress: None }
     }
 
-    /// The journal lies on `disk`.
+    /// Sets the disk that holds the journal.
     #[must_use]
     pub fn on(self, disk: Arc<dyn Disk>) -> Self {
         Self { disk, ..self }
     }
 
-    /// Where newer data stand, they are left, and the rest is put back.
+    /// Leaves places with newer data as they are, and restores the rest.
     #[must_use]
     pub fn keeping_newer(self, keep_newer: bool) -> Self {
         Self { keep_newer, ..self }
     }
 
-    /// At the end of the session that made the journal: there is nothing to refuse, since each place is left alone that holds
-    /// neither a block of the probe nor its original content.
+    /// For the end of the session that made the journal. Nothing has to be refused: a place that holds neither a block
+    /// of the probe nor its original content is left alone.
     #[must_use]
     pub(super) fn of_own_session(self, own: OwnSession) -> Self {
         Self { own: Some(own), ..self }
     }
 
-    /// `stop` is asked before each place.
+    /// Asks `stop` before each place.
     #[must_use]
     pub fn until(self, stop: &'a dyn Fn() -> bool) -> Self {
         Self { stop, ..self }
     }
 
-    /// Tells how far it is.
+    /// Reports progress to `progress`.
     #[must_use]
     pub fn telling(self, progress: &'a mut dyn FnMut(RestoreProgress)) -> Self {
         Self { progress: Some(progress), ..self }
     }
 
-    /// Does it.
+    /// Runs the restoration.
     ///
     /// # Errors
     /// Where the journal cannot be read, the device is another one, holds newer data, or is gone.
@@ -269,8 +270,8 @@ impl<'a> Restoration<'a> {
             self.tell(RestoreProgress { step, done: at, places: count, written_bytes, read_bytes })
         })?;
         let stamped = survey.with(Class::Stamped).count();
-        // A device that grew is the one where the journal's own blocks stand at their places. On the disk whose partition was
-        // probed they stand at others.
+        // A device that has grown is the same device if the journal's own blocks are at their places. On the whole
+        // disk, whose partition was probed, they are at other offsets.
         if bytes != log.header.device.bytes && !self.stands_at_home(log, places, &survey)? {
             return Err(Refusal::Refused(self.other_size(log, bytes)));
         }
@@ -291,7 +292,7 @@ impl<'a> Restoration<'a> {
         Ok(())
     }
 
-    /// Whether a block of the probe stands at a place that it was written for.
+    /// Whether a block of the probe is at a place that it was written for.
     fn stands_at_home<D: Device>(
         &self,
         log: &Log,
@@ -322,7 +323,7 @@ impl<'a> Restoration<'a> {
         Ok(confirmed && log.remove())
     }
 
-    /// What the journal has lost, and what of that the device needs.
+    /// Notes what the journal has lost, and which of these places the device needs.
     fn missing<D: Device>(&self, log: &Log, places: &mut Places<'_, D>, done: &mut Restored) -> Result<(), Refusal> {
         done.missing = log.missing.iter().map(|place| place.map(|place| place.offset)).collect();
         done.unreadable = log.unreadable.as_ref().map(|(at, error)| format!("{error} at byte {at}"));
@@ -352,7 +353,7 @@ impl<'a> Restoration<'a> {
         same_unit && self.identity.attachment.as_ref().is_some_and(|now| now != then)
     }
 
-    /// Before the first write.
+    /// Refuses another card and newer data, before the first write.
     fn refuse(&self, log: &Log, survey: &Survey, stamped: usize) -> Result<(), RestoreError> {
         let newer: Vec<usize> = survey.with(Class::Other).collect();
         let Some(first) = newer.iter().map(|index| log.entries[*index].place.offset).min() else { return Ok(()) };
@@ -367,7 +368,7 @@ impl<'a> Restoration<'a> {
         Err(RestoreError::Newer { name, newer: newer.len(), places, first, stamped, journal })
     }
 
-    /// Puts back; in how many entries blocks of the probe stood.
+    /// Writes the saved content back. Returns the number of entries where blocks of the probe were found.
     fn write<D: Device>(
         &mut self,
         log: &Log,
@@ -386,14 +387,14 @@ impl<'a> Restoration<'a> {
         Ok(work.stamped)
     }
 
-    /// What becomes of the journal.
+    /// Decides what becomes of the journal.
     fn close(&self, mut log: Log, done: &Restored) -> JournalLeft {
         let unwritten = self.own.is_some_and(|own| own.blocks == Blocks::None);
         if done.already || ((unwritten || log.entries.is_empty()) && log.is_whole()) {
             return if log.remove() { JournalLeft::Removed } else { JournalLeft::UntilSeenAgain };
         }
-        // Where nothing of the probe stands, nothing proves that it is the device: cards that were
-        // written from the same image hold the same at all places.
+        // Without a block of the probe, nothing proves that this is the device: cards written from the same image hold
+        // the same content at all places.
         if !done.is_complete() || !log.is_whole() || done.untouched {
             return if log.restored.is_some() && done.is_complete() {
                 JournalLeft::UntilSeenAgain
@@ -405,7 +406,7 @@ impl<'a> Restoration<'a> {
         JournalLeft::UntilSeenAgain
     }
 
-    /// Whether to stop.
+    /// Reports progress. Returns whether to stop.
     fn tell(&mut self, progress: RestoreProgress) -> bool {
         if let Some(tell) = &mut self.progress {
             tell(progress);
@@ -436,7 +437,7 @@ impl<'a> Restoration<'a> {
     }
 }
 
-/// Why it went no further.
+/// Why the restoration ended early.
 enum Refusal {
     Refused(RestoreError),
     Survey(SurveyError),

@@ -1,4 +1,4 @@
-//! What the probe writes: sectors that say where they belong and that nobody can foresee.
+//! What the probe writes: sectors that state where they belong, with unpredictable content.
 
 use assay_core::verification::{SECTOR_BYTES, SectorClass};
 use assay_engine::mix;
@@ -8,28 +8,28 @@ use serde::{Deserialize, Serialize};
 
 /// Bytes of the largest logical block that is probed.
 pub const BLOCK: u64 = 4096;
-/// Bytes of a sector as a length.
+/// Bytes of a sector, as a length.
 pub(crate) const SECTOR_LEN: usize = SECTOR_BYTES as usize;
 /// A sector with fewer wrong bits than this is changed, not corrupted: H2testw 1.4 reports
 /// "slightly changed (< 8 bit/sector)".
 const CHANGED_BITS: u32 = 8;
-/// Bytes in which a sector says whose it is: salt, place and round. They stand at its start and at its end, so
-/// that a cell that is stuck in one of them hides neither.
+/// Bytes that identify a sector: salt, place and round. They are at its start and at its end, so that a stuck cell in
+/// one copy does not hide the other.
 const NAME: usize = 32;
 /// Bits of a salt.
 const SALT_BITS: u32 = 128;
-/// Bits of it that may be turned where the rest of the sector proves it.
+/// Bits of the salt that may be wrong if the rest of the sector confirms it.
 const TURNED_BITS: u32 = 16;
-/// Of two different stamps about half of all bits differ, 2048; a stamp with fewer wrong bits than this is that one.
+/// Two different stamps differ in about half of all bits, 2048. Content with fewer wrong bits than this is that stamp.
 const WORN_BITS: u32 = SECTOR_LEN as u32;
 
-/// Random number of one probe, in every block that it writes. A device that has seen earlier
-/// probes cannot answer for this one.
+/// Random number of one probe, part of every block that it writes. A device that has seen earlier probes cannot answer
+/// for this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Salt([u64; 2]);
 
 impl Salt {
-    /// A fresh one of the kernel's generator.
+    /// A new random salt from the kernel's generator.
     ///
     /// # Errors
     /// The kernel's answer.
@@ -40,7 +40,7 @@ impl Salt {
         Ok(Self([low, high]))
     }
 
-    /// A known one, for tests that can be repeated.
+    /// A known salt, for repeatable tests.
     #[must_use]
     pub fn known(seed: u64) -> Self {
         Self([mix(seed), mix(!seed)])
@@ -51,13 +51,13 @@ impl Salt {
         self.0
     }
 
-    /// A generator of places that depends on the salt alone.
+    /// A generator of places that depends only on the salt.
     pub(crate) fn generator(self) -> Xoshiro256PlusPlus {
         Xoshiro256PlusPlus::seed_from_u64(mix(self.0[0]) ^ self.0[1])
     }
 
-    /// Fills `buffer`, whole sectors from number `sector` on, for the `generation`-th round of writing.
-    /// Each sector says its place and its round, and is else a sequence of its own; every other one is inverted.
+    /// Fills `buffer` with stamps of round `generation`, for whole sectors from number `sector` on. Each sector states
+    /// its place and its round; the rest is a sequence of its own. Every second sector is inverted.
     pub(crate) fn stamp(self, sector: u64, generation: u32, buffer: &mut [u8]) {
         for (sector, content) in (sector..).zip(buffer.chunks_exact_mut(SECTOR_LEN)) {
             let seed = mix(self.0[0] ^ mix(self.0[1] ^ sector ^ (u64::from(generation) << 44)));
@@ -68,15 +68,15 @@ impl Salt {
                     place.copy_from_slice(&word.to_le_bytes());
                 }
             }
-            // A data line that is stuck at what every head has there would not be seen.
+            // Otherwise a data line stuck at the value that every head has there would go unnoticed.
             if sector % 2 == 1 {
                 content.iter_mut().for_each(|byte| *byte = !*byte);
             }
         }
     }
 
-    /// For what place, and the how many-th time, this sector was written by us; `None` where it
-    /// was not. Wrong bits in it do not matter as long as one of its two names can be read.
+    /// The place and the round for which this sector was written by us; `None` if it was not. Wrong bits do not matter
+    /// as long as one of its two names can be read.
     pub(crate) fn origin(self, sector: &[u8]) -> Option<(u64, u32)> {
         let names = [sector.get(..NAME)?, sector.get(sector.len() - NAME..)?];
         let fits = |(offset, generation): (u64, u32)| {
@@ -85,12 +85,12 @@ impl Salt {
             (wrong_bits(&stamp, sector), offset, generation)
         };
         let [first, last] = names.map(|name| self.named(name));
-        // A cell may be stuck in one of them: the one that the rest of the sector bears out better is right.
+        // A cell in one of them may be stuck: the one that the rest of the sector confirms better is right.
         let best = [first, last.filter(|_| last != first)].into_iter().flatten().map(fits).min()?;
         (best.0 < WORN_BITS).then_some((best.1, best.2))
     }
 
-    /// Place and round that a name says, where its salt is ours but for a few bits.
+    /// Place and round in a name, if its salt is ours except for a few bits.
     fn named(self, name: &[u8]) -> Option<(u64, u32)> {
         let words = name.as_chunks::<8>().0;
         let turned: u32 =
@@ -107,47 +107,47 @@ impl Salt {
 }
 
 fn wrong_bits(one: &[u8], other: &[u8]) -> u32 {
-    // Most sectors are right, and bits are counted one word after the other.
+    // Most sectors are right, and counting bits takes a word at a time.
     if one == other {
         return 0;
     }
-    // In words, which takes less time than bytes: sectors are whole ones.
+    // By words, which is faster than by bytes: sectors are a whole number of words.
     let (one, other) = (one.as_chunks::<8>().0, other.as_chunks::<8>().0);
     one.iter().zip(other).map(|(a, b)| (u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b)).count_ones()).sum()
 }
 
-/// Whose stamp a sector bears.
+/// The stamp that a sector carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Origin {
     /// The sector that it was written for.
     pub(crate) sector: u64,
-    /// The round in which that was.
+    /// The round in which it was written.
     pub(crate) generation: u32,
 }
 
-/// What became of a sector that was written.
+/// State of a written sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// What was written last.
+    /// The last write.
     Holds,
-    /// What was written but for a few bits.
+    /// The last write, except for a few bits.
     Changed,
-    /// What was written but for more bits, and still told from everything else that was.
+    /// The last write, except for more bits; it still differs clearly from all other writes.
     Worn,
-    /// What was written here in an earlier round: the last write was dropped.
+    /// A write of an earlier round: the last write was dropped.
     Older,
-    /// What stood here before the probe: every write was dropped.
+    /// The content from before the probe: every write was dropped.
     Before,
-    /// What was written for another sector.
+    /// Data that were written for another sector.
     Foreign(Origin),
     /// Something else.
     Lost,
-    /// Nothing: reading or writing failed.
+    /// Reading or writing failed.
     Unreadable,
 }
 
 impl Seen {
-    /// Whether the medium keeps data here, be it with wrong bits.
+    /// Whether the medium keeps data here, possibly with wrong bits.
     pub(crate) fn keeps(self) -> bool {
         matches!(self, Self::Holds | Self::Changed | Self::Worn)
     }
@@ -168,16 +168,16 @@ impl Seen {
     }
 }
 
-/// A number for the content of a sector, to tell whether it is what stood there before.
+/// A digest of a sector's content, to recognise the content from before.
 pub(crate) fn digest(content: &[u8]) -> u64 {
-    // Each word is mixed with its place and not with the word before, so that none waits for another.
+    // Each word is mixed with its place and not with the word before, so that words can be computed in parallel.
     let places = (0u64..).map(|index| index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let words = content.as_chunks::<8>().0.iter().zip(places);
     words.fold(0, |sum, (word, place)| sum.wrapping_add(mix(u64::from_le_bytes(*word).wrapping_add(place))))
 }
 
-/// Compares what was `read` of `sector` with the stamp that was written there in round `generation`;
-/// `before` is the digest of what stood there.
+/// Compares content `read` from `sector` with the stamp written there in round `generation`. `before` is the digest of
+/// the content from before the probe.
 pub(crate) fn compare(salt: Salt, sector: u64, generation: u32, before: Option<u64>, read: &[u8]) -> Seen {
     let mut want = [0; SECTOR_LEN];
     salt.stamp(sector, generation, &mut want);
@@ -215,8 +215,8 @@ mod tests {
         assert_eq!(salt.origin(&[]), None);
     }
 
-    /// A cell that is stuck hides neither whose a sector is nor lets it name another place: what was saved for
-    /// that place would be put back here.
+    /// A stuck cell neither hides the name of a sector nor makes it name another place. Otherwise the content saved for
+    /// that place would be restored here.
     #[test]
     fn a_sector_with_a_stuck_byte_tells_its_place() {
         let salt = Salt::known(1);
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// The name of one sector before the content of another is no stamp.
+    /// The name of one sector before the content of another is not a stamp.
     #[test]
     fn a_name_alone_is_no_stamp() {
         let salt = Salt::known(1);
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(salt.origin(&sector), None);
     }
 
-    /// Each way in which a write can be lost is told from the others: verdicts rest on it.
+    /// Each way of losing a write is distinguished, since verdicts depend on it.
     #[test]
     fn what_became_of_a_sector() {
         let salt = Salt::known(1);

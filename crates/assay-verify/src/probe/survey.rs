@@ -1,4 +1,4 @@
-//! What stands now at the places that a journal knows: the ground on which to put anything back.
+//! The current content at the places of a journal, on which restoring is based.
 
 use assay_core::verification::SECTOR_BYTES;
 
@@ -7,24 +7,24 @@ use super::journal::{ByteRange, JournalError, Log};
 use super::places::Places;
 use super::stamp::{SECTOR_LEN, Salt};
 
-/// Bits of a stamp's salt and place, 192 in all, that a worn medium may have turned. That so few
-/// of them differ by chance has a probability of 10^-44.
+/// Bits of a stamp's salt and place, 192 in all, that a worn medium may have flipped. The probability that so few of
+/// them differ by chance is 10^-44.
 const TURNED_BITS: u32 = 8;
 /// Bytes of salt and place at the start of a stamped sector.
 const NAMED: usize = 24;
 
-/// What stands in a sector.
+/// Content of a sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// What stood there before the probe.
+    /// The content from before the probe.
     Original,
     /// A block of the probe.
     Stamped,
-    /// What stood there before is not known: the journal is damaged.
+    /// The content from before is unknown: the journal is damaged.
     Lost,
-    /// Neither: written since, or another card.
+    /// None of these: written since, or another card.
     Other,
-    /// Something else at each reading: the medium holds nothing here.
+    /// Different content at each reading: the medium holds nothing here.
     Unsteady,
     /// It cannot be read.
     Unreadable,
@@ -37,7 +37,7 @@ pub(super) struct Survey {
     pub(super) classes: Vec<Vec<Class>>,
     /// Places whose saved content is more than one repeated byte.
     varied: usize,
-    /// Those of them that hold exactly that.
+    /// Those of them that hold exactly their saved content.
     recognised: usize,
 }
 
@@ -62,7 +62,7 @@ impl From<JournalError> for SurveyError {
 }
 
 impl Survey {
-    /// Reads every place, and once more those that hold something unknown.
+    /// Reads every place, and reads places with unknown content a second time.
     pub(super) fn of<D: Device>(
         log: &Log,
         places: &mut Places<'_, D>,
@@ -86,7 +86,7 @@ impl Survey {
             }
             survey.classes.push(classes);
         }
-        // In another order, since a medium that drops writes may answer with what was read before.
+        // In reverse order, since a medium that drops writes may answer with what was read before.
         for (index, before) in unknown.into_iter().rev() {
             let place = log.entries[index].place;
             let neighbour = log.entries[(index + 1) % log.entries.len()].place;
@@ -106,8 +106,8 @@ impl Survey {
         self.classes.iter().enumerate().filter(move |(_, classes)| has(classes)).map(|(index, _)| index)
     }
 
-    /// Whether the content proves that it is the device: most places that have a content of their own hold what was saved
-    /// there. Partition tables and the like are the same on many media. Of an empty medium all places do.
+    /// Whether the content proves that it is the same device: most places with distinctive content hold what was saved
+    /// there. Partition tables and the like are the same on many media. On an empty medium, all places must match.
     pub(super) fn is_recognised(&self) -> bool {
         match self.varied {
             0 => self.classes.iter().flatten().all(|class| *class == Class::Original),
@@ -116,7 +116,8 @@ impl Survey {
     }
 }
 
-/// What stands in each sector of a place that reads as `now`, of which `original` was saved but for the sectors `lost`.
+/// The class of each sector of a place that reads as `now`. `original` is its saved content, except for the sectors
+/// `lost`.
 pub(super) fn classify(
     salt: Salt,
     place: ByteRange,
@@ -138,8 +139,8 @@ pub(super) fn classify(
     classes
 }
 
-/// Whether the probe wrote this sector: for whatever address, since addresses may be one memory
-/// cell, or for this one, but for a few bits that a worn medium turned.
+/// Whether the probe wrote this sector: for any address, since addresses may share a memory cell, or for this one,
+/// except for a few bits that a worn medium flipped.
 fn is_stamp(salt: Salt, offset: u64, sector: &[u8]) -> bool {
     if salt.origin(sector).is_some() {
         return true;
@@ -150,7 +151,7 @@ fn is_stamp(salt: Salt, offset: u64, sector: &[u8]) -> bool {
     turned <= TURNED_BITS
 }
 
-/// Of the sectors that hold something unknown.
+/// Fingerprint of the sectors with unknown content.
 fn fingerprint(now: &[Option<Vec<u8>>], classes: &[Class]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for (sector, _) in now.iter().zip(classes).filter(|(_, class)| **class == Class::Other) {
@@ -162,8 +163,8 @@ fn fingerprint(now: &[Option<Vec<u8>>], classes: &[Class]) -> blake3::Hash {
     hasher.finalize()
 }
 
-/// Whether the probe wrote to a place: whether any sector bears the stamp of this very address, or
-/// cannot be read. The stamp of another address came through that one, for which it was saved.
+/// Whether the probe wrote to a place: any sector carries the stamp of this very address, or cannot be read. A stamp of
+/// another address was written through that address, which was saved itself.
 pub(super) fn may_be_overwritten<D: Device>(
     salt: Salt,
     places: &mut Places<'_, D>,
@@ -184,7 +185,7 @@ pub(super) fn may_be_overwritten<D: Device>(
 mod tests {
     use super::*;
 
-    /// A worn medium turns bits of the probe's own blocks too; they are no newer data.
+    /// A worn medium flips bits of the probe's own blocks too; these are not newer data.
     #[test]
     fn a_stamp_with_a_few_turned_bits_is_still_ours() {
         let salt = Salt::known(1);

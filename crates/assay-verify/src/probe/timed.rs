@@ -1,4 +1,4 @@
-//! A device that is waited for, but not for ever.
+//! A device with a time limit for each operation.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -20,9 +20,9 @@ enum Answer {
     Present(bool),
 }
 
-/// Does the I/O of a device in a thread of its own. Where that answers nothing for so long, every
-/// operation from then on is [`Fault::Hung`] at once: a thread that waits in the kernel cannot be
-/// ended, and whoever waits for it neither.
+/// Performs the I/O of a device in a thread of its own. If the thread gives no answer within the limit, every later
+/// operation returns [`Fault::Hung`] at once. A thread that waits in the kernel cannot be ended, and neither could a
+/// caller that waits for it.
 #[derive(Debug)]
 pub struct TimedDevice {
     ask: Sender<RankOptions>,
@@ -65,7 +65,7 @@ impl TimedDevice {
         if self.hung || self.ask.send(ask).is_err() {
             return None;
         }
-        // Time in which this process was stopped is no silence of the device.
+        // Time in which this process was stopped does not count as silence of the device.
         let answer = answer_within(&self.answers, self.limit);
         self.hung = answer.is_none();
         answer

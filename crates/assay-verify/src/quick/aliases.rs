@@ -1,4 +1,4 @@
-//! Which wrap-arounds a quick check finds: what it wrote and read lies at some distances and not at others.
+//! Which wrap-arounds a quick check finds: its writes and reads are some distances apart and not others.
 
 use assay_core::verification::SECTOR_BYTES;
 
@@ -7,22 +7,22 @@ use crate::files::{Pool, Raw, Readable, StopReason};
 
 const MIB: u64 = 1 << 20;
 const PAGE: u64 = STAMP as u64;
-/// Of the device itself so much is read at either end: twice the widest gap between stamps, within these.
+/// Bytes of the device that are read at either end: twice the widest gap between stamps, within these limits.
 const LOOKED: std::ops::RangeInclusive<u64> = 32 * MIB..=256 * MIB;
-/// Read at once.
+/// Bytes of one read.
 const PIECE: u64 = MIB;
-/// A wrap-around of less than this part of the device shows at a multiple of its period, and one that lacks less than a
-/// twentieth is no fake that is looked for.
+/// A wrap-around after less than this part of the device also shows at a multiple of its period. A device that lacks
+/// less than a twentieth is not a fake that is searched for.
 const PERIODS: (f64, f64) = (0.4, 0.95);
 
-/// What wrap-arounds would have been found.
+/// The wrap-arounds that would have been found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Wraparounds {
     /// All that lack a twentieth or more.
     Found,
     /// Those that lack this share or more.
     FoundFrom(f64),
-    /// Some, or it is not known.
+    /// Some are not excluded, or it is unknown.
     NotExcluded,
 }
 
@@ -30,14 +30,14 @@ pub(crate) enum Wraparounds {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Known {
     stamps: Vec<u64>,
-    /// Starts and ends of what was written in runs.
+    /// Starts and ends of the runs that were written.
     runs: Vec<(u64, u64)>,
-    /// So much of the device was read at either end.
+    /// Bytes of the device that were read at either end.
     looked: u64,
 }
 
 impl Known {
-    /// Of stamps and pages of runs at these addresses.
+    /// From stamps and pages of runs at these addresses.
     pub(crate) fn new(mut stamps: Vec<u64>, pages: &[u64]) -> Self {
         stamps.sort_unstable();
         let mut pages = pages.to_vec();
@@ -45,7 +45,7 @@ impl Known {
         let mut runs: Vec<(u64, u64)> = Vec::new();
         for page in pages {
             match runs.last_mut() {
-                // Between them lies a stamp.
+                // A stamp lies between them.
                 Some((_, end)) if page <= *end + PAGE => *end = page + PAGE,
                 _ => runs.push((page, page + PAGE)),
             }
@@ -53,12 +53,12 @@ impl Known {
         Self { stamps, runs, looked: 0 }
     }
 
-    /// After so much of the device was read at either end.
+    /// Sets the number of bytes that were read at either end of the device.
     pub(crate) fn and_looked(self, looked: u64) -> Self {
         Self { looked, ..self }
     }
 
-    /// Which wrap-arounds of a device of `bytes` would have been found.
+    /// The wrap-arounds of a device of `bytes` that would have been found.
     pub(crate) fn wraparounds(&self, bytes: u64) -> Wraparounds {
         let part = |share: f64| (bytes as f64 * share) as u64;
         let (least, most) = (part(PERIODS.0), part(PERIODS.1));
@@ -73,11 +73,11 @@ impl Known {
             return Wraparounds::Found;
         }
         let lacks = 1.0 - upto as f64 / bytes as f64;
-        // To name less than half of them says nothing.
+        // A threshold above half of the device is not worth stating.
         if lacks <= 0.5 { Wraparounds::FoundFrom(lacks) } else { Wraparounds::NotExcluded }
     }
 
-    /// Distances at which something was written and something else was written or read, as starts and ends, in order.
+    /// Distances between something written and something else written or read, as sorted starts and ends.
     fn distances(&self, bytes: u64) -> Vec<(u64, u64)> {
         let looked = [(0, self.looked), (bytes.saturating_sub(self.looked), bytes)];
         let looked = looked.iter().filter(|_| self.looked > 0);
@@ -98,8 +98,8 @@ impl Known {
     }
 }
 
-/// Reads both ends of the device for stamps that were written elsewhere. Gives how much was read at either end, and where a
-/// stamp stands at another address than its own: its place, and the address of its first sector there.
+/// Reads both ends of the device for stamps that were written elsewhere. Returns how much was read at either end, and
+/// the stamps that were found at another address than their own: place, and address of its first sector there.
 ///
 /// # Errors
 /// Where the medium does not answer.
@@ -139,8 +139,8 @@ pub(crate) fn look(
     Ok((looked, elsewhere))
 }
 
-/// Whether stamps stand at one distance from their own addresses, or at multiples of one: copies that a file system makes
-/// do not.
+/// Whether stamps are at one distance from their own addresses, or at multiples of one. Copies that a file system makes
+/// are not.
 pub(crate) fn are_of_one_period(addresses: &[u64], found: &[(usize, u64)]) -> bool {
     const LEAST: usize = 3;
     const LEAST_PERIOD: u64 = 64 << 10;
@@ -172,7 +172,7 @@ mod tests {
     fn runs_at_both_ends_meet_stamps_at_any_distance_but_the_largest() {
         let both: Vec<u64> = pages(16..32).into_iter().chain(pages(284..300)).collect();
         match Known::new(stamps(), &both).wraparounds(300 * MIB) {
-            // The tables lie on what would be overwritten.
+            // The file system's tables are where data would be overwritten.
             Wraparounds::FoundFrom(share) => assert!((0.05..0.07).contains(&share), "{share}"),
             other => panic!("{other:?}"),
         }

@@ -18,18 +18,18 @@ use crate::files::{
     StopReason, Tally, VerifyError, remove_files,
 };
 
-/// How to check.
+/// Settings of a quick check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quick {
-    /// No answer of the medium for this long is a hang.
+    /// A medium without an answer for this long counts as hung.
     pub hang_after: Duration,
-    /// Go past the page cache where the file system can.
+    /// Bypass the page cache if the file system can.
     pub direct: bool,
-    /// Read the device past its file system, too, where this user may.
+    /// Also read the device past its file system, if this user may.
     pub past_file_system: bool,
-    /// Set space aside on a file system that the host itself lives on, too.
+    /// Also set space aside on a file system that the host itself uses.
     pub fill_system: bool,
-    /// Where records are kept: space of its file system is not set aside either.
+    /// The directory of the records: space of its file system is not set aside either.
     pub store: Option<std::path::PathBuf>,
 }
 
@@ -45,11 +45,11 @@ impl Default for Quick {
     }
 }
 
-/// Checks the medium under the directory `target`. `progress` hears how many operations of at most
-/// how many are done.
+/// Checks the medium under the directory `target`. `progress` gets the number of operations done, and the most that
+/// there will be.
 ///
 /// # Errors
-/// Where it cannot begin; a medium that fails gives a [`Checked`] with that outcome.
+/// Where it cannot begin. A medium that fails gives a [`Checked`] with that outcome.
 pub fn check(
     target: &Path,
     quick: &Quick,
@@ -63,7 +63,7 @@ pub fn check(
     let own = place.own();
     let io = |source| VerifyError::io(&plan.directory, source);
     remove_files(own)?;
-    // No area: there is nothing to resume.
+    // Without an area, so there is nothing to resume.
     State::new(0).save(own)?;
     let folder = Folder::Own(Arc::clone(own));
     let (direct, read_back) = folder.how(STATE, quick.direct)?;
@@ -91,7 +91,7 @@ pub fn check(
     let ended = Files::make(&ground, plan.area_bytes, salt).and_then(|mut files| {
         probed.classes = vec![None; files.places()];
         let mut ended = probe(&mut files, salt, &mut probed, progress);
-        // A fake may end the check by what it makes of its file system.
+        // A fake may end the check by damaging its file system.
         if matches!(ended, Err(StopReason::Failed(_))) && files.stands_twice().is_ok_and(|twice| twice) {
             (probed.shared, probed.proved, ended) = (true, true, Ok(()));
         }
@@ -132,7 +132,7 @@ pub fn check(
     Ok(Checked { verification, outcome, left, resumable: false, refused_bytes: 0, read_bytes: pool.read_bytes() })
 }
 
-/// What was made and written.
+/// Amounts that were made and written.
 #[derive(Debug, Clone, Copy)]
 struct Made {
     written: u64,
@@ -160,7 +160,7 @@ impl Made {
     }
 }
 
-/// What places that were read would have shown: each is hit by a loss of a twentieth with that probability.
+/// What the places that were read can show: a loss of a twentieth hits each of them with that probability.
 fn reach(probed: &Probed, made: &Made, checked_bytes: u64, whole_bytes: u64) -> Reach {
     let read = probed.classes.iter().flatten().count();
     Reach {
@@ -172,7 +172,7 @@ fn reach(probed: &Probed, made: &Made, checked_bytes: u64, whole_bytes: u64) -> 
     }
 }
 
-/// What there is to say beside the verdict.
+/// Remarks beside the verdict.
 fn remarks(
     verdict: Verdict,
     probed: &Probed,
@@ -181,7 +181,7 @@ fn remarks(
     checksums: bool,
 ) -> Vec<Remark> {
     let unreadable = probed.classes.iter().flatten().any(|(class, _)| *class == SectorClass::Unreadable);
-    // A file system errs where the medium does, where it finds its tables changed, and where checksums are wrong.
+    // A file system reports errors if the medium errs, if its tables changed, and if checksums are wrong.
     let by_file_system = match outcome {
         Outcome::Failed { failure, .. } => matches!(failure, RunFailure::ReadOnly | RunFailure::IoError),
         _ => probed.erred || (checksums && unreadable),
@@ -193,7 +193,7 @@ fn remarks(
     }
 }
 
-/// Counts what became of each place that was read.
+/// Counts the state of each place that was read.
 fn count(files: &Files, probed: &Probed, tally: &mut Tally) {
     for (place, class) in probed.classes.iter().enumerate() {
         if let Some((class, holds)) = class {
@@ -211,7 +211,7 @@ fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
     let count = |class| probed.classes.iter().flatten().filter(|(found, _)| *found == class).count();
     let lost = probed.classes.iter().flatten().filter(|(class, _)| *class != SectorClass::Good).count();
     let kind = match (probed.shared, count(SectorClass::Corrupted)) {
-        // No two stamps met in one cell; what else was written may have.
+        // No two stamps share a cell; other data that was written may.
         (false, _) if probed.evicted => FakeKind::Unknown,
         (false, _) => FakeKind::Limbo,
         (true, 0) => FakeKind::Wraparound,
@@ -228,7 +228,7 @@ fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
     }
 }
 
-/// What the sentence is made of.
+/// The parts of the sentence.
 struct Words<'a> {
     verdict: Verdict,
     kind: Option<FakeKind>,

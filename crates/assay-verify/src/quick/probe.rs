@@ -1,4 +1,4 @@
-//! Stamps in rounds that double, each read back with all before it, until a fake is proved.
+//! Writes stamps in rounds that double, and reads all of them back after each, until a fake is proved.
 
 use assay_core::verification::SectorClass;
 use rand_core::{Rng, SeedableRng};
@@ -7,79 +7,79 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::run::End;
 use super::stamp::{STAMP, classify, stamp};
 
-/// Of the stamps of a round, at least this many lost make a fake: one alone may be a worn block.
+/// At least this many stamps of a round are lost on a fake: a single one may be a worn block.
 const LEAST_LOST: usize = 2;
-/// And at least this share: a fake announces a twentieth too much or more.
+/// At least this share is lost too: a fake announces a twentieth too much or more.
 const LEAST_SHARE: f64 = 0.05;
-/// Of at least so many places, at least so many are lost, and these are all that lie behind the others: that places
-/// that are worn do so has a probability of less than 10^-4.
+/// Of at least `ENOUGH` places, at least `LAST_LOST` are lost, and these are exactly the last ones. The probability
+/// that wear does this is less than 10^-4.
 const ENOUGH: usize = 32;
 const LAST_LOST: usize = 4;
-/// Places that held which are written once more where something was lost or erred: a medium that stopped working
-/// keeps nothing of that.
+/// Places that held and are written once more, if something was lost or erred. A medium that stopped working does not
+/// keep that.
 const AGAIN: usize = 8;
 
-/// Places all over the medium, each of one stamp. Everything may end the check.
+/// Places all over the medium, each with one stamp. Any operation may end the check.
 pub(crate) trait Spread {
     /// Why the check ends.
     type StopReason;
     fn places(&self) -> usize;
-    /// Where a place lies on the device, as far as the file system tells.
+    /// Address of a place on the device, if the file system reports it.
     fn address(&mut self, place: usize) -> Option<u64>;
-    /// `false` where the medium errs.
+    /// `false` if the medium errs.
     fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<bool, Self::StopReason>;
-    /// `false` where the place cannot be read.
+    /// `false` if the place cannot be read.
     fn read(&mut self, place: usize, page: &mut [u8; STAMP]) -> Result<bool, Self::StopReason>;
-    /// Makes all durable and forgets what is cached; `false` where the medium errs.
+    /// Flushes everything and drops what is cached; `false` if the medium errs.
     fn settle(&mut self) -> Result<bool, Self::StopReason>;
-    /// Writes a run of pages at one end of the space; `false` where the medium errs. No cache of a controller still holds
-    /// the stamps after both.
+    /// Writes a run of pages at one end of the space; `false` if the medium errs. After both runs, no cache of a
+    /// controller still holds the stamps.
     fn write_run(&mut self, end: End) -> Result<bool, Self::StopReason>;
-    /// What became of both.
+    /// Findings for both runs.
     fn read_run(&mut self) -> Result<Ran, Self::StopReason>;
-    /// Looks past the file system whether a stamp stands at another address than its own, too. False where that cannot be
-    /// looked at.
+    /// Whether a stamp is also at another address than its own, read past the file system. False if that cannot be
+    /// read.
     fn stands_twice(&mut self) -> Result<bool, Self::StopReason>;
-    /// Whether the page of this name holds what was written to it.
+    /// Whether the page with this name holds what was written to it.
     fn owner_stands(&mut self, owner: u64) -> Result<bool, Self::StopReason>;
 }
 
-/// What became of the runs of pages.
+/// Findings for the runs of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ran {
     /// Pages that do not hold what was written.
     pub(crate) lost: usize,
-    /// Whose is what stands in one of them, where it is another's.
+    /// Name of the other page whose content was found in one of them, if any.
     pub(crate) owner: Option<u64>,
 }
 
-/// What was found; a place that was never read has none.
+/// Findings of the check; `None` for a place that was never read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Probed {
     pub(crate) classes: Vec<Option<(SectorClass, Option<u64>)>>,
-    /// Enough is lost for a fake.
+    /// Enough is lost to prove a fake.
     pub(crate) proved: bool,
-    /// Two places are one: what is written to one stands at the other, too.
+    /// Two places share memory: what is written to one is also found at the other.
     pub(crate) shared: bool,
     /// Both runs were written before the last reading: no cache shows stamps any more.
     pub(crate) evicted: bool,
-    /// Pages of the runs that are not there.
+    /// Pages of the runs that are lost.
     pub(crate) run_lost: usize,
-    /// Something erred: the medium, or a file system that does not find its tables.
+    /// The medium erred, or a file system did not find its tables.
     pub(crate) erred: bool,
-    /// Places that held take nothing any more.
+    /// Places that held before take no writes any more.
     pub(crate) stopped: bool,
 }
 
 impl Probed {
-    /// Of so many places.
+    /// Without findings, for this number of places.
     pub(crate) fn none(places: usize) -> Self {
         let classes = vec![None; places];
         Self { classes, proved: false, shared: false, evicted: false, run_lost: 0, erred: false, stopped: false }
     }
 }
 
-/// First, last, and then ever finer between: the bit-reversed sequence of van der Corput (1935).
+/// First, last, and then ever finer between them: the bit-reversed sequence of van der Corput (1935).
 pub(crate) fn order(places: usize) -> Vec<usize> {
     let bits = places.next_power_of_two().trailing_zeros();
     let reversed = |index: usize| if bits == 0 { 0 } else { index.reverse_bits() >> (usize::BITS - bits) };
@@ -92,7 +92,7 @@ pub(crate) fn order(places: usize) -> Vec<usize> {
     order
 }
 
-/// Stamps and reads back. `report` hears how many operations of how many are done.
+/// Writes stamps and reads them back. `report` gets the number of operations done, and the total.
 pub(crate) fn probe<S: Spread>(
     spread: &mut S,
     salt: u64,
@@ -102,7 +102,7 @@ pub(crate) fn probe<S: Spread>(
     let order = order(spread.places());
     let places = order.len();
     let random = Xoshiro256PlusPlus::seed_from_u64(salt);
-    // Each round reads all before it: two readings of each place, and two more after the runs.
+    // Each round reads all places before it: two readings of each place, and two more after the runs.
     let progress = Progress { done: 0, total: places as u64 * 5, report };
     let (held, refused) = (vec![false; places], vec![false; places]);
     let mut work = Work { spread, salt, probed, progress, random, held, refused };
@@ -119,7 +119,7 @@ pub(crate) fn probe<S: Spread>(
     if work.stands_twice()? {
         return work.conclude();
     }
-    // The lower run first: on a fake it lies on what it has, and the other one on what stands below.
+    // The lower run first: on a fake it lies on the real part, and the upper run overwrites places below.
     for end in [End::Low, End::High] {
         let taken = work.spread.write_run(end)?;
         work.probed.erred |= !taken;
@@ -150,7 +150,7 @@ impl Progress<'_> {
     }
 }
 
-/// A check under way.
+/// A check in progress.
 struct Work<'a, S: Spread> {
     spread: &'a mut S,
     salt: u64,
@@ -174,7 +174,7 @@ impl<S: Spread> Work<'_, S> {
         Ok(())
     }
 
-    /// Reads `places` in any order; whether they prove a fake.
+    /// Reads `places` in random order. Returns whether they prove a fake.
     fn reads_back(&mut self, places: &[usize]) -> Result<bool, S::StopReason> {
         self.probed.erred |= !self.spread.settle()?;
         let mut back = places.to_vec();
@@ -192,7 +192,7 @@ impl<S: Spread> Work<'_, S> {
             self.probed.classes[place] = Some(class);
             self.progress.step();
         }
-        // What stands in another's place alone was misplaced.
+        // A stamp that is only at another place was misplaced, so it proves no shared memory.
         if let Some(owner) = owner {
             self.probed.shared |= self.spread.owner_stands(owner)?;
         }
@@ -206,8 +206,8 @@ impl<S: Spread> Work<'_, S> {
         Ok(self.probed.shared)
     }
 
-    /// A medium that stopped working keeps nothing that is written now. A fake whose file system is destroyed errs as
-    /// well, and still takes what is written where it has memory.
+    /// A medium that stopped working keeps nothing that is written now. A fake with a destroyed file system errs as
+    /// well, but still takes writes where it has memory.
     fn conclude(self) -> Result<(), S::StopReason> {
         let Self { spread, salt, probed, held, .. } = self;
         if !probed.shared && (probed.erred || probed.run_lost > 0) {
@@ -218,7 +218,7 @@ impl<S: Spread> Work<'_, S> {
     }
 }
 
-/// Whether the places that are lost are those with the highest addresses, however few: the medium ends there.
+/// Whether the lost places are those with the highest addresses, however few: the medium ends there.
 fn lacks_the_end<S: Spread>(spread: &mut S, classes: &[Option<(SectorClass, Option<u64>)>]) -> bool {
     let lost = |class: &Option<(SectorClass, Option<u64>)>| !matches!(class, Some((SectorClass::Good, _)));
     let all = classes.iter().filter(|class| lost(class)).count();
@@ -232,7 +232,7 @@ fn lacks_the_end<S: Spread>(spread: &mut S, classes: &[Option<(SectorClass, Opti
     addressed[addressed.len() - all..].iter().all(|(_, lost)| *lost)
 }
 
-/// Whether places that `held` still take what is written, be it under another's address. True where none held.
+/// Whether places that `held` still take writes, even if those land at another address. True if none held.
 fn still_stores<S: Spread>(spread: &mut S, held: &[bool], salt: u64) -> Result<bool, S::StopReason> {
     let held: Vec<usize> = (0..held.len()).filter(|place| held[*place]).collect();
     let step = held.len().div_ceil(AGAIN).max(1);
@@ -251,13 +251,13 @@ fn still_stores<S: Spread>(spread: &mut S, held: &[bool], salt: u64) -> Result<b
     Ok(took * 2 >= again.len())
 }
 
-/// Whether too many places hold nothing of ours.
+/// Whether too many places hold foreign data.
 fn proof(classes: &[Option<(SectorClass, Option<u64>)>], stamped: usize) -> bool {
     let corrupted = classes.iter().flatten().filter(|(found, _)| *found == SectorClass::Corrupted).count();
     corrupted >= LEAST_LOST && corrupted as f64 >= LEAST_SHARE * stamped as f64
 }
 
-/// Fisher and Yates; the bias of the remainder is no matter here.
+/// Fisher-Yates shuffle. The bias of the remainder does not matter here.
 fn shuffle(places: &mut [usize], random: &mut Xoshiro256PlusPlus) {
     for last in (1..places.len()).rev() {
         places.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
@@ -270,7 +270,7 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    /// Announces `places`, has `real`, and shows the latest writes from a cache until driven out.
+    /// Announces `places`, has `real`, and shows the latest writes from a cache until it is evicted.
     struct Fake {
         places: usize,
         real: usize,
@@ -280,11 +280,11 @@ mod tests {
         cache: HashMap<usize, [u8; STAMP]>,
         cached: bool,
         writes: usize,
-        /// From so many writes on, each run counting as one, it drops them.
+        /// Writes after this number are dropped; each run counts as one.
         lasts: usize,
         /// Runs that were written and not dropped.
         runs: usize,
-        /// What is sent to either of these lands at the other.
+        /// Data sent to either of these land at the other.
         swapped: Option<(usize, usize)>,
     }
 
@@ -412,7 +412,7 @@ mod tests {
         assert_eq!(hidden.writes, 1001, "only the first run showed it");
     }
 
-    /// Less than a twentieth is lost, all of it at the end: that is where the memory ends, and no wear.
+    /// Less than a twentieth is lost, all of it at the end: the memory ends there, and it is not wear.
     #[test]
     fn a_little_that_is_missing_at_the_end_is_a_fake() {
         assert!(Fake::new(1000, 990, false).probed().proved);
@@ -423,7 +423,7 @@ mod tests {
         assert!(!lacks_the_end(&mut Fake::new(1000, 1000, false), &classes), "here and there");
     }
 
-    /// All stamps stand, and nothing that came after them: it was called genuine.
+    /// All stamps hold, but nothing that came after them: the medium was called genuine.
     #[test]
     fn a_medium_that_takes_no_more_writes_is_told_from_one_that_lacks_memory() {
         let mut stops = Fake { lasts: 1000, ..Fake::new(1000, 1000, false) };
@@ -431,12 +431,12 @@ mod tests {
         assert!(found.stopped && found.run_lost == 2 && !found.proved, "{found:?}");
         let found = Fake::new(1000, 1000, false).probed();
         assert!(!found.stopped && found.run_lost == 0);
-        // In the last round, of which the second half is lost.
+        // In the last round, the second half is lost.
         let found = Fake { lasts: 700, ..Fake::new(1000, 1000, false) }.probed();
         assert!(found.proved && !found.stopped, "without an error that is a fake's: {found:?}");
     }
 
-    /// Two places whose data stand at each other's address are all there: a fake has fewer.
+    /// Two places whose data are at each other's address are all there: a fake has fewer.
     #[test]
     fn places_that_are_exchanged_make_no_fake() {
         let found = Fake { swapped: Some((300, 700)), ..Fake::new(1000, 1000, false) }.probed();

@@ -1,5 +1,5 @@
-//! Two runs of pages, at the lowest and at the highest addresses that are free: they drive stamps out of caches, and lie
-//! on them where addresses start again.
+//! Two runs of pages, at the lowest and at the highest free addresses. They evict stamps from caches, and overwrite
+//! stamps where addresses wrap around.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::stamp::STAMP;
 use crate::files::Extent;
 
 const PAGE: u64 = STAMP as u64;
-/// Pages of a run have names of their own beside those of the places.
+/// Names of pages of a run have this bit, which names of places do not have.
 const NAMES: u64 = 1 << 63;
 
 /// One end of the free space.
@@ -20,7 +20,7 @@ pub(crate) enum End {
 /// A page of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Page {
-    /// Which file.
+    /// Number of the file.
     pub(crate) file: usize,
     /// Byte offset in it.
     pub(crate) offset: u64,
@@ -31,9 +31,9 @@ pub(crate) struct Space<'a> {
     pub(crate) bytes: u64,
     /// Byte offset of its stamp, which no run touches.
     pub(crate) stamp: u64,
-    /// Whether any part of it can be written without what is before it.
+    /// Whether any part of it can be written before the parts in front of it.
     pub(crate) anywhere: bool,
-    /// Where it lies on the device, where that is known.
+    /// Where it lies on the device, if known.
     pub(crate) extents: Option<&'a [Extent]>,
 }
 
@@ -41,12 +41,12 @@ pub(crate) struct Space<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Runs {
     pages: Vec<Page>,
-    /// So many are the low ones.
+    /// The first pages in this number form the low run.
     low: usize,
 }
 
 impl Runs {
-    /// Runs of `bytes` together over these files. Where addresses are not known, files are taken to lie in their order.
+    /// Runs of `bytes` in total over these files. If addresses are unknown, files are assumed to lie in their order.
     pub(crate) fn over(spaces: &[Space<'_>], bytes: u64) -> Self {
         let mut parts: Vec<(u64, usize, Range<u64>)> = Vec::new();
         for (file, space) in spaces.iter().enumerate() {
@@ -69,7 +69,7 @@ impl Runs {
         let low = taken(parts.iter(), half, |part, bytes| part.start..part.start + bytes);
         let high = taken(parts.iter().rev(), half, |part, bytes| part.end - bytes..part.end);
         let pages = |mut parts: Vec<(usize, Range<u64>)>| {
-            // A file that has to be written from its start on is; others are written in the same way.
+            // A file that must be written from its start is; other files are written anywhere.
             for (file, part) in &mut parts {
                 if !spaces[*file].anywhere {
                     *part = PAGE..PAGE + (part.end - part.start);
@@ -92,7 +92,7 @@ impl Runs {
         &self.pages
     }
 
-    /// Which of them are those of one run.
+    /// The indexes of the pages of one run.
     pub(crate) fn range(&self, end: End) -> Range<usize> {
         match end {
             End::Low => 0..self.low,
@@ -100,7 +100,7 @@ impl Runs {
         }
     }
 
-    /// Bytes of both.
+    /// Total bytes of both runs.
     pub(crate) fn bytes(&self) -> u64 {
         self.pages.len() as u64 * PAGE
     }
@@ -110,13 +110,13 @@ impl Runs {
         NAMES | number as u64
     }
 
-    /// The number of the page that has this name; `None` where that is a place's.
+    /// The number of the page with this name; `None` if it is the name of a place.
     pub(crate) fn number(name: u64) -> Option<usize> {
         (name & NAMES != 0).then(|| usize::try_from(name & !NAMES).unwrap_or(usize::MAX))
     }
 }
 
-/// The first of `parts` until they are `bytes` together; of the last one what `cut` gives.
+/// The first of `parts` with `bytes` in total; `cut` shortens the last one.
 fn taken<'a>(
     parts: impl Iterator<Item = &'a (u64, usize, Range<u64>)>,
     bytes: u64,

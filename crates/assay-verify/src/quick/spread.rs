@@ -1,4 +1,4 @@
-//! Files that together take all free space: one stamp in each, and two runs of pages at the ends of the space.
+//! Files that together take all free space: a stamp in each, and two runs of pages at the ends of the space.
 
 use std::fs::File;
 use std::io;
@@ -19,10 +19,10 @@ use crate::files::{DriverLayer, Extent, Pool, Raw, Readable, StopReason, failure
 use crate::sys;
 
 const MIB: u64 = 1 << 20;
-/// Places: a fake with 95 % of what it announces misses about fifty of them.
+/// Most places. A fake with 95 % of what it announces loses about fifty of them.
 const MOST_PLACES: u64 = 1024;
-/// Written between stamping and the last reading: more than the memory of a card's controller; an
-/// eighth of a small medium.
+/// Bytes written between stamping and the last reading: more than the memory of a card's controller, but only an eighth
+/// of a small medium.
 const EVICTING_BYTES: u64 = 64 * MIB;
 /// Pages that are written or read at once in a run.
 const AT_ONCE: usize = 256;
@@ -33,35 +33,35 @@ pub(crate) struct Files<'a> {
     driver_layer: &'a DriverLayer,
     directory: Arc<OwnDir>,
     direct: bool,
-    /// Each with the byte offset of its stamp.
+    /// Each file with the byte offset of its stamp.
     files: Vec<(Arc<File>, u64)>,
-    /// Where each lies on the device, where all are known.
+    /// Where each file lies on the device; `None` unless all are known.
     extents: Option<Vec<Vec<Extent>>>,
     runs: Runs,
     raw: Option<&'a Raw>,
     salt: u64,
-    /// So much of the device was read at either end.
+    /// Bytes of the device that were read at either end.
     looked: u64,
-    /// Bytes from one file to the next.
+    /// Distance between the starts of two files, in bytes.
     pub(crate) part_bytes: u64,
-    /// Whether the file system set the space aside, so that places lie all over the medium.
+    /// Whether the file system set the space aside, so that places are spread over the medium.
     pub(crate) set_aside: bool,
     /// Bytes written.
     pub(crate) written: u64,
 }
 
-/// Where the files are made.
+/// Where and how the files are created.
 pub(crate) struct Ground<'a> {
     pub(crate) pool: &'a Pool,
     pub(crate) driver_layer: &'a DriverLayer,
     pub(crate) directory: &'a Arc<OwnDir>,
-    /// The device under them, where it may be read.
+    /// The device under them, if it may be read.
     pub(crate) raw: Option<&'a Raw>,
     pub(crate) direct: bool,
 }
 
 impl<'a> Files<'a> {
-    /// Makes them over `area` bytes.
+    /// Creates the files over `area` bytes.
     pub(crate) fn make(ground: &Ground<'a>, area: u64, salt: u64) -> Result<Self, StopReason> {
         let Ground { pool, driver_layer, directory, raw, direct } = *ground;
         let places = (area / MIB).clamp(1, MOST_PLACES);
@@ -91,7 +91,7 @@ impl<'a> Files<'a> {
                     made.files.push((file, random.next_u64() % pages.max(1) * STAMP as u64));
                     anywhere.push(free_order);
                 }
-                // What the file system needs for the files themselves is not left for more.
+                // The space that the file system needs for the files themselves leaves no room for more.
                 Err(StopReason::Failed(error))
                     if failure_of(&error) == RunFailure::OutOfSpace && !made.files.is_empty() =>
                 {
@@ -114,18 +114,18 @@ impl<'a> Files<'a> {
         Ok(made)
     }
 
-    /// Byte offset of a place in the whole.
+    /// Byte offset of a place in the whole area.
     pub(crate) fn offset(&self, place: usize) -> u64 {
         self.part_bytes * place as u64 + self.files.get(place).map_or(0, |(_, at)| *at)
     }
 
-    /// Byte offset in the whole of the page of this name; `None` where there is none.
+    /// Byte offset of the page with this name in the whole area; `None` if there is no such page.
     pub(crate) fn offset_of(&self, name: u64) -> Option<u64> {
         let (file, at) = self.page_of(name)?;
         Some(self.part_bytes * file as u64 + at)
     }
 
-    /// The file of the page of this name, and the byte offset in it.
+    /// The file of the page with this name, and the byte offset in the file.
     fn page_of(&self, name: u64) -> Option<(usize, u64)> {
         match Runs::number(name) {
             Some(number) => self.runs.pages().get(number).map(|page| (page.file, page.offset)),
@@ -138,18 +138,18 @@ impl<'a> Files<'a> {
         self.runs.bytes()
     }
 
-    /// What is known of addresses, where the file system tells them.
+    /// The known addresses, if the file system reports them.
     pub(crate) fn known(&self) -> Option<Known> {
         let parts = self.runs.pages().iter().map(|page| self.address_of(page.file, page.offset));
         Some(Known::new(self.addresses()?, &parts.collect::<Option<Vec<u64>>>()?).and_looked(self.looked))
     }
 
-    /// Where each stamp lies on the device.
+    /// Address of each stamp on the device.
     fn addresses(&self) -> Option<Vec<u64>> {
         (0..self.files.len()).map(|place| self.place_address(place)).collect()
     }
 
-    /// Whether what is written to `place` now stands at the byte address `at` of the device: `None` where it cannot be
+    /// Whether new data written to `place` are found at the byte address `at` of the device; `None` if they cannot be
     /// written.
     fn lands_at(&mut self, raw: &Raw, place: usize, at: u64) -> Result<Option<bool>, StopReason> {
         let (mut page, mut there) = ([0; STAMP], [0; STAMP]);
@@ -165,7 +165,7 @@ impl<'a> Files<'a> {
         Ok(Some(lands))
     }
 
-    /// Where each file lies; `None` where that of one is not known.
+    /// Where each file lies; `None` if that is unknown for one of them.
     fn extents(&self) -> Result<Option<Vec<Vec<Extent>>>, StopReason> {
         let files: Vec<Arc<File>> = self.files.iter().map(|(file, _)| Arc::clone(file)).collect();
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -178,14 +178,14 @@ impl<'a> Files<'a> {
         Ok(receiver.try_recv().ok().flatten())
     }
 
-    /// Where the page at `offset` of a file lies; `None` where it lies in two pieces.
+    /// Address of the page at `offset` of a file; `None` if it lies in two pieces.
     fn address_of(&self, file: usize, offset: u64) -> Option<u64> {
         let extents = self.extents.as_ref()?.get(file)?;
         let holds = |extent: &&Extent| extent.offset <= offset && offset + STAMP as u64 <= extent.offset + extent.bytes;
         extents.iter().find(holds).map(|extent| extent.address + (offset - extent.offset))
     }
 
-    /// Moves stamps that would lie in two pieces of the device to the next page that does not.
+    /// Moves stamps that would be split into two pieces on the device to the next page that is not split.
     fn keep_stamps_whole(&mut self) {
         if self.extents.is_none() {
             return;
@@ -211,7 +211,7 @@ impl<'a> Files<'a> {
         self.pool.run(work)?.map_err(|error| StopReason::Failed(gone_error(self.directory.directory(), error)))
     }
 
-    /// Writes `pages` at the byte `at` of a file; `false` where the medium errs.
+    /// Writes `pages` at the byte `at` of a file; `false` if the medium errs.
     fn put(&mut self, file: usize, at: u64, pages: Vec<u8>) -> Result<bool, StopReason> {
         let file = Arc::clone(&self.files[file].0);
         self.written += pages.len() as u64;
@@ -223,8 +223,8 @@ impl<'a> Files<'a> {
         taken(written)
     }
 
-    /// Reads so many bytes from the byte `at` of a file; `None` where they cannot be read. Where the file system errs the
-    /// device is read past it: a fake whose tables are gone still holds what it holds.
+    /// Reads `bytes` from the byte `at` of a file; `None` if they cannot be read. If the file system errs, the device
+    /// is read past it: a fake with destroyed tables still has its data.
     fn get(&self, file: usize, at: u64, bytes: usize) -> Result<Option<Vec<u8>>, StopReason> {
         let (handle, direct) = (Arc::clone(&self.files[file].0), self.direct);
         let read = Arc::new(Mutex::new(vec![0; bytes]));
@@ -235,7 +235,7 @@ impl<'a> Files<'a> {
                 sys::forget(&handle, 0, None)?;
             }
             let mut buffer = AlignedBuffer::new(bytes)?;
-            // Shorter, where a place was never written: the rest is zeros.
+            // Shorter if a place was never written: the rest is zeros.
             let _ = handle.read_at(buffer.as_mut_slice(), at)?;
             result.lock().unwrap_or_else(PoisonError::into_inner).copy_from_slice(buffer.as_slice());
             Ok(())
@@ -263,7 +263,7 @@ impl<'a> Files<'a> {
         Ok(Some(found))
     }
 
-    /// The pages of a run, those in one piece of a file together, with the number of the first.
+    /// The pages of a run, grouped by contiguous pieces of a file, with the number of the first page.
     fn pieces(&self, end: Option<End>) -> Vec<(usize, Vec<Page>)> {
         let range = end.map_or(0..self.runs.pages().len(), |end| self.runs.range(end));
         let (mut pieces, mut number) = (Vec::new(), range.start);
@@ -280,7 +280,7 @@ fn free(own: &OwnDir) -> Result<u64, StopReason> {
     Ok(own.directory().space().map_err(|error| StopReason::Failed(error.into()))?.free_bytes)
 }
 
-/// Makes one file; tells whether any part of it can be written without what is before it.
+/// Creates one file. Also returns whether any part of it can be written before the parts in front of it.
 fn one(
     pool: &Pool,
     directory: &Arc<OwnDir>,
@@ -380,7 +380,7 @@ impl Spread for Files<'_> {
         let Some(&(place, at)) = found.first() else { return Ok(false) };
         Ok(match self.lands_at(raw, place, at) {
             Ok(Some(lands)) => lands,
-            // A file system that takes nothing any more made no copies of its own.
+            // A file system that takes no writes any more has made no copies either.
             Ok(None) | Err(StopReason::Failed(_)) => aliases::are_of_one_period(&addresses, &found),
             Err(stop_reason) => return Err(stop_reason),
         })
@@ -393,12 +393,12 @@ impl Spread for Files<'_> {
     }
 }
 
-/// Whether the medium did it; `false` where it errs in one place.
+/// Whether the medium took it; `false` if it errs in one place.
 fn taken(result: Result<(), StopReason>) -> Result<bool, StopReason> {
     if local(&result) { Ok(false) } else { result.map(|()| true) }
 }
 
-/// Whether an error concerns one place, and not the whole medium.
+/// Whether an error concerns one place and not the whole medium.
 fn local(result: &Result<(), StopReason>) -> bool {
     matches!(result, Err(StopReason::Failed(error)) if failure_of(error) == RunFailure::IoError)
 }

@@ -1,4 +1,4 @@
-//! What is written: pages of which nothing but this check at this place could have written any sector.
+//! The content of stamps: pages whose sectors only this check could have written, each for one place.
 
 use assay_core::verification::{SECTOR_BYTES, SectorClass};
 use assay_engine::fill_unique;
@@ -7,8 +7,8 @@ use assay_engine::fill_unique;
 pub(crate) const STAMP: usize = 4096;
 const SECTOR: usize = SECTOR_BYTES as usize;
 
-/// Fills a page for `place`; `salt` is random, so that no controller can know it and nothing that
-/// an earlier check left is taken for it. Each sector says whose it is: addresses may start again within a page.
+/// Fills a page for `place`. `salt` is random, so that no controller can know it, and data of an earlier check are not
+/// mistaken for it. Each sector states its owner, since addresses may wrap around within a page.
 pub(crate) fn stamp(page: &mut [u8], salt: u64, place: u64) {
     fill_unique(page, salt, place);
     for (nth, sector) in page.chunks_mut(SECTOR).enumerate() {
@@ -18,7 +18,7 @@ pub(crate) fn stamp(page: &mut [u8], salt: u64, place: u64) {
     }
 }
 
-/// What became of the page of `place`, and whose it is where any of it is another's.
+/// Class of the page of `place`, and the owner if any of it belongs to another place.
 pub(crate) fn classify(page: &[u8], salt: u64, place: u64) -> (SectorClass, Option<u64>) {
     let mut expected = [0; STAMP];
     stamp(&mut expected, salt, place);
@@ -32,7 +32,7 @@ pub(crate) fn classify(page: &[u8], salt: u64, place: u64) -> (SectorClass, Opti
     }
 }
 
-/// Whose sector that is, and which of its page; `None` where it is none of this check.
+/// Owner of a sector, and its index in the page; `None` if it is not of this check.
 pub(crate) fn owner(sector: &[u8], salt: u64) -> Option<(u64, usize)> {
     let word = |nth: usize| Some(u64::from_le_bytes(*sector.get(nth * 8..)?.first_chunk()?));
     let (place, nth) = (word(1)?, usize::try_from(word(2)?).ok()?);
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(classify(&page, 5, 70), (SectorClass::Corrupted, None));
     }
 
-    /// Addresses that start again after an odd number of sectors lay one page over parts of two.
+    /// If addresses wrap around after an odd number of sectors, one page is overwritten by parts of two.
     #[test]
     fn a_part_of_another_page_is_told_too() {
         let (mut page, mut other) = ([0; STAMP], [0; STAMP]);

@@ -1,5 +1,5 @@
-//! What the systems do in ways of their own: a directory for each system, with the same names in all of them, and one for
-//! what those have in common where no raw device is opened.
+//! Functions that depend on the operating system. There is a directory for each system, with the same names in all, and
+//! one for what systems without access to raw devices share.
 
 #[cfg(windows)]
 mod no_raw;

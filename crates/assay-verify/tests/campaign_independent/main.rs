@@ -1,5 +1,5 @@
-//! The quick probe and its restoration against the independent model: media, kills, exchanged cards and newer data, chosen
-//! from the documents and without a look at the program.
+//! The quick probe and its restoration against the independent model: media, kills, exchanged cards and newer data,
+//! chosen from the documents without looking at the program.
 //!
 //! `make campaign SEEDS=2000 ONLY=independent` runs more of them, `ASSAY_CAMPAIGN_SEEDS=17..18 ASSAY_CAMPAIGN_WORDS=1 cargo
 //! test --locked -p assay-verify --test campaign_independent attacks_on_fakes -- --nocapture` one, and shows what was said.
@@ -25,17 +25,17 @@ fn seeds(usual: u64) -> Range<u64> {
     from.parse().unwrap()..to.parse().unwrap()
 }
 
-/// What earlier versions did wrongly, by test and seed; these are run beside the usual seeds. Where `Open` it is still so,
-/// and what comes of it is shown only; once it is mended the line says `Mended`, and stays.
+/// What earlier versions did wrongly, by test and seed. These run beside the usual seeds. `Open` means that it is still
+/// wrong, and its result is only shown. Once it is fixed, the line says `Mended`, and stays.
 const SEEN: &[(&str, State, &[u64])] = &[
-    // A sector whose one reading has a wrong bit was written with its neighbours as it was read.
+    // A sector with a wrong bit in one reading was written with its neighbours as it was read.
     ("failing", State::Mended, &[22, 28, 61]),
     ("faults", State::Mended, &[54]),
     ("attacks on failing", State::Mended, &[22, 28, 197]),
     // The card was exchanged before the first stamp was seen, for one with the same first MiB.
     ("attacks on failing", State::Mended, &[18]),
-    // The card was exchanged, and was back before the probe ended: what was saved meanwhile is of the other card, and may look
-    // like that of the first one where the probe looks before it writes.
+    // The card was exchanged, and came back before the probe ended. Content saved meanwhile is that of the other card,
+    // and may look like that of the first one when the probe reads before it writes.
     ("attacks on genuine", State::Mended, &[470]),
     ("attacks on fakes", State::Open, &[126, 795_775_359]),
     // Every write errs, and a part of each is stored.
@@ -47,45 +47,48 @@ const SEEN: &[(&str, State, &[u64])] = &[
     ("kinds", State::Mended, &[8, 18, 28, 35, 39, 43, 76, 85]),
     ("fakes", State::Mended, &[14, 16, 24]),
     ("attacks on fakes", State::Mended, &[14, 16, 24]),
-    // An address line that fails in reading, in a device that a cache holds as a whole: no probe can see it.
+    // An address line that fails in reading, on a device that a cache holds as a whole: no probe can see it.
     ("failing", State::Mended, &[90]),
-    // What loses all stamps was taken for another medium.
+    // A device that loses all stamps was taken for another medium.
     ("fakes", State::Mended, &[3, 23, 24]),
     ("faults", State::Mended, &[24]),
     ("kinds", State::Mended, &[9, 34, 42, 44]),
-    // All behind the end leads to one page; less than 128 KiB of a device of hundreds; chips that take turns; writes that start
-    // again, where what has no memory shows other places or the bus.
+    // Everything behind the end leads to one page; less than 128 KiB of a device of hundreds of KiB; chips that take
+    // turns; writes that wrap around while addresses without memory show other places or the bus.
     ("fakes", State::Mended, &[566_098_325, 566_098_614, 566_098_615]),
     ("fakes", State::Mended, &[566_098_417, 566_098_468, 566_098_610, 566_098_426, 566_098_628]),
     ("fakes", State::Mended, &[288_241_099]),
-    // Rotated laps, and reads that are 32 KiB too low: what is read, and saved, is of another cell than what is written.
+    // Rotated laps, and reads that are 32 KiB too low: the cell that is read, and saved, is not the one that is
+    // written.
     ("fakes", State::Mended, &[288_240_670]),
     ("attacks on fakes", State::Mended, &[288_240_670]),
-    // Sizes called exact that are not: two lines shorted, blocks lost here and there, two windows of which a part at the end of
-    // the first was not met. Memory of the newest data larger than what was written; a limbo that is unstable.
+    // Sizes called exact that are not: two shorted address lines, blocks lost here and there, two windows where a part
+    // at the end of the first was not met. Memory for the newest data that is larger than what was written; an unstable
+    // limbo.
     ("fakes", State::Mended, &[543_772_581, 543_772_652, 543_772_922, 543_772_587, 543_772_925]),
-    // A part at the end that starts again within itself; what has no memory shows the bus, in a part in the middle and where
-    // writes start again; 58 sectors of 3,904 that hold are no damage.
+    // A part at the end that wraps around within itself. Addresses without memory show the bus, in a part in the middle
+    // and where writes wrap around. 58 of 3,904 sectors that hold are not damage.
     ("fakes", State::Mended, &[795_765_767, 795_765_858, 795_765_975, 795_766_036, 795_767_714]),
-    // 154 sectors of 2,552 that hold are no damage; a part at the end, where what has no memory shows the bus, is undecided.
+    // 154 of 2,552 sectors that hold are not damage; a part at the end, where addresses without memory show the bus, is
+    // undecided.
     ("fakes", State::Mended, &[795_766_569, 795_766_407]),
-    // Memory of three quarters that is given to what comes first; turned laps and a second window on more than 768 GiB, where
-    // single reads cover one half.
+    // Memory of three quarters that is given to the first writes; rotated laps and a second window on more than 768
+    // GiB, where single reads cover one half.
     ("fakes", State::Mended, &[795_768_048, 795_768_231, 795_768_287]),
     // Laps of four blocks in any order, taken for a chain of 44 sectors.
     ("fakes", State::Mended, &[795_773_452]),
-    // Writes start again, and what has no memory mirrors the start at another period: called damaged.
+    // Writes wrap around, and addresses without memory mirror the start at another period: called damaged.
     ("fakes", State::Open, &[795_770_221]),
-    // Writes start again where readings do not: one of the two sectors that the verdict names as overwritten and never saved had been
-    // read, which the model takes for saved.
+    // Writes wrap around and reads do not. One of the two sectors that the verdict names as overwritten and never saved
+    // had been read, which the model counts as saved.
     ("fakes", State::Open, &[795_774_311]),
-    // The first reading of a sector that was wrong was a look whether the medium is still the same.
+    // The first wrong reading of a sector was a check whether the medium is still the same.
     ("failing", State::Open, &[795_773_527]),
-    // A torn write of what stood there already.
+    // A torn write of content that was already there.
     ("failing", State::Mended, &[288_240_845]),
-    // A single reading of the comb erred; a part that refuses writes was the last that was written.
+    // A single reading of the comb erred; a part that refuses writes was written last.
     ("failing", State::Mended, &[795_769_096, 795_770_161]),
-    // Sizes that are not those of the device.
+    // Wrong sizes of the device.
     ("kinds", State::Mended, &[21, 23, 24, 25, 37]),
 ];
 
@@ -141,7 +144,7 @@ fn judged(name: &str, usual: u64, media: impl Fn(u64) -> Spec + Sync, scenario: 
     assert_eq!(report.wrong(), 0, "{name}: ASSAY_CAMPAIGN_SEEDS=17..18 runs one seed");
 }
 
-/// At most this part of the media that nothing disturbs, as a divisor, may be left undecided.
+/// At most one in this many undisturbed media may remain undecided.
 const UNDECIDED: u64 = 50;
 
 fn undisturbed(_seed: u64) -> Scenario {

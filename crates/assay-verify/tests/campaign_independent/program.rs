@@ -15,22 +15,22 @@ use assay_verify::probe::{
 };
 use tempfile::TempDir;
 
-/// Less than the default, so that hundreds of media take seconds; the verdict states it, and the judge reads that. On a large
-/// device as much as makes the single reads below the run as few as they are there by default.
+/// Less than the default, so that hundreds of media take seconds. The verdict states it, and the judge uses that. On a
+/// large device it is as much as keeps the number of single reads below the run as low as by default.
 fn settings(bytes: u64) -> Settings {
     let least = (bytes >> 30).div_ceil(12) << 20;
     Settings { cache_limit_bytes: least.max(8 << 20).min(Settings::usual(bytes).cache_limit_bytes) }
 }
 
-/// Operations after which a call of the program counts as one that does not end.
+/// A call of the program with more operations than this counts as endless.
 const ENDLESS: u64 = 20_000_000;
 
-/// Whether what is said and what happens is shown.
+/// Whether results and events are printed.
 pub fn is_told() -> bool {
     std::env::var_os("ASSAY_CAMPAIGN_WORDS").is_some()
 }
 
-/// The program with its journals, which outlive a kill.
+/// The program with its journals, which survive a kill.
 pub struct Probe {
     directory: TempDir,
     journals: Vec<PathBuf>,
@@ -39,7 +39,7 @@ pub struct Probe {
 impl Probe {
     /// With an empty disk.
     pub fn new() -> Self {
-        // Journals are synced thousands of times: in memory, where there is such a directory.
+        // Journals are synced thousands of times, so they lie in memory if there is such a directory.
         let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         Self { directory, journals: Vec::new() }
     }
@@ -73,7 +73,7 @@ impl Program for Probe {
         if check_suitable(&device).is_err() {
             return refused(self.last().is_some());
         }
-        // As the program does: what an earlier probe left is put back first.
+        // As in the program, data left by an earlier probe are restored first.
         for path in self.journals.iter().filter(|path| path.exists()) {
             if Traces::of(path).is_ok_and(|traces| traces.on(&mut device).is_some()) {
                 return refused(true);
@@ -170,11 +170,12 @@ fn outcome(restored: &Result<Restored, RestoreError>) -> Outcome {
     }
 }
 
-/// The medium as a device of the probe. Ctrl-C is seen before the next operation; a second one ends the process there.
+/// The medium as a device of the probe. Ctrl-C takes effect before the next operation; a second one ends the process
+/// there.
 struct Attached<'m> {
     medium: &'m mut Medium,
     control: &'m Control,
-    /// No answer came for as long as was waited: it is not asked again.
+    /// No answer came within the time limit, so it is not used again.
     has_hung: bool,
     first: u64,
 }

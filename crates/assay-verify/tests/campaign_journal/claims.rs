@@ -1,4 +1,4 @@
-//! What has to be true after each fault and after the command that follows it.
+//! Claims that must hold after each fault, and after the command that follows it.
 
 use std::path::Path;
 
@@ -10,15 +10,15 @@ use crate::scene::{JOURNAL, Stage, blocks, changed, identity};
 use crate::world::{Call, Card, Failing, World};
 
 const SECTOR: u64 = 512;
-/// Most bytes that one record of the journal stands for.
+/// Most bytes that one record of the journal covers.
 const RECORD: u64 = 1 << 20;
 
-/// How a seed went.
+/// The result of a seed.
 pub struct Case {
     pub what: String,
     pub end: &'static str,
     pub faults: u64,
-    /// Which claim does not hold.
+    /// The first claim that does not hold.
     pub broken: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub struct Case {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Between {
     Nothing,
-    /// Somebody writes to the card.
+    /// Another program writes to the card.
     Newer,
     /// A byte of the journal changes.
     Rot,
@@ -37,7 +37,7 @@ pub fn run(seed: u64, stages: &[Stage]) -> Case {
     let stage = &stages[dice.below(stages.len() as u64) as usize];
     let failing =
         [Failing::Power, Failing::Power, Failing::Process, Failing::Call, Failing::Full][dice.below(5) as usize];
-    // Half of the faults meet the journal's disk: each kind of its calls as often as another.
+    // Half of the faults hit the journal's disk: all kinds of its calls are equally likely.
     let at = if dice.one_in(2) || failing == Failing::Full {
         let kind = [Call::DiskWrite, Call::DiskWrite, Call::DiskSync, Call::DiskSync, Call::DiskRead, Call::DiskName]
             [dice.below(6) as usize];
@@ -96,7 +96,7 @@ impl Play<'_> {
         changed(card.inner())
     }
 
-    /// The probe that the fault meets.
+    /// The probe that the fault hits.
     fn first(&mut self, card: &mut Card<ModelMedium>, failing: Failing) -> Claim<()> {
         let probed = self.stage.probe(self.world, card);
         self.faults += u64::from(self.world.has_failed());
@@ -107,7 +107,7 @@ impl Play<'_> {
             claim(kept == self.exists(), "the probe said otherwise of its journal than is so")?;
             let whole = probed.restored.as_ref().is_ok_and(Restored::is_complete);
             claim(whole || kept, "not everything was put back, and no journal kept")?;
-            // The journal can still be read, so that nothing stays overwritten.
+            // The journal can still be read, so everything can be restored.
             claim(failing != Failing::Full || whole, "a full disk kept the probe from putting everything back")?;
             self.world.start(card);
         }
@@ -142,8 +142,8 @@ impl Play<'_> {
         let done = self.restore(&mut other, self.dice.clone().one_in(2));
         claim(self.changed(&other).is_empty(), "another card was written to")?;
         match done {
-            // A journal for which nothing was overwritten belongs to no card, and one whose mark says
-            // that everything was put back is not needed any more.
+            // A journal for which nothing was overwritten belongs to no card. A journal marked as fully restored is no
+            // longer needed.
             Ok(done) if done.places == 0 || done.already => Ok(()),
             Err(RestoreError::Journal(JournalError::NotAJournal { .. })) | Err(RestoreError::AnotherCard { .. }) => {
                 claim(self.world.bytes(Path::new(JOURNAL)) == before, "another card changed the journal")
@@ -159,10 +159,10 @@ impl Play<'_> {
         Restoration::new(Path::new(JOURNAL), &identity).on(self.world.disk()).keeping_newer(keep_newer).run(card)
     }
 
-    /// A restoration that is met by a fault itself.
+    /// A restoration that is itself hit by a fault.
     fn meet(&mut self, card: &mut Card<ModelMedium>) -> Claim<()> {
         let failing = [Failing::Power, Failing::Process, Failing::Call, Failing::Full][self.dice.below(4) as usize];
-        // A restoration looks, writes and reads back: as many calls as a third of a probe, at most.
+        // A restoration reads, writes and reads back: at most a third of the calls of a probe.
         let longest = self.stage.calls.len() as u64;
         let at = if self.dice.one_in(2) { self.dice.below(12) } else { self.dice.below(longest) };
         self.world.fail_at(at as usize, failing);
@@ -184,7 +184,7 @@ impl Play<'_> {
         claim(self.exists() || self.changed(card).is_empty(), "the journal is gone and the card is not as before")
     }
 
-    /// A restoration that nothing meets.
+    /// A restoration without a fault.
     fn last(&mut self, card: &mut Card<ModelMedium>) -> Claim<&'static str> {
         if !self.exists() {
             return Ok("as before, by a met restoration");
@@ -210,12 +210,12 @@ impl Play<'_> {
         }
     }
 
-    /// Somebody wrote to the card since: none of that is touched, and what is not newer comes back on request.
+    /// The card was written since. Newer data must not be touched, and the rest comes back on request.
     fn newer(&mut self, card: &mut Card<ModelMedium>) -> Claim<&'static str> {
         let touched = self.changed(card);
         let mut newer = Vec::new();
         for _ in 0..=self.dice.below(4) {
-            // Where the probe wrote, or anywhere.
+            // At a place that the probe wrote, or anywhere.
             let page = match touched.len() as u64 {
                 0 => self.dice.below(card.bytes() / 4096) * 4096,
                 all if self.dice.one_in(3) => touched[self.dice.below(all) as usize],
@@ -230,7 +230,7 @@ impl Play<'_> {
             card.inner_mut().read_at(*at, &mut now).unwrap();
             now == [0xee; SECTOR as usize]
         };
-        // What limbo dropped never stood there.
+        // What a limbo dropped was never stored.
         newer.retain(|at| stand(card, at));
         let before = card.inner().clone();
         let refused = self.restore(card, false);
@@ -257,14 +257,14 @@ impl Play<'_> {
         Ok("newer data left")
     }
 
-    /// Whether an address leads into a page of the memory.
+    /// Whether an address leads to a page of the memory.
     fn same_page(&self, card: &Card<ModelMedium>, at: u64, page: u64) -> bool {
         let (before, mut twin) = (card.inner().snapshot(), card.inner().clone());
         twin.write_at(at, &[0x11; SECTOR as usize]).unwrap();
         blocks(&twin.changed_since(&before)).contains(&page)
     }
 
-    /// A byte of the journal changed: everything else comes back, and the journal stays.
+    /// A byte of the journal changed: everything else is restored, and the journal stays.
     fn rot(&mut self, card: &mut Card<ModelMedium>) -> Claim<&'static str> {
         let path = Path::new(JOURNAL);
         let mut bytes = self.world.bytes(path).unwrap_or_default();
@@ -292,8 +292,8 @@ impl Play<'_> {
             }
             Ok(done) => {
                 claim(self.exists() && !done.is_complete(), &format!("not as before, and not told: {done:?}"))?;
-                // What the damaged records were saved for is told: by its place, or, where the mark that names their
-                // places is damaged too, as one of so many places that nobody knows.
+                // The places of damaged records are reported: by offset or, if the mark that names their places is
+                // damaged too, as a number of unknown places.
                 let reported: Vec<u64> = done
                     .missing
                     .iter()
@@ -304,7 +304,7 @@ impl Play<'_> {
                 let unknown = done.missing.iter().filter(|place| place.is_none()).count() as u64;
                 let near = |page: &u64| reported.iter().any(|from| self.reaches(card, *from, *page));
                 let unreported = left.iter().filter(|page| !near(page)).count() as u64;
-                // Where the end is gone, the restoration says that more places may be missing. Nothing can name them.
+                // If the end is missing, the restoration says that more places may be missing. They cannot be named.
                 claim(
                     done.cut_off || unreported <= unknown * (RECORD / 4096),
                     &format!("{left:?} are not as before, told were {done:?}"),
@@ -314,7 +314,7 @@ impl Play<'_> {
         }
     }
 
-    /// Whether a record of this place may stand for a page of the memory.
+    /// Whether a record of this place may cover a page of the memory.
     fn reaches(&self, card: &Card<ModelMedium>, from: u64, page: u64) -> bool {
         if (from..from + RECORD).contains(&page) {
             return true;

@@ -1,9 +1,9 @@
-//! The journal and the restoration of a probe, while power, process, disk and card fail.
+//! The journal and the restoration of a probe, under failures of power, process, disk and card.
 //!
-//! Each seed chooses a card, a call at which something fails, what comes between (nothing, newer
-//! data, damage of the journal) and whether the restoration is met by a second fault. After each
-//! fault the next command is run and the claims are checked. `make campaign SEEDS=10000
-//! ONLY=journal` runs more of them than the tests do and prints the seed of each failure.
+//! Each seed chooses a card, a call at which something fails, an event in between (nothing, newer data, damage of the
+//! journal), and whether a second fault hits the restoration. After each fault the next command is run and the claims
+//! are checked. `make campaign SEEDS=10000 ONLY=journal` runs more seeds than the tests do and prints each seed that
+//! fails.
 #![cfg(not(windows))] // its media are modelled by a crate for Linux
 #![allow(clippy::unwrap_used, missing_docs)] // a test fails by panicking
 
@@ -58,6 +58,6 @@ fn the_journal_survives_every_fault() {
         println!("seed {seed}: {why}");
     }
     assert_eq!(failed.len(), 0, "ASSAY_CAMPAIGN_SEEDS=17..18 runs one seed");
-    // Each kind of fault has come, and what it left was put back.
+    // Each kind of fault occurred, and the card was restored after it.
     assert!(seeds.end - seeds.start < USUAL || faults * 10 > cases.len() as u64 * 9, "{faults}");
 }

@@ -1,4 +1,4 @@
-//! The cards, and the calls that a whole probe of each makes.
+//! The cards, and the calls that a complete probe of each makes.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use crate::world::{Call, Card, World};
 
 const MIB: u64 = 1 << 20;
 const SETTINGS: Settings = Settings { cache_limit_bytes: MIB };
-/// Where the journal is, on the disk that fails.
+/// Path of the journal, on the disk that fails.
 pub const JOURNAL: &str = "/journals/card.journal";
 
-/// A card and what a probe of it does.
+/// A card and the calls of its probe.
 pub struct Stage {
     pub medium: MediumSpec,
     salt: u64,
-    /// Of a probe that nothing meets.
+    /// Calls of a probe without a fault.
     pub calls: Vec<Call>,
 }
 
@@ -59,13 +59,13 @@ impl Stage {
     }
 }
 
-/// Byte offsets of the blocks of a medium that are not as they were at first.
+/// Byte offsets of the blocks of a medium that changed since it was made.
 pub fn changed(medium: &ModelMedium) -> Vec<u64> {
     let first = medium.spec().build().unwrap().snapshot();
     blocks(&medium.changed_since(&first))
 }
 
-/// The blocks of ascending sectors.
+/// The blocks of these ascending sectors.
 pub fn blocks(sectors: &[u64]) -> Vec<u64> {
     let mut blocks: Vec<u64> = sectors.iter().map(|at| at / 4096 * 4096).collect();
     blocks.dedup();

@@ -1,4 +1,4 @@
-//! A machine whose power, process, disk and card fail at a chosen call.
+//! A machine whose power, process, disk or card fails at a chosen call.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,15 +9,15 @@ use assay_lab::SplitMix;
 use assay_verify::probe::{Device, Disk, DiskFile, Fault};
 
 const SECTOR: usize = 512;
-/// A power cut keeps or loses a file's data in pages.
+/// A power cut keeps or loses a file's data by pages.
 const PAGE: usize = 4096;
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failing {
-    /// Power goes: what was not synced is kept, lost or torn.
+    /// The power fails: unsynced data are kept, lost or torn.
     Power,
-    /// The process is killed: what was written stays.
+    /// The process is killed: written data stay.
     Process,
     /// One call of the journal's disk, or of the card, errs.
     Call,
@@ -25,7 +25,7 @@ pub enum Failing {
     Full,
 }
 
-/// What a call was.
+/// The kind of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     DiskWrite,
@@ -50,7 +50,7 @@ struct State {
     dice: SplitMix,
     calls: Vec<Call>,
     fault: Option<(usize, Failing)>,
-    /// Nothing happens any more until the next start.
+    /// Set if nothing runs any more until the next start.
     off: Option<Failing>,
     full: bool,
     files: Vec<File>,
@@ -80,7 +80,7 @@ impl World {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on calls are counted from 0, and this one fails.
+    /// Counts calls from 0 from now on, and makes this one fail.
     pub fn fail_at(&self, call: usize, failing: Failing) {
         let mut state = self.state();
         state.calls.clear();
@@ -92,7 +92,7 @@ impl World {
         self.state().calls.clone()
     }
 
-    /// Whether the fault came.
+    /// Whether the fault has occurred.
     pub fn has_failed(&self) -> bool {
         self.state().fault.is_none()
     }
@@ -105,20 +105,20 @@ impl World {
         self.state().names.contains_key(path)
     }
 
-    /// The journal's bytes as they are on the disk.
+    /// The journal's content on the disk.
     pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
         let state = self.state();
         state.names.get(path).map(|file| state.files[*file].content.clone())
     }
 
-    /// Other bytes for a file.
+    /// Replaces the content of a file.
     pub fn set_bytes(&self, path: &Path, bytes: Vec<u8>) {
         let mut state = self.state();
         let file = state.names[path];
         state.files[file] = File { content: bytes.clone(), durable: bytes, unsynced: Vec::new() };
     }
 
-    /// The machine is started again, the card included.
+    /// Starts the machine again, including the card.
     pub fn start<D: Device>(&self, card: &mut Card<D>) {
         let mut state = self.state();
         if state.off == Some(Failing::Power) {
@@ -130,7 +130,7 @@ impl World {
         (state.off, state.fault, state.full) = (None, None, false);
     }
 
-    /// A call begins; `None` where there is nobody any more to make it.
+    /// Begins a call. The error is `None` if the machine is off, so that no process can make the call.
     fn call(&self, call: Call) -> Result<MutexGuard<'_, State>, (Option<Failing>, MutexGuard<'_, State>)> {
         let mut state = self.state();
         if state.off.is_some() {
@@ -167,7 +167,7 @@ fn errno(failing: Option<Failing>) -> io::Error {
 }
 
 impl State {
-    /// Of what was not synced, any pages in any order are on the disk, and of names likewise.
+    /// Any unsynced pages, in any order, are on the disk, and likewise any unsynced names.
     fn lose(&mut self) {
         for file in &mut self.files {
             let mut now = file.durable.clone();
@@ -283,7 +283,7 @@ impl DiskFile for Open {
                 Ok(())
             }
             Err((failing, mut state)) => {
-                // Linux forgets what it could not write: a later sync succeeds without it.
+                // Linux drops what it could not write: a later sync succeeds without it.
                 if state.off.is_none() {
                     let file = &mut state.files[self.file];
                     file.unsynced.clear();
@@ -302,12 +302,12 @@ impl DiskFile for Open {
     }
 }
 
-/// A card in the machine. What it holds in its cache is lost with the power.
+/// A card in the machine. The content of its cache is lost with the power.
 #[derive(Debug, Clone)]
 pub struct Card<D> {
     inner: D,
     world: World,
-    /// What stood in the sectors that were written since the last sync.
+    /// Previous content of the sectors that were written since the last sync.
     unsynced: Vec<(u64, Vec<u8>)>,
 }
 
@@ -320,7 +320,7 @@ impl<D: Device> Card<D> {
         &self.inner
     }
 
-    /// Past the machine.
+    /// Direct access, bypassing the machine.
     pub fn inner_mut(&mut self) -> &mut D {
         &mut self.inner
     }

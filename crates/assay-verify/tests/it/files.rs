@@ -23,7 +23,7 @@ fn run(target: &Path, settings: &Settings) -> Checked {
     check(&plan, settings, &Control::default(), &mut |_| {}).unwrap()
 }
 
-/// Stops soon after the beginning of a phase.
+/// Stops soon after a phase has begun.
 fn stopped_in(target: &Path, settings: &Settings, phase: Phase) -> Checked {
     let control = Control::default();
     let plan = CheckPlan::new(target, settings).unwrap();
@@ -42,7 +42,7 @@ fn failure(checked: &Checked) -> Option<RunFailure> {
     }
 }
 
-/// The counts of f3read, or what is missing.
+/// The counts of f3read, or the missing requirement.
 fn f3read(directory: &Path) -> Result<SectorCounts, Missing> {
     let output = Command::new("f3read").arg(directory).output();
     let output = output.map_err(|_| Missing("needs f3read (package f3)".to_owned()))?;
@@ -157,7 +157,7 @@ fn kept_files_are_read_by_f3_and_damaged_ones_count_the_same() {
 fn a_whole_device_filled_by_f3_is_the_same_byte_for_byte() {
     const TEST: &str = "a_whole_device_filled_by_f3_is_the_same_byte_for_byte";
     let _lab = lab!(TEST, Lab::share());
-    // Smaller than 64 MiB, too.
+    // Also smaller than 64 MiB.
     let device = lab!(TEST, FastDevice::new(48 * MIB));
     let whole = run(device.path(), &Settings { keep: true, format: Format::F3, ..Settings::default() });
     assert_eq!((whole.verification.verdict, &whole.outcome), (Verdict::Genuine, &Outcome::Completed));
@@ -170,7 +170,7 @@ fn a_whole_device_filled_by_f3_is_the_same_byte_for_byte() {
     let both = ours.len().min(theirs.len());
     assert!(both > 20 << 20 && ours[..both] == theirs[..both]);
 
-    // f3 left nothing free, and its files are read and kept.
+    // f3 left no free space; its files are read and kept.
     assert!(matches!(CheckPlan::new(device.path(), &Settings::default()), Err(VerifyError::Full { .. })));
     let read = Settings { only_read: true, ..Settings::default() };
     let checked = run(device.path(), &read);
@@ -181,7 +181,7 @@ fn a_whole_device_filled_by_f3_is_the_same_byte_for_byte() {
     device_refuses(device.path());
 }
 
-/// A device that is mounted read-only, where nothing can be checked but what is there.
+/// On a device that is mounted read-only, only existing files can be checked.
 fn device_refuses(path: &Path) {
     let mounted = Command::new("mount").args(["-o", "remount,ro"]).arg(path).status().unwrap();
     assert!(mounted.success());
@@ -209,7 +209,7 @@ fn an_interrupted_check_goes_on_where_it_was() {
     assert!(read > 0 && read < size * MIB, "{read}");
 
     let third = run(target.path(), &resume);
-    // What drives out caches is written in each case.
+    // The writes that evict caches are repeated in each case.
     assert_eq!((third.verification.written_bytes, third.verification.write.clone()), (size / 2 * MIB, None));
     assert_eq!(third.verification.read.clone().unwrap().bytes, size * MIB - read, "nothing is read twice");
     assert_eq!(third.verification.counts.good, size * 2048, "what was found before is remembered");
@@ -255,7 +255,7 @@ fn no_permission_is_said_before_anything_is_written() {
     if !rustix::process::geteuid().is_root() {
         return skip(TEST, &Missing("needs root".to_owned()));
     }
-    // The directory is open to see, and closed to write.
+    // The directory can be read but not written.
     let target = tempfile::tempdir().unwrap();
     Command::new("chmod").arg("755").arg(target.path()).status().unwrap();
     let program = target.path().join("test");
@@ -268,7 +268,7 @@ fn no_permission_is_said_before_anything_is_written() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// Does something to the card while it is written.
+/// Runs `act` on the card while it is written.
 fn in_the_middle(card: &RemovableCard, act: impl Fn()) -> Checked {
     let settings = Settings { hang_after: Duration::from_secs(20), ..limited(160) };
     let plan = CheckPlan::new(card.path(), &settings).unwrap();
@@ -289,7 +289,7 @@ fn a_card_that_is_taken_out_has_disappeared() {
     let card = lab!(TEST, RemovableCard::formatted(256 * MIB));
     let checked = in_the_middle(&card, || {
         card.pull().unwrap();
-        // What was in flight made the image longer again; when it is done, nothing does.
+        // Writes in flight extended the image again; afterwards nothing does.
         std::thread::sleep(Duration::from_millis(200));
         card.pull().unwrap();
     });

@@ -1,5 +1,4 @@
-//! Full and quick check of mounted fakes: vfat and ext4 on devices that announce four times what
-//! they have.
+//! Full and quick check of mounted fakes: vfat and ext4 on devices that announce four times their real size.
 
 use std::path::Path;
 use std::process::Command;
@@ -61,17 +60,16 @@ fn a_quick_check_finds_a_mounted_fake_with_little_writing() {
     assert_eq!(checked.left, None);
 }
 
-/// File systems by the commands that make them. The last keeps its tables at its beginning, so that
-/// it can be mounted on a fake; those of the others may be destroyed while they are made.
+/// File systems by the commands that make them. The last one keeps its tables at its beginning, so that it can be
+/// mounted on a fake. Those of the others may be destroyed while they are made.
 const SYSTEMS: [&[&str]; 3] = [
     &["mkfs.vfat"],
     &["mkfs.ext4", "-q", "-F", "-m0", "-Elazy_itable_init=0,lazy_journal_init=0"],
     &["mkfs.ext4", "-q", "-F", "-m0", "-b4096", "-O^has_journal,^resize_inode", "-N64"],
 ];
 
-/// Runs `work` on a mounted fake of each kind that destroys its own file system. Whatever that does,
-/// it ends in time and is never genuine; where the tables last until they are no longer read, `judge`
-/// looks at the answer too.
+/// Runs `work` on a mounted fake of each kind that destroys its own file system. In any case it must end in time and
+/// never be genuine. If the tables survive until they are no longer read, `judge` also examines the result.
 fn on_destroyed(test: &str, work: fn(&Path) -> Result<Checked, VerifyError>, judge: fn(&str, FakeKind, &Checked)) {
     let _lab = lab!(test, Lab::share());
     for (layout, kind) in [
@@ -88,7 +86,7 @@ fn on_destroyed(test: &str, work: fn(&Path) -> Result<Checked, VerifyError>, jud
             let mount = match Mount::existing(card.path(), &directory.path().join("mnt"), "rw") {
                 Ok(mount) => mount,
                 Err(missing) if lasting => return skip(test, &missing),
-                // Destroyed already, or a file system that this kernel does not know.
+                // Destroyed already, or a file system that this kernel does not support.
                 Err(_) => continue,
             };
             let (start, what) = (Instant::now(), format!("{kind:?}, {command:?}"));
@@ -117,9 +115,8 @@ fn a_full_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer() {
         |what, kind, checked| {
             let found = &checked.verification;
             assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(kind)), "{what}: {}", found.sentence);
-            // Later laps lie on the tables, too, so that all of the memory is counted. Of a limbo the
-            // tables are not, below 1 MiB, nor what is left free, 1.5 MiB of a 64th, where ext4 leaves
-            // it at the beginning.
+            // Later laps overwrite the tables too, so that all of the memory is counted. In a limbo this leaves out the
+            // tables, less than 1 MiB, and the space left free, 1.5 MiB of a 64th, which ext4 leaves at the beginning.
             let (expected, less) = match kind {
                 FakeKind::Chain => (REAL / 2, MIB),
                 FakeKind::Limbo => (REAL, 3 * MIB),

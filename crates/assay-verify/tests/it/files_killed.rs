@@ -1,4 +1,4 @@
-//! A full check that is killed and resumed.
+//! Full checks that are killed and resumed.
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -12,9 +12,9 @@ use assay_verify::files::{CheckPlan, Checked, DIRECTORY, Settings, check};
 
 const MIB: u64 = 1 << 20;
 const AREA: u64 = 384 * MIB;
-/// The end of it, which is read after caches were driven out; what lies before is one pass.
+/// The end of it, which is read after caches were evicted; everything before is one pass.
 const TAIL: u64 = 64 * MIB;
-/// In place of half a minute.
+/// Instead of half a minute.
 const EVERY: Duration = Duration::from_millis(20);
 
 fn run(target: &Path, settings: &Settings) -> Checked {
@@ -26,7 +26,7 @@ fn resume() -> Settings {
     Settings { resume: true, save_every: EVERY, ..Settings::default() }
 }
 
-/// This test again in a process of its own, which does a check until it is killed.
+/// Runs this test in a process of its own, which performs a check until it is killed.
 fn child(test: &str, target: &Path, resumed: bool) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("files_killed::{test}"), "--nocapture"])
@@ -37,14 +37,14 @@ fn child(test: &str, target: &Path, resumed: bool) -> Child {
         .unwrap()
 }
 
-/// Bytes that are written and that are read, as the state on the medium says.
+/// Bytes written and bytes read, according to the state on the medium.
 fn saved(target: &Path) -> Option<(u64, u64)> {
     let text = std::fs::read(target.join(DIRECTORY).join("state.json")).ok()?;
     let state: serde_json::Value = serde_json::from_slice(&text).ok()?;
     Some((state["written_bytes"].as_u64()?, state["read"][0].as_u64().unwrap_or(0)))
 }
 
-/// Kills the child `late` after the state says what `when` waits for, and gives the state.
+/// Kills the child, `late` after the state meets `when`. Returns the state.
 fn killed(mut child: Child, target: &Path, when: impl Fn((u64, u64)) -> bool, late: Duration) -> Option<(u64, u64)> {
     let start = Instant::now();
     while !saved(target).is_some_and(&when) && child.try_wait().unwrap().is_none() {
@@ -74,7 +74,7 @@ fn killed_at_any_moment_it_goes_on_from_what_was_saved() {
             continue;
         };
         in_write += u64::from(written < AREA);
-        // Data that count as written stay as they are: what is wrong there is found.
+        // Data that count as written are not written again, so damage there is found.
         let spoiled = moment == 3 && written > 0;
         if spoiled {
             let file = std::fs::File::options().write(true).open(path.join(DIRECTORY).join("1.h2w")).unwrap();
@@ -82,7 +82,7 @@ fn killed_at_any_moment_it_goes_on_from_what_was_saved() {
         }
         assert_eq!(CheckPlan::new(path, &resume()).unwrap().write_bytes, AREA - written);
 
-        // And a second time, while it reads.
+        // A second time, while it reads.
         let (again, read) = killed(child(TEST, path, true), path, |(_, read)| read > 0, late).unwrap_or((AREA, AREA));
         if read == AREA {
             continue;
@@ -91,7 +91,7 @@ fn killed_at_any_moment_it_goes_on_from_what_was_saved() {
         assert!(again == AREA && read > 0, "{again} {read}");
         let last = run(path, &resume());
         let found = &last.verification;
-        // What drives out caches, and nothing else; where something is lost, a second time behind what was tried again.
+        // Only the writes that evict caches; if something is lost, they are repeated after the retry.
         let out = if spoiled { 2 * TAIL } else { TAIL };
         assert_eq!((found.written_bytes, last.outcome, last.left), (out, Outcome::Completed, None));
         assert_eq!(found.read.as_ref().map_or(0, |pass| pass.bytes), AREA - read, "nothing is read twice");
@@ -100,6 +100,6 @@ fn killed_at_any_moment_it_goes_on_from_what_was_saved() {
         assert_eq!(found.verdict, if spoiled { Verdict::Damaged } else { Verdict::Genuine }, "{}", found.sentence);
         assert_eq!(std::fs::read_dir(path).unwrap().count(), 0, "files are removed at the end");
     }
-    // On a fast host some children end before they are killed; not all of them.
+    // On a fast host some children end before they are killed, but not all.
     assert!(in_write > 0 && in_read > 0, "{in_write} {in_read}");
 }

@@ -1,8 +1,8 @@
-//! The full check of media that lie or fail, as real devices with real file systems.
+//! The full check of fake or failing media, as real devices with real file systems.
 //!
-//! Sizes are smaller than those of the media that were sold, with the same proportions, and caches as
-//! large as the check assumes them. The media themselves take minutes:
-//! `ASSAY_MOUNTED_ALL=1 cargo test -p assay-verify --test it mounted:: -- --nocapture`.
+//! Sizes are smaller than those of the sold media, in the same proportions, and caches as large as the check assumes.
+//! The media in their full size take minutes: `ASSAY_MOUNTED_ALL=1 cargo test -p assay-verify --test it mounted:: --
+//! --nocapture`.
 
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,7 @@ fn real(spec: MediumSpec, file_system: FileSystem) -> Result<Real, Missing> {
 }
 
 impl Real {
-    /// Waits until so many bytes are free.
+    /// Waits until `bytes` are free.
     fn until_free(&self, bytes: u64) {
         let start = Instant::now();
         let free = || {
@@ -56,7 +56,7 @@ fn caches(mib: u64) -> Settings {
     Settings { cache_bytes: mib * MIB, ..Settings::default() }
 }
 
-/// Whether the size is what the medium has, or lies in the interval that is stated.
+/// Whether the stated size, or interval, matches the medium.
 #[track_caller]
 fn assert_size(found: &Verification, real: u64) {
     let within = match (found.real_bytes, found.real_low_bytes, found.real_high_bytes) {
@@ -71,7 +71,7 @@ fn assert_size(found: &Verification, real: u64) {
     );
 }
 
-/// Of a file that lies in any order on the device, the end of the real part is found, whatever the cache hides.
+/// The end of the real part is found for a file that lies in any order on the device, whatever the cache hides.
 #[test]
 fn a_limbo_is_told_by_its_addresses_behind_any_file_system() {
     const TEST: &str = "a_limbo_is_told_by_its_addresses_behind_any_file_system";
@@ -80,7 +80,7 @@ fn a_limbo_is_told_by_its_addresses_behind_any_file_system() {
         (FileSystem::Ext4, 300, 100, 1),
         (FileSystem::Ext4, 300, 100, 32),
         (FileSystem::Ext2, 128, 100, 16),
-        // Nearly genuine: less is missing than the cache holds together with what the file system keeps.
+        // Nearly genuine: less is missing than the cache and the file system's own space hold together.
         (FileSystem::Ext4, 256, 250, 8),
         (FileSystem::Xfs, 320, 297, 16),
     ] {
@@ -98,14 +98,14 @@ fn a_limbo_is_told_by_its_addresses_behind_any_file_system() {
         assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{what}: {}", found.sentence);
         assert_eq!(found.announced_bytes, announced * MIB, "{what}");
         assert_size(&found, kept * MIB);
-        // What shares a page of the cache with a table that is written until the end stays in it.
+        // Data that share a page of the cache with a table that is written until the end stay in the cache.
         let parts = || found.holds.iter().filter(|part| part.bytes >= 4096);
         assert!(parts().all(|part| part.offset_bytes + part.bytes <= kept * MIB), "{what}: {:?}", found.holds);
     }
 }
 
-/// Later data lie on the tables of the file system, whose driver then errs, or dies. What stands on the device says
-/// what the addresses do, to the sector.
+/// Later data overwrite the tables of the file system, whose driver then errs or dies. The data on the device show the
+/// layout of the addresses, to the sector.
 #[test]
 fn a_fake_that_destroys_its_file_system_is_told_by_what_stands_on_the_device() {
     const TEST: &str = "a_fake_that_destroys_its_file_system_is_told_by_what_stands_on_the_device";
@@ -130,7 +130,7 @@ fn a_fake_that_destroys_its_file_system_is_told_by_what_stands_on_the_device() {
     }
 }
 
-/// A cache as large as the check assumes is driven out; without that, the end of a fake looks genuine.
+/// A cache as large as the check assumes is evicted; otherwise the end of a fake looks genuine.
 #[test]
 fn a_fake_that_lacks_no_more_than_its_cache_shows_is_found() {
     const TEST: &str = "a_fake_that_lacks_no_more_than_its_cache_shows_is_found";
@@ -154,7 +154,7 @@ fn through_the_page_cache_a_fake_is_found_too() {
     assert_size(&found, 100 * MIB);
 }
 
-/// Memory that is allocated as it is written, also one that what compresses costs nothing.
+/// Memory that is allocated on write, also where compressible data take no memory.
 #[test]
 fn thin_and_compressing_media_are_used_up() {
     const TEST: &str = "thin_and_compressing_media_are_used_up";
@@ -165,12 +165,12 @@ fn thin_and_compressing_media_are_used_up() {
         let found = checked(&medium, &caches(8)).verification;
         println!("{accounting:?}: {}", found.sentence);
         assert_eq!(found.verdict, Verdict::Fake, "{accounting:?}: {}", found.sentence);
-        // The file system took some of the pool before.
+        // The file system had already taken some of the pool.
         assert_size(&found, 50 * MIB);
     }
 }
 
-/// What an earlier check left passes for nothing, in either format.
+/// Content of an earlier check is not accepted, in either format.
 #[test]
 fn writes_that_are_dropped_since_an_earlier_check_are_missed() {
     const TEST: &str = "writes_that_are_dropped_since_an_earlier_check_are_missed";
@@ -180,8 +180,8 @@ fn writes_that_are_dropped_since_an_earlier_check_are_missed() {
         let settings = Settings { format, ..caches(8) };
         let before = checked(&medium, &settings).verification;
         assert_eq!(before.verdict, Verdict::Genuine, "{format:?}: {}", before.sentence);
-        // The room of what was removed comes back when no process has it open any more: those that other tests start
-        // have copies of all files until they run their own programs.
+        // Space of removed files becomes free when no process has them open any more. Processes that other tests start
+        // have copies of all open files until they execute their own programs.
         medium.until_free(before.checked_bytes);
         medium.medium.fail(Failure::DropsWrites);
         let after = checked(&medium, &settings).verification;
@@ -190,7 +190,7 @@ fn writes_that_are_dropped_since_an_earlier_check_are_missed() {
     }
 }
 
-/// Every file system of the lab, with the reach that the verdict states.
+/// Every file system of the lab, with the reach that its verdict states.
 #[test]
 fn genuine_media_are_genuine_on_every_file_system() {
     const TEST: &str = "genuine_media_are_genuine_on_every_file_system";
@@ -213,7 +213,7 @@ fn genuine_media_are_genuine_on_every_file_system() {
     }
 }
 
-/// A driver in a program keeps data of the device in memory; they are fetched from the medium again.
+/// A driver that is a program caches data of the device; the check reads them from the medium again.
 #[test]
 fn a_driver_that_keeps_data_in_memory_answers_for_no_fake() {
     const TEST: &str = "a_driver_that_keeps_data_in_memory_answers_for_no_fake";
@@ -221,11 +221,11 @@ fn a_driver_that_keeps_data_in_memory_answers_for_no_fake() {
     let medium = lab!(TEST, real(MediumSpec::limbo(128 * MIB, 64 * MIB), FileSystem::Exfat));
     let found = checked(&medium, &caches(8)).verification;
     assert_eq!(found.verdict, Verdict::Fake, "{}", found.sentence);
-    // Such a driver does not tell where a file lies: sizes are those of the free space.
+    // Such a driver does not report where a file lies, so sizes are those of the free space.
     assert!(found.real_bytes.unwrap().abs_diff(64 * MIB) < 8 * MIB, "{}", found.sentence);
 }
 
-/// The quick check fetches its places from the medium again, too.
+/// The quick check also reads its places from the medium again.
 #[test]
 fn a_driver_that_keeps_data_in_memory_answers_for_no_fake_in_a_quick_check_either() {
     const TEST: &str = "a_driver_that_keeps_data_in_memory_answers_for_no_fake_in_a_quick_check_either";
@@ -240,7 +240,7 @@ fn a_driver_that_keeps_data_in_memory_answers_for_no_fake_in_a_quick_check_eithe
     }
 }
 
-/// The media that earlier checks were seen to judge wrongly, at their sizes.
+/// Media that earlier checks judged wrongly, in their real sizes.
 #[test]
 fn the_rows_of_the_catalogue_are_judged() {
     const TEST: &str = "the_rows_of_the_catalogue_are_judged";

@@ -1,5 +1,5 @@
-//! The full check of media drawn by seed, as real devices with real file systems, whose truth is known from
-//! their parameters alone.
+//! The full check of media drawn by seed, as real devices with real file systems. Their truth is known from their
+//! parameters alone.
 //!
 //! `ASSAY_CAMPAIGN_SEEDS=500 cargo test -p assay-verify --test it mounted_campaign:: -- --nocapture` judges more of
 //! them and shows the confusion matrix; each takes seconds.
@@ -16,16 +16,16 @@ use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, SplitMix, skip};
 use assay_verify::files::{CheckPlan, Settings, check};
 
 const MIB: u64 = 1 << 20;
-/// What the check assumes of caches, and the largest ones that the media have.
+/// Cache size that the check assumes; the media have caches up to this size.
 const CACHE: u64 = 8 * MIB;
 const SYSTEMS: [FileSystem; 4] = [FileSystem::Ext2, FileSystem::Ext4, FileSystem::Exfat, FileSystem::Xfs];
 
-/// Whole sectors between two hundredths of `bytes`.
+/// A multiple of the sector size between two hundredths of `bytes`.
 fn part(dice: &mut SplitMix, bytes: u64, low: u64, high: u64) -> u64 {
     (bytes / 100 * low + dice.below(bytes / 100 * (high - low))) / 512 * 512
 }
 
-/// A medium, and the file system that is made on it.
+/// A medium, and the file system to make on it.
 fn drawn(seed: u64) -> (MediumSpec, FileSystem) {
     let mut dice = SplitMix::new(seed);
     let file_system = SYSTEMS[dice.below(16).min(12) as usize / 4];
@@ -57,7 +57,7 @@ fn drawn(seed: u64) -> (MediumSpec, FileSystem) {
     }
 }
 
-/// What was said of a medium, and what there was to see.
+/// The result for a medium, and the truth.
 struct Judged {
     found: Found,
     verification: Verification,
@@ -65,7 +65,7 @@ struct Judged {
     shown: Truth,
 }
 
-/// Share of a fake's size that it has not; `None` where it has all, or that is not what is wrong with it.
+/// Missing share of a fake's announced size; `None` if nothing is missing, or that is not its defect.
 fn lacks(spec: &MediumSpec) -> Option<f64> {
     let announced = spec.announced_bytes;
     let reliable: u64 = spec.layout.reliable(announced).iter().map(|part| part.end - part.start).sum();
@@ -73,13 +73,13 @@ fn lacks(spec: &MediumSpec) -> Option<f64> {
     (real < announced).then(|| (announced - real) as f64 / announced as f64)
 }
 
-/// `None` where its file system cannot be made or written, which many a fake's cannot.
+/// `None` if its file system cannot be made or written, which is so for many fakes.
 fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Judged>, Missing> {
     let medium = SharedMedium::new(spec.build().unwrap());
     let card = FakeCard::new(medium.clone())?;
     let directory = tempfile::tempdir().unwrap();
     let Ok(mount) = Mount::make(file_system, card.path(), &directory.path().join("mnt")) else { return Ok(None) };
-    // Nothing is written behind the last reading of a medium that fails after some writing.
+    // If a medium fails after some writing, nothing may be written after the last reading.
     let keep = spec.failure.is_some();
     let hang_after = Duration::from_secs(60);
     let settings = Settings { cache_bytes: CACHE, hang_after, keep, ..Settings::default() };
@@ -90,13 +90,13 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Judged>, 
     let (failed, exhausted) = medium.with(|medium| (medium.has_failed(), medium.is_exhausted()));
     let mut shown = Truth::as_shown(spec, failed, exhausted);
     if lacks(spec).is_some_and(|share| verification.reach.is_some_and(|reach| reach.loss_share >= share)) {
-        // Less is missing than what is found for sure: what the file system keeps for itself, and what is left free.
+        // Less is missing than is certainly found: the file system's own space, and the space left free.
         shown.right.push(Found::Genuine);
     }
     Ok(Some(Judged { found, verification, shown }))
 }
 
-/// Whether the size is that of the medium, or within what is stated; `None` where none is to be told.
+/// Whether the size matches the medium, or is within the stated interval; `None` if no size is to be stated.
 fn size_is_right(judged_case: &Judged, device_bytes: u64) -> Option<bool> {
     let real = &judged_case.shown.real_bytes;
     let (least, most) = (*real.first()?, *real.last()?);
@@ -105,7 +105,7 @@ fn size_is_right(judged_case: &Judged, device_bytes: u64) -> Option<bool> {
     }
     let v = &judged_case.verification;
     Some(match (v.real_bytes, v.real_low_bytes, v.real_high_bytes) {
-        // Where addresses are not told, sizes are those of the free space.
+        // If addresses are not reported, sizes are those of the free space.
         (Some(bytes), ..) => (least.saturating_sub(device_bytes - v.announced_bytes)..=most).contains(&bytes),
         (None, Some(low), Some(high)) => low <= most && least <= high,
         _ => false,
@@ -127,7 +127,7 @@ fn media_with_file_systems_are_judged() {
     let mut sizes: BTreeMap<(Class, bool), u64> = BTreeMap::new();
     let mut wrong = Vec::new();
     for seed in seeds() {
-        // Others may have their turn between two media.
+        // Releases the lab between two media, so that other tests get a turn.
         let _lab = match Lab::share() {
             Ok(lab) => lab,
             Err(missing) => return skip(TEST, &missing),
@@ -149,7 +149,7 @@ fn media_with_file_systems_are_judged() {
         *matrix.entry(class).or_default().entry(column).or_default() += 1;
         let Some(judged_case) = judged_case else { continue };
         let words = format!("{seed} {class:?} on {file_system:?}: {}", judged_case.verification.sentence);
-        // A driver that finds its tables dropped refuses to write: nothing of the check reached the lacking part.
+        // A driver that finds its tables dropped refuses to write, so nothing of the check reached the missing part.
         let v = &judged_case.verification;
         let advised = v.sentence.contains("--quick on the unmounted device");
         if judged_case.found == Found::Damaged && judged_case.shown.right.contains(&Found::Fake) && advised {

@@ -1,5 +1,5 @@
-//! The full check of media at the edges of what it tells apart: silent damage all over, stores of what was written last, file
-//! systems with checksums, and files that are only read.
+//! The full check of media at the limits of its distinctions: silent damage all over, media that keep only the latest
+//! writes, file systems with checksums, and files that are only read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -47,12 +47,12 @@ fn caches(mib: u64) -> Settings {
     Settings { cache_bytes: mib * MIB, ..Settings::default() }
 }
 
-/// Least and most of what is stated.
+/// Lower and upper bound of the stated size.
 fn interval(found: &Verification) -> Option<(u64, u64)> {
     found.real_bytes.map(|bytes| (bytes, bytes)).or(found.real_low_bytes.zip(found.real_high_bytes))
 }
 
-/// Every `nth` block of 4 KiB from `from` on loses what is written to it.
+/// From `from` on, every `nth` block of 4 KiB loses its data.
 fn every(nth: u64, from: u64, announced: u64) -> Layout {
     let mut holds: Vec<Range<u64>> = std::iter::once(0..from).collect();
     holds
@@ -60,7 +60,7 @@ fn every(nth: u64, from: u64, announced: u64) -> Layout {
     Layout::holds(holds.into_iter().filter(|part| part.start < part.end).collect::<Vec<_>>())
 }
 
-/// It was called a limbo that ends where the bad blocks begin: so many lost parts were joined to one.
+/// It was called a limbo that ends where the bad blocks begin: the many lost parts were joined to one.
 #[test]
 fn bad_blocks_all_over_are_damage_and_no_more_is_called_lost_than_is() {
     const TEST: &str = "bad_blocks_all_over_are_damage_and_no_more_is_called_lost_than_is";
@@ -75,13 +75,13 @@ fn bad_blocks_all_over_are_damage_and_no_more_is_called_lost_than_is() {
         assert_eq!((found.verdict, found.kind), (Verdict::Damaged, None), "{}", found.sentence);
         let (low, high) = interval(&found).unwrap();
         assert!(low <= holds && holds <= high, "{holds}: {low} to {high}, {}", found.sentence);
-        // Not exact: what the file system keeps for itself was not tested.
+        // Not exact: the file system's own space was not tested.
         assert_eq!(found.real_bytes, None);
         assert_eq!(high, announced - found.counts.lost() * 512);
     }
 }
 
-/// Keeps the newest pages, wherever they are written.
+/// Keeps only the newest pages, wherever they are written.
 struct Newest {
     bytes: u64,
     most: usize,
@@ -139,7 +139,7 @@ impl Backing for Newest {
     }
 }
 
-/// It was called a limbo of 123 to 138 MiB: what lay at the lowest addresses had been written last.
+/// It was called a limbo of 123 to 138 MiB: the lowest addresses had been written last.
 #[test]
 fn a_medium_that_keeps_what_was_written_last_is_told_with_its_size() {
     const TEST: &str = "a_medium_that_keeps_what_was_written_last_is_told_with_its_size";
@@ -156,7 +156,7 @@ fn a_medium_that_keeps_what_was_written_last_is_told_with_its_size() {
     }
 }
 
-/// Its checksums turn what a fake drops into errors, and all of free space was called all of the device.
+/// Its checksums turn data dropped by a fake into errors, and all of free space was called all of the device.
 #[test]
 fn on_a_file_system_with_checksums_a_fake_is_left_to_the_probe_of_the_device() {
     const TEST: &str = "on_a_file_system_with_checksums_a_fake_is_left_to_the_probe_of_the_device";
@@ -195,7 +195,7 @@ fn on_a_file_system_with_checksums_a_fake_is_left_to_the_probe_of_the_device() {
     }
 }
 
-/// Of a full disk whose files were read it was said that all of its free space is real.
+/// After reading the files of a full disk, all of its free space was called real.
 #[test]
 fn what_was_only_read_is_not_called_free_space() {
     const TEST: &str = "what_was_only_read_is_not_called_free_space";
@@ -212,14 +212,14 @@ fn what_was_only_read_is_not_called_free_space() {
     assert_eq!((found.remarks.as_slice(), interval(&found)), (&[Remark::OnlyRead][..], None));
 }
 
-/// A medium that takes its time.
+/// A medium with configured speed and latency.
 struct Slow {
     medium: SharedMedium,
     /// Bytes per second of reading and of writing.
     speeds: (u64, u64),
     /// Added to each operation.
     latency: Duration,
-    /// Written so far, and after how much writing is four times as slow.
+    /// Bytes written so far, and the number of bytes after which writing is four times as slow.
     written: u64,
     fast: u64,
 }
@@ -281,7 +281,7 @@ fn the_time_that_is_told_is_about_what_it_takes() {
         let words =
             format!("{mib} MiB at {speeds:?} and {latency_ms} ms, fast up to {fast}: {told:.1} s told, {took:.1} s");
         println!("{words}");
-        // The speed at the start says nothing of a cache that is full later.
+        // The speed at the start says nothing about a cache that fills up later.
         let most = if fast == u64::MAX { 1.5 } else { f64::INFINITY };
         if took > told * most || told > took * 1.5 {
             wrong.push(words);

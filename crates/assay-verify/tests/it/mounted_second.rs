@@ -1,4 +1,4 @@
-//! Mounted media as docs/verify.md describes them, in a model of their own: what it says of each has to be the answer.
+//! Mounted media as docs/verify.md describes them, in a separate model: results must match what the document says.
 //!
 //! `ASSAY_MOUNTED_ALL=1 cargo test -p assay-verify --test it mounted_second:: -- --nocapture` takes some minutes.
 
@@ -14,7 +14,7 @@ use assay_verify::quick::{self, Quick};
 const MIB: u64 = 1 << 20;
 const SECTOR: u64 = 512;
 
-/// What becomes of a sector: its cell, in sectors; nothing; or an error.
+/// Destination of a sector: a cell, given in sectors; nothing; or an error.
 #[derive(Clone, Copy, PartialEq)]
 enum To {
     Cell(u64),
@@ -29,18 +29,18 @@ struct Second {
     bytes: u64,
     map: Map,
     cells: HashMap<u64, [u8; 512]>,
-    /// At most so many cells, each taken at the first write; what comes later is dropped.
+    /// Most cells, each taken at the first write; later writes to others are dropped.
     thin: usize,
-    /// At most so many cells, the newest; and when each was written last.
+    /// Most cells, the newest ones; with the time of the last write of each.
     newest: usize,
     order: VecDeque<(u64, u64)>,
     age: HashMap<u64, u64>,
     clock: u64,
     written: u64,
-    /// Writes are dropped, or refused, while so many bytes were written.
+    /// Writes are dropped, or refused, while the number of written bytes is in this range.
     drops: std::ops::Range<u64>,
     refuses_from: u64,
-    /// One of so many sectors is stored with a wrong bit.
+    /// One in this many sectors is stored with a wrong bit.
     flips: u64,
     salt: u64,
 }
@@ -144,14 +144,14 @@ impl Backing for Second {
     }
 }
 
-/// What has to be answered.
+/// The expected result.
 struct Expected {
     verdicts: &'static [Verdict],
-    /// Any of these, where it is a fake.
+    /// Any of these, if it is a fake.
     kinds: &'static [FakeKind],
-    /// In mebibytes of the device; the interval has to hold it where one is stated.
+    /// Size in mebibytes of the device. A stated interval must contain it.
     real: Option<f64>,
-    /// Whether one has to be stated.
+    /// Whether a size must be stated.
     stated: bool,
     remark: Option<Remark>,
     words: &'static str,
@@ -194,7 +194,7 @@ impl Expected {
     }
 }
 
-/// `None` where no file system can be made, mounted or written.
+/// `None` if no file system can be made, mounted or written.
 fn found(card: Second, system: FileSystem, quick: bool, cache: u64) -> Result<Option<Verification>, Missing> {
     let card = FakeCard::new(card)?;
     let directory = tempfile::tempdir().unwrap();
@@ -209,7 +209,7 @@ fn found(card: Second, system: FileSystem, quick: bool, cache: u64) -> Result<Op
     Ok(checked.ok().map(|checked| checked.verification))
 }
 
-/// A block is 4 KiB here.
+/// A bad block in every `nth`; a block is 4 KiB here.
 fn every(mib: u64, from: u64, nth: u64, block: u64) -> Second {
     Second::of(mib * MIB, move |at| {
         let bad = at >= from * MIB / SECTOR && (at / (block / SECTOR)).is_multiple_of(nth);
@@ -217,7 +217,7 @@ fn every(mib: u64, from: u64, nth: u64, block: u64) -> Second {
     })
 }
 
-/// Pages in a part are stored at their neighbour's place, and read from their own.
+/// Pages in this range are stored at their neighbour's place, and read from their own.
 fn misplaced(mib: u64, from: u64, to: u64) -> Second {
     let range = from * MIB / SECTOR..to * MIB / SECTOR;
     Second::of(mib * MIB, move |at| To::Cell(if range.contains(&at) { at ^ 8 } else { at }))
@@ -241,12 +241,12 @@ fn told(verdicts: &'static [Verdict]) -> Expected {
     Expected { remark: Some(Remark::ProbeDecides), ..Expected::new(verdicts) }
 }
 
-/// What lies in these parts, in MiB, errs.
+/// Addresses in these parts, in MiB, err.
 fn bad(mib: u64, parts: &'static [(u64, u64)]) -> Second {
     Second::of(mib * MIB, move |at| if within(parts, at) { To::Error } else { To::Cell(at) })
 }
 
-/// What lies in these parts, in MiB, holds.
+/// Only addresses in these parts, in MiB, hold data.
 fn only(mib: u64, parts: &'static [(u64, u64)]) -> Second {
     Second::of(mib * MIB, move |at| if within(parts, at) { To::Cell(at) } else { To::Nowhere })
 }

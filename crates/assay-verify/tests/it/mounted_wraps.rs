@@ -1,4 +1,4 @@
-//! The quick check of mounted media whose addresses start again: it finds them, or says that it does not exclude them.
+//! The quick check of mounted media whose addresses wrap around: it finds them, or says that it does not exclude them.
 
 use assay_core::verification::{Remark, Verdict, Verification};
 use assay_engine::Control;
@@ -8,7 +8,7 @@ use assay_verify::quick::{Quick, check};
 
 const MIB: u64 = 1 << 20;
 
-/// What the quick check says; `None` where no file system can be made, mounted or written.
+/// Result of the quick check; `None` if no file system can be made, mounted or written.
 fn judged(spec: &MediumSpec, file_system: FileSystem, past_file_system: bool) -> Result<Option<Verification>, Missing> {
     let card = FakeCard::new(SharedMedium::new(spec.clone().blank().build().unwrap()))?;
     let directory = tempfile::tempdir().unwrap();
@@ -18,7 +18,7 @@ fn judged(spec: &MediumSpec, file_system: FileSystem, past_file_system: bool) ->
     Ok(checked.ok().map(|checked| checked.verification))
 }
 
-/// `ASSAY_WRAPS=16` draws more. Stamps met each other by chance only: a wrap-around of 59 % was called genuine.
+/// `ASSAY_WRAPS=16` draws more. Stamps overlapped only by chance: a wrap-around of 59 % was called genuine.
 #[test]
 fn a_wraparound_is_found_or_the_probe_of_the_device_is_named() {
     const TEST: &str = "a_wraparound_is_found_or_the_probe_of_the_device_is_named";
@@ -34,7 +34,7 @@ fn a_wraparound_is_found_or_the_probe_of_the_device_is_named() {
         if dice.below(2) == 0 {
             spec = spec.with_cache(Cache::of(8 * MIB));
         }
-        // Users without root do not read the device itself.
+        // Users without root cannot read the device itself.
         let as_root = dice.below(2) == 0;
         let what = format!("{seed}: {file_system:?}, root {as_root}, {} of {} MiB", real / MIB, announced / MIB);
         let Some(found) = lab!(TEST, judged(&spec, file_system, as_root)) else {
@@ -46,7 +46,7 @@ fn a_wraparound_is_found_or_the_probe_of_the_device_is_named() {
         fakes += u64::from(found.verdict == Verdict::Fake);
         let advised = match found.verdict {
             Verdict::Damaged | Verdict::Failed => found.remarks.contains(&Remark::ProbeDecides),
-            // ext2 does not reserve space, and stamps lie where it likes.
+            // ext2 does not reserve space, so stamps lie at arbitrary places.
             Verdict::Undecided => {
                 file_system == FileSystem::Ext2 && found.sentence.contains("--quick on the unmounted")
             }
@@ -57,7 +57,7 @@ fn a_wraparound_is_found_or_the_probe_of_the_device_is_named() {
     assert!(judged_media * 2 >= seeds && fakes * 2 >= judged_media, "{fakes} of {judged_media}");
 }
 
-/// What is not found is said not to be excluded: a small part of a wrap-around lies on tables alone.
+/// What is not found is reported as not excluded: a small part of a wrap-around affects only tables.
 #[test]
 fn a_genuine_medium_is_genuine_and_what_is_not_excluded_is_said() {
     const TEST: &str = "a_genuine_medium_is_genuine_and_what_is_not_excluded_is_said";
@@ -72,7 +72,7 @@ fn a_genuine_medium_is_genuine_and_what_is_not_excluded_is_said() {
         assert_eq!(found.verdict, Verdict::Genuine, "{file_system:?}: {}", found.sentence);
         let said = found.sentence.contains("wrap-around") && found.sentence.contains("not excluded");
         assert_eq!(found.remarks.contains(&Remark::WraparoundNotExcluded), said, "{}", found.sentence);
-        // Where the file system tells no addresses nothing is known of distances.
+        // If the file system reports no addresses, distances are unknown.
         assert_eq!(said, file_system == FileSystem::Btrfs, "{file_system:?}: {}", found.sentence);
     }
 }

@@ -21,7 +21,7 @@ const GIB: u64 = 1 << 30;
 /// Twice the sequential cache that was seen in the field: the tests need not write more.
 const QUICK: Settings = Settings { cache_limit_bytes: 8 * MIB };
 
-/// In memory where that is, since each save is synced.
+/// In memory if possible, since each save is synced.
 fn place() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
@@ -31,7 +31,7 @@ fn identity(device: &impl Device) -> Identity {
     Identity { bytes: device.bytes(), name: "model".to_owned(), serial: None, attachment: None }
 }
 
-/// The same, plugged in at some time.
+/// The same, with the name of an attachment.
 fn attached(device: &impl Device, attachment: &str) -> Identity {
     Identity { attachment: Some(attachment.to_owned()), ..identity(device) }
 }
@@ -60,8 +60,8 @@ fn every_part_that_holds_is_given_to_the_sector() {
     assert_eq!(medium.changed_since(&before), [0; 0]);
 }
 
-/// Of a run that a cache holds back as far as it is looked for, next to nothing reached the memory, and single reads
-/// that are three quarters of its length apart missed it.
+/// A cache held back the run as far as it is searched for, so that almost nothing of it reached the memory. Single
+/// reads at distances of three quarters of its length missed that.
 #[test]
 fn addresses_that_start_again_near_the_end_are_met_behind_a_cache_that_is_nearly_as_large_as_the_run() {
     let policy = WritePolicy::Back { ignores_flush: true };
@@ -81,7 +81,7 @@ fn addresses_that_start_again_near_the_end_are_met_behind_a_cache_that_is_nearly
     }
 }
 
-/// What was written against a cache that was larger than a seventh of the device stayed in that cache.
+/// Writes against a cache larger than a seventh of the device stayed in that cache.
 #[test]
 fn a_small_device_is_written_in_several_places_against_a_cache() {
     let spec = MediumSpec::laid_out(84 * MIB, Layout::wraparound(4 * MIB)).with_cache(Cache::of(20 * MIB));
@@ -123,8 +123,8 @@ fn pulled_at_any_moment_everything_comes_back() {
     assert!(cut > 20, "{cut} were pulled where there was something to put back");
 }
 
-/// Its name may be removed, lead elsewhere, or be taken by another file while the probe is under way: all that is saved is in the
-/// file that is open.
+/// The journal's name may be removed, lead elsewhere, or be taken by another file during a probe. All saved content is
+/// in the open file.
 #[test]
 fn what_was_saved_is_put_back_though_the_journal_has_lost_its_name() {
     for what in ["removed", "moved", "taken"] {
@@ -147,7 +147,7 @@ fn what_was_saved_is_put_back_though_the_journal_has_lost_its_name() {
             assert_eq!(std::fs::read(&path).unwrap(), b"dear");
         }
         if moved.exists() {
-            // It says itself that everything was put back, and is removed when the device was attached anew.
+            // The journal itself is marked as fully restored, and is removed after the device was attached anew.
             let [first, second] = ["first", "second"].map(|attachment| attached(&medium, attachment));
             assert!(!restore(&moved, &mut medium, &first).unwrap().already, "{what}");
             let done = restore(&moved, &mut medium, &second).unwrap();
@@ -176,12 +176,12 @@ fn told_to_stop_it_puts_everything_back() {
         assert!(matches!(probed.ended, Ended::Stopped) && probed.journal != JournalLeft::Needed);
         assert_ne!(probed.verification.verdict, Verdict::Genuine);
         assert_eq!(medium.changed_since(&before), [0; 0]);
-        // What was saved and not synced was not overwritten.
+        // Places that were saved but not synced were not overwritten.
         assert!(limit <= 100 || phases.last() == Some(&Phase::Restoring));
     }
 }
 
-/// Of each sample one of six readings reached the cells.
+/// Only one in six readings of each sample reached the cells.
 #[test]
 fn cells_that_reading_wears_out_are_seen_behind_a_cache_that_reading_fills() {
     for reads in 1..5 {
@@ -189,13 +189,13 @@ fn cells_that_reading_wears_out_are_seen_behind_a_cache_that_reading_fills() {
         let cache = Cache { eviction: Eviction::LeastRecentlyUsedFilledByReads, ..Cache::of(2 * MIB) };
         let spec = MediumSpec { decay, ..MediumSpec::genuine(GIB) }.with_cache(cache);
         let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
-        // What a reading or two wears looks like another card.
+        // Cells that one or two readings wear out look like another card.
         let undecided = reads <= 2 && found.verdict == Verdict::Undecided;
         assert!(undecided || matches!(found.verdict, Verdict::Fake | Verdict::Damaged), "{reads}: {}", found.sentence);
     }
 }
 
-/// A cache within the limit is driven out, however long that takes, and its size is told.
+/// A cache within the limit is evicted, however long that takes, and its size is reported.
 #[test]
 fn a_cache_within_the_limit_hides_nothing() {
     for cache in [256 << 10, 6 * MIB] {
@@ -208,12 +208,12 @@ fn a_cache_within_the_limit_hides_nothing() {
     }
 }
 
-/// What nothing holds was called failed, and a limbo, though it only stood elsewhere.
+/// Data that were only at another address counted as lost, and the medium was called failed, or a limbo.
 #[test]
 fn a_medium_that_reads_elsewhere_is_damaged() {
     let line = Misaddress::Line { bit: 20, fault: LineFault::Inverted, range: 0..GIB, on: Operations::Reads };
     let shift = Misaddress::Shift { from_bytes: 0, by_sectors: -700, on: Operations::Writes };
-    // Within a block, all of which is written.
+    // Within a block, which is always written as a whole.
     let near = Misaddress::Line { bit: 1, fault: LineFault::Inverted, range: 700 * MIB..GIB, on: Operations::Reads };
     for wrong in [line, shift, near] {
         let spec = MediumSpec { misaddress: Some(wrong.clone()), block_bytes: 4096, ..MediumSpec::genuine(GIB) };
@@ -222,7 +222,7 @@ fn a_medium_that_reads_elsewhere_is_damaged() {
     }
 }
 
-/// What is sent to one address overwrites another, which is read where it is: it was called a limbo.
+/// Data sent to one address overwrite another one, which is read correctly: it was called a limbo.
 #[test]
 fn a_medium_whose_writes_land_on_other_addresses_is_damaged() {
     let range = 100 * MIB..300 * MIB;
@@ -233,8 +233,8 @@ fn a_medium_whose_writes_land_on_other_addresses_is_damaged() {
     assert!(found.sentence.contains("512 MiB"), "{}", found.sentence);
 }
 
-/// Behind a cache that is larger than what was written against it nothing is lost, but places show what was sent to
-/// others: it was called a fake.
+/// Behind a cache larger than what was written against it, nothing is lost, but places show data sent to others: it was
+/// called a fake.
 #[test]
 fn what_lands_elsewhere_behind_a_large_cache_is_no_fake() {
     let bytes = 159_991_238_656;
@@ -252,8 +252,8 @@ fn what_lands_elsewhere_behind_a_large_cache_is_no_fake() {
     }
 }
 
-/// A saved sector that bears the stamp of another address was not known for one where a byte of it is stuck, and
-/// was put back for what had stood there.
+/// A saved sector with the stamp of another address and a stuck byte was not recognised as a stamp, and was restored as
+/// original content.
 #[test]
 fn bad_cells_under_two_addresses_cost_the_owner_nothing() {
     let flips = Flips { bad_density: 0.1, bad: BadCells::StuckByte, ..Flips::none() };
@@ -267,7 +267,7 @@ fn bad_cells_under_two_addresses_cost_the_owner_nothing() {
     }
 }
 
-/// What was moved while a device failed was not counted.
+/// Bytes moved while a device failed were not counted.
 #[test]
 fn no_less_is_said_to_be_moved_than_was() {
     for operations in [900, 1100, 1300, 1500] {
@@ -278,13 +278,13 @@ fn no_less_is_said_to_be_moved_than_was() {
             let moved = (probed.verification.written_bytes, probed.read_bytes);
             let traffic = medium.traffic();
             assert_eq!(moved.0, traffic.written_bytes, "{operations} {failure:?}");
-            // A judgement may read once more whether it answers.
+            // The verdict may read once more to test whether the device answers.
             assert!((moved.1..=moved.1 + 3 * 512).contains(&traffic.read_bytes), "{operations} {failure:?}");
         }
     }
 }
 
-/// Bad cells in which a byte is stuck were taken for places that lose, waited for as canaries, and never died.
+/// Bad cells with a stuck byte were taken for losing places, used as canaries, and never died.
 #[test]
 fn cells_with_wrong_bits_hide_nothing_and_end_no_period() {
     let bad = Flips { bad_density: 0.02, bad: BadCells::StuckByte, ..Flips::none() };
@@ -303,8 +303,8 @@ fn cells_with_wrong_bits_hide_nothing_and_end_no_period() {
     }
 }
 
-/// Behind a cache that is larger than what was written against it the end of a protected part, and that of a period which
-/// holds, were known for no size.
+/// Behind a cache larger than what was written against it, the end of a protected part, and of a period that holds,
+/// could not be determined.
 #[test]
 fn where_addresses_start_again_shows_behind_a_cache_that_nothing_drives_out() {
     for (announced, layout, real) in [
@@ -320,16 +320,16 @@ fn where_addresses_start_again_shows_behind_a_cache_that_nothing_drives_out() {
     }
 }
 
-/// What lies beside the end of the device, and what there is of a period, was too little to know it.
+/// The space near the end of the device, and the available part of a period, were too small to determine it.
 #[test]
 fn a_period_is_known_though_there_is_little_room_for_it() {
     for seed in [
-        // Two laps in stripes, and less than a stripe of a third one: the pair that is met lies at both ends.
+        // Two laps in stripes, and less than a stripe of a third one: the known pair lies at both ends.
         120_000_191,
         120_000_160,
         51_000_917,
         51_005_354,
-        // Next to nothing of a period holds, and there are less than three.
+        // Almost nothing of a period holds, and there are less than three periods.
         120_000_127,
         // Less than two laps behind a protected part.
         120_000_189,
@@ -341,7 +341,7 @@ fn a_period_is_known_though_there_is_little_room_for_it() {
     }
 }
 
-/// A buffer of the controller behind the end was counted to the real size as a period of one page.
+/// A buffer of the controller behind the end was added to the real size as a period of one page.
 #[test]
 fn what_crosses_the_bus_is_no_page_behind_the_end() {
     let random = Cache { takes: CachedWrites::Random, ..Cache::of(3 * MIB) };
@@ -356,11 +356,11 @@ fn what_crosses_the_bus_is_no_page_behind_the_end() {
     }
 }
 
-/// Memory that was used up only by the run, which is written after all samples, was called damaged.
+/// Memory that was only used up by the run, which is written after all samples, was called damaged.
 #[test]
 fn memory_that_is_used_up_by_the_run_is_a_fake() {
     let units = Accounting::Units { unit_bytes: 4096, zeros_are_free: false };
-    // What is written over the owner's data takes no memory.
+    // Writes over the owner's data take no memory.
     let half = InitialContent { pattern: Pattern::Noise, used_bytes: 2 * GIB };
     let none = InitialContent { used_bytes: 0, ..half };
     for (accounting, before, left) in
@@ -380,7 +380,7 @@ fn memory_that_is_used_up_by_the_run_is_a_fake() {
     }
 }
 
-/// The part of a period that errs in one lap was taken for one that is dropped, and the real size to end there.
+/// A part of a period with errors in one lap was taken for a dropped one, and the real size was said to end there.
 #[test]
 fn errors_in_one_lap_end_no_period() {
     let wraps = MediumSpec::laid_out(237 * MIB, Layout::wraparound(32 * MIB));
@@ -389,7 +389,8 @@ fn errors_in_one_lap_end_no_period() {
         let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
         let real = (found.kind, found.real_bytes);
         assert_eq!(real, (Some(FakeKind::Wraparound), Some(32 * MIB)), "{on:?}: {}", found.sentence);
-        // In all laps at the end, or where the first one begins: whether it is dropped there, or protected, is open.
+        // Errors in all laps at the end, or where the first lap begins: it remains open whether that part is dropped,
+        // or protected.
         let laps = (0..8).fold(wraps.clone(), |spec, lap| {
             spec.with_errors((32 * lap + 20) * MIB..((32 * lap + 32) * MIB).min(237 * MIB), on)
         });
@@ -403,7 +404,8 @@ fn errors_in_one_lap_end_no_period() {
     }
 }
 
-/// A place that only a cache showed was read before each other one, which renewed it, and was counted to the real size.
+/// A place that only a cache showed was read before each other one, which renewed it, and it was added to the real
+/// size.
 #[test]
 fn what_a_cache_shows_is_nothing_to_clear_the_bus_with() {
     let random = Cache {
@@ -422,8 +424,8 @@ fn what_a_cache_shows_is_nothing_to_clear_the_bus_with() {
     }
 }
 
-/// Of memory that is used up before all samples are written, the size was that of a limbo where some of them err, and
-/// behind a large cache more was said to hold than there is.
+/// If memory is used up before all samples are written, the size was that of a limbo if some samples erred. Behind a
+/// large cache, more was reported than the memory holds.
 #[test]
 fn memory_that_is_used_up_is_never_less_than_what_is_said_to_hold() {
     let units = Accounting::Units { unit_bytes: 4096, zeros_are_free: false };
@@ -437,7 +439,7 @@ fn memory_that_is_used_up_is_never_less_than_what_is_said_to_hold() {
         for seed in 0..4 {
             let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
             let real = spec.pool.unwrap().bytes;
-            // The cache hides all where none of the samples was lost.
+            // The cache hides everything if no sample was lost.
             if found.verdict == Verdict::Genuine && !spec.caches.is_empty() {
                 continue;
             }
@@ -448,8 +450,8 @@ fn memory_that_is_used_up_is_never_less_than_what_is_said_to_hold() {
     }
 }
 
-/// A cache that holds more than can be written against it showed all samples, nothing was known to lose, and the size
-/// was an interval around what the cache showed.
+/// A cache larger than can be evicted showed all samples, no losing place was known, and the size was an interval
+/// around what the cache showed.
 #[test]
 fn a_cache_that_nothing_drives_out_makes_no_size() {
     let pages = Cache { page_bytes: 65_536, eviction: Eviction::LeastRecentlyUsedFilledByReads, ..Cache::of(20 * MIB) };
@@ -463,7 +465,7 @@ fn a_cache_that_nothing_drives_out_makes_no_size() {
     }
 }
 
-/// What was put back is written twice, and a device that refused the second writing was called genuine.
+/// Everything is restored in two rounds of writes. A device that refused the second round was called genuine.
 #[test]
 fn a_device_that_refuses_writes_at_the_very_end_is_not_genuine() {
     let mut failed = 0;
@@ -477,8 +479,8 @@ fn a_device_that_refuses_writes_at_the_very_end_is_not_genuine() {
     assert!(failed > 2, "{failed}");
 }
 
-/// While everything was read back nothing was written any more, and a device that had begun to refuse writes then was
-/// called genuine.
+/// Nothing was written after everything was read back, and a device that had begun to refuse writes by then was called
+/// genuine.
 #[test]
 fn a_device_that_refuses_writes_while_it_is_read_back_is_not_genuine() {
     let spec = MediumSpec::genuine(64 * MIB);
@@ -495,10 +497,10 @@ fn a_device_that_refuses_writes_while_it_is_read_back_is_not_genuine() {
         let found = probed.verification;
         assert!(medium.has_failed() && found.verdict == Verdict::Failed, "{before} {failure:?}: {}", found.sentence);
         assert_eq!(probed.journal, JournalLeft::Needed, "{before} {failure:?}");
-        // The block with which it was asked whether it still stores may hold the stamp that was written for that.
+        // The block that was used to test whether the device still stores may hold the stamp written for that.
         let changed = medium.changed_since(&held);
         assert!(changed.len() <= 1, "{before} {failure:?}: {changed:?}");
-        // The same content on a medium that works.
+        // The same content on a working medium.
         let (mut mended, held) = build(&spec);
         for at in changed {
             let mut content = [0; 512];
@@ -511,8 +513,8 @@ fn a_device_that_refuses_writes_while_it_is_read_back_is_not_genuine() {
     }
 }
 
-/// Everything read as before, since a cache showed it or writes went elsewhere, and the journal was removed though
-/// the owner's data had changed.
+/// Everything read as before, because a cache showed it or writes landed elsewhere, and the journal was removed
+/// although the owner's data had changed.
 #[test]
 fn where_reading_back_proves_nothing_the_journal_is_kept() {
     let shift = Misaddress::Shift { from_bytes: 500 * MIB, by_sectors: 1014, on: Operations::Writes };
@@ -533,7 +535,7 @@ fn where_reading_back_proves_nothing_the_journal_is_kept() {
     }
 }
 
-/// A probe of a second that was stopped for an hour did not end after an hour.
+/// A probe of a second, stopped for an hour, did not end after that hour.
 #[test]
 fn time_in_which_the_process_was_stopped_is_not_counted() {
     let mut medium = build(&MediumSpec::genuine(GIB)).0;
@@ -564,7 +566,7 @@ fn a_region_that_errs_is_mapped_and_ends_nothing() {
         let bad = 3 * GIB <= cell.offset_bytes && cell.offset_bytes + cell.bytes <= 4 * GIB;
         assert!(!bad || cell.counts.unreadable > 0, "{cell:?}");
     }
-    // Finding 7: errors at the very first block were a refusal.
+    // Finding 7: errors at the very first block caused a refusal.
     let spec = MediumSpec::genuine(GIB).with_errors(0..4096, Operations::Both);
     assert_eq!(probe(&mut build(&spec).0, &QUICK, 3).verification.verdict, Verdict::Damaged);
 }
@@ -578,7 +580,7 @@ fn what_cannot_be_probed_is_refused_untouched() {
     let refused = run(&mut small, journal, &QUICK, &Control::default(), &mut |_| {});
     assert!(matches!(refused, Err(ProbeError::TooSmall { .. })));
     assert_eq!((small.traffic().reads, small.traffic().writes), (0, 0));
-    // A journal that is there belongs to a probe that was not restored.
+    // An existing journal belongs to a probe that was not restored.
     assert!(Journal::create(&path, &identity(&small), Salt::known(2)).is_err());
 }
 
@@ -594,7 +596,7 @@ fn a_missing_part_is_described_for_people() {
     assert_eq!(found.counts.total() * 512, found.checked_bytes);
 }
 
-/// Hangs were waited for without end, and `--hang-after` was ignored.
+/// The probe waited for a hang without end, and ignored `--hang-after`.
 #[test]
 fn a_device_that_hangs_ends_the_probe_as_failed_with_its_journal() {
     let spec = MediumSpec::genuine(GIB).that_fails(Trigger::AfterOperations(1000), Failure::Hangs(Hang::Blocks));

@@ -1,4 +1,4 @@
-//! Media with which the quick probe was attacked: what it said of them was wrong once.
+//! Attacks on the quick probe: media that it once judged wrongly.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,14 +29,14 @@ fn found(spec: &MediumSpec, seed: u64) -> Verification {
     probed(&mut spec.build().unwrap(), &QUICK, seed).verification
 }
 
-/// Whether a size that is said holds the truth.
+/// Whether the stated size is compatible with the truth.
 fn holds(found: &Verification, real: u64) -> bool {
     let exact = found.real_bytes.map(|real| (real, real));
     let between = found.real_low_bytes.zip(found.real_high_bytes);
     exact.or(between).is_none_or(|(low, high)| (low..=high).contains(&real))
 }
 
-/// Sizes that were said to be exact and were 1.2 to 37 times too large, or 4000 times too small.
+/// Sizes that were reported as exact were 1.2 to 37 times too large, or 4000 times too small.
 #[test]
 fn where_laps_lead_to_the_cells_in_another_order_no_size_is_exact() {
     let wraps = |real, order| Layout::wraparound(real).in_order(order);
@@ -62,7 +62,7 @@ fn where_laps_lead_to_the_cells_in_another_order_no_size_is_exact() {
     }
 }
 
-/// The last MiB, which was tested and holds, was not counted.
+/// The last MiB was tested and holds, but was not counted.
 #[test]
 fn a_part_at_the_end_is_counted_behind_a_window() {
     let layout = Layout::window(64 * MIB, 1580 * MIB + 1536).with_tail(16 * GIB, MIB);
@@ -74,7 +74,7 @@ fn a_part_at_the_end_is_counted_behind_a_window() {
     }
 }
 
-/// The page to which everything behind leads was counted twice.
+/// The page to which all addresses behind the end lead was counted twice.
 #[test]
 fn where_all_behind_is_the_last_page_no_page_is_counted_twice() {
     for real in [42 * MIB, 42 * MIB + 1536] {
@@ -84,7 +84,7 @@ fn where_all_behind_is_the_last_page_no_page_is_counted_twice() {
     }
 }
 
-/// One write in a hundred to one in some thousands was lost, and the medium was called a fake with a cache.
+/// Between one write in a hundred and one in some thousands was lost, and the medium was called a fake with a cache.
 #[test]
 fn a_medium_that_loses_writes_now_and_then_is_damaged() {
     for slips in [
@@ -99,7 +99,7 @@ fn a_medium_that_loses_writes_now_and_then_is_damaged() {
             assert!(!said.sentence.contains("cache"), "{slips:?} {bytes}: {}", said.sentence);
         }
     }
-    // What is lost is seen only when everything was put back, perhaps.
+    // The loss may only be seen after everything was restored.
     let rare = Slips { drops_one_in: 20_000, ..Slips::none() };
     for seed in 0..4 {
         let said = found(&MediumSpec { slips: rare, seed, ..MediumSpec::genuine(64 * GIB) }, seed);
@@ -108,7 +108,7 @@ fn a_medium_that_loses_writes_now_and_then_is_damaged() {
     }
 }
 
-/// 6 of 7 blocks of 64 KiB or 1 MiB hold: it was called a fake that drops what is written elsewhere.
+/// 6 of 7 blocks of 64 KiB or 1 MiB hold: it was called a fake that drops everything else.
 #[test]
 fn bad_blocks_all_over_are_damage() {
     for block_bytes in [4 * KIB, 64 * KIB, MIB] {
@@ -120,7 +120,7 @@ fn bad_blocks_all_over_are_damage() {
     }
 }
 
-/// It was called failed, since it dropped what was written after some time.
+/// It was called failed, since it dropped the older data.
 #[test]
 fn a_medium_that_keeps_what_was_written_last_is_a_fake_of_that_size() {
     for (mib, policy) in
@@ -136,7 +136,7 @@ fn a_medium_that_keeps_what_was_written_last_is_a_fake_of_that_size() {
     }
 }
 
-/// 62 MiB of 6.3 GiB are given to what comes first, and write errors follow: it was called damaged.
+/// 62 MiB of 6.3 GiB are given to the first writes, and write errors follow: it was called damaged.
 #[test]
 fn memory_that_is_used_up_and_errs_is_a_fake() {
     let accounting = Accounting::Units { unit_bytes: MIB, zeros_are_free: false };
@@ -149,7 +149,7 @@ fn memory_that_is_used_up_and_errs_is_a_fake() {
     }
 }
 
-/// A sector too many, as some USB bridges announce, was called a fake.
+/// One sector too many, as some USB bridges announce, was called a fake.
 #[test]
 fn a_sector_that_is_missing_at_the_end_is_damage() {
     for (missing, words) in [(512, "the last sector is missing"), (64 * KIB, "the last 128 sectors are missing")] {
@@ -166,7 +166,7 @@ fn a_sector_that_is_missing_at_the_end_is_damage() {
     assert_eq!(said.verdict, Verdict::Fake, "{}", said.sentence);
 }
 
-/// It was called damaged, and that what was written was lost after some readings.
+/// It was called damaged, with data that are lost after some readings.
 #[test]
 fn a_medium_that_fails_while_it_is_put_back_has_failed() {
     let whole = MediumSpec::genuine(GIB);
@@ -180,7 +180,7 @@ fn a_medium_that_fails_while_it_is_put_back_has_failed() {
             let mut medium = spec.build().unwrap();
             let probed = probed(&mut medium, &QUICK, 1);
             let said = probed.verification;
-            // What is written again stands already.
+            // Data that are written again are already there.
             if !medium.has_shown_failure() {
                 continue;
             }
@@ -192,7 +192,7 @@ fn a_medium_that_fails_while_it_is_put_back_has_failed() {
     assert!(seen >= 6, "{seen} failed while there was something to put back");
 }
 
-/// What nothing holds with any probability was said to be found with 99 %.
+/// A loss that could not be detected was reported as detected with a probability of 99 %.
 #[test]
 fn what_was_not_tested_is_found_with_no_probability() {
     let mut medium = MediumSpec::genuine(GIB).build().unwrap();
@@ -205,7 +205,7 @@ fn what_was_not_tested_is_found_with_no_probability() {
     assert_eq!((said.verdict, said.reach.is_none()), (Verdict::Undecided, true), "{}", said.sentence);
 }
 
-/// `0 B to 1 024 MiB` of 1 GiB, and `64 GiB` of 64.0 GiB.
+/// `0 B to 1 024 MiB` of 1 GiB, and `64 GiB` of 64.0 GiB, were reported.
 #[test]
 fn a_size_says_something() {
     let said = found(&MediumSpec::limbo(64 * GIB, 64 * GIB - 8 * MIB), 1);
@@ -219,7 +219,7 @@ fn a_size_says_something() {
     );
 }
 
-/// Shows how long some media take as a user probes them: `-- --ignored --nocapture the_time`.
+/// Shows how long some media take with default settings: `-- --ignored --nocapture the_time`.
 #[test]
 #[ignore = "shows times alone"]
 fn the_time_of_media_that_took_minutes() {

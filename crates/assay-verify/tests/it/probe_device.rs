@@ -1,4 +1,4 @@
-//! The quick probe of real block devices that lie, killed and not. Needs root and the lab.
+//! The quick probe of real block devices that are fakes, with and without a kill. Needs root and the lab.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,7 +17,7 @@ use assay_verify::probe::{
 const MIB: u64 = 1 << 20;
 const QUICK: Settings = Settings { cache_limit_bytes: 8 * MIB };
 
-/// Opens as `assay verify` does; what the kernel still does for a killed process ends first.
+/// Opens it as `assay verify` does, after the kernel has finished its work for a killed process.
 fn open(path: &Path) -> BlockDevice {
     let start = Instant::now();
     loop {
@@ -41,7 +41,7 @@ fn chain() -> SharedMedium {
     SharedMedium::new(spec.build().unwrap())
 }
 
-/// Whether it reads as when it was made.
+/// Whether it reads as it was made.
 fn is_as_before(medium: &SharedMedium) -> bool {
     medium.with(|medium| medium.changed_since(&medium.spec().build().unwrap().snapshot()).is_empty())
 }
@@ -72,7 +72,7 @@ fn a_fake_block_device_is_told_and_left_as_it_was() {
 #[test]
 fn killed_while_it_probes_a_real_device_everything_is_restored() {
     const TEST: &str = "killed_while_it_probes_a_real_device_everything_is_restored";
-    // The same test in a process of its own is the one that is killed.
+    // A process of its own, with the same test, is killed.
     if let (Some(device), Some(journal)) = (std::env::var_os("PROBED_DEVICE"), std::env::var_os("PROBE_JOURNAL")) {
         let path = Path::new(&device);
         let mut device = open(path);
@@ -100,7 +100,7 @@ fn killed_while_it_probes_a_real_device_everything_is_restored() {
             .stdout(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        // Moments are counted from the first block that is not as it was.
+        // Time is counted from the first changed block.
         let start = Instant::now();
         while is_as_before(&medium) {
             assert!(start.elapsed() < Duration::from_secs(30), "nothing was written");
@@ -142,7 +142,7 @@ fn a_mounted_device_and_a_journal_on_it_are_refused() {
     assert!(Journal::refuse_same_device(device.path(), device.path()).is_err());
 }
 
-/// A file system of one partition holds the journal for the other: what fails or wraps takes it along.
+/// The file system of one partition holds the journal for another: a failure or a wrap-around of the disk affects both.
 #[test]
 fn a_journal_on_another_partition_of_the_disk_is_told() {
     const TEST: &str = "a_journal_on_another_partition_of_the_disk_is_told";
@@ -156,13 +156,13 @@ fn a_journal_on_another_partition_of_the_disk_is_told() {
     let mount = lab!(TEST, Mount::ext4(&first.path(), &directory.path().join("mnt")));
     let place = |journal: &Path, device: &Path| Journal::refuse_same_device(journal, device).unwrap();
     assert_eq!(place(&mount.path().join("journal"), &second.path()), JournalPlace::SameDisk(device.name()));
-    // And in a file system in a file there.
+    // The same in a file system in a file there.
     let inner = mount.path().join("inner");
     std::fs::File::create(&inner).unwrap().set_len(8 * MIB).unwrap();
     let inner = lab!(TEST, LoopDevice::attach(&inner, false));
     let within = lab!(TEST, Mount::ext4(inner.path(), &directory.path().join("inner")));
     assert_eq!(place(&within.path().join("journal"), &second.path()), JournalPlace::SameDisk(device.name()));
-    // An image is a medium of its own: it is not the disk that holds it.
+    // An image is a medium of its own, not the disk that holds it.
     let other = directory.path().join("other");
     std::fs::File::create(&other).unwrap().set_len(MIB).unwrap();
     let other = lab!(TEST, LoopDevice::attach(&other, false));

@@ -1,4 +1,4 @@
-//! The quick probe on fakes whose writes land on addresses that were never saved: what the owner loses is a handful of
+//! The quick probe on fakes whose writes land on addresses that were never saved: the owner loses only a handful of
 //! sectors, and the probe says so.
 
 use std::path::Path;
@@ -14,7 +14,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 
-/// As a user probes it.
+/// With default settings.
 fn probe(device: &mut impl Device, seed: u64) -> Probed {
     let identity = Identity { bytes: device.bytes(), name: "model".to_owned(), serial: None, attachment: None };
     let disk = Arc::new(MemoryDisk::default());
@@ -22,15 +22,15 @@ fn probe(device: &mut impl Device, seed: u64) -> Probed {
     run(device, journal, &Settings::usual(device.bytes()), &Control::default(), &mut |_| {}).unwrap()
 }
 
-/// Writes start again after `real` bytes, and reads do not.
+/// Only writes wrap around after `real` bytes.
 fn writes_wrap(announced: u64, real: u64, dropped: DroppedRead, seed: u64) -> MediumSpec {
     let misaddress = Some(Misaddress::Wrap { period_bytes: real, on: Operations::Writes });
     let spec = MediumSpec { misaddress, seed, ..MediumSpec::limbo(announced, real) };
     spec.with_dropped(dropped)
 }
 
-/// 5 to 260 MiB of the owner's data were destroyed at addresses that had never been saved; of half of that nothing was
-/// said, and the kind was a limbo.
+/// 5 to 260 MiB of the owner's data were destroyed at addresses that had never been saved. For half of them nothing was
+/// reported, and the kind was a limbo.
 #[test]
 fn writes_that_start_again_where_readings_do_not_cost_a_handful_of_sectors() {
     let mut worst = 0;
@@ -55,7 +55,7 @@ fn writes_that_start_again_where_readings_do_not_cost_a_handful_of_sectors() {
             let case = format!("{announced} {real} {dropped:?}: {}", found.sentence);
             assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Wraparound)), "{case}");
             assert_eq!(found.real_bytes, Some(real), "{case}");
-            // Where what has no memory reads as a constant, the end is known before anything is written.
+            // If addresses without memory read as a constant, the end is known before anything is written.
             let most = if dropped == DroppedRead::Noise { 20 } else { 0 };
             assert!(changed.len() <= most, "{} sectors: {case}", changed.len());
             assert_eq!(changed.is_empty(), !found.sentence.contains("never saved"), "{case}");
@@ -67,7 +67,7 @@ fn writes_that_start_again_where_readings_do_not_cost_a_handful_of_sectors() {
     println!("{worst} sectors at most");
 }
 
-/// The first places are written before caches are driven out, so a few more blocks are lost behind one.
+/// The first places are written before caches are evicted, so a few more blocks are lost behind a cache.
 #[test]
 fn behind_a_small_cache_it_is_a_handful_too() {
     for (cache, dropped) in
@@ -89,7 +89,7 @@ fn behind_a_small_cache_it_is_a_handful_too() {
     }
 }
 
-/// A genuine medium of which the owner's data take a part, and zeros the rest, is none.
+/// A genuine medium, partly filled with the owner's data and otherwise with zeros, must not be called a fake.
 #[test]
 fn a_medium_that_is_used_in_part_is_genuine() {
     for used_bytes in [0, 512, 70 * MIB, GIB + 512, 32 * GIB - 512] {

@@ -1,4 +1,4 @@
-//! What the quick probe says beforehand, against what a model counts.
+//! The quick probe's plan, compared with what a model counts.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -14,7 +14,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 
-/// A medium whose clock others can read.
+/// A medium whose clock is shared.
 struct Clocked {
     medium: ModelMedium,
     ns: Rc<Cell<u64>>,
@@ -42,7 +42,7 @@ impl Device for Clocked {
     }
 }
 
-/// Probes a medium; it, and the most bytes that its journal had.
+/// Probes a medium. Returns it, and the largest size of its journal in bytes.
 fn probe(
     spec: &MediumSpec,
     settings: &Settings,
@@ -69,7 +69,7 @@ fn near(said: u64, came: u64) -> bool {
     said * 2 <= came * 3 && said * 3 >= came * 2
 }
 
-/// Bytes said beforehand were those of another search: nothing compared them.
+/// The announced bytes were those of another search: they were never compared.
 #[test]
 fn a_genuine_device_costs_what_was_said_within_a_factor_of_one_and_a_half() {
     let mut wrong = Vec::new();
@@ -107,8 +107,8 @@ fn a_genuine_device_costs_what_was_said_within_a_factor_of_one_and_a_half() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Each byte that is put back is looked at before, and written in two rounds; on a fast device within 15 s, on a card
-/// within 3 minutes.
+/// Each restored byte is read before, and written in two rounds. That takes 15 s at most on a fast device, and 3
+/// minutes on a card.
 #[test]
 fn a_genuine_device_of_2_tib_costs_at_most_400_mb() {
     for (timing, most_s) in [(Timing::ssd(), 15), (Timing::card(), 180)] {
@@ -121,7 +121,7 @@ fn a_genuine_device_of_2_tib_costs_at_most_400_mb() {
     }
 }
 
-/// The journal of a small device needs no more room than the device has, and its records' heads.
+/// The journal of a small device needs no more room than the size of the device and the heads of the records.
 #[test]
 fn the_journal_takes_no_more_than_was_demanded_and_that_is_no_more_than_the_device_holds() {
     for bytes in [64 << 10, MIB, 16 * MIB, 128 * MIB] {
@@ -140,7 +140,7 @@ fn the_journal_takes_no_more_than_was_demanded_and_that_is_no_more_than_the_devi
     }
 }
 
-/// No time was said at all.
+/// No time was announced at all.
 #[test]
 fn the_time_said_after_the_first_transfers_comes_within_a_factor_of_one_and_a_half() {
     let mut wrong = Vec::new();

@@ -1,17 +1,17 @@
-//! The quick check of the media that checks were seen to judge wrongly, as real devices with real file systems.
+//! The quick check of media that checks once judged wrongly, as real devices with real file systems.
 //!
-//! Those that are made for file systems, and those of the bare devices on which one can be made and mounted.
+//! Includes media made for file systems, and bare devices where a file system can be made and mounted.
 
 use assay_engine::Control;
 use assay_lab::media::{Found, MediumSpec, Reach, SharedMedium, Truth, catalogue};
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, lab};
 use assay_verify::quick::{Quick, check};
 
-/// Larger ones take a file system minutes to make, and their kinds are among the smaller ones.
+/// Larger ones need minutes for a file system, and their kinds are among the smaller ones.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// What the check says, what it says it would notice, and the truth as far as the medium had shown it. `None` where
-/// no file system can be made on it, or it cannot be written.
+/// The result of the check, the reach that it states, and the truth as far as the medium had shown it. `None` if no
+/// file system can be made on it, or it cannot be written.
 fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<(String, Found, Reach, Truth)>, Missing> {
     let medium = SharedMedium::new(spec.clone().blank().build().unwrap());
     let card = FakeCard::new(medium.clone())?;
@@ -30,9 +30,9 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<(String, 
     Ok(Some((verification.sentence, found, reach, shown)))
 }
 
-/// Rows that a quick check cannot tell, as it says itself: what a larger cache shows.
+/// Rows beyond what a quick check can detect, as it says itself: a larger cache shows the data.
 const BEYOND_REACH: [&str; 1] = ["limbo of 61 MiB, LRU cache of 96 MiB"];
-/// Rows that may be mounted or not, as a driver is lucky; fewer than this say that most were not.
+/// Some rows can be mounted only by luck of a driver; fewer rows than this mean that most were not mounted.
 const LEAST: usize = 15;
 
 #[test]
@@ -45,7 +45,7 @@ fn every_row_that_can_be_mounted_is_judged_by_the_quick_check() {
         if named.spec.announced_bytes > MOST_BYTES {
             continue;
         }
-        // Others may have their turn between two media.
+        // Releases the lab between two media, so that other tests get a turn.
         let _lab = lab!(TEST, Lab::share());
         let Some((sentence, found, reach, shown)) = lab!(TEST, judged(&named.spec, file_system)) else {
             println!("{:<52}cannot be mounted", named.name);

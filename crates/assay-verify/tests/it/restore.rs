@@ -1,4 +1,4 @@
-//! Journals that were damaged, and devices that are not the one that was probed.
+//! Damaged journals, and devices other than the probed one.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn identity(device: &impl Device) -> Identity {
     Identity { bytes: device.bytes(), name: "card".to_owned(), serial: None, attachment: Some("first".to_owned()) }
 }
 
-/// Everything was put back: the journal goes when the device was attached anew, and not before.
+/// After everything was restored, the journal is removed when the device was attached anew, and not before.
 #[track_caller]
 fn goes_when_seen_again(path: &Path, device: &mut impl Device) {
     let who = identity(device);
@@ -27,7 +27,7 @@ fn goes_when_seen_again(path: &Path, device: &mut impl Device) {
     assert!(done.already && done.is_complete() && !path.exists(), "{done:?}");
 }
 
-/// Byte offsets of the blocks of a medium that are not as they were at first.
+/// Byte offsets of the blocks of a medium that changed since it was made.
 fn changed(medium: &ModelMedium) -> Vec<u64> {
     let first = medium.spec().build().unwrap().snapshot();
     let mut blocks: Vec<u64> = medium.changed_since(&first).iter().map(|at| at / 4096 * 4096).collect();
@@ -35,7 +35,7 @@ fn changed(medium: &ModelMedium) -> Vec<u64> {
     blocks
 }
 
-/// A device whose probe was cut off after `operations`, with its journal.
+/// A device whose probe was interrupted after `operations`, with its journal.
 fn cut_off(spec: &MediumSpec, operations: u64) -> (tempfile::TempDir, PathBuf, ModelMedium) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("journal");
@@ -48,7 +48,7 @@ fn cut_off(spec: &MediumSpec, operations: u64) -> (tempfile::TempDir, PathBuf, M
     (directory, path, medium)
 }
 
-/// Reads and writes of a whole probe.
+/// Reads and writes of a complete probe.
 fn operations(spec: &MediumSpec) -> u64 {
     let directory = tempfile::tempdir().unwrap();
     let mut whole = spec.build().unwrap();
@@ -67,7 +67,7 @@ fn flip(path: &Path, at: usize) {
     std::fs::write(path, &bytes).unwrap();
 }
 
-/// Threat 3: nothing but size and serial number was compared.
+/// Threat 3: only size and serial number were compared.
 #[test]
 fn another_card_of_the_same_size_is_refused_untouched() {
     let (_directory, path, mut probed) = cut_off(&genuine(), 1200);
@@ -76,18 +76,18 @@ fn another_card_of_the_same_size_is_refused_untouched() {
     assert!(matches!(refused, RestoreError::AnotherCard { .. }), "{refused}");
     assert!(refused.to_string().contains("another card"), "{refused}");
     assert_eq!(changed(&other), [0; 0]);
-    // Not on request either.
+    // On request it is refused too.
     let who = identity(&probed);
     let refused = Restoration::new(&path, &who).keeping_newer(true).run(&mut other).unwrap_err();
     assert!(matches!(refused, RestoreError::AnotherCard { .. }), "{refused}");
     assert_eq!(changed(&other), [0; 0]);
-    // The first one gets its bytes.
+    // The first card gets its content back.
     assert!(restore(&path, &mut probed, &who).unwrap().is_complete());
     assert_eq!(changed(&probed), [0; 0]);
     goes_when_seen_again(&path, &mut probed);
 }
 
-/// A card that was written from the same image holds the same at all places: the journal must stay.
+/// A card written from the same image holds the same content at all places: the journal must stay.
 #[test]
 fn a_copy_of_the_card_closes_no_journal() {
     let (_directory, path, mut probed) = cut_off(&genuine(), 1200);
@@ -99,7 +99,7 @@ fn a_copy_of_the_card_closes_no_journal() {
     assert_eq!(changed(&probed), [0; 0]);
 }
 
-/// Threat 5: a journal of last week went over the file system of today.
+/// Threat 5: a journal of last week was restored over today's file system.
 #[test]
 fn data_newer_than_the_probe_are_refused_and_left() {
     let (_directory, path, mut stack) = cut_off(&genuine(), 1200);
@@ -115,7 +115,7 @@ fn data_newer_than_the_probe_are_refused_and_left() {
     assert!(matches!(&refused, RestoreError::Newer { newer: places, .. } if *places > 0), "{refused}");
     assert!(refused.to_string().contains("newer data at"), "{refused}");
     assert_eq!(changed(&stack), before, "refused before a single write");
-    // On request the rest is put back, sector by sector.
+    // On request the rest is restored, sector by sector.
     let done = Restoration::new(&path, &who).keeping_newer(true).run(&mut stack).unwrap();
     assert!(!done.is_complete() && done.journal == JournalLeft::Needed && path.exists());
     assert!(!done.newer.is_empty() && done.differing.is_empty());
@@ -163,18 +163,18 @@ fn a_damaged_record_costs_its_own_place_alone_and_is_told() {
     assert!(damaged > 20, "{damaged} of the places in the file were data");
 }
 
-/// Where the commit marks of a journal stand. Records follow the header, each with the same eight bytes first; a 4
-/// behind them says that it is a mark.
+/// Byte offsets of the commit marks in a journal. Records follow the header, and each begins with the same eight bytes;
+/// a 4 after them identifies a mark.
 fn marks(journal: &[u8]) -> Vec<usize> {
     let first = 36 + u32::from_le_bytes(*journal[16..].first_chunk().unwrap()) as usize;
     let mark = [&journal[first..first + 8], &[4]].concat();
     (0..journal.len() - 9).filter(|at| journal[*at..*at + 9] == mark).collect()
 }
 
-/// Lost pages around a commit mark take records of a sector and the mark that names their places.
+/// Lost pages around a commit mark destroy records of single sectors and the mark that names their places.
 #[test]
 fn lost_pages_of_the_journal_tell_how_many_places_are_missing() {
-    // What is saved while the end of a fake is looked for has a mark for every few places.
+    // While the end of a fake is searched, there is a mark for every few places.
     let fake = MediumSpec::limbo(64 * MIB, 40 * MIB);
     let (_directory, path, stack) = cut_off(&fake, operations(&fake) / 2);
     let whole = std::fs::read(&path).unwrap();
@@ -182,7 +182,7 @@ fn lost_pages_of_the_journal_tell_how_many_places_are_missing() {
     let places = restore(&path, &mut stack.clone(), &who).unwrap().places;
     let marks = marks(&whole);
     let (mut named, mut unknown) = (0, 0);
-    // What the end of a file lost is not told from what was never synced.
+    // A record lost at the end of a file cannot be distinguished from one that was never synced.
     let last = marks.len() - 1;
     for at in marks[..last].iter().filter(|at| **at > 8192).take(40) {
         let mut bytes = whole.clone();
@@ -200,7 +200,7 @@ fn lost_pages_of_the_journal_tell_how_many_places_are_missing() {
     assert!(named > 5 && unknown > 5, "{named} {unknown}");
 }
 
-/// A cut out, a doubled and a swapped record are noticed, since records are numbered.
+/// A removed, a duplicated and a swapped record are detected, since records are numbered.
 #[test]
 fn records_cut_out_or_moved_are_noticed() {
     let (_directory, path, stack) = cut_off(&genuine(), 1200);
@@ -227,7 +227,7 @@ fn records_cut_out_or_moved_are_noticed() {
     }
 }
 
-/// What was torn by a power cut is no damage: nothing was overwritten for it.
+/// Records torn by a power cut are not damage: nothing was overwritten for them.
 #[test]
 fn a_torn_end_is_forgiven() {
     let (_directory, path, stack) = cut_off(&genuine(), 1200);
@@ -243,14 +243,14 @@ fn a_torn_end_is_forgiven() {
     assert_eq!(changed(&stack), [0; 0]);
 }
 
-/// A power cut in a sync may keep the mark and lose what stands before it: nothing was overwritten for that yet.
+/// A power cut in a sync may keep the mark and lose the records before it: nothing was overwritten for those yet.
 #[test]
 fn records_lost_before_the_last_mark_are_forgiven_where_nothing_was_overwritten() {
     let (_directory, path, overwritten) = cut_off(&genuine(), 1200);
     let mut whole = std::fs::read(&path).unwrap();
     let word = |at: usize| u64::from_le_bytes(*whole[at..].first_chunk().unwrap());
     let last = *marks(&whole).last().unwrap();
-    // Behind the head and a checksum: offset and length of each place.
+    // After the head and a checksum: offset and length of each place.
     let ends = last + 33 + word(last + 25) as usize;
     let places: Vec<(u64, u64)> = (last + 49..ends).step_by(16).map(|at| (word(at), word(at + 8))).collect();
     let mut stack = overwritten.clone();
@@ -267,7 +267,7 @@ fn records_lost_before_the_last_mark_are_forgiven_where_nothing_was_overwritten(
     };
     let done = judged(stack);
     assert!(done.is_complete() && done.journal == JournalLeft::UntilSeenAgain, "{done:?}");
-    // Where it was overwritten, it is missing.
+    // If it was overwritten, it is missing.
     let done = judged(overwritten);
     assert_eq!(done.missing.len(), 1, "{done:?}");
 }
@@ -298,7 +298,7 @@ fn a_restoration_of_aliases_may_be_broken_off_at_any_place() {
     let model = MediumSpec::laid_out(256 * MIB, Layout::wraparound(64 * MIB));
     let all = operations(&model);
     let mut begun_again = 0;
-    // More than half of a probe of a fake puts back, and reads back three times.
+    // More than half of the probe of a fake is restoring, and reading back three times.
     for part in 6..14 {
         let (_directory, path, mut stack) = cut_off(&model, all * part / 40);
         let who = identity(&stack);
@@ -324,7 +324,7 @@ fn a_restoration_of_aliases_may_be_broken_off_at_any_place() {
     assert!(begun_again > 8, "{begun_again}");
 }
 
-/// Silently drops what is written at one block.
+/// Silently drops writes to one block.
 struct Dropping {
     inner: ModelMedium,
     block: u64,
@@ -349,7 +349,7 @@ impl Device for Dropping {
     }
 }
 
-/// The journal was marked as restored though blocks differed, and a second try refused.
+/// The journal was marked as restored although blocks differed, and a second attempt refused.
 #[test]
 fn a_block_that_is_not_put_back_keeps_the_journal_for_a_second_try() {
     let (_directory, path, stack) = cut_off(&genuine(), 1200);

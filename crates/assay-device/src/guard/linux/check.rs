@@ -1,4 +1,4 @@
-//! What is looked at before a raw device may be written.
+//! Checks before a raw device may be written.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -20,37 +20,36 @@ use crate::look::Seen;
 use crate::sysroot::Sysroot;
 use crate::target::What;
 
-/// udev and others look at a new device for a moment: they are waited for so long.
+/// udev and others open a new device for a moment: they get this long to close it.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(20);
-/// What is known of a use that only the kernel sees.
+/// Description of a use that only the kernel sees.
 const BUSY: &str = "busy, as the kernel says";
 
-/// How much has to be free.
+/// What must be free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
-    /// What has the data of the device.
+    /// Everything with the data of the device.
     Device,
-    /// All that lies on its disks, too.
+    /// Everything else on its disks too.
     Disks,
 }
 
-/// Whether the block device at `path` may be overwritten. A device in use is always refused; one
-/// that is not shown to be blank is refused unless `forced_by_name` is the very path that was
-/// given, and is then not read at all.
+/// Checks whether the block device at `path` may be overwritten. A device in use is always refused. A device not shown
+/// to be blank is refused, unless `forced_by_name` is exactly the given path; then it is not read at all.
 ///
 /// # Errors
-/// Says why not.
+/// The reason for the refusal.
 pub fn check_raw(sysroot: &Sysroot, path: &Path, forced_by_name: Option<&str>) -> Result<RawPermit, DeviceError> {
     check(sysroot, path, Scope::Device, names(forced_by_name, path))
 }
 
-/// Whether the block device at `path` may be probed: what it holds is put back, so that it is not looked at. Other parts
-/// of its disks must not be in use either. A fake that wraps around stores what is written to one partition in another
-/// one, of which nothing was saved.
+/// Checks whether the block device at `path` may be probed. Its content is not read, since it is restored. Other parts
+/// of its disks must not be in use either: a fake that wraps around stores writes to one partition in another, which
+/// was not saved.
 ///
 /// # Errors
-/// Says why not.
+/// The reason for the refusal.
 pub fn check_probe(sysroot: &Sysroot, path: &Path) -> Result<RawPermit, DeviceError> {
     check(sysroot, path, Scope::Disks, true)
 }
@@ -62,7 +61,7 @@ fn check(sysroot: &Sysroot, path: &Path, scope: Scope, forced: bool) -> Result<R
     }
     let missing = || DeviceError::Unreadable { path: shown(path), source: not_in_sysfs() };
     let node = Node::by_number(sysroot, seen.dev).ok_or_else(missing)?;
-    // Asked first for the words, as the kernel only says that it is busy.
+    // This comes first for its messages, as the kernel only reports that the device is busy.
     refuse_in_use(sysroot, path, &node, scope)?;
     let held = HeldDevice::exclusively(sysroot, path).map_err(|error| match error {
         DeviceError::Mounted { .. } => {
@@ -70,14 +69,14 @@ fn check(sysroot: &Sysroot, path: &Path, scope: Scope, forced: bool) -> Result<R
         }
         error => error,
     })?;
-    // What follows is about the device that is open now, whatever the path leads to.
+    // From here on the device that is now open counts, wherever the path leads.
     let node = Node::by_number(sysroot, held.seen().dev).ok_or_else(missing)?;
     let others = hold_others(sysroot, path, &node, scope)?;
     let lock = lock(sysroot, &held, &node)?;
     refuse_in_use(sysroot, path, &node, scope)?;
     refuse_opened(sysroot, path, &node, scope, TIMEOUT)?;
     if !forced {
-        // Single blocks: a place that cannot be read would take what is read ahead with it.
+        // Single blocks: read-ahead would fail together with an unreadable place.
         let _ = fadvise(held.file(), 0, None, Advice::Random);
         let found = contents(&mut held.file());
         let _ = fadvise(held.file(), 0, None, Advice::DontNeed);
@@ -111,7 +110,7 @@ fn refuse_in_use(sysroot: &Sysroot, path: &Path, node: &Node, scope: Scope) -> R
     Ok(())
 }
 
-/// The use of a device, as a use of `node`.
+/// Description of the use of a device, relative to `node`.
 fn words(used: &MountPoint, node: &Node) -> String {
     match (used.device == node.name, used.alias) {
         (true, _) => used.place.clone(),
@@ -128,7 +127,7 @@ fn in_use(path: &Path, first: &str, count: usize) -> DeviceError {
     DeviceError::Mounted { device: shown(path), place: format!("{first}{more}") }
 }
 
-/// Programs that have it open are refused, unless they close it within `timeout`.
+/// Refuses if programs have it open, unless they close it within `timeout`.
 fn refuse_opened(
     sysroot: &Sysroot,
     path: &Path,
@@ -152,16 +151,16 @@ fn refuse_opened(
     }
 }
 
-/// Opens the other names of the storage, and with [`Scope::Disks`] the other partitions, so that nothing uses them as long
-/// as the permit is there: the kernel also knows of mounts in name spaces that are not seen here. What has no node here
-/// cannot be asked.
+/// Opens the other names of the storage and, with [`Scope::Disks`], the other partitions, so that nothing uses them
+/// while the permit exists. The kernel also knows mounts in name spaces that are not visible here. A device without a
+/// node here cannot be tested.
 fn hold_others(sysroot: &Sysroot, path: &Path, node: &Node, scope: Scope) -> Result<Vec<File>, DeviceError> {
     let reach = Reach::of(sysroot, node);
     let of_disks = (scope == Scope::Disks).then(|| Reach::of_disks(sysroot, node));
     let all = reach.others().iter().map(|other| (other, true));
     let all = all.chain(of_disks.iter().flat_map(Reach::others).map(|other| (other, false)));
     let mut held: Vec<(&str, File)> = Vec::new();
-    // Whole devices first: they cannot be held beside their partitions.
+    // Whole devices first: they cannot be held together with their partitions.
     let (parts, wholes): (Vec<_>, Vec<_>) = all.partition(|(other, _)| other.is_partition());
     for (other, is_same) in wholes.into_iter().chain(parts) {
         let names = [other.name.clone(), other.whole().name];
@@ -184,8 +183,8 @@ fn hold_others(sysroot: &Sysroot, path: &Path, node: &Node, scope: Scope) -> Res
     Ok(held.into_iter().map(|(_, file)| file).collect())
 }
 
-/// Takes the lock on the whole disk's node that udev and partitioning programs honour
-/// (systemd.io, "Locking Block Device Access"). Without such a node the device itself is locked.
+/// Takes the lock on the whole disk's node that udev and partitioning programs respect (systemd.io, "Locking Block
+/// Device Access"). Without such a node the device itself is locked.
 fn lock(sysroot: &Sysroot, held: &HeldDevice, node: &Node) -> Result<Option<File>, DeviceError> {
     let whole = match node.is_partition() {
         true => open_node(sysroot, &node.whole(), OFlags::empty()).ok().flatten(),
@@ -206,10 +205,10 @@ fn lock(sysroot: &Sysroot, held: &HeldDevice, node: &Node) -> Result<Option<File
     Ok(whole)
 }
 
-/// The node of a device in `/dev`, where it is that device and can be opened.
+/// The node of a device in `/dev`, if it is that device and can be opened.
 ///
 /// # Errors
-/// Where something uses it and `flags` ask for it alone.
+/// If it is in use and `flags` request exclusive access.
 fn open_node(sysroot: &Sysroot, node: &Node, flags: OFlags) -> Result<Option<File>, Errno> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | flags).bits() as i32;
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(sysroot.path(&node.dev_path())) {
@@ -226,7 +225,7 @@ fn open_node(sysroot: &Sysroot, node: &Node, flags: OFlags) -> Result<Option<Fil
     Ok((meta.file_type().is_block_device() && node.number() == Some(number)).then_some(file))
 }
 
-/// Whether the name is the very path.
+/// Whether the name is exactly the path.
 fn names(forced: Option<&str>, path: &Path) -> bool {
     forced.is_some_and(|name| Path::new(name).as_os_str() == path.as_os_str())
 }

@@ -1,10 +1,9 @@
 //! Whether a device is blank.
 //!
-//! A mark tells what a device holds; that there is none tells nothing: dm-crypt without a header, a
-//! tar archive or a database written to the bare device have no mark. So a device is blank only where samples
-//! show it: of its first and last MiB every block, and of each of 256 equal parts of the whole one block
-//! at random. Data that fill one of the parts are found for certain; a smaller piece of data in
-//! the middle of an else blank device may be missed.
+//! A mark shows what a device holds, but a missing mark proves nothing: dm-crypt without a header, a tar archive or a
+//! database on the bare device have no mark. So a device is blank only if samples show it: every block of its first and
+//! last MiB, and one block at random of each of 256 equal parts of the whole. Data that fill one of the parts are found
+//! for certain. A smaller piece of data in the middle of an otherwise blank device may be missed.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Seek};
@@ -12,31 +11,31 @@ use std::io::{Read, Seek};
 use crate::guard::blocks::{BLOCK, Blocks};
 use crate::guard::signature::marked;
 
-/// Blocks at either end of the device that are all looked at.
+/// Blocks at either end of the device that are all read.
 const EDGE: u64 = (1 << 20) / BLOCK;
-/// Parts of which one block each is looked at.
+/// Number of parts with one sampled block each.
 const PARTS: u64 = 256;
 
-/// What a device holds, as far as samples show.
+/// Content of a device, as far as samples show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Contents {
-    /// Each sample is all zeros, or all ones as erased flash reads.
+    /// Each sample is all zeros, or all ones as in erased flash.
     Blank,
-    /// A mark that is known.
+    /// A known mark.
     Marked(&'static str),
     /// Data without a known mark.
     Unknown {
-        /// Where the first of them were met, in bytes.
+        /// Byte offset of the first such sample.
         offset: u64,
     },
-    /// Nothing but blank samples, and some that cannot be read.
+    /// All samples read are blank, but some cannot be read.
     Unreadable {
-        /// Where the first of these is, in bytes.
+        /// Byte offset of the first unreadable sample.
         offset: u64,
     },
 }
 
-/// Looks at a device.
+/// Samples a device.
 pub(super) fn contents<R: Read + Seek>(device: &mut R) -> Contents {
     let mut blocks = Blocks::of(device);
     if let Some(name) = marked(&mut blocks) {
@@ -59,7 +58,7 @@ fn is_blank(block: &[u8]) -> bool {
     [0x00, 0xff].iter().any(|blank| block.iter().all(|byte| byte == blank))
 }
 
-/// Numbers of the blocks to look at, of `count`, in order.
+/// Numbers of the blocks to sample, of `count`, in order.
 fn samples(count: u64, random: impl Fn(u64) -> u64) -> Vec<u64> {
     if count <= 2 * EDGE + PARTS {
         return (0..count).collect();
@@ -139,7 +138,7 @@ mod tests {
         assert!((samples(all + 1, |part| part).len() as u64) < all);
     }
 
-    /// Cannot be read in some places.
+    /// An image that is unreadable in some places.
     struct Failing {
         image: Cursor<Vec<u8>>,
         bad: std::ops::Range<u64>,

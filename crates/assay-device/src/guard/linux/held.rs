@@ -1,4 +1,4 @@
-//! A block device that is opened once; whatever is opened of it later is the same device.
+//! A block device that is opened once; every file opened from it later is the same device.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
@@ -15,11 +15,11 @@ use crate::owned::Caching;
 use crate::sysroot::Sysroot;
 use crate::target::What;
 
-/// A medium that is put in while its device is opened makes the kernel number it anew.
+/// If a medium is inserted while its device is opened, the kernel numbers it anew.
 const ATTEMPTS: u32 = 3;
 
-/// An open block device. The path that leads to it is followed once; from then on every file comes
-/// from the first one and is compared with it.
+/// An open block device. The path to it is resolved once. From then on every file is opened through the first one and
+/// compared with it.
 #[derive(Debug)]
 pub struct HeldDevice {
     sysroot: Sysroot,
@@ -29,20 +29,20 @@ pub struct HeldDevice {
     writable: bool,
 }
 
-/// What tells one device from another that has taken its name or its number.
+/// Distinguishes a device from another that has taken its name or its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     /// Major and minor.
     number: (u32, u32),
     bytes: u64,
-    /// What the kernel counts up with each device and each change of medium (kernel
-    /// Documentation/ABI/stable/sysfs-block, `diskseq`, Linux 5.15); 0 where it does not, `None`
-    /// where sysfs does not list the device.
+    /// Counter that the kernel increments for each device and each change of medium (kernel
+    /// Documentation/ABI/stable/sysfs-block, `diskseq`, Linux 5.15). 0 if the kernel has none; `None` if sysfs does not
+    /// list the device.
     sequence: Option<u64>,
 }
 
 impl HeldDevice {
-    /// Opens a device to be read only, beside whoever else uses it.
+    /// Opens a device for reading only, even if it is in use.
     ///
     /// # Errors
     /// Where it is no block device, or the kernel refuses.
@@ -50,9 +50,8 @@ impl HeldDevice {
         Self::open(sysroot, path, OFlags::empty(), false)
     }
 
-    /// Opens it for reading and writing. `O_EXCL` makes the kernel refuse a device that anybody
-    /// uses, in whatever mount namespace, and keeps others from mounting it as long as the file is
-    /// open (open(2)).
+    /// Opens it for reading and writing. With `O_EXCL` the kernel refuses a device that is in use, in any mount
+    /// namespace, and prevents mounting it as long as the file is open (open(2)).
     pub(super) fn exclusively(sysroot: &Sysroot, path: &Path) -> Result<Self, DeviceError> {
         Self::open(sysroot, path, OFlags::EXCL, true)
     }
@@ -89,23 +88,22 @@ impl HeldDevice {
         self.piece.bytes
     }
 
-    /// What `stat` says of it, by which [`crate::look_by_dev`] finds out what it is.
+    /// Result of `stat`, by which [`crate::look_by_dev`] identifies it.
     #[must_use]
     pub fn seen(&self) -> Seen {
         Seen { what: What::BlockDevice, dev: self.piece.number }
     }
 
-    /// The first file.
+    /// The file that was opened first.
     pub(super) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Another file of the same device, past the page cache or not: through the descriptor, so that no name is looked
-    /// up again.
+    /// Opens another file of the same device, past the page cache or not. This goes through the descriptor, so that no
+    /// name is resolved again.
     ///
     /// # Errors
-    /// [`DeviceError::Changed`] where it is no longer the device that was opened first; else what
-    /// the kernel answers.
+    /// [`DeviceError::Changed`] if it is no longer the device that was opened first; otherwise the kernel's error.
     pub fn reopen(&self, caching: Caching) -> Result<File, DeviceError> {
         let flags = match caching {
             Caching::Cached => OFlags::empty(),
@@ -125,17 +123,17 @@ impl HeldDevice {
         if piece == self.piece { Ok(file) } else { Err(DeviceError::Changed { device: shown(&self.path) }) }
     }
 
-    /// A name of the time for which it is attached: which boot of the host, and what the kernel counts up with each
-    /// device and each change of medium. Another name means that it was attached anew. `None` where the host does not tell.
-    /// Before Linux 5.15, which does not count, only a new boot gives another name.
+    /// Identifies the time for which it is attached, by the boot of the host and the kernel's counter for devices and
+    /// changes of medium. A different value means that it was attached anew. `None` if the host does not tell. Linux
+    /// before 5.15 has no counter, so only a new boot changes the value.
     #[must_use]
     pub fn attachment(&self) -> Option<String> {
         let boot = fs::read_to_string(self.sysroot.path("/proc/sys/kernel/random/boot_id")).ok()?;
         Some(format!("{} {}", boot.trim(), self.piece.sequence.unwrap_or(0)))
     }
 
-    /// Whether the device is still there, the same and as large: the kernel takes it from sysfs, or
-    /// sets its size to zero, when the medium is taken out.
+    /// Whether the device is still there, the same and with the same size. When the medium is removed, the kernel
+    /// removes it from sysfs or sets its size to zero.
     #[must_use]
     pub fn present(&self) -> bool {
         Piece::of(&self.sysroot, &self.file).is_ok_and(|piece| piece == self.piece)

@@ -1,4 +1,4 @@
-//! Processes that have a device open, which the kernel lets anybody do beside an exclusive user.
+//! Processes that have a device open. The kernel allows this beside an exclusive user.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::files::{self, FileId, Stat};
 use crate::sysroot::Sysroot;
 use crate::system;
 
-/// Nothing real has more ancestors; more is a loop in a table that changes while it is read.
+/// No real process has more ancestors; more is a loop in a table that changes while it is read.
 const DEEPEST: usize = 64;
 
 /// A process that has one of the devices open.
@@ -24,8 +24,8 @@ impl std::fmt::Display for Opener {
     }
 }
 
-/// Processes other than this one and its children that have a device of `numbers` open, or one of `backing`, files behind
-/// loop devices, as far as this process may look at them (proc(5), `/proc/PID/fd`).
+/// Processes other than this one and its children that have a device of `numbers` open, or one of the files in
+/// `backing` behind loop devices, as far as this process may inspect them (proc(5), `/proc/PID/fd`).
 pub(super) fn openers(sysroot: &Sysroot, numbers: &[(u32, u32)], backing: &[FileId]) -> Vec<Opener> {
     let proc = sysroot.path("/proc");
     let all = files::entries(&proc).into_iter().filter_map(|name| name.parse::<u32>().ok());

@@ -1,4 +1,4 @@
-//! Windows: no raw device may be overwritten, so that none is checked.
+//! Windows: no raw device may be overwritten, so none is checked.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::error::{DeviceError, shown};
 use crate::guard::permit::RawPermit;
 use crate::sysroot::Sysroot;
 
-/// Refuses.
+/// Always refuses.
 ///
 /// # Errors
 /// Always [`DeviceError::NoRawDevices`].
@@ -14,7 +14,7 @@ pub fn check_raw(_sysroot: &Sysroot, path: &Path, _forced_by_name: Option<&str>)
     Err(DeviceError::NoRawDevices { path: shown(path) })
 }
 
-/// Refuses.
+/// Always refuses.
 ///
 /// # Errors
 /// Always [`DeviceError::NoRawDevices`].

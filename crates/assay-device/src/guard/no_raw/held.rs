@@ -1,4 +1,4 @@
-//! Windows: no raw device is opened, neither to be read nor to be written.
+//! Windows: no raw device is opened, neither for reading nor for writing.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -9,12 +9,12 @@ use crate::look::Seen;
 use crate::owned::Caching;
 use crate::sysroot::Sysroot;
 
-/// A raw device that is open; there is none.
+/// An open raw device, which does not exist here.
 #[derive(Debug, Clone)]
 pub struct HeldDevice(Infallible);
 
 impl HeldDevice {
-    /// Refuses.
+    /// Always refuses.
     ///
     /// # Errors
     /// Always [`DeviceError::NoRawDevices`].
@@ -48,7 +48,7 @@ impl HeldDevice {
         match self.0 {}
     }
 
-    /// A name of the time for which it is attached.
+    /// Identifies the time for which it is attached.
     #[must_use]
     pub fn attachment(&self) -> Option<String> {
         match self.0 {}

@@ -1,4 +1,4 @@
-//! Windows: no raw device is opened, neither to be read nor to be written.
+//! Windows: no raw device is opened, neither for reading nor for writing.
 
 mod check;
 mod held;

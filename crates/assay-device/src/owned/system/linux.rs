@@ -18,8 +18,8 @@ use crate::owned::open::OpenHow;
 use crate::owned::stat::Stat;
 use crate::owned::{Access, Caching, Space};
 
-/// Numbers of file systems that several hosts may use at once, from linux/magic.h and statfs(2); FUSE is one where
-/// no device lies under it.
+/// Numbers of file systems that several hosts may use at once, from linux/magic.h and statfs(2). FUSE is one of them if
+/// it has no device.
 const SHARED: [u32; 13] = [
     0x6969,      // NFS_SUPER_MAGIC
     0x517b,      // SMB_SUPER_MAGIC
@@ -37,7 +37,7 @@ const SHARED: [u32; 13] = [
 ];
 const FUSE: u32 = 0x6573_5546;
 
-/// Numbers of file systems whose owners and modes are the mount's or the server's, from linux/magic.h and statfs(2).
+/// Numbers of file systems with owners and modes of the mount or the server, from linux/magic.h and statfs(2).
 const KEEP_NO_OWNERS: [u32; 14] = [
     0x4d44,      // MSDOS_SUPER_MAGIC: vfat
     0x2011_bab0, // EXFAT_SUPER_MAGIC
@@ -55,11 +55,11 @@ const KEEP_NO_OWNERS: [u32; 14] = [
     0x786f_4256, // VBOXSF_SUPER_MAGIC
 ];
 
-/// Opens a directory, whose links are followed.
+/// Opens a directory and follows links.
 pub(in crate::owned) fn open_directory(path: &Path) -> io::Result<Handle> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     match openat(CWD, path, flags | OFlags::RDONLY, Bits::empty()) {
-        // One that may be written and not be read cannot be listed, and that is all.
+        // A directory that may be written but not read only cannot be listed.
         Err(Errno::ACCESS) => Ok(openat(CWD, path, flags | OFlags::PATH, Bits::empty())?),
         opened => Ok(opened?),
     }
@@ -72,26 +72,26 @@ fn flags(caching: Caching) -> OFlags {
     }
 }
 
-/// Opens a file; links are not followed, and no device waits for anything.
+/// Opens a file. Links are not followed, and opening a device does not wait.
 pub(in crate::owned) fn open_file(directory: &Handle, name: &OsStr, how: OpenHow) -> io::Result<File> {
     Ok(open_at(directory, name, how.access, flags(how.caching))?)
 }
 
-/// Makes a file that must not be there, to be read and written.
+/// Creates a file that must not exist, for reading and writing.
 pub(in crate::owned) fn make_file(directory: &Handle, name: &OsStr, caching: Caching, mode: Mode) -> io::Result<File> {
     Ok(make_at(directory, name, mode, flags(caching))?)
 }
 
-/// Returns when the names in it survive a power cut, where the file system lets.
+/// Returns when the names in it survive a power cut, if the file system supports that.
 pub(in crate::owned) fn sync_names(directory: &Handle) -> io::Result<()> {
     match fsync(directory) {
-        // Some file systems know no such thing for directories, and one that may not be read was not opened for it.
+        // Some file systems cannot sync directories, and one that may not be read was not opened for syncing.
         Ok(()) | Err(Errno::INVAL | Errno::NOTSUP | Errno::BADF) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns when all in it and below survives a power cut, and all else on its file system with it.
+/// Returns when everything in it and below survives a power cut, with everything else on its file system.
 pub(in crate::owned) fn sync_all(directory: &Handle) -> io::Result<()> {
     Ok(syncfs(directory)?)
 }
@@ -107,23 +107,23 @@ pub(in crate::owned) fn space(directory: &Handle) -> io::Result<Space> {
     })
 }
 
-/// Of what has a name in a directory; links are not followed, nothing is mounted for it.
+/// Attributes of a directory entry. Links are not followed, and nothing is mounted for it.
 pub(in crate::owned) fn stat_in(directory: &Handle, name: &OsStr) -> io::Result<Stat> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     match of(directory.as_fd(), name, flags) {
         Ok(stat) => Ok(stat),
-        // Kernels before 4.11, and containers that forbid it.
+        // On kernels before 4.11, and in containers that forbid it.
         Err(Errno::NOSYS | Errno::PERM) => Ok(plain(&statat(directory, name, flags)?)),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Of a directory that is open.
+/// Attributes of an open directory.
 pub(in crate::owned) fn stat_directory(directory: &Handle) -> io::Result<Stat> {
     stat_open(directory.as_fd())
 }
 
-/// Of a file that is open.
+/// Attributes of an open file.
 pub(in crate::owned) fn stat_file(file: &File) -> io::Result<Stat> {
     stat_open(file.as_fd())
 }
@@ -159,42 +159,42 @@ pub(in crate::owned) fn is_shared(directory: &Handle, dev: (u32, u32)) -> bool {
     SHARED.contains(&kind) || kind == FUSE && dev.0 == 0
 }
 
-/// A number that is new at each start of the host (random(4)).
+/// An identifier that is new at each start of the host (random(4)).
 pub(in crate::owned) fn boot() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
 }
 
-/// Whether the file system has no owners and modes of its own. Where the system does not say, it has.
+/// Whether the file system has no owners and modes of its own. If the system does not tell, it has them.
 pub(in crate::owned) fn keeps_no_owners(directory: &Handle) -> bool {
     fstatfs(directory).is_ok_and(|fs| KEEP_NO_OWNERS.contains(&(fs.f_type as u32)))
 }
 
-/// Lists of who may do what with a file: of Linux (acl(5)), and of servers (nfs4_acl(5)).
+/// Access control lists: of Linux (acl(5)), and of servers (nfs4_acl(5)).
 const ACCESS_LISTS: [&CStr; 2] = [c"system.posix_acl_access", c"system.nfs4_acl"];
 /// Attributes that belong to the user, to a security module, or say how a file is stored (xattr(7)).
 const CARRIED: [&str; 3] = ["user.", "security.", "btrfs."];
-/// These hold for the content of a file, or for its being run.
+/// These apply to the content of a file, or to executing it.
 const OF_THE_CONTENT: [&str; 3] = ["security.capability", "security.ima", "security.evm"];
-/// The most that a value takes, and all names: `XATTR_SIZE_MAX` and `XATTR_LIST_MAX` of linux/limits.h.
+/// Largest size of a value, and of all names: `XATTR_SIZE_MAX` and `XATTR_LIST_MAX` of linux/limits.h.
 const LARGEST: usize = 1 << 16;
 
-/// Gives `file` what the one that it replaces, which is `old` and has `name`, says of who may do what: owner, where the
-/// system lets, access list and mode; and other attributes, where the system lets.
+/// Copies access rights to `file` from the one that it replaces, which is `old` and has `name`: owner if the system
+/// permits, access list and mode; and other attributes if the system permits.
 ///
 /// # Errors
-/// Where the access list cannot be read or kept: others could do more with the file than before.
+/// Where the access list cannot be read or kept: others could then do more with the file than before.
 pub(in crate::owned) fn keep(directory: &Handle, name: &OsStr, old: &Stat, file: &File) -> io::Result<()> {
     keep_rights(old, file, || keep_attributes(directory, name, old, file))
 }
 
-/// Gives `file` the access list of the one that has `name` and is `old`, or none where that has none, and its other
-/// attributes, where the system lets.
+/// Gives `file` the access list of the one with `name`, which is `old`, or none if that has none, and its other
+/// attributes if the system permits.
 fn keep_attributes(directory: &Handle, name: &OsStr, old: &Stat, file: &File) -> io::Result<()> {
     let from = Attributes::open(directory, name, old)?;
     for list in ACCESS_LISTS {
         match from.value(list)? {
             Some(value) => fsetxattr(file, list, &value, XattrFlags::empty())?,
-            // One that a directory gives to what is made in it (acl(5), "OBJECT CREATION AND DEFAULT ACLs").
+            // A list that a directory gives to new files in it (acl(5), "OBJECT CREATION AND DEFAULT ACLs").
             None => match fremovexattr(file, list) {
                 Ok(()) | Err(Errno::NODATA | Errno::NOTSUP | Errno::PERM | Errno::INVAL) => {}
                 Err(error) => return Err(error.into()),
@@ -209,10 +209,10 @@ fn keep_attributes(directory: &Handle, name: &OsStr, old: &Stat, file: &File) ->
     Ok(())
 }
 
-/// The extended attributes of a file, also of one that this user may not read.
+/// The extended attributes of a file, even one that this user may not read.
 struct Attributes {
     file: OwnedFd,
-    /// How it is reached where it is open for no more than to be named.
+    /// Its path, if the file is open only as a reference (`O_PATH`).
     path: Option<String>,
 }
 
@@ -250,7 +250,7 @@ impl Attributes {
         }
     }
 
-    /// Names of those that another file may have too.
+    /// Names of the attributes that another file may have too.
     fn names(&self) -> Vec<CString> {
         let mut list = vec![0; LARGEST];
         let read = match &self.path {

@@ -1,5 +1,5 @@
-//! What the system does with a directory that is open, and with what has a name in it: the same functions for each
-//! system, in a file of its own, and in one for what any Unix has.
+//! System calls on an open directory and on its entries: the same functions for each system, each in a file of its own,
+//! and one file for what all Unix systems share.
 
 #[cfg(not(windows))]
 mod linux;
@@ -17,11 +17,11 @@ pub(super) use unix::*;
 #[cfg(windows)]
 pub(super) use windows::*;
 
-/// Who may use a file that is made.
+/// Access to a file that is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// The user who runs assay, alone.
+    /// Only the user who runs assay.
     Private,
-    /// Whom the system lets where nothing is asked for.
+    /// The system's default.
     Usual,
 }

@@ -1,13 +1,13 @@
-//! Names that Windows does not take for those of files.
+//! Names that Windows does not accept for files.
 
-/// Devices that every directory seems to have, whatever stands behind a point in the name (Microsoft, "Naming Files,
-/// Paths, and Namespaces").
+/// Devices that exist in every directory, whatever follows a period in the name (Microsoft, "Naming Files, Paths, and
+/// Namespaces").
 const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
-/// With a digit behind them, also a superscript one.
+/// With a digit after them, including superscript digits.
 const PORTS: [&str; 2] = ["COM", "LPT"];
 
-/// Whether a name is one of a file in a directory: not empty, no device, without a way to elsewhere, without a stream
-/// behind a colon, and not changed by what removes points and spaces at the end.
+/// Whether a name is valid for a file in a directory: not empty, not a device, without path components, without a
+/// stream after a colon, and without periods and spaces at the end, which are removed.
 pub(in crate::owned) fn is_plain(name: &str) -> bool {
     let forbidden = |c: char| c < ' ' || r#"<>:"/\|?*"#.contains(c);
     !name.is_empty() && !name.contains(forbidden) && !name.ends_with(['.', ' ']) && !is_device(name)

@@ -1,4 +1,4 @@
-//! What any Unix has: everything goes by descriptors, so that no path is looked up twice.
+//! What all Unix systems share: everything uses descriptors, so that no path is resolved twice.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -17,7 +17,7 @@ use super::Mode;
 use crate::owned::Access;
 use crate::owned::stat::{Kind, Stat};
 
-/// A directory that is open.
+/// An open directory.
 pub(in crate::owned) type Handle = OwnedFd;
 
 /// A file that only the user who runs assay can read and write.
@@ -30,12 +30,12 @@ pub(in crate::owned) fn directory_in(above: &Handle, name: &OsStr) -> io::Result
     Ok(openat(above, name, flags, Bits::empty())?)
 }
 
-/// Whether [`directory_in`] failed as nothing of that name is a directory.
+/// Whether [`directory_in`] failed because no directory has that name.
 pub(in crate::owned) fn is_no_directory(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP))
 }
 
-/// The same directory once more.
+/// A second handle of the same directory.
 pub(in crate::owned) fn again(directory: &Handle) -> io::Result<Handle> {
     directory.try_clone()
 }
@@ -52,7 +52,7 @@ pub(in crate::owned) fn names(directory: &Handle, visit: &mut dyn FnMut(&OsStr) 
     Ok(())
 }
 
-/// Opens a file; links are not followed, and no device waits for anything. `flags` are those of the system besides.
+/// Opens a file. Links are not followed, and opening a device does not wait. `flags` are additional ones of the system.
 pub(super) fn open_at(directory: &Handle, name: &OsStr, access: Access, flags: OFlags) -> rustix::io::Result<File> {
     let access = match access {
         Access::Read => OFlags::RDONLY,
@@ -62,13 +62,13 @@ pub(super) fn open_at(directory: &Handle, name: &OsStr, access: Access, flags: O
     Ok(openat(directory, name, access | flags | careful, Bits::empty())?.into())
 }
 
-/// After `open_file` has given a regular file: a ring gives EAGAIN instead of waiting where a file does not block.
+/// Called after `open_file` returned a regular file: without blocking mode, a ring returns EAGAIN instead of waiting.
 pub(in crate::owned) fn wait_again(file: &File) -> io::Result<()> {
     Ok(fcntl_getfl(file).and_then(|set| fcntl_setfl(file, set - OFlags::NONBLOCK))?)
 }
 
-/// Where the next data of a file begin and end, at `from` or behind it; none where the rest is a hole. Where the file system
-/// does not tell, all is data.
+/// Start and end of the next data of a file, at or behind `from`; `None` if the rest is a hole. If the file system does
+/// not tell, everything is data.
 pub(in crate::owned) fn next_data(file: &File, from: u64, bytes: u64) -> io::Result<Option<(u64, u64)>> {
     let begin = match seek(file, SeekFrom::Data(from)) {
         Ok(begin) => begin,
@@ -80,7 +80,7 @@ pub(in crate::owned) fn next_data(file: &File, from: u64, bytes: u64) -> io::Res
     Ok((begin < bytes).then_some((begin, end.clamp(begin, bytes))).filter(|(begin, end)| begin < end))
 }
 
-/// Makes a file that must not be there, to be read and written. `flags` are those of the system besides.
+/// Creates a file that must not exist, for reading and writing. `flags` are additional ones of the system.
 pub(super) fn make_at(directory: &Handle, name: &OsStr, mode: Mode, flags: OFlags) -> rustix::io::Result<File> {
     let bits = match mode {
         Mode::Private => PRIVATE_FILE,
@@ -90,7 +90,7 @@ pub(super) fn make_at(directory: &Handle, name: &OsStr, mode: Mode, flags: OFlag
     Ok(openat(directory, name, flags | new, bits)?.into())
 }
 
-/// Makes a directory, for the user who runs assay alone.
+/// Creates a directory for the user who runs assay only.
 pub(in crate::owned) fn make_directory(above: &Handle, name: &OsStr) -> io::Result<()> {
     Ok(mkdirat(above, name, Bits::RWXU)?)
 }
@@ -100,25 +100,25 @@ pub(in crate::owned) fn remove_file(directory: &Handle, name: &OsStr) -> io::Res
     Ok(unlinkat(directory, name, AtFlags::empty())?)
 }
 
-/// Removes an empty directory, which is open as `_own` and was seen to be still what has the name.
+/// Removes an empty directory, which is open as `_own` and was verified to still have the name.
 pub(in crate::owned) fn remove_directory(above: &Handle, name: &OsStr, _own: &Handle, _stat: &Stat) -> io::Result<()> {
     Ok(unlinkat(above, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Gives a file another name, and removes what has that; what is to be kept of that was given to the file before.
+/// Renames a file and removes the previous one with that name. Attributes to keep were copied to the file before.
 pub(in crate::owned) fn rename(directory: &Handle, from: &OsStr, to: &OsStr, _keeps: bool) -> io::Result<()> {
     Ok(renameat(directory, from, directory, to)?)
 }
 
-/// Gives `file` owner, where the system lets, and mode of `old`, the one that it replaces; between the two `attributes` gives
-/// it the access list and what else the system keeps.
+/// Gives `file` the mode of `old`, the one that it replaces, and its owner if the system permits. In between,
+/// `attributes` copies the access list and what else the system keeps.
 #[allow(clippy::unnecessary_cast, reason = "the type differs from one system to another")]
 pub(super) fn keep_rights(old: &Stat, file: &File, attributes: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let (uid, gid) = (Uid::from_raw(old.uid), Gid::from_raw(old.gid));
     let given = fchown(file, Some(uid), Some(gid)).is_ok();
-    // Before the mode, whose bits for the group are the most that an access list grants.
+    // Before the mode, whose group bits limit what an access list grants.
     attributes()?;
-    // Bits that act for an owner are not passed on to another.
+    // Set-user and set-group bits are not passed on to another owner.
     let bits = if given { old.mode & 0o7777 } else { old.mode & 0o777 };
     match fchmod(file, Bits::from_raw_mode(bits as RawMode)) {
         Err(Errno::PERM | Errno::NOTSUP) => Ok(()),
@@ -129,7 +129,7 @@ pub(super) fn keep_rights(old: &Stat, file: &File, attributes: impl FnOnce() -> 
 /// Unit of `st_blocks` and `stx_blocks`, whatever the file system's block.
 pub(super) const BLOCK: u64 = 512;
 
-/// What stat(2) says.
+/// Converts the result of stat(2).
 #[allow(
     clippy::useless_conversion,
     clippy::unnecessary_fallible_conversions,
@@ -162,8 +162,8 @@ pub(super) fn kind(of: FileType) -> Kind {
     }
 }
 
-/// Takes a lock of the whole file without waiting; false where another has it. Some file systems have no locks:
-/// there each has it.
+/// Takes a lock on the whole file without waiting; false if another process holds it. Some file systems have no locks:
+/// there every process gets it.
 pub(in crate::owned) fn lock(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => Ok(false),
@@ -172,13 +172,13 @@ pub(in crate::owned) fn lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Gives it back. To close the file is not enough: a process that another thread starts has a copy of it until it runs
+/// Releases it. Closing the file is not enough: a process started by another thread has a copy of it until it executes
 /// its own program, and the lock lasts as long as any copy (flock(2)).
 pub(in crate::owned) fn unlock(file: &File) {
     let _ = flock(file, FlockOperation::Unlock);
 }
 
-/// Whether another has the lock of a file that is open to be read.
+/// Whether another process holds the lock of a file opened for reading.
 pub(in crate::owned) fn is_taken(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
 }

@@ -1,14 +1,14 @@
-//! Windows: a directory is kept from being renamed and removed while it is open; what has a name in it is opened by its
-//! path.
+//! Windows: an open directory cannot be renamed or removed, and its entries are opened by path.
 //!
-//! A handle that denies others to delete is what keeps it (`FILE_SHARE_DELETE` of CreateFileW). NTFS and FAT do not rename
-//! a directory either while something below it is open; a server of files may. Nor does a handle keep a medium from being
-//! taken out, and another may get its letter. So the path has the name of the volume in place of the letter where there is
-//! one, and before each use the handle is asked whether the directory is still there, and the path whether it leads to it.
-//! Between that and the use is a moment in which nothing is known; what is opened in it is looked at again.
+//! A handle that denies others the right to delete prevents it (`FILE_SHARE_DELETE` of CreateFileW). NTFS and FAT do
+//! not rename a directory either while something below it is open; a file server may. A handle does not prevent removal
+//! of the medium, whose drive letter another medium may then get. So the path has the name of the volume instead of the
+//! letter, if there is one. Before each use the handle is queried whether the directory is still there, and the path
+//! whether it leads to it. Nothing is known about the moment between that and the use, so a file opened in it is
+//! verified again.
 //!
-//! Whatever leads elsewhere, links, junctions and other reparse points, is opened itself and seen as such. Who may do what
-//! is written in lists that are neither asked nor set: what is made has those of the directory that it is made in.
+//! Everything that leads elsewhere (links, junctions and other reparse points) is opened itself and recognised as such.
+//! Access control lists are neither read nor set: new files have those of their directory.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -45,22 +45,22 @@ use crate::owned::stat::{Kind, Stat};
 use crate::owned::{Caching, Space};
 use crate::system;
 
-/// Everybody may open a file that is open here, in any way.
+/// Others may open a file that is open here, in any way.
 const SHARED: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-/// A directory may be used by others, and not be renamed or removed.
+/// Others may use a directory, but not rename or remove it.
 const KEPT: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE;
 const ITSELF: u32 = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
-/// Where the byte lies that a lock is of: beyond all content, which others could not read while it is locked.
+/// Offset of the byte that a lock covers: beyond all content, as others cannot read a locked byte.
 const LOCKED_BYTE: u64 = 1 << 62;
 
-/// A directory that is open.
+/// An open directory.
 #[derive(Debug)]
 pub(in crate::owned) struct Handle {
     /// Its path without links.
     path: PathBuf,
-    /// What it was when it was opened.
+    /// Its attributes when it was opened.
     stat: Stat,
-    /// What keeps it; of all copies at once, as only then it can be removed.
+    /// The file that prevents removal. All copies share it, as the directory can only be removed after all are closed.
     keeper: Arc<Mutex<Option<File>>>,
 }
 
@@ -70,14 +70,14 @@ impl Handle {
         Ok(Self { path, stat, keeper: Arc::new(Mutex::new(Some(file))) })
     }
 
-    /// Its path, which was just seen to lead to it.
+    /// Its path, after verifying that it leads to it.
     fn place(&self) -> io::Result<&Path> {
-        // Fails when the medium was taken out.
+        // Fails if the medium was removed.
         let kept = self.with(stat_file)?;
         let named = look(&self.path, FILE_READ_ATTRIBUTES, SHARED, ITSELF).and_then(|file| stat_file(&file));
         match named {
             Ok(named) if kept.is_same(&self.stat) && named.is_same(&self.stat) => Ok(&self.path),
-            // Not the system's error: a file that is not found would mean that the directory is there.
+            // Not the system's error: a file not found would mean that the directory is there.
             _ => Err(gone()),
         }
     }
@@ -89,7 +89,7 @@ impl Handle {
         }
     }
 
-    /// A file that was opened in it, if it lies on the same volume.
+    /// A file that was opened in it, if it is on the same volume.
     fn beside(&self, file: File) -> io::Result<File> {
         if stat_file(&file)?.dev == self.stat.dev { Ok(file) } else { Err(gone()) }
     }
@@ -100,13 +100,13 @@ impl Handle {
     }
 }
 
-/// The error of a directory whose medium was taken out, or whose path leads elsewhere.
+/// The error for a directory whose medium was removed, or whose path leads elsewhere.
 fn gone() -> io::Error {
     io::Error::from_raw_os_error(ERROR_DEV_NOT_EXIST.cast_signed())
 }
 
-/// A path by which an open file is reached that is `stat`: `\\?\Volume{…}\…` where it leads there, as a letter may be given
-/// to another medium; else `\\?\C:\…` or `\\?\UNC\…`.
+/// A path for an open file with the attributes `stat`: `\\?\Volume{…}\…` if that leads to it, as a letter may be given
+/// to another medium; otherwise `\\?\C:\…` or `\\?\UNC\…`.
 fn path_of(file: &File, stat: &Stat) -> io::Result<PathBuf> {
     let leads = |path: &PathBuf| {
         let there = look(path, FILE_READ_ATTRIBUTES, SHARED, ITSELF).and_then(|file| stat_file(&file));
@@ -118,7 +118,7 @@ fn path_of(file: &File, stat: &Stat) -> io::Result<PathBuf> {
     }
 }
 
-/// The path by which the system knows an open file.
+/// The system's path for an open file.
 fn final_path(file: &File, how: u32) -> io::Result<PathBuf> {
     let mut room = vec![0u16; 512];
     loop {
@@ -133,15 +133,15 @@ fn final_path(file: &File, how: u32) -> io::Result<PathBuf> {
     }
 }
 
-/// Opens what stands at a path for no more than to look at it.
+/// Opens a path only to query it.
 fn look(path: &Path, access: u32, share: u32, flags: u32) -> io::Result<File> {
     OpenOptions::new().access_mode(access).share_mode(share).custom_flags(flags).open(path)
 }
 
-/// Opens what stands at a path so that it is kept.
+/// Opens a path so that it cannot be renamed or removed.
 fn keep_open(path: &Path, flags: u32) -> io::Result<File> {
     match look(path, FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES, KEPT, flags) {
-        // One that may not be listed can be used all the same.
+        // A directory that may not be listed can still be used.
         Err(error) if is(&error, ERROR_ACCESS_DENIED) => look(path, FILE_TRAVERSE | FILE_READ_ATTRIBUTES, KEPT, flags),
         opened => opened,
     }
@@ -155,7 +155,7 @@ fn not_a_directory() -> io::Error {
     io::Error::from_raw_os_error(ERROR_DIRECTORY.cast_signed())
 }
 
-/// Opens a directory, whose links are followed.
+/// Opens a directory and follows links.
 pub(in crate::owned) fn open_directory(path: &Path) -> io::Result<Handle> {
     // By its path without links, as one of them could lead elsewhere before the next use.
     let found = look(path, FILE_READ_ATTRIBUTES, SHARED, FILE_FLAG_BACKUP_SEMANTICS)?;
@@ -173,12 +173,12 @@ pub(in crate::owned) fn directory_in(above: &Handle, name: &OsStr) -> io::Result
     opened(&above.at(name)?)
 }
 
-/// Whether [`directory_in`] failed as nothing of that name is a directory.
+/// Whether [`directory_in`] failed because no directory has that name.
 pub(in crate::owned) fn is_no_directory(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || is(error, ERROR_DIRECTORY)
 }
 
-/// The same directory once more.
+/// A second handle of the same directory.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may refuse it")]
 pub(in crate::owned) fn again(directory: &Handle) -> io::Result<Handle> {
     Ok(Handle { path: directory.path.clone(), stat: directory.stat, keeper: Arc::clone(&directory.keeper) })
@@ -211,18 +211,18 @@ pub(in crate::owned) fn open_file(directory: &Handle, name: &OsStr, how: OpenHow
     directory.beside(options.open(path)?)
 }
 
-/// Nothing was changed by [`open_file`] that would have to be changed back.
+/// Nothing to do: [`open_file`] changed no mode that would have to be restored.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may refuse it")]
 pub(in crate::owned) fn wait_again(_file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Where the next data of a file begin and end, at `from` or behind it. Holes are read as zeros here.
+/// Start and end of the next data of a file, at or behind `from`. Holes are read as zeros here.
 pub(in crate::owned) fn next_data(_file: &File, from: u64, bytes: u64) -> io::Result<Option<(u64, u64)>> {
     Ok((from < bytes).then_some((from, bytes)))
 }
 
-/// Makes a file that must not be there, to be read and written.
+/// Creates a file that must not exist, for reading and writing.
 pub(in crate::owned) fn make_file(directory: &Handle, name: &OsStr, caching: Caching, _mode: Mode) -> io::Result<File> {
     let path = directory.at(name)?;
     let mut new = OpenOptions::new();
@@ -231,8 +231,8 @@ pub(in crate::owned) fn make_file(directory: &Handle, name: &OsStr, caching: Cac
     keep_if(stat_file(&file).map(|stat| stat.dev == directory.stat.dev), file)
 }
 
-/// A file that was just made, where that was in its place. Elsewhere, as on a medium that was put in the other's place at
-/// this moment, it is removed.
+/// Returns a file that was just created if it is in the right place. If it is elsewhere, as on a medium that was
+/// exchanged at this moment, it is removed.
 fn keep_if(in_place: io::Result<bool>, file: File) -> io::Result<File> {
     if matches!(in_place, Ok(true)) {
         return Ok(file);
@@ -240,13 +240,13 @@ fn keep_if(in_place: io::Result<bool>, file: File) -> io::Result<File> {
     // SAFETY: the handle is open.
     let again = unsafe { ReOpenFile(file.as_raw_handle(), DELETE, SHARED, 0) };
     if again != INVALID_HANDLE_VALUE {
-        // SAFETY: the handle was just made, and nobody else has it.
+        // SAFETY: the handle was just created, and nothing else has it.
         let _ = remove_when_closed(&unsafe { File::from_raw_handle(again) });
     }
     Err(in_place.err().unwrap_or_else(gone))
 }
 
-/// Has what is open, with the right to remove it, be removed as soon as nobody has it open.
+/// Marks an open file, with the right to remove it, for removal as soon as it is closed everywhere.
 fn remove_when_closed(file: &File) -> io::Result<()> {
     let gone = FILE_DISPOSITION_INFO { DeleteFile: true };
     // SAFETY: the structure is what the class asks for, and lives until the call returns; the handle is open.
@@ -271,12 +271,12 @@ pub(in crate::owned) fn remove_file(directory: &Handle, name: &OsStr) -> io::Res
     fs::remove_file(directory.at(name)?)
 }
 
-/// Removes an empty directory, which is open as `own` and was seen to be still what has the name. Whoever else has it
-/// open keeps it, which is an error of the kind [`io::ErrorKind::ResourceBusy`].
+/// Removes an empty directory, which is open as `own` and was verified to still have the name. If it is also open
+/// elsewhere it stays, which is an error of the kind [`io::ErrorKind::ResourceBusy`].
 pub(in crate::owned) fn remove_directory(above: &Handle, name: &OsStr, own: &Handle, stat: &Stat) -> io::Result<()> {
     let path = above.at(name)?;
     let mut keeper = own.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-    // It cannot be removed while this process keeps it, and is looked at again by the handle that removes it.
+    // It cannot be removed while this process holds it, and the handle that removes it verifies it again.
     drop(keeper.take());
     let removed = (|| {
         let file = look(&path, DELETE | FILE_READ_ATTRIBUTES, SHARED, ITSELF)?;
@@ -294,13 +294,13 @@ pub(in crate::owned) fn remove_directory(above: &Handle, name: &OsStr, own: &Han
     })
 }
 
-/// Gives a file another name, durably, and removes what has that. Where `keeps`, a file that has it is replaced in its
-/// content alone, as far as the file system can: it keeps its list of rights, its attributes and its streams, and the
-/// system has no way to wait for its name.
+/// Renames a file durably and removes the previous one with that name. With `keeps`, only the content of the previous
+/// file is replaced, if the file system supports it: it keeps its access control list, its attributes and its streams,
+/// and the system has no way to wait until its name is durable.
 pub(in crate::owned) fn rename(directory: &Handle, from: &OsStr, to: &OsStr, keeps: bool) -> io::Result<()> {
     let (from, to) = (wide(&directory.at(from)?), wide(&directory.at(to)?));
     if keeps {
-        // SAFETY: the texts end with zeros; what may be absent is.
+        // SAFETY: the texts end with zeros, and optional arguments are null.
         let done = unsafe {
             ReplaceFileW(to.as_ptr(), from.as_ptr(), std::ptr::null(), 0, std::ptr::null(), std::ptr::null())
         };
@@ -308,7 +308,7 @@ pub(in crate::owned) fn rename(directory: &Handle, from: &OsStr, to: &OsStr, kee
             return Ok(());
         }
         let error = io::Error::last_os_error();
-        // After this one the old file is gone and the new one has still its first name.
+        // After this error the old file is gone, and the new one still has its first name.
         if !is(&error, ERROR_UNABLE_TO_MOVE_REPLACEMENT) {
             return Err(error);
         }
@@ -324,20 +324,20 @@ fn wide(path: &Path) -> Vec<u16> {
     path.as_os_str().encode_wide().chain([0]).collect()
 }
 
-/// Nothing is left to wait for: [`rename`] returns when the name is written. For a name that was made or removed there is
-/// no call without rights to the whole volume.
+/// Nothing to wait for: [`rename`] returns when the name is written. For a name that was created or removed, no call
+/// exists that works without rights to the whole volume.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may refuse it")]
 pub(in crate::owned) fn sync_names(_directory: &Handle) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns when all in it and below survives a power cut: a whole volume is not synced without rights to it.
+/// Returns when everything in it and below survives a power cut. A whole volume cannot be synced without rights to it.
 pub(in crate::owned) fn sync_all(directory: &Handle) -> io::Result<()> {
     sync_below(directory.place()?, 0)
 }
 
 fn sync_below(directory: &Path, depth: u32) -> io::Result<()> {
-    /// No program makes directories that lie deeper in each other.
+    /// No program nests directories deeper than this.
     const DEEPEST: u32 = 32;
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -353,7 +353,7 @@ fn sync_below(directory: &Path, depth: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// [`rename`] does it.
+/// [`rename`] does this.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may refuse it")]
 pub(in crate::owned) fn keep(_directory: &Handle, _name: &OsStr, _old: &Stat, _file: &File) -> io::Result<()> {
     Ok(())
@@ -367,17 +367,17 @@ pub(in crate::owned) fn space(directory: &Handle) -> io::Result<Space> {
     Ok(Space { bytes, free_bytes, read_only: volume.is_some_and(|volume| volume.read_only) })
 }
 
-/// Of what has a name in a directory; links are not followed.
+/// Attributes of a directory entry; links are not followed.
 pub(in crate::owned) fn stat_in(directory: &Handle, name: &OsStr) -> io::Result<Stat> {
     stat_file(&look(&directory.at(name)?, FILE_READ_ATTRIBUTES, SHARED, ITSELF)?)
 }
 
-/// Of a directory that is open.
+/// Attributes of an open directory.
 pub(in crate::owned) fn stat_directory(directory: &Handle) -> io::Result<Stat> {
     directory.with(stat_file)
 }
 
-/// Of a file that is open.
+/// Attributes of an open file.
 pub(in crate::owned) fn stat_file(file: &File) -> io::Result<Stat> {
     let handle = file.as_raw_handle();
     let mut info = BY_HANDLE_FILE_INFORMATION::default();
@@ -408,7 +408,7 @@ pub(in crate::owned) fn stat_file(file: &File) -> io::Result<Stat> {
     })
 }
 
-/// The number of a file in 128 bits, of which ReFS needs all; `None` where the file system has numbers of 64 only.
+/// The number of a file in 128 bits. Only ReFS needs all of them; `None` if the file system has numbers of 64 bits.
 fn number(file: &File) -> Option<u128> {
     let mut info = FILE_ID_INFO::default();
     // SAFETY: the structure is what the class gives, and this function's own; the handle is open.
@@ -438,7 +438,7 @@ fn taken(file: &File) -> Option<u64> {
     if done == 0 { None } else { u64::try_from(info.AllocationSize).ok() }
 }
 
-/// Where the byte lies that is locked.
+/// Position of the locked byte.
 fn locked_byte() -> OVERLAPPED {
     let mut at = OVERLAPPED::default();
     at.Anonymous.Anonymous.Offset = LOCKED_BYTE as u32;
@@ -446,11 +446,12 @@ fn locked_byte() -> OVERLAPPED {
     at
 }
 
-/// Takes a lock of a file without waiting; false where another has it. Where a file system has no locks, each has it.
+/// Takes a lock on a file without waiting; false if another process holds it. On a file system without locks, every
+/// process gets it.
 pub(in crate::owned) fn lock(file: &File) -> io::Result<bool> {
     let mut at = locked_byte();
     let how = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
-    // SAFETY: the handle is open for calls that return when they are done, so that nobody keeps the structure.
+    // SAFETY: the handle is open for synchronous calls, so nothing keeps the structure after the call.
     match unsafe { LockFileEx(file.as_raw_handle(), how, 0, 1, 0, &raw mut at) } {
         0 => match io::Error::last_os_error() {
             error if is(&error, ERROR_LOCK_VIOLATION) || is(&error, ERROR_IO_PENDING) => Ok(false),
@@ -461,14 +462,14 @@ pub(in crate::owned) fn lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Gives it back.
+/// Releases it.
 pub(in crate::owned) fn unlock(file: &File) {
     let mut at = locked_byte();
     // SAFETY: as in `lock`.
     unsafe { UnlockFileEx(file.as_raw_handle(), 0, 1, 0, &raw mut at) };
 }
 
-/// Whether another has the lock of a file that is open to be read.
+/// Whether another process holds the lock of a file opened for reading.
 pub(in crate::owned) fn is_taken(file: &File) -> bool {
     let mut at = locked_byte();
     // SAFETY: as in `lock`.
@@ -484,17 +485,18 @@ pub(in crate::owned) fn is_shared(directory: &Handle, _dev: (u32, u32)) -> bool 
     system::volume(&directory.path).is_some_and(|volume| volume.remote)
 }
 
-/// Windows has no number of a start of the host: its name stands for it, and a lock that it had before ends with it.
+/// Windows has no identifier of a host's start. The host name is used instead, and a lock that it held before ends with
+/// it.
 pub(in crate::owned) fn boot() -> String {
     crate::host_name().replace(' ', "-")
 }
 
-/// Owners are not asked for.
+/// Owners are not tested.
 pub(in crate::owned) fn keeps_no_owners(_directory: &Handle) -> bool {
     true
 }
 
-/// The user who runs assay, as each.
+/// The user who runs assay, the same for all users.
 pub(in crate::owned) fn user() -> u32 {
     0
 }

@@ -1,11 +1,11 @@
-//! Chance, and the name of the host.
+//! Random data, and the name of the host.
 
 use std::io;
 
 use windows_sys::Win32::Security::Cryptography::{BCRYPT_USE_SYSTEM_PREFERRED_RNG, BCryptGenRandom};
 use windows_sys::Win32::System::SystemInformation::{ComputerNamePhysicalDnsHostname, GetComputerNameExW};
 
-/// Fills `bytes` by chance that nobody can foresee.
+/// Fills `bytes` with unpredictable random data.
 ///
 /// # Errors
 /// The system's.
@@ -17,7 +17,7 @@ pub fn random(bytes: &mut [u8]) -> io::Result<()> {
     if status >= 0 { Ok(()) } else { Err(io::Error::other("the system gives no random numbers")) }
 }
 
-/// Name of this host as the system has it; empty where it has none.
+/// Name of this host according to the system; empty if it has none.
 #[must_use]
 pub fn host_name() -> String {
     let mut room = [0u16; 256];

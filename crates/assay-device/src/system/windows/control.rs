@@ -1,4 +1,4 @@
-//! Questions to the drivers of disks and volumes. They need no rights where a device is opened for nothing but them.
+//! Queries of disk and volume drivers. They need no rights if a device is opened only for them.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -22,25 +22,25 @@ const DEVICE: u32 = 0;
 const ALIGNMENT: u32 = 6;
 const SEEK_PENALTY: u32 = 7;
 
-/// Opens a device for questions only.
+/// Opens a device only for queries.
 fn open(path: &str) -> io::Result<File> {
     let share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
     OpenOptions::new().access_mode(0).share_mode(share).open(path)
 }
 
-/// Opens a disk by its name, `PhysicalDrive0`, for questions only.
+/// Opens a disk by its name, `PhysicalDrive0`, only for queries.
 pub(crate) fn drive(name: &str) -> io::Result<File> {
     open(&format!(r"\\.\{name}"))
 }
 
-/// Asks a driver; what it answers, at most so many bytes.
+/// Queries a driver. Returns its answer of at most `most` bytes.
 fn ask(device: &File, code: u32, question: &[u8], most: usize) -> io::Result<Vec<u8>> {
-    // In words of eight bytes, so that the answer is aligned as any structure wants it.
+    // In words of eight bytes, so that the answer is aligned for any structure.
     let mut room = vec![0u64; most.div_ceil(8)];
     let mut length = 0u32;
     let asked = if question.is_empty() { std::ptr::null() } else { question.as_ptr().cast() };
     // SAFETY: the driver reads `question` and writes at most the bytes of `room` before the call returns, since the
-    // handle was opened for calls that wait; the handle is open.
+    // handle was opened for synchronous calls; the handle is open.
     let done = unsafe {
         DeviceIoControl(
             device.as_raw_handle(),
@@ -61,13 +61,13 @@ fn ask(device: &File, code: u32, question: &[u8], most: usize) -> io::Result<Vec
     Ok(bytes)
 }
 
-/// `STORAGE_PROPERTY_QUERY`: which property, asked in the standard way, and room for what is asked besides.
+/// `STORAGE_PROPERTY_QUERY`: the property, a standard query, and room for additional parameters.
 fn property(device: &File, which: u32) -> io::Result<Vec<u8>> {
     let question: Vec<u8> = [which, 0, 0].iter().flat_map(|word| word.to_le_bytes()).collect();
     ask(device, IOCTL_STORAGE_QUERY_PROPERTY, &question, 4096)
 }
 
-/// What a disk says of itself; each part absent where the driver refuses it.
+/// Description of a disk by itself; parts that the driver refuses are absent.
 #[derive(Debug, Default)]
 pub(crate) struct Disk {
     pub(crate) said: Option<descriptors::DeviceDescriptor>,
@@ -76,7 +76,7 @@ pub(crate) struct Disk {
     pub(crate) bytes: Option<u64>,
 }
 
-/// Asks a disk what it is.
+/// Queries the description of a disk.
 pub(crate) fn disk(name: &str) -> Disk {
     let Ok(drive) = drive(name) else { return Disk::default() };
     let length = ask(&drive, IOCTL_DISK_GET_LENGTH_INFO, &[], 8).ok();
@@ -106,7 +106,7 @@ pub(crate) fn disks_of(volume: &str) -> Vec<String> {
     numbers.iter().map(|number| format!("PhysicalDrive{number}")).collect()
 }
 
-/// Totals of a disk that is open for questions.
+/// Totals of a disk that is open for queries.
 pub(crate) fn counters(drive: &File) -> io::Result<Counters> {
     let answer = ask(drive, IOCTL_DISK_PERFORMANCE, &[], 128)?;
     descriptors::totals(&answer).ok_or(io::ErrorKind::InvalidData.into())

@@ -1,4 +1,4 @@
-//! What lies under a path.
+//! What is under a path.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,20 +18,20 @@ use crate::system::descriptors;
 use crate::system::spelling::is_device;
 use crate::target::{TargetInfo, What};
 
-/// No directory can have such a name, so that a tree of a kernel is found nowhere below.
+/// No directory can have such a name, so no kernel tree is ever found below it.
 pub(crate) const ROOT: &str = "<none>";
 
-/// Reads at an offset; how many bytes.
+/// Reads at an offset; returns the number of bytes.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     file.seek_read(buffer, offset)
 }
 
-/// There are no such numbers.
+/// Windows has no such numbers.
 pub(crate) fn stat(_path: &Path) -> Option<Stat> {
     None
 }
 
-/// There are no loop devices.
+/// Windows has no loop devices.
 ///
 /// # Errors
 /// Always.
@@ -39,12 +39,12 @@ pub(crate) fn loop_backing(_path: &Path, _number: (u32, u32)) -> io::Result<Opti
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// No file system is one.
+/// No file system here is a btrfs.
 pub(crate) fn btrfs_id(_path: &Path) -> Option<[u8; 16]> {
     None
 }
 
-/// What a path without links is.
+/// Kind of a path without links.
 pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
     let meta = fs::metadata(path).map_err(|error| DeviceError::from_io(path, error))?;
     Ok(Seen { what: What::of(path, &meta)?, dev: (0, 0) })
@@ -55,12 +55,12 @@ pub(crate) fn refuse(path: &Path) -> Result<(), DeviceError> {
     if is_device(&path.to_string_lossy()) { Err(DeviceError::NoRawDevices { path: shown(path) }) } else { Ok(()) }
 }
 
-/// There is none that is read here.
+/// The log is not read on this system.
 pub(crate) fn kernel_log() -> Option<File> {
     None
 }
 
-/// What lies under a path without links.
+/// What is under a path without links.
 pub(crate) fn target(path: &Path, seen: Seen) -> Option<TargetInfo> {
     let mut target = bare(path, seen.what);
     let Some(volume) = volume(path) else { return Some(target) };
@@ -82,7 +82,7 @@ pub(crate) fn target(path: &Path, seen: Seen) -> Option<TargetInfo> {
     Some(target)
 }
 
-/// The share is the closest there is to a model.
+/// The share is the closest to a model.
 fn of_network(medium: &mut Medium, volume: &Volume) {
     medium.model = label(volume.point.trim_end_matches('\\'), 223);
     medium.bus = Some(Bus {
@@ -95,7 +95,7 @@ fn of_network(medium: &mut Medium, volume: &Volume) {
     });
 }
 
-/// One disk speaks for itself; of several nothing is said but their number.
+/// A single disk is described by itself; of several only the number is stated.
 fn fill(target: &mut TargetInfo, volume: &Volume, names: Vec<String>) {
     let letter = volume.point.trim_end_matches('\\').to_owned();
     target.medium.stack = vec![BlockNode { name: harmless(&letter), role: "partition".to_owned() }];

@@ -1,4 +1,4 @@
-//! The machine that measures, and who used its processors.
+//! The machine that measures, and the load of its processors.
 
 use std::mem::size_of;
 
@@ -12,15 +12,15 @@ use windows_sys::Win32::System::Threading::{
     ALL_PROCESSOR_GROUPS, GetActiveProcessorCount, GetCurrentProcess, GetProcessTimes, GetSystemTimes,
 };
 
-/// Where the first processor is described.
+/// Registry key of the first processor.
 const PROCESSOR: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
 const BIOS: &str = r"HARDWARE\DESCRIPTION\System\BIOS";
 const VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
 
-/// What the machine says of itself; `slot` is left to the user's label.
+/// Description of the machine; `slot` is left to the user's label.
 pub(crate) fn host() -> Option<Host> {
     let version = version();
-    // SAFETY: the call takes a number and gives one.
+    // SAFETY: the call takes a number and returns one.
     let cores = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) };
     Some(Host {
         hostname: label(&super::host_name(), 128),
@@ -28,7 +28,7 @@ pub(crate) fn host() -> Option<Host> {
         cpu: registry(PROCESSOR, "ProcessorNameString"),
         cores: (cores > 0).then_some(cores),
         memory_bytes: memory().map(|memory| memory.ullTotalPhys),
-        // Records name a kernel of Linux by its number alone; that of Windows is told with its name.
+        // Records give a Linux kernel only by its number; the version of Windows is stated together with its name.
         kernel: None,
         os: os(version),
         governor: None,
@@ -37,27 +37,27 @@ pub(crate) fn host() -> Option<Host> {
     })
 }
 
-/// Memory in bytes that new programs can have.
+/// Memory in bytes that new programs can use.
 pub(crate) fn available_memory() -> Option<u64> {
     memory().map(|memory| memory.ullAvailPhys)
 }
 
 fn memory() -> Option<MEMORYSTATUSEX> {
     let mut info = MEMORYSTATUSEX { dwLength: size_of::<MEMORYSTATUSEX>() as u32, ..MEMORYSTATUSEX::default() };
-    // SAFETY: the structure says how long it is, and is this function's own.
+    // SAFETY: the structure states its length, and is local to this function.
     let done = unsafe { GlobalMemoryStatusEx(&raw mut info) };
     (done != 0).then_some(info)
 }
 
-/// Major, minor and build of the system, whatever a manifest says.
+/// Major, minor and build of the system, independent of a manifest.
 fn version() -> Option<(u32, u32, u32)> {
     let mut info = OSVERSIONINFOW { dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32, ..Default::default() };
-    // SAFETY: the structure says how long it is, and is this function's own.
+    // SAFETY: the structure states its length, and is local to this function.
     let status = unsafe { RtlGetVersion(&raw mut info) };
     (status >= 0).then_some((info.dwMajorVersion, info.dwMinorVersion, info.dwBuildNumber))
 }
 
-/// The registry still says 10 of Windows 11, which is told by its build.
+/// On Windows 11 the registry still says 10; the build number shows the difference.
 fn os(version: Option<(u32, u32, u32)>) -> Option<String> {
     const FIRST_11: u32 = 22_000;
     let (major, minor, build) = version?;
@@ -78,12 +78,12 @@ fn board() -> Option<String> {
     }
 }
 
-/// A text of the machine's part of the registry.
+/// A text value in the machine's part of the registry.
 fn registry(key: &str, value: &str) -> Option<String> {
     let wide = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
     let (key, value, mut room) = (wide(key), wide(value), [0u16; 256]);
     let mut bytes = size_of_val(&room) as u32;
-    // SAFETY: both texts end with a zero; the system writes at most `bytes` bytes to `room`, and how many they were.
+    // SAFETY: both texts end with a zero; the system writes at most `bytes` bytes to `room`, and stores their number.
     let status = unsafe {
         RegGetValueW(
             HKEY_LOCAL_MACHINE,
@@ -102,24 +102,24 @@ fn registry(key: &str, value: &str) -> Option<String> {
     label(String::from_utf16_lossy(units).trim_end_matches('\0').trim(), 128)
 }
 
-/// Times of all processors, of all programs outside of the kernel and of this process there, in units of 100 ns. Those of other processes, and of the kernel for whom,
-/// are not asked for.
+/// Times of all processors, of all programs outside of the kernel, and of this process outside of the kernel, in units
+/// of 100 ns. Times of other processes, and those of the kernel by process, are not queried.
 pub(crate) fn load() -> Option<[u64; 3]> {
     let ticks = |time: FILETIME| u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
     let [mut idle, mut kernel, mut user] = [FILETIME::default(); 3];
-    // SAFETY: three structures of this function's own.
+    // SAFETY: three structures that are local to this function.
     if unsafe { GetSystemTimes(&raw mut idle, &raw mut kernel, &raw mut user) } == 0 {
         return None;
     }
     let [mut began, mut ended, mut own_kernel, mut own_user] = [FILETIME::default(); 4];
-    // SAFETY: four structures of this function's own; the handle stands for this process and needs no closing.
+    // SAFETY: four structures that are local to this function; the handle means this process and needs no closing.
     let own = unsafe {
         GetProcessTimes(GetCurrentProcess(), &raw mut began, &raw mut ended, &raw mut own_kernel, &raw mut own_user)
     };
     if own == 0 {
         return None;
     }
-    // Idle time is in that of the kernel.
+    // The time of the kernel includes idle time.
     let total = ticks(kernel).saturating_add(ticks(user));
     Some([total, ticks(user), ticks(own_user)])
 }

@@ -13,7 +13,7 @@ use windows_sys::Win32::System::WindowsProgramming::{DRIVE_RAMDISK, DRIVE_REMOTE
 
 use crate::system::spelling::{as_asked, as_root, as_written, driver};
 
-/// What the system says of a volume.
+/// Description of a volume by the system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Volume {
     /// Where it is mounted, `C:\`, or the share, `\\server\share\`.
@@ -25,9 +25,9 @@ pub(crate) struct Volume {
     pub(crate) remote: bool,
     /// In memory.
     pub(crate) memory: bool,
-    /// Its medium can be taken out.
+    /// Its medium is removable.
     pub(crate) removable: bool,
-    /// The path by which its driver is asked, where there is one.
+    /// The path for queries of its driver, if there is one.
     pub(crate) device: Option<String>,
 }
 
@@ -40,11 +40,11 @@ fn text(room: &[u16]) -> String {
     OsString::from_wide(room.get(..end).unwrap_or_default()).to_string_lossy().into_owned()
 }
 
-/// The volume that `path`, which is there, lies on.
+/// The volume of an existing `path`.
 pub(crate) fn volume(path: &Path) -> Option<Volume> {
     let asked = wide(path.as_os_str());
     let mut point = vec![0u16; asked.len() + 8];
-    // SAFETY: the first is a text that ends with a zero, the second has as many elements as are named.
+    // SAFETY: the first is a text that ends with a zero; the second has as many elements as stated.
     let done = unsafe { GetVolumePathNameW(asked.as_ptr(), point.as_mut_ptr(), point.len() as u32) };
     if done == 0 {
         return None;
@@ -53,7 +53,7 @@ pub(crate) fn volume(path: &Path) -> Option<Volume> {
     let asked = as_asked(&text(&point));
     let point = wide(asked.as_ref());
     let (mut flags, mut name) = (0u32, [0u16; 64]);
-    // SAFETY: `point` ends with a zero; what is written goes to a number and to `name`, whose length is told.
+    // SAFETY: `point` ends with a zero; the output goes to a number and to `name`, whose length is passed.
     let volume_done = unsafe {
         GetVolumeInformationW(
             point.as_ptr(),
@@ -69,7 +69,7 @@ pub(crate) fn volume(path: &Path) -> Option<Volume> {
     // SAFETY: `point` ends with a zero.
     let kind = unsafe { GetDriveTypeW(point.as_ptr()) };
     let mut device = [0u16; 64];
-    // SAFETY: `point` ends with a zero, and `device` has the length that is told.
+    // SAFETY: `point` ends with a zero, and the length of `device` is passed.
     let named = unsafe { GetVolumeNameForVolumeMountPointW(point.as_ptr(), device.as_mut_ptr(), device.len() as u32) };
     let name_of_volume = (named != 0).then(|| text(&device));
     let point = as_written(&asked);
@@ -84,11 +84,11 @@ pub(crate) fn volume(path: &Path) -> Option<Volume> {
     })
 }
 
-/// Bytes of the file system of a directory, and those of them that this user may still write.
+/// Bytes of the file system of a directory, and how many of them this user may still write.
 pub(crate) fn room(directory: &Path) -> io::Result<(u64, u64)> {
-    // A share has to end like that.
+    // A share must end with a backslash.
     let (asked, mut free, mut all) = (wide(&as_root(directory.as_os_str())), 0u64, 0u64);
-    // SAFETY: the text ends with a zero, and what is written goes to two numbers.
+    // SAFETY: the text ends with a zero, and the output goes to two numbers.
     let done = unsafe { GetDiskFreeSpaceExW(asked.as_ptr(), &raw mut free, &raw mut all, std::ptr::null_mut()) };
     if done == 0 { Err(io::Error::last_os_error()) } else { Ok((all, free)) }
 }

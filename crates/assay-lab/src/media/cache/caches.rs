@@ -1,4 +1,4 @@
-//! All caches of a medium before its memory.
+//! All caches of a medium, in front of its memory.
 
 use assay_core::verification::SECTOR_BYTES;
 use assay_verify::probe::Fault;
@@ -8,14 +8,14 @@ use super::super::flash::Flash;
 use super::pages::{Answer, Pages};
 use super::spec::{Cache, CachedWrites, Eviction, WritePolicy};
 
-/// Writes above this are sequential, whatever came before.
+/// Longer writes are sequential, whatever the write before.
 const LONG_SECTORS: u64 = (32 << 10) / SECTOR_BYTES;
 
 /// The caches; a sector is in at most one of them.
 #[derive(Debug, Clone)]
 pub(in crate::media) struct Caches {
     each: Vec<(Cache, Pages)>,
-    /// Where the last write ended.
+    /// End of the last write.
     write_end: u64,
 }
 
@@ -26,10 +26,10 @@ impl Caches {
         Self { each: (seed..).zip(caches).map(pages).collect(), write_end: u64::MAX }
     }
 
-    /// Reads whole sectors, from the caches where they are there.
+    /// Reads whole sectors, from the caches if they hold them.
     ///
     /// # Errors
-    /// Where a page that the read evicts cannot be written back.
+    /// If a page that the read evicts cannot be written back.
     pub(in crate::media) fn read(&mut self, flash: &mut Flash, sector: u64, into: &mut [u8]) -> Result<(), Fault> {
         if self.each.is_empty() {
             flash.read(sector, into);
@@ -57,10 +57,10 @@ impl Caches {
         Ok(())
     }
 
-    /// Writes whole sectors, into the cache that takes them.
+    /// Writes whole sectors, to the cache that admits them.
     ///
     /// # Errors
-    /// Of the memory, also for evicted pages.
+    /// Errors of the memory, also for evicted pages.
     pub(in crate::media) fn write(&mut self, flash: &mut Flash, sector: u64, data: &[u8]) -> Result<(), Fault> {
         let sectors = (data.len() / SECTOR) as u64;
         let sequential = sector == self.write_end || sectors > LONG_SECTORS;
@@ -72,7 +72,7 @@ impl Caches {
         };
         let taker = self.each.iter().position(|(cache, _)| takes(cache));
         for (index, (_, pages)) in self.each.iter_mut().enumerate() {
-            // The others hold older data of these sectors.
+            // The other caches hold older data of these sectors.
             if Some(index) != taker {
                 pages.forget(sector, sectors);
             }
@@ -90,7 +90,7 @@ impl Caches {
     /// A flush, which some caches ignore.
     ///
     /// # Errors
-    /// Of the memory.
+    /// Errors of the memory.
     pub(in crate::media) fn flush(&mut self, flash: &mut Flash) -> Result<(), Fault> {
         let heeds = |cache: &Cache| cache.write_policy != WritePolicy::Back { ignores_flush: true };
         for (_, pages) in self.each.iter_mut().filter(|(cache, _)| heeds(cache)) {
@@ -99,15 +99,15 @@ impl Caches {
         Ok(())
     }
 
-    /// Whether one of them writes back.
+    /// Whether any of the caches writes back.
     pub(in crate::media) fn write_back(&self) -> bool {
         self.each.iter().any(|(cache, _)| cache.write_policy != WritePolicy::Through)
     }
 
-    /// Writes everything back, as it will be in time.
+    /// Writes everything back, as happens in time anyway.
     ///
     /// # Errors
-    /// Of the memory.
+    /// Errors of the memory.
     pub(in crate::media) fn settle(&mut self, flash: &mut Flash) -> Result<(), Fault> {
         for (_, pages) in &mut self.each {
             write_out(pages, flash)?;
@@ -115,7 +115,7 @@ impl Caches {
         Ok(())
     }
 
-    /// Loses everything, also what was not written back.
+    /// Drops all content, also dirty data.
     pub(in crate::media) fn lose_power(&mut self) {
         for (_, pages) in &mut self.each {
             pages.clear();
@@ -123,7 +123,7 @@ impl Caches {
         self.write_end = u64::MAX;
     }
 
-    /// Which cache has `sector`, and how many sectors from it on.
+    /// The cache that holds `sector`, and how many sectors it holds from there.
     fn holder(&self, sector: u64) -> Option<(usize, u64)> {
         self.each.iter().enumerate().find_map(|(index, (_, pages))| match pages.answer(sector) {
             Answer::Holds(held) => Some((index, held)),
@@ -131,7 +131,7 @@ impl Caches {
         })
     }
 
-    /// For how many sectors no cache has anything; at least one.
+    /// The number of sectors from `sector` on that no cache holds; at least one.
     fn lacking(&self, sector: u64) -> u64 {
         let lacks = self.each.iter().filter_map(|(_, pages)| match pages.answer(sector) {
             Answer::Holds(_) => None,
@@ -140,7 +140,7 @@ impl Caches {
         lacks.min().unwrap_or(u64::MAX).max(1)
     }
 
-    /// Fills a cache that is filled by reads.
+    /// Adds data to a cache that reads fill.
     fn fill(&mut self, flash: &mut Flash, sector: u64, data: &[u8]) -> Result<(), Fault> {
         let fills = |cache: &Cache| cache.eviction == Eviction::LeastRecentlyUsedFilledByReads;
         match self.each.iter_mut().find(|(cache, _)| fills(cache)) {
@@ -150,7 +150,7 @@ impl Caches {
     }
 }
 
-/// Takes `data` in, page by page.
+/// Adds `data`, page by page.
 fn put(pages: &mut Pages, flash: &mut Flash, sector: u64, data: &[u8], dirty: bool) -> Result<(), Fault> {
     let (mut at, end) = (sector, sector + (data.len() / SECTOR) as u64);
     while at < end {

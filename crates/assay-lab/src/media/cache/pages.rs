@@ -12,7 +12,7 @@ use crate::dice::Dice;
 /// No page.
 const NONE: u32 = u32::MAX;
 
-/// A page: which of its sectors are valid, and which of these are not written back.
+/// A page with its valid sectors, and the dirty ones of these.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     page: u64,
@@ -22,16 +22,16 @@ struct Slot {
     older: u32,
 }
 
-/// What the pages answer from a sector on.
+/// The answer for the sectors from a given one on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// So many sectors are here.
+    /// This many sectors are cached.
     Holds(u64),
-    /// So many sectors are not.
+    /// This many sectors are not cached.
     Lacks(u64),
 }
 
-/// Pages with an order; finding, adding and evicting one takes constant time.
+/// Ordered pages; finding, adding and evicting one takes constant time.
 #[derive(Debug, Clone)]
 pub(super) struct Pages {
     eviction: Eviction,
@@ -65,7 +65,7 @@ impl Pages {
         }
     }
 
-    /// Whether `sector` is here, and for how many sectors within its page that goes on.
+    /// Whether `sector` is cached, and for how many sectors within its page this holds.
     pub(super) fn answer(&self, sector: u64) -> Answer {
         let inside = sector % self.page_sectors;
         let rest = self.page_sectors - inside;
@@ -78,7 +78,7 @@ impl Pages {
         }
     }
 
-    /// Reads sectors of one page that [`Self::answer`] said are here.
+    /// Reads sectors of one page that [`Self::answer`] reported as cached.
     pub(super) fn read(&mut self, sector: u64, into: &mut [u8]) {
         let Some(slot) = self.index.get(&(sector / self.page_sectors)).copied() else { return };
         let start = self.start(slot, sector);
@@ -88,7 +88,7 @@ impl Pages {
         }
     }
 
-    /// Takes in sectors of one page; what is evicted and dirty is added to `unwritten`.
+    /// Adds sectors of one page; dirty evicted data are added to `unwritten`.
     pub(super) fn put(&mut self, sector: u64, data: &[u8], dirty: bool, unwritten: &mut Unwritten) {
         if self.most == 0 {
             if dirty {
@@ -131,7 +131,7 @@ impl Pages {
         }
     }
 
-    /// All dirty data, in the order of eviction; they are clean then.
+    /// Returns all dirty data in the order of eviction, and marks them clean.
     pub(super) fn flush(&mut self) -> Unwritten {
         let mut unwritten = Unwritten::new();
         let mut at = self.oldest;
@@ -142,7 +142,7 @@ impl Pages {
         unwritten
     }
 
-    /// Forgets everything.
+    /// Removes all pages.
     pub(super) fn clear(&mut self) {
         self.index.clear();
         self.slots.clear();
@@ -156,7 +156,7 @@ impl Pages {
         self.page_sectors
     }
 
-    /// First byte of `sector` in the data.
+    /// Index of the first byte of `sector` in the data.
     fn start(&self, slot: u32, sector: u64) -> usize {
         (slot as usize * self.page_sectors as usize + (sector % self.page_sectors) as usize) * SECTOR
     }
@@ -188,7 +188,7 @@ impl Pages {
         slot
     }
 
-    /// Adds the dirty data of a page, in contiguous pieces, and marks them clean.
+    /// Adds the dirty data of a page to `unwritten`, in contiguous pieces, and marks them clean.
     fn take_dirty(&mut self, slot: u32, unwritten: &mut Unwritten) {
         let Slot { page, mut dirty, .. } = self.slots[slot as usize];
         while dirty != 0 {
@@ -238,7 +238,7 @@ impl Pages {
     }
 }
 
-/// Bits of sectors from `inside` a page on.
+/// Bits of the sectors of `bytes` from `inside` a page on.
 fn bits(inside: u64, bytes: usize) -> u128 {
     let sectors = bytes / SECTOR;
     let ones = if sectors >= 128 { u128::MAX } else { (1 << sectors) - 1 };

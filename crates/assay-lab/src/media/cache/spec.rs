@@ -1,15 +1,15 @@
-//! What kind of cache a medium has.
+//! The parameters of a cache.
 
 /// A cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cache {
     /// Its size in bytes.
     pub bytes: u64,
-    /// Bytes that are kept and evicted together: a power of two from 512 to 64 KiB.
+    /// Bytes that are cached and evicted together: a power of two from 512 to 64 KiB.
     pub page_bytes: u32,
     /// Which page is evicted.
     pub eviction: Eviction,
-    /// Which writes it takes.
+    /// Which writes it admits.
     pub takes: CachedWrites,
     /// When a write reaches the memory.
     pub write_policy: WritePolicy,
@@ -24,21 +24,21 @@ pub enum Eviction {
     LeastRecentlyUsed,
     /// The same, and reads fill the cache too.
     LeastRecentlyUsedFilledByReads,
-    /// The one that came first, however often it was written since.
+    /// The oldest one (first in, first out), however often it was written since.
     FirstIn,
-    /// Any.
+    /// A random one.
     Random,
 }
 
-/// Which writes a cache takes. Media keep a few KiB for random writes beside a few MiB for
-/// sequential ones (f3's issue 50).
+/// Which writes a cache admits. Media keep a few KiB for random writes beside a few MiB for sequential ones (f3's issue
+/// 50).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CachedWrites {
     /// All.
     All,
-    /// Those that begin where the last one ended, and those above 32 KiB.
+    /// Writes that begin where the last one ended, and writes longer than 32 KiB.
     Sequential,
-    /// The others.
+    /// All other writes.
     Random,
 }
 
@@ -49,7 +49,7 @@ pub enum WritePolicy {
     Through,
     /// When the page is evicted, or at a flush.
     Back {
-        /// Whether a flush does nothing.
+        /// Whether a flush has no effect.
         ignores_flush: bool,
     },
 }
@@ -75,8 +75,8 @@ impl Cache {
         Ok(())
     }
 
-    /// Bytes that have to be written elsewhere until a given page is evicted; for replacement at
-    /// random, with probability 0.999: after k times its size a page survives by exp(-k).
+    /// Bytes that must be written elsewhere until a given page is evicted. For random replacement this holds with
+    /// probability 0.999: after writes of k times the cache size a page survives with probability exp(-k).
     #[must_use]
     pub(crate) fn bytes_to_evict(&self) -> u64 {
         match self.eviction {

@@ -12,8 +12,8 @@ use super::Takes::{self, Little, Long};
 
 const MIB: u64 = 1 << 20;
 
-/// What f3read finds lost of what f3write wrote, in MiB; within 2 %, since a cache and the file
-/// system's own data are in it too. A controller that compresses what f3write writes loses nothing.
+/// The loss that f3read finds in the files of f3write, in MiB; within 2 %, since it includes a cache and the file
+/// system's own data. A controller that compresses the data of f3write loses nothing.
 const TABLE: [(&str, Takes, u64); 7] = [
     ("limbo of 200 in 600 MiB, cache of 1 MiB", Little, 378),
     ("limbo of 200 in 600 MiB, cache of 64 MiB", Long, 371),
@@ -70,7 +70,7 @@ fn f3_finds_writes_that_are_dropped_since_an_earlier_check() {
         write(mount.path())?;
         medium.fail(Failure::DropsWrites);
         write(mount.path())?;
-        // What it wrote the second time is in the page cache alone.
+        // The data of the second f3write are only in the page cache.
         std::fs::write("/proc/sys/vm/drop_caches", "1").unwrap();
         read(mount.path())
     };
@@ -80,7 +80,7 @@ fn f3_finds_writes_that_are_dropped_since_an_earlier_check() {
     }
 }
 
-/// Bytes that f3read finds lost, after a remount that leaves nothing in the page cache.
+/// Bytes that f3read finds lost, after a remount that empties the page cache.
 fn lost_bytes(medium: &Named, file_system: FileSystem) -> Result<u64, Missing> {
     let card = FakeCard::new(SharedMedium::new(medium.spec.build().unwrap()))?;
     let directory = tempfile::tempdir().unwrap();

@@ -10,18 +10,17 @@ use assay_lab::{FakeCard, Missing, skip};
 
 use super::Takes::{self, Little, Long};
 
-/// What f3probe says.
+/// The answer of f3probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ProbeAnswer {
     Real,
     Damaged,
     /// Usable size in sectors.
     Limbo(u64),
-    /// Usable size in sectors, or up to a MiB less: a sector that decays is lost where anything else
-    /// happened to read it once more.
+    /// Usable size in sectors, or up to a MiB less: a decaying sector is lost where it happened to be read once more.
     LimboAbout(u64),
     Chain(u64),
-    /// Something else each time.
+    /// A different answer each time.
     Chance,
 }
 
@@ -30,8 +29,8 @@ const fn sectors(mib: u64) -> u64 {
     mib * MIB / 512
 }
 
-/// f3probe 8.0 and the catalogue. It looks at powers of two and at one place at a time, so that many
-/// of its answers are wrong; these are not what a check has to say, but what a known one does say.
+/// f3probe 8.0 on the catalogue. It tests powers of two and one place at a time. Many of its answers are wrong.
+/// These are not the right answers of a check, but those of a known one.
 const TABLE: [(&str, Takes, ProbeAnswer); 33] = [
     ("genuine", Long, ProbeAnswer::Real),
     ("genuine, 2 TiB", Long, ProbeAnswer::Real),
@@ -127,7 +126,7 @@ fn probe(spec: &MediumSpec) -> Result<ProbeAnswer, Missing> {
 }
 
 fn f3probe(device: &Path) -> Result<String, Missing> {
-    // Without a reset between writing and reading: the loop device cannot be plugged in again.
+    // There is no reset between writing and reading: the loop device cannot be plugged in again.
     let output = Command::new("f3probe").args(["--destructive", "--reset-type=2"]).arg(device).output();
     output
         .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())

@@ -1,4 +1,4 @@
-//! Where data hold, and what is read elsewhere.
+//! Where a medium holds data, and what it returns elsewhere.
 
 use assay_lab::media::{DroppedRead, Layout, LineFault, MediumSpec, Misaddress, Operations};
 
@@ -126,7 +126,7 @@ fn a_shift_moves_one_direction_by_sectors() {
         card.write(20 * MIB, 512, 7);
         assert_eq!(card.value(20 * MIB), Some(7));
     }
-    // Both ways together nothing is noticed but at the edge.
+    // If both directions are shifted, only the edge shows it.
     let mut both = Card::new(&shifted(1, Operations::Both));
     both.write(32 * MIB, 512, 7);
     assert_eq!(both.value(32 * MIB), Some(7));

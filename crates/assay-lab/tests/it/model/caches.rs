@@ -1,20 +1,20 @@
-//! Caches that answer for what is lost.
+//! Caches that return data lost by the memory.
 
 use assay_lab::media::{Cache, CachedWrites, Eviction, Layout, MediumSpec, WritePolicy};
 use assay_verify::probe::Device;
 
 use super::{Card, GIB, KIB, MIB};
 
-/// Dropped from here on.
+/// Writes from here on are dropped.
 const REAL: u64 = 64 * MIB;
-/// A lost place to look at.
+/// A place without memory to read.
 const CANARY: u64 = 900 * MIB;
 
 fn limbo(cache: Cache) -> Card {
     Card::new(&MediumSpec::limbo(GIB, REAL).with_cache(cache))
 }
 
-/// Writes the canary, then `pages` others of 4 KiB, reading the canary after each where told to.
+/// Writes the canary, then `pages` other pages of 4 KiB. With `reading`, it reads the canary after each.
 fn survives(card: &mut Card, pages: u64, reading: bool) -> bool {
     card.write(CANARY, 4 * KIB, 7);
     for page in 0..pages {
@@ -44,10 +44,10 @@ fn pages_are_kept_and_evicted_as_a_whole() {
             card.write(CANARY + page * u64::from(page_bytes), 512, 7);
         }
         assert_eq!(card.value(CANARY), Some(7), "{page_bytes}");
-        // One sector of a fifth page costs the first page.
+        // One sector of a fifth page evicts the first page.
         card.write(CANARY + MIB, 512, 7);
         assert_eq!((card.value(CANARY), card.value(CANARY + u64::from(page_bytes))), (Some(0), Some(7)));
-        // A sector of a page that was not written is not answered for.
+        // The cache does not answer for a sector of a page that was not written.
         if page_bytes > 512 {
             assert_eq!(card.value(CANARY + MIB + 512), Some(0), "{page_bytes}");
         }
@@ -57,12 +57,12 @@ fn pages_are_kept_and_evicted_as_a_whole() {
 #[test]
 fn policies_differ_in_what_keeps_a_page_alive() {
     let card = |eviction| limbo(Cache { eviction, ..Cache::of(MIB) });
-    // Reading keeps it alive only where reads count.
+    // Reading keeps the page cached only if the policy counts reads.
     assert!(!survives(&mut card(Eviction::LeastRecentlyWritten), 300, true));
     assert!(survives(&mut card(Eviction::LeastRecentlyUsed), 300, true));
     assert!(!survives(&mut card(Eviction::FirstIn), 300, true));
 
-    // Writing it again does not where the first one leaves first.
+    // Writing it again does not keep it under first in, first out.
     for (eviction, alive) in [(Eviction::LeastRecentlyWritten, true), (Eviction::FirstIn, false)] {
         let mut card = card(eviction);
         card.write(CANARY, 4 * KIB, 7);
@@ -75,7 +75,7 @@ fn policies_differ_in_what_keeps_a_page_alive() {
         assert_eq!(card.value(CANARY) == Some(7), alive, "{eviction:?}");
     }
 
-    // Reads drive out only where they are taken in.
+    // Reads evict pages only if they fill the cache.
     for (eviction, alive) in [(Eviction::LeastRecentlyUsed, true), (Eviction::LeastRecentlyUsedFilledByReads, false)] {
         let mut card = card(eviction);
         card.write(CANARY, 4 * KIB, 7);
@@ -90,7 +90,7 @@ fn replacement_at_random_keeps_some_pages_for_long() {
     for page in 0..256 {
         card.write(CANARY + page * 4 * KIB, 4 * KIB, 7);
     }
-    // Written over once, a share of 1/e of the 256 pages survives: 94, with a deviation of 8.
+    // After writes of the cache size, a share of 1/e of the 256 pages survives: 94, with a deviation of 8.
     for page in 0..256 {
         card.write(100 * MIB + page * 4 * KIB, 4 * KIB, 1);
     }
@@ -104,22 +104,22 @@ fn caches_for_random_and_sequential_writes_are_apart() {
     let sequential = Cache { takes: CachedWrites::Sequential, ..Cache::of(MIB) };
     let mut card = Card::new(&MediumSpec::limbo(GIB, REAL).with_cache(random).with_cache(sequential));
     card.write(CANARY, 4 * KIB, 7);
-    // A long run goes to the other cache and drives nothing out.
+    // A long run goes to the other cache and evicts nothing.
     for step in 0..100 {
         card.write(100 * MIB + step * 64 * KIB, 64 * KIB, 1);
     }
     assert_eq!((card.value(CANARY), card.value(100 * MIB)), (Some(7), Some(0)));
     assert_eq!(card.value(100 * MIB + 99 * 64 * KIB), Some(1));
-    // Nor do short writes that follow one another.
+    // Nor do contiguous short writes.
     for step in 0..100 {
         card.write(500 * MIB + step * 512, 512, 1);
     }
     assert_eq!((card.value(CANARY), card.value(500 * MIB + 99 * 512)), (Some(7), Some(1)));
-    // Two random pages do.
+    // Two random pages do evict.
     card.write(200 * MIB, 4 * KIB, 1);
     card.write(300 * MIB, 4 * KIB, 1);
     assert_eq!((card.value(CANARY), card.value(300 * MIB)), (Some(0), Some(1)));
-    // What one of them holds is old when the other takes it.
+    // Data in one cache become stale when the other one takes their address.
     card.write(300 * MIB - 64 * KIB, 128 * KIB, 2);
     assert_eq!(card.value(300 * MIB), Some(2));
 }
@@ -135,7 +135,7 @@ fn a_write_goes_to_the_first_cache_that_takes_it() {
 
 #[test]
 fn written_back_is_what_the_memory_learns_on_eviction_or_flush() {
-    // Two addresses of one cell: what is read at the other tells what the memory knows.
+    // Two addresses share a cell: a read at the other one shows the content of the memory.
     let wrap = |ignores_flush| {
         let cache = Cache { write_policy: WritePolicy::Back { ignores_flush }, ..Cache::of(64 * KIB) };
         Card::new(&MediumSpec::laid_out(GIB, Layout::wraparound(REAL)).with_cache(cache))
@@ -163,7 +163,7 @@ fn written_back_is_what_the_memory_learns_on_eviction_or_flush() {
 
 #[test]
 fn random_loads_read_the_same_through_a_cache_as_without() {
-    // On a genuine medium no cache may be noticed, whatever its page, policy and way of writing.
+    // On a genuine medium a cache must be invisible, whatever its page size, eviction and write policy.
     for (page_bytes, eviction, write_policy) in [
         (512, Eviction::LeastRecentlyWritten, WritePolicy::Through),
         (4096, Eviction::Random, WritePolicy::Back { ignores_flush: false }),

@@ -9,7 +9,7 @@ fn flipping(flips: Flips) -> Card {
     Card::new(&MediumSpec { flips, ..MediumSpec::genuine(64 * MIB) })
 }
 
-/// Sectors of the first `mib` MiB, all written as 0, that have a number of wrong bits.
+/// Sectors of the first `mib` MiB, all written as 0, that have wrong bits, each with their number.
 fn wrong(card: &mut Card, mib: u64) -> Vec<(usize, u32)> {
     let read = card.read(0, mib * MIB);
     let bits = |sector: &[u8]| sector.iter().map(|byte| byte.count_ones()).sum::<u32>();
@@ -42,7 +42,7 @@ fn bad_sectors_are_as_many_as_stated_and_the_same_for_ever() {
         let mut card = flipping(Flips { bad_density: 0.01, bad, ..Flips::none() });
         card.write(0, 32 * MIB, 0);
         let first = wrong(&mut card, 32);
-        // 655 of 65,536, of which 1 in 256 is stuck at the right byte.
+        // 655 of 65,536. One in 256 of them is stuck at the right byte.
         assert!((540..770).contains(&first.len()), "{bad:?}: {}", first.len());
         card.write(0, 32 * MIB, 0);
         assert_eq!(wrong(&mut card, 32), first, "{bad:?}");
@@ -109,6 +109,6 @@ fn data_last_until_so_much_more_was_written() {
     assert_eq!(card.value(8 * MIB), Some(7));
     card.write(32 * MIB, 512, 1);
     assert_eq!((card.value(8 * MIB), card.value(32 * MIB)), (Some(0), Some(1)));
-    // What was there before stays.
+    // Initial content stays.
     assert_eq!(card.sector(0), before);
 }

@@ -1,4 +1,4 @@
-//! Media that work for a while.
+//! Media that fail after a while.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ fn plugged_in_again_it_has_lost_what_only_the_cache_knew() {
     assert_eq!((card.0.traffic(), card.0.elapsed_ns()), (Traffic::default(), 0));
     assert_eq!(card.value(0), Some(7));
     assert_ne!(card.value(MIB), Some(7));
-    // What is worn out stays so.
+    // A worn-out medium stays read-only.
     card.0.fail(Failure::ReadOnly);
     card.0.power_cycle();
     assert_eq!(write(&mut card, 0), Err(Fault::ReadOnly));

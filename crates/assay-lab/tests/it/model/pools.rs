@@ -1,4 +1,4 @@
-//! Memory that is handed out as it is needed.
+//! Memory that is allocated on demand.
 
 use assay_lab::media::{Accounting, InitialContent, MediumSpec, Pattern, Pool, WhenFull};
 use assay_verify::probe::{Device, Fault};
@@ -17,13 +17,13 @@ fn thin(mib: u64, zeros_are_free: bool, when_full: WhenFull) -> MediumSpec {
 #[test]
 fn any_place_holds_until_the_pool_is_used_up() {
     let mut card = Card::new(&thin(10, false, WhenFull::Drops));
-    // Four of ten units hold what was there before.
+    // Four of ten units hold the initial content.
     for place in 0..8 {
         card.write((place * 100 + 50) * MIB, 512, 7);
     }
     let held: Vec<_> = (0..8).map(|place| card.value((place * 100 + 50) * MIB)).collect();
     assert_eq!(held, [Some(7), Some(7), Some(7), Some(7), Some(7), Some(7), Some(0), Some(0)]);
-    // What has memory can be written again, also by another sector of the unit.
+    // A unit with memory can be written again, also at another of its sectors.
     card.write(50 * MIB + 8 * KIB, 512, 8);
     card.write(MIB, 512, 8);
     assert_eq!((card.value(50 * MIB + 8 * KIB), card.value(MIB)), (Some(8), Some(8)));
@@ -54,7 +54,7 @@ fn compressing(kib: u64) -> Card {
     Card::new(&MediumSpec { pool, before, ..MediumSpec::genuine(GIB) })
 }
 
-/// A page that no other one equals.
+/// A page unlike all others.
 fn unlike(number: u64) -> Vec<u8> {
     let word = |index: u64| (number * 512 + index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
     (0..512).flat_map(word).collect()
@@ -68,7 +68,7 @@ fn holds(card: &mut Card, offset: u64, page: &[u8]) -> bool {
 #[test]
 fn what_a_controller_can_make_again_costs_nothing() {
     let mut card = compressing(16);
-    // The published sequence of f3: the offset of the sector, and each word from the one before.
+    // The published sequence of f3: the offset of the sector, and each word computed from the one before.
     let sequence = |offset: u64| {
         let sector = |first: u64| {
             std::iter::successors(Some(first), |word| Some(word.wrapping_mul(4_294_967_311).wrapping_add(17)))
@@ -82,14 +82,14 @@ fn what_a_controller_can_make_again_costs_nothing() {
         assert!(holds(&mut card, page * MIB + 4 * KIB, &[page as u8; 4096]));
         assert!(holds(&mut card, page * MIB + 8 * KIB, &unlike(0)));
     }
-    // One of four pages is used, by all that are equal.
+    // One of four pages is in use, shared by all equal ones.
     assert!((1..4).all(|page| holds(&mut card, (200 + page) * MIB, &unlike(page))));
     assert!(!holds(&mut card, 300 * MIB, &unlike(4)));
-    // A page that is overwritten gives its room back when the last one equal to it goes.
+    // An overwritten page frees its memory when it was the last equal one.
     assert!(holds(&mut card, 201 * MIB, &[0; 4096]));
     assert!(holds(&mut card, 300 * MIB, &unlike(4)));
     assert!(!holds(&mut card, 301 * MIB, &unlike(5)));
-    // The page that went has to be stored again.
+    // The freed page has to be stored again.
     assert!(!holds(&mut card, 301 * MIB, &unlike(1)));
 }
 
@@ -99,7 +99,7 @@ fn what_was_there_before_counts() {
     let before = InitialContent { pattern: Pattern::Noise, used_bytes: 8 * MIB };
     let mut card = Card::new(&MediumSpec { pool, before, ..MediumSpec::genuine(GIB) });
     assert!(!holds(&mut card, 100 * MIB, &unlike(1)));
-    // In place of what was there, there is room.
+    // A write over initial content has memory.
     assert!(holds(&mut card, 0, &unlike(1)));
     assert!(holds(&mut card, 4096, &[0; 4096]) && holds(&mut card, 100 * MIB, &unlike(2)));
 }

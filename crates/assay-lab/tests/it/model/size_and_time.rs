@@ -69,7 +69,7 @@ fn the_clock_says_what_operations_cost() {
     assert_eq!(cost(&|card| card.0.sync().unwrap()), 4_000_000);
 }
 
-/// Time that this thread has spent on a processor, in seconds: others may use the processors too.
+/// Processor time of this thread in seconds: other processes may use the processors, too.
 fn spent() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
@@ -77,8 +77,8 @@ fn spent() -> f64 {
 
 #[test]
 fn sixty_thousand_operations_take_less_than_a_second() {
-    // What a probe does to two tebibytes; ten thousand probes are to take minutes, not hours. The
-    // usual time is a thirtieth of the bound.
+    // The operations of a probe of two tebibytes. Ten thousand probes should take minutes, not hours. The usual time is
+    // a thirtieth of the bound.
     let mut times = (0..2).map(|_| {
         let mut card = Card::new(&MediumSpec::genuine(2 << 40));
         let (start, mut page) = (spent(), [7; 4096]);
@@ -89,7 +89,7 @@ fn sixty_thousand_operations_take_less_than_a_second() {
         }
         spent() - start
     });
-    // The first one waits for the kernel's memory.
+    // The first pass waits for memory from the kernel.
     let (first, second) = (times.next().unwrap(), times.next().unwrap());
     assert!(second < 1.0, "{first} s, {second} s");
 }

@@ -1,4 +1,4 @@
-//! What the owner sees afterwards.
+//! What the owner reads afterwards.
 
 use assay_lab::media::{
     Cache, Decay, DroppedRead, Eviction, InitialContent, Layout, MediumSpec, Misaddress, Operations, Pattern,
@@ -16,7 +16,7 @@ fn a_change_is_seen_until_it_is_put_back() {
     assert_eq!(card.0.changed_since(&before), [5 * MIB + 512]);
     card.put(5 * MIB, &saved);
     assert!(card.0.changed_since(&before).is_empty());
-    // Reading changes nothing, and comparing is not counted.
+    // Reading changes nothing, and the counters exclude the comparison.
     let traffic = card.0.traffic();
     let _ = card.0.changed_since(&before);
     assert_eq!(card.0.traffic(), traffic);
@@ -34,12 +34,12 @@ fn only_what_the_owner_can_see_counts() {
     let before = wrap.0.snapshot();
     wrap.write(16 * MIB + 512, 512, 7);
     assert_eq!(wrap.0.changed_since(&before), [512]);
-    // Where reads repeat the real part, its change is seen there, once.
+    // Where reads repeat the real part, its change is counted there, once.
     let mut elsewhere = Card::new(&MediumSpec::limbo(GIB, 8 * MIB).with_dropped(DroppedRead::Elsewhere));
     let before = elsewhere.0.snapshot();
     elsewhere.write(512, 512, 7);
     assert_eq!(elsewhere.0.changed_since(&before), [512]);
-    // What cannot be read is not missed.
+    // Data that cannot be read do not count.
     let mut bad = Card::new(&MediumSpec::genuine(GIB).with_errors(MIB..2 * MIB, Operations::Reads));
     let before = bad.0.snapshot();
     bad.write(MIB, 512, 7);
@@ -53,14 +53,14 @@ fn a_shifted_write_is_seen_at_the_address_that_reads_it() {
     let before = card.0.snapshot();
     card.write(40 * MIB, 512, 7);
     assert_eq!(card.0.changed_since(&before), [40 * MIB + 512]);
-    // The last cell is read by nobody.
+    // No address reads the last cell.
     card.write(64 * MIB - 512, 512, 7);
     assert_eq!(card.0.changed_since(&before), [40 * MIB + 512]);
 }
 
 #[test]
 fn what_a_cache_holds_back_is_counted() {
-    // Two addresses of one cell: the page that is evicted last is what stays.
+    // Two addresses share a cell: the content of the page evicted last remains.
     for (eviction, changed) in [(Eviction::FirstIn, vec![]), (Eviction::LeastRecentlyWritten, vec![0])] {
         let cache = Cache { write_policy: WritePolicy::Back { ignores_flush: true }, eviction, ..Cache::of(MIB) };
         let mut card = Card::new(&MediumSpec::laid_out(GIB, Layout::wraparound(8 * MIB)).with_cache(cache));

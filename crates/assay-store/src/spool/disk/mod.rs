@@ -1,4 +1,4 @@
-//! The directory of the spool as it lies on a disk: for Windows, and for the systems where all goes by descriptors.
+//! The spool's directory on a disk: for Windows, and for systems where everything uses descriptors.
 
 #[cfg_attr(not(windows), path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]

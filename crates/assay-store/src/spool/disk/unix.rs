@@ -1,4 +1,4 @@
-//! Everything goes through one descriptor of the directory, so that a link put in its place is never followed.
+//! Everything uses one descriptor of the directory, so that a link in its place is never followed.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -15,7 +15,7 @@ use rustix::process::geteuid;
 use crate::spool::files::Files;
 use crate::system::sync_open;
 
-/// The directory as it lies on the disk.
+/// The spool's directory on the disk.
 #[derive(Debug)]
 pub struct Disk {
     path: PathBuf,
@@ -23,7 +23,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The directory at this path, which need not be there.
+    /// The directory at this path, which need not exist.
     #[must_use]
     pub fn at(path: &Path) -> Self {
         Self { path: path.to_owned(), open: None }
@@ -42,7 +42,7 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why.to_owned())
 }
 
-/// Of this user, or of the one whose directory it is: root may look into it.
+/// Accepts files of this user or of the directory's owner: root may read the directory.
 fn judge(stat: &Stat, directory: &Stat, most: u64) -> io::Result<u64> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(refused("it is no regular file"));
@@ -115,7 +115,7 @@ impl Files for Disk {
         };
         let mut names = Vec::new();
         for entry in Dir::read_from(directory)?.take(most) {
-            // Names that assay gives are ASCII.
+            // Names that assay uses are ASCII.
             if let Ok(name) = entry?.file_name().to_str() {
                 names.push(name.to_owned());
             }
@@ -126,7 +126,7 @@ impl Files for Disk {
     fn read(&mut self, name: &str, most: u64) -> io::Result<Vec<u8>> {
         let directory = self.directory()?;
         let of_directory = fstat(directory)?;
-        // Not waiting for the other end of a pipe.
+        // Opening does not wait for the other end of a pipe.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(directory, name, flags, Mode::empty()) {
             Ok(file) => File::from(file),
@@ -135,7 +135,7 @@ impl Files for Disk {
         };
         let bytes = judge(&fstat(&file)?, &of_directory, most)?;
         let mut content = Vec::new();
-        // One byte more than there was, to see whether it grows.
+        // One byte more than its size, to detect whether it grows.
         file.take(bytes + 1).read_to_end(&mut content)?;
         if content.len() as u64 != bytes { Err(refused("it changes while it is read")) } else { Ok(content) }
     }

@@ -1,5 +1,5 @@
-//! The directory is kept from being renamed and removed while it is open, so that its path stays its own; what leads
-//! elsewhere is opened itself and refused.
+//! The open directory cannot be renamed or removed, so that its path remains its own. Links and other reparse points
+//! are opened themselves and refused.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -16,22 +16,22 @@ use windows_sys::Win32::Storage::FileSystem::{
 use crate::spool::files::Files;
 use crate::system;
 
-/// The directory as it lies on the disk.
+/// The spool's directory on the disk.
 #[derive(Debug)]
 pub struct Disk {
     path: PathBuf,
-    /// Denies others to remove it.
+    /// Denies others the right to remove it.
     open: Option<File>,
 }
 
 impl Disk {
-    /// The directory at this path, which need not be there.
+    /// The directory at this path, which need not exist.
     #[must_use]
     pub fn at(path: &Path) -> Self {
         Self { path: path.to_owned(), open: None }
     }
 
-    /// The path of a file in the directory, which is kept from now on.
+    /// The path of a file in the directory, which is held open from now on.
     fn file(&mut self, name: &str) -> io::Result<PathBuf> {
         if self.open.is_none() {
             let mut options = OpenOptions::new();
@@ -45,7 +45,7 @@ impl Disk {
             }
             (self.path, self.open) = (path, Some(file));
         }
-        // A name of the spool is letters, digits and points; another would lead elsewhere.
+        // Names in the spool consist of letters, digits and periods; another name could lead elsewhere.
         let plain = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
         if !name.chars().all(plain) || name.starts_with('.') || name.ends_with('.') {
             return Err(refused("it has no name of the spool"));
@@ -62,11 +62,12 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why.to_owned())
 }
 
-/// How long a file is that assay can have written. Its owner is not asked: the list of the directory says who writes in it.
+/// Size of a file that assay can have written. Its owner is not tested: the directory's access list determines who
+/// writes.
 fn judge(file: &File, most: u64) -> io::Result<u64> {
     let (meta, handle) = (file.metadata()?, file.as_raw_handle());
     let mut info = BY_HANDLE_FILE_INFORMATION::default();
-    // SAFETY: the structure is this function's own, and the handle is open.
+    // SAFETY: the structure is local to this function, and the handle is open.
     let (kind, done) = unsafe { (GetFileType(handle), GetFileInformationByHandle(handle, &raw mut info)) };
     if done == 0 {
         return Err(io::Error::last_os_error());
@@ -107,7 +108,7 @@ impl Files for Disk {
     }
 
     fn sync_directory(&mut self) -> io::Result<()> {
-        // What is renamed was waited for; for a directory that was made and a file that was removed there is no call.
+        // Renames were already waited for; for new directories and removed files there is no call.
         Ok(())
     }
 
@@ -125,7 +126,7 @@ impl Files for Disk {
         };
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path)?.take(most) {
-            // Names that assay gives are ASCII.
+            // Names that assay uses are ASCII.
             names.extend(entry?.file_name().into_string());
         }
         Ok(names)
@@ -137,7 +138,7 @@ impl Files for Disk {
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
         let bytes = judge(&file, most)?;
         let mut content = Vec::new();
-        // One byte more than there was, to see whether it grows.
+        // One byte more than its size, to detect whether it grows.
         file.take(bytes + 1).read_to_end(&mut content)?;
         if content.len() as u64 != bytes { Err(refused("it changes while it is read")) } else { Ok(content) }
     }

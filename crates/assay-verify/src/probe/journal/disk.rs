@@ -1,5 +1,4 @@
-//! The few operations on files that the journal needs, so that tests can put a disk behind it that
-//! fails at any of them.
+//! The few file operations that the journal needs, so that tests can use a disk that fails at any of them.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,16 +11,16 @@ use crate::sys;
 
 /// The disk that holds journals.
 pub trait Disk: std::fmt::Debug + Send + Sync {
-    /// A new file, readable by its owner alone.
+    /// Creates a file that only its owner can read.
     ///
     /// # Errors
-    /// Where something stands at `path`, or the system refuses.
+    /// Where `path` exists, or the system refuses.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// A regular file that is there, to be read and, where its disk allows it, appended to.
+    /// Opens an existing regular file for reading and, if its disk allows, for appending.
     ///
     /// # Errors
-    /// Where there is none, or the system refuses.
+    /// Where it does not exist, or the system refuses.
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
     /// Removes a file.
@@ -51,7 +50,7 @@ pub trait DiskFile: std::fmt::Debug + Send {
     /// The system's answer; a part may have been written.
     fn append(&mut self, data: &[u8]) -> io::Result<()>;
 
-    /// Reads from byte `at`; how many bytes, fewer than asked for at the end.
+    /// Reads from byte `at`. Returns the number of bytes, which is smaller than asked for at the end.
     ///
     /// # Errors
     /// The system's answer.
@@ -64,13 +63,13 @@ pub trait DiskFile: std::fmt::Debug + Send {
     /// later call says (fsync(2), EIO).
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Takes room for `bytes` beforehand, where the file system can; the length stays.
+    /// Reserves room for `bytes`, if the file system can; the length does not change.
     ///
     /// # Errors
-    /// Where there is not so much room.
+    /// Where the room is not available.
     fn reserve(&mut self, bytes: u64) -> io::Result<()>;
 
-    /// The same file once more, whatever has its name by now.
+    /// A second handle of the same file, whatever has its name now.
     ///
     /// # Errors
     /// Where a disk cannot do that, or the system refuses.
@@ -78,7 +77,7 @@ pub trait DiskFile: std::fmt::Debug + Send {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Whether it lies in memory and is lost with the power. False where that cannot be told.
+    /// Whether it lies in memory and is lost without power. False if that is unknown.
     fn is_volatile(&self) -> bool;
 }
 
@@ -86,15 +85,15 @@ pub trait DiskFile: std::fmt::Debug + Send {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemDisk;
 
-/// A disk with a journal that is open. What it saved is read there, and not by its name: that may have been removed since, its
-/// directory may have been moved, or its disk unmounted.
+/// A disk with an open journal. Its content is read from the open file and not by name: the name may have been removed
+/// since, its directory moved, or its disk unmounted.
 #[derive(Debug)]
 pub(super) struct HeldDisk {
     disk: Arc<dyn Disk>,
     held: Mutex<Box<dyn DiskFile>>,
 }
 
-/// Bytes by which two journals differ: their header has a salt.
+/// Number of bytes within which two journals differ: their header has a salt.
 const BEGINNING: usize = 1024;
 
 impl HeldDisk {
@@ -114,7 +113,7 @@ impl Disk for HeldDisk {
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        // Nothing is left to remove where another file has taken the name, or none has it.
+        // If another file has taken the name, or no file has it, there is nothing to remove.
         let there = match self.disk.open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             there => there?,

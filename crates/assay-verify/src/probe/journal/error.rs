@@ -38,7 +38,7 @@ pub enum JournalError {
         /// The system's answer.
         source: io::Error,
     },
-    /// Its disk does not give it back.
+    /// Its disk fails to read it.
     #[error("{path}: the journal cannot be read ({source}); copy it to another disk, and keep the original")]
     Read {
         /// The journal.
@@ -46,7 +46,7 @@ pub enum JournalError {
         /// The system's answer.
         source: io::Error,
     },
-    /// There is none of this name.
+    /// No file has this name.
     #[error("{path}: there is no such journal; `assay info DEVICE` names the one that belongs to a device")]
     Missing {
         /// The journal.
@@ -58,7 +58,7 @@ pub enum JournalError {
         /// The journal.
         path: String,
     },
-    /// The file is not a journal, or its beginning is damaged.
+    /// The file is not a journal, or its header is damaged.
     #[error("{path}: is not a journal of a probe, or its beginning is damaged; give the file that the probe named")]
     NotAJournal {
         /// The file.
@@ -90,7 +90,7 @@ impl JournalError {
     }
 }
 
-/// A journal's path as people may see it.
+/// A journal's path, safe to show to people.
 pub(super) fn shown(path: &Path) -> String {
     harmless(&path.display().to_string())
 }

@@ -12,7 +12,7 @@ pub(super) const SUM: usize = 16;
 pub(super) const PART: u64 = 1 << 20;
 /// Most bytes of the header's text.
 pub(super) const MOST_HEADER: usize = 1 << 16;
-/// Most places between two commit marks; [`super::Journal`] syncs by itself when so many wait.
+/// Most places between two commit marks; [`super::Journal`] syncs by itself when this many wait.
 pub(super) const MOST_BATCH: usize = 1 << 15;
 /// Bytes of a place in a commit mark: offset and length.
 pub(super) const PLACE: usize = 16;
@@ -21,12 +21,12 @@ pub(super) const PLACE: usize = 16;
 pub(super) const DATA: u8 = 1;
 /// A saved part of one repeated byte.
 pub(super) const FILL: u8 = 2;
-/// Everything was put back and read back; its payload is the attachment of the device then.
+/// Everything was restored and read back. The payload is the attachment of the device at that time.
 pub(super) const RESTORED: u8 = 3;
 /// Most bytes of an attachment's name.
 pub(super) const MOST_ATTACHMENT: usize = 256;
-/// Everything before this was handed to the disk at once: running hash, and the places since the
-/// commit mark before.
+/// Everything before this was handed to the disk at once. The payload is the running hash, and the places since the
+/// previous commit mark.
 pub(super) const COMMIT: u8 = 4;
 
 /// Which device a journal belongs to.
@@ -34,37 +34,37 @@ pub(super) const COMMIT: u8 = 4;
 pub struct Identity {
     /// Announced size in bytes.
     pub bytes: u64,
-    /// Path or name by which it was opened; for people.
+    /// Path or name by which it was opened, for people.
     pub name: String,
-    /// Serial number, where the device tells one; for people, since readers tell their own.
+    /// Serial number, if the device reports one. It is for people, since readers report their own.
     pub serial: Option<String>,
-    /// A name of the time for which it is attached now. Another one means that it was attached anew, and may have been
-    /// without power meanwhile. `None` where the system cannot tell.
+    /// Identifies the time for which the device is attached now. A different name means that it was attached anew, and
+    /// may have been without power meanwhile. `None` if the system does not tell.
     #[serde(skip)]
     pub attachment: Option<String>,
 }
 
-/// The beginning of a journal.
+/// The header of a journal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Header {
     pub(crate) device: Identity,
     pub(crate) salt: Salt,
     /// Seconds since 1970 at which it was made.
     pub(crate) created: u64,
-    /// Smallest unit that stamps name, in bytes.
+    /// Smallest unit that carries a stamp, in bytes.
     pub(crate) sector_bytes: u64,
     /// Most bytes of one record.
     pub(crate) part_bytes: u64,
 }
 
-/// What binds the records of one journal together: no record of another passes for one of this.
+/// Binds the records of one journal together, so that no record of another journal is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Binding {
     hash: [u8; 32],
 }
 
 impl Binding {
-    /// Of the whole header before its checksum.
+    /// The binding of a whole header, up to its checksum.
     pub(super) fn of(header: &[u8]) -> Self {
         Self { hash: *blake3::hash(header).as_bytes() }
     }
@@ -74,7 +74,7 @@ impl Binding {
         &self.hash[..SUM]
     }
 
-    /// First bytes of each record, by which the next one is found after damage.
+    /// First bytes of each record. After damage, the next record is found by them.
     pub(super) fn marker(&self) -> [u8; 8] {
         let mut marker = [0; 8];
         marker.copy_from_slice(&self.hash[SUM..SUM + 8]);
@@ -91,7 +91,7 @@ impl Binding {
         cut(blake3::Hasher::new_keyed(&self.hash).update(&before).update(&sum).finalize())
     }
 
-    /// The running hash of no record.
+    /// The running hash before any record.
     pub(super) fn chain_start() -> [u8; SUM] {
         [0; SUM]
     }
@@ -106,7 +106,7 @@ fn cut(hash: blake3::Hash) -> [u8; SUM] {
 /// Bytes of a record's head.
 pub(super) const HEAD: usize = 33;
 
-/// What stands before a record's payload.
+/// The header of a record, before its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) kind: u8,
@@ -129,7 +129,7 @@ impl Head {
         head
     }
 
-    /// The head that these bytes are; `None` where they are none.
+    /// Parses a head; `None` if the bytes are none.
     pub(super) fn from_bytes(bytes: &[u8], marker: [u8; 8]) -> Option<Self> {
         let head: &[u8; HEAD] = bytes.first_chunk()?;
         let word = |at: usize| head[at..].first_chunk().map(|bytes: &[u8; 8]| u64::from_le_bytes(*bytes));

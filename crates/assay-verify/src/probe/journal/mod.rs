@@ -1,4 +1,4 @@
-//! The journal: what stood in a block before the probe wrote there, on another disk.
+//! The journal: the original content of each block that the probe writes, saved on another disk.
 //!
 //! The format and its reasons: `docs/decisions/006-journal.md`.
 

@@ -1,4 +1,4 @@
-//! Reading a journal: what can be proven to be right, and what is missing.
+//! Reads a journal: which content is proven to be correct, and what is missing.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +25,7 @@ pub(crate) struct ByteRange {
     pub(crate) length: u64,
 }
 
-/// What was saved of a place.
+/// The saved content of a place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) place: ByteRange,
@@ -50,31 +50,31 @@ pub(crate) struct Log {
     /// In the order of saving.
     pub(crate) entries: Vec<Entry>,
     by_offset: BTreeMap<u64, usize>,
-    /// Saved, synced, and not there any more; `None` where the place is not known either.
+    /// Saved and synced, but no longer there; `None` if the place is unknown too.
     pub(crate) missing: Vec<Option<ByteRange>>,
-    /// Not whole, and perhaps never synced: nothing was overwritten for these then.
+    /// Damaged, and perhaps never synced, in which case nothing was overwritten for these.
     pub(crate) doubtful: Vec<ByteRange>,
-    /// Where the file cannot be read.
+    /// First byte that cannot be read, with the error.
     pub(crate) unreadable: Option<(u64, std::io::Error)>,
-    /// The mark says that everything was put back, and by which name the device was attached then.
+    /// Set if everything was marked as restored: the attachment name of the device at that time.
     pub(crate) restored: Option<String>,
-    /// What was saved first for the memory cell behind an address whose stamp was saved for another one: entry and
-    /// first byte inside of its place, or `None` where it is missing.
+    /// Cache for addresses whose saved content is a stamp of another address. It holds what was saved first for their
+    /// memory cell: entry and first byte inside of its place, or `None` if that is missing.
     resolved: RefCell<HashMap<u64, Option<Saved>, FixedState>>,
 }
 
 /// A sector that was saved: its entry, and its first byte inside of the entry's place.
 type Saved = (usize, u64);
 
-/// What reading has come to.
+/// What was read from the file.
 #[derive(Debug, Default)]
 struct Findings {
     records: BTreeMap<u64, (Entry, [u8; SUM])>,
-    /// Records before the mark, running hash, places, byte of the file.
+    /// For each commit mark: records before it, running hash, places, and byte of the file.
     commits: Vec<(u64, [u8; SUM], Vec<ByteRange>)>,
-    /// What damaged records seem to have been.
+    /// Probable heads of damaged records.
     seemed: Vec<Head>,
-    /// A whole record stands after the last commit mark.
+    /// A whole record follows the last commit mark.
     goes_on: bool,
     restored: Option<String>,
 }
@@ -112,10 +112,9 @@ impl Log {
         Ok(log)
     }
 
-    /// Says what is missing. Records before the last commit mark but one were synced for certain,
-    /// and so were all before the last one where something whole follows it. What the last mark
-    /// covers may be torn because the power went in the middle of its sync; then nothing was
-    /// overwritten for it, which the device can tell.
+    /// Determines what is missing. All records before the last commit mark but one were certainly synced. So were all
+    /// before the last one, if a whole record follows it. Otherwise a power cut in the middle of its sync may have torn
+    /// what the last mark covers. In that case nothing was overwritten for it, which the device can show.
     fn judge(&mut self, found: &Findings) {
         let mut placed: BTreeMap<u64, ByteRange> = found
             .seemed
@@ -149,14 +148,14 @@ impl Log {
         }
     }
 
-    /// Whether the device that it was made for has such a place, in whole sectors.
+    /// Whether the device of this journal has such a place, in whole sectors.
     fn is_on_device(&self, place: &ByteRange) -> bool {
         let end = place.offset.checked_add(place.length);
         let whole = place.offset.is_multiple_of(SECTOR_BYTES) && place.length.is_multiple_of(SECTOR_BYTES);
         whole && end.is_some_and(|end| end <= self.header.device.bytes)
     }
 
-    /// Whether the running hash of the last commit mark is that of the records before it.
+    /// Whether the running hash of the last commit mark matches the records before it.
     fn hangs_together(&self, found: &Findings) -> bool {
         let Some((last, chain, _)) = found.commits.last() else { return true };
         let sums = found.records.range(..last).map(|(_, (_, sum))| *sum);
@@ -185,9 +184,9 @@ impl Log {
         Ok((data, unknown))
     }
 
-    /// Where two addresses are one memory cell, the second save of it holds the stamp of the first. What was saved for
-    /// the address in the stamp is the original content, unless that is a stamp again. Each step leads to an
-    /// earlier save, so the steps end; each result is remembered, so that all sectors together take linear time.
+    /// If two addresses share a memory cell, the second save of it holds the stamp of the first. The content saved for
+    /// the address in the stamp is the original, unless it is a stamp again. Each step leads to an earlier save, so the
+    /// search ends. Each result is remembered, so that all sectors together take linear time.
     fn resolve(&self, index: usize, origin: u64) -> Result<Option<Saved>, JournalError> {
         let mut passed = Vec::new();
         let mut at = (index, origin);
@@ -199,7 +198,7 @@ impl Log {
             passed.push(origin);
             let Some((earlier, inside)) = self.saved_for(origin) else { break None };
             if earlier >= before {
-                // No probe saves a stamp before it writes it: the journal was tampered with.
+                // A probe never saves a stamp before it writes that stamp: the journal was tampered with.
                 return Ok(None);
             }
             let content = self.part(self.entries[earlier], inside, SECTOR_BYTES)?;
@@ -212,7 +211,7 @@ impl Log {
         Ok(end)
     }
 
-    /// What was saved of the sector at byte `offset` of the device.
+    /// The saved content of the sector at byte `offset` of the device.
     fn saved_for(&self, offset: u64) -> Option<Saved> {
         let (_, index) = self.by_offset.range(..=offset).next_back()?;
         let place = self.entries[*index].place;
@@ -239,14 +238,14 @@ impl Log {
         Ok(data)
     }
 
-    /// Marks that everything was put back and read back while the device was attached by this name. Where the disk
-    /// has no room for the mark, the next look finds out the same.
+    /// Marks that everything was restored and read back while the device was attached by this name. If the disk has no
+    /// room for the mark, the next session comes to the same result without it.
     pub(crate) fn mark_restored(&mut self, attachment: Option<&str>) {
         let mark = restored_mark(&self.binding, self.entries.len() as u64, attachment);
         let _ = self.file.append(&mark).and_then(|()| self.file.sync());
     }
 
-    /// Removes the journal, which is not needed any more; whether it went.
+    /// Removes the journal, which is no longer needed. Returns whether that succeeded.
     pub(crate) fn remove(self) -> bool {
         self.disk.remove(&self.path).is_ok()
     }

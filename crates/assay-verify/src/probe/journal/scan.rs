@@ -1,4 +1,4 @@
-//! From the bytes of a journal to its records, over damage and places that cannot be read.
+//! Finds the records in the bytes of a journal, past damage and unreadable parts.
 
 use super::disk::DiskFile;
 use super::format::{Binding, HEAD, Head, MOST_BATCH, PART, PLACE, SUM};
@@ -9,7 +9,7 @@ const _: () = assert!(WINDOW as u64 > 2 * PART && WINDOW > 4 * (MOST_BATCH * PLA
 /// Around an error it is read in pieces of this size.
 const PIECE: usize = 4096;
 
-/// A part of the file in memory. What cannot be read stands there as zeros, and is remembered.
+/// A part of the file in memory. Unreadable bytes are zeros, and their place is remembered.
 #[derive(Debug)]
 pub(super) struct Window<'f> {
     file: &'f dyn DiskFile,
@@ -17,7 +17,7 @@ pub(super) struct Window<'f> {
     bytes: Vec<u8>,
     /// The file ends with these bytes.
     ended: bool,
-    /// Where the file cannot be read, and what the system said first.
+    /// First unreadable byte, with the first error of the system.
     pub(super) unreadable: Option<(u64, std::io::Error)>,
 }
 
@@ -26,7 +26,7 @@ impl<'f> Window<'f> {
         Self { file, start: 0, bytes: Vec::new(), ended: false, unreadable: None }
     }
 
-    /// The bytes from `at` on, at least `wanted` of them but at the end of the file.
+    /// The bytes from `at` on: at least `wanted` of them, fewer at the end of the file.
     pub(super) fn from(&mut self, at: u64, wanted: usize) -> &[u8] {
         let held = self.start..=self.start + self.bytes.len() as u64;
         let inside = held.contains(&at).then(|| (at - self.start) as usize);
@@ -48,7 +48,7 @@ impl<'f> Window<'f> {
         self.bytes.truncate(length);
     }
 
-    /// How many bytes there are. Where nothing more can be read, the end is taken to be there.
+    /// Reads in pieces and returns the number of bytes. If nothing more can be read, the file is taken to end there.
     fn load_in_pieces(&mut self, at: u64) -> usize {
         let mut readable = 0;
         for (from, piece) in (0..).step_by(PIECE).zip(self.bytes.chunks_mut(PIECE)) {
@@ -69,7 +69,7 @@ impl<'f> Window<'f> {
     }
 }
 
-/// What was found at some byte of the file.
+/// What is at a byte of the file.
 #[derive(Debug)]
 pub(super) enum Found<'w> {
     /// A whole record, the byte after it, its payload and its checksum.
@@ -79,7 +79,7 @@ pub(super) enum Found<'w> {
         payload: &'w [u8],
         sum: [u8; SUM],
     },
-    /// No record; where there may be the next one, and what this seems to have been.
+    /// No record. Byte where the next one may be, and the probable head of the damaged one.
     Damage {
         next: u64,
         seemed: Option<Head>,
@@ -87,7 +87,7 @@ pub(super) enum Found<'w> {
     End,
 }
 
-/// What stands at `at`.
+/// What is at byte `at` of the file.
 pub(super) fn look<'w>(window: &'w mut Window<'_>, binding: &Binding, at: u64) -> Found<'w> {
     let marker = binding.marker();
     let longest = HEAD + SUM + (PART as usize).max(SUM + MOST_BATCH * PLACE);
@@ -110,7 +110,7 @@ pub(super) fn look<'w>(window: &'w mut Window<'_>, binding: &Binding, at: u64) -
     Found::Damage { next: next_marker(window, &marker, at + 1), seemed }
 }
 
-/// The next place from `at` on where the marker stands; the end of the file where there is none.
+/// The next byte from `at` on with the marker; the end of the file if there is none.
 fn next_marker(window: &mut Window<'_>, marker: &[u8; 8], mut at: u64) -> u64 {
     loop {
         let bytes = window.from(at, WINDOW / 2);

@@ -16,17 +16,17 @@ use super::format::{
 use crate::probe::stamp::Salt;
 use crate::sys;
 
-/// So much is collected before it is handed to the file.
+/// This much is collected before it is handed to the file.
 const BUFFER: usize = 1 << 20;
 
-/// Where a journal lies, beside the device whose blocks it saves.
+/// Where a journal lies, relative to the device whose blocks it saves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JournalPlace {
     /// On other disks.
     Apart,
-    /// On a disk that the device is on as well; its kernel name.
+    /// On a disk that also holds the device; its kernel name.
     SameDisk(String),
-    /// That cannot be told; why.
+    /// Unknown; the reason.
     Unknown(String),
 }
 
@@ -45,13 +45,13 @@ pub struct Journal {
     chain: [u8; SUM],
     /// Places since the last commit mark.
     batch: Vec<u8>,
-    /// After a failure nothing more is written: the end of the file is not known any more, and a
-    /// later sync that succeeds says nothing of what an earlier one lost (fsync(2)).
+    /// After a failure nothing more is written: the end of the file is unknown, and a later sync that succeeds proves
+    /// nothing about data that an earlier one lost (fsync(2)).
     failed: bool,
 }
 
 impl Journal {
-    /// A new journal at `path`, readable by its owner alone, since it holds what the device held.
+    /// Creates a journal at `path` that only its owner can read, since it holds what the device held.
     ///
     /// # Errors
     /// Where a file is already there (an earlier probe was not restored), or cannot be made.
@@ -74,7 +74,7 @@ impl Journal {
         let binding = Binding::of(&start);
         start.extend_from_slice(binding.sum());
         let mut file = disk.create(path).map_err(fail)?;
-        // The file itself is synced before anything is overwritten: by the first save.
+        // The file itself is synced by the first save, before anything is overwritten.
         let made = file.append(&start).and_then(|()| disk.sync_directory_of(path));
         if let Err(error) = made {
             // It is ours, and holds nothing yet.
@@ -95,7 +95,7 @@ impl Journal {
         })
     }
 
-    /// Refuses a `path` that lies on the block device `under_test` itself, and tells where else it lies.
+    /// Refuses a `path` on the block device `under_test` itself, and otherwise says where the journal lies.
     ///
     /// # Errors
     /// [`JournalError::SameDevice`]; or where the paths cannot be looked at.
@@ -108,10 +108,10 @@ impl Journal {
         Ok(place(parent(path), under_test))
     }
 
-    /// Takes room for `bytes`, so that the disk is not full in the middle of a probe.
+    /// Reserves room for `bytes`, so that the disk does not fill up during a probe.
     ///
     /// # Errors
-    /// [`JournalError::NoSpace`] where there is not so much room.
+    /// [`JournalError::NoSpace`] if the room is not available.
     pub fn reserve(&mut self, bytes: u64) -> Result<(), JournalError> {
         let free = self.disk.free_bytes(&self.path).map_err(|error| cannot_write(&self.path, error))?;
         let none = || JournalError::NoSpace { path: shown(&self.path), needed: Bytes(bytes), free: Bytes(free) };
@@ -124,14 +124,14 @@ impl Journal {
         })
     }
 
-    /// Where it is.
+    /// The path of the journal.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it lies in memory (tmpfs, ramfs) and so survives a killed process, but no power cut.
-    /// False where that cannot be told.
+    /// Whether it lies in memory (tmpfs, ramfs), and so survives a killed process but not a power cut. False if that is
+    /// unknown.
     #[must_use]
     pub fn is_volatile(&self) -> bool {
         self.file.is_volatile()
@@ -152,7 +152,7 @@ impl Journal {
         &self.header.device
     }
 
-    /// Its disk, on which it is read by the file that is open.
+    /// Its disk, where the journal is read through the open file.
     pub(crate) fn disk(&self) -> Arc<dyn Disk> {
         let disk = Arc::clone(&self.disk);
         match self.file.again() {
@@ -161,7 +161,7 @@ impl Journal {
         }
     }
 
-    /// Adds what stands at `offset`; durable only after [`Self::sync`].
+    /// Adds the content at `offset`; it is durable only after [`Self::sync`].
     pub(crate) fn save(&mut self, offset: u64, content: &[u8]) -> Result<(), JournalError> {
         let length = content.len() as u64;
         let first = content.first().copied().unwrap_or(0);
@@ -218,7 +218,7 @@ impl Journal {
     }
 }
 
-/// Where the disks below the directory `home` and below the device `under_test` are the same.
+/// Compares the disks below the directory `home` with those below the device `under_test`.
 fn place(home: &Path, under_test: &Path) -> JournalPlace {
     let root = Sysroot::real();
     match (StorageBelow::of_directory(&root, home), StorageBelow::of_device(&root, under_test)) {
@@ -231,7 +231,7 @@ fn place(home: &Path, under_test: &Path) -> JournalPlace {
     }
 }
 
-/// The record that says that everything was put back and read back, while the device was attached by this name.
+/// The record that marks everything as restored and read back, while the device was attached by this name.
 pub(super) fn restored_mark(binding: &Binding, count: u64, attachment: Option<&str>) -> Vec<u8> {
     let name = attachment.filter(|name| name.len() <= MOST_ATTACHMENT).unwrap_or_default().as_bytes();
     let head = Head { kind: RESTORED, number: count, offset: 0, length: name.len() as u64 }.to_bytes(binding.marker());

@@ -1,4 +1,4 @@
-//! Addresses that are one memory cell, and the period after which they start again.
+//! Addresses that share a memory cell, and the period after which addresses wrap around.
 
 use super::super::contract::Device;
 use super::super::stamp::{Origin, Seen};
@@ -9,22 +9,22 @@ use super::stages::{ATTEMPTS, Search};
 use super::stamped::{End, PAGE_OF_CACHE, SectorRange};
 use super::stripes::STRIPE;
 
-/// Pairs that are looked at.
+/// Pairs that are tested.
 const PAIRS: usize = 6;
-/// Rounds in which two places are written in turns.
+/// Rounds in which two places are written alternately.
 const TURNS: usize = 6;
-/// Laps in which a position of the period is looked for where the medium does not err.
+/// Laps that are searched for a position of the period where the medium does not err.
 const LAPS: u64 = 4;
-/// Sectors that are looked at in a row: more than a stripe, so that one ends within.
+/// Sectors that are compared in sequence: more than a stripe, so that a stripe ends within them.
 const ORDERED: u64 = STRIPE / 4 * 5;
 /// Positions behind the real part of a period that are tested.
 const BEHIND: u64 = 7;
-/// Pairs right below one that are one cell each, as it is, where those farther below have cells of their own.
+/// Pairs directly below a known one that must share cells, while the pairs farther below have cells of their own.
 const LEAST_BELOW: usize = 3;
 
 impl<D: Device> Search<'_, '_, D> {
-    /// Reads whose stamp each of these sectors bears, another place before each, which leaves nothing
-    /// of them on the bus.
+    /// Reads which stamp each of these sectors carries. Another place is read before each, so that no data of these
+    /// sectors are left on the bus.
     pub(super) fn origins_at(&mut self, sectors: &[u64]) -> Result<Vec<Option<Origin>>, End> {
         let flush = self.flush_place_beside(sectors);
         let mut all = Vec::with_capacity(sectors.len());
@@ -38,8 +38,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(all)
     }
 
-    /// A place that holds, of a page at least, and is none of those looked at: what it leaves on the bus is of
-    /// another round then.
+    /// A known-good page outside the sectors under test. What it leaves on the bus is of another round.
     fn flush_place_beside(&self, looked: &[u64]) -> Option<SectorRange> {
         let holds = |place: &SectorRange| {
             place
@@ -51,8 +50,8 @@ impl<D: Device> Search<'_, '_, D> {
         pages.into_iter().find(holds)
     }
 
-    /// Writes places from the last to the first, so that none begins where another ended and a cache for
-    /// writes in sequence takes it, and drives them out of caches.
+    /// Writes places in descending order and evicts them from caches. No write continues another one, so none goes to a
+    /// cache for sequential writes.
     pub(super) fn write_in_falling_order(&mut self, places: &[SectorRange]) -> Result<(), End> {
         let mut falling = places.to_vec();
         falling.sort_unstable();
@@ -64,8 +63,8 @@ impl<D: Device> Search<'_, '_, D> {
         self.eviction.evict(self.device, &falling)
     }
 
-    /// Which of `others` are one cell with `base`: all are written, and those that read as `base` does share
-    /// its cell, whoever wrote there last.
+    /// Which of `others` share a cell with `base`. All are written, and those that read the same as `base` share its
+    /// cell, whichever address was written last.
     pub(crate) fn same_cells(&mut self, base: u64, others: &[u64]) -> Result<Vec<bool>, End> {
         if self.through.is_some() {
             return others.iter().map(|other| self.agree(base, *other)).collect();
@@ -81,7 +80,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(rest.iter().map(|other| first.is_some() && *other == first).collect())
     }
 
-    /// Like [`Self::same_cells`] for pairs that need not have to do with one another.
+    /// Like [`Self::same_cells`], for pairs that are independent of each other.
     pub(super) fn same_pairs(&mut self, pairs: &[(u64, u64)]) -> Result<Vec<bool>, End> {
         if self.through.is_some() {
             return pairs.iter().map(|(one, other)| self.agree(*one, *other)).collect();
@@ -94,8 +93,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(bears.chunks_exact(2).map(|pair| pair[0].is_some() && pair[0] == pair[1]).collect())
     }
 
-    /// Looks among pairs of addresses, of which one bore the stamp of the other, for two that are one
-    /// cell, and from there for the whole structure.
+    /// Searches pairs of addresses, where one carried the stamp of the other, for two that share a cell. Derives the
+    /// whole structure from them.
     pub(crate) fn repeat(&mut self, pairs: &[(u64, u64)]) -> Result<Option<Repeat>, End> {
         let mut distances: Vec<u64> = Vec::new();
         self.eviction.blind = true;
@@ -120,7 +119,7 @@ impl<D: Device> Search<'_, '_, D> {
             }
             if self.same_cells(high, &[low])?[0] && self.takes_turns(low, high)? {
                 self.shared = true;
-                // Driving out a large cache for each of many questions takes more than a probe may write.
+                // Evicting a large cache for each of many tests would write more than a probe may.
                 if self.eviction.is_large()
                     && let Some(repeat) = self.repeat_through(low, high)?
                 {
@@ -128,7 +127,7 @@ impl<D: Device> Search<'_, '_, D> {
                 }
                 return self.structure(low, high).map(Some);
             }
-            // Canaries that never die say nothing of a cache, where the pair was none.
+            // If the pair shares no cell, canaries that never die prove nothing about a cache.
             (self.eviction.losing_sectors, self.eviction.hidden) = (losing_sectors, hidden);
             if let Some(repeat) = self.repeat_through(low, high)? {
                 self.shared = true;
@@ -139,8 +138,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(None)
     }
 
-    /// Whether whichever of two places is written last is what both show: a place that shows what stands
-    /// elsewhere, but does not write there, is no part of it.
+    /// Whether both places show whichever of them was written last. A place that shows the other's data, but does not
+    /// write there, does not share its cell.
     pub(super) fn takes_turns(&mut self, low: u64, high: u64) -> Result<bool, End> {
         let mut wrote = [false; 2];
         for turn in 0..TURNS {
@@ -155,7 +154,7 @@ impl<D: Device> Search<'_, '_, D> {
             if let [Some(one), Some(other)] = shown[..]
                 && one == other
             {
-                // A third one that shares the cell may have been written since.
+                // A third address of the same cell may have been written since.
                 wrote[0] |= one.sector != high;
                 wrote[1] |= one.sector != low;
             }
@@ -170,8 +169,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(false)
     }
 
-    /// Canaries where all that is known to lose is overwritten: pairs that were met, and such as lie
-    /// beside the pair that is looked at.
+    /// Canaries that lose because another address overwrites them: known pairs, and pairs beside the one under test.
     fn pair_losers(&self, low: u64, high: u64) -> Vec<LosingSector> {
         let (unit, sectors) = (self.device.unit(), self.device.sectors());
         let met = self.pairs.iter().filter(|(a, b)| a.abs_diff(*b) != high - low).take(64);
@@ -187,24 +185,25 @@ impl<D: Device> Search<'_, '_, D> {
     pub(super) fn structure(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
         let period = high - low;
         let vague = Repeat { protected: 0, period, real: period, exact: false, straight: true };
-        // Where the search ends early, this is known.
+        // This is known even if the search ends early.
         let loss_kind = std::mem::replace(&mut self.loss_kind, LossKind::Repeats(vague));
         let (found, stands) = self.straight(low, high)?.unwrap_or((vague, false));
         if stands || self.through.is_some() {
             self.loss_kind = loss_kind;
             return Ok(found);
         }
-        // Some blocks of a stripe keep their order by chance, and may lead to a period that does not stand.
+        // Some blocks of a stripe keep their order by chance, and may lead to a wrong period.
         let striped = self.striped(low, high)?;
         self.loss_kind = loss_kind;
         Ok(striped.unwrap_or(found))
     }
 
-    /// The structure where each period leads to the cells in the same order, and whether it stands.
+    /// The structure if each period leads to the cells in the same order, and whether it was confirmed.
     fn straight(&mut self, low: u64, high: u64) -> Result<Option<(Repeat, bool)>, End> {
         let mut found = None;
         for _ in 0..ATTEMPTS {
-            // There it is divided once, since each part takes an address that was never touched.
+            // With `through` the distance was divided once before, since each part uses up an address that was never
+            // touched.
             let period = if self.through.is_some() { high - low } else { self.divide(low, high)? };
             if !self.confirms(period, low, high)? {
                 break;
@@ -222,7 +221,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(found)
     }
 
-    /// The least part of their distance at which addresses share a cell with two that do.
+    /// The smallest part of their distance at which addresses share the cell of these two.
     pub(super) fn divide(&mut self, low: u64, high: u64) -> Result<u64, End> {
         let distance = high - low;
         let powers = prime_powers(distance);
@@ -240,15 +239,16 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(largest.values().fold(distance, |period, power| period / power))
     }
 
-    /// Tests a structure at sectors that it was not found with: those that share a cell do, and at no part of
-    /// the period; the protected part and the real one end where they are said to.
+    /// Tests a structure at sectors that it was not found with. Sectors one period apart must share a cell, and sectors
+    /// a part of the period apart must not. The protected part and the real one must end where the structure says.
     fn stands(&mut self, repeat: &Repeat) -> Result<bool, End> {
         let Repeat { protected, period, real, .. } = *repeat;
         let top = self.device.sectors() / self.device.unit() * self.device.unit();
         let mut pairs: Vec<(u64, u64, bool)> = Vec::new();
         let room = real.min(top.saturating_sub(protected + period));
         let mut insides = vec![0, room / 5 * 2, room / 3 * 2];
-        // There it was asked for when the real part was looked for, which took an address that was never touched.
+        // With `through` this was tested when the real part was searched, and used up an address that was never
+        // touched.
         insides.extend(Some(room.saturating_sub(1)).filter(|_| self.through.is_none()));
         for inside in insides {
             pairs.push((protected + inside, protected + inside + period, true));
@@ -259,7 +259,7 @@ impl<D: Device> Search<'_, '_, D> {
         if let Some(below) = protected.checked_sub(1) {
             pairs.push((below, below + period, false));
         }
-        // A block is one place: within it nothing is told apart.
+        // A block is one place: its sectors cannot be told apart.
         let unit = self.device.unit();
         pairs.retain(|(low, high, _)| high + unit <= top && low / unit != high / unit);
         let all: Vec<(u64, u64)> = pairs.iter().map(|pair| (pair.0, pair.1)).collect();
@@ -271,8 +271,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(self.ends(repeat, 1)? && self.keeps_the_order(repeat)?)
     }
 
-    /// Whether a stretch of more than a stripe shows a period behind in the order in which it was written. Blocks that
-    /// are dealt out may be turned by a few alone, so that single places do not show it.
+    /// Whether a stretch longer than a stripe shows, one period behind, the order in which it was written. Blocks that
+    /// are dealt out may be rotated by only a few, so that single places do not show it.
     fn keeps_the_order(&mut self, repeat: &Repeat) -> Result<bool, End> {
         let Repeat { protected, period, real, .. } = *repeat;
         let room = real.min(self.device.sectors().saturating_sub(protected + period));
@@ -282,10 +282,10 @@ impl<D: Device> Search<'_, '_, D> {
         }
         let written = self.device.place(protected + (room - length) / 2, length);
         self.write_backwards(written)?;
-        // A period need not be whole blocks.
+        // A period need not be a whole number of blocks.
         let from = written.at + period;
         let behind = self.device.place(from, written.sectors);
-        // Whoever was last: what is written against caches may lead to the same cells.
+        // Whichever was written last: writes that evict caches may land in the same cells.
         let (here, there) = (self.device.origins(written)?, self.device.origins(behind)?);
         let there = there.into_iter().skip((from - behind.at) as usize);
         let inside = |at: u64| (protected..protected + real).contains(&at);
@@ -293,7 +293,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(!both.any(|(_, (here, there))| here.is_some() && there.is_some() && here != there))
     }
 
-    /// Whether a period holds up to where it is said to.
+    /// Whether a period holds data up to its stated end.
     pub(super) fn ends(&mut self, repeat: &Repeat, stripe: u64) -> Result<bool, End> {
         let Repeat { protected, period, real, .. } = *repeat;
         if real == period || real == 0 {
@@ -303,19 +303,20 @@ impl<D: Device> Search<'_, '_, D> {
         if !self.held_inside(structure, &[real - 1])?[0] || self.held_from(structure, &[real])?[0] {
             return Ok(false);
         }
-        // Nothing behind it holds, or this is a hole.
+        // Nothing behind the end may hold data, else the end is only a hole.
         let end = period.min(self.device.sectors().saturating_sub(protected));
         let last = self.steps().map_while(|step| end.checked_sub(step)).take_while(|inside| *inside > real);
         let behind: Vec<u64> = evenly_spaced(real, end, BEHIND).into_iter().chain(last).collect();
         Ok(behind.is_empty() || self.held_inside(structure, &behind)?.iter().all(|held| !held))
     }
 
-    /// Whether pairs at this distance are one cell elsewhere too.
+    /// Whether pairs at this distance share a cell elsewhere too.
     fn confirms(&mut self, period: u64, low: u64, high: u64) -> Result<bool, End> {
         let (unit, sectors) = (self.device.unit(), self.device.sectors());
         let top = sectors - sectors % unit;
-        // From the pair on upwards every address leads there too. Where there is next to no room, the addresses
-        // are neighbours and say no more than the pair: below it they lead there unless they are protected.
+        // From the pair upwards every address leads to these cells too. With almost no room above, the addresses are
+        // neighbours and prove no more than the pair. Then addresses below it are tested: they lead there unless they
+        // are protected.
         let room = top.saturating_sub(low + period + unit);
         let part = |of: u64, part: u64| (of / 5 * part).max(part).min(of);
         let pairs: Vec<(u64, u64)> = (1..=5)
@@ -324,7 +325,7 @@ impl<D: Device> Search<'_, '_, D> {
             .map(|at| (at, at + period))
             .collect();
         let shared = self.same_pairs(&pairs)?;
-        // Part of a chain's period drops what is written.
+        // A chain drops what is written to a part of its period.
         let known = shared.iter().filter(|same| **same).count();
         let mut lost = 0;
         for ((at, _), _) in pairs.iter().zip(&shared).filter(|(_, same)| !**same) {
@@ -335,7 +336,7 @@ impl<D: Device> Search<'_, '_, D> {
         if known > 0 && (known + lost) * 2 >= pairs.len() {
             return Ok(true);
         }
-        // Where next to nothing of a period holds: the same place some laps on.
+        // If almost nothing of a period holds, the same place is tested in later laps.
         let laps: Vec<(u64, u64)> = (0..=4)
             .map(|lap| (low + lap * period, low + (lap + 1) * period))
             .filter(|pair| pair.1 + unit <= top && *pair != (low, high))
@@ -343,7 +344,7 @@ impl<D: Device> Search<'_, '_, D> {
         if !laps.is_empty() && self.same_pairs(&laps)?.iter().all(|same| *same) {
             return Ok(true);
         }
-        // Where less than two laps lie behind a protected part: from there on.
+        // If less than two laps lie behind a protected part, pairs are tested from there downwards.
         let below = (STRIPE.ilog2()..64).map_while(|power| low.checked_sub(1 << power));
         let below: Vec<(u64, u64)> = below.map(|at| (at, at + period)).filter(|pair| pair.1 < top).collect();
         let same = self.same_pairs(&below)?;
@@ -351,12 +352,12 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(known >= LEAST_BELOW && same[known..].iter().all(|same| !same))
     }
 
-    /// The lowest address of those that lead to each other.
+    /// The lowest address that shares its cell with another.
     fn protected(&mut self, period: u64, low: u64) -> Result<u64, End> {
         if self.same_laps(period, &[0])?[0] {
             return Ok(0);
         }
-        // In steps of a period, the same cell all the way; then within one.
+        // First in steps of a period, which stay in the same cell; then within one period.
         let (mut above, mut below) = (low, None);
         let steps = low / period;
         let (mut good, mut bad) = (0, steps + 1);
@@ -386,7 +387,7 @@ impl<D: Device> Search<'_, '_, D> {
         if let Some(lower) = above.checked_sub(period) {
             below = Some(lower);
         }
-        // `above` shares, `below` does not.
+        // `above` shares a cell, `below` does not.
         let mut floor = below.map_or(0, |below| below + 1);
         while floor < above {
             let probes = evenly_spaced(floor.saturating_sub(1), above, self.probes());
@@ -403,21 +404,21 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(above)
     }
 
-    /// Distances from the end of a part that are looked at. What lies in one page of a cache shows no more there than
-    /// one sector of it.
+    /// Distances from the end of a part that are tested. With `through`, all sectors in one page of a cache show the
+    /// same.
     pub(super) fn steps(&self) -> impl Iterator<Item = u64> + use<D> {
         let least = if self.through.is_some() { PAGE_OF_CACHE } else { 1 };
         std::iter::once(1).chain((1..40).map(|power| 1 << power).filter(move |step| *step >= least))
     }
 
-    /// How many places between two are looked at in a round. Where each reading takes an address that was never
-    /// touched, of which there are as many as laps, no more than it takes.
+    /// How many places between two are tested in a round. With `through` it is one: each reading uses up an address
+    /// that was never touched, and there are only as many of these as laps.
     pub(super) fn probes(&self) -> u64 {
         if self.through.is_some() { 1 } else { 24 }
     }
 
-    /// Which of these addresses are one cell with the one a period behind; where the medium errs there, with one that
-    /// is some periods behind.
+    /// Which of these addresses share a cell with the address one period behind. Where the medium errs there, an
+    /// address some periods behind is used.
     fn same_laps(&mut self, period: u64, starts: &[u64]) -> Result<Vec<bool>, End> {
         let mut same = vec![false; starts.len()];
         let mut left: Vec<usize> = (0..starts.len()).collect();
@@ -437,10 +438,10 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(same)
     }
 
-    /// How much of a period holds data, where blocks are dealt out within so many sectors.
+    /// How much of a period holds data, in sectors, where blocks are dealt out within stripes of `stripe` sectors.
     pub(super) fn real_of(&mut self, protected: u64, period: u64, stripe: u64) -> Result<u64, End> {
         let sectors = self.device.sectors();
-        // Of all that was seen so far: positions that drop what is written.
+        // Positions that were seen to drop what is written, from all findings so far.
         let mut dropped: Vec<u64> = Vec::new();
         for (sector, seen) in &self.first {
             let foreign_kin = match seen {
@@ -469,7 +470,7 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         if let Some(first) = dropped.iter().min().copied() {
-            // Once more: it may have been overwritten.
+            // Tested again, since it may have been overwritten.
             if !self.held_from((protected, period, stripe), &[first])?[0] {
                 least_dropped = Some(least_dropped.unwrap_or(period).min(first));
             }
@@ -490,7 +491,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(high)
     }
 
-    /// Whether positions of the first period hold data, or the blocks behind them: a single bad cell is no end.
+    /// Whether positions of the first period hold data, or the blocks behind them do: a single bad cell is not the end.
     fn held_from(&mut self, structure: (u64, u64, u64), inside: &[u64]) -> Result<Vec<bool>, End> {
         let (protected, period, _) = structure;
         let (unit, sectors) = (self.device.unit(), self.device.sectors());
@@ -507,8 +508,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(held)
     }
 
-    /// Whether positions of a period hold data: they bear a stamp of their own cell, or of one in the same stripe.
-    /// Where the medium errs in one lap, the same position of another one tells.
+    /// Whether positions of a period hold data: they carry a stamp of their own cell, or of one in the same stripe.
+    /// Where the medium errs in one lap, the same position in another lap decides.
     fn held_inside(&mut self, structure: (u64, u64, u64), inside: &[u64]) -> Result<Vec<bool>, End> {
         let mut held = vec![false; inside.len()];
         let mut left: Vec<usize> = (0..inside.len()).collect();
@@ -527,7 +528,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(held)
     }
 
-    /// Where a position of the period lies in one of its laps; `None` behind the end of the device.
+    /// The sector of a position of the period in one of its laps; `None` behind the end of the device.
     fn lap_at(&self, (protected, period, _): (u64, u64, u64), inside: u64, lap: u64) -> Option<u64> {
         let unit = self.device.unit();
         let at = protected + inside + lap * period;
@@ -550,7 +551,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(at.iter().zip(bears).map(|(at, bears)| bears.is_some_and(|origin| one_cell(*at, origin))).collect())
     }
 
-    /// Whether the protected part or the real one ends beside what errs, within which it may end as well.
+    /// Whether the protected part or the real one ends beside sectors with errors, so that its true end may lie among
+    /// them.
     fn ends_in_errors(&self, protected: u64, period: u64, real: u64) -> bool {
         let below = protected.checked_sub(1).is_some_and(|below| {
             let mut laps = (1..=LAPS).filter_map(|lap| self.lap_at((below, period, 1), 0, lap));

@@ -1,6 +1,6 @@
-//! The first writes. A fake may drop what is sent beyond its end, or write it over data that lie at addresses which were
-//! never saved, and which no reading of the address shows. So the first places are written one after the other, and from
-//! the first one that loses it is looked for where its data landed, before anything else is written.
+//! The first writes. A fake may drop what is sent beyond its end, or write it over data at other addresses that were
+//! never saved, and reading the written address does not show where. So the first places are written one after the
+//! other. When the first one loses its data, the place where they landed is searched before anything else is written.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -13,28 +13,28 @@ use super::loss_kind::LossKind;
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
 
-/// Places that are written in rounds of one, two, four and so on.
+/// Places that are written in rounds of 1, 2, 4 and so on.
 const FIRST: usize = 63;
-/// Behind so many of them caches are driven out, as far as that costs little.
+/// Number of places after which caches are evicted, as long as that costs little.
 const DRIVEN_OUT_AFTER: usize = 3;
-/// Operations that land beside where they were sent to do so within so many sectors: 1 MiB.
+/// Operations that land beside their target land within this many sectors of it: 1 MiB.
 const BESIDE: u64 = (1 << 20) / 512;
-/// Sectors at the start in which it is looked for what was sent just behind the end: 1 MiB.
+/// Sectors at the start that are searched for data sent just behind the end: 1 MiB.
 const LANDING: u64 = (1 << 20) / 512;
-/// Places that lost which are written once more.
+/// Losing places that are written once more.
 const AGAIN: usize = 4;
-/// Places that are tested where what holds is said to end.
+/// Places that are tested to confirm where the part that holds ends.
 const CONFIRMED: u64 = 6;
-/// Rounds of halving: there are fewer than 2^48 sectors.
+/// Rounds of bisection: there are fewer than 2^48 sectors.
 const HALVINGS: usize = 48;
 
 /// Digests of sectors in which all bytes are the same.
 static CONSTANT: LazyLock<HashSet<u64>> = LazyLock::new(|| (0..=255).map(|byte| digest(&[byte; SECTOR_LEN])).collect());
 
 impl<D: Device> Search<'_, '_, D> {
-    /// Writes the first of the samples in ever larger rounds, each of which is read back with all before. How many of the
-    /// samples were written: those that are left may be written at once. Where writes are found to land elsewhere, what
-    /// the losses are is known then, and nothing more may be written.
+    /// Writes the first of the samples in ever larger rounds. After each round, all places written so far are read
+    /// back. Returns how many of the samples were written; the rest may be written at once. If writes are found to land
+    /// elsewhere, the kind of loss is set, and nothing more may be written.
     pub(super) fn first_writes(&mut self, samples: &[SectorRange]) -> Result<usize, End> {
         let low = self.low_part();
         self.device.save(&[low])?;
@@ -63,20 +63,20 @@ impl<D: Device> Search<'_, '_, D> {
                 break;
             }
         }
-        // What was not written of them is left, and what does not count among them is no sample.
+        // Samples that were not written are left over. Places written here that are no samples do not count.
         Ok(samples.iter().take_while(|place| self.device.was_written(place.at)).count())
     }
 
-    /// The start of the device, all of which is saved before anything is written: what is sent behind the end lands here
-    /// first, where addresses start again.
+    /// The start of the device, which is saved whole before anything is written. Where addresses wrap around, data sent
+    /// behind the end land here first.
     fn low_part(&self) -> SectorRange {
         let unit = self.device.unit();
         let sectors = (self.run.sectors / CAREFUL).max(unit) / unit * unit;
         SectorRange { at: 0, sectors: sectors.min(self.device.sectors() / unit * unit) }
     }
 
-    /// The first block behind which all that was saved is constant, where something else stands before it: what has no
-    /// memory reads so. What is sent there lands at the very start, if addresses start again for writes.
+    /// The first block from which on all saved content is constant, while other data lie before it: addresses without
+    /// memory read like this. If writes wrap around, data sent there land at the very start.
     fn edge(&mut self, samples: &[SectorRange]) -> Result<Option<SectorRange>, End> {
         let mut all: Vec<u64> = samples.iter().map(|place| place.at).collect();
         all.sort_unstable();
@@ -96,8 +96,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok((edge.sectors > 0).then_some(edge))
     }
 
-    /// Sectors of these places that lost what was written, without an error and without showing another place. What has no
-    /// memory may show what crossed the bus last, and other data then.
+    /// Sectors of these places that lost what was written, without an error and without showing another place. An
+    /// address without memory may show what crossed the bus last; it shows other data when it is read again.
     fn silently_lost(&mut self, places: &[SectorRange]) -> Result<Vec<u64>, End> {
         let mut lost = Vec::new();
         for place in places {
@@ -112,13 +112,13 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(lost)
     }
 
-    /// What is sent just behind the end lands here, where addresses start again.
+    /// Where data sent just behind the end land, if addresses wrap around.
     fn landing_part(&self) -> SectorRange {
         let (low, unit) = (self.low_part(), self.device.unit());
         SectorRange { sectors: (LANDING.min(low.sectors / 4) / unit * unit).max(unit).min(low.sectors), ..low }
     }
 
-    /// Writes the rest of the low part, but for what is a sample: a cache gives up what was written before.
+    /// Writes the rest of the low part, except for samples, so that a cache gives up what was written before.
     fn write_low(&mut self) -> Result<(), End> {
         let (low, mut clear) = (self.low_part(), self.samples.clone());
         clear.sort_unstable();
@@ -130,37 +130,38 @@ impl<D: Device> Search<'_, '_, D> {
         self.device.settle()
     }
 
-    /// Returns when what was written is in no small cache any more, where one is known.
+    /// Settles the writes, and evicts them from a small cache where one is known.
     fn settle_past_a_small_cache(&mut self) -> Result<(), End> {
         self.device.settle()?;
         if self.small_cache { self.write_low() } else { Ok(()) }
     }
 
-    /// Looks where the data of a place that lost them landed. Sets what the losses are where that is known.
+    /// Searches for where the data of a losing place landed. Sets the kind of loss if that is found.
     fn where_it_landed(&mut self, written: &[SectorRange], lost: &[u64]) -> Result<(), End> {
         let Some(first) = lost.iter().min().copied() else { return Ok(()) };
         if let Some((sent, landed)) = self.landed(lost)? {
             let distance = sent.cast_signed() - landed.cast_signed();
-            // What lands in the first lap may have started again.
+            // Data that land in the first lap may have wrapped around.
             let laps = distance > 0 && landed < distance.unsigned_abs();
             if (distance.unsigned_abs() <= BESIDE && !laps) || self.lands_back(sent, landed)? {
                 self.loss_kind = LossKind::Misaddressed(distance);
                 return Ok(());
             }
         }
-        // Where what holds ends: what is sent just behind it lands in the part that was saved.
+        // The next candidate is the end of the part that holds: data sent just behind it land in the part that was
+        // saved.
         let below = written.iter().filter(|place| place.end() <= first);
         let holds = |place: &&SectorRange| {
             place.numbers().all(|at| self.device.findings.get(&at).is_some_and(|seen| *seen == Seen::Holds))
         };
-        // Where none was written there, halving tells.
+        // If no place was written there, bisection finds it.
         let low = below.filter(holds).map(|place| place.at).max().unwrap_or(0);
         let Some(high) = self.halve(low, first)? else { return Ok(()) };
         let Some((sent, landed)) = self.landed(&[high])? else { return Ok(()) };
         let period = sent - landed.min(sent);
         if landed < sent && period > low {
             let exact = self.writes_start_again(period)?;
-            // What lands farther than a lap is none.
+            // Data that land farther than a lap away did not wrap around.
             self.loss_kind = match exact || landed < period {
                 true => LossKind::WritesRepeat { period, exact },
                 false => LossKind::Misaddressed(period.cast_signed()),
@@ -169,8 +170,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(())
     }
 
-    /// Halves the distance between an address that holds and one that loses, until what is sent to the latter lands in
-    /// the low part, where addresses start again between them. The address that loses.
+    /// Bisects between an address that holds and one that loses, until data sent to the latter land in the low part, if
+    /// addresses wrap around between them. Returns the address that loses.
     fn halve(&mut self, mut low: u64, mut high: u64) -> Result<Option<u64>, End> {
         let near = self.landing_part().sectors;
         for _ in 0..HALVINGS {
@@ -195,12 +196,12 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(None)
     }
 
-    /// Whether what is sent to one of these addresses shows at another one, twice: both addresses.
+    /// Tests twice whether data sent to one of these addresses show at another one. Returns both addresses.
     fn landed(&mut self, lost: &[u64]) -> Result<Option<(u64, u64)>, End> {
         let mut candidates = self.samples.clone();
         candidates.push(self.low_part());
         let last = self.device.sectors() - self.device.unit();
-        // Once more: what was written since may lie over it.
+        // Written once more, since later writes may have covered them.
         let again: Vec<SectorRange> = lost.iter().take(AGAIN).map(|at| self.device.place(*at, 1)).collect();
         self.device.begin_round();
         for place in &again {
@@ -230,7 +231,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(None)
     }
 
-    /// Whether what is sent to one address lands at another one, and not where it was sent to.
+    /// Whether data sent to one address land at another one, and not where they were sent to.
     fn lands(&mut self, sent: u64, shown: u64) -> Result<bool, End> {
         let place = self.device.place(sent, 1);
         self.device.save(&[place, self.device.place(shown, 1)])?;
@@ -246,7 +247,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(there && !mine(self.device.origin_at(sent)?))
     }
 
-    /// Whether what is sent to the one lands at the other, and the other way round: so does an address line that fails.
+    /// Whether data sent to either of two addresses land at the other one. A failing address line does this.
     fn lands_back(&mut self, sent: u64, landed: u64) -> Result<bool, End> {
         if !(sent ^ landed).is_power_of_two() {
             return Ok(false);
@@ -254,7 +255,8 @@ impl<D: Device> Search<'_, '_, D> {
         self.lands(landed, sent)
     }
 
-    /// Lets a page of the low part cross the bus before a place is read, so that it does not show what was read last.
+    /// Moves a page of the low part over the bus before a place is read, so that the place does not show what was read
+    /// last.
     fn clear_the_bus(&mut self, looked: SectorRange) -> Result<(), End> {
         let low = self.low_part();
         let page = SectorRange { sectors: low.sectors.min(8), ..low };
@@ -262,13 +264,13 @@ impl<D: Device> Search<'_, '_, D> {
         self.device.origins(if page.meets(looked) { other } else { page }).map(|_| ())
     }
 
-    /// Whether all that is sent to addresses from `period` on lands a period below, as far as that can be tested at
-    /// addresses whose content was saved.
+    /// Whether data sent to addresses from `period` on land in the first period, as far as addresses with saved content
+    /// can test it.
     fn writes_start_again(&mut self, period: u64) -> Result<bool, End> {
         let (unit, low, sectors) = (self.device.unit(), self.landing_part(), self.device.sectors());
         let insides = (0..CONFIRMED).map(|part| low.sectors / CONFIRMED * part / unit * unit);
         let laps = 1..=(sectors / period).min(2);
-        // A period need not be whole blocks.
+        // A period need not be a whole number of blocks.
         let pair = |inside: u64, lap: u64| {
             let sent = (inside + lap * period).next_multiple_of(unit);
             (sent, sent - lap * period)

@@ -1,4 +1,4 @@
-//! Memory so small that all of it is met by reading a few MiB anywhere: its cells are counted.
+//! Memory so small that reading a few MiB anywhere meets all of its cells: they are counted.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::loss_kind::Repeat;
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
 
-/// Sectors that are written, and read in other places: 16 MiB, of which the cells are half at most.
+/// Sectors that are written, and read in other places: 16 MiB. The memory has at most half as many cells.
 pub(super) const COUNTED: u64 = (16 << 20) / 512;
 
 impl<D: Device> Search<'_, '_, D> {

@@ -1,4 +1,4 @@
-//! Looks for any loss.
+//! Searches for any loss.
 
 use rand_core::Rng;
 
@@ -11,7 +11,7 @@ use super::scatter::{power_of_two_places, stratified_places, without_repetition}
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
 
-/// Windows that addresses lead to behind a protected part are met by a comb of this length.
+/// Length in sectors of the comb that meets a window of addresses behind a protected part: 64 MiB.
 const NEAR: u64 = (64 << 20) / 512;
 /// Each single read is shifted by a random distance of at most the step divided by this.
 const SHIFTED: u64 = 8;
@@ -48,9 +48,9 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(self.comb()? || self.read_on(&samples)? || self.lost_untouched(&witnesses)? || self.erred_elsewhere())
     }
 
-    /// Writes most of the run once more. A cache that holds back what was written last has to give up the end of the
-    /// run for that: as it is no larger than the run, it has none of what is written again any more. So at least
-    /// [`MET`] of the run has reached the memory when it is looked for elsewhere.
+    /// Writes most of the run once more. To take this, a cache that holds back the latest writes must give up the end
+    /// of the run. The cache is no larger than the run, so it then holds nothing of the part that is written again. At
+    /// least [`MET`] of the run has therefore reached the memory when the run is searched for elsewhere.
     fn push_through(&mut self, samples: &[SectorRange]) -> Result<(), End> {
         self.device.begin_round();
         let (share, of) = MET;
@@ -61,8 +61,8 @@ impl<D: Device> Search<'_, '_, D> {
         self.device.settle()
     }
 
-    /// Reads the run back, all of it where it is short, and the samples again after each part of it: what is
-    /// read meanwhile drives them out of a cache that is filled by reading, which spares the cells.
+    /// Reads back the run, all of it if it is short, and the samples again after each part of it. What is read in
+    /// between evicts the samples from a cache that is filled by reading and spares the cells.
     fn read_on(&mut self, samples: &[SectorRange]) -> Result<bool, End> {
         let verified = self.verified(samples);
         let each = verified.len().div_ceil(READINGS - 2).max(1);
@@ -92,7 +92,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(self.device.check(place)?.iter().any(|seen| *seen != Seen::Holds))
     }
 
-    /// Reads all samples back; whether any was lost, or belongs to another.
+    /// Reads all samples back. Returns whether any was lost, or shows the data of another place.
     pub(super) fn all_back(&mut self) -> Result<bool, End> {
         let mut lost = !self.device.foreign_stamps.is_empty();
         for place in self.samples.clone() {
@@ -101,7 +101,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(lost)
     }
 
-    /// Writes a run between the samples, and looks on the way whether one of them is lost by then.
+    /// Writes a run between the samples, and tests on the way whether one of them is already lost.
     fn write_run_between(&mut self, samples: &[SectorRange]) -> Result<bool, End> {
         self.device.begin_round();
         let clear = self.clear_run(samples);
@@ -156,8 +156,8 @@ impl<D: Device> Search<'_, '_, D> {
         self.clear_run(samples).into_iter().filter(is_due).collect()
     }
 
-    /// Single reads below the run, closer than it is long: one of them meets it wherever addresses
-    /// start again, though caches hold the rest of it back.
+    /// Single reads below the run, at distances shorter than the run. One of them meets the run wherever addresses wrap
+    /// around, even if caches hold the rest of it back.
     fn comb(&mut self) -> Result<bool, End> {
         let (share, of) = MET;
         let step = (self.run.sectors / of * share).max(self.device.unit());
@@ -165,7 +165,7 @@ impl<D: Device> Search<'_, '_, D> {
         let below = self.run.at;
         let all = below / step;
         let near = (NEAR / step + 1).min(all);
-        // In the lower half there is an image of the run whatever the period.
+        // The lower half contains an image of the run, whatever the period is.
         let from = if all <= TEETH { 1 } else { all / 2 };
         teeth.extend((1..=near).chain(from.max(near + 1)..=all).map(|index| below - index * step));
         // On interleaved chips only every other unit shows the run, so each tooth is read at several random places.

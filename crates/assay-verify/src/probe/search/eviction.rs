@@ -1,4 +1,4 @@
-//! Driving caches of the medium out by writing elsewhere.
+//! Evicts caches of the medium by writing elsewhere.
 
 use super::super::contract::Device;
 use super::super::settings::LOSSY;
@@ -11,11 +11,11 @@ const SECTOR: u64 = 512;
 const SMALL: u64 = (32 << 10) / SECTOR;
 /// One write of a run.
 const LARGE: u64 = (1 << 20) / SECTOR;
-/// So much is driven out by small writes, since media may keep a cache of their own for those: seen were
-/// 8 KiB. More of them takes too long on cards.
+/// This much is evicted by small writes, since media may have a separate cache for these: 8 KiB was seen. More small
+/// writes take too long on cards.
 const MOST_SMALL: u64 = (8 << 20) / SECTOR;
 
-/// Places that are written to drive out what was written before: a ring, written in turn.
+/// Places that are written to evict what was written before: a ring, written in turn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ring {
     pub(crate) area: SectorRange,
@@ -27,8 +27,8 @@ impl Ring {
         Self { area, next: 0 }
     }
 
-    /// Writes `small` sectors in small parts in falling order, then `large` ones in sequence; what is in
-    /// `clear`, in order, is left alone. False where the medium errs instead.
+    /// Writes `small` sectors in small parts in descending order, then `large` sectors sequentially. Leaves alone the
+    /// ranges in `clear`, which is sorted. Returns false if the medium errs instead.
     pub(super) fn write_elsewhere<D: Device>(
         &mut self,
         device: &mut StampedDevice<'_, D>,
@@ -39,7 +39,7 @@ impl Ring {
         for (sectors, part) in [(small, SMALL), (large, LARGE)] {
             let mut left = sectors;
             while left > 0 {
-                // A half of a part need not be whole blocks.
+                // Half of a part need not be a whole number of blocks.
                 let stretch = self.take(LARGE.min(left.max(SMALL)).next_multiple_of(device.unit()));
                 if stretch.sectors == 0 {
                     return Ok(true);
@@ -62,7 +62,7 @@ impl Ring {
         Ok(true)
     }
 
-    /// Sectors until it begins again.
+    /// Sectors until the ring starts over.
     fn left(&self) -> u64 {
         if self.is_full() { self.area.sectors } else { self.area.sectors - self.next }
     }
@@ -82,7 +82,7 @@ impl Ring {
     }
 }
 
-/// What of `stretch` is in none of `clear`, which is in order.
+/// The parts of `stretch` that lie outside of all ranges in `clear`, which is sorted.
 pub(crate) fn without(stretch: SectorRange, clear: &[SectorRange]) -> Vec<SectorRange> {
     let from = clear.partition_point(|place| place.end() <= stretch.at);
     let mut rows = Vec::new();
@@ -99,14 +99,14 @@ pub(crate) fn without(stretch: SectorRange, clear: &[SectorRange]) -> Vec<Sector
     rows
 }
 
-/// A place that loses: alone, or as soon as another is written.
+/// A sector that loses its data: by itself, or as soon as another one is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LosingSector {
     pub(crate) at: u64,
     pub(crate) by: Option<u64>,
 }
 
-/// What is known of the caches.
+/// What is known about the caches.
 #[derive(Debug)]
 pub(crate) struct Eviction {
     pub(crate) losing_sectors: Vec<LosingSector>,
@@ -114,35 +114,35 @@ pub(crate) struct Eviction {
     rings: Vec<Ring>,
     /// Ring that is written.
     next_ring: usize,
-    /// So many of them are written one after the other: a ring that is shorter than a cache stays in it.
+    /// Number of rings that are written in turn: a ring that is shorter than a cache stays in it.
     in_turn: usize,
-    /// Whether as much is written where no canary is known as before anything was believed.
+    /// Whether to evict without a known canary, by writing as much as before any result was accepted.
     pub(crate) blind: bool,
-    /// What is not to be written over.
+    /// Places that must not be overwritten.
     pub(crate) keep: Vec<SectorRange>,
-    /// Sectors written elsewhere that killed the canaries at most so far.
+    /// The most sectors that were written elsewhere until all canaries were dead.
     usual: u64,
-    /// Those that killed half of them.
+    /// Sectors after which half of the canaries were dead.
     half: u64,
-    /// The largest cache that is still seen through, in sectors.
+    /// The largest cache that is still evicted, in sectors.
     limit: u64,
-    /// Whether canaries of one age died one after the other: replacement at random.
+    /// Whether canaries of the same age died at different times: the cache replaces at random.
     mixed: bool,
     /// Canaries outlived the limit.
     pub(crate) hidden: bool,
 }
 
-/// Canaries of a round. That replacement at random kills so many between one look and the next, and none
-/// before, has a probability of 0.5^16.
+/// Canaries of a round. The probability that random replacement kills all of them between one check and the next, and
+/// none before, is 0.5^16.
 const CANARIES: usize = 8;
-/// Where replacement is at random, so many times what killed half of the canaries is written. A page survives
-/// with a probability of 2^-12, or less, since looks are a factor of two apart.
+/// With random replacement, this many times the sectors that killed half of the canaries are written. A page survives
+/// with a probability of 2^-12 or less, since checks are a factor of two apart.
 const HALVES: u64 = 12;
-/// After so many times that, no page of a cache is left that was there.
+/// After this many times that amount, a cache holds no page that it held before.
 const OUTLIVED: u64 = 24;
 
 impl Eviction {
-    /// Sees through caches of `usually` sectors, and of several times as many where losses are known.
+    /// Evicts caches of `usually` sectors, and of several times as many where losses are known.
     pub(crate) fn new(usually: u64, rings: Vec<Ring>) -> Self {
         let length = rings.first().map_or(1, |ring| ring.area.sectors).max(1);
         let in_turn = (usually * LOSSY).div_ceil(length).clamp(1, rings.len().max(1) as u64) as usize;
@@ -167,9 +167,9 @@ impl Eviction {
         (self.usual > 0).then_some(self.usual * SECTOR)
     }
 
-    /// Drives out what was written before in this round: canaries are written last at places that are
-    /// known to lose, and when they are dead, everything older is out too. Nothing is done where no
-    /// such place is known.
+    /// Evicts what was written before in this round. Canaries are written last, at places that are known to lose. When
+    /// they are dead, everything older is out of the caches too. Without such a place nothing is done, unless `blind`
+    /// is set.
     pub(crate) fn evict<D: Device>(
         &mut self,
         device: &mut StampedDevice<'_, D>,
@@ -181,7 +181,7 @@ impl Eviction {
             return Ok(());
         }
         if canaries.is_empty() {
-            // As much as was written before anything was believed.
+            // As much as before any result was accepted.
             let mut clear = [tests, &self.keep].concat();
             clear.sort_unstable();
             self.write_elsewhere(device, self.usual.max(self.limit / LOSSY), &clear)?;
@@ -192,7 +192,7 @@ impl Eviction {
         clear.sort_unstable();
         if let Some((total, half)) = self.outlive(device, &canaries, &clear)? {
             self.usual = self.usual.max(total);
-            // Later rounds begin with more, and learn nothing of it.
+            // Later rounds begin with more, and learn nothing from it.
             self.half = if self.half == 0 { half } else { self.half };
             let enough = if self.mixed { self.half * HALVES } else { total + (total * 7).min((4 << 20) / SECTOR) };
             self.write_elsewhere(device, enough.saturating_sub(total), &clear)?;
@@ -200,8 +200,8 @@ impl Eviction {
         device.settle()
     }
 
-    /// Writes elsewhere until all canaries are dead. How many sectors it took, and how many until half of them
-    /// were; `None` where it took none, or where some are alive at the end.
+    /// Writes elsewhere until all canaries are dead. Returns how many sectors that took, and how many until half of
+    /// them were dead. `None` if no write was needed, or if some are alive at the end.
     fn outlive<D: Device>(
         &mut self,
         device: &mut StampedDevice<'_, D>,
@@ -219,27 +219,28 @@ impl Eviction {
             for canary in canaries {
                 let place = device.place(canary.at, 1);
                 let seen = device.check(place)?;
-                // A cache changes no bits: this is kept by bad cells, of which some writes leave less.
+                // A cache changes no bits, so bad cells hold this sector. Some writes leave less in bad cells than
+                // others.
                 if seen.iter().any(|seen| matches!(seen, Seen::Changed | Seen::Worn)) {
                     self.losing_sectors.retain(|losing| losing != canary);
                 } else if seen.get((canary.at - place.at) as usize) == Some(&Seen::Holds) {
-                    // Of a block with one bad sector the others hold for ever.
+                    // In a block with one bad sector, the other sectors hold for ever.
                     alive.push(*canary);
                 }
             }
             if half.is_none() && alive.len() * 2 <= canaries.len() {
                 half = Some(total);
             }
-            // Long after the others: these hold, and had been overwritten when they were taken for lost.
+            // Alive long after the others died: these hold. They had been overwritten when they were taken for lost.
             let hold = half.is_some_and(|half| total >= (half * OUTLIVED).max((1 << 20) / SECTOR));
             if alive.is_empty() || hold {
                 self.losing_sectors.retain(|losing| !alive.contains(losing));
                 return Ok(half.filter(|_| total > 0).map(|half| (total, half)));
             }
             self.mixed |= alive.len() < canaries.len() && total > 0;
-            // Looking renews a canary in some caches: they are driven out by what is written between two looks.
+            // In some caches a check renews the canary. Only what is written between two checks evicts it there.
             if step >= self.limit {
-                // A pair that shares no cell proves no cache.
+                // A pair that shares no cell proves nothing about a cache.
                 if canaries.iter().all(|canary| canary.by.is_some()) {
                     self.losing_sectors.retain(|losing| !canaries.contains(losing));
                 } else {
@@ -251,7 +252,7 @@ impl Eviction {
         }
     }
 
-    /// Writes elsewhere as much as is ever written against a cache, where no place is known to lose.
+    /// Writes elsewhere as much as is ever written against a cache, where no losing place is known.
     pub(crate) fn evict_most<D: Device>(
         &mut self,
         device: &mut StampedDevice<'_, D>,
@@ -262,7 +263,7 @@ impl Eviction {
         device.settle()
     }
 
-    /// Writes so many sectors elsewhere, at most as much as is ever written against a cache.
+    /// Writes this many sectors elsewhere, at most as many as are ever written against a cache.
     pub(crate) fn write_against<D: Device>(
         &mut self,
         device: &mut StampedDevice<'_, D>,
@@ -273,27 +274,27 @@ impl Eviction {
         device.settle()
     }
 
-    /// As many sectors as are ever written against a cache.
+    /// The most sectors that are ever written against a cache.
     pub(crate) fn most(&self) -> u64 {
         self.limit
     }
 
-    /// An answer did not stand: from now on more is written.
+    /// Notes that a result was not confirmed: from now on more is written.
     pub(crate) fn doubt(&mut self) {
         if self.blind && self.losing_sectors.is_empty() {
-            // As much as that is written without any canary.
+            // This much is written without any canary.
             self.usual = self.usual.max(self.limit / LOSSY);
         }
         self.usual = (self.usual * 2).clamp(self.limit.min((1 << 20) / SECTOR), self.limit);
         self.half *= 2;
     }
 
-    /// Whether a cache was met that is larger than what is driven out where no loss is known.
+    /// Whether a cache was found that is larger than what is evicted where no loss is known.
     pub(crate) fn is_large(&self) -> bool {
         self.usual > self.limit / LOSSY
     }
 
-    /// Whether any page may be the next that a cache gives up.
+    /// Whether a cache may give up any page next.
     pub(crate) fn is_random(&self) -> bool {
         self.mixed
     }
@@ -322,8 +323,8 @@ impl Eviction {
         Ok(())
     }
 
-    /// Takes the next canaries in turn. What lies where is written against them shares pages of a cache with that, and
-    /// stays there: none of those, where there are enough others.
+    /// Takes the next canaries in turn. A canary inside of a ring shares cache pages with what is written there, and
+    /// stays in the cache. Such canaries are taken only if there are not enough others.
     fn choose<D: Device>(&mut self, device: &StampedDevice<'_, D>, tests: &[SectorRange]) -> Vec<LosingSector> {
         let away = |losing: &LosingSector, rings: &[Ring]| {
             [Some(losing.at), losing.by].into_iter().flatten().all(|at| {
@@ -358,7 +359,7 @@ impl Eviction {
     }
 }
 
-/// Writes canaries in falling order, and what overwrites them after that; where they are.
+/// Writes canaries in descending order, and after them the sectors that overwrite them. Returns their places.
 fn write_canaries<D: Device>(
     device: &mut StampedDevice<'_, D>,
     canaries: &[LosingSector],

@@ -1,4 +1,4 @@
-//! From what was found to what the device is.
+//! Derives what the device is from what was found.
 
 use std::collections::BTreeMap;
 
@@ -20,12 +20,12 @@ pub(crate) struct Account {
     pub(crate) verdict: Verdict,
     pub(crate) kind: Option<FakeKind>,
     pub(crate) loss_kind: LossKind,
-    /// The real size in bytes, from the least to the most that it may be.
+    /// The least and the most that the real size may be, in bytes.
     pub(crate) real: Option<(u64, u64)>,
     pub(crate) holds: Vec<Extent>,
-    /// Sectors that were never saved and bear stamps of the probe now, since writes to other addresses landed there.
+    /// Sectors that were never saved and now carry stamps of the probe, since writes to other addresses landed there.
     pub(crate) strays: Vec<u64>,
-    /// Bytes that are missing at the very end, where that is all that is wrong.
+    /// Bytes that are missing at the very end, if that is the only defect.
     pub(crate) missing_at_end: Option<u64>,
     /// How a device failed.
     pub(crate) failed: Option<Fault>,
@@ -41,7 +41,7 @@ pub(crate) struct Account {
     pub(crate) moved: Moved,
 }
 
-/// Why a search ended before it was known what the device is, though the device did not fail.
+/// Why a search ended before it was known what the device is, although the device did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CutShort {
     /// The system denied access.
@@ -56,18 +56,18 @@ pub(crate) enum CutShort {
     Spent,
 }
 
-/// A loss below this share, with good parts at both ends, is damage and no fake: fakes announce at
-/// least a twentieth too much.
+/// A loss below this share, with good parts at both ends, is damage and not a fake: fakes announce at least a twentieth
+/// too much.
 const LEAST_FAKE: f64 = 0.05;
 /// Less than this missing at the end is damage: some USB bridges announce a sector too many.
 const LITTLE_AT_END: u64 = 128 << 10;
 /// The same as a divisor of the announced size: 128 KiB may be most of a small device.
 const LITTLE_OF_ALL: u64 = 64;
-/// Where single sectors are bad, so many in a row may be at the edge of a part that holds: 10^-8 at a density of a
-/// tenth.
+/// Where single sectors are bad, up to this many in a row may lie at the edge of a part that holds. The probability of
+/// more is 10^-8 at a density of a tenth.
 const PITS: u64 = 8;
-/// So many changes from parts that hold to parts that do not are told apart surely; between more of
-/// them further parts may lie that no sample met.
+/// Up to this many changes between parts that hold and parts that do not are all found. With more changes, there may be
+/// further parts that no sample met.
 const SURE_CHANGES: usize = 3;
 
 /// Bytes that may be missing at the end of a damaged device of the announced size; a fake lacks more.
@@ -110,7 +110,7 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
         account.verdict = Verdict::Failed;
         return account;
     }
-    // What was seen once is seen, whatever a cache answered later.
+    // A loss that was seen once counts, whatever a cache showed later.
     for (sector, seen) in &search.first {
         if seen.is_silent_loss() {
             account.findings.insert(*sector, *seen);
@@ -120,7 +120,7 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
     let wrong = account.findings.values().any(|seen| !matches!(seen, Seen::Holds));
     let loss_kind = match (&search.loss_kind, account.cut_short) {
         (loss_kind, None) => loss_kind.clone(),
-        // The search went no further: what is known is that something is lost.
+        // The search ended early: it is only known that something is lost.
         (LossKind::None, Some(_)) if !silent && !wrong => return account,
         (LossKind::Repeats(repeat), Some(_)) => LossKind::Repeats(*repeat),
         (LossKind::WritesRepeat { period, .. }, Some(_)) => LossKind::WritesRepeat { period: *period, exact: false },
@@ -158,7 +158,7 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
             let less = announced - SECTOR_BYTES;
             account.real = Some(match (repeat.exact, search.between) {
                 (true, Some((least, most))) => (least * SECTOR_BYTES, (most * SECTOR_BYTES).min(less)),
-                // What was driven out too late, or not at all, says little of which part of a period holds.
+                // Data that were evicted too late, or not at all, say little about which part of a period holds.
                 (true, None) if chain && account.hidden && search.through.is_none() => {
                     (SECTOR_BYTES, ((repeat.protected + repeat.period) * SECTOR_BYTES).min(less))
                 }
@@ -182,7 +182,7 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
         LossKind::Thin => {
             account.verdict = Verdict::Fake;
             account.kind = Some(FakeKind::Unknown);
-            // Of the run, which was written last, a cache may show what nothing holds.
+            // The run was written last, so a cache may show parts of it that no memory holds: only samples count.
             let keeps = |sector: &u64| account.findings.get(sector).is_some_and(|seen| seen.keeps());
             let kept = search.samples.iter().flat_map(|place| place.numbers()).filter(keeps).count() as u64;
             account.real = Some((kept * SECTOR_BYTES, announced - SECTOR_BYTES));
@@ -227,7 +227,7 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
     }
     let lost: u64 = parts.iter().filter(|part| part.2 == State::Loses).map(|part| part.1 - part.0).sum();
     let ends_hold = [parts.first(), parts.last()].iter().all(|part| part.is_some_and(|part| part.2 != State::Loses));
-    // Data of another place are no wear: two addresses were one.
+    // Data of another place are not wear: two addresses shared a cell.
     let foreign = !search.pairs.is_empty() || account.findings.values().any(|seen| matches!(seen, Seen::Foreign(_)));
     let little = (lost as f64) < LEAST_FAKE * sectors as f64 && !search.map.used_up;
     if ends_hold && little && !account.hidden && !foreign {
@@ -251,7 +251,7 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
     let less = account.announced - SECTOR_BYTES;
     let errs = parts.iter().filter(|part| part.2 == State::Errs).map(|part| (part.1 - part.0) * SECTOR_BYTES);
     account.real = Some(if search.map.count(State::Keeps) == 0 && !vague {
-        // Next to nothing holds, and that lies between samples, or where the medium errs.
+        // Almost nothing holds, and it lies between samples or where the medium errs.
         (0, (2 * account.announced / PARTS + errs.sum::<u64>()).min(less))
     } else if search.map.exact && changes <= SURE_CHANGES && !vague {
         (least, most)
@@ -280,9 +280,9 @@ impl Account {
         }
     }
 
-    /// Why what was put back may not stand, though every place reads as before.
+    /// Why restored data may not last, although every place reads as before.
     pub(crate) fn doubt(&self) -> Option<&'static str> {
-        // Where it is not known what holds, reading back proves as little as reading did before.
+        // If it is not known which parts hold, reading back proves as little as reading did before.
         let vague =
             self.loss_kind == LossKind::Parts && self.kind == Some(FakeKind::Unknown) && self.cut_short.is_none();
         match self.loss_kind {
@@ -295,7 +295,7 @@ impl Account {
             }
             LossKind::TakesMemory { .. } => Some("what was written took the memory of places that were never saved"),
             LossKind::Decays | LossKind::Newest { .. } => Some("what was put back may not last"),
-            // As in a wrap-around of which an address line fails, too.
+            // This includes a wrap-around with a failing address line.
             LossKind::Repeats(repeat) if repeat.exact && self.lands_elsewhere(&repeat) => Some(
                 "it is not known where some of the data written landed, so places may have changed that were never saved",
             ),
@@ -306,7 +306,7 @@ impl Account {
         }
     }
 
-    /// Whether a sector shows what was sent to one that is no cell of it.
+    /// Whether a sector shows data that were sent to another cell.
     fn lands_elsewhere(&self, repeat: &Repeat) -> bool {
         self.findings.iter().any(|(sector, seen)| match seen {
             Seen::Foreign(origin) => !repeat.explains(*sector, origin.sector),
@@ -314,14 +314,14 @@ impl Account {
         })
     }
 
-    /// What was put back and does not read as before: a medium that lost it is not genuine.
+    /// Takes restored places into account that do not read as before: a medium that lost them is not genuine.
     pub(crate) fn was_restored<D: Device>(&mut self, device: &mut D, done: &Restored) {
         let Some(first) = done.differing.first().map(|place| place.offset) else { return };
         if !matches!(self.verdict, Verdict::Genuine | Verdict::Undecided) {
             return;
         }
         if self.cut_short == Some(CutShort::Exchanged) {
-            // What reads differently may be of another medium, which is no fault of this one.
+            // Different data may be on another medium, which is not a fault of this one.
             return;
         }
         let mut block = vec![0; device.block_bytes().max(512) as usize];

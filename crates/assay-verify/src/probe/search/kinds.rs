@@ -12,25 +12,26 @@ use super::stamped::{End, SectorRange};
 const AGAIN: usize = 6;
 /// Fresh places between those that hold.
 const FRESH: usize = 8;
-/// That the first samples are held by chance is less probable than this where memory is called used up.
+/// Memory is called used up if the probability that the first samples are held by chance is below this.
 const BY_CHANCE: f64 = 0.01;
-/// The same where the order of writing alone shows it, and samples that are lost then at least.
+/// The same where only the order of writing shows it, and the least number of samples that are lost then.
 const BY_CHANCE_ALONE: f64 = 1e-5;
 const LEAST_LOST_ALONE: usize = 8;
-/// Fresh places that are lost at least where memory is called used up: one or two may lie where the medium is bad.
+/// Least number of fresh places that are lost where memory is called used up: one or two may lie where the medium is
+/// bad.
 const LEAST_LOST: usize = 3;
-/// Of more places than one in so many it is no cache that shows them, once that was driven out.
+/// If more than one place in this many still shows its data after eviction, a cache is not the reason.
 const FEW: usize = 4;
-/// Lost places at the other state of an address line that are looked at.
+/// Lost places at the other state of an address line that are tested.
 const EXCHANGED: usize = 4;
-/// So many sectors to either side of a lost one are written: operations that land beside it show.
+/// This many sectors on either side of a lost one are written, so that operations that land beside it show.
 const BESIDE: u64 = (1 << 20) / 512;
-/// Sectors of a page of 4 KiB: those of one say the same.
+/// Sectors of a page of 4 KiB: all of them show the same.
 const PAGE: u64 = 8;
 
 impl<D: Device> Search<'_, '_, D> {
-    /// Whether places that held still take what is written, and whether fresh ones between them do:
-    /// a medium that stopped storing, or whose memory is used up. `None` where it is neither.
+    /// Whether places that held still take what is written, and whether fresh ones between them do. Finds a medium that
+    /// stopped storing, or whose memory is used up; `None` where it is neither.
     pub(crate) fn still_stores(&mut self) -> Result<Option<LossKind>, End> {
         let mut held: Vec<SectorRange> = self
             .samples
@@ -50,7 +51,7 @@ impl<D: Device> Search<'_, '_, D> {
         let again = without_repetition(again);
         let mut pairs: Vec<&[SectorRange]> = held.windows(2).rev().collect();
         if self.device.refuses_some() {
-            // Beside what has got memory all of a unit has some.
+            // Close to a place with memory, all of the same allocation unit has memory.
             pairs.sort_by_key(|pair| std::cmp::Reverse(pair[1].at - pair[0].end()));
         }
         let mut fresh: Vec<SectorRange> = pairs
@@ -67,21 +68,23 @@ impl<D: Device> Search<'_, '_, D> {
         for place in tests.iter().rev() {
             self.device.write(*place)?;
         }
-        // Where only the run lost something, no canaries are known: caches are driven out all the same.
+        // If only the run lost data, no canaries are known. Caches are evicted all the same.
         let blind = std::mem::replace(&mut self.eviction.blind, true);
         let evicted = self.eviction.evict(self.device, &tests);
         self.eviction.blind = blind;
         evicted?;
         let places = again;
         let again: Vec<bool> = self.stored(&places)?.iter().map(|place| place.iter().all(|stored| *stored)).collect();
-        // What is read and refuses to be written has no memory, perhaps.
+        // A place that is read but refuses writes may have no memory.
         let answers = |place: &SectorRange| !self.device.is_bad(place.at) || self.device.is_refused(place.at);
         let fresh: Vec<SectorRange> = fresh.into_iter().filter(answers).collect();
-        // Memory is given to whole blocks: one of which a part is stored has got some, and the rest of it is bad.
+        // Memory is given to whole blocks: if part of a block is stored, the block has memory, and the rest of it is
+        // bad.
         let fresh: Vec<bool> = self.stored(&fresh)?.iter().map(|place| place.contains(&true)).collect();
         let count = |places: &[bool], stored: bool| places.iter().filter(|place| **place == stored).count();
         if count(&again, true) * 2 < again.len() && again.len() >= 3 {
-            // What takes nothing any more still shows what it held. The one cell of all addresses does not.
+            // A device that takes nothing any more still shows what it held. A single cell behind all addresses does
+            // not.
             return Ok(self.are_as_before(&places).then_some(LossKind::Stopped));
         }
         let lost = count(&fresh, false);
@@ -96,8 +99,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(used_up.then_some(LossKind::Thin))
     }
 
-    /// Whether the few places that seemed to hold were shown by a cache that gives up its pages at random: tested again
-    /// with more writing against it none does, and all others show what stood there before.
+    /// Whether the few places that seemed to hold were shown by a cache with random replacement. Tested again with more
+    /// writing against it, none of them holds, and all others show what was there before.
     pub(crate) fn drops_everything(&mut self) -> Result<bool, End> {
         let [keeps, loses, errs] = [State::Keeps, State::Loses, State::Errs].map(|state| self.map.count(state));
         let dropped = |seen: &Seen| matches!(seen, Seen::Before | Seen::Older) || !seen.is_silent_loss();
@@ -113,8 +116,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(!self.any_keeps()?)
     }
 
-    /// Whether places that held no longer take what is written, now that what was found does not stand: all of them
-    /// still show what was written there first, which no memory does that loses it.
+    /// Whether places that held take nothing any more, after a result was not confirmed. All of them still show what
+    /// was written there first, which memory that loses its data does not do.
     pub(crate) fn stopped_since(&mut self) -> Result<bool, End> {
         if self.eviction.hidden || !self.map.unsteady {
             return Ok(false);
@@ -141,7 +144,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(true)
     }
 
-    /// Which sectors of these places stored what was written last; what another place overwrote was stored.
+    /// Which sectors of these places stored what was written last. A sector that another place overwrote was stored.
     fn stored(&mut self, places: &[SectorRange]) -> Result<Vec<Vec<bool>>, End> {
         let stored = |place: &SectorRange| {
             let seen = self.device.check(*place)?;
@@ -150,14 +153,15 @@ impl<D: Device> Search<'_, '_, D> {
         places.iter().map(stored).collect()
     }
 
-    /// Whether at least one of these places was last seen with what stood there earlier, or not at all.
+    /// Whether at least one of these places was last seen with what was there earlier, or could not be read.
     fn are_as_before(&self, places: &[SectorRange]) -> bool {
         let old =
             |sector| matches!(self.device.findings.get(&sector), Some(Seen::Older | Seen::Before | Seen::Unreadable));
         places.iter().any(|place| place.numbers().any(old))
     }
 
-    /// Which samples of a sort are held, in the order in which they were written. Those that err say nothing of memory.
+    /// Which samples of a sort are held, in the order in which they were written. Samples with errors say nothing about
+    /// memory.
     fn held(&self, sort: impl Fn(&SectorRange) -> bool) -> Vec<bool> {
         let holds = |place: &SectorRange| {
             let seen = |sector| self.device.findings.get(&sector).is_some_and(|seen| seen.keeps());
@@ -169,14 +173,14 @@ impl<D: Device> Search<'_, '_, D> {
         self.samples.iter().filter(|place| sort(place) && answers(place)).map(holds).collect()
     }
 
-    /// Writes around a lost place, and where one address line leads, and looks whether it bears the
-    /// stamp of one of these. The distance, where operations land beside where they were sent to.
+    /// Writes around a lost place, and where one address line leads, and tests whether the place carries the stamp of
+    /// one of these. Returns the distance if operations land beside their target.
     pub(crate) fn landing_distance(&mut self) -> Result<Option<i64>, End> {
         let lost = |foreign: bool| {
             let such = |seen: &Seen| seen.is_silent_loss() && matches!(seen, Seen::Foreign(_)) == foreign;
             self.first.iter().filter(|(_, seen)| such(seen)).map(|(sector, _)| *sector).collect::<Vec<u64>>()
         };
-        // What lands next to its place is seen where all of it was written.
+        // Data that land next to their place are seen where all of it was written.
         let Some(lost) = [false, true].map(lost).into_iter().find(|lost| !lost.is_empty()) else { return Ok(None) };
         for part in [1, 3] {
             let at = lost[(lost.len() - 1) * part / 4];
@@ -187,7 +191,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(None)
     }
 
-    /// The same where a small part that holds lies if anywhere: at either end, or in the middle.
+    /// The same where a small part that holds is most likely: at either end, or in the middle.
     pub(crate) fn landing_distance_of_a_small_part(&mut self) -> Result<Option<i64>, End> {
         let last = self.device.sectors() - self.device.unit();
         for at in [last, last / 2, 0] {
@@ -209,13 +213,13 @@ impl<D: Device> Search<'_, '_, D> {
             .map(|other| self.device.place(other, 1))
             .filter(|place| !place.meets(around))
             .collect();
-        // In small parts, so that all of it meets the cache that canaries meet.
+        // In small parts, so that all of it goes to the same cache as canaries.
         let parts =
             (around.at..around.end()).step_by(64).map(|at| SectorRange { at, sectors: 64.min(around.end() - at) });
         let places = without_repetition(partners.iter().copied().chain(parts).collect());
         self.device.begin_round();
         self.device.save(&places)?;
-        // The partners first: what is sent here and lands there is seen there.
+        // The partners first: data that are sent here and land there are seen there.
         let (there, here): (Vec<SectorRange>, Vec<SectorRange>) = places.iter().partition(|place| !place.meets(around));
         for place in there.iter().rev().chain(here.iter().rev()) {
             self.device.write(*place)?;
@@ -224,7 +228,7 @@ impl<D: Device> Search<'_, '_, D> {
         if let Some(flush) = self.flush_place() {
             self.device.check(flush)?;
         }
-        // What crosses the bus shows in what is read after it: then page by page, each with something known before.
+        // If data that cross the bus show in the next read, pages are read one by one, each after a known page.
         let step = if self.device.bus.is_some() { looked.sectors.max(1) } else { around.sectors };
         let mut all = Vec::with_capacity(around.sectors as usize);
         for at in (around.at..around.end()).step_by(step as usize) {
@@ -251,9 +255,10 @@ impl<D: Device> Search<'_, '_, D> {
         Ok((beside || swapped).then_some(distance))
     }
 
-    /// Whether places at which one address line is 0 are read where it is 1, and others the other way round: so does
-    /// a line that fails in reading. Both show the same then, as where two addresses are one cell, but what is sent
-    /// to the `one` shows at neither. What has no memory may read as another place too, lower or higher alone.
+    /// Whether places at which one address line is 0 are read where it is 1, and others the other way round: a line
+    /// that fails in reading does this. Both then show the same, as two addresses of one cell do, but data sent to
+    /// `one` show at neither. An address without memory may read as another place too, but then only as a lower one or
+    /// only as a higher one.
     fn exchanges(&mut self, one: u64, other: u64) -> Result<bool, End> {
         let line = one ^ other;
         if !line.is_power_of_two() || self.takes_turns(one.min(other), one.max(other))? {
@@ -267,11 +272,11 @@ impl<D: Device> Search<'_, '_, D> {
         let alike = |at: &u64| higher(at) && partner(at) && at / PAGE != one / PAGE;
         let alike: Vec<u64> = lost.iter().copied().filter(alike).collect();
         let opposite: Vec<u64> = lost.iter().copied().filter(opposite).collect();
-        // What has no memory may read as any place that holds: then others show that one, or another one.
+        // An address without memory may read as any place that holds. Then others show that place, or another one.
         Ok(self.any_shows_partner(&opposite, line)? && (alike.is_empty() || self.any_shows_partner(&alike, line)?))
     }
 
-    /// Whether one of some of these places shows what was sent to the other state of an address line.
+    /// Whether any of some of these places shows what was sent to the other state of an address line.
     fn any_shows_partner(&mut self, shown: &[u64], line: u64) -> Result<bool, End> {
         let step = shown.len().div_ceil(EXCHANGED).max(1);
         let pairs: Vec<(u64, u64)> = shown.iter().step_by(step).map(|at| (*at, at ^ line)).collect();
@@ -283,7 +288,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(shows.iter().zip(sent).any(|(shows, sent)| shows.is_some_and(|origin| origin.sector == sent)))
     }
 
-    /// Whether one of these places shows what was sent to `around`, where that does not stand: the distance.
+    /// Whether one of these places shows what was sent to `around` without sharing a cell with it. Returns the
+    /// distance.
     fn landed_in(&mut self, partners: &[SectorRange], around: SectorRange) -> Result<Option<i64>, End> {
         let now = self.device.generation();
         for partner in partners {
@@ -298,7 +304,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(None)
     }
 
-    /// Whether two sectors are one cell: such agree, whoever was last. It is noted as a pair then.
+    /// Whether two sectors share a cell: they then agree, whichever was written last. Notes them as a pair.
     fn are_one(&mut self, one: u64, other: u64) -> Result<bool, End> {
         let shared = self.same_cells(one, &[other])?[0] && self.same_cells(other, &[one])?[0];
         if shared {
@@ -312,10 +318,9 @@ impl<D: Device> Search<'_, '_, D> {
     }
 }
 
-/// Whether the places that were written first are `held`, and so many of them that the share which is held of those
-/// that came after does not explain it: memory was given to what came first. Where it depends on the address what
-/// holds, as in a chain, the order of writing says nothing of places in the order of addresses, and all of places in
-/// random order.
+/// Whether the places that were written first are `held`, and are too many to be explained by the share that is held of
+/// the later ones: memory was given to the first. If the address decides what holds, as in a chain, the order of
+/// writing proves nothing for places in address order, but proves it for places in random order.
 fn took_the_first(held: &[bool], by_chance: f64) -> bool {
     let first = held.iter().take_while(|held| **held).count();
     let after = held.get(first + 1..).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! What the search finds of small media whose every sector is known. Caches, errors and failures are the
-//! campaign's.
+//! Results of the search on small media with every sector known. The campaign covers caches, errors and failures.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::collections::HashMap;
@@ -25,7 +24,7 @@ const SETTINGS: Settings = Settings { cache_limit_bytes: 1 << 20 };
 struct Small {
     sectors: u64,
     block_bytes: u32,
-    /// The cell under a sector; `None` where there is none, and zeros are read.
+    /// The cell behind a sector; `None` if there is none, and zeros are read.
     cell: fn(u64) -> Option<u64>,
     cells: HashMap<u64, [u8; SECTOR_LEN]>,
 }
@@ -64,7 +63,7 @@ impl Device for Small {
     }
 }
 
-/// What there is to find, in sectors.
+/// The expected result, in sectors.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
     Nothing,
@@ -73,11 +72,11 @@ enum Found {
     /// First sector and end of each part that holds.
     Parts(Vec<(u64, u64)>),
     Other(LossKind),
-    /// What was found is not known to the sector.
+    /// The result is not exact to the sector.
     Vague(Vec<(u64, u64)>),
 }
 
-/// Does something with a search of a medium.
+/// Runs `act` with a search of a medium.
 fn with<T>(
     (sectors, block_bytes, cell): (u64, u32, fn(u64) -> Option<u64>),
     seed: u64,
@@ -108,7 +107,7 @@ fn found(search: &mut Search<'_, '_, Small>) -> Found {
     }
 }
 
-/// The blocks of each whole stripe of 1 MiB in another order each lap.
+/// Deals out the blocks of each whole stripe of 1 MiB in another order in each lap.
 fn dealt(period: u64, sector: u64) -> u64 {
     let (lap, inside) = (sector / period, sector % period);
     let stripe = inside / 2048 * 2048;
@@ -155,7 +154,7 @@ fn what_is_known_of_small_media_is_found_to_the_sector() {
             |s| (s % 97 != 5).then_some(s),
             Found::Other(LossKind::Scattered),
         ),
-        // What is written to clear the bus overwrites nearly all of it.
+        // The writes that clear the bus overwrite nearly all of it.
         ("a period of next to nothing", SECTORS, 512, |s| Some(s % 11), Found::Repeats(0, 11, 11)),
         ("a period of more than half", SECTORS, 512, |s| Some(s % 40_009), Found::Repeats(0, 40_009, 40_009)),
         ("a period, blocks of 4 KiB", SECTORS, 4096, |s| Some(s % 10_008), Found::Repeats(0, 10_008, 10_008)),
@@ -202,7 +201,7 @@ fn what_is_known_of_small_media_is_found_to_the_sector() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// A place that was looked at and read between two looks as well was taken for what is left on the bus.
+/// A place under test that was also read between two checks was taken for data left on the bus.
 #[test]
 fn what_is_read_between_two_looks_is_none_of_what_is_looked_at() {
     const PERIOD: u64 = 10_007;

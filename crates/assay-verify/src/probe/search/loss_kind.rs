@@ -1,22 +1,22 @@
-//! What the losses of a device are.
+//! Kinds of losses.
 
-/// What the losses are.
+/// What the losses of a device are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LossKind {
     /// There are none.
     None,
-    /// Addresses start again.
+    /// Addresses wrap around.
     Repeats(Repeat),
-    /// Addresses start again for writes alone, after `period` sectors.
+    /// Only writes wrap around, after `period` sectors.
     WritesRepeat {
-        /// The period in sectors, which is all that holds.
+        /// The period in sectors. Only this much holds.
         period: u64,
         /// Whether it is known to the sector.
         exact: bool,
     },
-    /// Parts hold, and others do not.
+    /// Some parts hold, others do not.
     Parts,
-    /// Memory is handed out until it is used up.
+    /// Memory is given to what is written first, until it is used up.
     Thin,
     /// Every write from some moment on was dropped.
     Stopped,
@@ -26,7 +26,7 @@ pub(crate) enum LossKind {
     Scattered,
     /// What was written is lost after a while.
     Decays,
-    /// Writes are dropped or exchanged now and then: what lost keeps what is written again.
+    /// Writes are dropped or exchanged now and then. Places that lost keep what is written again.
     Unreliable,
     /// All that was written held, and places that were only read lost their data meanwhile.
     TakesMemory {
@@ -35,27 +35,27 @@ pub(crate) enum LossKind {
         /// Places that were only read.
         of: usize,
     },
-    /// All that was tested held, and so many places read differently than before after they were put back.
+    /// All that was tested held, but this many places read differently than before, after they were restored.
     NotPutBack(usize),
-    /// Each write takes the place of the oldest data, wherever it is sent; what is kept of them, in sectors.
+    /// Each write replaces the oldest data, wherever it is sent. The amount of new data that is kept, in sectors.
     Newest {
-        /// So much was kept.
+        /// This much was kept.
         least: u64,
-        /// So much was not.
+        /// This much was not kept.
         most: u64,
     },
 }
 
-/// How addresses start again, in sectors.
+/// How addresses wrap around, in sectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Repeat {
-    /// Addresses below have cells of their own.
+    /// Addresses below this have cells of their own.
     pub(crate) protected: u64,
-    /// Behind them, addresses start again after so many.
+    /// Sectors behind the protected part after which addresses wrap around.
     pub(crate) period: u64,
-    /// So many from the start of each period hold data.
+    /// Sectors from the start of each period that hold data.
     pub(crate) real: u64,
-    /// Whether all of this is to the sector.
+    /// Whether all of this is exact to the sector.
     pub(crate) exact: bool,
     /// Whether each period leads to the cells in the same order.
     pub(crate) straight: bool,
@@ -67,13 +67,14 @@ impl Repeat {
         sector.checked_sub(self.protected).map_or(sector, |behind| self.protected + behind % self.period)
     }
 
-    /// Whether two addresses may be one cell, where blocks are dealt out within so many sectors at most.
+    /// Whether two addresses may share a cell, where blocks are dealt out within at most `stripe` sectors.
     pub(crate) fn may_be_one(&self, one: u64, other: u64, stripe: u64) -> bool {
         let stripe = if self.straight { 1 } else { stripe };
         self.cell(one) / stripe == self.cell(other) / stripe
     }
 
-    /// Whether a sector that shows what was sent to another is a cell of it. What holds nothing may show anything.
+    /// Whether a sector shows the data of another because both share a cell. An address without memory may show
+    /// anything.
     pub(crate) fn explains(&self, shown: u64, sent: u64) -> bool {
         let holds_all = self.straight && self.real == self.period;
         !holds_all || self.cell(shown) == self.cell(sent)

@@ -1,10 +1,10 @@
-//! What holds, to the sector.
+//! Which sectors hold.
 
 use std::collections::BTreeMap;
 
 use super::super::stamp::Seen;
 
-/// What becomes of a sector, as far as the map is concerned.
+/// The state of a sector in the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum State {
     Keeps,
@@ -22,13 +22,13 @@ impl State {
     }
 }
 
-/// So many spots that lose between parts that hold are no parts of a fake.
+/// This many losing spots between parts that hold are damage and not parts of a fake.
 const SPOTS: usize = 5;
-/// Of so many spots this share of all is lost at most, of fewer ones the other share.
+/// With [`SPOTS`] spots or more, less than this share of all samples is lost; with fewer, less than [`FEW_LOST`].
 const MOST_LOST: f64 = 0.42;
 const FEW_LOST: f64 = 0.2;
 
-/// Sectors whose state is known, and between which it changes at most once.
+/// Sectors whose state is known. Between two of them the state changes at most once.
 #[derive(Debug, Default)]
 pub(crate) struct Map {
     pub(super) known: BTreeMap<u64, State>,
@@ -36,9 +36,9 @@ pub(crate) struct Map {
     pub(crate) sampled: (u64, u64),
     /// Whether every change of state was found to the sector.
     pub(crate) exact: bool,
-    /// Places that were tested again turned out to be otherwise each time.
+    /// Places that were tested again had another state each time.
     pub(crate) unsteady: bool,
-    /// Most places inside of parts that hold, written only then, were lost: there was no memory left for them.
+    /// Most places inside of parts that hold, which were written last, were lost: there was no memory left for them.
     pub(crate) used_up: bool,
 }
 
@@ -59,8 +59,8 @@ impl Map {
         runs
     }
 
-    /// Last sector of a run and first one of the next, where it matters for the size which sectors between
-    /// belong to which: not between what is lost and what errs, but where something that holds follows.
+    /// The last sector of a run and the first one of the next, if the size depends on which of the sectors between
+    /// belong to which run. It does not between lost sectors and errors, unless a part that holds follows.
     pub(super) fn edges(&self) -> Vec<(u64, u64)> {
         let runs = self.runs();
         let keeps =
@@ -79,14 +79,14 @@ impl Map {
         self.edges().into_iter().filter(|(low, high)| high - low > 1).collect()
     }
 
-    /// Starts of parts that hold behind what is lost that are not known to the sector.
+    /// Starts of parts that hold behind lost sectors, if they are not known to the sector.
     pub(super) fn open_starts(&self) -> Vec<(u64, u64)> {
         let is = |sector: &u64, state| self.known.get(sector) == Some(&state);
         self.gaps().into_iter().filter(|(low, high)| is(low, State::Loses) && is(high, State::Keeps)).collect()
     }
 
-    /// First sectors of parts that hold, at the start of the device or behind what is lost. Behind what errs the same
-    /// memory goes on.
+    /// First sectors of parts that hold, at the start of the device or behind lost sectors. Behind errors the same
+    /// memory continues.
     pub(super) fn starts(&self, sectors: u64) -> Vec<u64> {
         let parts = self.parts(sectors);
         let lost_before = |index: usize| index == 0 || parts[index - 1].2 == State::Loses;
@@ -94,9 +94,8 @@ impl Map {
         starts.map(|(_, part)| part.0).collect()
     }
 
-    /// Sectors that hold, from the least to the most, and how often parts that hold begin or end. What errs
-    /// between two parts that hold is one part with them, and what errs beside what is lost alone is lost; else it
-    /// may be either.
+    /// Sectors that hold, the least and the most, and how often parts that hold begin or end. Errors between two parts
+    /// that hold are one part with them. Errors with lost sectors alone beside them are lost. All others may be either.
     pub(crate) fn kept(&self, sectors: u64) -> (u64, u64, usize) {
         let parts = self.parts(sectors);
         let state = |index: Option<usize>| index.and_then(|index| parts.get(index)).map(|part| part.2);
@@ -121,7 +120,7 @@ impl Map {
             match parts.last_mut() {
                 Some((_, end, known)) if *known == *state => *end = sector + 1,
                 Some((_, end, _)) => {
-                    // The middle where it is not known better.
+                    // The middle, if the edge is not known better.
                     let edge = last + 1 + (sector - last - 1) / 2;
                     *end = edge;
                     parts.push((edge, sector + 1, *state));
@@ -136,11 +135,11 @@ impl Map {
         parts
     }
 
-    /// Whether what is lost lies in spots between parts that hold, which are far more: a fake's memory ends somewhere.
+    /// Whether losses are spots between parts that hold, which are far more. In a fake, memory ends somewhere.
     pub(crate) fn has_bad_spots(&self) -> bool {
         let runs = self.runs();
         let lost = || runs.iter().filter(|run| run.2 == State::Loses).map(|run| run.1 - run.0 + 1);
-        // Where most of it is one part, that is where the memory ends.
+        // If most of the loss is one part, memory ends there.
         if lost().max().unwrap_or(0) * 2 > lost().sum::<u64>() {
             return false;
         }
@@ -152,7 +151,7 @@ impl Map {
         (spots >= SPOTS && share < MOST_LOST) || (spots >= 2 && share < FEW_LOST)
     }
 
-    /// Whether single sectors are lost between two that hold: such may lie at the very edge of a part, too.
+    /// Whether single sectors are lost between two that hold. Such sectors may lie at the very edge of a part too.
     pub(crate) fn is_pitted(&self) -> bool {
         let known: Vec<(&u64, &State)> = self.known.iter().collect();
         let pit = |three: &[(&u64, &State)]| {
@@ -171,7 +170,7 @@ impl Map {
 mod tests {
     use super::*;
 
-    /// Parts of ten sectors.
+    /// `Map::kept` of parts of ten sectors.
     fn kept(states: &[State]) -> (u64, u64, usize) {
         let mut map = Map::default();
         for (part, state) in (0..).zip(states) {
@@ -181,7 +180,7 @@ mod tests {
         map.kept(states.len() as u64 * 10)
     }
 
-    /// What errs at the end of the device was counted as what may hold, though all before it is lost.
+    /// Errors at the end of the device were counted as sectors that may hold, although all before them is lost.
     #[test]
     fn what_errs_may_hold_beside_what_holds_alone() {
         use State::{Errs, Keeps, Loses};

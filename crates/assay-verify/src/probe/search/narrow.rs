@@ -1,4 +1,4 @@
-//! Finds what holds, to the sector.
+//! Finds the parts that hold, to the sector.
 
 use super::super::contract::Device;
 use super::super::stamp::Seen;
@@ -11,23 +11,23 @@ use super::stamped::{End, SectorRange};
 const ROUNDS: usize = 48;
 /// Places of a round.
 const PLACES: u64 = 40;
-/// More changes of state are damage here and there, and not parts.
+/// With more changes of state, the losses are scattered damage and not parts.
 const MOST_CHANGES: usize = 96;
-/// More edges than this are not tested again: the size is an interval then.
+/// With more edges than this, none is tested again, and the size is an interval.
 const MOST_EDGES: usize = 12;
 /// Places inside of a part that are tested.
 const INSIDE: u64 = 5;
-/// So often an edge may turn out to be elsewhere.
+/// How often an edge may turn out to be elsewhere.
 const DOUBTS: usize = 4;
-/// Starts of parts that are looked at, to find the period of a chain.
+/// Starts of parts that are determined to find the period of a chain.
 const STARTS: usize = 3;
 
 impl<D: Device> Search<'_, '_, D> {
-    /// Takes over what the samples came to: of each, the changes of state within it.
+    /// Takes over the results of the samples: the changes of state within each.
     pub(crate) fn map_samples(&mut self) {
         let all: Vec<(u64, State)> = self.first.iter().map(|(sector, seen)| (*sector, State::of(*seen))).collect();
         self.map.exact = true;
-        // Wide places are all over; single ones are dense at both ends.
+        // Wide samples are spread over all; single ones are dense at both ends.
         let wide =
             self.samples.iter().filter(|place| place.sectors > self.device.unit()).flat_map(|place| place.numbers());
         let states = wide.filter_map(|at| all.binary_search_by_key(&at, |(at, _)| *at).ok()).map(|index| all[index].1);
@@ -43,8 +43,8 @@ impl<D: Device> Search<'_, '_, D> {
         }
     }
 
-    /// Finds each change of state to the sector, and tests what lies beside it once more: what a cache
-    /// still showed, or was read too often, is found out.
+    /// Finds each change of state to the sector, and tests both sides of it once more. This detects sectors that a
+    /// cache still showed, or that were read too often.
     pub(crate) fn narrow(&mut self) -> Result<(), End> {
         if self.map.edges().len() > MOST_CHANGES {
             self.map.exact = false;
@@ -96,15 +96,15 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(starts)
     }
 
-    /// Tests places between those where the state changes.
+    /// Tests places in the gaps where the state changes.
     fn test_between(&mut self, gaps: &[(u64, u64)]) -> Result<(), End> {
         let each = (PLACES / gaps.len() as u64).max(1);
         let at: Vec<u64> = gaps.iter().flat_map(|(low, high)| evenly_spaced(*low, *high, each)).collect();
         self.test(&at).map(|_| ())
     }
 
-    /// Tests both sides of each edge again, each side in a round of its own. False where one of them is
-    /// otherwise than it was.
+    /// Tests both sides of each edge again, each side in a round of its own. Returns false if one of them has another
+    /// state than before.
     fn edges_stand(&mut self) -> Result<bool, End> {
         let edges = self.map.edges();
         if edges.len() > MOST_EDGES {
@@ -115,8 +115,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(below && above)
     }
 
-    /// Tests places inside of parts that hold. False where one is lost, or most err: they do not hold throughout, or
-    /// memory is given to what is written first.
+    /// Tests places inside of parts that hold. Returns false if one is lost, or most err: the parts do not hold
+    /// throughout, or memory is given to what is written first.
     fn parts_stand(&mut self) -> Result<bool, End> {
         let parts = self.map.parts(self.device.sectors());
         let keeps = parts.iter().filter(|part| part.2 == State::Keeps).take(MOST_EDGES);
@@ -124,27 +124,27 @@ impl<D: Device> Search<'_, '_, D> {
         self.test(&inside)?;
         let count = |state| inside.iter().filter(|at| self.map.known.get(at) == Some(&state)).count();
         let (lost, errs) = (count(State::Loses), count(State::Errs));
-        // A device may drop or refuse what it has no memory left for.
+        // A device may drop or refuse writes for which it has no memory left.
         let used_up = inside.len() as u64 >= INSIDE && (lost + errs) * 4 >= inside.len() * 3;
         self.map.used_up |= used_up;
-        // What was tested since says nothing of the parts.
+        // Places that were tested later say nothing about the parts.
         self.map.unsteady |= used_up && errs > 0;
         Ok(lost == 0 && !used_up)
     }
 
-    /// Tests all places that are known to hold once more: whether any does.
+    /// Tests all places that are known to hold once more. Returns whether any still does.
     pub(crate) fn any_keeps(&mut self) -> Result<bool, End> {
         let keeps = |(at, state): (&u64, &State)| (*state == State::Keeps).then_some(*at);
         let held: Vec<u64> = self.map.known.iter().filter_map(keeps).collect();
         if !self.test(&held)? {
             (self.map.exact, self.map.unsteady) = (false, true);
         }
-        // What another place overwrote was stored, too.
+        // Data that another place overwrote were stored too.
         let stored = |at: &u64| matches!(self.device.findings.get(at), Some(Seen::Foreign(_)));
         Ok(held.iter().any(|at| self.map.known.get(at) == Some(&State::Keeps) || stored(at)))
     }
 
-    /// Writes these sectors and says whether all of them are as they were known.
+    /// Writes these sectors. Returns whether all of them have the state that was known.
     fn test(&mut self, sectors: &[u64]) -> Result<bool, End> {
         let mut places: Vec<SectorRange> = sectors.iter().map(|at| self.device.place(*at, 1)).collect();
         places.sort_unstable();

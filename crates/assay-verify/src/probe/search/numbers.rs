@@ -1,4 +1,4 @@
-//! Numbers between others, and what they are made of.
+//! Evenly spaced numbers, and prime factors.
 
 /// At most `most` numbers between `low` and `high`, both excluded, evenly apart.
 pub(crate) fn evenly_spaced(low: u64, high: u64, most: u64) -> Vec<u64> {

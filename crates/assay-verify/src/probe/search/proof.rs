@@ -1,5 +1,5 @@
-//! The last test of a size that was found to the sector: all that is said to hold does so at once, and all that is said to
-//! lead elsewhere leads there all over the device. Where either fails the size is an interval.
+//! The final test of a size that was found to the sector. All parts said to hold must hold at once, and all addresses
+//! said to lead elsewhere must lead there all over the device. If either fails, the size is an interval.
 
 use std::collections::BTreeSet;
 
@@ -15,36 +15,36 @@ use super::stages::Search;
 use super::stamped::{End, SectorRange};
 use super::stripes::STRIPE;
 
-/// Single places that are written all over what is said to hold.
+/// Single places that are written all over the parts said to hold.
 const PLACES: u64 = 96;
-/// Sectors on the inner side of each end of a part, all of which are written.
+/// Sectors on the inner side of each end of a part. All of them are written.
 const BESIDE: u64 = 32;
-/// Ends of parts that are looked at.
+/// Ends of parts that are tested.
 const ENDS: usize = 16;
-/// So many stretches of what is said to hold are written in a row, each of this part of the run.
+/// Stretches of the part said to hold that are written sequentially. Each is the run divided by [`STRETCH_OF_RUN`].
 const STRETCHES: u64 = 8;
 const STRETCH_OF_RUN: u64 = 16;
-/// Sectors of one write of it.
+/// Sectors of one write of a stretch.
 const PIECE: u64 = 64;
-/// The distance between the reads that look for a stretch elsewhere is its length divided by this: a part of it may show alone.
+/// Reads that search for a stretch elsewhere are its length divided by this apart: perhaps only a part of it shows.
 const CLOSER: u64 = 8;
-/// Most single reads that look elsewhere for that.
+/// Most single reads that search for a stretch elsewhere.
 const TEETH: u64 = 16_384;
-/// The same for what is written in a row at the end of the device, as many as a genuine one of 2 TiB is asked for.
+/// The same for the row that is written at the end of the device. A genuine device of 2 TiB gets as many.
 const LAP_TEETH: u64 = 40_000;
-/// Sectors of one write of that.
+/// Sectors of one write of that row.
 const ROW: u64 = (1 << 20) / 512;
-/// Pairs all over the device that are said to be one cell.
+/// Pairs all over the device that are said to share a cell.
 const PAIRS: u64 = 32;
 /// Stripes in random laps that are compared with those of the first one.
 const STRIPES: u64 = 6;
-/// Two stripes are one where at most this part of their stamps, as a divisor, stands in one of them alone: bad cells.
+/// Two stripes are the same if at most this part of their stamps, as a divisor, is in only one of them: bad cells.
 const FEW: usize = 8;
-/// Addresses in the laps below which are asked for what is sent behind.
+/// Addresses in the laps below that are tested for data sent behind them.
 const BELOW: u64 = 6;
-/// Single lost sectors beside which all holds are bad cells, and end no part.
+/// Up to this many lost sectors are bad cells and not the end of a part, if all sectors beside them hold.
 const PITS: usize = 4;
-/// Of all that is tested at most one sector in so many is a bad cell, and of those one in so many between two others.
+/// At most one tested sector in this many is a bad cell, and one bad cell in [`AMID`] lies between two others.
 const PITTED: u64 = 8;
 const AMID: usize = 32;
 
@@ -52,15 +52,15 @@ const AMID: usize = 32;
 enum AtOnce {
     /// All of it holds.
     All,
-    /// All but sectors within so many of the end of what is said to hold.
+    /// All but sectors within this many of the end of the part said to hold.
     ButTheEnd(u64),
     /// Some of it does not.
     Not,
 }
 
 impl<D: Device> Search<'_, '_, D> {
-    /// Tests a size that is known to the sector. Where it does not stand, it is an interval from what was shown to hold
-    /// at once.
+    /// Tests a size that is known to the sector. If it is not confirmed, it becomes an interval, from what was shown to
+    /// hold at once.
     pub(super) fn prove(&mut self) -> Result<(), End> {
         match self.loss_kind.clone() {
             LossKind::Repeats(repeat) if repeat.exact => self.prove_repeat(repeat),
@@ -97,12 +97,12 @@ impl<D: Device> Search<'_, '_, D> {
         let tail = self.own_tail(&repeat)?;
         self.tail = tail.map(|(from, _)| from);
         if let Some((from, below)) = tail.filter(|(from, below)| from - below > unit) {
-            // What is left of addresses that tell does not say where it begins.
+            // Too few conclusive addresses are left to find where it begins.
             self.between = Some((claimed + top - from, claimed + top - below));
         }
         let mut parts = vec![SectorRange { at: 0, sectors: claimed.min(top) }];
         parts.extend(self.tail.map(|at| SectorRange { at, sectors: top - at }));
-        // What a cache hides that nothing drives out shows at addresses alone that were never touched.
+        // Data that a cache hides, and nothing evicts, show only at addresses that were never touched.
         let stands =
             match if self.through.is_some() { AtOnce::All } else { self.hold_at_once(&parts, true, repeat.protected)? }
             {
@@ -127,8 +127,9 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(())
     }
 
-    /// Writes places all over these parts, all of both sides of their ends, and a stretch in a row; whether all of them
-    /// hold, and the stretch shows nowhere else in them. What ends at `protected` is a part of its own.
+    /// Writes places all over these parts, all of both sides of their ends, and sequential stretches. Tests whether all
+    /// of them hold, and the stretches show nowhere else in the parts. What ends at `protected` counts as a part of its
+    /// own.
     fn hold_at_once(&mut self, parts: &[SectorRange], repeats: bool, protected: u64) -> Result<AtOnce, End> {
         let Some(largest) = parts.iter().copied().max_by_key(|part| part.sectors) else { return Ok(AtOnce::All) };
         let mut stretches = self.rows_at_ends(parts, protected);
@@ -153,7 +154,7 @@ impl<D: Device> Search<'_, '_, D> {
                 place.numbers().zip(seen).filter(|(at, _)| parts.iter().any(|part| part.numbers().contains(at)))
             {
                 match seen {
-                    // What is written against caches may lead to the same cells.
+                    // Writes that evict caches may land in the same cells.
                     Seen::Foreign(origin)
                         if repeats && !parts.iter().any(|part| part.numbers().contains(&origin.sector)) => {}
                     Seen::Foreign(origin) => {
@@ -169,7 +170,7 @@ impl<D: Device> Search<'_, '_, D> {
         self.at_once = self.at_once.max(held);
         let end = parts.first().map_or(0, |part| part.end());
         if let Some(first) = lost.iter().min().copied() {
-            // Both of two that are one cell.
+            // Both sectors of two that share a cell.
             let beside = |at: &u64| *at + BESIDE >= end && *at < end;
             if !sent.is_empty() && lost.iter().chain(&sent).all(beside) {
                 return Ok(AtOnce::ButTheEnd(end - first + 1));
@@ -181,7 +182,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(if self.shows_elsewhere(&stretches, parts)? { AtOnce::Not } else { AtOnce::All })
     }
 
-    /// A stretch at either end of each part: where a part is a window of addresses that start again, its end is its start.
+    /// A stretch at either end of each part. If a part is a window of addresses that wrap around, its end is its start.
     fn rows_at_ends(&mut self, parts: &[SectorRange], protected: u64) -> Vec<SectorRange> {
         let unit = self.device.unit();
         let split = |part: &SectorRange| match part.numbers().contains(&protected) && protected > part.at {
@@ -201,7 +202,7 @@ impl<D: Device> Search<'_, '_, D> {
         rows
     }
 
-    /// Stretches all over a part, of which none meets another.
+    /// Stretches all over a part that do not overlap.
     fn stretches_in(&mut self, part: SectorRange) -> Vec<SectorRange> {
         let unit = self.device.unit();
         let width = part.sectors / STRETCHES;
@@ -243,8 +244,9 @@ impl<D: Device> Search<'_, '_, D> {
         places
     }
 
-    /// Whether the blocks beside each of these sectors, of so many that were tested, hold: then it is a bad cell, and no part
-    /// that loses. Of many one may lie beside another, but none at an end of what is said to hold.
+    /// Whether the blocks beside each of these lost sectors hold, where `tested` sectors were tested: then they are bad
+    /// cells and not a part that loses. If many are lost, some may lie beside others, but none at an end of the part
+    /// said to hold.
     fn are_pits(&mut self, lost: &[u64], tested: u64, parts: &[SectorRange]) -> Result<bool, End> {
         let unit = self.device.unit();
         let mut blocks: Vec<u64> = lost.iter().map(|at| at / unit).collect();
@@ -273,7 +275,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(losing.is_empty() || (many && amid <= blocks.len() / AMID))
     }
 
-    /// Whether single reads, closer than a stretch is long, meet it elsewhere in these parts.
+    /// Whether single reads, at distances shorter than a stretch, meet a stretch elsewhere in these parts.
     fn shows_elsewhere(&mut self, stretches: &[SectorRange], parts: &[SectorRange]) -> Result<bool, End> {
         let all: u64 = parts.iter().map(|part| part.sectors).sum();
         let length = stretches.iter().map(|stretch| stretch.sectors).min().unwrap_or(0);
@@ -297,7 +299,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(false)
     }
 
-    /// Whether what was sent to addresses that are said to drop it was seen elsewhere: then these have cells.
+    /// Whether data sent to addresses that are said to drop them were seen elsewhere: then these addresses have cells.
     fn shows_what_is_dropped(&self, repeat: &Repeat) -> bool {
         let drops = |sent: u64| sent >= repeat.protected && (sent - repeat.protected) % repeat.period >= repeat.real;
         // A few may be bad cells.
@@ -305,7 +307,7 @@ impl<D: Device> Search<'_, '_, D> {
         self.device.bus.is_none() && seen > PITS
     }
 
-    /// Whether addresses all over the device are one cell with the one that their period says.
+    /// Whether addresses all over the device share a cell with the address that their period gives.
     fn shares_everywhere(&mut self, repeat: &Repeat) -> Result<bool, End> {
         let (unit, top) = (self.device.unit(), self.tail.unwrap_or(self.device.sectors()));
         let (start, end) = (repeat.protected + repeat.period, top / unit * unit);
@@ -321,7 +323,7 @@ impl<D: Device> Search<'_, '_, D> {
             let at = at - inside + inside % repeat.real.max(1);
             let cell = repeat.protected + (at - repeat.protected) % repeat.period;
             let near = |one: u64, other: u64| one / unit == other / unit;
-            // Any number of addresses may be one cell; those of a block are not told apart.
+            // Any number of addresses may share a cell. Addresses of one block cannot be told apart.
             let free = pairs.iter().all(|pair| (pair.0 == cell || !near(pair.0, cell)) && !near(pair.1, at));
             if at + unit <= end && at >= start && !near(cell, at) && free {
                 pairs.push((cell, at));
@@ -373,8 +375,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(true)
     }
 
-    /// Where single reads tell: whether addresses below the one from which on all were known to lead to the same cells
-    /// show what is sent behind it.
+    /// With `through`: whether addresses below the one from which on all were known to lead to the same cells show what
+    /// is sent behind it.
     fn shares_below(&mut self, repeat: &Repeat) -> Result<bool, End> {
         let Some((_, base)) = self.through else { return Ok(true) };
         let (unit, end) = (self.device.unit(), self.tail.unwrap_or(self.device.sectors()));
@@ -391,8 +393,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(true)
     }
 
-    /// Where a part at the very end begins that has cells of its own, behind addresses that start again: an address in it,
-    /// and one below it, which are neighbours where that could be told.
+    /// Finds where a part at the very end begins that has cells of its own, behind addresses that wrap around. Returns
+    /// an address in it and one below it, which are neighbours if that could be determined.
     fn own_tail(&mut self, repeat: &Repeat) -> Result<Option<(u64, u64)>, End> {
         let unit = self.device.unit();
         let top = self.device.sectors() / unit * unit;
@@ -401,7 +403,7 @@ impl<D: Device> Search<'_, '_, D> {
         if !self.are_own(repeat, &[last])?[0] {
             return Ok(None);
         }
-        // The nearest one below that is none of it, in steps of twice as much.
+        // The nearest address below that is not in it, in doubling steps.
         let steps = self.steps().map(|step| step.next_multiple_of(unit)).map_while(|step| last.checked_sub(step));
         let mut probes: Vec<u64> = steps.filter(|at| *at >= start).collect();
         probes.dedup();
@@ -429,7 +431,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(Some((own_from, below)))
     }
 
-    /// Which of these addresses hold what is sent there while the cell that they are said to be holds something else.
+    /// Which of these addresses hold what is sent there, while the cell that they are said to share holds something
+    /// else.
     fn are_own(&mut self, repeat: &Repeat, addresses: &[u64]) -> Result<Vec<bool>, End> {
         let cell = |at: u64| repeat.protected + (at - repeat.protected) % repeat.period;
         if self.through.is_some() {
@@ -447,8 +450,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(shown.chunks_exact(2).zip(addresses).map(|(pair, at)| own(pair, *at)).collect())
     }
 
-    /// The same where a cache shows what was written: an address that was never touched, of the cell that it is said to
-    /// be, does not show it.
+    /// The same where a cache shows what was written: an address of that cell that was never touched does not show it.
     fn is_own_through(&mut self, at: u64, cell: u64, repeat: &Repeat) -> Result<bool, End> {
         if cell - repeat.protected >= repeat.real {
             return Ok(false);
@@ -462,10 +464,10 @@ impl<D: Device> Search<'_, '_, D> {
         }
     }
 
-    /// Whether single reads below the end of what is said to hold, closer than what is written in a row, show it where
-    /// it does not belong: laps that lead to the cells in another order keep rows together.
+    /// Whether single reads below the end of the part said to hold, at distances shorter than the row, show the row
+    /// where it does not belong. Laps that lead to the cells in another order keep rows together.
     fn laps_contradict(&mut self, repeat: &Repeat) -> Result<bool, End> {
-        // What is counted lies in any order.
+        // Counted cells lie in any order.
         if !repeat.straight && repeat.real <= COUNTED {
             return Ok(false);
         }

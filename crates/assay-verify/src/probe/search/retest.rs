@@ -1,5 +1,6 @@
-//! What lost its data is written again: a fake loses the same places again, as soon as its caches are left. A medium that
-//! drops or exchanges writes now and then keeps them this time, and one whose cells do not last loses them by reading.
+//! Losing places are written again. A fake loses the same places again, as soon as its caches are evicted. A medium
+//! that drops or exchanges writes now and then keeps the data this time, and one whose cells do not last loses them by
+//! being read.
 
 use assay_core::verification::SECTOR_BYTES;
 
@@ -9,18 +10,19 @@ use super::loss_kind::LossKind;
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
 
-/// Places that lost which are written again, at most.
+/// Losing places that are written again, at most.
 const AGAIN: usize = 32;
-/// Readings of places that held when caches had been left.
+/// Readings of places that held after caches were evicted.
 const READINGS: usize = 6;
-/// Where so large a part loses again, it loses for good: of writes that are dropped now and then few are dropped twice.
+/// If one place in this many loses again, the loss is permanent: of writes that are dropped now and then, few are
+/// dropped twice.
 const FEW: usize = 4;
-/// Samples that are written to find how much is kept of what was written last.
+/// Samples that are written to find how much of the latest data is kept.
 const NEWEST: usize = 16;
-/// A device that keeps nothing may show a cache of less than this, and be worn out: 8 MiB.
+/// A device that keeps nothing may be worn out, and show a cache of less than this: 8 MiB.
 const LEAST_NEWEST: u64 = (8 << 20) / SECTOR_BYTES;
 
-/// A sector that lost, and what showed there where that was sent elsewhere.
+/// A sector that lost its data, and the sector whose data it showed, if any.
 #[derive(Debug, Clone, Copy)]
 struct Lost {
     at: u64,
@@ -28,7 +30,8 @@ struct Lost {
 }
 
 impl<D: Device> Search<'_, '_, D> {
-    /// Whether the places that lost keep what is written this time, or lose it by being read: what the losses are then.
+    /// Writes losing places again. Returns the kind of loss if they keep their data this time, or lose them by being
+    /// read.
     pub(super) fn retest(&mut self) -> Result<Option<LossKind>, End> {
         let lost = self.some_lost();
         if lost.is_empty() {
@@ -36,7 +39,7 @@ impl<D: Device> Search<'_, '_, D> {
         }
         let written = self.device.moved.written_bytes / SECTOR_BYTES;
         self.write_again(&lost)?;
-        // Every second one is first read when caches were left, so that reading has not worn it.
+        // Every second place is first read after caches were evicted, so that reading has not worn it.
         let (unread, at_once): (Vec<_>, Vec<_>) = lost.iter().enumerate().partition(|(index, _)| index % 2 == 1);
         let [unread, at_once] =
             [unread, at_once].map(|some| some.into_iter().map(|(_, lost)| *lost).collect::<Vec<_>>());
@@ -57,13 +60,14 @@ impl<D: Device> Search<'_, '_, D> {
         if self.lose_again(&at_once)? * FEW >= at_once.len() {
             return Ok(None);
         }
-        // As much as is ever written against a cache: none that shows these has shown a loss before.
+        // As much as is ever written against a cache: a cache that still shows these places has never shown a loss
+        // before.
         self.eviction.evict_most(self.device, &clear)?;
         let again = self.lose_again(&lost)?;
         Ok((again * FEW < lost.len()).then_some(LossKind::Unreliable))
     }
 
-    /// Sectors that lost without an error, from all over.
+    /// Sectors that lost their data without an error, from the whole device.
     fn some_lost(&self) -> Vec<Lost> {
         let sort = |(at, seen): &(u64, Seen)| match seen {
             Seen::Foreign(origin) => Some(Lost { at: *at, shown: Some(origin.sector) }),
@@ -72,7 +76,7 @@ impl<D: Device> Search<'_, '_, D> {
         };
         let mut all: Vec<Lost> =
             self.first.iter().filter_map(sort).filter(|lost| !self.device.is_bad(lost.at)).collect();
-        // One of each page says what all of it says.
+        // One sector of each page is enough, since all of them say the same.
         let page = self.device.unit().max(8);
         all.dedup_by_key(|lost| lost.at / page);
         let step = all.len().div_ceil(AGAIN).max(1);
@@ -87,7 +91,7 @@ impl<D: Device> Search<'_, '_, D> {
         places
     }
 
-    /// Writes these places in falling order, and after them what showed there.
+    /// Writes these places in descending order, and after them the places whose data they showed.
     fn write_again(&mut self, lost: &[Lost]) -> Result<(), End> {
         self.device.begin_round();
         self.device.save(&self.places_of(lost))?;
@@ -104,7 +108,7 @@ impl<D: Device> Search<'_, '_, D> {
     fn lose_again(&mut self, lost: &[Lost]) -> Result<usize, End> {
         let mut again = 0;
         for lost in lost {
-            // Of two that are one cell whichever was written last shows, and a cache may write them in any order.
+            // Two sectors of one cell show whichever was written last, and a cache may write them in any order.
             let mut gone = false;
             for at in [Some(lost.at), lost.shown].into_iter().flatten() {
                 let place = self.device.place(at, 1);
@@ -116,13 +120,13 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(again)
     }
 
-    /// How much of what was written last is kept, from the least to the most in sectors, where nothing else is: each
-    /// write takes the place of the oldest data, wherever it is sent.
+    /// How many sectors of the latest data are kept, the least and the most, if nothing else is kept: each write
+    /// replaces the oldest data, wherever it is sent.
     pub(super) fn newest(&mut self) -> Result<Option<LossKind>, End> {
         let step = self.samples.len().div_ceil(NEWEST).max(1);
         let unit = self.device.unit();
         let keeps = |place: &SectorRange| self.device.findings.get(&place.at).is_some_and(|seen| seen.keeps());
-        // And all that seemed to hold: where one of them does, that is what there is.
+        // All places that seemed to hold are included: if one of them does, it is all the memory there is.
         let chosen = self.samples.iter().enumerate().filter(|(index, place)| index % step == 0 || keeps(place));
         let places: Vec<SectorRange> = chosen.map(|(_, place)| SectorRange { sectors: unit, ..*place }).collect();
         let mut clear = self.samples.clone();
@@ -143,7 +147,7 @@ impl<D: Device> Search<'_, '_, D> {
                 return Ok(None);
             }
             if held == places.len() {
-                // What is read may be kept for that: then only what was written since the last look says something.
+                // Reading may keep data in a cache. Then only what was written since the last check counts.
                 (survived, least) = (total, total / 2);
             }
             if total >= self.eviction.most() {

@@ -1,4 +1,4 @@
-//! Where a probe looks first.
+//! Which places a probe samples first.
 
 use rand_core::Rng;
 
@@ -6,19 +6,19 @@ use super::super::contract::Device;
 use super::super::settings::{PARTS, WIDE};
 use super::stamped::{SectorRange, StampedDevice};
 
-/// Single blocks near the end and the start at distances that are powers of two: losses at the end
-/// are met though they be small, and periods that are powers of two are met at once. And both sides of each quarter.
+/// Single blocks near the end and the start at distances that are powers of two, and both sides of each quarter. They
+/// meet losses at the end even if these are small, and periods that are powers of two at once.
 pub(crate) fn power_of_two_places<D: Device>(device: &mut StampedDevice<'_, D>) -> Vec<SectorRange> {
     let (sectors, unit) = (device.sectors(), device.unit());
     let last = (sectors / unit - 1) * unit;
     let mut places = vec![device.place(last, 1), device.place(0, 1)];
-    // A small part that holds, away from both ends, lies in the middle if anywhere.
+    // A small part that holds, away from both ends, is most likely in the middle.
     for part in [2, 3, 1] {
         let at = sectors * part / 4;
-        // The upper one first: what begins where another ended goes to a cache for writes in sequence.
+        // The upper one first: a write that continues another goes to a cache for sequential writes.
         places.extend([at, at - 1].map(|at| device.place(at, 1)));
     }
-    // Beside the very start, which partition tables and file systems' heads share.
+    // Beside the very start, which holds partition tables and file system headers.
     let base = unit.min(last);
     let steps = (0..64).map(|power| unit << power).take_while(|step| *step < sectors);
     for step in steps {
@@ -40,19 +40,19 @@ pub(crate) fn stratified_places<D: Device>(
     let (sectors, unit) = (device.sectors(), device.unit());
     let parts = PARTS.min(sectors / (4 * unit)).max(1);
     let width = sectors / parts;
-    // The later ones drive out the earlier ones; no more than the run does.
+    // Later samples evict earlier ones, but write no more than the run does.
     let wide = WIDE.min(width / 2).min(run.sectors / parts).max(unit) / unit * unit;
     let mut places = Vec::new();
     for part in 0..parts {
         let room = width.saturating_sub(wide).max(1);
-        // In whole blocks, so that it is no wider than it is to be.
+        // In whole blocks, so that the place does not become wider.
         let at = (part * width + device.random.next_u64() % room) / unit * unit;
         let place = device.place(at, wide);
         if place.sectors > 0 && !clear.iter().any(|other| other.meets(place)) {
             places.push(place);
         }
     }
-    // Fisher and Yates: neither order of address nor of time may hide the other.
+    // Fisher-Yates shuffle: neither order of address nor order of time may hide the other.
     for index in (1..places.len()).rev() {
         let other = (device.random.next_u64() % (index as u64 + 1)) as usize;
         places.swap(index, other);

@@ -1,4 +1,4 @@
-//! The stages of a probe: it looks for any loss, and where there is one, for what it is.
+//! The stages of a probe: it searches for any loss, and if it finds one, for its kind.
 
 use super::super::contract::{Device, Fault};
 use super::super::settings::Settings;
@@ -12,29 +12,29 @@ use super::stamped::{BusFlush, End, Phase, SectorRange, StampedDevice};
 pub(crate) struct Search<'s, 'a, D> {
     pub(crate) device: &'s mut StampedDevice<'a, D>,
     pub(crate) eviction: Eviction,
-    /// Single places all over, in the order in which they were written.
+    /// Single places all over the device, in the order in which they were written.
     pub(crate) samples: Vec<SectorRange>,
-    /// What was written in sequence to drive out caches.
+    /// The range that was written sequentially to evict caches.
     pub(crate) run: SectorRange,
-    /// What the samples were first seen to be, by sector.
+    /// The first finding of each sector of the samples.
     pub(crate) first: Vec<(u64, Seen)>,
-    /// Addresses of which one bore the stamp of the other.
+    /// Pairs of addresses where one carried the stamp of the other.
     pub(crate) pairs: Vec<(u64, u64)>,
     /// Whether addresses are known to share cells.
     pub(crate) shared: bool,
-    /// Where single reads of addresses that were never touched tell which ones share cells: the period, or a multiple,
-    /// and an address from which on all do.
+    /// Set where single reads of addresses that were never touched show which ones share cells: the period, or a
+    /// multiple of it, and an address from which on all share cells.
     pub(crate) through: Option<(u64, u64)>,
-    /// Where a part at the end begins that has cells of its own, though addresses before it start again.
+    /// Start of a part at the end that has cells of its own, although addresses before it wrap around.
     pub(crate) tail: Option<u64>,
-    /// What holds in sectors, from the least to the most, where a test of all that was found left that open.
+    /// Sectors that hold, the least and the most, if a test of all that was found left that open.
     pub(crate) between: Option<(u64, u64)>,
-    /// Sectors that were shown to hold at once, and those of the samples.
+    /// Sectors that were shown to hold at once, in total and among the samples.
     pub(crate) at_once: u64,
     pub(crate) sampled_at_once: u64,
-    /// Whether the first writes met a cache, which what lies at the start of the device drives out.
+    /// Whether the first writes met a cache that is evicted by writes to the start of the device.
     pub(crate) small_cache: bool,
-    /// Of a pair that was asked for there both had been touched, and all others of the same cell.
+    /// Both addresses of a tested pair were already accessed, and so were all others of the same cell.
     pub(crate) undetermined: bool,
     pub(crate) map: Map,
     pub(crate) loss_kind: LossKind,
@@ -44,26 +44,26 @@ pub(crate) struct Search<'s, 'a, D> {
 
 /// Sectors of a page of 4 KiB.
 const PAGE: u64 = 8;
-/// Places that bear the stamps of others which are looked at again, for what crossed the bus.
+/// Places with stamps of others that are read again, to detect data left on the bus.
 const SHOWN: usize = 12;
-/// So many lost places, and none that holds, are a device that keeps nothing.
+/// If this many places are lost and not one holds, the device keeps nothing.
 pub(super) const LEAST_LOSING_SECTORS: usize = 16;
-/// Rounds in which a structure is looked for.
+/// Attempts to find a structure.
 pub(super) const ATTEMPTS: usize = 3;
-/// Losing places that are remembered, as canaries.
+/// Losing places that are kept as canaries.
 const LOSING_SECTORS: usize = 256;
 
 impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     pub(crate) fn new(device: &'s mut StampedDevice<'a, D>, settings: &Settings) -> Self {
         let (sectors, unit) = (device.sectors(), device.unit());
         let most = (settings.run_bytes(sectors * 512) / 512).max(unit) / unit * unit;
-        // From the first loss on as much is written as it takes, within reason.
+        // From the first loss on, as much is written as eviction takes, within reason.
         let reach = settings.most_evicting_bytes(sectors * 512) / 512;
-        // In a small device several rings have to be as long as a cache together.
+        // In a small device, several rings together must be as long as a cache.
         let seventh = (sectors / 7).max(1);
         let reach = reach / reach.div_ceil(seventh).clamp(1, 4) / unit * unit;
         let ring = |start: u64| Ring::new(SectorRange { at: start / unit * unit, sectors: reach.max(unit) });
-        // One lies where the medium errs, perhaps.
+        // One ring may lie where the medium errs.
         let rings = [6, 4, 2, 5].map(|part| ring(sectors / 7 * part)).to_vec();
         Self {
             eviction: Eviction::new(most, rings),
@@ -86,13 +86,13 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         }
     }
 
-    /// Looks until it is known what the device is, and tests what was found.
+    /// Searches until it is known what the device is, and tests the result.
     pub(crate) fn work(&mut self) -> Result<(), End> {
         self.find()?;
         self.prove()
     }
 
-    /// Looks until it is known what the device is.
+    /// Searches until it is known what the device is.
     fn find(&mut self) -> Result<(), End> {
         self.device.phase = Phase::Discovering;
         if !self.discover()? {
@@ -102,7 +102,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             self.loss_kind,
             LossKind::WritesRepeat { .. } | LossKind::Misaddressed(_) | LossKind::TakesMemory { .. }
         ) {
-            // Whatever else is written may destroy what was never saved.
+            // Any further write may destroy data that were never saved.
             self.first = self.device.findings.iter().map(|(sector, seen)| (*sector, *seen)).collect();
             self.map_samples();
             return Ok(());
@@ -136,9 +136,9 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if !self.eviction.hidden && self.pairs.is_empty() && self.is_scattered() {
             self.loss_kind = LossKind::Scattered;
         }
-        // What is lost is lost, whatever a cache shows of the places that were written later.
+        // A loss is certain, whatever a cache shows of the places that were written later.
         if self.eviction.losing_sectors.len() > 8 && self.keeps_nothing() {
-            // What lands elsewhere is lost nowhere.
+            // Data that land elsewhere are not lost.
             let distance = self.landing_distance()?;
             let distance = if distance.is_some() { distance } else { self.landing_distance_of_a_small_part()? };
             if let Some(distance) = distance {
@@ -157,7 +157,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.find_where_it_loses()
     }
 
-    /// Of losses: whether addresses start again, or operations land elsewhere, and else which parts hold.
+    /// For losses: finds whether addresses wrap around or operations land elsewhere, and otherwise which parts hold.
     fn find_where_it_loses(&mut self) -> Result<(), End> {
         self.device.phase = Phase::FindingPeriod;
         if self.starts_again(&self.pairs.clone())? {
@@ -181,10 +181,10 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             return Ok(());
         }
         if self.eviction.losing_sectors.is_empty() {
-            // What shows other data is no cell of theirs, then, and loses.
+            // Addresses that show other data do not share a cell with them, so they lose.
             self.watch(self.lost(|seen| seen.is_silent_loss()));
         }
-        // Parts that hold may be one and the same memory: a chain, of which no two samples met.
+        // Parts that hold may be the same memory: a chain, if no two samples met.
         let starts = self.some_starts()?;
         let pairs: Vec<(u64, u64)> = starts.windows(2).map(|pair| (pair[0], pair[1])).collect();
         if !self.eviction.hidden && self.starts_again(&pairs)? {
@@ -198,11 +198,11 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         Ok(())
     }
 
-    /// Of errors and wrong bits alone: where they are.
+    /// For errors and wrong bits without losses: finds where they are.
     fn find_where_it_errs(&mut self) -> Result<(), End> {
         self.device.phase = Phase::Mapping;
         self.map_samples();
-        // Memory that is used up refuses what is new, and takes what it has got a place for.
+        // Memory that is used up refuses new places, and takes writes to places that already have memory.
         if self.device.refuses_some() && (self.refuses_nearly_all() || self.still_stores()? == Some(LossKind::Thin)) {
             self.loss_kind = LossKind::Thin;
             return Ok(());
@@ -211,7 +211,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if !self.device.findings.values().any(|seen| seen.is_silent_loss()) {
             return Ok(());
         }
-        // All that was written first was held, and what was written to find where it errs is not.
+        // All that was written first held, but not what was written to locate the errors.
         self.map.unsteady = true;
         if let Some(loss_kind) = self.still_stores()? {
             self.loss_kind = loss_kind;
@@ -220,8 +220,9 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         Ok(())
     }
 
-    /// Whether these pairs lead to a period. A buffer of the controller looks like one of a page, where a cache shows
-    /// the rest: then there are places which keep their data, though all that was written since went over them.
+    /// Whether these pairs lead to a period. A buffer of the controller looks like a period of one page, if a cache
+    /// shows the rest. In that case some places keep their data, although everything that was written since went over
+    /// them.
     fn starts_again(&mut self, pairs: &[(u64, u64)]) -> Result<bool, End> {
         let Some(repeat) = self.repeat(pairs)? else { return Ok(false) };
         if repeat.period <= PAGE && self.is_the_bus(&repeat)? {
@@ -236,8 +237,8 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         Ok(true)
     }
 
-    /// Whether what repeats is a buffer of the controller: one is known, or places keep their data behind the part that
-    /// does not repeat, which is no larger than a page.
+    /// Whether what repeats is a buffer of the controller, which is no larger than a page. One is already known, or
+    /// places behind the protected part keep their data.
     fn is_the_bus(&mut self, repeat: &Repeat) -> Result<bool, End> {
         if self.device.bus.is_some() {
             return Ok(true);
@@ -250,8 +251,8 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         Ok(shown.is_some())
     }
 
-    /// A page below `end` that shows behind it, at an address which was never written, when it was read last: no
-    /// memory behind `end` holds it, where that part has cells of its own.
+    /// A page below `end` that shows at an address behind `end` which was never written, if the page was read last. No
+    /// memory behind `end` holds it, if that part has cells of its own.
     fn shown_behind(&mut self, end: u64) -> Result<Option<SectorRange>, End> {
         let held = |place: &&SectorRange| place.end() <= end && self.held_whole(place);
         let pages: Vec<SectorRange> =
@@ -268,14 +269,14 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         Ok(None)
     }
 
-    /// Whether all of a place was last seen to hold, and it has a whole page wherever that begins.
+    /// Whether all of a place was last seen to hold, and the place contains a whole page wherever it begins.
     fn held_whole(&self, place: &SectorRange) -> bool {
         let seen = |sector| self.device.findings.get(&sector).is_some_and(|seen| *seen == Seen::Holds);
         place.sectors >= 2 * PAGE && place.numbers().all(seen)
     }
 
-    /// Whether places that bear the stamps of others show what was written just before, whatever that was: then
-    /// they show what is left in a buffer of the controller.
+    /// Whether places with stamps of others show whatever was written just before: then they show what is left in a
+    /// buffer of the controller.
     fn shows_the_bus(&mut self) -> Result<bool, End> {
         let wide = |place: &&SectorRange| place.sectors >= 16;
         let flushes: Vec<SectorRange> =
@@ -283,7 +284,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         let [one, other] = flushes[..] else { return Ok(false) };
         let foreign = |(sector, seen): &(u64, Seen)| matches!(seen, Seen::Foreign(_)).then_some(*sector);
         let foreign: Vec<u64> = self.first.iter().filter_map(foreign).collect();
-        // All over: a cache that is filled by reading shows some samples as they were read before.
+        // From the whole device: a cache that is filled by reading shows some samples as they were read before.
         let step = foreign.len().div_ceil(SHOWN).max(1);
         let foreign: Vec<u64> = foreign.into_iter().step_by(step).collect();
         let (mut changing, mut apart) = (0, 0);
@@ -295,15 +296,15 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             changing += usize::from(flush.numbers().contains(&origin.sector));
             apart = divisor(apart, origin.sector.abs_diff(*sector));
         }
-        // Where all of them are whole periods away, what was written overwrote a window that is next to nothing. A
-        // buffer has a place for each sector of a page.
+        // If all of them are whole periods away, the writes overwrote a window of almost no memory. A buffer has a
+        // position for each sector of a page.
         if changing * 2 <= foreign.len() || apart > PAGE {
             return Ok(false);
         }
         self.device.bus = Some(match self.lasting(0)? {
             Some(place) => BusFlush::Read(self.page(place)),
             None => {
-                // A cache may show them whenever they are looked at, so often are they written.
+                // They are written so often that a cache may show them at any check.
                 self.samples.retain(|place| !place.meets(one) && !place.meets(other));
                 [one, other].into_iter().for_each(|place| self.device.forget(place));
                 BusFlush::Write(one, other)
@@ -317,8 +318,8 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.device.place(place.at.next_multiple_of(PAGE), PAGE)
     }
 
-    /// A place behind `from` that holds when caches were driven out: one that a cache shows would be renewed there by
-    /// each reading.
+    /// A place behind `from` that still holds after caches were evicted. Each reading would renew a place that only a
+    /// cache shows.
     fn lasting(&mut self, from: u64) -> Result<Option<SectorRange>, End> {
         let held = |place: &&SectorRange| place.at >= from && self.held_whole(place);
         let held: Vec<SectorRange> = self.samples.iter().filter(held).copied().collect();
@@ -337,8 +338,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         Ok(None)
     }
 
-    /// Reads the samples again when caches are known to have been left: what held may have been shown
-    /// by one of them.
+    /// Reads the samples again after caches are known to be evicted: a cache may have shown those that held.
     fn look_again(&mut self) -> Result<(), End> {
         self.device.begin_round();
         self.eviction.keep = self.samples.clone();
@@ -353,7 +353,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         Ok(())
     }
 
-    /// Takes what the samples came to as evidence: canaries, and pairs of addresses.
+    /// Derives evidence from the samples: canaries, and pairs of addresses.
     fn take_evidence(&mut self) {
         if self.device.bus.is_some() {
             self.pairs.clear();
@@ -370,29 +370,29 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
                 self.pairs.push((*sector, origin.sector));
             }
         }
-        // Pairs of sectors in a row at one distance say no more than one of them.
+        // Pairs of consecutive sectors at one distance prove no more than one of them.
         self.pairs.sort_unstable();
         self.pairs.dedup_by_key(|(a, b)| (a.abs_diff(*b), *a < *b, *a / 64));
         let lost = |seen: &Seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_));
         let is_lost = |at: &u64| self.device.findings.get(at).is_some_and(lost);
         let samples: Vec<u64> = self.samples.iter().flat_map(|place| place.numbers()).filter(is_lost).collect();
-        // Where no sample is lost, the run tells.
+        // If no sample is lost, the lost sectors of the run are used.
         self.watch(if samples.is_empty() { self.lost(lost) } else { samples });
     }
 
-    /// Sectors of which this was seen.
+    /// Sectors whose first finding is of this sort.
     fn lost(&self, sort: impl Fn(&Seen) -> bool) -> Vec<u64> {
         self.first.iter().filter(|(_, seen)| sort(seen)).map(|(sector, _)| *sector).collect()
     }
 
-    /// Takes places that lose for canaries, one of each page.
+    /// Takes losing places as canaries, one of each page.
     fn watch(&mut self, mut lost: Vec<u64>) {
         let page = self.device.unit().max(PAGE);
         lost.dedup_by_key(|at| *at / page);
         let step = (lost.len() / LOSING_SECTORS).max(1);
         self.eviction.losing_sectors =
             lost.into_iter().step_by(step).map(|at| LosingSector { at, by: None }).take(LOSING_SECTORS).collect();
-        // Neighbours fall together: canaries are taken from all over.
+        // Neighbours are evicted together, so canaries are taken from the whole device.
         let count = self.eviction.losing_sectors.len();
         if count > 8 {
             let stride = (count / 4).max(1);
@@ -404,9 +404,9 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         }
     }
 
-    /// Whether nothing is kept anywhere, but for what was written last and a cache may show.
+    /// Whether nothing is kept anywhere, except for the latest writes, which a cache may show.
     fn keeps_nothing(&self) -> bool {
-        // What shows anywhere is stored, though it landed beside the first sector of its place.
+        // Data that show anywhere are stored, even if they landed beside the first sector of their place.
         let lost = |place: &SectorRange| {
             place.numbers().all(|sector| {
                 let seen = self.device.findings.get(&sector);
@@ -425,7 +425,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         samples.max(self.at_once).max(1) * assay_core::verification::SECTOR_BYTES
     }
 
-    /// Whether five in six of the samples are read and refuse to be written, and some hold.
+    /// Whether five in six of the samples can be read but refuse writes, and some hold.
     fn refuses_nearly_all(&self) -> bool {
         let refused = self.samples.iter().filter(|place| self.device.is_refused(place.at)).count();
         let keeps = |place: &&SectorRange| self.device.findings.get(&place.at).is_some_and(|seen| seen.keeps());

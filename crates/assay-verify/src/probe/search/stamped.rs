@@ -1,5 +1,5 @@
-//! The device as the search sees it: each place is saved before it is first written, carries a
-//! stamp of the round, and is compared with the stamp written last.
+//! The device as the search sees it. Each place is saved before its first write, carries a stamp of the round, and is
+//! compared with the stamp written last.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -13,28 +13,28 @@ use super::super::journal::{Journal, JournalError};
 use super::super::restore::Blocks;
 use super::super::stamp::{Origin, SECTOR_LEN, Salt, Seen, compare, digest};
 
-/// Bytes of one record of the journal at most.
+/// Most bytes of one record of the journal.
 const PART: u64 = 1 << 20;
-/// Sectors that are asked whether their stamps still stand: from the lowest address on, and then all over.
+/// Sectors that are tested for their stamps: from the lowest address on, and then all over.
 const LOWEST: usize = 8;
 const SPREAD: usize = 64;
-/// Places that are asked whether they read as they were saved.
+/// Places that are tested for their saved content.
 const ANCHORS: usize = 16;
-/// One place in so many may be the same on another medium.
+/// One place in this many may be the same on another medium.
 const FEW: usize = 4;
-/// Readings of a place until what differs in it is no wrong bit of one of them.
+/// Readings of a place before a difference counts as more than a wrong bit in one of them.
 const LOOKS: usize = 3;
-/// Sectors of a page of a cache at most: 64 KiB.
+/// Most sectors of a page of a cache: 64 KiB.
 pub(super) const PAGE_OF_CACHE: u64 = (64 << 10) / SECTOR_BYTES;
 
-/// Where a probe is.
+/// The phase of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Looks for any loss.
+    /// Searches for any loss.
     Discovering,
-    /// Looks where addresses start again.
+    /// Searches for the address where addresses wrap around.
     FindingPeriod,
-    /// Looks to the sector for what holds.
+    /// Determines which parts hold, to the sector.
     Mapping,
     /// Puts everything back.
     Restoring,
@@ -51,20 +51,20 @@ pub struct Progress {
     pub read_bytes: u64,
     /// Places that were read back so far.
     pub places: u64,
-    /// Places that are read back of a genuine device; 0 before they are chosen.
+    /// Places that are read back on a genuine device; 0 before they are chosen.
     pub of: u64,
-    /// Those of `places` whose loss was seen.
+    /// Those of `places` where a loss was seen.
     pub lost: u64,
 }
 
-/// Why the search ended before its end.
+/// Why the search ended early.
 #[derive(Debug)]
 pub(crate) enum End {
     Stopped,
-    /// The device as a whole no longer does what it did.
+    /// The device as a whole no longer does what it did before.
     Fault(Fault),
     Journal(JournalError),
-    /// As much was written as a probe may at most.
+    /// The limit of bytes written was reached.
     Spent,
 }
 
@@ -74,18 +74,18 @@ impl From<JournalError> for End {
     }
 }
 
-/// Who watches and may end a probe.
+/// Observer of a probe, which may end it.
 pub(crate) struct Watch<'a> {
     pub(crate) control: &'a Control,
     pub(crate) progress: &'a mut dyn FnMut(Progress),
 }
 
-/// Sectors in a row, in whole logical blocks of the device.
+/// Consecutive sectors, in whole logical blocks of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SectorRange {
     /// Number of its first sector.
     pub(crate) at: u64,
-    /// How many.
+    /// Number of sectors.
     pub(crate) sectors: u64,
 }
 
@@ -120,17 +120,17 @@ impl SectorRange {
 /// What crosses the bus before a reading.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum BusFlush {
-    /// A place that holds, being read.
+    /// A place that holds is read.
     Read(SectorRange),
-    /// A place being written, where none is known to hold; the other one before that one itself is read.
+    /// A place is written, if none is known to hold; the second one is written before the first one itself is read.
     Write(SectorRange, SectorRange),
 }
 
-/// What became of a place that was saved and not written since.
+/// State of a place that was saved and not written since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     AsSaved,
-    /// It errs, reads differently each time, or shows a stamp or what was read just before.
+    /// It errs, reads differently each time, or shows a stamp or the data read just before.
     TellsNothing,
     Changed,
 }
@@ -142,15 +142,15 @@ pub(crate) struct Moved {
     pub(crate) read_bytes: u64,
 }
 
-/// Some of these numbers, all over.
+/// At most `some` of these numbers, spread over all.
 fn spread(numbers: &[u64], some: usize) -> Vec<u64> {
     numbers.iter().rev().step_by(numbers.len().div_ceil(some).max(1)).copied().collect()
 }
 
-/// What a place showed that nothing is written to.
+/// Content of a place that is never written.
 pub(super) struct Glance {
     pub(super) content: Vec<u8>,
-    /// All of it was read elsewhere before: what has no memory may show it.
+    /// All of it was read elsewhere before, so an address without memory may show it.
     pub(super) is_known: bool,
 }
 
@@ -165,48 +165,48 @@ pub(crate) struct StampedDevice<'a, D> {
     pub(crate) phase: Phase,
     pub(crate) moved: Moved,
     generation: u32,
-    /// Digests of what stood in the sectors that were saved.
+    /// Digests of the original content of the saved sectors.
     saved: HashMap<u64, u64, FixedState>,
-    /// Round in which a sector was written last.
+    /// The round in which each sector was written last.
     written: HashMap<u64, u32, FixedState>,
-    /// Pieces of [`PAGE_OF_CACHE`] sectors in which anything was read or written.
+    /// Pieces of [`PAGE_OF_CACHE`] sectors that were read or written.
     touched: HashSet<u64, FixedState>,
     /// Sectors that could not be read or written.
     bad: BTreeSet<u64>,
-    /// Those of them that could be read, and not be written.
+    /// Those of them that could be read but not written.
     refused: BTreeSet<u64>,
-    /// Last finding about each sector that was written.
+    /// The last finding for each written sector.
     pub(crate) findings: BTreeMap<u64, Seen>,
-    /// Places that were read back by their first sector, and whether a loss was seen there.
+    /// Places that were read back, by first sector, and whether a loss was seen there.
     places: BTreeMap<u64, bool>,
     lost: u64,
-    /// Places that are read back where nothing is lost.
+    /// Places that are read back if nothing is lost.
     pub(crate) expected: u64,
-    /// Stamps of others that were met where nothing was written yet.
+    /// Stamps of other sectors, found where nothing was written yet.
     pub(crate) foreign_stamps: Vec<(u64, Origin)>,
-    /// Where places without memory read as what crossed the bus last: what crosses it before each reading.
+    /// What crosses the bus before each reading, if places without memory read as what crossed it last.
     pub(crate) bus: Option<BusFlush>,
     /// A place that was read without an error.
     answered: Option<SectorRange>,
     /// The first block of the place that was written last without an error.
     took: Option<SectorRange>,
-    /// That of the place before, and the place that was written last: a medium that was exchanged between a look and the write
-    /// that follows bears the stamps of that write alone.
+    /// The same of the place before, and the place that was written last. If the medium is exchanged between a check
+    /// and the write that follows, it carries the stamps of that write alone.
     before: Option<SectorRange>,
     last: SectorRange,
     /// First sectors of blocks that showed a stamp before the next write.
     shown: BTreeSet<u64>,
     /// Whether a stamp was ever read back.
     seen_stamp: bool,
-    /// Whether any write was sent to the device; one that errs may have been done in part.
+    /// Whether any write was sent to the device. A write with an error may have been done in part.
     sent: bool,
-    /// Sectors that were asked whether they read as they were saved.
+    /// Sectors that were tested for their saved content.
     asked: HashSet<u64, FixedState>,
-    /// Digests of what was saved anywhere, but for sectors of one byte all over.
+    /// Digests of all saved content, except for sectors of one repeated byte.
     contents: HashSet<u64, FixedState>,
     /// The first sector that was saved.
     first_saved: Option<u64>,
-    /// Sectors of a block that is not written, and tells nothing.
+    /// Sectors of a block that is not written, and proves nothing.
     left: BTreeSet<u64>,
 }
 
@@ -249,7 +249,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
     }
 
-    /// What became of the stamps.
+    /// Whether stamps were sent, and read back.
     pub(crate) fn blocks(&self) -> Blocks {
         match (self.sent, self.seen_stamp) {
             (false, _) => Blocks::None,
@@ -268,7 +268,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         (u64::from(self.device.block_bytes()) / SECTOR_BYTES).max(1)
     }
 
-    /// The logical blocks that `sectors` from `at` on lie in, inside of the device.
+    /// The logical blocks inside of the device that contain `sectors` from `at` on.
     pub(crate) fn place(&self, at: u64, sectors: u64) -> SectorRange {
         let unit = self.unit();
         let start = at / unit * unit;
@@ -276,7 +276,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         SectorRange { at: start, sectors: end.saturating_sub(start) }
     }
 
-    /// Begins a new round: what is written from now on differs from all before.
+    /// Begins a new round: what is written from now on differs from everything before.
     pub(crate) fn begin_round(&mut self) {
         self.generation += 1;
     }
@@ -298,8 +298,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         if self.watch.control.stopped() { Err(End::Stopped) } else { Ok(()) }
     }
 
-    /// A medium that errs in one place goes on; one that no longer does what it did elsewhere has
-    /// failed.
+    /// A medium with an error in one place continues. A medium has failed if it no longer works where it worked before.
     fn bear(&mut self, fault: Fault, writing: bool) -> Result<(), End> {
         if fault != Fault::Medium {
             return Err(End::Fault(fault));
@@ -315,7 +314,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             }
         }
         if writing && let Some(place) = self.took {
-            // What it took before it takes again, or it takes nothing any more.
+            // What it wrote before it must write again, else it takes no writes any more.
             self.is_still_ours(place)?;
             let mut buffer = vec![0; place.bytes() as usize];
             self.fill(place, &mut buffer);
@@ -334,8 +333,8 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
     }
 
-    /// A place that no longer reads as it was saved is not written, and is bad. Only the first one that was saved tells nothing:
-    /// a place without memory reads as what crossed the bus before, and nothing had crossed it then.
+    /// A place that no longer reads as it was saved is not written, and counts as bad. Only the first saved place
+    /// proves nothing: a place without memory reads as what crossed the bus before, and nothing had crossed it then.
     fn leave(&mut self, place: SectorRange) {
         if self.first_saved == Some(place.at) && place.sectors <= self.unit() {
             self.left.extend(place.numbers());
@@ -344,7 +343,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
     }
 
-    /// The first and the last block of a place, and what is between.
+    /// The first and the last block of a place, and the blocks between.
     fn ends(&self, place: SectorRange) -> (SectorRange, SectorRange, SectorRange) {
         let unit = self.unit();
         let first = SectorRange { sectors: unit, ..place };
@@ -352,7 +351,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         (first, last, SectorRange { at: first.end(), sectors: place.sectors.saturating_sub(2 * unit) })
     }
 
-    /// Stamps of the round in which each sector was written last.
+    /// Fills `buffer` with the stamp of each sector for the round in which it was written last.
     fn fill(&self, place: SectorRange, buffer: &mut [u8]) {
         for (sector, content) in place.numbers().zip(buffer.chunks_exact_mut(SECTOR_LEN)) {
             let generation = self.written.get(&sector).copied().unwrap_or(self.generation);
@@ -375,9 +374,8 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
     }
 
-    /// Reads a place; where the medium errs, in smaller parts. What is bad is left as it is in
-    /// `buffer`, and known to be. Where both ends of a place err, all of it does: an error may take
-    /// seconds.
+    /// Reads a place; if the medium errs, in smaller parts. Bad sectors are left unchanged in `buffer` and are noted.
+    /// If both ends of a place err, all of it counts as bad, since an error may take seconds.
     fn read(&mut self, place: SectorRange, buffer: &mut [u8]) -> Result<(), End> {
         if place.sectors == 0 || self.read_once(place, buffer)? {
             return Ok(());
@@ -405,7 +403,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         self.read(SectorRange { at: between.at + half, sectors: between.sectors - half }, right)
     }
 
-    /// Saves what is not yet saved of these places; returns when that survives a crash.
+    /// Saves what is not yet saved of these places. Returns when that survives a crash.
     pub(crate) fn save(&mut self, places: &[SectorRange]) -> Result<(), End> {
         let mut sorted = places.to_vec();
         sorted.sort_unstable();
@@ -442,8 +440,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(())
     }
 
-    /// Writes stamps of this round into a place that was saved; what could not be saved, or was bad
-    /// before, is left out.
+    /// Writes stamps of this round into a place that was saved. Leaves out sectors that could not be saved or are bad.
     pub(crate) fn write(&mut self, place: SectorRange) -> Result<(), End> {
         let good: Vec<u64> =
             place.numbers().filter(|sector| self.saved.contains_key(sector) && !self.bad.contains(sector)).collect();
@@ -511,18 +508,18 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(())
     }
 
-    /// Whether `place` may be written: another medium may be in the place of the one under test, in a reader that does not
-    /// report it. An earlier write still shows its stamp; no other medium has any. A place that is written for the first time
-    /// still begins as it was saved.
+    /// Whether `place` may be written. A reader may not report that the medium under test was replaced by another one.
+    /// An earlier write still shows its stamp, which no other medium carries. A place that is written for the first
+    /// time still begins as it was saved.
     ///
-    /// A medium may lose all of that by itself. Then more than a few of the places that were only saved still read as they were,
-    /// and so does all of `place`: whatever medium that is, what it has there is in the journal.
+    /// A medium may lose all of that by itself. Then more than a few of the places that were only saved still read as
+    /// they were, and so does all of `place`: whichever medium that is, the journal has what is there.
     ///
     /// # Errors
-    /// [`Fault::Exchanged`] where all stamps are gone, and most of what was saved reads differently.
+    /// [`Fault::Exchanged`] if all stamps are gone, and most of what was saved reads differently.
     fn is_still_ours(&mut self, place: SectorRange) -> Result<bool, End> {
         if self.bears_a_stamp()? {
-            // What was saved may be of another medium than what bears the stamp now.
+            // The medium that was saved may not be the one that carries the stamp now.
             let first = SectorRange { sectors: self.unit(), ..place };
             return Ok(self.written.contains_key(&place.at) || self.standing(first)? != Standing::Changed);
         }
@@ -532,8 +529,8 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(self.standing(place)? != Standing::Changed)
     }
 
-    /// Whether the stamp of an earlier write than the last stands anywhere: the medium may have been exchanged between the
-    /// look and that write.
+    /// Whether any stamp of an earlier write than the last is found: the medium may have been exchanged between the
+    /// check and the last write.
     fn bears_a_stamp(&mut self) -> Result<bool, End> {
         let mut errs = None;
         if let Some(written) = self.before.or(self.took)
@@ -541,9 +538,9 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         {
             return Ok(true);
         }
-        // The lowest addresses first, which most fakes keep; then what was never read, which a medium keeps that loses what
-        // is read.
-        // Each is asked for only where the one before showed none: they go through all that was found.
+        // The lowest addresses come first, which most fakes keep. Sectors that were never read come last: a medium that
+        // loses what is read keeps these. Each group is computed only if the one before showed no stamp, since that
+        // goes through all findings.
         let groups: [fn(&Self) -> Vec<u64>; 4] =
             [Self::lowest, Self::spread_held, Self::spread_shown, Self::spread_unread];
         for group in groups {
@@ -554,7 +551,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                 }
             }
         }
-        // A medium that answers with errors alone says nothing.
+        // A medium that only answers with errors proves nothing.
         errs.map_or(Ok(false), |fault| Err(End::Fault(fault)))
     }
 
@@ -582,8 +579,9 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         spread(&unread, SPREAD)
     }
 
-    /// Whether a block bears a stamp of this probe, of any address, that was not written last: a place without memory shows that
-    /// one on any medium. An error is none, and is left in `errs` where all there was are errors.
+    /// Whether a block carries a stamp of this probe, for any address, except for the stamp that was written last: a
+    /// place without memory shows that one on any medium. An error counts as no stamp. It is left in `errs` if there
+    /// were only errors.
     fn shows_stamp(&mut self, block: SectorRange, errs: &mut Option<Fault>) -> Result<bool, End> {
         let mut buffer = vec![0; block.bytes() as usize];
         self.tell()?;
@@ -610,7 +608,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(shows)
     }
 
-    /// What a place reads as, where it does not err. What such a look reads is told by itself.
+    /// The content of a place, if it has no error. Such reads are reported by themselves.
     fn look(&mut self, place: SectorRange) -> Result<Option<Vec<u8>>, End> {
         self.tell()?;
         let mut buffer = vec![0; place.bytes() as usize];
@@ -618,14 +616,15 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(self.device.read_at(place.offset(), &mut buffer).is_ok().then_some(buffer))
     }
 
-    /// Keeps what a sector shows, which one without memory may show later. What is constant may stand anywhere.
+    /// Notes the content of a sector, which a sector without memory may show later. Constant content is common, and is
+    /// not noted.
     fn note_content(&mut self, content: &[u8]) {
         if content.iter().any(|byte| *byte != content[0]) {
             self.contents.insert(digest(content));
         }
     }
 
-    /// What a place reads as that nothing is written to; `None` where it errs.
+    /// The content of a place that is never written; `None` if it errs.
     pub(super) fn glance(&mut self, place: SectorRange) -> Result<Option<Glance>, End> {
         self.touch(place);
         let mut buffer = vec![0; place.bytes() as usize];
@@ -638,7 +637,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(Some(Glance { content: buffer, is_known }))
     }
 
-    /// What became of a place that was saved. Wrong bits of single readings count for nothing.
+    /// State of a place that was saved. Wrong bits of single readings are ignored.
     fn standing(&mut self, place: SectorRange) -> Result<Standing, End> {
         let mut missing: BTreeSet<u64> = place.numbers().collect();
         let (mut stamped, mut first) = (false, None);
@@ -652,7 +651,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                     missing.remove(&sector);
                 }
             }
-            // Behind a cache a place without memory shows what was read long before.
+            // Behind a cache, a place without memory shows what was read long before.
             let known = |at: &u64| {
                 let from = ((at - place.at) * SECTOR_BYTES) as usize;
                 self.contents.contains(&digest(&content[from..from + SECTOR_LEN]))
@@ -668,10 +667,10 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(if from_elsewhere || self.shows_what_crossed(place)? { Standing::TellsNothing } else { Standing::Changed })
     }
 
-    /// Whether a place shows what was read just before, whatever that was.
+    /// Whether a place shows whatever was read just before.
     fn shows_what_crossed(&mut self, place: SectorRange) -> Result<bool, End> {
         let block = SectorRange { sectors: self.unit(), ..place };
-        // A stamp is like nothing else; where none stands, blocks at the start of the device may differ from each other.
+        // A stamp is unique. If there is none, blocks at the start of the device may differ from each other.
         let stamps = self.took.map(|took| took.at).into_iter().chain(self.shown.iter().rev().take(LOWEST).copied());
         let others: Vec<u64> =
             stamps.chain(self.lowest_saved()).filter(|at| !self.place(*at, 1).meets(block)).collect();
@@ -693,23 +692,23 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(false)
     }
 
-    /// The lowest addresses that were saved, in blocks.
+    /// The lowest saved addresses, in blocks.
     fn lowest_saved(&self) -> Vec<u64> {
         let unit = self.unit();
         (0..LOWEST as u64 * unit).step_by(unit as usize).filter(|at| self.saved.contains_key(at)).collect()
     }
 
-    /// Whether more than a few of the places that were saved and not written still read as they were saved, or there are none
-    /// that have a memory. Cards with the same partition table have few places in common.
+    /// Whether more than a few of the places that were saved and not written still read as they were saved, or none of
+    /// them has memory. Cards with the same partition table have few places in common.
     fn some_read_as_saved(&mut self) -> Result<bool, End> {
         let mut saved: Vec<u64> =
             self.saved.keys().filter(|sector| !self.written.contains_key(sector)).copied().collect();
         saved.sort_unstable();
-        // Others each time, as long as there are any: a medium may lose what is read.
+        // Different places each time, while there are any: a medium may lose what is read.
         let fresh: Vec<u64> = saved.iter().filter(|sector| !self.asked.contains(sector)).copied().collect();
         let all_over = spread(if fresh.len() < ANCHORS { &saved } else { &fresh }, ANCHORS);
         self.asked.extend(&all_over);
-        // The lowest addresses, which another card may share, count where the others have no memory.
+        // The lowest addresses, which another card may share, count only if the others have no memory.
         for anchors in [all_over, saved.into_iter().take(LOWEST).collect()] {
             let (mut same, mut all) = (0, 0);
             for sector in anchors {
@@ -726,7 +725,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(true)
     }
 
-    /// Returns when the device has what was written.
+    /// Flushes the device.
     pub(crate) fn settle(&mut self) -> Result<(), End> {
         match self.device.sync() {
             Ok(()) => Ok(()),
@@ -734,8 +733,8 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
     }
 
-    /// Reads a place back and says of each of its sectors what became of it; those that were never
-    /// written bear the stamp of another, or are lost.
+    /// Reads a place back and returns the finding for each of its sectors. Sectors that were never written carry the
+    /// stamp of another sector, or are lost.
     pub(crate) fn check(&mut self, place: SectorRange) -> Result<Vec<Seen>, End> {
         let mut buffer = vec![0; place.bytes() as usize];
         let good = place.numbers().any(|sector| !self.bad.contains(&sector));
@@ -775,7 +774,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(all)
     }
 
-    /// Whether a stamp of `sector` says what crossed the bus last, and nothing of the memory.
+    /// Whether a stamp of `sector` shows what crossed the bus last, and not the memory.
     fn is_of_flush(&self, sector: u64) -> bool {
         match self.bus {
             None => false,
@@ -784,7 +783,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
     }
 
-    /// Lets something else than `looked` cross the bus.
+    /// Makes data other than `looked` cross the bus.
     fn flush_bus(&mut self, looked: SectorRange) -> Result<(), End> {
         match self.bus {
             None => Ok(()),
@@ -796,7 +795,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         }
     }
 
-    /// Whose stamp a sector bears, written by us or not.
+    /// The stamp that a sector carries, whether or not it was written.
     pub(crate) fn origin_at(&mut self, sector: u64) -> Result<Option<Origin>, End> {
         let place = self.place(sector, 1);
         self.flush_bus(place)?;
@@ -814,7 +813,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(origin.filter(|origin| origin.sector == place.at || !self.is_of_flush(origin.sector)))
     }
 
-    /// Whose stamps the sectors of a place bear, written by us or not.
+    /// The stamps that the sectors of a place carry, whether or not they were written.
     pub(crate) fn origins(&mut self, place: SectorRange) -> Result<Vec<Option<Origin>>, End> {
         let mut all = Vec::with_capacity(place.sectors as usize);
         for part in place.parts(PART / SECTOR_BYTES) {
@@ -829,12 +828,12 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         Ok(all)
     }
 
-    /// What was found of a place says nothing.
+    /// Discards the findings for a place.
     pub(crate) fn forget(&mut self, place: SectorRange) {
         self.findings.retain(|sector, _| !place.numbers().contains(sector));
     }
 
-    /// Sectors that erred.
+    /// Sectors with errors.
     pub(super) fn bad_sectors(&self) -> impl Iterator<Item = u64> {
         self.bad.iter().copied()
     }
@@ -843,7 +842,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         self.bad.contains(&sector)
     }
 
-    /// Whether a sector could be read, and not be written.
+    /// Whether a sector could be read but not written.
     pub(super) fn is_refused(&self, sector: u64) -> bool {
         self.refused.contains(&sector)
     }
@@ -867,7 +866,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         one / PAGE_OF_CACHE == other / PAGE_OF_CACHE
     }
 
-    /// Digest of what stood in a sector, where that was saved.
+    /// Digest of the original content of a sector, if it was saved.
     pub(super) fn digest_before(&self, sector: u64) -> Option<u64> {
         self.saved.get(&sector).copied()
     }

@@ -1,4 +1,4 @@
-//! Periods of controllers that deal out the blocks of a stripe in another order each lap.
+//! Periods of controllers that deal out the blocks of a stripe in another order in each lap.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,21 @@ use super::stamped::{End, SectorRange};
 
 /// Sectors of a stripe: 1 MiB.
 pub(super) const STRIPE: u64 = (1 << 20) / 512;
-/// Sectors that are written, and those that are read elsewhere: what is written and read up to a stripe beside
-/// it holds two whole stripes in a row.
+/// Sectors that are written, and sectors that are read elsewhere. A range that is read up to a stripe beside its target
+/// still contains two whole consecutive stripes.
 const SPAN: u64 = 4 * STRIPE;
-/// Sectors that are met in both places at least: a stripe and a half.
+/// Least number of sectors that must be met in both places: a stripe and a half.
 const ENOUGH: usize = 3 * STRIPE as usize / 2;
-/// Laps between two addresses of which the one is the first of the device, and the other one of the last.
+/// Most laps between two addresses, if one is in the first lap of the device and the other in one of the last.
 const LAPS: u64 = 4;
-/// One write: a cache for writes in sequence takes none of these.
+/// Sectors of one write: a cache for sequential writes takes none of these.
 const PIECE: u64 = 64;
 
-/// Sectors by the stamp that they bear: its sector and its round.
+/// Maps each stamp (its sector and its round) to the sector that carries it.
 type Stands = BTreeMap<(u64, u32), u64>;
 
 impl<D: Device> Search<'_, '_, D> {
-    /// The period, where two addresses are one cell, and others at their distance are not.
+    /// The period, if two addresses share a cell and others at their distance do not.
     pub(super) fn striped(&mut self, low: u64, high: u64) -> Result<Option<Repeat>, End> {
         for _ in 0..ATTEMPTS {
             if let Some(period) = self.stripe_period(low, high)?
@@ -42,14 +42,14 @@ impl<D: Device> Search<'_, '_, D> {
         self.counted()
     }
 
-    /// Writes around the one, and reads around the other. A multiple of the period is how far equal stripes
-    /// are apart; the least one is found by its prime powers.
+    /// Writes around one address and reads around the other. The distance between equal stripes is a multiple of the
+    /// period; the period itself is found through its prime powers.
     fn stripe_period(&mut self, low: u64, high: u64) -> Result<Option<u64>, End> {
-        // Below the pair, where the device ends above it.
+        // Starts lower if the device ends above the pair.
         let above = (high + SPAN / 2).saturating_sub(self.device.sectors());
         let start = low.saturating_sub(SPAN / 2 + above);
         let mut shifted = self.shifted(start, high - (low - start))?;
-        // Where it begins below it, too, the laps before lie a part of that distance apart, but for a stripe.
+        // If the write begins below the pair, the laps before lie a part of that distance apart, to within a stripe.
         for laps in 1..=LAPS {
             let apart = (high - low) / laps;
             let room = self.device.sectors().saturating_sub(apart + SPAN);
@@ -67,7 +67,7 @@ impl<D: Device> Search<'_, '_, D> {
                 _ if above.sectors == looked.sectors => (above, distance + part),
                 _ => continue,
             };
-            // One place tells of most that they are none.
+            // One place rules out most of them.
             let middle = self.device.origin_at(elsewhere.at + elsewhere.sectors / 2)?;
             let known = middle.is_some_and(|origin| stands.contains_key(&(origin.sector, origin.generation)));
             if known && self.shift(&stands, elsewhere)? == Some(expected) {
@@ -78,8 +78,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(Some(largest.values().fold(distance, |period, power| period / power)))
     }
 
-    /// Writes from `start` on, and looks from `behind` on: both places, what stands in the one, and how far equal stripes
-    /// of them are apart.
+    /// Writes from `start` on and reads from `behind` on. Returns both places, the stamps in the first one, and the
+    /// distance between equal stripes.
     fn shifted(&mut self, start: u64, behind: u64) -> Result<Option<(SectorRange, SectorRange, Stands, u64)>, End> {
         let written = self.write_span(start)?;
         let stands = self.stands_in(written)?;
@@ -87,7 +87,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(self.shift(&stands, looked)?.map(|distance| (written, looked, stands, distance)))
     }
 
-    /// Whether the first lap begins at the first address, and the second a period behind it.
+    /// Whether the first lap begins at the first address, and the second lap one period later.
     fn stripes_stand(&mut self, period: u64) -> Result<bool, End> {
         let written = self.write_span(0)?;
         let stands = self.stands_in(written)?;
@@ -103,7 +103,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(lap.all(|(_, origin)| origin.as_ref().and_then(at).is_some_and(|at| *at < STRIPE)))
     }
 
-    /// Which sector of a place bears which stamp; whoever wrote there last.
+    /// Which sector of a place carries which stamp, whichever address was written last.
     fn stands_in(&mut self, place: SectorRange) -> Result<Stands, End> {
         let origins = self.device.origins(place)?;
         let stamps = origins.into_iter().zip(place.numbers());
@@ -121,7 +121,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(written)
     }
 
-    /// Writes a place in a round of its own, the last piece first, and drives it out of caches.
+    /// Writes a place in a round of its own, the last piece first, and evicts it from caches.
     pub(super) fn write_backwards(&mut self, written: SectorRange) -> Result<(), End> {
         self.device.begin_round();
         self.device.save(&[written])?;
@@ -132,8 +132,9 @@ impl<D: Device> Search<'_, '_, D> {
         self.eviction.evict(self.device, &[written])
     }
 
-    /// How far what `stands` in one place lies below the place where it is `looked` for. Where a stripe ends,
-    /// all that is met before stands below all that is met behind. `None` where such ends do not agree.
+    /// The distance from the stamps in `stands` up to the place where they were read, `looked`. At the end of a stripe,
+    /// all stamps found before it come from lower sectors than all stamps found behind it. `None` if such ends
+    /// contradict each other.
     fn shift(&mut self, stands: &Stands, looked: SectorRange) -> Result<Option<u64>, End> {
         let origins = self.device.origins(looked)?;
         let seen: Vec<Option<u64>> = origins
@@ -144,7 +145,7 @@ impl<D: Device> Search<'_, '_, D> {
         if met().count() < ENOUGH {
             return Ok(None);
         }
-        // Where all lies at one distance, a stripe may end anywhere.
+        // If everything is at one distance, a stripe may end anywhere.
         let distance = |(at, sector): (u64, u64)| at.wrapping_sub(sector);
         let first = met().next().map(distance);
         let straight = first.filter(|first| met().all(|one| distance(one) == *first));
@@ -174,7 +175,7 @@ impl<D: Device> Search<'_, '_, D> {
     }
 }
 
-/// Whether with a stripe's end at `index`, where `end` stands, each sector is in the stripe in which it was `met`.
+/// Whether each sector is in the stripe where it was `met`, if a stripe ends at `index`, where the stamp is of `end`.
 fn fits(mut met: impl Iterator<Item = (u64, u64)>, index: u64, end: u64) -> bool {
     let stripe = |at: u64, end: u64| (at + (1 << 50) - end) / STRIPE;
     met.all(|(at, sector)| stripe(at, index) == stripe(sector, end))

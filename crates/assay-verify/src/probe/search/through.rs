@@ -1,31 +1,31 @@
-//! Addresses that are one cell, where a cache which is not driven out shows what was written: addresses that were
-//! never written are in no cache of writes, and show what the memory holds.
+//! Finds addresses that share a cell when a cache that is not evicted shows what was written. Addresses that were never
+//! written are in no write cache, and show what the memory holds.
 
 use super::super::contract::Device;
 use super::loss_kind::Repeat;
 use super::stages::{Search, divisor};
 use super::stamped::{End, SectorRange};
 
-/// Pairs at the same distance that are looked at, half of them in either direction.
+/// Pairs at the same distance that are tested, half of them in either direction.
 const CONTROLS: usize = 4;
-/// Laps next to a place in which an address is looked for that was never touched, and those farther behind.
+/// Laps next to a place that are searched for an address that was never touched, and laps farther away.
 const LAPS: u64 = 8;
 const FAR_LAPS: u64 = 512;
-/// Places at which a third address is looked for.
+/// Places that are searched for a third address.
 const THIRDS: usize = 4;
-/// Multiples of a part that are looked through for one whose address was never touched.
+/// Multiples of a part that are searched for an address that was never touched.
 const MOST_TIMES: u64 = 1 << 14;
-/// Sectors from one of them to the next at least: no page of a cache holds two of them.
+/// Least sectors from one of them to the next, so that no page of a cache holds two of them.
 const APART: u64 = (1 << 20) / 512 + 8;
 /// Sectors of a page of 4 KiB.
 const PAGE: u64 = 8;
 
 impl<D: Device> Search<'_, '_, D> {
-    /// The structure of addresses that start again, where what is sent to the one of a pair shows at the other, in
-    /// both directions, and at a third address. A line that fails in reading does so too, but for the third one; of
-    /// what has no memory none shows what was sent there.
+    /// The structure of addresses that wrap around, if data sent to one address of a pair show at the other one, in
+    /// both directions, and at a third address. A line that fails in reading does the same, except for the third
+    /// address. An address without memory never shows what was sent to it.
     pub(super) fn repeat_through(&mut self, low: u64, high: u64) -> Result<Option<Repeat>, End> {
-        // Not in one page of a cache.
+        // The two must not be in one page of a cache.
         let distance = (high - low) * APART.div_ceil(high - low);
         let Some((low, high)) = self.both_ways(low, distance)? else { return Ok(None) };
         self.through = Some((distance, low));
@@ -34,8 +34,8 @@ impl<D: Device> Search<'_, '_, D> {
         self.through = Some((period, low));
         if !self.undetermined && self.in_three_laps(low, period)? {
             let repeat = self.structure(low, low + period)?;
-            // An address that was written or read before may show what is no more: then it tells nothing, and no part
-            // is called protected or lost for that.
+            // An address that was written or read before may show outdated data. Then it proves nothing, and no part is
+            // called protected or lost because of it.
             if !self.undetermined && repeat.exact {
                 return Ok(Some(repeat));
             }
@@ -44,7 +44,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(None)
     }
 
-    /// A pair of addresses at this distance, where all that are looked at show what was sent to the other.
+    /// A pair of addresses at this distance, if all tested ones show what was sent to the other.
     fn both_ways(&mut self, low: u64, distance: u64) -> Result<Option<(u64, u64)>, End> {
         let fresh = |start: &u64| self.device.is_fresh(*start) && self.device.is_fresh(start + distance);
         let starts: Vec<u64> = self.beside(low, distance).into_iter().filter(fresh).take(CONTROLS).collect();
@@ -61,8 +61,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(pairs.first().copied())
     }
 
-    /// Whether a part of a distance at which addresses are one cell is such a distance, too: so is then what it comes to
-    /// so many times, and only then where that number has no factor in common with the distance.
+    /// Whether addresses also share a cell at a part of a distance at which they do. If so, they also do at each
+    /// multiple of the part. A multiple by a number without a common factor with the distance proves it conversely.
     pub(super) fn is_part(&mut self, low: u64, distance: u64, part: u64) -> Result<bool, End> {
         let unit = self.device.unit();
         let room = (self.device.sectors() / unit * unit).saturating_sub(low + unit);
@@ -77,7 +77,7 @@ impl<D: Device> Search<'_, '_, D> {
         }
     }
 
-    /// Whether what is sent to an address in the middle of three shows at both others.
+    /// Whether data sent to the middle one of three addresses show at both others.
     fn in_three_laps(&mut self, low: u64, period: u64) -> Result<bool, End> {
         let apart = period * APART.div_ceil(period);
         let starts = self.beside(low, 2 * apart).into_iter().chain(self.beside(low % period, 2 * apart));
@@ -91,7 +91,7 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(false)
     }
 
-    /// Addresses near this one and ever farther, behind which the device goes on for so many sectors.
+    /// Addresses near this one and ever farther away, with room for `sectors` more sectors behind them.
     fn beside(&self, low: u64, sectors: u64) -> Vec<u64> {
         let unit = self.device.unit();
         let top = self.device.sectors() / unit * unit;
@@ -100,7 +100,7 @@ impl<D: Device> Search<'_, '_, D> {
         starts.flatten().filter(|start| start + sectors + unit <= top).collect()
     }
 
-    /// Whether two addresses are one cell: the one that was never touched shows what is sent to the other.
+    /// Whether two addresses share a cell: an address that was never touched shows what is sent to the other.
     pub(super) fn agree(&mut self, one: u64, other: u64) -> Result<bool, End> {
         let (low, high) = (one.min(other), one.max(other));
         if self.tells(low, high) {
@@ -115,8 +115,8 @@ impl<D: Device> Search<'_, '_, D> {
         }
     }
 
-    /// An address that was never touched, of the cell of `high`: that one, or one some periods from it, below which none
-    /// is that has a cell of its own.
+    /// An address of the cell of `high` that was never touched: `high` itself or one some periods away. Below the base
+    /// only addresses above `high` are used, since others there may have cells of their own.
     pub(super) fn lap_that_tells(&self, low: u64, high: u64) -> Option<u64> {
         let unit = self.device.unit();
         let top = self.device.sectors() / unit * unit;
@@ -130,12 +130,12 @@ impl<D: Device> Search<'_, '_, D> {
         behind.filter(|at| *at < top).find(|at| self.tells(*at, low))
     }
 
-    /// Whether one address tells of what is sent to another: it was never touched, nor is it by that.
+    /// Whether `shown` can prove what is sent to `sent`: it was never touched, and sending does not touch it.
     pub(super) fn tells(&self, shown: u64, sent: u64) -> bool {
         self.device.is_fresh(shown) && !self.device.is_beside(shown, sent)
     }
 
-    /// Whether an address that was never touched shows what is sent to another.
+    /// Whether an address that was never touched shows what is sent to another one.
     pub(super) fn shows_at(&mut self, sent: u64, shown: u64) -> Result<bool, End> {
         let place = self.device.place(sent, 1);
         if !self.tells(shown, sent) {
@@ -151,12 +151,12 @@ impl<D: Device> Search<'_, '_, D> {
         let now = self.device.generation();
         let shows =
             self.device.origin_at(shown)?.is_some_and(|origin| origin.sector == sent && origin.generation == now);
-        // What errs tells nothing.
+        // An error proves nothing.
         self.undetermined |= self.device.is_bad(sent) || self.device.is_bad(shown);
         Ok(shows)
     }
 
-    /// A page of a sample that crosses the bus after a place was written, and is none of its cell.
+    /// A page of a sample from another cell, which crosses the bus after a place was written.
     fn other_page(&self, place: SectorRange) -> Option<SectorRange> {
         let pages = self.samples.iter().filter(|sample| sample.sectors >= PAGE && !sample.meets(place));
         let pages = pages.map(|sample| SectorRange { sectors: PAGE, ..*sample });

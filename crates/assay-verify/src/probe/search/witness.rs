@@ -1,4 +1,4 @@
-//! Places that are only read: where they change, what was written elsewhere took their memory.
+//! Places that are only read. If they change, writes to other addresses took their memory.
 
 use rand_core::Rng;
 
@@ -10,21 +10,21 @@ use super::stamped::{End, Glance, SectorRange};
 
 /// An error may take seconds: no further places are read after this many.
 const ERRORS: usize = 3;
-/// Places that erred which become samples, at most.
+/// Most places with errors that become samples.
 const ERRED: usize = 64;
-/// Before the first write at most this part of the places, as a divisor, may show something else.
+/// Before the first write, at most this part of the places, as a divisor, may show other content.
 const FEW: usize = 4;
 /// Wear changes at most this part of the bits of a sector, as a divisor.
 const WORN: u32 = 16;
 
-/// What one of these places showed before anything was written.
+/// Content of one of these places before anything was written.
 pub(super) struct Witness {
     at: u64,
     content: Vec<u8>,
 }
 
 impl<D: Device> Search<'_, '_, D> {
-    /// Reads one place in each part of the device that nothing is written to before it is asked again.
+    /// Reads one place in each part of the device. Nothing is written to it before it is read again.
     pub(super) fn witnesses(&mut self, samples: &[SectorRange]) -> Result<Vec<Witness>, End> {
         let width = self.device.sectors() / WITNESSES;
         let (mut all, mut errors) = (Vec::new(), 0);
@@ -45,11 +45,12 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(all)
     }
 
-    /// Whether the medium is still the one whose places these are, before anything is written: another card may have been there
-    /// while places were saved. What has no memory shows what crossed the bus, which is known.
+    /// Whether the medium is still the one that these places belong to, before anything is written: another card may
+    /// have been there while places were saved. A place without memory shows what crossed the bus, which is known
+    /// content.
     ///
     /// # Errors
-    /// [`Fault::Exchanged`] where most of these places show something that was not read anywhere.
+    /// [`Fault::Exchanged`] if most of these places show content that was not read anywhere.
     pub(super) fn same_medium(&mut self, witnesses: &[Witness]) -> Result<(), End> {
         let step = witnesses.len().div_ceil(ASKED_AGAIN as usize).max(1);
         let (mut changed, mut asked) = (0, 0);
@@ -60,9 +61,9 @@ impl<D: Device> Search<'_, '_, D> {
         if changed * FEW > asked { Err(End::Fault(Fault::Exchanged)) } else { Ok(()) }
     }
 
-    /// Whether any of these places lost its data, though nothing was sent there and all that was sent elsewhere still
-    /// holds. Each is read twice, as single readings may be wrong. The samples are read in between: of another medium
-    /// they hold no stamps.
+    /// Whether any of these places lost its data, although nothing was sent there and everything sent elsewhere still
+    /// holds. Each is read twice, as single readings may be wrong. The samples are read in between: on another medium
+    /// they carry no stamps.
     pub(super) fn lost_untouched(&mut self, witnesses: &[Witness]) -> Result<bool, End> {
         let mut lost = 0;
         let mut changed: Vec<(&Witness, Vec<u8>)> = Vec::new();
@@ -99,7 +100,7 @@ impl<D: Device> Search<'_, '_, D> {
         !bad.is_empty()
     }
 
-    /// What a place shows now, if that is something else than before. Some wrong bits are wear, and no other data.
+    /// Content of a place, if it differs from before. A few wrong bits are wear, not other data.
     fn glance_again(&mut self, witness: &Witness) -> Result<Option<Glance>, End> {
         let block = self.device.place(witness.at, 1);
         if self.device.was_written(witness.at) {

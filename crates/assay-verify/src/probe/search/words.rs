@@ -1,4 +1,4 @@
-//! The result of a probe in the form that every check gives.
+//! The result of a probe in the form that all checks share.
 
 use assay_core::units::{Bytes, counted};
 use assay_core::verification::{
@@ -66,7 +66,7 @@ pub(crate) fn verification(account: &Account) -> Verification {
     }
 }
 
-/// The loss whose probability of being found is stated.
+/// The share of loss for which the probability of detection is stated.
 const LOSS: f64 = 0.02;
 
 /// Equal parts of whole blocks of 4 KiB; the last takes the rest.
@@ -136,7 +136,7 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
             "damaged: data are read {} {} from where they were written, so not everything that the probe overwrote was \
              saved before",
             Bytes(distance.unsigned_abs() * SECTOR_BYTES),
-            // What shows at an address was sent so much higher.
+            // Data at an address were sent to one that is higher by this distance.
             if *distance > 0 { "below" } else { "above" }
         ),
         (Verdict::Damaged, LossKind::Decays) => {
@@ -174,7 +174,7 @@ fn ended_early(why: CutShort) -> &'static str {
     }
 }
 
-/// What a fake has, as a clause. An interval that leaves out next to nothing is none.
+/// The size of a fake, as a clause. An interval that excludes almost nothing is not stated.
 fn size(account: &Account, counts: &SectorCounts) -> String {
     let little = account.announced / 20;
     match account.real {

@@ -22,18 +22,18 @@ pub(crate) fn is_program(directory: &Path) -> bool {
 /// (`BCACHEFS_STATFS_MAGIC`).
 const WITH_CHECKSUMS: [u64; 3] = [0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e];
 
-/// Whether the file system answers with an error where the medium answers with something else than was written.
+/// Whether the file system returns an error if the medium returns other data than were written.
 pub(crate) fn has_checksums(directory: &Path) -> bool {
-    // The number is one of 32 bits, whatever the size of the field.
+    // The number has 32 bits, whatever the size of the field.
     statfs(directory).is_ok_and(|fs| WITH_CHECKSUMS.contains(&(fs.f_type as u64 & 0xffff_ffff)))
 }
 
-/// The device under the directory, past the page cache; `None` where that is no block device, or may not be read.
+/// The device under the directory, past the page cache; `None` if it is no block device, or may not be read.
 pub(crate) fn device_under(directory: &Path) -> Option<File> {
     open(directory, OFlags::DIRECT)
 }
 
-/// The same by the page cache.
+/// The same through the page cache.
 pub(crate) fn cached_device_under(directory: &Path) -> Option<File> {
     open(directory, OFlags::empty())
 }
@@ -44,7 +44,7 @@ fn open(directory: &Path, flags: OFlags) -> Option<File> {
     file.metadata().is_ok_and(|meta| meta.file_type().is_block_device()).then_some(file)
 }
 
-/// The one device that is mounted there: by its number, or as a driver told the kernel.
+/// The single device that is mounted there: by its number, or as reported to the kernel by a driver.
 fn device(directory: &Path) -> Option<PathBuf> {
     let number = directory.metadata().ok()?.dev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
@@ -52,9 +52,9 @@ fn device(directory: &Path) -> Option<PathBuf> {
     if let Some(name) = event.lines().find_map(|line| line.strip_prefix("DEVNAME=")) {
         return Some(Path::new("/dev").join(name));
     }
-    // File systems of the kernel without a number of their device lie on several, or on none.
+    // Kernel file systems without a device number lie on several devices, or on none.
     is_program(directory).then_some(())?;
-    // Fields of proc(5): the third is the number, the second behind the hyphen the source.
+    // Fields of proc(5): the third is the number; the second after the hyphen is the source.
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     let wanted = format!("{major}:{minor}");
     let line = mounts.lines().find(|line| line.split(' ').nth(2) == Some(&wanted))?;
@@ -73,7 +73,7 @@ pub(crate) fn device_bytes(directory: &Directory) -> Option<u64> {
     sectors(directory).ok()?.trim().parse::<u64>().ok()?.checked_mul(512).filter(|bytes| *bytes > 0)
 }
 
-/// What lies in a directory is reached by what is open, and on no other medium.
+/// Open files are reached directly, so they cannot be on another medium.
 ///
 /// # Errors
 /// None.
@@ -81,7 +81,7 @@ pub(crate) fn still_there(_directory: &Directory) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the block device under `directory` has gone or has no capacity left; file systems without a device are never
+/// Whether the block device under `directory` has gone or has no capacity left. File systems without a device are never
 /// gone.
 pub(crate) fn is_gone(directory: &Directory) -> bool {
     directory.device().0 != 0 && sectors(directory).map_or(true, |sectors| sectors.trim() == "0")
@@ -92,7 +92,7 @@ pub(crate) fn gone() -> io::Error {
     Errno::NODEV.into()
 }
 
-/// A block device, to be read past the page cache, whoever uses it.
+/// Opens a block device for reading past the page cache, even if it is in use.
 ///
 /// # Errors
 /// Where it is no block device, or the kernel refuses.

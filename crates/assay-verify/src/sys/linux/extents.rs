@@ -1,7 +1,7 @@
-//! Where on its device a file lies, as the file system tells.
+//! Where a file lies on its device, as the file system reports it.
 //!
-//! ext2, ext3, ext4, XFS and others answer FIEMAP (linux/fiemap.h, Documentation/filesystems/fiemap.rst);
-//! the kernel's vfat and exfat answer FIBMAP alone (linux/fs.h), block by block, and to root.
+//! ext2, ext3, ext4, XFS and others answer FIEMAP (linux/fiemap.h, Documentation/filesystems/fiemap.rst). The kernel's
+//! vfat and exfat answer only FIBMAP (linux/fs.h), block by block, and only to root.
 
 use std::fs::File;
 
@@ -11,20 +11,20 @@ use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 
 use crate::files::Extent;
 
-/// Btrfs answers with addresses of a space of its own, which it lays on its devices as it likes
-/// (`BTRFS_SUPER_MAGIC` of linux/magic.h).
+/// Btrfs answers with addresses of its own logical space, which it maps to its devices (`BTRFS_SUPER_MAGIC` of
+/// linux/magic.h).
 const BTRFS: u64 = 0x9123_683e;
 /// `MSDOS_SUPER_MAGIC` and `EXFAT_SUPER_MAGIC` of linux/magic.h.
 const FATS: [u64; 2] = [0x4d44, 0x2011_bab0];
-/// More extents than that are no map that helps anybody.
+/// Most extents: a longer map is of no use.
 const MOST: usize = 1 << 20;
 
-/// Extents asked for at once.
+/// Extents per request.
 const AT_ONCE: usize = 128;
 /// `FIEMAP_EXTENT_LAST`.
 const LAST: u32 = 1;
-/// `FIEMAP_EXTENT_UNKNOWN`, `_DELALLOC`, `_ENCODED`, `_DATA_ENCRYPTED`, `_DATA_INLINE` and `_DATA_TAIL`: the
-/// data do not lie there as they are in the file.
+/// `FIEMAP_EXTENT_UNKNOWN`, `_DELALLOC`, `_ENCODED`, `_DATA_ENCRYPTED`, `_DATA_INLINE` and `_DATA_TAIL`: the data are
+/// not there as they are in the file.
 const ELSEWHERE: u32 = 0x2 | 0x4 | 0x8 | 0x80 | 0x200 | 0x400;
 
 /// `struct fiemap_extent`.
@@ -57,7 +57,7 @@ const FIEMAP: Opcode = opcode::read_write::<[u8; 32]>(b'f', 11);
 const FIBMAP: Opcode = opcode::none(0, 1);
 const FIGETBSZ: Opcode = opcode::none(0, 2);
 
-/// Where `bytes` of a file lie; `None` where the file system does not tell, or not in addresses of its device.
+/// Where `bytes` of a file lie; `None` if the file system does not report it in addresses of its device.
 pub(crate) fn extents(file: &File, bytes: u64) -> Option<Vec<Extent>> {
     let kind = fstatfs(file).ok()?.f_type as u64;
     if kind == BTRFS {
@@ -75,7 +75,7 @@ fn fiemap(file: &File, bytes: u64) -> Result<Option<Vec<Extent>>, Errno> {
         let mut request = Fiemap {
             start: from,
             length: bytes - from,
-            // Without `FIEMAP_FLAG_SYNC`: what was written is synced before it is asked for.
+            // Without `FIEMAP_FLAG_SYNC`: written data are synced before the request.
             flags: 0,
             mapped: 0,
             room: AT_ONCE as u32,
@@ -105,7 +105,7 @@ fn fiemap(file: &File, bytes: u64) -> Result<Option<Vec<Extent>>, Errno> {
 
 fn fibmap(file: &File, bytes: u64) -> Option<Vec<Extent>> {
     let block = u64::from(asked::<FIGETBSZ>(file, 0)?).max(512);
-    // The unit of allocation, which is no less than a block.
+    // The allocation unit, which is at least a block.
     let cluster = u64::try_from(fstatfs(file).ok()?.f_bsize).ok()?.max(block) / block * block;
     let mut found: Vec<Extent> = Vec::new();
     let mut offset = 0;
@@ -113,7 +113,7 @@ fn fibmap(file: &File, bytes: u64) -> Option<Vec<Extent>> {
         let at = asked::<FIBMAP>(file, u32::try_from(offset / block).ok()?)?;
         let (address, length) = (u64::from(at) * block, cluster.min(bytes - offset));
         match found.last_mut() {
-            // Block 0 stands for a hole.
+            // Block 0 means a hole.
             _ if at == 0 => return None,
             Some(last) if last.address + last.bytes == address => last.bytes += length,
             _ => found.push(Extent { offset, address, bytes: length }),
@@ -123,7 +123,7 @@ fn fibmap(file: &File, bytes: u64) -> Option<Vec<Extent>> {
     Some(found)
 }
 
-/// An ioctl that takes and gives an `int`.
+/// An ioctl that takes and returns an `int`.
 fn asked<const CODE: Opcode>(file: &File, value: u32) -> Option<u32> {
     let mut number = value;
     // SAFETY: `FIBMAP` and `FIGETBSZ`, the codes that this is used with, read and write one `int` behind the
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(FIEMAP, 0xc020_660b);
     }
 
-    /// Both ways to ask give the same answer, where a file system knows both.
+    /// Both ways give the same answer, if a file system supports both.
     #[test]
     fn what_lies_where_is_told_alike_by_both_calls() {
         let directory = tempfile::tempdir().unwrap();

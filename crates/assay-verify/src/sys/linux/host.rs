@@ -1,4 +1,4 @@
-//! The host that checks.
+//! The host that runs the check.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use assay_device::{Storage, Sysroot};
 use rustix::fs::Access;
 
-/// Directories whose file systems everything else needs.
+/// Directories on file systems that everything else needs.
 const SYSTEM: [&str; 10] = ["/", "/usr", "/var", "/home", "/boot", "/run", "/tmp", "/opt", "/srv", "/root"];
 
-/// Whether this user may make files in a directory.
+/// Whether this user may create files in a directory.
 ///
 /// # Errors
-/// Where not.
+/// Where the user may not.
 pub(crate) fn may_write(directory: &Path) -> io::Result<()> {
     rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).map_err(Into::into)
 }
 
-/// What the file system that a path lies on takes its room from: all subvolumes of a btrfs from the same.
+/// The storage that the file system of a path takes its space from: it is the same for all subvolumes of a btrfs.
 pub(crate) fn file_system(path: &Path) -> Option<Storage> {
     Storage::of_file_system(&Sysroot::real(), path)
 }
 
-/// What lies on file systems that must not run out of room: directories that everything else needs, and swap files.
+/// Paths on file systems that must not run out of space: directories that everything else needs, and swap files.
 pub(crate) fn carriers() -> Vec<PathBuf> {
     let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
     SYSTEM.into_iter().map(PathBuf::from).chain(swap_files(&swaps)).collect()
@@ -34,7 +34,7 @@ fn swap_files(text: &str) -> Vec<PathBuf> {
     lines
         .filter_map(|mut words| Some((words.next()?, words.next()?)))
         .filter(|(_, kind)| *kind == "file")
-        // Blanks and other such characters are written as three octal digits; blanks are enough here.
+        // Blanks and some other characters are written as three octal digits. Only blanks are decoded here.
         .map(|(path, _)| PathBuf::from(path.replace("\\040", " ")))
         .collect()
 }

@@ -1,4 +1,4 @@
-//! The files of a journal, on a disk that is not the one under test.
+//! The files of a journal, on another disk than the one under test.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{FallocateFlags, OFlags};
 use rustix::io::Errno;
 
-/// Makes a file for this user alone, to be appended to and read.
+/// Creates a file for this user only, for appending and reading.
 ///
 /// # Errors
 /// The system's.
@@ -16,12 +16,12 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Opens a file to read and, where its disk allows it, to append.
+/// Opens a file for reading and, if its disk allows, for appending.
 ///
 /// # Errors
 /// The system's.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    // A pipe would wait for a writer.
+    // Otherwise a pipe would wait for a writer.
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(OFlags::NONBLOCK.bits() as i32);
     options.clone().append(true).open(path).or_else(|error| match Errno::from_io_error(&error) {
@@ -30,14 +30,14 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Takes room for `bytes` beforehand, where the file system can; the length stays.
+/// Reserves room for `bytes`, if the file system can; the length does not change.
 ///
 /// # Errors
-/// Where there is not so much room.
+/// Where the room is not available.
 pub(crate) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes) {
         Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
-        // Not every file system can; writing then tells.
+        // Not every file system can; then a lack of room shows when writing.
         _ => Ok(()),
     }
 }

@@ -9,13 +9,13 @@ use rustix::io::Errno;
 
 /// `MSDOS_SUPER_MAGIC` of linux/magic.h, the file system vfat.
 const VFAT: u64 = 0x4d44;
-/// How it is assured that what is read comes from the medium, where reads do not go past the cache.
+/// How reads are assured to come from the medium, if they go through the page cache.
 pub(crate) const READ_CACHED: &str =
     "what was written was synced and dropped from the page cache before it was read (fdatasync, POSIX_FADV_DONTNEED)";
-/// Why that need not come from the medium: it does.
+/// Why data read may not come from the medium: no reason.
 pub(crate) const CACHED_DOUBT: Option<&str> = None;
 
-/// Drops what is cached of a file, from the byte `offset` on, so many bytes or all.
+/// Drops the cached data of a file from the byte `offset` on: `bytes` of them, or all.
 ///
 /// # Errors
 /// The system's.
@@ -23,17 +23,17 @@ pub(crate) fn forget(file: &File, offset: u64, bytes: Option<NonZeroU64>) -> io:
     fadvise(file, offset, bytes, Advice::DontNeed).map_err(Into::into)
 }
 
-/// Sets space aside for a new file of `bytes`; the size is set only where that writes nothing. Tells whether it has to be
-/// written from its start on, one part after the other.
+/// Sets space aside for a new file of `bytes`. The size is set only if that writes nothing. Returns whether the file
+/// must be written in order from its start.
 pub(crate) fn set_aside(file: &File, bytes: u64) -> bool {
     let vfat = is_vfat(file);
     fallocate(file, mode(vfat), 0, bytes).is_err() || vfat
 }
 
-/// Sets space aside for a new file of `bytes`, of which one place will be written; tells whether that may be any.
+/// Sets space aside for a new file of `bytes` with one place to be written. Returns whether the place may be anywhere.
 ///
 /// # Errors
-/// The system's where it has no room.
+/// The system's, if it has no room.
 pub(crate) fn reserve_place(file: &File, bytes: u64) -> io::Result<bool> {
     let vfat = is_vfat(file);
     match fallocate(file, mode(vfat), 0, bytes.max(1)) {
@@ -47,12 +47,12 @@ fn mode(vfat: bool) -> FallocateFlags {
     if vfat { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() }
 }
 
-/// Whether a file lies on vfat, which gives a file its size by writing zeros.
+/// Whether a file is on vfat, which extends a file by writing zeros.
 fn is_vfat(file: &File) -> bool {
     fstatfs(file).is_ok_and(|fs| fs.f_type as u64 == VFAT)
 }
 
-/// Makes durable what was written to any file of the file system of `file`.
+/// Makes all writes to the file system of `file` durable.
 ///
 /// # Errors
 /// The system's.

@@ -1,4 +1,4 @@
-//! Devices are not opened.
+//! Stubs for systems where devices are not opened.
 
 use std::fs::File;
 use std::io;
@@ -16,12 +16,12 @@ pub(crate) fn cached_device_under(_directory: &Path) -> Option<File> {
     None
 }
 
-/// It is not asked for.
+/// The size is not determined.
 pub(crate) fn device_bytes(_directory: &Directory) -> Option<u64> {
     None
 }
 
-/// File systems with checksums of data are not known here.
+/// File systems with checksums of data are not recognised here.
 pub(crate) fn has_checksums(_directory: &Path) -> bool {
     false
 }

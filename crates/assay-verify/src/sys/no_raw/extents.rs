@@ -1,10 +1,10 @@
-//! Where on its device a file lies is not asked.
+//! File extents are not available.
 
 use std::fs::File;
 
 use crate::files::Extent;
 
-/// `None`: which sectors of one device stand in for others is not judged.
+/// Returns `None`, so the check does not judge which sectors share memory.
 pub(crate) fn extents(_file: &File, _bytes: u64) -> Option<Vec<Extent>> {
     None
 }

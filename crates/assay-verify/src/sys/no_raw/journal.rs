@@ -1,4 +1,4 @@
-//! The files of a journal. Where raw devices are not written, no journal is made; what it takes compiles.
+//! The files of a journal. Where raw devices are not written, no journal is created; the code still compiles.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use assay_core::private;
 use assay_device::owned::Directory;
 
-/// Makes a file for this user alone, to be appended to and read.
+/// Creates a file for this user only, for appending and reading.
 ///
 /// # Errors
 /// The system's.
@@ -15,7 +15,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     private::file().read(true).append(true).create_new(true).open(path)
 }
 
-/// Opens a file to read and, where its disk allows it, to append.
+/// Opens a file for reading and, if its disk allows, for appending.
 ///
 /// # Errors
 /// The system's.
@@ -25,7 +25,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     options.clone().append(true).open(path).or_else(|_| options.open(path))
 }
 
-/// Room is not taken beforehand; writing tells.
+/// Reserves no room; a lack of room shows when writing.
 ///
 /// # Errors
 /// None.
@@ -33,7 +33,7 @@ pub(crate) fn reserve(_file: &File, _bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// It is not told.
+/// Unknown here.
 pub(crate) fn is_volatile(_file: &File) -> bool {
     false
 }
@@ -51,7 +51,7 @@ pub(crate) fn free_bytes(directory: &Path) -> io::Result<u64> {
     Ok(Directory::open(directory)?.space()?.free_bytes)
 }
 
-/// Nothing is waited for, as there is no journal.
+/// Does nothing, as there is no journal.
 ///
 /// # Errors
 /// None.

@@ -1,4 +1,4 @@
-//! What lies under a directory: its volume. Devices themselves are not opened.
+//! The volume under a directory. Devices themselves are not opened.
 
 use std::io;
 use std::path::Path;
@@ -7,21 +7,21 @@ use assay_core::outcome::RunFailure;
 use assay_device::owned::Directory;
 use windows_sys::Win32::Foundation::ERROR_DEV_NOT_EXIST;
 
-/// Drivers of file systems are not asked whether they are programs.
+/// Whether the driver is a program is not determined here.
 pub(crate) fn is_program(_directory: &Path) -> bool {
     false
 }
 
-/// Whether the volume of `directory` has gone: its path leads nowhere or to another, or the system says so.
+/// Whether the volume of `directory` has gone: its path leads nowhere or elsewhere, or the system reports it.
 pub(crate) fn is_gone(directory: &Directory) -> bool {
     still_there(directory).is_err_and(|error| error.raw_os_error() == gone().raw_os_error())
 }
 
-/// Sees that the path of a directory leads to what was opened: what lies in it is reached by that path, whose letter another
-/// medium may have by now.
+/// Verifies that the path of a directory still leads to what was opened. Its files are reached by that path, and
+/// another medium may have its drive letter by now.
 ///
 /// # Errors
-/// [`gone`] where it does not; or the system's.
+/// [`gone`] if it does not; or the system's.
 pub(crate) fn still_there(directory: &Directory) -> io::Result<()> {
     match directory.is_in_place().map_err(io::Error::from) {
         Ok(true) => Ok(()),

@@ -1,11 +1,11 @@
-//! The host that checks.
+//! The host that runs the check.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_device::owned::Directory;
 
-/// Whether files can be made in a directory is seen when the first is made: rights of Windows are not asked beforehand.
+/// Permission shows when the first file is created: Windows rights are not tested beforehand. Only lists the directory.
 ///
 /// # Errors
 /// Where it cannot be listed.

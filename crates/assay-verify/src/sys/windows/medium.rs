@@ -7,16 +7,16 @@ use std::os::windows::io::AsRawHandle;
 
 use windows_sys::Win32::Storage::FileSystem::{FILE_ALLOCATION_INFO, FileAllocationInfo, SetFileInformationByHandle};
 
-/// How what is read comes to the host, where reads do not go past the cache.
+/// How reads are described if they go through the cache.
 pub(crate) const READ_CACHED: &str = "what was written was flushed, and what was read may have come from memory";
-/// Why that need not come from the medium: file systems drop what is cached of a file when its last cached handle closes,
-/// if they do, and no program can have it done before.
+/// Why data read may not come from the medium. File systems may drop the cached data of a file when its last cached
+/// handle closes, and no program can force that earlier.
 pub(crate) const CACHED_DOUBT: Option<&str> = Some(
     "the system cannot be made to drop what it has cached of a file, so that reads that do not go past the cache need not \
      come from the medium; check with direct I/O on a file system that takes it",
 );
 
-/// Drops nothing, as Windows cannot be asked to: [`CACHED_DOUBT`] is told in its place.
+/// Drops nothing, as Windows offers no call for it: [`CACHED_DOUBT`] is reported instead.
 ///
 /// # Errors
 /// None.
@@ -24,21 +24,21 @@ pub(crate) fn forget(_file: &File, _offset: u64, _bytes: Option<NonZeroU64>) -> 
     Ok(())
 }
 
-/// Sets space aside for a file of `bytes`, whose size stays: Windows fills what lies before a write with zeros. So it
-/// has to be written from its start on, one part after the other. A longer file is left as it is, since less space than
-/// its size cuts it.
+/// Sets space aside for a file of `bytes`, without changing its size: Windows fills the gap before a write with zeros.
+/// So the file must be written in order from its start. A longer file is left as it is, since setting less space than
+/// its size would truncate it.
 pub(crate) fn set_aside(file: &File, bytes: u64) -> bool {
     if file.metadata().is_ok_and(|now| now.len() <= bytes) {
-        // Where space cannot be set aside, writing tells whether there is enough.
+        // If space cannot be set aside, writing shows whether there is enough.
         let _ = allocate(file, bytes);
     }
     true
 }
 
-/// Sets space aside for a new file of `bytes`, of which the first place will be written.
+/// Sets space aside for a new file of `bytes`, whose first place will be written.
 ///
 /// # Errors
-/// The system's where it has no room.
+/// The system's, if it has no room.
 pub(crate) fn reserve_place(file: &File, bytes: u64) -> io::Result<bool> {
     allocate(file, bytes.max(1)).map(|()| false)
 }
@@ -66,7 +66,8 @@ pub(crate) fn settle<'a>(file: &File, mut others: impl Iterator<Item = &'a File>
 mod tests {
     use super::*;
 
-    /// Less space than the size of a file cuts it (FILE_ALLOCATION_INFO): files of a check that goes on may be longer.
+    /// Setting less space than the size of a file truncates it (FILE_ALLOCATION_INFO). Files of a resumed check may be
+    /// longer.
     #[test]
     fn space_for_less_than_there_is_cuts_nothing() {
         let directory = tempfile::tempdir().unwrap();
