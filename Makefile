@@ -13,6 +13,7 @@ check:
 	@# tests ask their dependencies for more features.
 	@cargo metadata --locked --no-deps --format-version 1 | grep -q '"workspace_default_members":\["[^"]*/crates/assay#[^"]*"\]'
 	@sh tests/supply-chain.sh
+	@sh tests/words.sh
 
 # The tools that tests compare with, from the distribution's packages.
 peers:

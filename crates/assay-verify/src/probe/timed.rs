@@ -7,7 +7,7 @@ use assay_engine::answer_within;
 
 use super::contract::{Device, Fault};
 
-enum RankOptions {
+enum DeviceRequest {
     Read(u64, usize),
     Write(u64, Vec<u8>),
     Sync,
@@ -25,7 +25,7 @@ enum Answer {
 /// caller that waits for it.
 #[derive(Debug)]
 pub struct TimedDevice {
-    ask: Sender<RankOptions>,
+    ask: Sender<DeviceRequest>,
     answers: Receiver<Answer>,
     limit: Duration,
     bytes: u64,
@@ -45,13 +45,13 @@ impl TimedDevice {
         std::thread::Builder::new().name("probe".to_owned()).spawn(move || {
             for ask in asked {
                 let answer = match ask {
-                    RankOptions::Read(offset, length) => {
+                    DeviceRequest::Read(offset, length) => {
                         let mut buffer = vec![0; length];
                         Answer::Read(device.read_at(offset, &mut buffer).map(|()| buffer))
                     }
-                    RankOptions::Write(offset, data) => Answer::Done(device.write_at(offset, &data)),
-                    RankOptions::Sync => Answer::Done(device.sync()),
-                    RankOptions::Present => Answer::Present(device.present() && device.bytes() == bytes),
+                    DeviceRequest::Write(offset, data) => Answer::Done(device.write_at(offset, &data)),
+                    DeviceRequest::Sync => Answer::Done(device.sync()),
+                    DeviceRequest::Present => Answer::Present(device.present() && device.bytes() == bytes),
                 };
                 if tell.send(answer).is_err() {
                     return;
@@ -61,7 +61,7 @@ impl TimedDevice {
         Ok(Self { ask, answers, limit, bytes, block_bytes, hung: false })
     }
 
-    fn answer(&mut self, ask: RankOptions) -> Option<Answer> {
+    fn answer(&mut self, ask: DeviceRequest) -> Option<Answer> {
         if self.hung || self.ask.send(ask).is_err() {
             return None;
         }
@@ -82,7 +82,7 @@ impl Device for TimedDevice {
     }
 
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        match self.answer(RankOptions::Read(offset, buffer.len())) {
+        match self.answer(DeviceRequest::Read(offset, buffer.len())) {
             Some(Answer::Read(Ok(data))) => {
                 buffer.copy_from_slice(&data);
                 Ok(())
@@ -93,20 +93,20 @@ impl Device for TimedDevice {
     }
 
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
-        match self.answer(RankOptions::Write(offset, data.to_vec())) {
+        match self.answer(DeviceRequest::Write(offset, data.to_vec())) {
             Some(Answer::Done(done)) => done,
             _ => Err(Fault::Hung),
         }
     }
 
     fn sync(&mut self) -> Result<(), Fault> {
-        match self.answer(RankOptions::Sync) {
+        match self.answer(DeviceRequest::Sync) {
             Some(Answer::Done(done)) => done,
             _ => Err(Fault::Hung),
         }
     }
 
     fn present(&mut self) -> bool {
-        matches!(self.answer(RankOptions::Present), Some(Answer::Present(true)))
+        matches!(self.answer(DeviceRequest::Present), Some(Answer::Present(true)))
     }
 }
