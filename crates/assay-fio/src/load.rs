@@ -31,9 +31,10 @@ impl Sizes {
     fn of(options: &Options<'_>, direction: usize) -> Self {
         match &options.blocks[direction] {
             Some(At { value, line }) if !value.is_empty() => {
-                Self { largest: value.largest().unwrap_or(BLOCK), blocks: value.clone(), line: *line }
+                // One size is no mix.
+                let blocks = if value.shares().len() > 1 { value.clone() } else { Blocks::default() };
+                Self { largest: value.largest().unwrap_or(BLOCK), blocks, line: *line }
             }
-            // A split with one size.
             _ => {
                 let block = options.block[direction].unwrap_or(At { value: BLOCK, line: 0 });
                 Self { largest: block.value, blocks: Blocks::default(), line: block.line }

@@ -288,6 +288,15 @@ fn loads_beyond_their_blocks_are_taken_over() {
     assert_eq!((mixed.read_percent, mixed.rate.unwrap().to_string().as_str()), (Some(70), "100 iops"));
     assert_eq!((mixed.sync, mixed.refined.sync_every, mixed.refined.align_bytes), (Sync::Fsync, 8, Some(8192)));
     assert_eq!(one("rw=write\nbs=8k,16k\nrate=,1m\n").block, Bytes(16 << 10));
+    for (split, bytes) in [("64k/100", 65_536), ("4k/0:64k/100", 65_536), ("64k/100:8k/", 65_536), ("16k", 16_384)] {
+        let one = one(&format!("rw=randread\nbssplit={split}\n"));
+        assert_eq!(
+            (one.block, one.blocks.is_empty()),
+            (Bytes(bytes), true),
+            "{split}: as fio, and not its default of 4k"
+        );
+    }
+    assert_eq!(one("rw=randrw\nbssplit=4k/40:8k/60,1m/100\n").refined.writes.to_string(), "1MiB");
     assert!(one("rw=rw\n").refined.apart);
     assert_eq!(one("rw=randwrite\nbssplit=4k/50:8k/50\nba=1m\n").refined.align_bytes, Some(1 << 20));
     let uneven = one("rw=randwrite\nbssplit=512/50:8k/50\nba=4k\nrandom_distribution=zoned:50/5:30/15:20/80\n");
