@@ -5,6 +5,7 @@ use std::time::Duration;
 use assay_core::arrivals::{MOST_IOPS, Process, Rate};
 use assay_core::blocks::Blocks;
 use assay_core::cpus::Cpus;
+use assay_core::priority::Priorities;
 use assay_core::refined::{Flow, Refined, Stride};
 use assay_core::suite::{Analysis, SuiteWorkload};
 use assay_core::think::Think;
@@ -97,6 +98,7 @@ pub(crate) fn workload(
         distribution: options.distribution.clone().filter(|_| pattern == Pattern::Random).unwrap_or_default(),
         think: think(options)?,
         refined,
+        priorities: Priorities::default(),
         cpus: Cpus::default(),
         poll: false,
         group: None,
