@@ -81,7 +81,7 @@ pub(crate) fn workload(
         return Err(At { value: "flow and a rate or thinktime exclude each other".to_owned(), line: flow.line });
     }
     say(options, &name, op, notes);
-    Ok(SuiteWorkload {
+    let workload = SuiteWorkload {
         op,
         read_percent: (op == Op::Mixed).then_some(percent),
         pattern,
@@ -110,7 +110,9 @@ pub(crate) fn workload(
         analysis: Analysis::default(),
         original: None,
         name,
-    })
+    };
+    let priorities = options.priorities.of(&workload, options.engine)?;
+    Ok(SuiteWorkload { priorities, ..workload })
 }
 
 /// Why a block may be other than its user thinks.
