@@ -39,7 +39,7 @@ pub struct Load {
     /// The sizes of operations where there are several, like `4KiB/60:64KiB/40`; empty where all have one size.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub blocks: String,
-    /// Refinements of the blocks, pauses between operations, and concurrent workloads; empty where there are none.
+    /// Refinements of the blocks, priorities, pauses between operations, and concurrent workloads; empty where there are none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub beside: String,
     /// Distinguishes several figures of one record under the same load; empty for the first.
@@ -170,10 +170,11 @@ fn blocks(workload: &Workload) -> String {
 fn beside(workload: &Workload) -> String {
     let together = workload.together.as_ref().map(ToString::to_string);
     let refined = Some(&workload.refined).filter(|refined| !refined.is_empty());
-    match (refined, workload.think, together) {
-        (None, None, None) => String::new(),
-        (refined, think, together) => {
-            let parts = [words(refined), words(think), together.unwrap_or_default()];
+    let priorities = Some(&workload.priorities).filter(|priorities| !priorities.is_empty());
+    match (refined, priorities, workload.think, together) {
+        (None, None, None, None) => String::new(),
+        (refined, priorities, think, together) => {
+            let parts = [words(refined), words(priorities), words(think), together.unwrap_or_default()];
             parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
         }
     }
@@ -196,6 +197,7 @@ mod tests {
     use assay_core::arrivals::{Arrivals, Process};
     use assay_core::blocks::Blocks;
     use assay_core::distribution::Distribution;
+    use assay_core::priority::{Priorities, Priority};
     use assay_core::suite::Suite;
     use assay_core::think::Think;
     use assay_core::together::Together;
@@ -240,7 +242,11 @@ mod tests {
             let beside = others.iter().map(|name| (*name).to_owned()).collect();
             Some(Together { group: "g".to_owned(), beside })
         };
-        let changes: [&dyn Fn(&mut Workload); 18] = [
+        let priorities = |shares: &str| Priorities {
+            job: Priority::parse("idle").ok(),
+            shares: Priorities::parse_shares(shares).unwrap(),
+        };
+        let changes: [&dyn Fn(&mut Workload); 20] = [
             &|w| w.op = Op::Read,
             &|w| w.pattern = Pattern::Sequential,
             &|w| w.unknown = vec![Unknown::Stop, Unknown::Pattern],
@@ -256,6 +262,8 @@ mod tests {
             &|w| w.blocks = Blocks::parse("4KiB/60:64KiB/40").unwrap(),
             &|w| w.think = think(1000),
             &|w| w.think = think(2000),
+            &|w| w.priorities = priorities("20 % realtime"),
+            &|w| w.priorities = priorities("30 % realtime"),
             &|w| w.together = together(&["a"]),
             &|w| w.together = together(&["a", "b"]),
             // The same load in another manner.

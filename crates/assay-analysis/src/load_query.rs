@@ -2,6 +2,7 @@
 
 use assay_core::blocks::Blocks;
 use assay_core::distribution::Distribution;
+use assay_core::priority::Priority;
 use assay_core::text::quoted;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern};
@@ -52,12 +53,18 @@ impl LoadQuery {
                 "×" | "x" | "+" => {}
                 "fsync" | "fdatasync" => ask.synced = true,
                 "synced" => ask.synced = true,
-                "offered" | "think" | "time" => ask.conditions.push(word.to_owned()),
+                "offered" | "think" | "time" | "priority" => ask.conditions.push(word.to_owned()),
                 // The concurrent workload takes all remaining words.
                 "beside" => ask.conditions.push(format!("beside {}", words.by_ref().collect::<Vec<_>>().join(" "))),
                 "every" => ask.conditions.push(format!("every {}", words.next().ok_or_else(|| bad(word))?)),
                 _ if word.contains('/') && Blocks::parse(word).is_ok() => ask.conditions.push(word.to_owned()),
                 _ if word.contains(':') && Distribution::parse(word).is_ok() => ask.conditions.push(word.to_owned()),
+                // The operations that a priority is of are told up to it.
+                "of" => {
+                    let kind = std::iter::from_fn(|| words.next_if(|word| Priority::parse(word).is_err()));
+                    ask.conditions.push(format!("of {}", kind.collect::<Vec<_>>().join(" ")));
+                }
+                _ if Priority::parse(word).is_ok() => ask.conditions.push(word.to_owned()),
                 "qd" => ask.queue_depth = Some(words.next().and_then(number).ok_or_else(|| bad(word))?),
                 _ => match word.strip_prefix("qd").and_then(number) {
                     Some(depth) => ask.queue_depth = Some(depth),
@@ -66,7 +73,7 @@ impl LoadQuery {
                         if let (Some(jobs), "job" | "jobs") = (number(word), next) {
                             ask.jobs = Some(jobs);
                             words.next();
-                        } else if ["iops", "ns", "µs", "ms", "s"].contains(&next) {
+                        } else if ["iops", "ns", "µs", "ms", "s", "%"].contains(&next) {
                             ask.conditions.push(format!("{word} {next}"));
                             words.next();
                         } else if let Ok(bytes) = format!("{word}{next}").parse::<Bytes>()
@@ -142,6 +149,7 @@ fn number(word: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use assay_core::priority::Priorities;
     use assay_core::think::Think;
     use assay_core::together::Together;
     use assay_core::workload::Workload;
@@ -182,19 +190,26 @@ mod tests {
         let plain = Workload::new("w", Op::Read, Pattern::Random, 4096);
         let blocks = Blocks::parse("4KiB/60:64KiB/40").unwrap();
         let think = Some(Think { pause_ns: 1_000_000, after_operations: 8 });
+        let shares = Priorities::parse_shares("20 % of 64KiB writes realtime, 9 % best-effort/7").unwrap();
+        let priorities = Priorities { job: Priority::parse("idle").ok(), shares };
         let beside = vec!["sequential write 1 MiB, QD4, zipf:1.1".to_owned()];
         let together = Some(Together { group: "g".to_owned(), beside });
         for special in [
             Workload { blocks, ..plain.clone() },
             Workload { think, ..plain.clone() },
+            Workload { priorities, ..plain.clone() },
             Workload { think, together, ..plain.clone() },
         ] {
             let (load, plain) = (Load::of(&special), Load::of(&plain));
             let ask = LoadQuery::parse(&load.title()).unwrap();
             assert!(ask.matches(&load) && !ask.matches(&plain), "{}", load.title());
             assert!(!LoadQuery::parse("random read").unwrap().matches(&load), "{}", load.title());
-            let other =
-                load.title().replace("QD4", "QD40").replace("every 8", "every 80").replace("/60:", "/6:4KiB/54:");
+            let other = load
+                .title()
+                .replace("QD4", "QD40")
+                .replace("every 8", "every 80")
+                .replace("/60:", "/6:4KiB/54:")
+                .replace("/7", "/6");
             assert!(other == load.title() || !LoadQuery::parse(&other).unwrap().matches(&load), "{other}");
         }
         for bad in ["", "fast", "qd", "qd 0", "read 4 KiB quickly"] {

@@ -22,6 +22,7 @@ pub mod original;
 mod original_run;
 pub mod outcome;
 mod pattern;
+pub mod priority;
 pub mod private;
 pub mod program;
 pub mod record;

@@ -11,6 +11,7 @@ mod check;
 mod file;
 mod groups;
 mod originals;
+mod priorities;
 mod refine;
 mod room;
 mod settled;

@@ -8,6 +8,7 @@ use crate::cpus::Cpus;
 use crate::distribution::Distribution;
 use crate::load_title::LoadTitle;
 pub use crate::pattern::{Op, Pattern};
+use crate::priority::Priorities;
 use crate::refined::Refined;
 use crate::think::Think;
 use crate::together::Together;
@@ -164,6 +165,9 @@ pub struct Workload {
     /// What it has beyond pattern, block and queue.
     #[serde(default, skip_serializing_if = "Refined::is_empty")]
     pub refined: Refined,
+    /// Priorities of its operations before those of others.
+    #[serde(default, skip_serializing_if = "Priorities::is_empty")]
+    pub priorities: Priorities,
     /// Processors that the threads run on, one each in turn, where the kernel does not choose.
     #[serde(default, skip_serializing_if = "Cpus::is_empty")]
     pub cpus: Cpus,
@@ -201,6 +205,7 @@ impl Workload {
             distribution: Distribution::Uniform,
             think: None,
             refined: Refined::default(),
+            priorities: Priorities::default(),
             cpus: Cpus::default(),
             poll: false,
             together: None,
@@ -235,6 +240,16 @@ impl Workload {
     #[must_use]
     pub fn has_sizes(&self) -> bool {
         !self.blocks.is_empty() || !self.refined.writes.is_empty()
+    }
+
+    /// The sizes of its reads or writes in bytes.
+    #[must_use]
+    pub fn sizes_of(&self, op: Op) -> Vec<u64> {
+        let writes = Some(&self.refined.writes).filter(|writes| op == Op::Write && !writes.is_empty());
+        match writes.unwrap_or(&self.blocks).shares() {
+            [] => vec![self.block_bytes],
+            shares => shares.iter().map(|share| share.block_bytes).collect(),
+        }
     }
 
     /// Whether the source does not tell this of the load.
@@ -304,8 +319,10 @@ impl Workload {
         let arrivals = self.arrivals.map(|a| a.to_string());
         let think = self.think.map(|think| think.to_string());
         let refined = (!self.refined.is_empty()).then(|| self.refined.to_string());
+        let priorities = (!self.priorities.is_empty()).then(|| self.priorities.to_string());
         let together = self.together.as_ref().map(Together::to_string);
-        let parts: Vec<String> = [arrivals, spread, refined, think, together].into_iter().flatten().collect();
+        let parts: Vec<String> =
+            [arrivals, spread, refined, priorities, think, together].into_iter().flatten().collect();
         parts.join(", ")
     }
 

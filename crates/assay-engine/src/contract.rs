@@ -67,6 +67,9 @@ pub enum Availability {
 pub(crate) struct Io {
     pub(crate) slot: u32,
     pub(crate) direction: Direction,
+    /// As the kernel takes it; 0 for that of the thread. Engines without such priorities are not asked for any.
+    #[allow(dead_code)] // io_uring alone reads it, which not all systems have
+    pub(crate) priority: u16,
     pub(crate) offset: u64,
     /// At most the size of a buffer.
     pub(crate) bytes: u32,

@@ -25,6 +25,7 @@ mod pauses;
 mod peer;
 mod pieces;
 mod place;
+mod priorities;
 mod probe;
 mod repeat;
 mod sampler;
@@ -55,13 +56,13 @@ pub use control::{Control, Moment};
 pub use data::{fill_unique, mix, stamp};
 pub use gather::OnSampleOf;
 pub use peer::{Watched, memory, read_back, watch};
-pub use probe::{probe, probe_poll};
+pub use probe::{probe, probe_poll, probe_priority};
 pub use repeat::{RepeatReport, SYNC, Window, run_repeat, run_together, sync_within};
 pub use sampler::{LiveSample, OnSample};
 pub use spec::{RepeatSpec, Trouble};
 pub use sys::{
-    ASYNCHRONOUS, AsOpen, CALLS, FileExt, PINS, QUEUE, RUNS_TOOLS, Signal, end_with_this_process, forget, is_root,
-    lead_a_group, monotonic, processors,
+    ASYNCHRONOUS, AsOpen, CALLS, FileExt, PINS, PRIORITIES, QUEUE, RUNS_TOOLS, Signal, end_with_this_process, forget,
+    is_root, lead_a_group, monotonic, processors,
 };
 pub use target::{DirectSupport, Target, TargetError, direct_support, direct_support_of};
 pub use timeout::{Timeout, answer_within};

@@ -8,12 +8,15 @@ use assay_core::workload::{Op, Workload};
 
 use crate::address::{Addresses, Places};
 use crate::data::mix;
+use crate::priorities::Priorities;
 use crate::sizes::Sizes;
 
 /// One operation that is to be made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operation {
     pub(crate) direction: Direction,
+    /// Its own, as the kernel takes it; 0 for that of the thread.
+    pub(crate) priority: u16,
     pub(crate) offset: u64,
     pub(crate) bytes: u32,
 }
@@ -27,6 +30,8 @@ pub(crate) struct Operations {
     sizes_of_writes: Option<Sizes>,
     /// Where writes go, where they are a stream of their own.
     places_of_writes: Option<Addresses>,
+    /// Which of them have a priority of their own, where some have.
+    priorities: Option<Priorities>,
     /// Where the part of the target begins that the workload uses.
     first_byte: u64,
 }
@@ -39,6 +44,7 @@ impl Operations {
             addresses: places.all,
             sizes_of_writes: Sizes::of_writes(workload, seed),
             places_of_writes: places.writes,
+            priorities: Priorities::new(workload, seed),
             first_byte: workload.offset_bytes,
         }
     }
@@ -52,7 +58,8 @@ impl Operations {
             places = self.places_of_writes.as_mut().unwrap_or(places);
         }
         let bytes = sizes.next();
-        Operation { direction, offset: self.first_byte + places.next(bytes), bytes }
+        let priority = self.priorities.as_mut().map_or(0, |priorities| priorities.next(direction, bytes));
+        Operation { direction, priority, offset: self.first_byte + places.next(bytes), bytes }
     }
 }
 

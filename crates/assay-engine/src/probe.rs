@@ -1,5 +1,7 @@
 //! Which engines work on this kernel.
 
+use assay_core::priority::Priority;
+
 use crate::contract::{Availability, Capabilities, EngineKind};
 use crate::sys;
 use crate::target::Target;
@@ -22,4 +24,14 @@ pub fn probe(kind: EngineKind) -> Availability {
 /// Why they cannot, in words.
 pub fn probe_poll(target: &Target, bytes: u32) -> Result<(), String> {
     sys::probe_poll(target, bytes)
+}
+
+/// Asks the system whether operations of this process may have a priority, by a thread that is there for nothing else.
+///
+/// # Errors
+/// Why they may not, in words.
+pub fn probe_priority(priority: Priority) -> Result<(), String> {
+    let asked = std::thread::Builder::new().spawn(move || sys::prioritise(priority));
+    let asked = asked.map_err(|error| format!("no thread could be made: {error}"))?;
+    asked.join().unwrap_or_else(|_| Err("the thread that asks ended early".to_owned()))
 }

@@ -23,7 +23,7 @@ use crate::place::Place;
 use crate::schedule::Schedule;
 use crate::spec::{RepeatSpec, Trouble};
 use crate::sync::SyncEngine;
-use crate::sys::{ASYNCHRONOUS, QUEUE, Queue, pin};
+use crate::sys::{ASYNCHRONOUS, QUEUE, Queue, pin, prioritise};
 
 /// How often it is looked for hangs and stops.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
@@ -198,6 +198,11 @@ impl ThreadWork {
         if let Some(Err(message)) = spec.workload.cpus.of_thread(thread).map(pin) {
             gate.wait();
             return Err(message);
+        }
+        let priority = spec.workload.priorities.job.filter(|_| kind != EngineKind::Null);
+        if let Some(Err(message)) = priority.map(prioritise) {
+            gate.wait();
+            return Err(format!("the operations of a thread could not be given their priority: {message}"));
         }
         let block = spec.workload.largest_block();
         let pool = usize::try_from(block).map_err(std::io::Error::other).and_then(|b| Pool::new(depth as usize, b));

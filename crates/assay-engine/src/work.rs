@@ -83,7 +83,7 @@ impl<'a, T: Copy + Default> Work<'a, T> {
     #[inline(always)]
     pub(crate) fn begin<E: Engine>(&mut self, engine: &mut E, times: impl FnOnce() -> T) -> Begun {
         let Some(slot) = self.free.pop() else { return Begun::Not };
-        let Operation { direction, offset, bytes } = self.operations.next();
+        let Operation { direction, priority, offset, bytes } = self.operations.next();
         let write = direction == Direction::Write;
         if write {
             let buffer = &mut engine.buffer(slot)[..bytes as usize];
@@ -93,7 +93,7 @@ impl<'a, T: Copy + Default> Work<'a, T> {
             }
         }
         self.flights[slot as usize] = Flight { times: times(), bytes, write, offset };
-        let answer = engine.submit(Io { slot, direction, offset, bytes });
+        let answer = engine.submit(Io { slot, direction, priority, offset, bytes });
         if answer == Submit::Full {
             self.free.push(slot);
             return Begun::Not;

@@ -244,3 +244,56 @@ fn where_completions_cannot_be_polled_for_a_first_read_tells() {
     let refused = probe_poll(&target, 4096).unwrap_err();
     assert!(refused.contains("no queue to poll"), "{refused}");
 }
+
+/// What a workload with these priorities comes to, by a thread that may not use the realtime class.
+#[cfg(target_os = "linux")]
+fn without_privileges(target: Arc<Target>, job: Option<&str>, shares: &str, engine: EngineKind) -> Option<Trouble> {
+    use assay_core::priority::{Priorities, Priority};
+    use assay_engine::probe_priority;
+    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+    let priorities = Priorities {
+        job: job.map(|job| Priority::parse(job).unwrap()),
+        shares: if shares.is_empty() { Vec::new() } else { Priorities::parse_shares(shares).unwrap() },
+    };
+    let load = Workload { priorities, ..workload(Op::Mixed, Pattern::Random, 4096, 4, 1) };
+    let run = move || {
+        let mut sets = capabilities(None).unwrap();
+        sets.effective.remove(CapabilitySet::SYS_NICE | CapabilitySet::SYS_ADMIN);
+        set_capabilities(None, sets).unwrap();
+        assert!(probe_priority(Priority::parse("realtime").unwrap()).is_err());
+        assert_eq!(probe_priority(Priority::parse("idle").unwrap()), Ok(()));
+        run_repeat(engine, &spec(load, Some(target)), &Control::default(), &mut go_on)
+    };
+    let report = std::thread::spawn(run).join().unwrap();
+    assert!(report.trouble.is_some() || report.operations > 0);
+    report.trouble
+}
+
+/// The kernel refuses the realtime class to who may not use it, of a thread as of a single operation, which tells that the
+/// priority reaches it with each of them.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_kernel_is_told_the_priorities_of_threads_and_of_single_operations() {
+    let dir = directory();
+    let target = file(dir.path());
+    let run = |job, shares, engine| without_privileges(target.clone(), job, shares, engine);
+    assert_eq!(run(Some("idle"), "", EngineKind::Sync), None);
+    assert!(
+        matches!(run(Some("realtime"), "", EngineKind::Sync), Some(Trouble::Setup(why)) if why.contains("priority"))
+    );
+    if matches!(probe(EngineKind::Uring), Availability::No(_)) {
+        eprintln!(
+            "SKIP: the_kernel_is_told_the_priorities_of_threads_and_of_single_operations: single operations need io_uring"
+        );
+        return;
+    }
+    assert_eq!(run(Some("best-effort/7"), "20 % idle, 30 % best-effort/1", EngineKind::Uring), None);
+    let (eperm, uring) = (1, EngineKind::Uring);
+    for (shares, write) in [("100 % of reads realtime", false), ("100 % of writes realtime/3", true)] {
+        let trouble = run(None, shares, uring);
+        assert!(
+            matches!(trouble, Some(Trouble::Io { write: of, errno, .. }) if (of, errno) == (write, eperm)),
+            "{shares}: {trouble:?}"
+        );
+    }
+}

@@ -3,7 +3,7 @@
 use crate::given::Given;
 
 /// Options with the values that are as if they were not there, and what can be said of any other value.
-const AT_DEFAULT: [(&[&str], &[&str], &str); 24] = [
+const AT_DEFAULT: [(&[&str], &[&str], &str); 21] = [
     (&["sync"], &["0", "none"], "write fdatasync=1, which syncs after each write"),
     (&["atomic"], &["0"], "atomic writes are not made"),
     (&["serialize_overlap"], &["0"], "operations are not held back where they meet others in flight"),
@@ -11,10 +11,7 @@ const AT_DEFAULT: [(&[&str], &[&str], &str); 24] = [
     (&["ignore_error"], &["0"], "a run ends with the first error, which is a result"),
     (&["error_dump"], &["0", "1"], ""),
     (&["iodepth_low"], &["0"], "as soon as one operation is done the next begins; remove it"),
-    (&["prio"], &["0"], "operations have no priorities"),
-    (&["prioclass"], &["0"], "operations have no priorities"),
-    (&["cmdprio", "cmdprio_class"], &["0"], "operations have no priorities"),
-    (&["cmdprio_percentage"], &["0"], "operations have no priorities"),
+    (&["priohint", "cmdprio_hint"], &["0"], "priorities have no hints, such as those for command duration limits"),
     (&["percentage_random"], &["100"], "use rw=read or rw=randread, or jobs at the same time"),
     (&["percentage_sequential"], &["0"], "use rw=read or rw=randread, or jobs at the same time"),
     (&["rw_sequencer"], &["sequential"], "each operation goes on from the one before"),
@@ -70,7 +67,7 @@ mod tests {
     fn a_default_is_taken_and_anything_else_is_named() {
         let of = |key, value| changes_nothing(Given { key, value, line: 1, base: 1024 });
         assert_eq!(
-            (of("sync", Some("0")), of("prio", Some("0")), of("loops", Some("1"))),
+            (of("sync", Some("0")), of("priohint", Some("0")), of("loops", Some("1"))),
             (Ok(true), Ok(true), Ok(true))
         );
         assert_eq!((of("size", Some("0")), of("loops", Some("3"))), (Ok(false), Ok(false)));

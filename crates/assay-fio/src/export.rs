@@ -9,7 +9,7 @@ use assay_core::cpus::Cpus;
 use assay_core::suite::{LayoutRule, Suite, SuiteWorkload, leaders, members, part};
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, parse_share};
-use assay_core::workload::{Op, Pattern, Sync, fio_rw};
+use assay_core::workload::{Op, Pattern, Sync, Workload, fio_rw};
 
 /// Names of more files are not written.
 const MOST_FILES: u32 = 64;
@@ -66,7 +66,8 @@ fn section(suite: &Suite, index: usize, share: Duration, text: &mut String) {
     text.push_str(&kind(w));
     text.push_str(&sizes(w));
     text.push_str(&refined(w));
-    let engine = if w.queue_depth > 1 || w.poll { "io_uring" } else { "psync" };
+    let shares = !w.priorities.shares.is_empty();
+    let engine = if w.queue_depth > 1 || w.poll || shares { "io_uring" } else { "psync" };
     let _ = writeln!(text, "ioengine={engine}\niodepth={}\nnumjobs={}", w.queue_depth, w.jobs);
     if w.jobs > 1 {
         text.push_str("group_reporting\n");
@@ -107,6 +108,7 @@ fn section(suite: &Suite, index: usize, share: Duration, text: &mut String) {
         let _ = writeln!(text, "thinktime={}\nthinktime_blocks={}", think.pause_ns / 1000, think.after_operations);
     }
     text.push_str(&host_options(&w.cpus, w.poll));
+    text.push_str(&priority_options(&w.load()));
     let every = w.refined.writes_a_sync();
     match w.sync {
         Sync::Fsync => drop(writeln!(text, "fsync={every}")),
@@ -172,6 +174,12 @@ pub(crate) fn host_options(cpus: &Cpus, poll: bool) -> String {
     let cpus =
         if cpus.is_empty() { String::new() } else { format!("cpus_allowed={cpus}\ncpus_allowed_policy=split\n") };
     cpus + if poll { "hipri\n" } else { "" }
+}
+
+/// fio's options for priorities; those of shares have to stand behind `ioengine`.
+pub(crate) fn priority_options(w: &Workload) -> String {
+    let options = w.priorities.to_fio(&w.sizes_of(Op::Read), &w.sizes_of(Op::Write));
+    options.into_iter().map(|(option, value)| format!("{option}={value}\n")).collect()
 }
 
 /// fio's option for the rate of a workload, and its value for each of its jobs; nothing for a closed loop, and for a

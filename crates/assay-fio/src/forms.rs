@@ -51,10 +51,18 @@ pub(crate) fn load(option: Given<'_, '_>) -> Result<Load, String> {
     Ok(Load { op, pattern, skip })
 }
 
-/// Sizes with their shares.
+/// Sizes with their shares, or a single size.
 pub(crate) fn split(option: Given<'_, '_>, text: &str) -> Result<Blocks, String> {
-    Blocks::read(text, |bytes| option.block(bytes))
-        .map_err(|message| if message.starts_with(option.key) { message } else { option.named(message) })
+    let named = |message: String| if message.starts_with(option.key) { message } else { option.named(message) };
+    let blocks = Blocks::read(text, |bytes| option.block(bytes)).map_err(named)?;
+    if !blocks.is_empty() {
+        return Ok(blocks);
+    }
+    // A size with all of the operations, beside others with none of them.
+    let entries = text.split(':').map(|entry| entry.split_once('/').unwrap_or((entry, "")));
+    let share = |percent: &str| percent.trim().parse::<f64>().unwrap_or(50.0);
+    let all = entries.max_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)));
+    Blocks::one(option.block(all.map_or("", |(size, _)| size.trim()))?).map_err(named)
 }
 
 /// Sizes between two, each as frequent as any other; with the smaller one.

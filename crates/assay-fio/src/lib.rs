@@ -22,6 +22,7 @@ mod options;
 pub mod output;
 mod place;
 mod plan;
+mod priorities;
 mod run;
 mod sections;
 mod system;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use assay_core::arrivals::{MOST_IOPS, Process, Rate};
 use assay_core::blocks::Blocks;
 use assay_core::cpus::Cpus;
+use assay_core::priority::Priorities;
 use assay_core::refined::{Flow, Refined, Stride};
 use assay_core::suite::{Analysis, SuiteWorkload};
 use assay_core::think::Think;
@@ -31,9 +32,10 @@ impl Sizes {
     fn of(options: &Options<'_>, direction: usize) -> Self {
         match &options.blocks[direction] {
             Some(At { value, line }) if !value.is_empty() => {
-                Self { largest: value.largest().unwrap_or(BLOCK), blocks: value.clone(), line: *line }
+                // One size is no mix.
+                let blocks = if value.shares().len() > 1 { value.clone() } else { Blocks::default() };
+                Self { largest: value.largest().unwrap_or(BLOCK), blocks, line: *line }
             }
-            // A split with one size.
             _ => {
                 let block = options.block[direction].unwrap_or(At { value: BLOCK, line: 0 });
                 Self { largest: block.value, blocks: Blocks::default(), line: block.line }
@@ -79,7 +81,7 @@ pub(crate) fn workload(
         return Err(At { value: "flow and a rate or thinktime exclude each other".to_owned(), line: flow.line });
     }
     say(options, &name, op, notes);
-    Ok(SuiteWorkload {
+    let workload = SuiteWorkload {
         op,
         read_percent: (op == Op::Mixed).then_some(percent),
         pattern,
@@ -96,6 +98,7 @@ pub(crate) fn workload(
         distribution: options.distribution.clone().filter(|_| pattern == Pattern::Random).unwrap_or_default(),
         think: think(options)?,
         refined,
+        priorities: Priorities::default(),
         cpus: Cpus::default(),
         poll: false,
         group: None,
@@ -107,7 +110,9 @@ pub(crate) fn workload(
         analysis: Analysis::default(),
         original: None,
         name,
-    })
+    };
+    let priorities = options.priorities.of(&workload, options.engine)?;
+    Ok(SuiteWorkload { priorities, ..workload })
 }
 
 /// Why a block may be other than its user thinks.

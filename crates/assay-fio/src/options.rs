@@ -13,6 +13,7 @@ use crate::defaults::changes_nothing;
 use crate::forms::{Load, distribution, load, paths, range, split, zones};
 use crate::given::{Amount, At, Given};
 use crate::noted::{Noted, noted};
+use crate::priorities::Asked;
 use crate::values::{duration, switch};
 
 /// What the options of `[global]` and of a section come to.
@@ -61,6 +62,7 @@ pub(crate) struct Options<'t> {
     pub(crate) flow_pause: Duration,
     pub(crate) duplicates: Option<At<u8>>,
     pub(crate) zeros: Option<At<u8>>,
+    pub(crate) priorities: Asked,
     pub(crate) description: Option<String>,
     pub(crate) kb_base: Option<u64>,
     /// Options that are about fio's own clock, log and output, or about how it makes its files: taken note of.
@@ -130,6 +132,7 @@ impl<'t> Options<'t> {
             || self.set_load(option)?
             || self.set_queue(option)?
             || self.set_content(option)?
+            || self.priorities.set(option)?
             || changes_nothing(option)?
         {
             return Ok(());

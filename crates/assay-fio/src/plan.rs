@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assay_core::workload::{Op, Pattern, Workload, fio_rw};
 
-use crate::export::host_options;
+use crate::export::{host_options, priority_options};
 use crate::fio::Fio;
 
 /// Name of the section that warms up.
@@ -36,7 +36,8 @@ impl Plan<'_> {
 
     fn engine(&self) -> (&'static str, u32) {
         let w = self.workload;
-        if w.queue_depth <= 1 || w.sync.each() { ("psync", 1) } else { (self.fio.asynchronous, w.queue_depth) }
+        let queues = w.queue_depth > 1 || !w.priorities.shares.is_empty();
+        if !queues || w.sync.each() { ("psync", 1) } else { (self.fio.asynchronous, w.queue_depth) }
     }
 
     /// The sizes of operations.
@@ -77,6 +78,7 @@ impl Plan<'_> {
             let _ = writeln!(text, "random_distribution={}", w.distribution.to_fio());
         }
         text.push_str(&host_options(&w.cpus, false));
+        text.push_str(&priority_options(w));
         if engine == "io_uring" {
             text.push_str("registerfiles\n");
             if self.may_lock {

@@ -214,7 +214,7 @@ impl Engines {
             EngineWish::Reference => return original.map(Instrument::from),
             EngineWish::Only(EngineKind::Null) => EngineKind::Null,
             EngineWish::Only(EngineKind::Sync) => EngineKind::Sync,
-            _ if workload.poll => EngineKind::Uring,
+            _ if workload.poll || !workload.priorities.shares.is_empty() => EngineKind::Uring,
             // A sync after every write is one operation in flight by its nature.
             _ if workload.sync.each() => EngineKind::Sync,
             EngineWish::Only(kind) => kind,
@@ -301,6 +301,11 @@ mod tests {
         let polled = Workload { poll: true, ..workload(1, Sync::End) };
         let auto_polled = engines(EngineWish::Auto, &works).for_workload(&polled, None).unwrap();
         assert_eq!(auto_polled, Instrument::Engine(EngineKind::Uring), "pread does not poll");
+        let shares = assay_core::priority::Priorities::parse_shares("20 % idle").unwrap();
+        let priorities = assay_core::priority::Priorities { job: None, shares };
+        let some_first = Workload { priorities, ..workload(1, Sync::End) };
+        let some_first = engines(EngineWish::Auto, &works).for_workload(&some_first, None).unwrap();
+        assert_eq!(some_first, Instrument::Engine(EngineKind::Uring), "pread has the priority of its thread");
         let only = engines(EngineWish::Only(ASYNCHRONOUS), &works);
         assert_eq!(only.for_workload(&workload(1, Sync::End), None).unwrap(), Instrument::Engine(ASYNCHRONOUS));
         assert_eq!(only.for_workload(&workload(1, Sync::Fsync), None).unwrap(), Instrument::Engine(EngineKind::Sync));

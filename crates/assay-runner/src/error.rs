@@ -176,6 +176,23 @@ pub enum RunError {
         /// Why not.
         reason: String,
     },
+    /// Shares of operations have priorities in io_uring alone.
+    #[error(
+        "workload `{0}` has priority_shares, which engine uring alone has (io_uring); use --engine auto, or write priority"
+    )]
+    SharesByOthers(String),
+    /// The operations of a workload cannot have the priorities that were asked for.
+    #[error("workload `{workload}`: {priority} cannot be had here: {reason}; {mend}")]
+    Priority {
+        /// Name of the workload.
+        workload: String,
+        /// What was asked for.
+        priority: String,
+        /// Why not.
+        reason: String,
+        /// What helps.
+        mend: &'static str,
+    },
     /// No workload and no program of the suite says what it was taken from.
     #[error(
         "suite `{0}` names no original of a workload or a program (original = \"…\"); use one that does, such as pibenchmarks, iozone or crystaldiskmark8"
@@ -243,6 +260,7 @@ impl RunError {
             | Self::Cpu { .. }
             | Self::CpusByReference(_)
             | Self::PolledByOthers(_)
+            | Self::SharesByOthers(_)
             | Self::NoOriginal(_)
             | Self::Alignment { .. } => Exit::Usage,
             Self::EmptyDevice { .. }
@@ -253,6 +271,7 @@ impl RunError {
             | Self::Size { .. }
             | Self::Engine { .. }
             | Self::Poll { .. }
+            | Self::Priority { .. }
             | Self::Crosscheck(_)
             | Self::Owned(_)
             | Self::NoThread(_)

@@ -23,6 +23,7 @@ mod memory;
 mod offered;
 mod pace;
 mod prepare;
+mod priority;
 mod proof;
 mod refusal;
 mod request;

@@ -9,6 +9,7 @@ use crate::choose::EngineWish;
 use crate::error::RunError;
 use crate::manner;
 use crate::memory::refuse_too_large;
+use crate::priority;
 use crate::request::Request;
 
 /// Refuses what cannot be done on any medium: too little time, or buffers that memory does not hold.
@@ -27,6 +28,7 @@ pub(crate) fn refuse_impossible(request: &Request, sysroot: &Sysroot) -> Result<
         return Err(RunError::RefinedByFio(refined.name.clone()));
     }
     manner::refuse(request)?;
+    priority::refuse(request)?;
     refuse_too_large(&request.suite.workloads, available_memory(sysroot))
 }
 

@@ -9,6 +9,7 @@ use assay_core::distribution::Distribution;
 use assay_core::draft::Draft;
 use assay_core::event::Event;
 use assay_core::medium::Medium;
+use assay_core::priority::Priorities;
 use assay_core::record::{Measurement, OriginalRun, Record, SuiteRef, Tool};
 use assay_core::refined::Refined;
 use assay_core::suite::{Analysis, SuiteWorkload};
@@ -56,6 +57,7 @@ pub(crate) fn asked(op: Op, pattern: Pattern, block: u64, queue_depth: u32) -> S
         distribution: Distribution::default(),
         think: None,
         refined: Refined::default(),
+        priorities: Priorities::default(),
         cpus: Cpus::default(),
         poll: false,
         group: None,

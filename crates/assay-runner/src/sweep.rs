@@ -13,7 +13,8 @@ pub(crate) fn bus_reached(workloads: &[SuiteWorkload], index: usize, measurement
     let asked = &workloads[index];
     let kind = |w: &SuiteWorkload| {
         let how = (w.queue_depth, w.jobs, w.sync, w.direct, w.rate.clone(), w.distribution.clone());
-        let beside = (w.blocks.clone(), w.think, w.group.clone(), w.cpus.clone(), w.poll, w.refined.clone());
+        let manner = (w.group.clone(), w.cpus.clone(), w.poll);
+        let beside = (w.blocks.clone(), w.think, manner, w.refined.clone(), w.priorities.clone());
         (w.op, w.pattern, w.read_percent, how, beside)
     };
     let sweep = || workloads.iter().zip(measurements).filter(|(w, _)| kind(w) == kind(asked));

@@ -13,6 +13,7 @@ use assay_core::cpus::Cpus;
 use assay_core::distribution::Distribution;
 use assay_core::estimate::Estimate;
 use assay_core::medium::Medium;
+use assay_core::priority::Priorities;
 use assay_core::record::{Host, Source};
 use assay_core::refined::Refined;
 use assay_core::think::Think;
@@ -258,6 +259,8 @@ pub(crate) struct SuiteLoad {
     pub(crate) group: Option<String>,
     /// What it has beyond pattern, block and queue.
     pub(crate) refined: Refined,
+    /// Priorities of its operations before those of others.
+    pub(crate) priorities: Priorities,
     /// Length of a repeat in nanoseconds; null where the suite's budget decides.
     pub(crate) duration_ns: Option<u64>,
 }

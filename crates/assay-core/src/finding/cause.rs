@@ -76,6 +76,7 @@ impl Finding {
             Self::DepthByThreads { threads } => {
                 format!("no asynchronous engine here: the queue depth was made by {threads} threads")
             }
+            Self::SeveralPriorities => "latencies are of operations of all priorities together".to_owned(),
             Self::InstrumentLimited { null_operations_per_second } => format!(
                 "instrument-limited: this host issues at most {} million operations per second even to no device at all",
                 figures(null_operations_per_second / 1e6)

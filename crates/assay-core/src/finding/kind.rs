@@ -110,6 +110,8 @@ pub enum Finding {
         /// How many threads.
         threads: u32,
     },
+    /// Operations of one load had several priorities, and latencies are of all of them.
+    SeveralPriorities,
     /// The instrument itself limits what was measured.
     InstrumentLimited {
         /// What the null engine does on this host, operations per second.
@@ -401,6 +403,7 @@ impl Finding {
             Self::NoProof { .. }
             | Self::ServerCache { .. }
             | Self::DepthByThreads { .. }
+            | Self::SeveralPriorities
             | Self::BusLimited { .. }
             | Self::SmallerSpan { .. }
             | Self::ScaledDown { .. }

@@ -29,6 +29,9 @@ impl Finding {
             Self::DepthByThreads { .. } => {
                 "allow io_uring (sysctl kernel.io_uring_disabled=0, container seccomp profile)"
             }
+            Self::SeveralPriorities => {
+                "to see them apart, run a workload of each priority at the same time (priority, group)"
+            }
             Self::InstrumentLimited { .. } => "use more jobs, or read the figure as a lower bound",
             Self::BusLimited { .. } => "use a faster slot or reader to see what the medium itself can do",
             Self::SmallerSpan { reason, .. } if reason.contains("all nodes") => {

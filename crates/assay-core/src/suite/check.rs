@@ -165,9 +165,11 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
     let rate = raw.open_loop(blocks.mean().unwrap_or(block.0), &fail)?;
     let distribution = raw.spread(&fail)?;
     let refined = raw.refined(block.0, &blocks, &fail)?;
+    let priorities = raw.priorities(&fail)?;
     let (cpus, poll_at) = (raw.processors(&fail)?, raw.poll.as_ref().map_or(0, |poll| poll.span().start));
     let original_at = raw.original.as_ref().map_or(0, |original| original.span().start);
-    let workload = SuiteWorkload {
+    let shares_at = raw.priority_shares.as_ref().map_or(0, |shares| shares.span().start);
+    let mut workload = SuiteWorkload {
         name: name.clone(),
         op: raw.op.one(),
         read_percent: raw.read_percent.map(Spanned::into_inner),
@@ -183,6 +185,7 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
         distribution,
         think,
         refined,
+        priorities,
         cpus,
         poll: raw.poll.is_some_and(Spanned::into_inner),
         group,
@@ -198,6 +201,7 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
         let what = "poll is for direct I/O without a rate and without a sync after each write".to_owned();
         return Err(fail(poll_at, what));
     }
+    workload.priorities = workload.checked_priorities().map_err(|why| fail(shares_at, why))?;
     match workload.original.and_then(|original| originals::refuses(original, &workload)) {
         Some(why) => Err(fail(original_at, why)),
         None => Ok(workload),

@@ -81,6 +81,8 @@ pub(super) struct WorkloadFile {
     pub(super) zero_percent: Option<Spanned<u8>>,
     pub(super) flow: Option<Spanned<u32>>,
     pub(super) flow_pause: Option<Spanned<String>>,
+    pub(super) priority: Option<Spanned<String>>,
+    pub(super) priority_shares: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) analysis: Analysis,
     pub(super) original: Option<Spanned<Original>>,

@@ -31,6 +31,7 @@ pub(super) fn refuses(original: Original, w: &SuiteWorkload) -> Option<String> {
         && w.sync == Sync::End
         && w.op != Op::Mixed
         && w.refined.is_empty()
+        && w.priorities.is_empty()
         && w.distribution == Distribution::Uniform;
     if !plain {
         let what = "does one operation at a time, reads or writes, of one size, without sync and distribution";

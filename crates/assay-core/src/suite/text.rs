@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::room::{Extent, LayoutRule};
 use super::{Suite, SuiteWorkload};
+use crate::priority::shares_text;
 use crate::program::SuiteProgram;
 use crate::suite::Analysis;
 use crate::text::toml;
@@ -77,6 +78,9 @@ fn write_workload(w: &SuiteWorkload, text: &mut String) {
     line("think", w.think.map(|think| string(format!("{}us", think.pause_ns / 1000))));
     line("think_after", w.think.map(|think| think.after_operations.to_string()));
     write_refined(w, &mut line);
+    line("priority", w.priorities.job.map(|job| string(job.to_string())));
+    let shares = &w.priorities.shares;
+    line("priority_shares", (!shares.is_empty()).then(|| string(shares_text(shares))));
     line("cpus", (!w.cpus.is_empty()).then(|| string(w.cpus.to_string())));
     line("poll", w.poll.then(|| "true".to_owned()));
     line("group", w.group.as_ref().map(|group| string(group.clone())));

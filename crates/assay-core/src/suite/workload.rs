@@ -9,6 +9,7 @@ use crate::blocks::Blocks;
 use crate::cpus::Cpus;
 use crate::distribution::Distribution;
 use crate::original::Original;
+use crate::priority::Priorities;
 use crate::refined::Refined;
 use crate::think::Think;
 use crate::units::Bytes;
@@ -47,6 +48,8 @@ pub struct SuiteWorkload {
     pub think: Option<Think>,
     /// What it has beyond pattern, block and queue.
     pub refined: Refined,
+    /// Priorities of its operations before those of others.
+    pub priorities: Priorities,
     /// Processors that the threads run on, one each in turn; empty where the kernel chooses.
     pub cpus: Cpus,
     /// Whether completions are polled for.
@@ -129,6 +132,7 @@ impl SuiteWorkload {
             distribution: self.distribution.clone(),
             think: self.think,
             refined: self.refined.clone(),
+            priorities: self.priorities.clone(),
             cpus: self.cpus.clone(),
             poll: self.poll,
             ..Workload::new(&self.name, self.op, self.pattern, self.mean_block())

@@ -15,6 +15,8 @@ pub(crate) use system::files::{
 };
 pub(crate) use system::memory::{map, page_bytes, unmap};
 pub(crate) use system::meter::Meter;
+pub use system::priority::PRIORITIES;
+pub(crate) use system::priority::prioritise;
 pub(crate) use system::processors::pin;
 pub use system::processors::{PINS, processors};
 pub use system::programs::{RUNS_TOOLS, lead_a_group};

@@ -288,6 +288,15 @@ fn loads_beyond_their_blocks_are_taken_over() {
     assert_eq!((mixed.read_percent, mixed.rate.unwrap().to_string().as_str()), (Some(70), "100 iops"));
     assert_eq!((mixed.sync, mixed.refined.sync_every, mixed.refined.align_bytes), (Sync::Fsync, 8, Some(8192)));
     assert_eq!(one("rw=write\nbs=8k,16k\nrate=,1m\n").block, Bytes(16 << 10));
+    for (split, bytes) in [("64k/100", 65_536), ("4k/0:64k/100", 65_536), ("64k/100:8k/", 65_536), ("16k", 16_384)] {
+        let one = one(&format!("rw=randread\nbssplit={split}\n"));
+        assert_eq!(
+            (one.block, one.blocks.is_empty()),
+            (Bytes(bytes), true),
+            "{split}: as fio, and not its default of 4k"
+        );
+    }
+    assert_eq!(one("rw=randrw\nbssplit=4k/40:8k/60,1m/100\n").refined.writes.to_string(), "1MiB");
     assert!(one("rw=rw\n").refined.apart);
     assert_eq!(one("rw=randwrite\nbssplit=4k/50:8k/50\nba=1m\n").refined.align_bytes, Some(1 << 20));
     let uneven = one("rw=randwrite\nbssplit=512/50:8k/50\nba=4k\nrandom_distribution=zoned:50/5:30/15:20/80\n");
@@ -402,4 +411,67 @@ fn equal_names_are_told_apart_in_no_time() {
     let names: Vec<String> =
         read_job_file(&file, "x.fio").unwrap().suite.workloads.into_iter().map(|w| w.name).collect();
     assert_eq!((names[0].as_str(), names[1].as_str(), names[39_999].as_str()), ("a", "a_2", "a_40000"));
+}
+
+/// As fio 3.33 was seen to take them: a level without a class is one of best effort, and of the classes of single operations
+/// the highest is the default.
+#[test]
+fn priorities_are_taken_over() {
+    let read = |text: &str| {
+        let read = read_job_file(&format!("[a]\nsize=64m\nruntime=5\nioengine=libaio\niodepth=8\n{text}"), "x.fio");
+        read.map(|mut file| file.suite.workloads.remove(0)).map_err(|error| (error.line, error.message))
+    };
+    let said = |text: &str| read(text).unwrap_or_else(|error| panic!("{text}: {error:?}")).priorities.to_string();
+    for (text, words) in [
+        ("rw=randread\nprioclass=3\ncmdprio_percentage=20\ncmdprio_class=1\n", "priority idle, 20 % realtime"),
+        ("rw=randread\nprio=5\n", "priority best-effort/5"),
+        ("rw=randread\nprioclass=0\nprio=0\n", "priority best-effort"),
+        ("rw=randread\ncmdprio_class=2\ncmdprio=4\nlog_prio=1\npriohint=0\n", ""),
+        ("rw=randrw\ncmdprio_percentage=20\n", "20 % realtime"),
+        ("rw=randrw\ncmdprio_percentage=0,20\ncmdprio_class=1,3\ncmdprio=,6\n", "20 % of writes idle/6"),
+        ("rw=write\ncmdprio_percentage=20,0\n", ""),
+        ("rw=randread\nbssplit=4k/50:64k/50\ncmdprio_bssplit=4k/0:64k/30\n", "30 % of 64KiB realtime"),
+        ("rw=randread\nbs=4k\ncmdprio_bssplit=4k/30/0/2/0:8k/9\n", "30 % best-effort/2"),
+        ("rw=randrw\ncmdprio_bssplit=,4k/100/2/3\n", "100 % of writes best-effort/3"),
+    ] {
+        assert_eq!(said(text), words, "{text}");
+    }
+    for (text, line, words) in [
+        ("rw=randread\nprio=8\n", 7, "prio = `8` must be 0 to 7"),
+        ("rw=randread\ncmdprio_class=0\n", 7, "1 to 3"),
+        ("rw=randread\ncmdprio_percentage=101\n", 7, "0 to 100"),
+        ("rw=randread\ncmdprio_bssplit=4k/50:4k/60\n", 7, "110 %"),
+        ("rw=randread\ncmdprio_bssplit=4k/50/1\n", 7, "SIZE/PERCENT/CLASS/LEVEL"),
+        ("rw=randread\ncmdprio_bssplit=4k/50/1/0/3\n", 7, "hint"),
+        ("rw=randread\ncmdprio_hint=2\n", 7, "`cmdprio_hint`"),
+        ("rw=randread\ncmdprio_percentage=9\ncmdprio_bssplit=4k/5\n", 8, "exclude each other"),
+        ("rw=randread\nioengine=psync\ncmdprio_percentage=9\n", 8, "ioengine=io_uring and libaio"),
+        ("rw=randwrite\nfsync=1\ncmdprio_percentage=9\n", 8, "without a sync after each write"),
+    ] {
+        let (at, message) = read(text).expect_err(text);
+        assert!(at == line && message.contains(words) && !message.contains('\n'), "{text}: {at}: {message}");
+    }
+}
+
+#[test]
+fn priorities_come_back_as_they_were_exported() {
+    let workload = |name: &str, more: &str| format!("[[workload]]\nname = \"{name}\"\npattern = \"random\"\n{more}");
+    let mixed =
+        "op = \"mixed\"\nread_percent = 50\nblocks = \"4KiB/60:64KiB/40\"\nwrite_block = \"1MiB\"\nalign = \"4KiB\"\n";
+    let text = [
+        "name = \"p\"\nversion = 1\npurpose = \"p\"\nbudget = \"40s\"\nmax_write = \"1GiB\"\nrepeats = 1\nspan = \"64MiB\"\n",
+        &workload("job", "op = \"read\"\nblock = \"4KiB\"\npriority = \"best-effort/7\"\n"),
+        &workload("one", "op = \"write\"\nblock = \"4KiB\"\npriority_shares = \"20 % realtime/2\"\n"),
+        &workload("two", "op = \"read\"\nblock = \"4KiB\"\nqueue_depth = 4\npriority_shares = \"5 % realtime, 9 % idle\"\n"),
+        &workload("split", &format!("{mixed}priority = \"idle\"\npriority_shares = \"25 % of 64KiB reads realtime/1, 75 % of writes idle/2\"\n")),
+    ]
+    .concat();
+    let suite = Suite::parse(&text, "p.toml").unwrap();
+    assert_eq!(Suite::parse(&suite.to_text(), "p.toml").unwrap(), suite);
+    let exported = job_file(&suite);
+    let back = read_job_file(&exported, "x.fio").unwrap_or_else(|error| panic!("{error}\n{exported}"));
+    assert_eq!(back.suite, suite, "{exported}");
+    // fio looks at options of an engine behind its name alone.
+    let (engine, shares) = (exported.find("ioengine=io_uring").unwrap(), exported.find("cmdprio_percentage").unwrap());
+    assert!(engine < shares, "{exported}");
 }

@@ -55,6 +55,8 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         "[a]\nsize=1p\nbs=0x200\nkb_base=1000\nrwmixwrite=3\nrw=randrw\n",
         "[a]\nsize=18446744073709551615\nnumjobs=256\nbs=64m\nrw=randwrite\nfsync=1\n",
         "[\u{1b}[2J\u{202e}]\nsize=1m\n\u{9b}=3\n",
+        "[a]\nsize=1m\nrw=randrw\nioengine=libaio\nprioclass=3\nbssplit=4k/40:64k/60,64k/100\ncmdprio_bssplit=64k/25/1/1:64k/75/3/2:4k/0,64k/9\n",
+        "[a]\nsize=1m\nioengine=io_uring\nprio=7\ncmdprio_percentage=20,\ncmdprio_class=1,3\ncmdprio=,6\n",
         "include x\n",
         "[a]\nrw=\u{202e}read\n",
         "[a]\nruntime=99999999999999d\n",

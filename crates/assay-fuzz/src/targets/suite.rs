@@ -56,6 +56,10 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let other = |from: &str, to: &str| SMALL.replace(from, to).into_bytes();
     seeds.extend([
         other("direct = false", "direct = false\noriginal = \"fio\""),
+        other(
+            "sync = \"fdatasync\"",
+            "priority = \"idle/7\"\npriority_shares = \"5 % of 4KiB reads realtime, 9 % best-effort/1\"",
+        ),
         other("direct = false", "original = \"hdparm\""),
         other("1MiB", "17179869184GiB"),
         other("10s", "1e30h"),

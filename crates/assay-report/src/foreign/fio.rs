@@ -218,6 +218,9 @@ fn options(w: &Workload, engine: &str, record: &Record) -> Value {
     if w.poll {
         options["hipri"] = json!("1");
     }
+    for (option, value) in w.priorities.to_fio(&w.sizes_of(Op::Read), &w.sizes_of(Op::Write)) {
+        options[option] = json!(value);
+    }
     if let Some(device) = &record.medium.device {
         options["filename"] = json!(clean(device));
     }

@@ -195,6 +195,7 @@ const WORKLOAD: Rule = Fields(&[
     ("offset_bytes", Keep),
     ("think", Fields(&[("pause_ns", Keep), ("after_operations", Keep)])),
     ("refined", REFINED),
+    ("priorities", PRIORITIES),
     ("cpus", Each(&Keep)),
     ("poll", Keep),
     ("together", Fields(&[("group", Known), ("beside", Each(&Known))])),
@@ -213,6 +214,13 @@ const REFINED: Rule = Fields(&[
     ("duplicate_percent", Keep),
     ("zero_percent", Keep),
     ("flow", Fields(&[("weight", Keep), ("pause_ns", Keep)])),
+]);
+
+const PRIORITY: Rule = Fields(&[("class", Keep), ("level", Keep)]);
+
+const PRIORITIES: Rule = Fields(&[
+    ("job", PRIORITY),
+    ("shares", Each(&Fields(&[("op", Keep), ("block_bytes", Keep), ("percent", Keep), ("priority", PRIORITY)]))),
 ]);
 
 const ESTIMATE: Rule =

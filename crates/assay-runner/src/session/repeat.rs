@@ -370,6 +370,9 @@ fn set_up(
     if instrument == Instrument::Engine(EngineKind::Sync) && workload.queue_depth > 1 {
         measurement.warn(Finding::DepthByThreads { threads: workload.queue_depth * workload.jobs });
     }
+    if !workload.priorities.shares.is_empty() {
+        measurement.warn(Finding::SeveralPriorities);
+    }
 }
 
 /// Empties the page cache of what was written and read before; the system's answer, or none where that takes too long and

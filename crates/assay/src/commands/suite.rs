@@ -119,6 +119,7 @@ fn load(w: &SuiteWorkload) -> SuiteLoad {
         poll: w.poll,
         group: w.group.clone(),
         refined: w.refined.clone(),
+        priorities: w.priorities.clone(),
         duration_ns: w.duration.map(nanoseconds),
     }
 }

@@ -4,6 +4,7 @@ pub(super) mod child;
 pub(super) mod files;
 pub(super) mod memory;
 pub(super) mod meter;
+pub(super) mod priority;
 pub(super) mod processors;
 pub(super) mod programs;
 #[cfg(test)]

@@ -157,8 +157,8 @@ impl<'a> Uring<'a> {
         macro_rules! build {
             ($read:expr, $write:expr) => {
                 match io.direction {
-                    Direction::Read => $read.offset(io.offset).build(),
-                    Direction::Write => $write.offset(io.offset).build(),
+                    Direction::Read => $read.offset(io.offset).ioprio(io.priority).build(),
+                    Direction::Write => $write.offset(io.offset).ioprio(io.priority).build(),
                 }
             };
         }

@@ -31,7 +31,7 @@ fn engine(target: &Target, depth: u32) -> Iocp {
 fn all(engine: &mut Iocp, direction: Direction, depth: u32) -> BTreeMap<u32, i32> {
     let mut results = BTreeMap::new();
     for slot in 0..depth {
-        let io = Io { slot, direction, offset: u64::from(slot) * u64::from(BLOCK), bytes: BLOCK };
+        let io = Io { slot, direction, priority: 0, offset: u64::from(slot) * u64::from(BLOCK), bytes: BLOCK };
         match engine.submit(io) {
             Submit::Queued => {}
             Submit::Done(result) => assert_eq!(results.insert(slot, result), None),
@@ -115,7 +115,7 @@ fn operations_in_flight_are_cancelled_and_waited_for_where_an_engine_is_dropped(
     let thread = std::thread::spawn(move || {
         let mut engine = Iocp::over(ours, Pool::new(8, BLOCK as usize).unwrap(), 8).unwrap();
         for slot in 0..8 {
-            let begun = engine.submit(Io { slot, direction: Direction::Read, offset: 0, bytes: BLOCK });
+            let begun = engine.submit(Io { slot, direction: Direction::Read, priority: 0, offset: 0, bytes: BLOCK });
             assert!(matches!(begun, Submit::Queued), "slot {slot}");
         }
         let mut ended = Vec::new();

@@ -8,6 +8,7 @@ mod iocp;
 mod iocp_tests;
 pub(super) mod memory;
 pub(super) mod meter;
+pub(super) mod priority;
 pub(super) mod processors;
 pub(super) mod programs;
 pub(super) mod user;
