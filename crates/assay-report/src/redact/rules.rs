@@ -413,7 +413,6 @@ const FINDING: Rule = Fields(&[
     ("rested_ns", Keep),
     ("runs", Keep),
     ("suspended_ns", Keep),
-    ("system", Known),
     ("sensor", Text),
     ("share", Keep),
     ("slow_share", Keep),

@@ -161,7 +161,6 @@ fn labels_and_properties_find_records(store: &mut dyn Store) {
     }
     for nothing in [
         "model=Ultra",
-        "kind=SD card",
         "shop=A",
         "Shop=a=b, c",
         "nobody=1",
@@ -174,6 +173,7 @@ fn labels_and_properties_find_records(store: &mut dyn Store) {
         assert!(matches!(store.resolve(nothing), Err(StoreError::NoMatch { .. })), "{nothing}");
         assert_eq!(store.list(nothing).unwrap(), [], "{nothing}");
     }
+    assert!(matches!(store.resolve("kind=SD card"), Err(StoreError::NoKind(_))));
 }
 
 fn hostile_text_is_only_text(store: &mut dyn Store) {
