@@ -96,8 +96,9 @@ fn of_nvme(value: &Value) -> Report {
     report.medium.kind = MediumKind::Nvme;
     let health = &mut report.medium.health;
     for (name, value) in value.as_object().into_iter().flatten().take(MOST) {
-        let Some(number) = value.as_u64() else { continue };
+        let Some(number) = value.as_u64().map(i128::from) else { continue };
         let (name, number) = match name.as_str() {
+            // Below zero, too: a drive outdoors.
             "temperature" if number > 200 => ("temperature_celsius", number - 273),
             "avail_spare" => ("available_spare", number),
             "spare_thresh" => ("available_spare_threshold", number),
