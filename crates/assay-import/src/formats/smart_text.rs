@@ -231,7 +231,7 @@ fn health(report: &mut Report, name: &str, value: &str) -> bool {
     if *known == "temperature_celsius"
         && let Some(found) = FAHRENHEIT.captures(value)
     {
-        let number = |at: usize| found.get(at)?.as_str().parse::<i64>().ok();
+        let number = |at: usize| found.get(at)?.as_str().parse::<i64>().ok().map(i128::from);
         let celsius = number(2).map(|kelvins| kelvins - 273).or_else(|| number(1).map(|f| ((f - 32) * 5 + 4) / 9));
         celsius.into_iter().for_each(|celsius| insert(report, known, &celsius.to_string()));
         return true;
