@@ -17,7 +17,7 @@ use crate::{Excluded, Load, deciding_quantity, share_verdicts};
 
 /// Number of stores, unless `ASSAY_CAMPAIGN_SEEDS` sets it. It is small because a ranking makes many draws.
 const STORES: u64 = 5;
-/// Seed of the first store, chosen so that some models are told apart among the few stores drawn by default.
+/// Seed of the first store. With it some models differ among the few stores drawn by default.
 const FIRST: u64 = 5;
 
 fn stores() -> u64 {

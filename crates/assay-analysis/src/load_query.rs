@@ -59,7 +59,7 @@ impl LoadQuery {
                 "every" => ask.conditions.push(format!("every {}", words.next().ok_or_else(|| bad(word))?)),
                 _ if word.contains('/') && Blocks::parse(word).is_ok() => ask.conditions.push(word.to_owned()),
                 _ if word.contains(':') && Distribution::parse(word).is_ok() => ask.conditions.push(word.to_owned()),
-                // The operations that a priority is of are told up to it.
+                // The words before a priority name its operations.
                 "of" => {
                     let kind = std::iter::from_fn(|| words.next_if(|word| Priority::parse(word).is_err()));
                     ask.conditions.push(format!("of {}", kind.collect::<Vec<_>>().join(" ")));

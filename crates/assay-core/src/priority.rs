@@ -23,7 +23,7 @@ pub enum PriorityClass {
     Realtime,
     /// As operations are that have no priority of their own.
     BestEffort,
-    /// When nobody else wants the medium.
+    /// When no other process uses the medium.
     Idle,
 }
 
@@ -92,7 +92,7 @@ impl fmt::Display for Priority {
     }
 }
 
-/// Operations of a kind, a share of which has a priority.
+/// A share of the operations of one kind, with a priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PriorityShare {
@@ -163,7 +163,7 @@ impl fmt::Display for PriorityShare {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Priorities {
-    /// Of all operations that none of `shares` is about; null where they have none.
+    /// Priority of the operations outside of `shares`; null where they have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<Priority>,
     /// Of shares of the operations, each drawn independently of the others.

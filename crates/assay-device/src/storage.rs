@@ -427,7 +427,7 @@ fn nodes_under(sysroot: &Sysroot, mount: Option<&Mount>, path: &Path, dev: (u32,
     }
 }
 
-/// File systems in the memory of this machine, or on another machine: on none of its disks.
+/// File systems in the memory of this machine or on another machine, not on its disks.
 fn is_elsewhere(fstype: &str) -> bool {
     let memory = ["tmpfs", "ramfs", "devtmpfs", "rootfs", "hugetlbfs"];
     memory.contains(&fstype) || NETWORK.contains(&fstype)

@@ -23,7 +23,7 @@ impl Sysroot {
         Self { root: PathBuf::from(system::ROOT) }
     }
 
-    /// A tree laid out like that of a kernel, below `root`.
+    /// A tree with a kernel's layout, below `root`.
     #[must_use]
     pub fn at(root: &Path) -> Self {
         // Canonical, because real paths from resolved links are compared with it.

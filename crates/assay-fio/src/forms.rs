@@ -58,7 +58,7 @@ pub(crate) fn split(option: Given<'_, '_>, text: &str) -> Result<Blocks, String>
     if !blocks.is_empty() {
         return Ok(blocks);
     }
-    // A size with all of the operations, beside others with none of them.
+    // All operations have one size; the other sizes have a share of 0.
     let entries = text.split(':').map(|entry| entry.split_once('/').unwrap_or((entry, "")));
     let share = |percent: &str| percent.trim().parse::<f64>().unwrap_or(50.0);
     let all = entries.max_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)));

@@ -68,7 +68,7 @@ const COMMON: [&str; 13] = [
 /// What a word that only one tool prints counts, beside one for a common word.
 const TELLING: usize = 3;
 
-/// The format of which most words occur in a text, where enough do.
+/// The format whose words occur most often in a text, where enough do.
 pub(crate) fn nearest(text: &Text) -> Option<&'static str> {
     let lower: Vec<String> = text
         .lines()

@@ -38,7 +38,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Bytes of a source tree of which there are `times` copies.
+    /// Bytes of a source tree with `times` copies.
     fn tree(&self, times: u64, most: u64) -> Result<u64, String> {
         let bytes = self.durable(TREE).min(self.space_bytes) / times;
         let tree = bytes.min(most) >> 10 << 10;

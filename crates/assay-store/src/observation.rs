@@ -1,7 +1,7 @@
 //! An observation: a record without the parts that grow, for results about many records.
 //!
 //! Samples, sensor readings and histograms make a document of megabytes. A list, a ranking, a comparison, a plan and
-//! advice need none of them. What they need is in three texts beside the document, derived from it when it is saved.
+//! advice do not read them. What they need is in three texts beside the document, derived from it when it is saved.
 //! [`Head::of`], [`repeats_of`] and [`latencies_of`] define what is kept; the rest of a record that is read back is
 //! empty. Changing what is kept needs a new version of the store, since older observations lack it.
 

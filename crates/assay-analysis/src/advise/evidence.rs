@@ -153,7 +153,7 @@ fn by_reason(excluded: &[Excluded]) -> Vec<String> {
     all.into_iter().map(line).collect()
 }
 
-/// Adds the records that have none of these figures to `excluded`, unless they are there already.
+/// Adds records without these figures to `excluded`, unless they are there already.
 pub(super) fn name_missing(
     subject: &Subject<'_>,
     has: impl Fn(&Record) -> bool,

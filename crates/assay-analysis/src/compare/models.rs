@@ -37,7 +37,7 @@ impl<'a> Models<'a> {
         Some(Self { setting: Setting::new(&records, &ask), names })
     }
 
-    /// The ranking under a load; `None` where none of their figures counts.
+    /// The ranking under a load; `None` without a figure that counts.
     pub(super) fn decided(&self, load: &Load, quantity: Quantity, primary: bool) -> Option<GroupsUnderLoad<'_>> {
         DecidedLoad::of(&self.setting, load, quantity, !primary)
             .map(|decided| GroupsUnderLoad { decided, names: &self.names })

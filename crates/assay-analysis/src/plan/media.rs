@@ -30,7 +30,7 @@ impl SeenMedium {
 }
 
 /// Why a medium with this `identity` is not the unit of `cell`, from the media `seen` in other turns and this one;
-/// `None` where nothing contradicts it. An identity that two units had in one turn identifies neither: it is that of a
+/// `None` where nothing contradicts it. An identity that two units had in one turn identifies neither: it belongs to a
 /// reader or of a disk below them.
 #[must_use]
 pub fn misplaced(seen: &[SeenMedium], cell: &Cell, identity: &str) -> Option<String> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::units::{Bytes, GIB, parse_share, trimmed};
 
-/// Size that stands for the whole medium until its size is known: shares are taken of it.
+/// Placeholder for the size of the medium until it is known. Shares are computed from it.
 pub const WHOLE: Bytes = Bytes(1024 * 1024 * GIB);
 /// Settled shares are multiples of this many bytes.
 const UNIT: u64 = 4096;

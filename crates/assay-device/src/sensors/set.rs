@@ -33,7 +33,7 @@ impl Reading {
 }
 
 /// The sensors of a machine, found once. A reading costs one or two system calls for each and no allocation. Reading
-/// may block as long as a driver does (that of a hanging drive), so it runs apart from anything that must not wait.
+/// may block as long as the driver of a hanging drive, so it runs apart from anything that must not wait.
 #[derive(Debug)]
 pub struct Sensors {
     readings: Vec<Reading>,

@@ -101,7 +101,7 @@ fn is_named(name: &str) -> bool {
     digits.len() == DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Whether a directory is that of a command, old enough, and its lock is free.
+/// Whether a command made the directory, it is old enough, and its lock is free.
 fn is_forgotten(path: &Path, age: Duration) -> std::io::Result<bool> {
     let directory = path.symlink_metadata()?;
     // A time in the future counts as recent.

@@ -163,7 +163,7 @@ impl Format for Diskspd {
                 _ if line.starts_with("thread") && line.contains('|') => columns = columns_of(line),
                 _ if behind_total(line).is_some() => total(&mut parsed, table, line, columns),
                 _ if table == "latencies" => percentile(&mut parsed, line),
-                // Between tables alone stands what somebody wrote about them.
+                // Prose may stand between tables alone.
                 _ if !alone => parameter(&mut parsed, &mut report, line),
                 _ => {}
             }

@@ -105,7 +105,7 @@ impl Format for Ioping {
     }
 }
 
-/// Direction and size of a request by the command above, of this target: it reads 4 KiB unless it is told otherwise
+/// Direction and size of a request by the command above, of this target: it reads 4 KiB unless options say otherwise
 /// (ioping(1); `-L` is 256 KiB).
 fn called(text: &Text, at: usize, target: &str) -> Option<(Op, f64)> {
     let above = (at.saturating_sub(MOST_ABOVE)..at).rev();

@@ -149,8 +149,8 @@ impl Row {
         Some(Self { name, op, pattern, seconds, rate: number(at), iops: number(at + 1) })
     }
 
-    /// Whether its rate is that of its operations with blocks of this size; unknown where the rate is not told. Operations
-    /// that are not told are none in a whole second.
+    /// Whether its rate equals its operations times this block size; unknown without a rate. Without a number of operations it made
+    /// less than one in a second.
     fn agrees(&self, block_bytes: u64) -> Option<bool> {
         let computed = self.rate?.value * 1024.0 / block_bytes as f64;
         let told = self.iops.map_or(0.0, |iops| iops.value);

@@ -1,7 +1,7 @@
 //! Tables of Markdown: a table that a tool has printed with blanks between its columns, as people put it in bars.
 //!
-//! A row becomes the line that it was: its cells end in one column, as what a tool has left out is told by where the
-//! others end. The row of lines below the heading goes. Tables whose tool prints bars of its own stay as they are.
+//! A row becomes the line that it was. Its cells end in one column, so that the place of a cell shows which cells the tool left
+//! out. The row of lines below the heading goes. Tables whose tool prints bars of its own stay as they are.
 
 use super::line::Line;
 

@@ -313,7 +313,7 @@ impl Layout {
             Self::Repeats(Repeats { protected_bytes, real_bytes, tail_bytes, .. }) => {
                 (protected_bytes + real_bytes + tail_bytes) / SECTOR_BYTES
             }
-            // The result is that of a single group: it is used for the data read at places without memory.
+            // This result of a single group is used for the data read at places without memory.
             Self::Blocks(blocks) => blocks.block_bytes / SECTOR_BYTES,
         }
     }

@@ -5,7 +5,7 @@ use assay_core::text::capitalised;
 use assay_pictures::{Drawing, Kind};
 use serde::Serialize;
 
-use super::computers::computers;
+use super::scope::computers;
 
 /// What a picture shows, what its figures rest on, and how they were measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

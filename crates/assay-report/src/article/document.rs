@@ -6,12 +6,12 @@ use assay_core::record::Record;
 use assay_core::units::counted;
 
 use super::columns::{Column, Plan, by_computers, by_loads};
-use super::computers::{computers, crossed};
 use super::facts;
 use super::findings::{self, BUS, Finding, TIE};
 use super::media::{Model, media};
 use super::pictures::Picture;
 use super::scope::Scope;
+use super::scope::{computers, crossed};
 use super::table::Figures;
 use super::tidy;
 use crate::document::{BEST, Block, Cell, Document, Row};

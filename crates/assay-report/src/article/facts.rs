@@ -4,8 +4,8 @@ use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::figures;
 
-use super::computers::computers;
 use super::media::{Model, Of, rows};
+use super::scope::computers;
 use super::table::name;
 use crate::document::{Cell, Column, Row, Table, left, right};
 use crate::facts;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_analysis::Load;
 use assay_analysis::rank::{Class, LoadRanking, ModelRow};
-use assay_core::text::{capitalised, clean};
+use assay_core::text::{capitalised, clean, harmless};
 use serde::Serialize;
 
 use super::columns::{Column, block, kind};
@@ -64,7 +64,7 @@ fn of(scope: &Scope<'_>, column: &Column) -> Option<(Finding, String)> {
         let sentence = answer_of(ranking, scope.alpha());
         return Some((Finding { load, host, found, models, sentence }, format!("{}.", verdict(ranking))));
     }
-    let sentence = format!("Not ranked: {}.", scope.ranked.as_ref().err()?);
+    let sentence = format!("Not ranked: {}.", harmless(&scope.ranked.as_ref().err()?.to_string()));
     Some((Finding { load, host, found: First::NotRanked, models: Vec::new(), sentence: sentence.clone() }, sentence))
 }
 

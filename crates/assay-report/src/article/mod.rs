@@ -4,7 +4,6 @@
 mod caption;
 mod cells;
 mod columns;
-mod computers;
 mod document;
 mod facts;
 mod files;
@@ -14,9 +13,7 @@ mod pictures;
 mod scope;
 mod table;
 mod tidy;
-mod written;
 
 pub use caption::Caption;
-pub use files::{Article, ArticleFile, MARK, article};
+pub use files::{Article, ArticleFile, MARK, Written, WrittenFile, article};
 pub use findings::Finding;
-pub use written::{Written, WrittenFile};

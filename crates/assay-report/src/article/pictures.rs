@@ -4,7 +4,7 @@ use assay_core::record::Record;
 use assay_pictures::{Decided, Drawing, Film, Kind, Wanted, film, on_page};
 
 use super::caption::Caption;
-use super::computers::{computer, crossed};
+use super::scope::{computer, crossed};
 use crate::document::{Block, Figure, Seen};
 use crate::render::GIF_SCALE;
 

@@ -1,11 +1,11 @@
-//! The records that stand in the columns of a table, with what `assay rank` says of them.
+//! The records behind the columns of a table: all of them, or those of one kind of computer, with their ranking.
 
-use assay_analysis::rank::{LoadRanking, RankOptions, RankReport, rank};
-use assay_analysis::{Load, Quantity, deciding_quantity};
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_analysis::rank::{LoadRanking, RankError, RankOptions, RankReport, rank};
+use assay_analysis::{Load, Quantity, deciding_quantity, identity, loads};
 use assay_core::record::Record;
-use assay_core::text::harmless;
-
-use super::computers::computer;
+use assay_core::text::clean;
 
 /// All records, or those of one computer.
 pub(super) struct Scope<'a> {
@@ -13,7 +13,7 @@ pub(super) struct Scope<'a> {
     pub(super) host: String,
     pub(super) records: Vec<&'a Record>,
     /// The ranking of all its loads, or why there is none.
-    pub(super) ranked: Result<RankReport, String>,
+    pub(super) ranked: Result<RankReport, RankError>,
 }
 
 impl<'a> Scope<'a> {
@@ -28,7 +28,7 @@ impl<'a> Scope<'a> {
     }
 
     fn new(host: String, records: Vec<&'a Record>) -> Self {
-        let ranked = rank(&records, &RankOptions::default()).map_err(|error| harmless(&error.to_string()));
+        let ranked = rank(&records, &RankOptions::default());
         Self { host, records, ranked }
     }
 
@@ -53,4 +53,35 @@ impl<'a> Scope<'a> {
     pub(super) fn alpha(&self) -> f64 {
         self.ranked.as_ref().map_or(RankOptions::default().alpha, |report| report.alpha)
     }
+}
+
+/// The kind of computer: its board, else its processor, else its name; empty where the record has none of them.
+pub(super) fn computer(record: &Record) -> String {
+    let host = &record.host;
+    let all = [&host.board, &host.cpu, &host.hostname];
+    all.into_iter().flatten().map(|name| clean(name)).find(|name| !name.is_empty()).unwrap_or_default()
+}
+
+/// The computers of these records, each once, in the order of the records.
+pub(super) fn computers<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in records.into_iter().map(computer).filter(|name| !name.is_empty()) {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
+}
+
+/// Loads under which some model was measured with two kinds of computers or more: what differs there tells of the computers,
+/// too. A computer for each medium compares none.
+pub(super) fn crossed(records: &[Record]) -> BTreeSet<Load> {
+    let mut seen: BTreeMap<(Load, String), BTreeSet<String>> = BTreeMap::new();
+    for record in records {
+        let name = computer(record);
+        for load in loads([record]).into_iter().filter(|_| !name.is_empty()) {
+            seen.entry((load, identity(record).model)).or_default().insert(name.clone());
+        }
+    }
+    seen.into_iter().filter(|(_, with)| with.len() > 1).map(|((load, _), _)| load).collect()
 }

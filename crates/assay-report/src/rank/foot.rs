@@ -72,7 +72,7 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
 /// Number of models whose prediction interval is shown.
 const LISTED: usize = 4;
 
-/// The prediction interval for a further unit of each model: a buyer gets none of the measured units.
+/// The prediction interval for a further unit of each model: a buyer gets another unit than the measured ones.
 fn next_units(report: &RankReport, ranking: &LoadRanking, all: bool) -> Option<String> {
     let (unit, divisor) = words::unit(ranking);
     let of = |model: &ModelRow| {

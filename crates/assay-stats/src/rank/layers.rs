@@ -2,7 +2,7 @@
 //!
 //! Rank sets: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
 //! neighbourhoods and academic achievement across countries", Review of Economic Studies. Layers peel a partial order,
-//! so that no two models that share a layer are ordered, and none of the paradoxes of letter displays arise.
+//! so that models in one layer are not ordered, and the paradoxes of letter displays do not arise.
 
 use serde::Serialize;
 

@@ -149,7 +149,7 @@ impl<F: Files> Spool<F> {
     }
 }
 
-/// Whether a name is that of a complete file: `ID-16 digits.spool`.
+/// Whether the name belongs to a complete file: `ID-16 digits.spool`.
 fn is_spooled(name: &str) -> bool {
     is_named(name, WHOLE)
 }

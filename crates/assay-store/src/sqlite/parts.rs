@@ -87,7 +87,7 @@ impl Growth {
         Ok(grown && same)
     }
 
-    /// Whether the series is that of a repeat that has finished since.
+    /// Whether the series belongs to a repeat that has finished since.
     fn ended(&self, pointer: &str, record: &Record) -> bool {
         let measurement = |m: &usize| running(*m) == pointer;
         (0..record.measurements.len())

@@ -204,7 +204,7 @@ fn left_in(own: &OwnDir, held: &Held, alive: bool) -> Left {
     }
 }
 
-/// Removes what an earlier check left in the directory `target`, including files that it was told to keep. Returns what
+/// Removes what an earlier check left in the directory `target`, including files that it kept on request. Returns what
 /// that was.
 ///
 /// # Errors

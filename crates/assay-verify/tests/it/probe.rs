@@ -424,7 +424,7 @@ fn what_a_cache_shows_is_nothing_to_clear_the_bus_with() {
     }
 }
 
-/// If memory is used up before all samples are written, the size was that of a limbo if some samples erred. Behind a
+/// If memory is used up before all samples are written, the size was called a limbo if some samples erred. Behind a
 /// large cache, more was reported than the memory holds.
 #[test]
 fn memory_that_is_used_up_is_never_less_than_what_is_said_to_hold() {

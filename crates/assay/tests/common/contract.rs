@@ -26,7 +26,7 @@ impl Asked {
     }
 }
 
-/// Fails unless what a command printed is as its schema says: with no field missing, and none that is not described.
+/// Fails unless the output of a command has exactly the fields of its schema.
 #[track_caller]
 pub fn check(asked: &Asked, code: Option<i32>, stdout: &str) {
     let Some(words) = &asked.0 else { return };

@@ -121,7 +121,7 @@ fn what_is_known_of_media_has_a_column_each_and_nothing_else_has() {
     assert_eq!(marked(&table), ranked(&place.json(["rank", "all", "--json"])));
 }
 
-/// Two models, two units each, of which each was on two boards and on a laptop.
+/// Two models with two units each. Each unit was on two boards and on a laptop.
 fn on_computers() -> Vec<Record> {
     let spread = Spread { run: 0.01, repeat: 0.01, ..Spread::default() };
     let boards = [("Raspberry Pi 3B+", [1.0, 1.0]), ("Raspberry Pi 4", [1.0, 1.0]), ("ThinkPad X1", [1.0, 2.0])];

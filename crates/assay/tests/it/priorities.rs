@@ -1,4 +1,4 @@
-//! Priorities of operations: kept in the record and told, or refused in a line before anything is done.
+//! Priorities of operations: kept in the record and shown, or refused in a line before anything is done.
 
 use std::fs;
 use std::process::Command;
@@ -43,7 +43,7 @@ fn priorities_are_a_part_of_the_load_and_all_faces_say_so() {
     let record = measured(&place, &["medium"]);
     let load = &record.measurements[0];
     assert_eq!((load.engine.as_str(), load.workload.priorities.all().count()), ("uring", 2));
-    // Latencies of the two are not told apart, which is said.
+    // A note says that the latencies of the two are one histogram.
     let together = load.warnings.iter().any(|warning| warning.finding == Finding::SeveralPriorities);
     assert!(together, "{:?}", load.warnings);
     let words = "priority idle, 20 % best-effort/7";
@@ -61,7 +61,7 @@ fn priorities_are_a_part_of_the_load_and_all_faces_say_so() {
     place.assert_clean();
 }
 
-/// As root, on a device: reads when nobody else wants it, whatever runs beside.
+/// As root, on a device: reads when no other process uses it.
 #[test]
 fn a_device_is_read_with_idle_priority() {
     let test = "a_device_is_read_with_idle_priority";

@@ -28,7 +28,7 @@ pub(super) struct Job {
     pub(super) pid: Option<u32>,
     /// When it was printed, in milliseconds since 1970, where that is told.
     pub(super) printed_ms: Option<f64>,
-    /// Whether it is the report of several jobs that differ, so that the options of none of them are its own.
+    /// Whether it reports several jobs with different options.
     pub(super) grouped: bool,
     /// What is told of disks in the same line: alike for all that was printed at once.
     pub(super) disks: String,
@@ -82,8 +82,8 @@ impl Side {
     }
 }
 
-/// Whether `next` is a later state of the same run of a job as `earlier`: of the same process, where that is told; else
-/// it has done more in more time, and what came on top came about as fast. Another run of the job starts at nothing
+/// Whether `next` is a later state of the same run of a job as `earlier`: of the same process, where the output names it; else
+/// it has done more in more time, at about the same rate. Another run of the job starts at nothing
 /// again.
 fn goes_on(earlier: &Job, next: &Job) -> bool {
     let alike = earlier.name == next.name

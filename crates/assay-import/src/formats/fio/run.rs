@@ -22,7 +22,7 @@ use crate::text::Text;
 pub(super) const NAME: &str = "fio";
 /// Lines of other programs between the start of fio and its results.
 const MOST_BETWEEN: usize = 64;
-/// The first of the groups of lines whose group is not told.
+/// First number for lines without a group.
 const LINES: u32 = 1 << 31;
 /// Most jobs that are named in a finding.
 const MOST_NAMES: usize = 5;
@@ -101,7 +101,7 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
             Some(end)
         } else if let Some(side) = Some(here).filter(|_| call.is_empty()).and_then(status::direction) {
             call.sums.push(Job {
-                // Whether directions are those of one job is not told.
+                // The output does not say whether the directions belong to one job.
                 group: LINES + u32::try_from(call.sums.len()).unwrap_or(0),
                 sides: vec![side],
                 missing: Some("all but single lines of the results"),
@@ -428,7 +428,8 @@ fn together_told(job: &Job, names: &[&str]) -> Finding {
     Finding::NotTold { tool: NAME.to_owned(), what }
 }
 
-/// Whether a job did what nobody asked of it alone: it is the sum of several, with the options of the first.
+/// Whether a job moved data in a direction that its options do not have: it is the sum of several jobs, with the options of the
+/// first.
 fn is_sum_of_several(job: &Job, definition: Option<&Definition>) -> bool {
     let moved = |op| job.sides.iter().any(|side| side.op == op);
     let (reads, writes) = (moved(Op::Read), moved(Op::Write));
@@ -439,8 +440,8 @@ fn is_sum_of_several(job: &Job, definition: Option<&Definition>) -> bool {
     }
 }
 
-/// Whether a job that was to write reads back what it wrote, as far as is told. Where it tells of all jobs before they start,
-/// nothing else can have read.
+/// Whether a job that was to write reads back what it wrote. Where the output lists all jobs before they start, nothing else can
+/// have read.
 fn verifies(job: &Job, definition: Option<&Definition>) -> bool {
     definition.is_some()
         || job.options.is_empty()

@@ -1,4 +1,4 @@
-//! Lines of fio that people post alone: that of a direction, as `grep IOPS` leaves it, and the sum of each group behind its
+//! Lines of fio that people post alone: the line of a direction, as `grep IOPS` leaves it, and the sum of a group behind its
 //! results.
 //!
 //! Version 3: `READ: bw=24.7MiB/s (25.9MB/s), 24.7MiB/s-24.7MiB/s (25.9MB/s-25.9MB/s), io=247MiB (259MB),
@@ -95,7 +95,7 @@ pub(super) fn add(sums: &mut Vec<Job>, group: u32, side: Side) {
         None => sums.push(Job {
             group,
             sides: vec![side],
-            missing: Some("the results of jobs, of which the sum is there"),
+            missing: Some("the results of the jobs behind a sum"),
             ..Job::default()
         }),
     }

@@ -259,7 +259,7 @@ impl<D: Device> Search<'_, '_, D> {
         if let Some(below) = protected.checked_sub(1) {
             pairs.push((below, below + period, false));
         }
-        // A block is one place: its sectors cannot be told apart.
+        // A block is one place: its sectors cannot be distinguished.
         let unit = self.device.unit();
         pairs.retain(|(low, high, _)| high + unit <= top && low / unit != high / unit);
         let all: Vec<(u64, u64)> = pairs.iter().map(|pair| (pair.0, pair.1)).collect();

@@ -323,7 +323,7 @@ impl<D: Device> Search<'_, '_, D> {
             let at = at - inside + inside % repeat.real.max(1);
             let cell = repeat.protected + (at - repeat.protected) % repeat.period;
             let near = |one: u64, other: u64| one / unit == other / unit;
-            // Any number of addresses may share a cell. Addresses of one block cannot be told apart.
+            // Any number of addresses may share a cell. Addresses of one block cannot be distinguished.
             let free = pairs.iter().all(|pair| (pair.0 == cell || !near(pair.0, cell)) && !near(pair.1, at));
             if at + unit <= end && at >= start && !near(cell, at) && free {
                 pairs.push((cell, at));

@@ -18,7 +18,7 @@ const SPAN: u64 = 4 * STRIPE;
 const ENOUGH: usize = 3 * STRIPE as usize / 2;
 /// Most laps between two addresses, if one is in the first lap of the device and the other in one of the last.
 const LAPS: u64 = 4;
-/// Sectors of one write: a cache for sequential writes takes none of these.
+/// Sectors of one write. A cache for sequential writes does not take such writes.
 const PIECE: u64 = 64;
 
 /// Maps each stamp (its sector and its round) to the sector that carries it.

@@ -1,5 +1,6 @@
 //! `assay report --article`
 
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use assay_core::exit::Exit;
@@ -37,8 +38,7 @@ pub(super) fn article(args: &ReportArgs, directory: &Path) -> Result<Exit, Failu
 
 /// Before anything is written: an article takes the place of an article, and of nothing else.
 fn check(directory: &Path, article: &Article) -> Result<(), Failure> {
-    let own = std::fs::read_to_string(directory.join(&article.files[0].name))
-        .is_ok_and(|text| text.trim_end().ends_with(MARK));
+    let own = is_article(&directory.join(&article.files[0].name));
     for file in &article.files {
         let path = directory.join(&file.name);
         if !own && path.symlink_metadata().is_ok() {
@@ -48,4 +48,18 @@ fn check(directory: &Path, article: &Article) -> Result<(), Failure> {
         files::check_writable(&path)?;
     }
     Ok(())
+}
+
+/// Whether the end of a file is that of an article. Only the end is read, and only of a regular file.
+fn is_article(path: &Path) -> bool {
+    let regular = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    let end = || -> std::io::Result<Vec<u8>> {
+        let mut file = std::fs::File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(2 * MARK.len() as u64)))?;
+        let mut end = Vec::new();
+        file.take(2 * MARK.len() as u64).read_to_end(&mut end)?;
+        Ok(end)
+    };
+    regular && end().is_ok_and(|end| end.trim_ascii_end().ends_with(MARK.as_bytes()))
 }
