@@ -203,6 +203,16 @@ fn an_article_takes_the_place_of_an_article_and_of_nothing_else() {
     fs::create_dir(place.path().join("cards")).unwrap();
     place.file("cards/README.md", "mine");
     run(article()).refuses(2, &["cards/README.md", "of no article", "another directory"]);
+    // Neither a pipe without a writer nor a link to another file is an article.
+    fs::remove_file(place.path().join("cards/README.md")).unwrap();
+    run(place.shell("mkfifo cards/README.md")).succeeds();
+    run(article()).refuses(2, &["cards/README.md", "of no article"]).at_once();
+    fs::remove_file(place.path().join("cards/README.md")).unwrap();
+    place.file("mine.md", "mine\n<!-- assay report --article -->\n");
+    std::os::unix::fs::symlink("../mine.md", place.path().join("cards/README.md")).unwrap();
+    run(article()).refuses(2, &["cards/README.md", "of no article"]);
+    fs::remove_file(place.path().join("cards/README.md")).unwrap();
+    place.file("cards/README.md", "mine");
     assert_eq!(written(&place, "README.md"), "mine");
     assert_eq!(fs::read_dir(place.path().join("cards")).unwrap().count(), 1, "nothing is written then");
     fs::rename(place.path().join("cards/README.md"), place.path().join("cards/notes.md")).unwrap();
