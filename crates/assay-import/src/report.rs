@@ -9,6 +9,7 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
+use assay_core::priority::Priorities;
 use assay_core::record::{Host, Latency, Measurement, Repeat, Score};
 use assay_core::think::Think;
 use assay_core::verification::Verification;
@@ -129,6 +130,8 @@ pub struct Load {
     pub distribution: Distribution,
     /// Pauses between operations.
     pub think: Option<Think>,
+    /// Priorities of operations.
+    pub priorities: Priorities,
     /// Operations kept in flight by each job.
     pub queue_depth: Option<u32>,
     /// Threads or processes at once.
@@ -158,6 +161,7 @@ impl Load {
             blocks: Blocks::default(),
             distribution: Distribution::default(),
             think: None,
+            priorities: Priorities::default(),
             queue_depth: None,
             jobs: None,
             span_bytes: None,
@@ -193,6 +197,7 @@ impl Load {
             blocks: self.blocks.clone(),
             distribution: self.distribution.clone(),
             think: self.think,
+            priorities: self.priorities.clone(),
             stop: Stop { ramp_ns: 0, duration_ns: self.duration_ns.unwrap_or(0), max_bytes: None },
             unknown: known.into_iter().filter(|(_, is_known)| !is_known).map(|(what, _)| what).collect(),
             ..Workload::new(&self.name, self.op, pattern, self.block_bytes.unwrap_or(0))

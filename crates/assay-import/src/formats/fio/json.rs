@@ -22,6 +22,8 @@ use crate::text::Text;
 
 /// Longest job that is read, in bytes: one with all bins of three latencies and directions has half of it.
 const LONGEST_JOB: usize = 4 << 20;
+/// The name of the sum over all clients.
+const ALL_CLIENTS: &str = "All clients";
 /// Longest options for all jobs in bytes: each job has a copy of them.
 const LONGEST_OPTIONS: usize = 16 << 10;
 /// Most jobs of a document.
@@ -69,15 +71,15 @@ pub(super) fn read(text: &Text, at: usize) -> Document {
         let jobs = short.filter_map(|raw| job(serde_json::from_str(raw.get()).ok()?, &global));
         document.jobs.extend(jobs.map(|job| Job { printed_ms, ..job }));
     }
-    if document.jobs.iter().any(|job| job.name == "All clients") {
-        let clients = || document.jobs.iter().filter(|job| job.name != "All clients" && !job.options.is_empty());
+    if document.jobs.iter().any(|job| job.name == ALL_CLIENTS) {
+        let clients = || document.jobs.iter().filter(|job| job.name != ALL_CLIENTS && !job.options.is_empty());
         let jobs_of = |job: &Job| job.options.get("numjobs").and_then(|jobs| jobs.parse::<u32>().ok()).unwrap_or(1);
         let all_jobs = clients().map(jobs_of).fold(0, u32::saturating_add);
         let mut alike = clients().map(|job| job.options.clone()).reduce(|mut alike, other| {
             alike.retain(|name, value| other.get(name) == Some(value));
             alike
         });
-        document.jobs.retain(|job| job.name == "All clients");
+        document.jobs.retain(|job| job.name == ALL_CLIENTS);
         // The sum has no options of its own: those that all clients have alike are its, with the jobs of all.
         if let Some(alike) = &mut alike {
             alike.insert("numjobs".to_owned(), all_jobs.to_string());
@@ -114,8 +116,12 @@ fn job(value: Value, global: &BTreeMap<String, String>) -> Option<Job> {
         host: value["hostname"].as_str().filter(|host| !host.is_empty()).map(str::to_owned),
         ..Job::default()
     };
-    if let Some(own) = value["job options"].as_object() {
+    let own = value["job options"].as_object();
+    // A section without options of its own has those of all; a sum over clients has none.
+    if own.is_some() || job.name != ALL_CLIENTS {
         job.options.clone_from(global);
+    }
+    if let Some(own) = own {
         let own = own.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
         job.options.extend(own);
     }

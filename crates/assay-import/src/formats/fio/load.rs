@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use assay_core::arrivals::{Arrivals, Process};
 use assay_core::blocks::Blocks;
 use assay_core::distribution::Distribution;
+use assay_core::priority::{LOWEST_LEVEL, Priorities, Priority, PriorityClass, PriorityShare};
 use assay_core::think::Think;
 use assay_core::workload::{Op, Pattern, Sync};
 
@@ -135,6 +136,11 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
         // Then the queue is not as full as `iodepth` says.
         load.queue_depth = None;
     }
+    match priorities(&get, op) {
+        Some(priorities) => load.priorities = priorities,
+        // A load with other priorities than these is another load.
+        None => load.queue_depth = None,
+    }
     // `time_based` is not printed either: what ran as long was meant to.
     let reached = |percentile_ns: &u64| runtime_ms * 1e6 >= *percentile_ns as f64 * 0.99;
     load.duration_ns = get(&["runtime", "timeout"]).and_then(duration).filter(reached);
@@ -142,6 +148,43 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
         let percent = |name: &str| number(name).and_then(|percent| u8::try_from(percent.min(100)).ok());
         percent("rwmixread").or(percent("rwmixwrite").map(|writes| 100 - writes)).unwrap_or(50)
     });
+}
+
+/// Priorities of the job and of a share of its operations; `None` where they are by block size or cannot be read. Without a class
+/// a level is one of best effort, and a share is of the realtime class (fio's manual, `prio` and `cmdprio_percentage`).
+fn priorities<'a>(get: &impl Fn(&[&str]) -> Option<&'a str>, op: Op) -> Option<Priorities> {
+    let class = |text: &str| {
+        let number: u8 = text.parse().ok().filter(|number| *number <= 3)?;
+        Some(PriorityClass::ALL.into_iter().find(|class| class.number() == number).unwrap_or(PriorityClass::BestEffort))
+    };
+    let level = |text: &str| text.parse::<u8>().ok().filter(|level| *level <= LOWEST_LEVEL);
+    // The value for reads, and that for writes, which is the same where one is given.
+    let of = |name: &str, op: Op| {
+        let mut parts = get(&[name])?.split(',').map(str::trim);
+        let reads = parts.next();
+        if op == Op::Write { parts.next().or(reads) } else { reads }
+    };
+    if get(&["cmdprio_bssplit"]).is_some() {
+        return None;
+    }
+    let given = get(&["prioclass", "prio"]).is_some();
+    let job = Priority {
+        class: get(&["prioclass"]).map_or(Some(PriorityClass::BestEffort), class)?,
+        level: get(&["prio"]).map_or(Some(0), level)?,
+    };
+    let mut shares = Vec::new();
+    for one in [Op::Read, Op::Write].into_iter().filter(|one| op == Op::Mixed || op == *one) {
+        let percent = of("cmdprio_percentage", one).map_or(Some(0), |text| text.parse::<u8>().ok())?;
+        let priority = Priority {
+            class: of("cmdprio_class", one).map_or(Some(PriorityClass::Realtime), class)?,
+            level: of("cmdprio", one).map_or(Some(0), level)?,
+        };
+        if percent > 0 {
+            shares.push(PriorityShare { op: Some(one), block_bytes: None, percent, priority });
+        }
+    }
+    // No share is of one size of blocks, so that any size will do.
+    Priorities { job: given.then_some(job), shares }.settled(op, &[4096], &[4096]).ok()
 }
 
 /// Sizes with their shares, the same for reads and writes.
