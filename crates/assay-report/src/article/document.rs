@@ -59,6 +59,14 @@ pub(super) fn document(records: &[Record], finding: String, pictures: &[Picture]
     ];
     let files = files.map(|(file, words)| (file.to_owned(), words.to_owned()));
     blocks.extend([Block::Heading("Data".to_owned()), Block::Items(files.into())]);
+    // A ranking over all computers is not what the tables show.
+    let finding = match scopes.len() - 1 {
+        0 => finding,
+        computers => {
+            let models = counted(media.len(), "model");
+            format!("{models} on {computers} computers, compared on one computer at a time")
+        }
+    };
     let document = Document { kind: "Article", about: about(&media, &columns), finding, blocks, data };
     (document, findings::findings(&scopes, &columns))
 }

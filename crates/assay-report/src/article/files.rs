@@ -7,10 +7,12 @@ use serde::Serialize;
 use super::caption::Caption;
 use super::document::document;
 use super::findings::Finding;
+use super::manifest::Manifest;
 use super::pictures::pictures;
 use crate::foreign::long_csv;
 
-/// An article, in the order in which its files are to be written.
+/// An article, in the order in which its files are to be written: the one that names the others last, so that an article that was
+/// cut off can be written again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Article {
     /// Its files.
@@ -30,8 +32,8 @@ pub struct ArticleFile {
     pub caption: Option<Caption>,
 }
 
-/// How the first file ends, by which a directory with an article is known.
-pub const MARK: &str = "<!-- assay report --article -->";
+/// The name of the text that names all other files.
+const README: &str = "README.md";
 
 /// The article on `records`, which the caller has redacted where it is to be shared.
 #[must_use]
@@ -45,7 +47,6 @@ pub fn article(records: &[Record]) -> Article {
         caption: None,
     };
     let texts = [
-        text("README.md", format!("{}\n{MARK}\n", document.markdown())),
         text("index.html", document.html()),
         text("table.csv", document.csv()),
         text("results.csv", long_csv(records)),
@@ -55,7 +56,12 @@ pub fn article(records: &[Record]) -> Article {
         content: picture.content,
         caption: Some(picture.caption),
     });
-    Article { files: texts.into_iter().chain(pictures).collect(), findings }
+    let mut files: Vec<ArticleFile> = texts.into_iter().chain(pictures).collect();
+    let readme = format!("{}\n", document.markdown());
+    let all = files.iter().map(|file| (file.name.as_str(), file.content.as_slice()));
+    let line = Manifest::line(all.chain([(README, readme.as_bytes())]));
+    files.push(text(README, readme + &line));
+    Article { files, findings }
 }
 
 /// The output of `assay report --article --json`.

@@ -8,6 +8,7 @@ mod document;
 mod facts;
 mod files;
 mod findings;
+mod manifest;
 mod media;
 mod pictures;
 mod scope;
@@ -15,5 +16,6 @@ mod table;
 mod tidy;
 
 pub use caption::Caption;
-pub use files::{Article, ArticleFile, MARK, Written, WrittenFile, article};
+pub use files::{Article, ArticleFile, Written, WrittenFile, article};
 pub use findings::Finding;
+pub use manifest::Manifest;

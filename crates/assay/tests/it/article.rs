@@ -208,7 +208,7 @@ fn an_article_takes_the_place_of_an_article_and_of_nothing_else() {
     run(place.shell("mkfifo cards/README.md")).succeeds();
     run(article()).refuses(2, &["cards/README.md", "of no article"]).at_once();
     fs::remove_file(place.path().join("cards/README.md")).unwrap();
-    place.file("mine.md", "mine\n<!-- assay report --article -->\n");
+    place.file("mine.md", "mine\n");
     std::os::unix::fs::symlink("../mine.md", place.path().join("cards/README.md")).unwrap();
     run(article()).refuses(2, &["cards/README.md", "of no article"]);
     fs::remove_file(place.path().join("cards/README.md")).unwrap();
@@ -221,6 +221,25 @@ fn an_article_takes_the_place_of_an_article_and_of_nothing_else() {
     run(article()).succeeds();
     assert_eq!(written(&place, "index.html"), first, "the same records make the same article");
     assert_eq!(written(&place, "notes.md"), "mine");
+    // What the user put there or changed since stays, also in an article's directory.
+    for name in ["heat.svg", "table.csv", "README.md"] {
+        let own = written(&place, name);
+        place.file(format!("cards/{name}"), format!("mine\n{own}"));
+        run(article()).refuses(2, &[name, "was changed", "remove it"]);
+        place.file(format!("cards/{name}"), own);
+    }
+    let heat = place.path().join("cards/heat.svg");
+    fs::remove_file(&heat).unwrap();
+    std::os::unix::fs::symlink("../mine.md", &heat).unwrap();
+    run(article()).refuses(2, &["heat.svg", "of no article"]);
+    assert_eq!(fs::read_to_string(place.path().join("mine.md")).unwrap(), "mine\n");
+    fs::remove_file(&heat).unwrap();
+    // One that was cut off before its last file is written again.
+    fs::remove_file(place.path().join("cards/README.md")).unwrap();
+    run(article()).succeeds();
+    assert!(heat.is_file() && written(&place, "README.md").contains("heat.svg"));
+    // Other records make another article in its place.
+    run(place.assay(["report", "published:sandisk-ultra-a1", "--article", "cards"])).succeeds();
 }
 
 #[test]
@@ -244,7 +263,7 @@ fn a_directory_that_cannot_be_is_told_in_a_line() {
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).unwrap();
         let mut command = place.assay(["report", "published:sandisk-ultra-a1", "--article", "closed"]);
         command.env("ASSAY_DATA", place.medium());
-        run(as_nobody(command)).refuses(4, &["closed/README.md cannot be written"]);
+        run(as_nobody(command)).refuses(4, &["closed/index.html cannot be written"]);
         assert_eq!(fs::read_dir(&closed).unwrap().count(), 0);
     }
 }

@@ -1,12 +1,12 @@
 //! `assay report --article`
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::path::Path;
 
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::units::counted;
-use assay_report::article::{self, Article, MARK};
+use assay_report::article::{self, Article, Manifest};
 
 use crate::answer::settle;
 use crate::cli::ReportArgs;
@@ -36,30 +36,33 @@ pub(super) fn article(args: &ReportArgs, directory: &Path) -> Result<Exit, Failu
     Ok(Exit::Good)
 }
 
-/// Before anything is written: an article takes the place of an article, and of nothing else.
+/// Longest file that is compared with an article's: none of these comes near it.
+const LONGEST: u64 = 64 << 20;
+
+/// Before anything is written: a file is replaced if an article made it and it was not changed since, or if it is the same.
 fn check(directory: &Path, article: &Article) -> Result<(), Failure> {
-    let own = is_article(&directory.join(&article.files[0].name));
+    let readme = article.files.last().map_or("", |file| &file.name);
+    let known = content(&directory.join(readme)).map(|text| Manifest::read(readme, &text)).unwrap_or_default();
     for file in &article.files {
         let path = directory.join(&file.name);
-        if !own && path.symlink_metadata().is_ok() {
+        let is_own = |there: &[u8]| {
+            there == file.content || known.holds(&file.name, there) || file.name == readme && known.is_article()
+        };
+        if path.symlink_metadata().is_ok() && !content(&path).is_some_and(|there| is_own(&there)) {
             let shown = output::shown(&path);
-            return Err(Failure::usage(format!("{shown} is there, and is of no article; name another directory")));
+            return Err(Failure::usage(format!(
+                "{shown} is there, and is of no article or was changed; name another directory, or remove it"
+            )));
         }
         files::check_writable(&path)?;
     }
     Ok(())
 }
 
-/// Whether the end of a file is that of an article. Only the end is read, and only of a regular file.
-fn is_article(path: &Path) -> bool {
-    let regular = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
-    let end = || -> std::io::Result<Vec<u8>> {
-        let mut file = std::fs::File::open(path)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(2 * MARK.len() as u64)))?;
-        let mut end = Vec::new();
-        file.take(2 * MARK.len() as u64).read_to_end(&mut end)?;
-        Ok(end)
-    };
-    regular && end().is_ok_and(|end| end.trim_ascii_end().ends_with(MARK.as_bytes()))
+/// What a regular file holds; `None` of a link, a pipe, a directory and what is longer than a file of an article.
+fn content(path: &Path) -> Option<Vec<u8>> {
+    path.symlink_metadata().ok().filter(|meta| meta.is_file() && meta.len() <= LONGEST)?;
+    let mut all = Vec::new();
+    std::fs::File::open(path).ok()?.take(LONGEST).read_to_end(&mut all).ok()?;
+    Some(all)
 }
