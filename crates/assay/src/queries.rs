@@ -72,16 +72,27 @@ fn refuse_directory(query: &str) -> Result<(), Failure> {
 }
 
 /// The queries of arguments: commas divide them, unless the argument is the path of something.
-pub(crate) fn divided(arguments: &[impl AsRef<str>]) -> impl Iterator<Item = &str> {
-    arguments
-        .iter()
-        .map(AsRef::as_ref)
-        .flat_map(|argument| if Path::new(argument).exists() { vec![argument] } else { assay_store::divided(argument) })
+///
+/// # Errors
+/// An empty query beside others: alone it names all records, which a script with an empty variable did not mean.
+pub(crate) fn divided(arguments: &[impl AsRef<str>]) -> Result<Vec<&str>, Failure> {
+    let mut all = Vec::new();
+    for argument in arguments.iter().map(AsRef::as_ref) {
+        let queries = if Path::new(argument).exists() { vec![argument] } else { assay_store::divided(argument) };
+        if queries.len() > 1 && queries.iter().any(|query| query.trim().is_empty()) {
+            let shown = quoted(argument);
+            return Err(Failure::usage(format!(
+                "{shown} has an empty query beside a comma; write all for all records"
+            )));
+        }
+        all.extend(queries);
+    }
+    Ok(all)
 }
 
 /// Why these queries name nothing.
 pub(crate) fn nothing(queries: &[impl AsRef<str>]) -> Result<&'static str, Failure> {
-    let asks_store = divided(queries).all(|query| refuse_elsewhere(query).is_ok());
+    let asks_store = divided(queries)?.into_iter().all(|query| refuse_elsewhere(query).is_ok());
     let empty = match existing()? {
         Some(store) => store.list("all")?.is_empty(),
         None => true,
@@ -93,7 +104,7 @@ pub(crate) fn nothing(queries: &[impl AsRef<str>]) -> Result<&'static str, Failu
 pub(crate) fn resolve(store: &SqliteStore, queries: &[impl AsRef<str>]) -> Result<Vec<String>, Failure> {
     let mut ids: Vec<String> = Vec::new();
     let mut known = HashSet::new();
-    for query in divided(queries) {
+    for query in divided(queries)? {
         refuse_elsewhere(query)?;
         refuse_misspelt(query)?;
         ids.extend(some(query, ids_of(store, query)?)?.into_iter().filter(|id| known.insert(id.clone())));
@@ -109,7 +120,7 @@ fn each_once<T>(
 ) -> Result<Vec<T>, Failure> {
     let mut all: Vec<T> = Vec::new();
     let mut known = HashSet::new();
-    for query in divided(queries) {
+    for query in divided(queries)? {
         refuse_misspelt(query)?;
         let mut named = of(query)?;
         named.retain(|one| known.insert(record(one).id.clone()));

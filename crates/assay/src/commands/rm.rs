@@ -15,10 +15,14 @@ pub(super) fn rm(args: &RmArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("the store is empty; there is nothing to remove"));
     };
     // All of them are looked up before the first is removed: a typing error removes nothing.
-    if queries::divided(&args.queries).any(|query| ["", "all"].contains(&query.trim())) {
+    if queries::divided(&args.queries)?.into_iter().any(|query| ["", "all"].contains(&query.trim())) {
         return Err(Failure::usage("rm does not take `all`; name the records, or remove the store's file"));
     }
     let ids = queries::resolve(&store, &args.queries)?;
+    // A star in a value may name everything: `suite=*`.
+    if args.queries.iter().any(|query| query.contains('*')) && ids.len() > 1 && ids.len() == store.list("all")?.len() {
+        return Err(Failure::usage("these queries name every record; name the records, or remove the store's file"));
+    }
     let reports = DataDirectory::existing(REPORTS).ok().flatten();
     for id in &ids {
         store.remove(id)?;

@@ -222,6 +222,10 @@ fn commas_divide_queries_in_every_command() {
     run(place.assay(["rm", "last,all"])).refuses(2, &["rm does not take `all`"]);
     run(place.assay(["rm", &all[..2].join(",")])).succeeds();
     assert_eq!(ids(&place, &[]), all[2..]);
+    for query in [",last", "last,,last"] {
+        run(place.assay(["list", query])).refuses(2, &["empty query beside a comma"]);
+        run(place.assay(["label", query, "x=1"])).refuses(2, &["empty query beside a comma"]);
+    }
     // A path is itself, whatever its name.
     place.file("a,b.txt", "104857600 bytes (105 MB, 100 MiB) copied, 5.0 s, 21.0 MB/s\n");
     assert_eq!(ids(&place, &["./a,b.txt"]).len(), 1);
@@ -249,4 +253,14 @@ fn a_list_for_programs_has_models_and_figures() {
     let read = &row["figures"][0];
     assert_eq!(read["title"], "random read 4 KiB, 4 jobs");
     assert_eq!((&read["quantity"], &read["estimate"]["point"]), (&"iops".into(), &1634.0.into()));
+}
+
+#[test]
+fn rm_does_not_take_all_records_by_a_star() {
+    let place = three();
+    for query in ["suite=*", "kind=*", "unit=*", "all unit=*"] {
+        run(place.assay(["rm", query])).refuses(2, &["name every record"]);
+    }
+    run(place.assay(["rm", "unit=1*"])).succeeds();
+    assert_eq!(ids(&place, &[]).len(), 1);
 }
