@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use assay_core::exit::Exit;
 use assay_core::text::{self, harmless, shell};
@@ -19,6 +20,19 @@ use crate::system;
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     print_bytes(&[text.as_bytes(), end.as_bytes()].concat())
+}
+
+/// Why events were lost: the first reason.
+static LOST: Mutex<Option<Failure>> = Mutex::new(None);
+
+/// Keeps why an event could not be printed, unless another reason is known.
+pub(crate) fn keep_lost(failure: Failure) {
+    LOST.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+}
+
+/// The reason why events were lost, once.
+pub(crate) fn take_lost() -> Option<Failure> {
+    LOST.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Whether something stands on standard output.

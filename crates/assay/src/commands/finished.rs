@@ -70,6 +70,9 @@ pub(super) fn conclude(
     for line in below.chain(unchecked(&known).filter(|_| looked)) {
         if options.json || options.events { output::tell(&line) } else { output::print(&line)? }
     }
+    if let Some(lost) = output::take_lost() {
+        return Err(lost);
+    }
     match (exit, saved) {
         (Exit::Good | Exit::No | Exit::CannotTell, Saved::No(reason)) => {
             Err(Failure::environment(format!("record {} was not saved: {reason}", record.id)))

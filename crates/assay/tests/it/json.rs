@@ -107,3 +107,13 @@ fn a_name_that_is_not_utf_8_is_shown_in_json() {
     let refused: Value = serde_json::from_str(&run(command).stdout).unwrap();
     assert_eq!(refused["refused"][0]["file"], "odd-\u{fffd}.txt");
 }
+
+#[test]
+fn events_that_are_lost_on_a_full_disk_are_an_error_at_the_end() {
+    let place = Place::new();
+    let done = run(place.shell("\"$ASSAY\" run --suite tiny.toml --events medium > /dev/full"));
+    assert_eq!(done.code, Some(4), "{}", done.stderr);
+    assert!(done.stderr.contains("standard output: No space left on device"), "{}", done.stderr);
+    // The record is there.
+    assert_eq!(place.only_record().suite.name, "tiny");
+}
