@@ -178,7 +178,7 @@ pub enum RunError {
     },
     /// Shares of operations have priorities in io_uring alone.
     #[error(
-        "workload `{0}` has priority_shares, which engine uring alone has (io_uring); use --engine auto, or write priority"
+        "workload `{0}` has priority_shares, which needs io_uring or fio; use --engine auto or fio, or write priority"
     )]
     SharesByOthers(String),
     /// The operations of a workload cannot have the priorities that were asked for.

@@ -59,8 +59,11 @@ impl Sweep {
                 && load.jobs == leading.jobs
                 && load.synced == leading.synced
                 && load.variant == leading.variant
+                && (&load.offered, &load.spread) == (&leading.offered, &leading.spread)
+                && (&load.blocks, &load.beside) == (&leading.blocks, &leading.beside)
         };
         let mut families: Vec<Load> = loads.iter().filter(|load| like(load)).map(family).collect();
+        families.sort();
         families.dedup();
         let mut blocks: Vec<u64> = loads.iter().filter(|l| like(l)).map(|l| l.block_bytes).collect();
         blocks.sort_unstable();
