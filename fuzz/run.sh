@@ -1,6 +1,7 @@
 #!/bin/sh
 # Looks for inputs that break a claim of crates/assay-fuzz: each target for so many seconds, or one of them.
 #   fuzz/run.sh SECONDS [TARGET]
+#   ASSAY_FUZZ_FORMAT='H2testw' fuzz/run.sh SECONDS format     one format of results alone
 # A finding is kept in fuzz/artifacts/TARGET; inputs that reached new code in fuzz/corpus/TARGET, for the next run.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,10 +1,11 @@
 //! Results of other tools.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_import::{FORMATS, File, Item, Options, Sheet, Text, import};
+use assay_import::{FORMATS, File, Format, Item, Options, Sheet, Text, import};
 use assay_report::{Style, card};
 
 use crate::claims;
@@ -49,10 +50,20 @@ pub(crate) fn sheets() -> Vec<Vec<u8>> {
     ])
 }
 
-/// One format, chosen by the first byte, reads any text from its first line on.
+/// One format reads any text from its first line on. The first byte chooses it, or `ASSAY_FUZZ_FORMAT` names it.
 pub(crate) fn format(data: &[u8]) {
+    static NAMED: OnceLock<Option<&dyn Format>> = OnceLock::new();
+    let named = NAMED.get_or_init(|| {
+        let name = std::env::var("ASSAY_FUZZ_FORMAT").ok()?;
+        Some(
+            *FORMATS
+                .iter()
+                .find(|format| format.name() == name)
+                .unwrap_or_else(|| panic!("no format is called {name}")),
+        )
+    });
     let Some((first, rest)) = data.split_first() else { return };
-    let format = FORMATS[usize::from(*first) % FORMATS.len()];
+    let format = named.unwrap_or(FORMATS[usize::from(*first) % FORMATS.len()]);
     let text = Text::of(rest);
     if text.is_empty() {
         return;
