@@ -318,6 +318,8 @@ impl Run {
             let how = format!("the summary counts {summary:?} sectors, its files {sums:?}");
             report.findings.push(Finding::SourceContradicts { how });
         }
+        // Losses of single files prove damage, and a summary without them proves nothing good.
+        let hides_losses = summary.is_some_and(|summary| (1..4).any(|kind| sums[kind] > summary[kind]));
         [check.counts.good, check.counts.corrupted, check.counts.changed, check.counts.overwritten] =
             summary.unwrap_or(sums);
         if let Some(lost) = self.summary[4].filter(|_| summary.is_none() && self.files.is_empty()) {
@@ -330,6 +332,7 @@ impl Run {
             check.counts.unreadable = check.counts.unreadable.saturating_add(FILE_SECTORS.saturating_sub(read));
         }
         let complete = self.read.is_some() && !self.missing && !self.partly && !self.failed_write && !self.broken;
+        let complete = complete && !hides_losses;
         // f3read ends with a summary.
         let complete = complete && summary.is_some();
         let bad_from = self.files.iter().position(|(file, whole)| !whole || file[1..] != [0, 0, 0]);
@@ -346,6 +349,7 @@ impl Run {
         check.sentence = match check.verdict {
             Verdict::Genuine => "f3read found all that f3write wrote".to_owned(),
             Verdict::Undecided if self.missing => "files are missing".to_owned(),
+            Verdict::Undecided if hides_losses => "its summary leaves out losses of its files".to_owned(),
             Verdict::Undecided if self.broken && self.read.is_some() => "counts of sectors cannot be read".to_owned(),
             Verdict::Undecided => "the log is cut off".to_owned(),
             verdict if self.partly => format!("{}, and not all could be read", losses(&check.counts, verdict)),

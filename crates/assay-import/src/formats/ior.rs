@@ -30,7 +30,7 @@ const MOST_BETWEEN: usize = 6;
 static TITLE: Title =
     Title::new("MPI Coordinated Test", || regex(r"^\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O"));
 /// `Max Write: 45.18 MiB/sec (47.37 MB/sec)`, the best of the iterations.
-static MAX: LazyLock<Regex> = LazyLock::new(|| regex(r"^Max (Write|Read): +([0-9.]+) MiB/sec \([0-9.]+ MB/sec\)$"));
+static MAX: LazyLock<Regex> = LazyLock::new(|| regex(r"^Max (Write|Read): +([0-9.]+) MiB/sec \(([0-9.]+) MB/sec\)$"));
 static ROW: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(write|read)\s+([0-9.]+)\s+(?:[0-9.]+|NA|-)?\s*(?:[0-9.]+|NA|-)?\s*.*?\s(\d+)\s*$"));
 static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9.]+) *([KMGT]?i?B|bytes)$"));
@@ -51,6 +51,8 @@ struct Parsed {
     latencies: [Vec<f64>; 2],
     /// The best of the iterations, where it stands alone.
     best: [Option<f64>; 2],
+    /// How the two units of such a line differ.
+    units_differ: Option<Finding>,
     /// Mean of the iterations and their number, out of the table of all tests.
     means: [Option<(f64, u32)>; 2],
     complete: bool,
@@ -115,6 +117,7 @@ impl Format for Ior {
             report.findings.push(Finding::SourceIncomplete { what: "a column of a row".to_owned() });
         }
         report.findings.extend([1, 0].into_iter().find_map(|which| parsed.contradiction(which)));
+        report.findings.extend(parsed.units_differ);
         Section::of(report, end)
     }
 }
@@ -175,6 +178,12 @@ impl Parsed {
         } else if let Some(best) = MAX.captures(line) {
             let which = usize::from(&best[1] == "Write");
             self.best[which] = best[2].parse::<f64>().ok().filter(|rate| *rate > 0.0).map(|rate| rate * 1_048_576.0);
+            let decimal = best[3].parse::<f64>().ok().map(|rate| rate * 1e6);
+            let both = self.best[which].zip(decimal);
+            if both.is_some_and(|(binary, decimal)| (binary - decimal).abs() > binary.max(decimal) * 0.01 + 1e4) {
+                let how = format!("{} MiB/sec are not {} MB/sec", &best[2], &best[3]);
+                self.units_differ = Some(Finding::SourceContradicts { how });
+            }
         } else if is_heading(line) {
             // `wr/rd(s)` and the like are one word each.
             let words: Vec<&str> = line.split_whitespace().collect();

@@ -148,6 +148,10 @@ impl Format for Iozone {
             let what = "the line `iozone test complete.`".to_owned();
             run.report.findings.push(Finding::SourceIncomplete { what });
         }
+        if run.wrapped {
+            let what = "figures behind the break of a wrapped row".to_owned();
+            run.report.findings.push(Finding::SourceIncomplete { what });
+        }
         Section { end, reports: vec![run.report], problems: run.problems }
     }
 }
@@ -183,6 +187,8 @@ struct Run {
     /// Right edges of the headings of the columns.
     edges: Vec<usize>,
     rows: bool,
+    /// Whether figures stand in a line of their own below a row that was wrapped.
+    wrapped: bool,
     file_bytes: Option<u64>,
     block_bytes: Option<u64>,
     /// The block of `-R` that is read, and its sizes of records.
@@ -205,6 +211,7 @@ impl Default for Run {
             command: None,
             edges: Vec::new(),
             rows: false,
+            wrapped: false,
             file_bytes: None,
             block_bytes: None,
             block: None,
@@ -339,6 +346,8 @@ impl Run {
         // The rest of a row that was wrapped has fewer.
         if is_row(line) {
             self.row(line, text.number(at));
+        } else {
+            self.wrapped |= self.rows;
         }
         true
     }

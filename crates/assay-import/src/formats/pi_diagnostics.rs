@@ -9,6 +9,7 @@
 
 use std::sync::LazyLock;
 
+use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::date::of_ctime;
@@ -53,6 +54,9 @@ const SECOND_VERSION: (u32, u32) = (0, 15);
 static JOB: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^(prepare-file|seq-write|seq-read|rand-4k-write|rand-4k-read);([0-9.]+);([0-9.]+);([0-9.]+);([0-9.]+)\s*$")
 });
+/// What the script says of a run behind its rows: pattern, operation, value and its unit.
+static SENTENCE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(Sequential|Random) (write|read) speed ([0-9]+) (KB/sec|IOPS)\b"));
 static RUN: LazyLock<Regex> = LazyLock::new(|| regex(r"^Run [1-9]\s*$"));
 
 impl Format for PiDiagnostics {
@@ -93,6 +97,9 @@ impl Format for PiDiagnostics {
             }
             end = line + 1;
         }
+        let sentences = (at..end).filter_map(|line| SENTENCE.captures(text.line(line).trim()));
+        let contradiction = sentences.filter_map(|sentence| contradiction(&rows, &sentence)).next();
+        report.findings.extend(contradiction);
         let script = script(&rows, report.version.as_deref());
         report.figures.extend(rows.into_iter().filter_map(|row| row.figure(script)));
         if report.is_empty() {
@@ -139,6 +146,21 @@ fn script(rows: &[Row], version: Option<&str>) -> Option<Script> {
         let version = (major.parse().ok()?, minor.parse().ok()?);
         Some(if version < SECOND_VERSION { FIRST } else { SECOND })
     })
+}
+
+/// A sentence that has another figure than the row of its job. The script cuts both off to whole numbers.
+fn contradiction(rows: &[Row], sentence: &regex_lite::Captures<'_>) -> Option<Finding> {
+    let name = match (&sentence[1], &sentence[2]) {
+        ("Sequential", "write") => "seq-write",
+        ("Sequential", _) => "seq-read",
+        (_, "write") => "rand-4k-write",
+        _ => "rand-4k-read",
+    };
+    let row = rows.iter().find(|row| row.name == name)?;
+    let in_row = if &sentence[4] == "IOPS" { row.iops } else { row.rate }.map_or(0.0, |printed| printed.value);
+    let said: f64 = sentence[3].parse().ok()?;
+    let how = || format!("its row {name} has {in_row}, the sentence behind it {said} {}", &sentence[4]);
+    ((said - in_row).abs() > 1.0 + said * 0.01).then(|| Finding::SourceContradicts { how: how() })
 }
 
 impl Row {

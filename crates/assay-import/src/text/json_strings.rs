@@ -40,6 +40,8 @@ pub(super) fn expand(lines: &mut Vec<Line>) {
 /// The key of a line like `"key": …`.
 fn key_of(line: &str) -> Option<&str> {
     let (key, rest) = line.trim_start().strip_prefix('"')?.split_once('"')?;
+    // `debug: var=fio.stdout_lines` prints the whole name of the variable.
+    let key = key.rsplit_once('.').map_or(key, |(_, last)| last);
     rest.trim_start().starts_with(':').then_some(key)
 }
 
