@@ -100,10 +100,10 @@ miri:
 fuzz:
 	@sh fuzz/run.sh $(or $(SECONDS),60) $(TARGET)
 
-# Do the tests bite? One small mistake at a time, in a copy of the tree; see tests/mutants.sh. All of them take hours:
-# `make mutants CRATES=assay-engine PART=1/5 MINUTES=25`.
+# Do the tests notice mistakes? 300 that are drawn by a seed, in shards; takes hours. See tests/mutants.sh.
+# `make mutants CRATES="assay-core assay-stats" SAMPLE=30 SEED=7 SHARD=1/4`.
 mutants:
-	@PART=$(or $(PART),1/1) MINUTES=$(or $(MINUTES),600) sh tests/mutants.sh $(CRATES)
+	@SEED=$(or $(SEED),1) SAMPLE=$(or $(SAMPLE),300) SHARD=$(or $(SHARD),1/1) sh tests/mutants.sh $(CRATES)
 
 clean:
 	cargo clean

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Tests on Windows, by wine: what compiles for x86_64-pc-windows-gnu, linked by mingw.
 #   tests/windows.sh [CRATE…]   those below where none is named
+#   tests/windows.sh --native   on Windows itself, by the compiler of that machine
 # What is missing is told as of other tests. wine shows that the calls are right, and nothing of speed: it opens files past
 # no cache, and does the operations of a completion port one after the other.
 set -eu
@@ -13,10 +14,29 @@ skip() { # reason
     exit 0
 }
 
+# Where the integration tests of a crate ask Linux, those for Windows stand in a file of their own, if there are any.
+targets() { # crate
+    if [ -f "crates/$1/tests/windows.rs" ]; then
+        echo --lib --test windows
+    elif [ "$1" = assay-store ]; then
+        echo --lib
+    fi
+}
+all="assay-core assay-engine assay-verify assay-device assay-programs assay-runner assay-store"
+if [ "${1:-}" = --native ]; then
+    for crate in $all; do
+        # shellcheck disable=SC2046 # several words
+        RUST_TEST_THREADS=1 cargo test --locked -p "$crate" $(targets "$crate") --no-fail-fast
+    done
+    cargo build --locked -p assay
+    mkdir -p target/native
+    target/debug/assay run target/native --suite smoke
+    exit
+fi
 command -v x86_64-w64-mingw32-gcc > /dev/null 2>&1 || skip "needs gcc-mingw-w64-x86-64"
 wine=$(command -v wine64 || command -v wine) || skip "needs wine and wine64"
 has_std $triple || skip "needs rustup target add $triple"
-[ $# -gt 0 ] || set -- assay-core assay-engine assay-verify assay-device assay-programs assay-runner assay-store assay
+[ $# -gt 0 ] || set -- $all assay
 
 mkdir -p target
 # A home of its own, and no window.
@@ -51,12 +71,8 @@ for crate in "$@"; do
         cargo clippy --locked --quiet --target $triple -p assay -- -D warnings >> $log 2>&1 || failed=1
         continue
     fi
-    # Where the integration tests of a crate ask Linux, those for Windows stand in a file of their own, if there are any.
-    only=
-    [ "$crate" != assay-store ] || only=--lib
-    [ ! -f "crates/$crate/tests/windows.rs" ] || only="--lib --test windows"
-    # shellcheck disable=SC2086 # two words
-    cargo test --locked --quiet --target $triple -p "$crate" $only --no-fail-fast -- --skip closed::tests:: --show-output >> $log 2>&1 ||
+    # shellcheck disable=SC2046 # several words
+    cargo test --locked --quiet --target $triple -p "$crate" $(targets "$crate") --no-fail-fast -- --skip closed::tests:: --show-output >> $log 2>&1 ||
         failed=1
 done
 [ "$failed" = 0 ] || cat $log
