@@ -25,8 +25,8 @@ impl Title {
         line.contains(self.words) && self.shape.is_match(line)
     }
 
-    /// The version that line `at` names.
+    /// The version that line `at` names, if it names one.
     pub(crate) fn version(&self, text: &Text, at: usize) -> Option<String> {
-        self.shape.captures(text.line(at)).map(|title| title[1].to_owned())
+        self.shape.captures(text.line(at))?.get(1).map(|version| version.as_str().to_owned())
     }
 }

@@ -196,7 +196,7 @@ fn table(text: &Text, at: usize, version: Option<&str>) -> Vec<Row> {
             if let Some(row) = row_of_files(&mut rows, &words) {
                 row.end = row.end.max(end);
             }
-        } else if let Some(parsed) = row(&words, nameless) {
+        } else if let Some(parsed) = row(&words, nameless).or_else(|| row_below(&rows, &words)) {
             let parsed = Parsed { version: version.map(str::to_owned), threads, ..parsed };
             let from = if rows.is_empty() { at } else { number };
             rows.push(Row { parsed, from, end, exact: false });
@@ -245,7 +245,7 @@ fn row(words: &[&str], nameless: bool) -> Option<Parsed> {
         let named = match head {
             [only] if nameless => size(only).map(|size| (None, size)),
             _ if nameless => None,
-            _ => machine(head).map(|(name, size)| (Some(name), size)),
+            _ => machine(head).map(|(name, size)| (Some(name).filter(|name| !name.is_empty()), size)),
         };
         let Some((name, (bytes, block))) = named else { continue };
         // With blanks in its name any words may look like a machine and a size.
@@ -269,10 +269,30 @@ fn row(words: &[&str], nameless: bool) -> Option<Parsed> {
     None
 }
 
+/// A row without machine and size is of those of the row above.
+fn row_below(rows: &[Row], words: &[&str]) -> Option<Parsed> {
+    let above = &rows.last()?.parsed;
+    if words.len() != 12 || !words.iter().all(|word| is_figure(word)) {
+        return None;
+    }
+    let size = format!("{}M", above.size? >> 20);
+    let words: Vec<&str> = [size.as_str()].into_iter().chain(words.iter().copied()).collect();
+    let parsed = row(&words, true)?;
+    Some(Parsed { machine: above.machine.clone(), size: above.size, block: above.block, ..parsed })
+}
+
 /// The name of a machine, which may have blanks, and the size behind it. A name that fills its column has none before
 /// the size: `Raid0 (8 disk)15744M`; where it ends is certain behind a bracket only.
 fn machine(words: &[&str]) -> Option<(String, (u64, Option<u64>))> {
     let (last, name) = words.split_last()?;
+    // `Name:Size etc` of version 2: `host:48G:4k`, without a name `48G:4k::65536`.
+    if name.is_empty() && last.contains(':') {
+        let parts: Vec<&str> = last.split(':').collect();
+        let at = parts.iter().position(|part| size(part).is_some() && part.ends_with(['M', 'G', 'T']))?;
+        let (bytes, _) = size(parts[at])?;
+        let block = parts.get(at + 1).and_then(|block| size(&format!("1M:{block}"))).and_then(|(_, block)| block);
+        return Some((parts[..at].join(":"), (bytes, block)));
+    }
     if let Some(size) = size(last) {
         return (!name.is_empty()).then(|| (name.join(" "), size));
     }

@@ -36,8 +36,7 @@ const BEGINNINGS: [&str; 6] = [
     "Der Datenträger ist wahrscheinlich defekt",
     "Das Medium ist wahrscheinlich defekt",
 ];
-static PARTLY: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?:Warning: Only|Warnung: (?:Es wurden )?[Nn]ur) (\d+) (?:of|von) (\d+) MByte"));
+static PARTLY: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:[Oo]nly|[Nn]ur) (\d+) (?:of|von) (\d+) MByte"));
 static END: LazyLock<Regex> = LazyLock::new(|| regex(r"H2testw v(1\.\d+)"));
 static SPEED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(Writing speed|Reading speed|Schreibrate|Leserate): *([0-9.,]+) ([KMG]?)Byte/s"));

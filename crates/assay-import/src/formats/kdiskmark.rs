@@ -30,8 +30,10 @@ const LONGEST: usize = 60;
 const MOST_HEAD: usize = 8;
 /// Bytes of what it calls MB.
 const MB: f64 = 1_024_000.0;
+/// The same of its first version, whose title has no version: 520.117 MB/s of 1 MiB blocks go with 520.1 IOPS.
+const FIRST_MB: f64 = 1_048_576.0;
 
-static TITLE: Title = Title::new(NAME, || regex(r"^\s*KDiskMark \(v?(\d+\.[0-9.]+[^)]*)\)\s*:"));
+static TITLE: Title = Title::new(NAME, || regex(r"^\s*KDiskMark(?: \(v?(\d+\.[0-9.]+[^)]*)\)\s*:|: *https?://)"));
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(Sequential|Random|SEQ|RND) *(\d+) *([KMG]i?B) *\(Q= *(\d+), *T= *(\d+)\) *: *([0-9.,]+) MB/s(?: *\[ *([0-9.,]+) IOPS *\])?(?: *< *([0-9.,]+) us *>)?",
@@ -58,6 +60,7 @@ impl Format for KDiskMark {
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
         report.version = TITLE.version(text, at);
+        let mb = if report.version.is_none() && TITLE.stands(text, at) { FIRST_MB } else { MB };
         let (mut sections, mut share, mut runs, mut best) = (Sections::default(), None, None, None);
         let (mut span, mut duration) = (None, None);
         let mut end = at + 1;
@@ -84,7 +87,7 @@ impl Format for KDiskMark {
             let before = end;
             end = number + 1;
             if let Some((op, row)) = sections.op().zip(ROW.captures(line)) {
-                let figure = figure(op, share, &row).filter(|figure| sections.holds(&figure.load));
+                let figure = figure(op, share, mb, &row).filter(|figure| sections.holds(&figure.load));
                 report.figures.extend(figure);
             } else if let Some(profile) = line.strip_prefix("Profile:") {
                 best = Some(!profile.trim().starts_with("Default"));
@@ -134,8 +137,8 @@ fn is_fork(text: &Text, at: usize) -> bool {
         && (at + 1..at + MOST_HEAD).any(|line| ROW.is_match(text.line(line)))
 }
 
-fn figure(op: Op, share: Option<u8>, row: &Captures<'_>) -> Option<Figure> {
-    let rate = printed(&row[6])?.times(MB);
+fn figure(op: Op, share: Option<u8>, mb: f64, row: &Captures<'_>) -> Option<Figure> {
+    let rate = printed(&row[6])?.times(mb);
     // A row that was not run is printed as zero.
     if rate.value == 0.0 {
         return None;

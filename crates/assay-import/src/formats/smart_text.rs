@@ -125,6 +125,8 @@ impl Format for SmartText {
         };
         report.medium.path = device.clone().unwrap_or_default();
         report.medium.device = device;
+        // smartctl repeats attributes that failed above the table of all.
+        let mut failed = false;
         let (mut end, mut tabled) = (at + 1, is_table(first) || first.starts_with(NVME_LOG));
         for number in if is_scsi(text, at) { at } else { at + 1 }..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
@@ -140,7 +142,8 @@ impl Format for SmartText {
             if number > at && (again && tabled || named && !seen.is_empty() && is_scsi(text, number)) {
                 break;
             }
-            tabled |= again;
+            tabled |= again && !failed;
+            failed = line.starts_with("Failed Attributes:") || failed && !again;
             if is_section(line) || take(&mut report, line) {
                 end = number + 1;
             } else if report.tool == "nvme" && !line.is_empty() && !line.contains(':') {

@@ -68,9 +68,7 @@ impl Format for Sysbench {
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut run = Run::default();
-        if is_headless(text, at) || is_above(text, at) {
-            run.called(text, at);
-        }
+        run.called(text, at);
         let (mut end, mut prepared, mut begun) = (at + 1, false, false);
         for line in at..text.len().min(at + MOST_LINES) {
             let (said, number) = (text.line(line), line);
@@ -123,7 +121,7 @@ fn is_headless(text: &Text, at: usize) -> bool {
     let next = text.line(at + 1).trim();
     match text.line(at).trim() {
         "File operations:" => next.starts_with("reads/s:"),
-        "Throughput:" => next.starts_with("read:") && IOPS.is_match(next),
+        "Throughput:" => next.starts_with("read:") && IOPS.is_match(next) || next.starts_with("read, MiB/s:"),
         _ => false,
     }
 }

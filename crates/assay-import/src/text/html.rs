@@ -1,4 +1,4 @@
-//! Texts out of web pages.
+//! Texts out of web pages and forums.
 
 use super::MOST_LINES;
 use super::line::Line;
@@ -37,6 +37,53 @@ const LONGEST_NAME: usize = 10;
 pub(super) fn is_markup(text: &str) -> bool {
     let start = text.trim_start();
     start.starts_with("<?xml") || start.starts_with("<PhoronixTestSuite") || start.starts_with("<Results>")
+}
+
+/// Marks of forums, without their values: `[code]`, `[/B]`, `[size=2]`.
+const FORUM: [&str; 14] =
+    ["b", "i", "u", "code", "quote", "pre", "size", "color", "font", "center", "spoiler", "tt", "mono", "noparse"];
+/// Longest value of a mark.
+const LONGEST_VALUE: usize = 60;
+
+/// Takes the marks of forums off whose ends stand somewhere in the text, too.
+pub(super) fn without_forum_marks(lines: &mut [Line]) {
+    let ends = |name: &&&str| lines.iter().any(|line| line.text.contains("[/") && has_end(&line.text, name));
+    let names: Vec<&str> = FORUM.iter().filter(ends).copied().collect();
+    if names.is_empty() {
+        return;
+    }
+    for line in lines.iter_mut().filter(|line| line.text.contains('[')) {
+        let mut out = String::with_capacity(line.text.len());
+        let mut rest = line.text.as_str();
+        while let Some(at) = rest.find('[') {
+            let (before, mark) = rest.split_at(at);
+            out.push_str(before);
+            let length = forum_mark(mark, &names);
+            if length == 0 {
+                out.push('[');
+            }
+            rest = &mark[length.max(1)..];
+        }
+        out.push_str(rest);
+        line.text = out;
+    }
+}
+
+fn has_end(text: &str, name: &str) -> bool {
+    text.match_indices("[/").any(|(at, _)| forum_mark(&text[at..], &[name]) > 0)
+}
+
+/// Length of the mark at the beginning of a text; 0 where there is none of these names.
+fn forum_mark(text: &str, names: &[&str]) -> usize {
+    let inner = text[1..].strip_prefix('/').unwrap_or(&text[1..]);
+    let stands = |name: &&&str| {
+        let head = inner.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name));
+        head && matches!(inner.as_bytes().get(name.len()), Some(b']' | b'='))
+    };
+    let Some(name) = names.iter().find(stands) else { return 0 };
+    let value = inner[name.len()..].bytes().take(LONGEST_VALUE).position(|byte| matches!(byte, b']' | b'['));
+    let closed = value.filter(|end| inner.as_bytes()[name.len() + end] == b']');
+    closed.map_or(0, |end| text.len() - inner.len() + name.len() + end + 1)
 }
 
 /// Takes the elements of pages off, and resolves entities, where there are any.

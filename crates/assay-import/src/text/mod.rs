@@ -45,6 +45,7 @@ impl Text {
         let mut lines = terminal::lines(&text);
         if !html::is_markup(&text) {
             html::strip(&mut lines);
+            html::without_forum_marks(&mut lines);
         }
         json_strings::expand(&mut lines);
         decode::quoted_printable(&mut lines);
@@ -141,6 +142,13 @@ mod tests {
             assert_eq!(of(&wide(order, true)), want);
             assert_eq!(of(&wide(order, false)), want, "without a mark");
         }
+    }
+
+    #[test]
+    fn marks_of_forums() {
+        assert_eq!(of(b"[code]a[/CODE]\n[size=2][B]b[/B][/size]\n"), ["a", "b"]);
+        let other = "a[i] = 2 [Read] [b [b= [b\u{e9}] [b=\u{e9} [/ [";
+        assert_eq!(of(format!("{other}[/b]").as_bytes()), [other]);
     }
 
     #[test]

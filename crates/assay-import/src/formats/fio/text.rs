@@ -246,6 +246,10 @@ fn without_host(line: &str) -> &str {
 }
 
 fn is_within(line: &str) -> bool {
+    // A job may be called `write_seq`.
+    if is_result(line) {
+        return false;
+    }
     let line = without_host(line);
     WITHIN.iter().any(|word| line.starts_with(word))
 }
