@@ -9,8 +9,7 @@ use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION, between_units};
 use assay_stats::{LEVEL, OverDays};
 use serde::Serialize;
 
-use super::error::AdviseError;
-use super::evidence::Subject;
+use super::evidence::{AdviseError, Subject};
 use crate::admission::admit;
 use crate::exclusion::Excluded;
 use crate::host_days::HostDays;
