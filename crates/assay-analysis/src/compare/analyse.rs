@@ -1,28 +1,27 @@
-//! The comparison of groups, load by load.
+//! The comparison of groups, load by load: what the values of each group are, and the pairs.
 
 use std::collections::BTreeSet;
 
 use assay_core::record::Record;
+use assay_stats::days::{Run as DatedRun, days, log_mean_over_days};
+use assay_stats::log_mean;
 
-use super::gather::gather;
-use super::group::{CompareError, Group, Request, check};
-use super::judge::judge;
-use super::models::Models;
-use super::note::letter;
+use super::group::{By, CompareError, Group, Request, check, split};
 use super::notes::notes;
-use super::numbers::{options, pairs};
-use super::pair::Numbers;
-use super::report::{Comparison, GroupInfo, LoadComparison, Side, Why};
-use crate::Excluded;
+use super::pair::{Models, Numbers, estimate, judge, options, pairs};
+use super::report::{Basis, Comparison, GroupInfo, LoadComparison, PairVerdict, Run, Side, Why, letter};
 use crate::area::{full_areas, small_area};
-use crate::connected::{self, Seen};
+use crate::connected::{self, Seen, computer};
 use crate::deciding_load::deciding_load;
 use crate::deciding_quantity::deciding_quantity;
+use crate::exclusion::excluded_whole;
 use crate::host_days::HostDays;
-use crate::identity::identity;
+use crate::identity::{identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, loads};
+use crate::resolution::resolution;
+use crate::{Excluded, Reason, excluded};
 
 /// Compares groups of records under every load that at least two of them have. The first group is the reference.
 ///
@@ -159,5 +158,184 @@ fn info(at: usize, group: &Group<'_>) -> GroupInfo {
         models: models.into_iter().collect(),
         units: of.into_iter().collect(),
         records: group.records.iter().map(|r| r.id.clone()).collect(),
+    }
+}
+
+// A group under a load: what its values are.
+
+/// The group's figures, `None` where it has none, and the reasons for what is left out.
+pub(super) fn gather(
+    at: usize,
+    group: &Group<'_>,
+    days: &HostDays,
+    load: &Load,
+    quantity: Quantity,
+    level: f64,
+) -> (Option<Side>, Vec<Excluded>) {
+    let mut excluded = Vec::new();
+    let mut runs: Vec<(Run, Option<Excluded>)> = Vec::new();
+    for record in &group.records {
+        let leave_out = |reason| Excluded::new(record, Some(load), reason);
+        let (run, reasons) = run(record, days, load, quantity);
+        excluded.extend(reasons.into_iter().map(leave_out));
+        runs.extend(run.map(|(run, unsound)| (run, unsound.map(leave_out))));
+    }
+    // Unsound runs are left out if there are sound ones; else they are shown with their marks.
+    let sound = runs.iter().any(|(_, unsound)| unsound.is_none());
+    let mut kept = Vec::with_capacity(runs.len());
+    for (run, unsound) in runs {
+        match unsound {
+            Some(reason) if sound => excluded.push(reason),
+            _ => kept.push(run),
+        }
+    }
+    (side(at, kept, level), excluded)
+}
+
+fn side(group: usize, runs: Vec<Run>, level: f64) -> Option<Side> {
+    let (basis, values) = values(&runs, |_| 1.0)?;
+    let mut marks: Vec<Mark> = runs.iter().flat_map(|run| run.marks.iter().copied()).collect();
+    marks.sort();
+    marks.dedup();
+    let mut side = Side { group, basis, estimate: None, values, runs, marks };
+    side.estimate = estimate(&side.values, level, basis, side.until_narrow());
+    Some(side)
+}
+
+impl Side {
+    /// Its figures with those of each unit times a factor.
+    pub(super) fn adjust(&mut self, factor: impl Fn(&str) -> f64, level: f64) {
+        if let Some((basis, values)) = values(&self.runs, factor) {
+            self.estimate = estimate(&values, level, basis, self.until_narrow());
+            self.values = values;
+        }
+    }
+}
+
+/// The independent values in runs: the days of one unit, or the units where there are several. Repeats share the effect
+/// of their run, runs of a day that of the day, and days of a unit that of the unit (Kalibera and Jones 2013, "Rigorous
+/// benchmarking").
+fn values(runs: &[Run], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>)> {
+    let mut units: Vec<&(String, String)> = Vec::new();
+    for run in runs {
+        if !units.contains(&&run.unit) {
+            units.push(&run.unit);
+        }
+    }
+    let scaled = |run: &Run| run.points.iter().map(|point| point * factor(&run.unit.1)).collect::<Vec<f64>>();
+    let points: Vec<(&Run, Vec<f64>)> = runs.iter().map(|run| (run, scaled(run))).collect();
+    let dated = |unit: &(String, String)| {
+        let own = points.iter().filter(|(run, _)| run.unit == *unit);
+        own.map(|(run, values)| DatedRun { values, day: run.day.as_deref() }).collect::<Vec<_>>()
+    };
+    Some(match (&points[..], &units[..]) {
+        ([], _) => return None,
+        ([(_, values)], _) => (Basis::Repeats, values.clone()),
+        (_, [unit]) => match &days(dated(unit))[..] {
+            [_] => (Basis::Runs, points.iter().map(|(_, values)| mean(values)).collect()),
+            days => (Basis::Days, days.iter().map(|day| day.log_mean().exp()).collect()),
+        },
+        _ => (Basis::Units, units.iter().filter_map(|unit| log_mean_over_days(dated(unit))).map(f64::exp).collect()),
+    })
+}
+
+/// Geometric mean of positive values.
+fn mean(values: &[f64]) -> f64 {
+    log_mean(values).exp()
+}
+
+// One record under one load: its run, or why it has none.
+
+/// The figures of a record under a load, the reason if they may win nothing, and the reasons for parts that are left
+/// out.
+pub(super) fn run(
+    record: &Record,
+    days: &HostDays,
+    load: &Load,
+    quantity: Quantity,
+) -> (Option<(Run, Option<Reason>)>, Vec<Reason>) {
+    let (reading, reasons) = crate::examine(record, load, quantity);
+    let Some(reading) = reading else {
+        return (None, excluded_whole(record).map_or(reasons, |whole| vec![whole]));
+    };
+    let unsound = excluded(&reading);
+    let of = identity(record);
+    let nameless = of.unit.is_empty() && !names_model(record);
+    let until_narrow = record.settings.until_known();
+    let resolution = resolution(record, reading.measurement);
+    let (points, marks) = (reading.values, reading.marks);
+    let (id, day, computer) = (record.id.clone(), days.name(record), computer(record));
+    let host = record.host.hostname.clone();
+    (
+        Some((
+            Run {
+                record: id,
+                unit: (of.model, of.unit),
+                day,
+                host,
+                resolution,
+                computer,
+                nameless,
+                points,
+                until_narrow,
+                marks,
+            },
+            unsound,
+        )),
+        reasons,
+    )
+}
+
+// Which models the comparison tells apart. No race and no purchase contradicts it.
+
+/// The verdicts of `assay compare --by model` on pairs of models.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Orders {
+    /// The better one, then the other.
+    better: BTreeSet<(String, String)>,
+    /// Undecided pairs, each in both orders.
+    open: BTreeSet<(String, String)>,
+    /// Pairs that are undecided because no common unit connects their computers, each in both orders.
+    apart: BTreeSet<(String, String)>,
+}
+
+impl Orders {
+    /// Compares the models of these records under a load.
+    pub(crate) fn of(records: &[Record], load: &Load, quantity: Quantity) -> Self {
+        let named = [records.to_vec()];
+        let groups = split(&named, By::Model);
+        let request = Request { quantity: Some(quantity), ..Request::default() };
+        let Some(found) = under(&groups, load.clone(), &request) else { return Self::default() };
+        let mut orders = Self::default();
+        for pair in &found.pairs {
+            let (first, second) = (groups[pair.first].name.clone(), groups[pair.second].name.clone());
+            match pair.verdict {
+                PairVerdict::Better => drop(orders.better.insert((second, first))),
+                PairVerdict::Worse => drop(orders.better.insert((first, second))),
+                PairVerdict::CannotTell(Why::OtherComputer) => {
+                    orders.apart.extend([(first.clone(), second.clone()), (second, first)]);
+                }
+                PairVerdict::CannotTell(_) => orders.open.extend([(first.clone(), second.clone()), (second, first)]),
+                PairVerdict::Same | PairVerdict::BusTie => {}
+            }
+        }
+        orders
+    }
+
+    /// Whether one of `others` is better than `model`.
+    pub(crate) fn beaten<'a>(&self, model: &str, others: impl IntoIterator<Item = &'a str>) -> bool {
+        others.into_iter().any(|other| self.better.contains(&(other.to_owned(), model.to_owned())))
+    }
+
+    /// Two of these models whose computers no common unit connects.
+    pub(crate) fn apart(&self, models: &[&str]) -> Option<(String, String)> {
+        let among = |(a, b): &&(String, String)| models.contains(&a.as_str()) && models.contains(&b.as_str());
+        self.apart.iter().find(among).cloned()
+    }
+
+    /// The models of `others` that the comparison does not separate from `model`: it cannot tell which is better.
+    pub(crate) fn not_separated<'a>(&self, model: &str, others: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+        let open = |other: &&str| self.open.contains(&(model.to_owned(), (*other).to_owned()));
+        others.into_iter().filter(open).map(str::to_owned).collect()
     }
 }

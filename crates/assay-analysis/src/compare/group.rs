@@ -3,7 +3,7 @@
 use assay_core::record::Record;
 use serde::Serialize;
 
-use super::note::Note;
+use super::report::Note;
 use crate::identity::{Identity, identity, names_model, short_name};
 use crate::quantity::Quantity;
 

@@ -7,8 +7,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 
 use super::group::Group;
-use super::note::Note;
-use super::report::{Basis, LoadComparison, Pair};
+use super::report::{Basis, LoadComparison, Note, Pair};
 use crate::deciding_quantity::deciding_quantity;
 use crate::identity::{identity, names_model, short_name, suite};
 use crate::manner::manner;

@@ -9,8 +9,8 @@ use assay_stats::days::{Day, days};
 use assay_stats::rank::{Comparison, Options};
 use assay_stats::{log_mean, log_squares, student_t};
 
-use super::question::{runs, units};
 use super::report::{NoSeries, Series, Side};
+use super::scatter::{runs, units};
 
 /// Fewest runs of the reference whose spread decides, and fewest days if the other side has a day of its own.
 const FEWEST: usize = 3;

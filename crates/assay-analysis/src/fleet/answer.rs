@@ -4,7 +4,7 @@ use assay_core::record::Record;
 use serde::Serialize;
 
 use super::against::{Against, against, reference};
-use super::loads::{LoadRow, row};
+use super::loads::{LoadRow, load_row};
 use super::nodes::{self, FleetRow};
 use super::odd::{OddNodes, odd, owners, ranked};
 use super::run::Run;
@@ -67,13 +67,13 @@ pub fn report(run: &Run, others: &[Run], named: Option<&Run>, compared: bool) ->
     let mut found: Vec<LoadRow> = Vec::new();
     let all = loads(records.iter().copied());
     for load in &all {
-        let (row, left_out) = row(counted, load);
+        let (row, left_out) = load_row(counted, load);
         found.extend(row);
         excluded.extend(left_out);
     }
     let ranked = if records.is_empty() { Err("no node has a record".to_owned()) } else { ranked(&records) };
     let odd: OddNodes = odd(counted, ranked.as_ref().map_err(Clone::clone));
-    let mut rows: Vec<FleetRow> = run.nodes.iter().map(nodes::row).collect();
+    let mut rows: Vec<FleetRow> = run.nodes.iter().map(nodes::node_row).collect();
     for one in &odd.odd {
         rows[one.node].odd = true;
         for at in &one.at {

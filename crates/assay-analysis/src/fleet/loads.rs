@@ -56,7 +56,7 @@ pub struct Figure {
 }
 
 /// The figures of the nodes under a load, and the reasons for what is left out; `None` where no node has a figure.
-pub(super) fn row(run: &Run, load: &Load) -> (Option<LoadRow>, Vec<Excluded>) {
+pub(super) fn load_row(run: &Run, load: &Load) -> (Option<LoadRow>, Vec<Excluded>) {
     let quantity = deciding_quantity(run.records().map(|(_, record)| record), load).quantity;
     let mut figures: Vec<Option<Figure>> = vec![None; run.nodes.len()];
     let mut excluded = Vec::new();

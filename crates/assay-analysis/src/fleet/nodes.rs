@@ -39,7 +39,7 @@ pub struct FleetRow {
 }
 
 /// A node without its figures.
-pub(super) fn row(node: &Node) -> FleetRow {
+pub(super) fn node_row(node: &Node) -> FleetRow {
     let record = node.record.as_ref();
     let of = record.map(identity);
     FleetRow {
