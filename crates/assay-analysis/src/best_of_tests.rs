@@ -5,11 +5,11 @@ use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::workload::{Op, Pattern, Workload};
 
-use crate::advise::{self, BuyQuestion, Choice, Link, NasQuestion, NasVerdict, Status};
+use crate::advise::{BuyQuestion, Choice, Link, NasQuestion, NasVerdict, Status};
 use crate::compare::{By, PairVerdict, Request, Why, compare, split};
 use crate::plan::{RaceOptions, race};
 use crate::rank::{Better, RankOptions, rank};
-use crate::{Load, Quantity, samples};
+use crate::{Load, Quantity, advise, samples};
 
 fn read() -> Workload {
     Workload { queue_depth: 1, ..Workload::new("w", Op::Read, Pattern::Random, 4096) }

@@ -4,11 +4,11 @@ use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::workload::{Op, Pattern, Workload};
 
-use crate::advise::{self, BuyQuestion};
+use crate::advise::BuyQuestion;
 use crate::compare::{By, PairVerdict, Request, Why, compare, split};
 use crate::plan::{RaceOptions, race};
 use crate::rank::{Better, RankOptions, rank};
-use crate::{Quantity, loads, samples};
+use crate::{Quantity, advise, loads, samples};
 
 /// A small board and a PC: no order, purchase or race, until one unit was on both.
 #[test]

@@ -9,11 +9,11 @@ use assay_core::workload::{Op, Pattern};
 use assay_stats::random::Generator;
 
 use crate::advise::samples::{broken, fake, invalid, labelled, record, with, work};
-use crate::advise::{self, BuyQuestion, Choice, ClassAnswer};
+use crate::advise::{BuyQuestion, Choice, ClassAnswer};
 use crate::compare::{By, Orders, PairVerdict, Question, Request, compare, split};
 use crate::plan::{NextAction, RaceOptions, race};
-use crate::rank::{self, PairRow, RankOptions, rank};
-use crate::{Excluded, Load, deciding_quantity, share_verdicts};
+use crate::rank::{PairRow, RankOptions, rank};
+use crate::{Excluded, Load, advise, deciding_quantity, rank, share_verdicts};
 
 /// Number of stores, unless `ASSAY_CAMPAIGN_SEEDS` sets it. It is small because a ranking makes many draws.
 const STORES: u64 = 5;

@@ -50,11 +50,11 @@ mod tests {
     use assay_core::workload::{Pattern, Workload};
 
     use super::*;
-    use crate::advise::{self, BuyQuestion, Choice};
+    use crate::advise::{BuyQuestion, Choice};
     use crate::compare::{By, Gate, Limit, PairVerdict, Request, compare, gate, split};
     use crate::plan::{NextAction, RaceOptions, race};
     use crate::rank::{RankOptions, rank};
-    use crate::{loads, samples};
+    use crate::{advise, loads, samples};
 
     /// A sequential write that is acknowledged at one rate and durable at another.
     fn card(id: &str, model: &str, unit: &str, rate: f64, durable: Option<f64>) -> Record {

@@ -1,7 +1,7 @@
 //! What would settle an undecided answer: more units, or more runs on other days.
 
-use assay_stats::power::{self, Deviation, POWER, Test};
-use assay_stats::rank;
+use assay_stats::power::{Deviation, POWER, Test};
+use assay_stats::{power, rank};
 use serde::Serialize;
 
 /// The kind of values that more are needed of.

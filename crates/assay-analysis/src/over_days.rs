@@ -31,13 +31,13 @@ pub fn over_days(record: &Record, load: &Load, quantity: Quantity) -> Option<Est
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use assay_core::outcome::Outcome;
     use assay_core::record::{Measurement, Repeat};
     use assay_core::workload::{Op, Pattern, Workload};
 
-    use crate::advise::{self, Link, NasQuestion};
-    use crate::samples;
+    use super::*;
+    use crate::advise::{Link, NasQuestion};
+    use crate::{advise, samples};
 
     /// One function for the card, the page and the decisions: they cannot differ.
     #[test]

@@ -11,7 +11,7 @@ use super::notes::notes;
 use super::pair::{Models, Numbers, estimate, judge, options, pairs};
 use super::report::{Basis, Comparison, GroupInfo, LoadComparison, PairVerdict, Run, Side, Why, letter};
 use crate::area::{full_areas, small_area};
-use crate::connected::{self, Seen, computer};
+use crate::connected::{Seen, computer};
 use crate::deciding_load::deciding_load;
 use crate::deciding_quantity::deciding_quantity;
 use crate::exclusion::excluded_whole;
@@ -21,7 +21,7 @@ use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, loads};
 use crate::resolution::resolution;
-use crate::{Excluded, Reason, excluded};
+use crate::{Excluded, Reason, connected, excluded};
 
 /// Compares groups of records under every load that at least two of them have. The first group is the reference.
 ///

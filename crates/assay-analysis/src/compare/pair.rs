@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use assay_core::estimate::Estimate;
-use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal, Sense};
+use assay_stats::rank::{Answer, Comparison, Doubt, Options, Refusal, Sense};
 use assay_stats::variation::{ENOUGH_DAYS, ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
-use assay_stats::{LEVEL, days, geometric, geometric_until_known, half_between, log_mean, student_t};
+use assay_stats::{LEVEL, days, geometric, geometric_until_known, half_between, log_mean, rank, student_t};
 
 use super::group::{CompareError, Group, Request};
 use super::report::{Basis, Days, Method, Pair, PairVerdict, Question, Runs, SeriesUse, Side, Why};
