@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::evidence::{AdviseError, Subject};
 use crate::admission::admit;
 use crate::exclusion::Excluded;
-use crate::host_days::HostDays;
+use crate::identity::HostDays;
 use crate::{Load, Mark, Quantity, identity, reading};
 
 /// The values that the interval of a figure is computed from.

@@ -11,7 +11,7 @@ use super::evidence::{AdviseError, Subject, name_missing, nothing_left, some_sub
 use super::figure::{Figure, durable, figure};
 use super::nas_share::{Even, Limit, Link, Local, MeasuredTerms, Nas, NasVerdict, Need, decide, share};
 use super::nas_volume::{Measured, Volume, VolumeFigures, mixed};
-use crate::deciding_load::loads_named;
+use crate::deciding::loads_named;
 use crate::{Excluded, Load, Mark, Quantity, Reason, loads};
 
 /// A question about a central volume.
@@ -204,7 +204,7 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
         };
         let mut rows = Vec::new();
         for load in &wanted {
-            rows.extend(row(subject, volume.as_ref(), load, question, &mut excluded)?);
+            rows.extend(nas_row(subject, volume.as_ref(), load, question, &mut excluded)?);
         }
         let judged = |r: &Record| loads([r]).iter().any(|l| wanted.contains(l));
         name_missing(subject, judged, None, &mut excluded);
@@ -262,7 +262,7 @@ fn shape(question: &NasQuestion, load: &Load, wire: Link) -> Nas {
     }
 }
 
-fn row(
+fn nas_row(
     subject: &Subject<'_>,
     volume: Option<&Volume<'_>>,
     load: &Load,

@@ -9,7 +9,7 @@ use super::evidence::{AdviseError, Subject, one_subject};
 use super::figure::{Figure, UnitValues, durable, figure, of_one};
 use crate::admission::admit;
 use crate::exclusion::Reason;
-use crate::host_days::days_of_one;
+use crate::identity::days_of_one;
 use crate::overlap::{Common, common_starts};
 use crate::quantity::value;
 use crate::reading::measurement;

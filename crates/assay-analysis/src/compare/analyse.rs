@@ -10,18 +10,14 @@ use super::group::{By, CompareError, Group, Request, check, split};
 use super::notes::notes;
 use super::pair::{Models, Numbers, estimate, judge, options, pairs};
 use super::report::{Basis, Comparison, GroupInfo, LoadComparison, PairVerdict, Run, Side, Why, letter};
-use crate::area::{full_areas, small_area};
-use crate::connected::{Seen, computer};
-use crate::deciding_load::deciding_load;
-use crate::deciding_quantity::deciding_quantity;
+use crate::admission::{full_areas, small_area};
+use crate::deciding::{deciding_load, deciding_quantity};
 use crate::exclusion::excluded_whole;
-use crate::host_days::HostDays;
-use crate::identity::{identity, names_model};
+use crate::identity::{HostDays, Seen, computer, identity, names_model, not_connected};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reading::{Mark, loads};
-use crate::resolution::resolution;
-use crate::{Excluded, Reason, connected, excluded};
+use crate::reading::{Mark, loads, resolution};
+use crate::{Excluded, Reason, excluded};
 
 /// Compares groups of records under every load that at least two of them have. The first group is the reference.
 ///
@@ -110,7 +106,7 @@ impl Gathered {
         }
         let (method, numbers, widened) = pairs(&self.sides, decided.as_ref(), (request.runs, request.units), &options)?;
         let Self { load, quantity, sides } = self;
-        let apart = apart(&sides);
+        let apart = sides_not_connected(&sides);
         let refused = |a: usize, b: usize| {
             let unknown = |at: usize| sides[at].runs.iter().filter(|run| run.nameless).count() > 1;
             if apart.contains(&(a, b)) && !request.runs {
@@ -141,12 +137,12 @@ impl Gathered {
 }
 
 /// Pairs of sides that were measured with computers that no unit connects.
-fn apart(sides: &[Side]) -> BTreeSet<(usize, usize)> {
+fn sides_not_connected(sides: &[Side]) -> BTreeSet<(usize, usize)> {
     let runs = sides.iter().enumerate().flat_map(|(group, side)| side.runs.iter().map(move |run| (group, run)));
     let all: Vec<Seen<'_, usize>> = runs
         .map(|(group, run)| Seen { group, unit: (&run.unit.0, &run.unit.1), computer: run.computer.as_deref() })
         .collect();
-    connected::apart(&all)
+    not_connected(&all)
 }
 
 fn info(at: usize, group: &Group<'_>) -> GroupInfo {

@@ -8,10 +8,9 @@ use assay_core::record::Record;
 
 use super::group::Group;
 use super::report::{Basis, LoadComparison, Note, Pair};
-use crate::deciding_quantity::deciding_quantity;
+use crate::deciding::deciding_quantity;
 use crate::identity::{identity, names_model, short_name, suite};
-use crate::manner::manner;
-use crate::reading::{Mark, lacking, measurement};
+use crate::reading::{Mark, lacking, manner, measurement};
 
 /// Everything that has to be known with these groups; `usual` where no figure was asked for.
 pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison], usual: bool) -> Vec<Note> {

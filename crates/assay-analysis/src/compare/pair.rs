@@ -20,8 +20,7 @@ use crate::load::Load;
 use crate::needed::Needed;
 use crate::quantity::Quantity;
 use crate::rank::{DecidedLoad, RankOptions, Setting};
-use crate::reading::Mark;
-use crate::resolution::uniform;
+use crate::reading::{Mark, uniform};
 
 /// The ratio of the second group over the first.
 #[derive(Debug, Clone, Copy)]

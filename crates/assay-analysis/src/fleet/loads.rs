@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::run::{Node, Run, hottest};
 use crate::admission::admit;
-use crate::deciding_quantity::deciding_quantity;
+use crate::deciding::deciding_quantity;
 use crate::exclusion::Excluded;
 use crate::identity::identity;
 use crate::load::Load;

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::loads::{FleetRow, LoadRow};
 use super::run::Run;
-use crate::area::small_area;
+use crate::admission::small_area;
 use crate::compare::{Group, Request, under};
 use crate::exclusion::Reason;
 use crate::identity::{identity, suite};

@@ -12,7 +12,7 @@ use crate::Excluded;
 use crate::admission::admit;
 use crate::at_once::factor;
 use crate::compare::{Group, Pair, Question, Request, under};
-use crate::deciding_quantity::deciding_quantity;
+use crate::deciding::deciding_quantity;
 use crate::exclusion::{Reason, excluded_whole};
 use crate::identity::{identity, suite};
 use crate::load::Load;

@@ -9,19 +9,15 @@ use assay_stats::rank::{Ceiling, measured_ceiling};
 use serde::Serialize;
 
 use crate::admission::admit;
-use crate::bus::{held_by_bus, rates, reach};
-use crate::connected::computer;
 use crate::exclusion::Excluded;
-use crate::host_days::HostDays;
-use crate::identity::{Identity, identity};
+use crate::identity::{HostDays, Identity, computer, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reading::{Mark, loads, reading};
-use crate::resolution::resolution;
+use crate::reading::{Mark, held_by_bus, loads, rates, reach, reading, resolution};
 
 /// A record and whose it is.
 #[derive(Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct NamedRecord<'a> {
     pub(super) record: &'a Record,
     pub(super) identity: Identity,
     pub(super) wave: Option<u32>,
@@ -29,7 +25,7 @@ pub(super) struct Entry<'a> {
     day: Option<String>,
 }
 
-impl Entry<'_> {
+impl NamedRecord<'_> {
     /// Rates of a load in bytes per second.
     pub(super) fn rates(&self, load: &Load) -> Vec<f64> {
         reading(self.record, load, Quantity::BytesPerSecond).filter(|r| r.counts()).map_or_else(Vec::new, |r| r.values)
@@ -48,7 +44,7 @@ impl Entry<'_> {
 /// All records in a fixed order, and the loads of each.
 #[derive(Debug)]
 pub(super) struct Catalogue<'a> {
-    pub(super) entries: Vec<Entry<'a>>,
+    pub(super) entries: Vec<NamedRecord<'a>>,
     /// Places of the entries that have a load.
     pub(super) loads: BTreeMap<Load, Vec<usize>>,
 }
@@ -81,9 +77,13 @@ impl<'a> Catalogue<'a> {
     /// The result does not depend on the order of `records`.
     pub(super) fn new(records: &[&'a Record]) -> Self {
         let days = HostDays::of(records.iter().copied());
-        let entry =
-            |record: &&'a Record| Entry { record, identity: identity(record), wave: None, day: days.name(record) };
-        let mut entries: Vec<Entry<'_>> = records.iter().map(entry).collect();
+        let entry = |record: &&'a Record| NamedRecord {
+            record,
+            identity: identity(record),
+            wave: None,
+            day: days.name(record),
+        };
+        let mut entries: Vec<NamedRecord<'_>> = records.iter().map(entry).collect();
         entries.sort_by(|a, b| {
             (&a.identity, &a.record.created, &a.record.id).cmp(&(&b.identity, &b.record.created, &b.record.id))
         });
@@ -97,7 +97,7 @@ impl<'a> Catalogue<'a> {
             entry.wave = place.and_then(|place| u32::try_from(place).ok());
         }
         if rounds.is_empty() {
-            let days = days_as_rounds(&entries.iter().map(Entry::dated).collect::<Vec<_>>());
+            let days = days_as_rounds(&entries.iter().map(NamedRecord::dated).collect::<Vec<_>>());
             entries.iter_mut().zip(days).for_each(|(entry, day)| entry.wave = day);
         }
         let mut by_load: BTreeMap<Load, Vec<usize>> = BTreeMap::new();
@@ -160,7 +160,7 @@ fn is_disturbance(finding: &Finding) -> bool {
 }
 
 /// Of several hosts each is a place of its own: slot 1 of two hosts is two slots, and a host without slots is one.
-fn tell_hosts_apart(entries: &mut [Entry<'_>]) {
+fn tell_hosts_apart(entries: &mut [NamedRecord<'_>]) {
     let hosts: BTreeSet<&str> = entries.iter().filter_map(|e| e.record.host.hostname.as_deref()).collect();
     if hosts.len() < 2 {
         return;

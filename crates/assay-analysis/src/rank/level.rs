@@ -14,12 +14,11 @@ use super::answer::{ModelRow, PairRow, Ratio, Standing, TwoSpeeds, UnitRow};
 use super::collect::Session;
 use super::setting::{Held, RankOptions, Setting};
 use crate::admission::named;
-use crate::connected::{Seen, apart};
 use crate::exclusion::Excluded;
+use crate::identity::{Seen, not_connected};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reading::Mark;
-use crate::resolution::uniform;
+use crate::reading::{Mark, uniform};
 
 /// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
 const DRAWS: usize = 19_999;
@@ -125,7 +124,7 @@ pub(super) fn fit(sessions: &[Session<'_>], observations: &[Observation<'_>]) ->
             computer: session.computer.as_deref(),
         })
         .collect();
-    apart(&all).into_iter().for_each(|(a, b)| fit.shared.set_apart(a, b));
+    not_connected(&all).into_iter().for_each(|(a, b)| fit.shared.set_apart(a, b));
     let mut printed: BTreeMap<&str, f64> = BTreeMap::new();
     for session in sessions {
         let own = printed.entry(&session.identity.model).or_default();

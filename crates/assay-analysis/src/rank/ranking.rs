@@ -18,13 +18,12 @@ use super::composite::composite;
 use super::level::{Level, fit, observation, observations, pairs, rows};
 use super::setting::{RankOptions, Setting};
 use crate::admission::named;
-use crate::deciding_load::{by_model, deciding_load};
-use crate::deciding_quantity::deciding_quantity;
+use crate::deciding::{by_model, deciding_load, deciding_quantity};
 use crate::identity::suite;
 use crate::load::Load;
-use crate::manner::manner;
 use crate::needed::Needed;
 use crate::quantity::Quantity;
+use crate::reading::manner;
 
 /// Ranks the models of records. The same records and the same options give the same answer to the last digit,
 /// regardless of the order of the records.
