@@ -4,24 +4,20 @@ mod analyse;
 #[cfg(test)]
 mod day_scenes;
 mod gate;
-mod group;
-mod limit;
-mod notes;
 mod pair;
 mod report;
+mod request;
 #[cfg(test)]
 mod samples;
 mod scatter;
 #[cfg(test)]
 mod scenes;
-mod series;
 
 pub use analyse::compare;
 pub(crate) use analyse::{Orders, under};
 pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
-pub use group::{By, CompareError, Group, Request, nameless, split};
-pub use limit::{Limit, LimitError, LimitSense};
 pub use report::{
     Basis, Comparison, Days, GroupInfo, LoadComparison, Method, NoSeries, Note, Pair, PairVerdict, Question, Run, Runs,
     Series, SeriesUse, Side, Why,
 };
+pub use request::{By, CompareError, Group, Limit, LimitError, LimitSense, Request, nameless, split};
