@@ -303,45 +303,41 @@ mod tests {
         assert_eq!(settled(&mut all), (vec!["1".to_owned(), "2".to_owned()], Vec::new()));
     }
 
-    fn copies_record(id: &str, day: u32, unit: &str, rates: &[f64]) -> Record {
+    fn record_of_iops(id: &str, day: u32, unit: &str, rates: &[f64]) -> Record {
         let mut measurement = Measurement::empty(Workload::new("w", Op::Read, Pattern::Random, 4096), "sync");
         let repeat = |rate: &f64| Repeat { bytes_per_second: *rate, ..Repeat::empty("", Outcome::Completed) };
         measurement.repeats = rates.iter().map(repeat).collect();
-        let mut copies_record = crate::samples::record(id, "A", unit, vec![measurement]);
-        copies_record.created = format!("2026-01-{day:02}T00:00:00Z");
-        copies_record
+        let mut record = crate::samples::record(id, "A", unit, vec![measurement]);
+        record.created = format!("2026-01-{day:02}T00:00:00Z");
+        record
     }
 
     fn left_out(records: &mut [Record]) -> Vec<&str> {
         leave_out_copies(records.iter_mut());
-        records
-            .iter()
-            .filter(|copies_record| excluded_whole(copies_record).is_some())
-            .map(|copies_record| copies_record.id.as_str())
-            .collect()
+        records.iter().filter(|record| excluded_whole(record).is_some()).map(|record| record.id.as_str()).collect()
     }
 
     #[test]
     fn the_later_of_two_that_agree_to_the_last_digit_is_left_out() {
         let rates = [22_912_345.678, 22_998_765.432];
         let mut all = [
-            copies_record("z2", 2, "2", &rates),
-            copies_record("z1", 1, "1", &rates),
-            copies_record("z3", 3, "3", &[rates[0], rates[1] + 0.001]),
+            record_of_iops("z2", 2, "2", &rates),
+            record_of_iops("z1", 1, "1", &rates),
+            record_of_iops("z3", 3, "3", &[rates[0], rates[1] + 0.001]),
         ];
         assert_eq!(left_out(&mut all), ["z2"]);
         let reason = excluded_whole(&all[0]).unwrap().to_string();
-        assert!(reason.contains("those of copies_record z1"), "{reason}");
+        assert!(reason.contains("those of record z1"), "{reason}");
     }
 
     #[test]
     fn figures_in_few_digits_agree_by_chance() {
-        let mut all = [copies_record("z1", 1, "1", &[23e6; 5]), copies_record("z2", 2, "2", &[23e6; 5])];
+        let mut all = [record_of_iops("z1", 1, "1", &[23e6; 5]), record_of_iops("z2", 2, "2", &[23e6; 5])];
         assert!(left_out(&mut all).is_empty());
-        let mut all = [copies_record("z1", 1, "1", &[22.9e6; 5]), copies_record("z2", 2, "2", &[22.9e6; 5])];
+        let mut all = [record_of_iops("z1", 1, "1", &[22.9e6; 5]), record_of_iops("z2", 2, "2", &[22.9e6; 5])];
         assert!(left_out(&mut all).is_empty());
         let operations = [999.0 * 4096.0, 1001.0 * 4096.0];
-        let mut all = [copies_record("z1", 1, "1", &operations), copies_record("z2", 2, "2", &operations)];
+        let mut all = [record_of_iops("z1", 1, "1", &operations), record_of_iops("z2", 2, "2", &operations)];
         assert!(left_out(&mut all).is_empty());
     }
 
