@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use assay_core::finding;
-use assay_core::finding::{Finding, is_small_area};
+use assay_core::finding::{self, Finding, is_small_area};
 use assay_core::record::{Measurement, Record};
 use assay_core::verification::Verification;
 

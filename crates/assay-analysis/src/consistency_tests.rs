@@ -12,11 +12,11 @@ use assay_core::workload::{Op, Pattern, Workload};
 use assay_stats::random::Generator;
 
 use crate::advise::samples::{broken, fake, invalid, labelled, record, with, work};
-use crate::advise::{BuyQuestion, Choice, ClassAnswer, Link, NasQuestion, NasVerdict, Status};
+use crate::advise::{self, BuyQuestion, Choice, ClassAnswer, Link, NasQuestion, NasVerdict, Status};
 use crate::compare::{By, Orders, PairVerdict, Question, Request, Why, compare, split};
 use crate::plan::{NextAction, RaceOptions, race};
 use crate::rank::{Better, PairRow, RankOptions, rank};
-use crate::{Excluded, Load, Quantity, advise, deciding_quantity, loads, samples, share_verdicts};
+use crate::{Excluded, Load, Quantity, deciding_quantity, loads, samples, share_verdicts};
 
 /// Number of stores, unless `ASSAY_CAMPAIGN_SEEDS` sets it. It is small because a ranking makes many draws.
 const STORES: u64 = 5;

@@ -237,11 +237,11 @@ mod tests {
     use assay_core::workload::{Pattern, Workload};
 
     use super::*;
-    use crate::advise::{BuyQuestion, Choice};
+    use crate::advise::{self, BuyQuestion, Choice};
     use crate::compare::{By, Gate, Limit, PairVerdict, Request, compare, gate, split};
     use crate::plan::{NextAction, RaceOptions, race};
     use crate::rank::{RankOptions, rank};
-    use crate::{advise, loads, published, samples};
+    use crate::{loads, published, samples};
 
     fn decided(records: &[Record], words: Option<&str>) -> Result<String, String> {
         deciding_load(&by_model(records), words, None).map(|l| l.title()).map_err(|e| e.to_string())

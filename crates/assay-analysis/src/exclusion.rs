@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use assay_core::finding;
-use assay_core::finding::Severity;
+use assay_core::finding::{self, Severity};
 use assay_core::medium::Mounted;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};

@@ -2,9 +2,9 @@
 
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
-use assay_stats::power::{Deviation, POWER, Test};
+use assay_stats::power::{self, Deviation, POWER, Test};
 use assay_stats::variation::{PRIOR_DEVIATION, Run};
-use assay_stats::{LEVEL, OverDays, power, rank};
+use assay_stats::{LEVEL, OverDays, rank};
 use serde::Serialize;
 
 use crate::load::Load;
@@ -104,8 +104,8 @@ mod tests {
     use assay_core::workload::{Op, Pattern, Workload};
 
     use super::*;
-    use crate::advise::{Link, NasQuestion};
-    use crate::{advise, samples};
+    use crate::advise::{self, Link, NasQuestion};
+    use crate::samples;
 
     /// One function for the card, the page and the decisions: they cannot differ.
     #[test]

@@ -3,7 +3,9 @@
 
 use std::fs::{DirBuilder, OpenOptions};
 #[cfg(unix)]
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
+#[cfg(unix)]
+use std::os::unix::fs::OpenOptionsExt;
 
 /// What makes directories for this user alone.
 #[must_use]

@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 use assay_core::classes::{CLASSES, Class};
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
-use assay_stats::decide;
-use assay_stats::decide::{Tolerance, tolerance};
+use assay_stats::decide::{self, Tolerance, tolerance};
 use assay_stats::variation::{RunVariance, specimens};
 use serde::Serialize;
 

@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::evidence::{AdviseError, Subject};
 use crate::admission::admit;
 use crate::exclusion::Excluded;
-use crate::identity::HostDays;
-use crate::{Load, Mark, Quantity, identity, reading};
+use crate::identity::{HostDays, identity};
+use crate::{Load, Mark, Quantity, reading};
 
 /// The values that the interval of a figure is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

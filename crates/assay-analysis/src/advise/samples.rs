@@ -3,8 +3,7 @@
 use assay_core::finding::Finding;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record, Repeat};
-use assay_core::verification;
-use assay_core::verification::{Method, Verification};
+use assay_core::verification::{self, Method, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 
 use crate::{published, samples};

@@ -3,16 +3,15 @@
 use std::collections::BTreeSet;
 
 use assay_core::estimate::Estimate;
-use assay_stats::rank::{Answer, Comparison, Doubt, Options, Refusal, Sense};
+use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal, Sense};
 use assay_stats::variation::{ENOUGH_DAYS, ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
-use assay_stats::{LEVEL, days, geometric, geometric_until_known, half_between, log_mean, rank, student_t};
+use assay_stats::{LEVEL, days, geometric, geometric_until_known, half_between, log_mean, student_t};
 
 use super::report::{Basis, Days, Method, Pair, PairVerdict, Question, Runs, SeriesUse, Side, Why};
 use super::request::{CompareError, Group, Request};
-use super::scatter;
 use super::scatter::{
-    against_series, days_of_each, days_of_side, differences, needed_of_models, one_unit_each, question_of_sides, runs,
-    runs_of_a_day, squared_error, units, unshared_days, unshared_days_of_same, variance_of_days,
+    self, against_series, days_of_each, days_of_side, differences, needed_of_models, one_unit_each, question_of_sides,
+    runs, runs_of_a_day, squared_error, units, unshared_days, unshared_days_of_same, variance_of_days,
 };
 use crate::identity::{identity, names_model};
 use crate::load::Load;

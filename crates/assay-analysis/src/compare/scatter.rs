@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use assay_stats::days::{Day, GroupDays, Run, days};
+use assay_stats::days::{self, Day, GroupDays, Run, days};
 use assay_stats::power::{Deviation, Test};
-use assay_stats::rank::{Comparison, Options, Spread};
+use assay_stats::rank::{self, Comparison, Options, Spread};
 use assay_stats::variation::{PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION, RunVariance};
-use assay_stats::{days, log_mean, log_squares, rank, student_t};
+use assay_stats::{log_mean, log_squares, student_t};
 
 use super::report::{NoSeries, Question, Series, Side};
 use crate::needed::{Needed, Values};

@@ -3,8 +3,7 @@
 use assay_core::suite::Suite;
 use assay_core::workload::Op;
 use assay_stats::plan::{Meeting, Mode, Plan, PlannedLoad, Workload, cost};
-use assay_stats::rank;
-use assay_stats::rank::smallest_ratio;
+use assay_stats::rank::{self, smallest_ratio};
 use serde::Serialize;
 
 use super::experiment_plan::{Cell, ExperimentPlan, Moves, PlannedSuite, Request, check_handling};

@@ -5,8 +5,8 @@ use std::time::Duration;
 use toml::Spanned;
 
 use super::file::{SuiteFile, WorkloadFile};
-use super::workload::{Analysis, SuiteWorkload};
-use super::{groups, workload};
+use super::groups;
+use super::workload::{self, Analysis, SuiteWorkload};
 use crate::arrivals::{MOST_IOPS, Rate};
 use crate::blocks::Blocks;
 use crate::cpus::Cpus;
