@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::original::OriginalRun;
 use crate::cluster::{ClusterPart, CommonStart};
 use crate::crosscheck::Crosscheck;
 use crate::estimate::Estimate;
 use crate::finding::{Finding, Validity, Warning};
 use crate::histogram::StoredHistogram;
 use crate::medium::Medium;
+pub use crate::original::OriginalRun;
 use crate::outcome::Outcome;
 use crate::program::ProgramRun;
 use crate::shared::Shared;

@@ -7,7 +7,8 @@ pub use check::{LEAST_REPEATS, MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK, 
 use check::{checked_workloads, is_name, narrow_enough};
 use file::SuiteFile;
 pub use groups::{MAX_TOGETHER, leaders, members, part, together};
-use room::{Extent, LayoutRule, WHOLE, share};
+use room::{Extent, share};
+pub use room::{LayoutRule, WHOLE};
 pub use workload::{Analysis, SuiteWorkload};
 
 use crate::priority::shares_text;

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use super::load_title::{Op, Pattern};
 use crate::arrivals::Arrivals;
 use crate::blocks::Blocks;
 use crate::cpus::Cpus;
 use crate::distribution::Distribution;
 use crate::load_title::LoadTitle;
+pub use crate::load_title::{Op, Pattern};
 use crate::priority::Priorities;
 use crate::refined::Refined;
 use crate::think::Think;
