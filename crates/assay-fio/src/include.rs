@@ -1,4 +1,4 @@
-//! The text of a job file with the files that it includes.
+//! The text of a job file with the files that it includes, and its sections, each with its options.
 
 use std::path::{Component, Path};
 

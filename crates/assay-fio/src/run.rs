@@ -1,4 +1,4 @@
-//! One repeat by fio.
+//! One repeat by fio: the program on this host, the job file, and the process.
 
 use std::fmt::Write as _;
 use std::fs::File;

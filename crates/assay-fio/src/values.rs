@@ -1,4 +1,4 @@
-//! Values as fio writes them: sizes, durations, switches.
+//! Values as fio writes them: sizes, durations, switches, and numbers that fio reckons by itself.
 
 use std::time::Duration;
 

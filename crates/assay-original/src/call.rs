@@ -1,4 +1,4 @@
-//! How each tool is called for a workload.
+//! How each tool is called for a workload: what it works on, how much of it, and the names of its files.
 //!
 //! Options are those of the articles: hdparm(8), dd(1), ioping(1), f3write(1), bonnie++(8), and `iozone -h`.
 

@@ -1,4 +1,4 @@
-//! One repeat of a workload by a tool.
+//! One repeat of a workload by a tool: the tool on this host, its process, and what it printed, by the importer.
 
 use std::io::{self, ErrorKind, Seek, Write};
 use std::ops::ControlFlow;

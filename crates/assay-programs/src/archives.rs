@@ -1,3 +1,5 @@
+//! Archives of source trees: packing and unpacking.
+//!
 //! Copies of a source tree are read from the medium, where they are not cached, and packed as one tar archive by gzip, as
 //! `tar -czf` does, at the level that gzip has where none is named. The archive is written to the medium and not synced.
 //! The compressor is not that of gzip: it is a library that finds about the same, and at its own speed.

@@ -1,4 +1,4 @@
-//! Which program is run by what.
+//! Which program is run by what, and how much of it the medium can do within time, bytes and space.
 
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The programs of sysbench: processor and memory.
+//!
 //! The processor test of sysbench, by what its manual and users say of it: an event looks for the primes below a
 //! limit, and tries to divide each number by all from 2 to its square root, in integers of 64 bits. All threads do
 //! events until time is up; the figure is events per second over all of them.
