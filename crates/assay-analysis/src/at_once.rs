@@ -54,10 +54,10 @@ pub fn at_once(record: &Record) -> Vec<AtOnce> {
         !members.iter().any(|m| m.warnings.iter().any(|w| matches!(w.finding, Finding::EndedByNeighbour { .. })))
     };
     let groups = record.measurements.chunk_by(|a, b| group(a) == group(b)).filter(measured).filter(whole);
-    groups.map(|members| of(members, &record.measurements)).collect()
+    groups.map(|members| of_members(members, &record.measurements)).collect()
 }
 
-fn of(members: &[Measurement], all: &[Measurement]) -> AtOnce {
+fn of_members(members: &[Measurement], all: &[Measurement]) -> AtOnce {
     let completed = |m: &Measurement| -> Vec<Repeat> {
         m.repeats.iter().filter(|r| r.outcome == Outcome::Completed).cloned().collect()
     };

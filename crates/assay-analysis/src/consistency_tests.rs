@@ -1,19 +1,22 @@
 //! On the same records, drawn by seed, no two commands contradict each other: about the load that decides, what is left
 //! out and why, the units behind a model's figure, the value of that figure, and the classes that are met.
+//!
+//! The best of several runs, different computers and the unit of the figures are the same to all commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
-use assay_core::record::Record;
-use assay_core::workload::{Op, Pattern};
+use assay_core::record::{Measurement, Record, Repeat};
+use assay_core::workload::{Op, Pattern, Workload};
 use assay_stats::random::Generator;
 
 use crate::advise::samples::{broken, fake, invalid, labelled, record, with, work};
-use crate::advise::{self, BuyQuestion, Choice, ClassAnswer};
-use crate::compare::{By, Orders, PairVerdict, Question, Request, compare, split};
+use crate::advise::{self, BuyQuestion, Choice, ClassAnswer, Link, NasQuestion, NasVerdict, Status};
+use crate::compare::{By, Orders, PairVerdict, Question, Request, Why, compare, split};
 use crate::plan::{NextAction, RaceOptions, race};
-use crate::rank::{self, PairRow, RankOptions, rank};
-use crate::{Excluded, Load, deciding_quantity, share_verdicts};
+use crate::rank::{Better, PairRow, RankOptions, rank};
+use crate::{Excluded, Load, Quantity, deciding_quantity, loads, samples, share_verdicts};
 
 /// Number of stores, unless `ASSAY_CAMPAIGN_SEEDS` sets it. It is small because a ranking makes many draws.
 const STORES: u64 = 5;
@@ -92,11 +95,11 @@ type Figures = BTreeMap<String, (f64, usize)>;
 type LeftOut = BTreeSet<(String, String)>;
 
 /// Pairs of models with several units, where the first is better, by little or by much.
-type Better = BTreeSet<(String, String)>;
+type BetterPairs = BTreeSet<(String, String)>;
 
-fn by_ranking(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)> {
+fn by_ranking(records: &[Record]) -> Option<(Load, Figures, LeftOut, BetterPairs)> {
     let report = rank(&records.iter().collect::<Vec<_>>(), &RankOptions::default()).ok()?.primary;
-    let better = |pair: &&PairRow| matches!(pair.verdict, rank::Better::First | rank::Better::FirstPerhapsSlightly);
+    let better = |pair: &&PairRow| matches!(pair.verdict, Better::First | Better::FirstPerhapsSlightly);
     let better = report.pairs.iter().filter(better).map(|pair| (pair.first.clone(), pair.second.clone())).collect();
     let row = |m: &crate::rank::ModelRow| Some((m.model.clone(), (m.estimate.as_ref()?.point, m.units.len())));
     let figures = report.models.iter().filter_map(row).collect();
@@ -104,7 +107,7 @@ fn by_ranking(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)> {
     Some((report.load, figures, out, better))
 }
 
-fn by_comparison(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)> {
+fn by_comparison(records: &[Record]) -> Option<(Load, Figures, LeftOut, BetterPairs)> {
     let named = [records.to_vec()];
     let groups = split(&named, By::Model);
     let found = compare(&groups, &Request::default()).ok()?;
@@ -245,4 +248,228 @@ fn a_record_meets_the_classes_alone_that_it_meets_among_others() {
             assert_eq!(said(&alone.units[0].classes), said(&unit.classes), "{seed}: {} {}", unit.model, unit.unit);
         }
     }
+}
+
+// Figures that are the best of several runs bound their medium from above, in every command.
+
+fn read() -> Workload {
+    Workload { queue_depth: 1, ..Workload::new("w", Op::Read, Pattern::Random, 4096) }
+}
+
+fn measured(workload: Workload, iops: &[f64], best: bool) -> Measurement {
+    let block = workload.block_bytes as f64;
+    let mut measurement = Measurement::empty(workload, "sync");
+    let repeat = |iops: &f64| Repeat {
+        operations: 100,
+        iops: *iops,
+        bytes_per_second: iops * block,
+        ..Repeat::empty("", Outcome::Completed)
+    };
+    measurement.repeats = iops.iter().map(repeat).collect();
+    if best {
+        measurement.warn(Finding::BestOf { runs: Some(5) });
+    }
+    measurement
+}
+
+/// Four units of each of two models; those of A are the best of five where `best` says so.
+fn best_of_store(a: f64, b: f64, best: bool) -> Vec<Record> {
+    let card = |model: &str, at: u32, iops: f64, best: bool| {
+        let iops = iops * (1.0 + 0.004 * f64::from(at));
+        let measurement = measured(read(), &[iops * 0.999, iops, iops * 1.001], best);
+        let mut record = samples::record(&format!("{model}{at}"), model, &at.to_string(), vec![measurement]);
+        record.labels.insert("price".to_owned(), "10USD".to_owned());
+        record
+    };
+    (0..4).flat_map(|at| [card("A", at, a, best), card("B", at, b, false)]).collect()
+}
+
+/// What rank and compare say of A and B, and whether race and buy name a model.
+fn verdicts(records: &[Record]) -> (Better, PairVerdict, bool, Option<String>) {
+    let named: Vec<&Record> = records.iter().collect();
+    let ranked = rank(&named, &RankOptions::default()).unwrap().primary.pairs[0].verdict;
+    let groups = [records.to_vec()];
+    let compared =
+        compare(&split(&groups, By::Model), &Request::default()).unwrap().primary().unwrap().pairs[0].verdict;
+    let options = RaceOptions { threshold: 0.95, cap: 10, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
+    let raced = race(records, &Load::of(&read()), Quantity::Iops, &options).is_ok();
+    let bought = advise::buy(records, &BuyQuestion::of(3)).ok().and_then(|bought| match bought.choice {
+        Choice::Buy { index, .. } => Some(bought.options[index].model.clone()),
+        _ => None,
+    });
+    (ranked, compared, raced, bought)
+}
+
+#[test]
+fn the_best_of_several_runs_may_lose_and_not_win() {
+    let wins = verdicts(&best_of_store(1100.0, 1000.0, true));
+    assert_eq!(wins, (Better::BestOf, PairVerdict::CannotTell(Why::BestOf), false, None));
+    // Against a mean that is higher still it is worse for certain.
+    let loses = verdicts(&best_of_store(1000.0, 1100.0, true));
+    assert_eq!(loses, (Better::First, PairVerdict::Better, true, Some("B".to_owned())));
+    let means = verdicts(&best_of_store(1100.0, 1000.0, false));
+    assert_eq!(means, (Better::First, PairVerdict::Worse, true, Some("A".to_owned())));
+}
+
+/// A card at the ceiling of its bus may be faster than one on another bus that is faster by its figure.
+#[test]
+fn what_the_bus_held_may_win_and_not_lose() {
+    let held = |a: f64, held_by_bus: bool| {
+        let mut all = best_of_store(a, 1000.0, false);
+        for record in all.iter_mut().filter(|record| record.labels["model"] == "A") {
+            record.measurements.iter_mut().for_each(|measurement| measurement.bus_limited = held_by_bus);
+        }
+        verdicts(&all)
+    };
+    let (_, compared, _, bought) = held(800.0, true);
+    assert_eq!((compared, bought), (PairVerdict::CannotTell(Why::BusHides), None));
+    assert_eq!(held(800.0, false).3, Some("B".to_owned()));
+    let (_, compared, _, bought) = held(1300.0, true);
+    assert_eq!((compared, bought), (PairVerdict::Worse, Some("A".to_owned())));
+}
+
+/// 5.6 of 500 writes, as the best of nine: "cannot tell" until now.
+#[test]
+fn what_is_far_below_a_threshold_at_best_misses_it() {
+    let write = |block, pattern| Workload { queue_depth: 32, ..Workload::new("w", Op::Write, pattern, block) };
+    let card = |write_iops: f64, best: bool| {
+        let all = vec![
+            measured(write(1 << 20, Pattern::Sequential), &[20.0], best),
+            measured(Workload { queue_depth: 32, ..read() }, &[2000.0], best),
+            measured(write(4096, Pattern::Random), &[write_iops], best),
+        ];
+        let found = advise::class(&[samples::record("a", "Card", "1", all)], &["A1"]).unwrap();
+        found.units[0].classes[0].status
+    };
+    assert_eq!(card(5.6, true), Status::Fail);
+    assert_eq!(card(495.0, true), Status::Indeterminate, "a day may add as much");
+    assert_eq!(card(900.0, true), Status::Indeterminate, "at most that is not that");
+    // One run of a tool that repeats nothing.
+    assert_eq!(card(5.6, false), Status::Fail);
+    assert_eq!(card(400.0, false), Status::Indeterminate);
+    assert_eq!(card(9000.0, false), Status::Indeterminate, "one run promises nothing");
+    let met = |best| {
+        let rates = [1999.0, 2000.0, 2001.0];
+        let all = vec![
+            measured(write(1 << 20, Pattern::Sequential), &[20.0, 20.01, 20.02], best),
+            measured(Workload { queue_depth: 32, ..read() }, &rates, best),
+            measured(write(4096, Pattern::Random), &rates, best),
+        ];
+        advise::class(&[samples::record("a", "Card", "1", all)], &["A1"]).unwrap().units[0].classes[0].status
+    };
+    assert_eq!((met(false), met(true)), (Status::Pass, Status::Indeterminate));
+}
+
+#[test]
+fn a_share_of_a_volume_is_not_beaten_by_the_best_of_several_runs() {
+    let local = |best| {
+        let workload = Workload { queue_depth: 8, ..Workload::new("w", Op::Read, Pattern::Sequential, 1 << 20) };
+        let record = samples::record("a", "Card", "1", vec![measured(workload, &[19.9, 20.0, 20.1], best)]);
+        let found = advise::nas(&[record], &[], &NasQuestion::of(28, Link::Line(125e6))).unwrap();
+        found.models[0].rows[0].verdict
+    };
+    assert_eq!(local(false), NasVerdict::Local);
+    assert!(matches!(local(true), NasVerdict::CannotTell(_)));
+}
+
+// One store, asked by every command: models that were measured with computers which nothing connects.
+
+/// A small board and a PC: no order, purchase or race, until one unit was on both.
+#[test]
+fn models_of_different_computers_are_told_apart_by_no_command() {
+    let card = |id: &str, model: &str, unit: &str, iops: f64, cpu: &str| {
+        let mut measurement = Measurement::empty(
+            Workload { queue_depth: 1, ..Workload::new("w", Op::Read, Pattern::Random, 4096) },
+            "sync",
+        );
+        let repeat = |iops| Repeat {
+            operations: 100,
+            iops,
+            bytes_per_second: iops * 4096.0,
+            ..Repeat::empty("", Outcome::Completed)
+        };
+        measurement.repeats = [iops * 0.999, iops, iops * 1.001].map(repeat).to_vec();
+        let mut record = samples::record(id, model, unit, vec![measurement]);
+        record.labels.insert("price".to_owned(), "10USD".to_owned());
+        record.host.hostname = Some(cpu.to_owned());
+        record.host.cpu = Some(cpu.to_owned());
+        record
+    };
+    let mut records: Vec<Record> = (0..4)
+        .flat_map(|at| {
+            let (unit, off) = (at.to_string(), 1.0 + 0.01 * f64::from(at));
+            [
+                card(&format!("a{at}"), "A", &unit, 1000.0 * off, "small"),
+                card(&format!("b{at}"), "B", &unit, 1500.0 * off, "large"),
+            ]
+        })
+        .collect();
+    let load = loads(&records)[0].clone();
+    let said = |records: &[Record]| {
+        let named: Vec<&Record> = records.iter().collect();
+        let ranked = rank(&named, &RankOptions::default()).unwrap().primary.pairs[0].verdict;
+        let named = [records.to_vec()];
+        let compared = compare(&split(&named, By::Model), &Request::default()).unwrap();
+        let options = RaceOptions { threshold: 0.95, cap: 10, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
+        let raced = race(records, &load, Quantity::Iops, &options).is_ok();
+        let bought = advise::buy(records, &BuyQuestion::of(3)).is_ok();
+        (ranked, compared.primary().unwrap().pairs[0].verdict, raced, bought)
+    };
+    let refused = PairVerdict::CannotTell(Why::OtherComputer);
+    assert_eq!(said(&records), (Better::OtherComputer, refused, false, false));
+    // One card of A on both: the rest is the medium's.
+    records.push(card("a9", "A", "0", 1000.0, "large"));
+    let (ranked, compared, raced, bought) = said(&records);
+    assert!(ranked != Better::OtherComputer && compared != refused && raced && bought);
+}
+
+// No verdict depends on the unit of the figures, or on how their sums are rounded.
+
+fn card_at(model: &str, unit: usize, iops: f64) -> Record {
+    let workload = Workload { queue_depth: 1, ..Workload::new("w", Op::Read, Pattern::Random, 4096) };
+    let mut measurement = Measurement::empty(workload, "sync");
+    let repeat =
+        Repeat { operations: 100, iops, bytes_per_second: iops * 4096.0, ..Repeat::empty("", Outcome::Completed) };
+    measurement.repeats = vec![repeat; 3];
+    let mut record = samples::record(&format!("{model}{unit}"), model, &unit.to_string(), vec![measurement]);
+    record.created = format!("2026-01-{:02}T00:00:00Z", unit + 1);
+    record
+}
+
+/// The verdicts on two models of these units.
+fn scaled_verdicts(a: &[f64], b: &[f64], factor: f64) -> (Option<Better>, PairVerdict, usize) {
+    let of = |model: &'static str, values: &[f64]| -> Vec<Record> {
+        values.iter().enumerate().map(|(at, value)| card_at(model, at, value * factor)).collect()
+    };
+    let records = [of("A", a), of("B", b)].concat();
+    let ranked = rank(&records.iter().collect::<Vec<_>>(), &RankOptions::default()).unwrap().primary;
+    let groups = [records];
+    let compared =
+        compare(&split(&groups, By::Model), &Request::default()).unwrap().primary().unwrap().pairs[0].verdict;
+    (ranked.pairs.first().map(|pair| pair.verdict), compared, ranked.odd.len())
+}
+
+/// Three units of 500 against three of 400 were "the best", 1500 against 1400 "not ranked".
+#[test]
+fn verdicts_are_the_same_for_figures_times_three_seven_and_a_thousand() {
+    let stores: [(&[f64], &[f64]); 7] = [
+        (&[500.0, 500.0, 500.0], &[400.0, 400.0, 400.0]),
+        (&[1500.0, 1500.0, 1500.0], &[1400.0, 1400.0, 1400.0]),
+        (&[22.0, 22.0, 22.0], &[23.0, 23.0, 23.0]),
+        (&[22.0, 22.0, 23.0], &[23.0, 23.0, 23.0]),
+        (&[500.0, 510.0, 520.0], &[400.0, 400.0, 400.0]),
+        (&[500.0, 510.0, 520.0, 505.0], &[400.0, 410.0, 404.0]),
+        (&[500.0, 500.0, 500.0, 100.0], &[400.0, 400.0, 400.0, 400.0]),
+    ];
+    for (a, b) in stores {
+        let plain = scaled_verdicts(a, b, 1.0);
+        for factor in [3.0, 7.0, 1000.0, 1.0 / 3.0, 0.1] {
+            assert_eq!(scaled_verdicts(a, b, factor), plain, "{a:?} {b:?} times {factor}");
+        }
+    }
+    let (ranked, compared, _) = scaled_verdicts(&[500.0; 3], &[400.0; 3], 1.0);
+    assert!(
+        ranked.is_none() && matches!(compared, PairVerdict::CannotTell(_)),
+        "copies are no units: {ranked:?} {compared:?}"
+    );
 }

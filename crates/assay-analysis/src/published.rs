@@ -60,7 +60,7 @@ pub fn published(query: &str) -> Result<Vec<Record>, PublishedError> {
 fn every() -> Vec<Record> {
     let mut drafts: Vec<Draft> = Vec::new();
     for line in FIGURES.lines().skip(1) {
-        let Some(row) = Row::parse(line) else { continue };
+        let Some(row) = PublishedFigure::parse(line) else { continue };
         let id = row.id();
         let index = drafts.iter().position(|draft| draft.record().id == id).unwrap_or_else(|| {
             drafts.push(row.draft(&id));
@@ -72,7 +72,7 @@ fn every() -> Vec<Record> {
 }
 
 /// A line of the file.
-struct Row<'a> {
+struct PublishedFigure<'a> {
     article: &'a str,
     medium: &'a str,
     unit: &'a str,
@@ -88,7 +88,7 @@ struct Row<'a> {
     printed: &'a str,
 }
 
-impl<'a> Row<'a> {
+impl<'a> PublishedFigure<'a> {
     fn parse(line: &'a str) -> Option<Self> {
         let cells: Vec<&str> = line.split(',').collect();
         let [article, medium, unit, host, tool, op, pattern, block, depth, jobs, rate, iops, printed] = cells[..]

@@ -1,9 +1,10 @@
-//! One figure of one record: its repeats, its owner, and the doubts about it.
+//! One figure of one record: its repeats, its owner, the doubts about it, and the steps in which it was printed.
 
 use assay_core::finding::{Finding, Severity};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
 use assay_core::workload::Unknown;
+use assay_stats::rank::Ceiling;
 use serde::Serialize;
 
 use crate::exclusion::{Reason, excluded_whole};
@@ -151,8 +152,99 @@ fn marks(record: &Record, measurement: &Measurement) -> Vec<Mark> {
     all.into_iter().filter(|(_, holds)| *holds).map(|(mark, _)| mark).collect()
 }
 
+// Whether a figure was held by the bus of its medium.
+
+/// Whether the bus was reached, so that the medium is at least this fast: the run saw it, or the record knows what the
+/// bus lets through, and half of the repeats or more are near it.
+#[must_use]
+pub fn held_by_bus(record: &Record, measurement: &Measurement) -> bool {
+    measurement.bus_limited || reach(record).is_some_and(|ceiling| ceiling.holds_unit(&rates(measurement)))
+}
+
+/// What the bus of a record lets through.
+pub(crate) fn reach(record: &Record) -> Option<Ceiling> {
+    Ceiling::new(record.medium.reachable()?)
+}
+
+/// Bytes per second of the repeats of a measurement: what a ceiling is compared with.
+pub(crate) fn rates(measurement: &Measurement) -> Vec<f64> {
+    if measurement.repeats.is_empty() {
+        return measurement.bytes_per_second.iter().map(|e| e.point).collect();
+    }
+    let done = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0);
+    done.map(|r| r.bytes_per_second).collect()
+}
+
+// In which steps a tool printed a figure.
+//
+// Three cards of 22.6 to 23.4 MB/s are all 23 where whole MB/s are printed: they agree, and are off by up to half a step
+// together, which no number of units averages out. So a step is an error of its own, uniform: step² / 12.
+
+/// What figures are printed in, in bytes per second.
+const UNITS: [f64; 5] = [1_048_576.0, 1e6, 1024.0, 1e3, 1.0];
+/// Most decimals that are looked for.
+const DECIMALS: i32 = 3;
+/// Finer steps, as a share of the figure, are lost in how units and days differ.
+const LEAST: f64 = 0.005;
+
+/// The step in which a figure was printed, as a share of it; 0 of what assay measured itself, and of fine steps.
+pub(crate) fn resolution(record: &Record, measurement: &Measurement) -> f64 {
+    if !record.is_printed() {
+        return 0.0;
+    }
+    let bytes = |measurement: &Measurement| measurement.bytes_per_second.as_ref().map(|estimate| estimate.point);
+    let iops = |measurement: &Measurement| measurement.iops.as_ref().map(|estimate| estimate.point);
+    // A rate of 20.0 alone looks like whole ones; other figures of the same text tell.
+    let of_bytes = step(&record.measurements.iter().filter_map(bytes).collect::<Vec<_>>(), &UNITS);
+    let of_iops = step(&record.measurements.iter().filter_map(iops).collect::<Vec<_>>(), &[1.0]);
+    let share = |step: Option<f64>, value: Option<f64>| step.zip(value).map_or(0.0, |(step, value)| step / value);
+    let found = share(of_bytes, bytes(measurement)).max(share(of_iops, iops(measurement)));
+    if found >= LEAST { found } else { 0.0 }
+}
+
+/// Squared error of the logarithm of a figure that was printed in such steps.
+pub(crate) fn uniform(step: f64) -> f64 {
+    step.powi(2) / 12.0
+}
+
+/// The largest step that divides all values.
+fn step(values: &[f64], units: &[f64]) -> Option<f64> {
+    let is_multiple = |step: f64| {
+        values.iter().all(|value| {
+            let steps = value / step;
+            (steps - steps.round()).abs() <= 1e-9 * steps.max(1.0)
+        })
+    };
+    let mut steps: Vec<f64> =
+        units.iter().flat_map(|unit| (0..=DECIMALS).map(move |decimals| unit / 10f64.powi(decimals))).collect();
+    steps.sort_by(|a, b| b.total_cmp(a));
+    steps.into_iter().find(|step| !values.is_empty() && is_multiple(*step))
+}
+
+// How a host executed a load, where the same load can be executed in several ways. The figures are still compared, and
+// a note reports the difference.
+
+/// The manner as text: the number of completions awaited at once, the processors that threads were pinned to, and
+/// whether completions were polled. `None` where the source of a figure does not say.
+pub(crate) fn manner(record: &Record, measurement: &Measurement) -> Option<String> {
+    if record.is_printed() {
+        return None;
+    }
+    let waits = match measurement.batching.as_ref().map(|batching| batching.wait_for) {
+        None | Some(0 | 1) => "waits for one completion at a time".to_owned(),
+        Some(several) => format!("waits for {several} completions at once"),
+    };
+    let parts: Vec<String> = std::iter::once(waits).chain(measurement.workload.manner()).collect();
+    Some(parts.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
+    use assay_core::cpus::Cpus;
+    use assay_core::estimate::Estimate;
+    use assay_core::record::{Batching, Source};
+    use assay_core::workload::{Op, Pattern, Workload};
+
     use super::*;
 
     /// A fake is fast: it writes nothing. It wins no comparison and no place in a picture.
@@ -168,5 +260,50 @@ mod tests {
         for mark in [Mark::Invalid, Mark::Fake, Mark::Failed, Mark::Unfinished] {
             assert!(!counts(vec![mark]) && !counts(vec![Mark::Suspect, mark]), "{mark:?}");
         }
+    }
+
+    fn printed(rates: &[f64]) -> Record {
+        let measured = |rate: &f64| {
+            let workload = Workload::new("w", Op::Read, Pattern::Sequential, 1 << 20);
+            let bytes = Some(Estimate::bare(*rate, 1, "printed"));
+            let iops = Some(Estimate::bare(rate / 1_048_576.0, 1, "printed"));
+            Measurement { bytes_per_second: bytes, iops, ..Measurement::empty(workload, "dd") }
+        };
+        let mut record = crate::samples::record("z", "A", "1", rates.iter().map(measured).collect());
+        record.source = Some(Source { format: "dd".to_owned(), ..Source::default() });
+        record
+    }
+
+    fn of(rates: &[f64]) -> f64 {
+        let record = printed(rates);
+        resolution(&record, &record.measurements[0])
+    }
+
+    #[test]
+    fn the_step_is_that_of_the_last_digit_that_any_figure_has() {
+        assert!((of(&[23e6]) - 1.0 / 23.0).abs() < 1e-9);
+        assert!((of(&[23.0 * 1_048_576.0, 80.0 * 1_048_576.0]) - 1.0 / 23.0).abs() < 1e-9);
+        assert!((of(&[5e6, 12.3e6]) - 0.1 / 5.0).abs() < 1e-9, "the other figure has a decimal");
+        assert_eq!(of(&[22.9e6, 23.1e6]), 0.0, "0.4 %");
+        assert_eq!(of(&[22_912_345.67]), 0.0);
+        let own = Record { source: None, ..printed(&[23e6]) };
+        assert_eq!(resolution(&own, &own.measurements[0]), 0.0);
+    }
+
+    #[test]
+    fn a_manner_is_told_of_what_assay_ran_and_of_nothing_else() {
+        let published = crate::published("sandisk-extreme-a2").unwrap().remove(0);
+        assert_eq!(manner(&published, &published.measurements[0]), None);
+        let own = Record { source: None, ..published };
+        let mut measurement = own.measurements[0].clone();
+        assert_eq!(manner(&own, &measurement).unwrap(), "waits for one completion at a time");
+        let batching = |wait_for| Batching { wait_for, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None };
+        measurement.batching = Some(batching(1).into());
+        assert_eq!(manner(&own, &measurement).unwrap(), "waits for one completion at a time", "tried and left");
+        measurement.batching = Some(batching(8).into());
+        measurement.workload.cpus = Cpus::parse("0-3").unwrap();
+        measurement.workload.poll = true;
+        let words = "waits for 8 completions at once, one processor a thread of 0-3, completions polled";
+        assert_eq!(manner(&own, &measurement).unwrap(), words);
     }
 }

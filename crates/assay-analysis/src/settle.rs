@@ -1,3 +1,5 @@
+//! What is settled of records before they are compared: units, copies, and figures that a user doubts.
+//!
 //! Which records belong to one unit, where labels and serial numbers contradict each other.
 //!
 //! A record names its unit by a label, or else by the serial number that the medium reports ([`crate::identity()`]).
@@ -5,13 +7,21 @@
 //! one label as one unit. If the serial number belongs to the medium, it decides. Labels decide for USB devices, whose
 //! number may belong to the reader, and where several models report one number.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
+use assay_core::draft::Draft;
+use assay_core::finding::{Finding, Validity, ValidityVerdict};
 use assay_core::medium::MediumKind;
-use assay_core::record::Record;
+use assay_core::outcome::Outcome;
+use assay_core::record::{Measurement, Record};
 use assay_core::text::clean;
+use assay_core::workload::{Op, Pattern};
 use serde::Serialize;
+
+use super::deciding::{LoadError, loads_named};
+use crate::load::Load;
+use crate::reading::numbered;
 
 /// A contradiction between labels and serial numbers, and how it was settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -140,10 +150,106 @@ fn number(record: &Record) -> Option<&str> {
     record.medium.unit.as_deref().filter(|unit| own && !by_usb && !record.is_published() && !unit.trim().is_empty())
 }
 
+// Records that are copies of another one.
+//
+// A file that is imported again under another name or label would count as a further day or unit. Its figures agree with the
+// first record to the last digit, which two runs never do. So the later record is left out.
+
+/// Digits of all figures of a record, beyond those in which figures of two runs may well agree, from which on agreement is
+/// no chance: at 1 in 10^6 or less.
+const DIGITS: f64 = 6.0;
+/// Digits of a figure that two runs may have in common: steady media differ by a few thousandths.
+const COMMON: f64 = 2.5;
+
+/// Operation, pattern, bytes of a block, queue depth and jobs.
+type Kind = (Op, Pattern, u64, u32, u32);
+/// Each figure: its load, and the bits of its rates.
+type Print = Vec<(Kind, Vec<u64>)>;
+
+/// Marks a record invalid, with the reason, if its repeats equal those of an earlier record. Published records stay.
+pub fn leave_out_copies<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
+    let mut records: Vec<&mut Record> = records.into_iter().filter(|record| !record.is_published()).collect();
+    records.sort_by(|a, b| (&a.created, &a.id).cmp(&(&b.created, &b.id)));
+    let mut known: HashMap<Print, String> = HashMap::with_capacity(records.len());
+    for record in records {
+        let Some(print) = print(record) else { continue };
+        match known.get(&print) {
+            Some(first) if *first != record.id => {
+                let reason = format!("a copy: its repeats are those of record {first} to the last digit");
+                record.validity = Validity { verdict: ValidityVerdict::Invalid, reasons: vec![reason] };
+            }
+            Some(_) => {}
+            None => drop(known.insert(print, record.id.clone())),
+        }
+    }
+}
+
+/// What tells a record from any other; `None` where it says too little for that.
+fn print(record: &Record) -> Option<Print> {
+    let (mut print, mut told) = (Print::new(), 0.0);
+    for measurement in &record.measurements {
+        let rates = rates(measurement);
+        // Whole operations in blocks of 4 KiB are rates of many digits.
+        let block = measurement.workload.block_bytes.max(1) as f64;
+        let own = |rate: f64| digits(rate).min(digits(rate / block));
+        // Digits are counted until there are enough: of thousands of records that is a tenth of a ranking.
+        for rate in &rates {
+            if told < DIGITS {
+                told += (own(*rate) - COMMON).max(0.0);
+            }
+        }
+        let workload = &measurement.workload;
+        let kind = (workload.op, workload.pattern, workload.block_bytes, workload.queue_depth, workload.jobs);
+        print.push((kind, rates.iter().map(|rate| rate.to_bits()).collect()));
+    }
+    (told >= DIGITS).then_some(print)
+}
+
+/// The rate of each repeat; of a figure without repeats, the figure.
+fn rates(measurement: &Measurement) -> Vec<f64> {
+    let completed = measurement.repeats.iter().filter(|repeat| repeat.outcome == Outcome::Completed);
+    let mut rates: Vec<f64> = completed.map(|repeat| repeat.bytes_per_second).collect();
+    if rates.is_empty() {
+        rates.extend(measurement.bytes_per_second.iter().map(|estimate| estimate.point));
+    }
+    rates
+}
+
+/// Significant digits of a number in its shortest form.
+fn digits(value: f64) -> f64 {
+    let text = format!("{value:e}");
+    let mantissa = text.split('e').next().unwrap_or_default();
+    mantissa.chars().filter(char::is_ascii_digit).count() as f64
+}
+
+// Marks figures as doubtful on request of a user.
+
+/// Marks the figures of a load as doubtful, such as misprinted ones. The figures are kept, and decide nothing. Returns
+/// how many loads were marked.
+///
+/// # Errors
+/// The record has no load of that name; it is unchanged.
+pub fn mark_doubtful(record: &mut Record, load: &str, why: &str) -> Result<usize, LoadError> {
+    let named = loads_named([&*record], load)?;
+    let loads: Vec<Load> = numbered(record).into_iter().map(|(load, _)| load).collect();
+    let outcome = record.outcome.clone();
+    let mut draft = Draft::reopen(record.clone());
+    for (measurement, _) in draft.fill().measurements.iter_mut().zip(&loads).filter(|(_, load)| named.contains(load)) {
+        measurement.warn(Finding::MarkedDoubtful { why: why.to_owned() });
+    }
+    *record = draft.close(outcome);
+    Ok(named.len())
+}
+
 #[cfg(test)]
 mod tests {
+    use assay_core::finding::ValidityVerdict;
+    use assay_core::record::Repeat;
+    use assay_core::workload::Workload;
+
     use super::*;
-    use crate::identity;
+    use crate::exclusion::excluded_whole;
+    use crate::{Quantity, Reason, admit, identity, loads, published};
 
     /// A record of a day with this number and label.
     fn record(day: u32, model: &str, number: &str, label: &str) -> Record {
@@ -195,5 +301,64 @@ mod tests {
         let mut all = [record(1, "A", "r", "1"), record(1, "A", "r", "2")];
         all.iter_mut().for_each(|record| record.medium.kind = MediumKind::UsbStick);
         assert_eq!(settled(&mut all), (vec!["1".to_owned(), "2".to_owned()], Vec::new()));
+    }
+
+    fn record_of_iops(id: &str, day: u32, unit: &str, rates: &[f64]) -> Record {
+        let mut measurement = Measurement::empty(Workload::new("w", Op::Read, Pattern::Random, 4096), "sync");
+        let repeat = |rate: &f64| Repeat { bytes_per_second: *rate, ..Repeat::empty("", Outcome::Completed) };
+        measurement.repeats = rates.iter().map(repeat).collect();
+        let mut record = crate::samples::record(id, "A", unit, vec![measurement]);
+        record.created = format!("2026-01-{day:02}T00:00:00Z");
+        record
+    }
+
+    fn left_out(records: &mut [Record]) -> Vec<&str> {
+        leave_out_copies(records.iter_mut());
+        records.iter().filter(|record| excluded_whole(record).is_some()).map(|record| record.id.as_str()).collect()
+    }
+
+    #[test]
+    fn the_later_of_two_that_agree_to_the_last_digit_is_left_out() {
+        let rates = [22_912_345.678, 22_998_765.432];
+        let mut all = [
+            record_of_iops("z2", 2, "2", &rates),
+            record_of_iops("z1", 1, "1", &rates),
+            record_of_iops("z3", 3, "3", &[rates[0], rates[1] + 0.001]),
+        ];
+        assert_eq!(left_out(&mut all), ["z2"]);
+        let reason = excluded_whole(&all[0]).unwrap().to_string();
+        assert!(reason.contains("those of record z1"), "{reason}");
+    }
+
+    #[test]
+    fn figures_in_few_digits_agree_by_chance() {
+        let mut all = [record_of_iops("z1", 1, "1", &[23e6; 5]), record_of_iops("z2", 2, "2", &[23e6; 5])];
+        assert!(left_out(&mut all).is_empty());
+        let mut all = [record_of_iops("z1", 1, "1", &[22.9e6; 5]), record_of_iops("z2", 2, "2", &[22.9e6; 5])];
+        assert!(left_out(&mut all).is_empty());
+        let operations = [999.0 * 4096.0, 1001.0 * 4096.0];
+        let mut all = [record_of_iops("z1", 1, "1", &operations), record_of_iops("z2", 2, "2", &operations)];
+        assert!(left_out(&mut all).is_empty());
+    }
+
+    #[test]
+    fn a_marked_figure_stays_and_decides_nothing() {
+        let mut record = published("sandisk-extreme-a2").unwrap().remove(0);
+        let before = record.clone();
+        let all = loads([&record]);
+        let (first, other) = (&all[0], &all[1]);
+        assert_eq!(mark_doubtful(&mut record, &first.title(), "a point one place too far left"), Ok(1));
+        assert_eq!(record.validity.verdict, ValidityVerdict::Invalid);
+        assert_eq!(excluded_whole(&record), None, "the other figures are sound");
+        let quantity = Quantity::usual(first);
+        let (reading, reasons) = admit(&record, first, quantity);
+        assert!(reading.is_none());
+        assert!(matches!(&reasons[..], [Reason::Invalid { cause }] if cause.contains("too far left")), "{reasons:?}");
+        assert!(admit(&record, other, Quantity::usual(other)).0.is_some());
+        let figures = |record: &Record| -> Vec<_> {
+            record.measurements.iter().map(|m| (m.iops.clone(), m.bytes_per_second.clone())).collect()
+        };
+        assert_eq!(figures(&record), figures(&before));
+        assert!(mark_doubtful(&mut record, "random read 3 KiB", "").is_err());
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::original::OriginalRun;
 use crate::estimate::Estimate;
-use crate::original_run::OriginalRun;
 
 /// How far another instrument agrees on one workload, or on one program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! What a load is called: `random read 4 KiB, QD32, 4 jobs`. One form on cards and pages, in lists, answers and plans.
 //! One operation in flight and one job are what is meant where nothing is said, as in fio.
 
-use crate::pattern::{Op, Pattern};
+use serde::{Deserialize, Serialize};
 
 /// What a load is called by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +85,32 @@ impl LoadTitle<'_> {
         parts.extend(self.conditions.iter().filter(|words| !words.is_empty()).map(|words| (*words).to_owned()));
         parts
     }
+}
+
+// What the operations of a workload do, and where.
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// Reads only.
+    Read,
+    /// Writes only.
+    Write,
+    /// Reads and writes mixed at random; see `Workload::read_percent`.
+    Mixed,
+}
+
+/// Where the next operation goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// Block after block, from the start again at the end.
+    Sequential,
+    /// Uniformly random blocks, aligned to the block size.
+    Random,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The tools whose measurements suites repeat.
+//! The tools whose measurements suites repeat, and how one of them was called in place of assay.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A tool that can run a workload in place of assay: `original = "hdparm"` in a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
@@ -68,4 +68,23 @@ impl Original {
             Self::Ioping | Self::F3 | Self::Bonnie | Self::Sysbench | Self::Postmark => self.name(),
         }
     }
+}
+
+/// A run of the tool that a workload or a program was taken from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OriginalRun {
+    /// The tool, by the name of its program.
+    pub tool: String,
+    /// Its version, as it says it; empty where it says none.
+    pub version: String,
+    /// Its command line, each argument after a space.
+    pub command: String,
+    /// What it was given on standard input; null where nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// SHA-256 of what it printed.
+    pub text_sha256: String,
+    /// What it printed, without addresses and serial numbers; null where that is long.
+    pub text: Option<String>,
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::original::OriginalRun;
 use crate::direction::Direction;
 use crate::original::Original;
-use crate::original_run::OriginalRun;
 use crate::text::quoted;
 use crate::units::{Bytes, grouped, parse_duration};
 

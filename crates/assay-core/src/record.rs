@@ -14,7 +14,7 @@ use crate::estimate::Estimate;
 use crate::finding::{Finding, Validity, Warning};
 use crate::histogram::StoredHistogram;
 use crate::medium::Medium;
-pub use crate::original_run::OriginalRun;
+pub use crate::original::OriginalRun;
 use crate::outcome::Outcome;
 use crate::program::ProgramRun;
 use crate::shared::Shared;
@@ -611,9 +611,8 @@ pub fn json_schema() -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use crate::workload::{Op, Pattern, Unknown};
-
     use super::*;
+    use crate::workload::{Op, Pattern, Unknown};
 
     #[test]
     fn versions_are_read() {

@@ -1,30 +1,28 @@
 //! Suites: ordered lists of workloads with a purpose, written in TOML.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
+pub use check::{LEAST_REPEATS, MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK, MOST_WITH_ENOUGH, PARTS, SuiteError};
+use check::{checked_workloads, is_name, narrow_enough};
+use file::SuiteFile;
+pub use groups::{MAX_TOGETHER, leaders, members, part, together};
+use room::{Extent, share};
+pub use room::{LayoutRule, WHOLE};
+pub use workload::{Analysis, SuiteWorkload};
+
+use crate::priority::shares_text;
 use crate::program::SuiteProgram;
-use crate::text::label;
-use crate::units::Bytes;
-use crate::workload::Op;
+use crate::text::{label, toml};
+use crate::units::{Bytes, exact_bytes, exact_duration};
+use crate::workload::{Op, Pattern, Sync};
 
 mod check;
 mod file;
 mod groups;
-mod originals;
-mod priorities;
 mod refine;
 mod room;
-mod settled;
-mod text;
 mod workload;
-
-use check::{checked_workloads, is_name, narrow_enough};
-use file::SuiteFile;
-
-pub use check::{LEAST_REPEATS, MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK, MOST_WITH_ENOUGH, PARTS, SuiteError};
-pub use groups::{MAX_TOGETHER, leaders, members, part, together};
-pub use room::{LayoutRule, WHOLE};
-pub use workload::{Analysis, SuiteWorkload};
 
 /// A suite, checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,9 +131,160 @@ impl Suite {
     }
 }
 
+// A suite on a medium of known size.
+
+impl Suite {
+    /// Whether a size in it is a share of the medium.
+    #[must_use]
+    pub fn has_shares(&self) -> bool {
+        self.span_percent.is_some()
+            || self.workloads.iter().any(|w| w.span_percent.is_some() || w.offset_percent.is_some())
+    }
+
+    /// The suite on a medium with `whole` usable bytes: shares become bytes.
+    ///
+    /// # Errors
+    /// What is wrong, where blocks of a workload do not fit into its share.
+    pub fn settled(&self, whole: u64) -> Result<Self, String> {
+        if !self.has_shares() {
+            return Ok(self.clone());
+        }
+        let mut suite = self.clone();
+        if let Some(percent) = suite.span_percent.take() {
+            suite.span = Bytes(share(percent, whole));
+            let ratio = whole as f64 / WHOLE.0 as f64;
+            suite.max_write = Bytes((suite.max_write.0 as f64 * ratio) as u64);
+        }
+        for w in &mut suite.workloads {
+            if let Some(percent) = w.offset_percent.take() {
+                w.offset = Some(Bytes(share(percent, whole)));
+            }
+            if let Some(percent) = w.span_percent.take() {
+                // What is behind the end of the medium is left out.
+                let most = whole.saturating_sub(w.offset.map_or(0, |offset| offset.0));
+                w.span = Some(Bytes(share(percent, whole).min(most)));
+            }
+            let end = w.span.map_or(0, |span| span.0).saturating_add(w.offset.map_or(0, |offset| offset.0));
+            suite.span = suite.span.max(Bytes(end));
+            let reach = w.span.unwrap_or(suite.span).0;
+            if w.largest().saturating_mul(u64::from(w.jobs)) > reach {
+                return Err(format!("workload `{}`: its share of {} has no room for its blocks", w.name, Bytes(whole)));
+            }
+        }
+        if suite.span.0 > whole {
+            return Err(format!("the suite uses {}, and {} can be used", suite.span, Bytes(whole)));
+        }
+        match groups::wrong(&suite.workloads, suite.span) {
+            Some((_, why)) => Err(why),
+            None => Ok(suite),
+        }
+    }
+}
+
+// A suite as text.
+
+impl Suite {
+    /// The suite as a file that [`Suite::parse`] reads to the same suite. Durations are kept to the microsecond.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = format!(
+            "name = {}\nversion = {}\npurpose = {}\nbudget = \"{}\"\nmax_write = \"{}\"\nrepeats = {}\nspan = \"{}\"\n",
+            toml(&self.name),
+            self.version,
+            toml(&self.purpose),
+            exact_duration(self.budget),
+            exact_bytes(self.max_write.0),
+            self.repeats,
+            Extent::of(self.span, self.span_percent),
+        );
+        if self.layout != LayoutRule::default() {
+            let _ = writeln!(text, "layout = \"{}\"", self.layout.name());
+        }
+        if let Some(enough) = self.enough {
+            let _ = writeln!(text, "enough = \"{enough}\"");
+        }
+        self.workloads.iter().for_each(|w| write_workload(w, &mut text));
+        text.extend(self.programs.iter().map(SuiteProgram::to_text));
+        text
+    }
+}
+
+fn write_workload(w: &SuiteWorkload, text: &mut String) {
+    let op = match w.op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Mixed => "mixed",
+    };
+    let pattern = match w.pattern {
+        Pattern::Sequential => "sequential",
+        Pattern::Random => "random",
+    };
+    let sync = match w.sync {
+        Sync::End => "end",
+        Sync::Fdatasync => "fdatasync",
+        Sync::Fsync => "fsync",
+    };
+    let sizes = match w.blocks.is_empty() {
+        true => format!("block = \"{}\"", exact_bytes(w.block.0)),
+        false => format!("blocks = \"{}\"", w.blocks),
+    };
+    let _ = write!(
+        text,
+        "\n[[workload]]\nname = {}\nop = \"{op}\"\npattern = \"{pattern}\"\n{sizes}\nqueue_depth = {}\njobs = {}\n\
+         sync = \"{sync}\"\ndirect = {}\n",
+        toml(&w.name),
+        w.queue_depth,
+        w.jobs,
+        w.direct,
+    );
+    let mut line = |key: &str, value: Option<String>| {
+        if let Some(value) = value {
+            let _ = writeln!(text, "{key} = {value}");
+        }
+    };
+    let string = |text: String| format!("\"{text}\"");
+    line("read_percent", w.read_percent.map(|percent| percent.to_string()));
+    line("rate", w.rate.as_ref().map(|rate| toml(&rate.to_string())));
+    line("arrivals", w.rate.as_ref().map(|_| string(w.process.name().to_owned())));
+    line("distribution", (!w.distribution.is_uniform()).then(|| string(w.distribution.to_string())));
+    line("think", w.think.map(|think| string(format!("{}us", think.pause_ns / 1000))));
+    line("think_after", w.think.map(|think| think.after_operations.to_string()));
+    write_refined(w, &mut line);
+    line("priority", w.priorities.job.map(|job| string(job.to_string())));
+    let shares = &w.priorities.shares;
+    line("priority_shares", (!shares.is_empty()).then(|| string(shares_text(shares))));
+    line("cpus", (!w.cpus.is_empty()).then(|| string(w.cpus.to_string())));
+    line("poll", w.poll.then(|| "true".to_owned()));
+    line("group", w.group.as_ref().map(|group| string(group.clone())));
+    line("duration", w.duration.map(|duration| string(exact_duration(duration))));
+    line("span", w.span.map(|span| string(Extent::of(span, w.span_percent).to_string())));
+    line("offset", w.offset.map(|offset| string(Extent::of(offset, w.offset_percent).to_string())));
+    line("analysis", (w.analysis == Analysis::Soak).then(|| string("soak".to_owned())));
+    line("original", w.original.map(|original| string(original.name().to_owned())));
+}
+
+fn write_refined(w: &SuiteWorkload, line: &mut impl FnMut(&str, Option<String>)) {
+    let string = |text: String| format!("\"{text}\"");
+    let r = &w.refined;
+    let sizes = if r.writes.shares().len() == 1 { "write_block" } else { "write_blocks" };
+    line(sizes, (!r.writes.is_empty()).then(|| string(r.writes.to_string())));
+    line("align", r.align_bytes.map(|bytes| string(exact_bytes(bytes))));
+    line("stride", r.stride.map(|stride| string(stride.to_string())));
+    line("files", (r.files > 1).then(|| r.files.to_string()));
+    line("shared", r.shared.then(|| "true".to_owned()));
+    line("apart", r.apart.then(|| "true".to_owned()));
+    line("sync_every", (r.sync_every > 1).then(|| r.sync_every.to_string()));
+    line("duplicate_percent", (r.duplicate_percent > 0).then(|| r.duplicate_percent.to_string()));
+    line("zero_percent", (r.zero_percent > 0).then(|| r.zero_percent.to_string()));
+    line("flow", r.flow.map(|flow| flow.weight.to_string()));
+    let pause = r.flow.filter(|flow| flow.pause_ns > 0);
+    line("flow_pause", pause.map(|flow| string(format!("{}us", flow.pause_ns / 1000))));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::GIB;
     use crate::workload::Sync;
 
     const HEAD: &str = "name = \"x\"\nversion = 1\npurpose = \"p\"\nbudget = \"10s\"\nmax_write = \"1GiB\"\nrepeats = 3\nspan = \"64MiB\"\n";
@@ -317,5 +466,23 @@ mod tests {
     fn a_suite_without_workloads_is_refused() {
         assert!(Suite::parse(&format!("{HEAD}workload = []\n"), "f").unwrap_err().message.contains("no [[workload]]"));
         assert!(Suite::parse("", "f").is_err());
+    }
+
+    const TEXT: &str = "name = \"x\"\nversion = 1\npurpose = \"p\"\nbudget = \"10s\"\nmax_write = \"4096TiB\"\nrepeats = 1\n\
+        span = \"100%\"\nlayout = \"none\"\n[[workload]]\nname = \"a\"\nop = \"read\"\npattern = \"random\"\n\
+        block = \"4KiB\"\nspan = \"12.5%\"\noffset = \"50%\"\n";
+
+    #[test]
+    fn shares_are_of_the_medium_that_is_there() {
+        let suite = Suite::parse(TEXT, "x.toml").unwrap();
+        assert!(suite.has_shares() && suite.layout.keeps_size());
+        assert_eq!(Suite::parse(&suite.to_text(), "y.toml").unwrap(), suite, "{}", suite.to_text());
+        let settled = suite.settled(8 * GIB).unwrap();
+        assert_eq!((settled.span, settled.max_write), (Bytes(8 * GIB), Bytes(32 * GIB)));
+        let w = &settled.workloads[0];
+        assert_eq!((w.span, w.offset), (Some(Bytes(GIB)), Some(Bytes(4 * GIB))));
+        assert!(!settled.has_shares());
+        let none = suite.settled(8192).unwrap_err();
+        assert!(none.contains("no room for its blocks"), "{none}");
     }
 }

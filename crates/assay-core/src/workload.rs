@@ -7,7 +7,7 @@ use crate::blocks::Blocks;
 use crate::cpus::Cpus;
 use crate::distribution::Distribution;
 use crate::load_title::LoadTitle;
-pub use crate::pattern::{Op, Pattern};
+pub use crate::load_title::{Op, Pattern};
 use crate::priority::Priorities;
 use crate::refined::Refined;
 use crate::think::Think;

@@ -1,11 +1,15 @@
 //! Where the jobs of a file go: jobs that share a file in fio share a part of the test area, at the same offsets.
 
+use std::path::{Path, PathBuf};
+
 use assay_core::suite::{SuiteWorkload, WHOLE};
+use assay_core::text::quoted;
 use assay_core::units::Bytes;
 use assay_core::workload::Pattern;
 
+use super::include::Section;
 use crate::given::{Amount, At};
-use crate::sections::Section;
+use crate::options::Options;
 
 /// Parts of the area are multiples of this many bytes.
 const PART: u64 = 1 << 20;
@@ -83,20 +87,20 @@ pub(crate) fn settle(jobs: &mut [Job], notes: &mut Vec<String>) -> Result<Reach,
         index += count;
         match turn {
             [one] => {
-                place(&mut one.workload, one.size, one.offset);
+                place_in_area(&mut one.workload, one.size, one.offset);
                 reach.to(end(one)?);
             }
             all if all.iter().all(|job| job.file.is_none() && job.offset.is_none()) => {
                 reach.to(parts(all)?);
                 notes.push("jobs at the same time have a part of the test area each".to_owned());
             }
-            all => files(all, &mut reach)?,
+            all => place_by_files(all, &mut reach)?,
         }
     }
     Ok(reach)
 }
 
-fn place(workload: &mut SuiteWorkload, size: Amount, offset: Option<Amount>) {
+fn place_in_area(workload: &mut SuiteWorkload, size: Amount, offset: Option<Amount>) {
     workload.span = Some(Bytes(size.of(WHOLE.0)));
     workload.span_percent = size.percent();
     workload.offset = offset.map(|offset| Bytes(offset.of(WHOLE.0)));
@@ -128,7 +132,7 @@ fn parts(jobs: &mut [Job]) -> Result<Amount, At<String>> {
     let wrong = |value: &str| Err(At { value: value.to_owned(), line });
     let percents: Vec<f64> = jobs.iter().filter_map(|job| job.size.percent()).collect();
     for job in jobs.iter_mut() {
-        place(&mut job.workload, job.size, None);
+        place_in_area(&mut job.workload, job.size, None);
     }
     if percents.is_empty() {
         let largest = jobs.iter().map(|job| job.size.of(0)).max().unwrap_or(0);
@@ -149,7 +153,7 @@ fn parts(jobs: &mut [Job]) -> Result<Amount, At<String>> {
 }
 
 /// A place for each file, one behind the other; jobs of the same file are at the same place.
-fn files(jobs: &mut [Job], reach: &mut Reach) -> Result<(), At<String>> {
+fn place_by_files(jobs: &mut [Job], reach: &mut Reach) -> Result<(), At<String>> {
     let mut known: Vec<(Option<String>, u64)> = Vec::new();
     let mut next = 0u64;
     let several = jobs.iter().any(|job| job.file != jobs[0].file) || jobs[0].file.is_none();
@@ -180,7 +184,97 @@ fn files(jobs: &mut [Job], reach: &mut Reach) -> Result<(), At<String>> {
         };
         let moved = Job { offset: Some(offset), ..job.clone() };
         reach.to(end(&moved)?);
-        place(&mut job.workload, job.size, Some(offset));
+        place_in_area(&mut job.workload, job.size, Some(offset));
     }
     Ok(())
+}
+
+// Where a job file has its files.
+
+/// Where fio would read and write by a job file. Relative paths begin at the current directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In this directory.
+    Directory(PathBuf),
+    /// This device, or what else stands below `/dev`.
+    Device(PathBuf),
+}
+
+impl Place {
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        let (Self::Directory(path) | Self::Device(path)) = self;
+        path
+    }
+}
+
+/// The files of a section.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Files {
+    /// `None` where the section leaves that to the current directory.
+    pub(crate) place: Option<Place>,
+    pub(crate) line: usize,
+    /// Names that other sections may have too; `None` where each job has a file of its own.
+    pub(crate) names: Option<Vec<String>>,
+}
+
+/// Whether a path is that of a device, and not of a file in shared memory.
+fn is_device(path: &str) -> bool {
+    path.starts_with("/dev/") && !path.starts_with("/dev/shm/")
+}
+
+/// The files that a section names.
+pub(crate) fn files_of_section(section: &Section<'_>) -> Result<Files, At<String>> {
+    let options = &section.options;
+    let names = options.file.as_ref().filter(|_| !options.file_of_each);
+    let mut found = Files { place: None, line: section.line, names: names.map(|file| file.value.clone()) };
+    let directories: Vec<Option<&str>> = match &options.directory {
+        None => vec![None],
+        Some(at) => at.value.iter().map(|path| Some(path.as_str())).collect(),
+    };
+    let files: Vec<Option<&str>> = match &options.file {
+        None => vec![None],
+        Some(at) => at.value.iter().map(|path| Some(path.as_str())).collect(),
+    };
+    let mut first: Option<Option<Place>> = None;
+    for directory in &directories {
+        for file in &files {
+            let (place, line) = named_place(options, *directory, *file)?;
+            found.line = line.unwrap_or(section.line);
+            if first.as_ref().is_some_and(|first| *first != place) {
+                let message = "names several places, and a job works on one medium; write a section for each, or join \
+                               them to an array";
+                return Err(At { value: format!("{} {message}", section.shown()), line: found.line });
+            }
+            first = Some(place);
+        }
+    }
+    found.place = first.flatten();
+    Ok(found)
+}
+
+/// The place of one file in one directory, and the line that says so.
+fn named_place(
+    options: &Options<'_>,
+    directory: Option<&str>,
+    file: Option<&str>,
+) -> Result<(Option<Place>, Option<usize>), At<String>> {
+    let parent = |file: &str| Path::new(file).parent().unwrap_or(Path::new("")).to_owned();
+    let line = options.directory.as_ref().map(|at| at.line).or(options.file.as_ref().map(|at| at.line));
+    let path = match (directory, file) {
+        (None, None) => return Ok((None, None)),
+        (Some(directory), None) => PathBuf::from(directory),
+        (None, Some(file)) if is_device(file) => {
+            return Ok((Some(Place::Device(PathBuf::from(file))), line));
+        }
+        (None, Some(file)) => parent(file),
+        (Some(_), Some(file)) if file.starts_with('/') => {
+            let message = format!("filename {} is a whole path, to which directory= is not added", quoted(file));
+            return Err(At { value: message, line: options.file.as_ref().map_or(0, |at| at.line) });
+        }
+        (Some(directory), Some(file)) => Path::new(directory).join(parent(file)),
+    };
+    let named = !path.as_os_str().is_empty() && path != Path::new(".");
+    Ok((named.then_some(Place::Directory(path)), line))
 }

@@ -1,26 +1,25 @@
 //! fio's job files, read into a suite.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use assay_core::suite::{
-    LEAST_REPEATS, LayoutRule, MOST_WITH_ENOUGH, Suite, SuiteError, SuiteWorkload, WHOLE, leaders, members, part,
+    LEAST_REPEATS, LayoutRule, MAX_TOGETHER, MOST_WITH_ENOUGH, Suite, SuiteError, SuiteWorkload, WHOLE, leaders,
+    members, part,
 };
 use assay_core::text::harmless;
-use assay_core::units::Bytes;
+use assay_core::units::{Bytes, span};
 use assay_core::workload::{Op, Pattern};
 
+use super::area::{Files, Place, files_of_section};
+use super::include::{Section, sections};
 use crate::area::{Job, Reach, settle, size};
-use crate::beside::{group, name};
 use crate::export::{Header, share_of};
-use crate::fold::fold;
 use crate::given::{Amount, At};
 use crate::include::{Included, Source};
 use crate::load::{ladder, of_ladder, workload};
-use crate::names::{Names, clean};
-use crate::place::{Files, Place, files};
-use crate::sections::{Section, sections};
 
 /// A job file as a suite, and what is different from how fio would run it.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,7 +112,7 @@ fn one_place(
     notes: &mut Vec<String>,
 ) -> Result<(Option<Place>, Vec<Place>), At<String>> {
     let found: Vec<Option<Place>> =
-        sections.iter().map(|section| files(section).map(|files| files.place)).collect::<Result<_, _>>()?;
+        sections.iter().map(|section| files_of_section(section).map(|files| files.place)).collect::<Result<_, _>>()?;
     let mut all: Vec<Option<Place>> = Vec::new();
     for place in &found {
         if !all.contains(place) {
@@ -147,7 +146,7 @@ fn jobs(sections: &[Section<'_>], ours: bool, wish: &Wish, notes: &mut Vec<Strin
     let waits = waits(sections)?;
     for (section, waits) in sections.iter().zip(waits) {
         let options = &section.options;
-        let Files { place, names: file, .. } = files(section)?;
+        let Files { place, names: file, .. } = files_of_section(section)?;
         let device = matches!(place, Some(Place::Device(_)));
         let name = names.unused(&section.name);
         let mut workload = workload(options, name, section.line, notes)?;
@@ -440,4 +439,137 @@ fn waits(sections: &[Section<'_>]) -> Result<Vec<bool>, At<String>> {
         waits.push(waiting);
     }
     Ok(waits)
+}
+
+// Jobs of a file that run at the same time.
+
+/// Puts the jobs into groups of those that run at the same time: fio begins each with the one before it, unless it
+/// waits (`stonewall`, `wait_for`). All of a group run for as long as the longest of them.
+///
+/// # Errors
+/// The index of the job that is one too many, and why.
+pub(crate) fn group(
+    workloads: &mut [SuiteWorkload],
+    waits: &[bool],
+    notes: &mut Vec<String>,
+) -> Result<(), (usize, String)> {
+    let starts: Vec<usize> = (0..workloads.len()).filter(|index| *index == 0 || waits[*index]).collect();
+    for (number, begin) in starts.iter().enumerate() {
+        let end = starts.get(number + 1).copied().unwrap_or(workloads.len());
+        let group = &mut workloads[*begin..end];
+        if group.len() < 2 {
+            continue;
+        }
+        if group.len() > MAX_TOGETHER {
+            return Err((begin + MAX_TOGETHER, format!("no more than {MAX_TOGETHER} jobs run at the same time")));
+        }
+        let longest: Option<Duration> = group.iter().filter_map(|w| w.duration).max();
+        if let Some(longest) = longest.filter(|longest| group.iter().any(|w| w.duration != Some(*longest))) {
+            notes.push(format!("jobs at the same time all run for {}, as the longest of them", span(longest)));
+        }
+        for workload in group.iter_mut() {
+            workload.duration = longest;
+            workload.group = Some(format!("group-{}", number + 1));
+        }
+    }
+    Ok(())
+}
+
+/// Names the groups by their order.
+pub(crate) fn name(workloads: &mut [SuiteWorkload]) {
+    let groups: Vec<Range<usize>> = leaders(workloads).into_iter().map(|leader| members(workloads, leader)).collect();
+    for (number, group) in groups.into_iter().filter(|group| group.len() > 1).enumerate() {
+        for member in group {
+            workloads[member].group = Some(format!("group-{}", number + 1));
+        }
+    }
+}
+
+// Repeats that stand in a job file as sections of their own.
+
+/// Folds `x-1`, `x-2`, … that are otherwise alike into one workload `x` with repeats, where all of
+/// the file is written so; of jobs at the same time all have the number. A single repeat is distinguished from names
+/// that end in `-1` only in a file that assay wrote (`ours`).
+pub(crate) fn fold(workloads: Vec<SuiteWorkload>, ours: bool) -> (Vec<SuiteWorkload>, u32) {
+    let turns: Vec<&[SuiteWorkload]> = workloads.chunk_by(|a, b| a.group.is_some() && a.group == b.group).collect();
+    let repeats = count(&turns).filter(|n| (*n > 1 || ours) && *n <= 1000);
+    let Some((repeats, number)) = repeats.and_then(|n| Some((n, u32::try_from(n).ok()?))) else {
+        return (workloads, 1);
+    };
+    let stem = |w: &SuiteWorkload| SuiteWorkload {
+        name: split(&w.name).map_or(w.name.as_str(), |(stem, _)| stem).to_owned(),
+        ..w.clone()
+    };
+    let folded = turns.chunks(repeats).filter_map(|same| same.first()).flat_map(|turn| turn.iter().map(stem)).collect();
+    (folded, number)
+}
+
+/// How many repeats every turn has; `None` where they are not written as repeats.
+fn count(turns: &[&[SuiteWorkload]]) -> Option<usize> {
+    let (stems, _) = numbered(turns.first()?)?;
+    let repeats = turns.iter().take_while(|turn| numbered(turn).is_some_and(|(others, _)| others == stems)).count();
+    let mut known: HashSet<&str> = HashSet::new();
+    for same in turns.chunks(repeats) {
+        let first = same.first()?;
+        let (stems, _) = numbered(first)?;
+        let like = |a: &SuiteWorkload, b: &SuiteWorkload| {
+            *a == SuiteWorkload { name: a.name.clone(), group: a.group.clone(), ..b.clone() }
+        };
+        let alike = same.len() == repeats
+            && same.iter().enumerate().all(|(i, turn)| {
+                numbered(turn) == Some((stems.clone(), i + 1)) && turn.iter().zip(*first).all(|(a, b)| like(a, b))
+            });
+        if !alike || stems.iter().any(|stem| stem.is_empty() || known.contains(stem)) {
+            return None;
+        }
+        known.extend(stems);
+    }
+    Some(repeats)
+}
+
+/// Names without the number that all of them end in, and that number.
+fn numbered(turn: &[SuiteWorkload]) -> Option<(Vec<&str>, usize)> {
+    let split: Option<Vec<_>> = turn.iter().map(|w| split(&w.name)).collect();
+    let (stems, numbers): (Vec<&str>, Vec<usize>) = split?.into_iter().unzip();
+    let first = *numbers.first()?;
+    numbers.iter().all(|number| *number == first).then_some((stems, first))
+}
+
+fn split(name: &str) -> Option<(&str, usize)> {
+    let (stem, number) = name.rsplit_once('-')?;
+    Some((stem, number.parse().ok()?))
+}
+
+// Names of workloads.
+
+/// A name in letters that a suite may have.
+pub(crate) fn clean(name: &str) -> String {
+    let clean: String = name
+        .chars()
+        .take(56)
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
+        .collect();
+    if clean.is_empty() { "job".to_owned() } else { clean }
+}
+
+/// Names of workloads, each different from those before it.
+#[derive(Default)]
+pub(crate) struct Names {
+    taken: HashSet<String>,
+    /// The number to try next for a name that is taken.
+    next: HashMap<String, usize>,
+}
+
+impl Names {
+    /// A name like this that was not given out yet.
+    pub(crate) fn unused(&mut self, name: &str) -> String {
+        let clean = clean(name);
+        let mut candidate = clean.clone();
+        let number = self.next.entry(clean.clone()).or_insert(2);
+        while !self.taken.insert(candidate.clone()) {
+            candidate = format!("{clean}_{number}");
+            *number += 1;
+        }
+        candidate
+    }
 }

@@ -9,8 +9,8 @@ use assay_core::suite::{MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK};
 use assay_core::text::quoted;
 use assay_core::workload::{Op, Pattern};
 
-use crate::defaults::changes_nothing;
-use crate::forms::{Load, distribution, load, paths, range, split, zones};
+use super::given::{Load, distribution, load, paths, range, split, zones};
+use super::noted::changes_nothing;
 use crate::given::{Amount, At, Given};
 use crate::noted::{Noted, noted};
 use crate::priorities::Asked;

@@ -4,16 +4,9 @@
 //! directory, and what it prints is read by the importer. fio has a crate of its own (`assay-fio`).
 
 mod call;
-mod execute;
-mod found;
-mod names;
 mod program;
-mod reading;
 mod run;
-mod subject;
 
-pub use found::Found;
-pub use names::{FILE, is_known};
+pub use call::{FILE, Subject, is_known, needs_directory};
 pub use program::{ProgramReport, run_program};
-pub use run::run_repeat;
-pub use subject::{Subject, needs_directory};
+pub use run::{Found, run_repeat};

@@ -12,12 +12,9 @@ use assay_core::record::{OriginalRun, Record};
 use assay_core::workload::{Op, Pattern, Workload};
 use assay_engine::{Control, RepeatSpec, Trouble};
 
+use super::call::{FILE, Subject};
+use super::run::{Found, blamed, complaint, execute, read};
 use crate::call::{Call, words};
-use crate::execute::{blamed, execute};
-use crate::found::Found;
-use crate::names::FILE;
-use crate::reading::{complaint, read};
-use crate::subject::Subject;
 
 /// What a tool came to.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,17 +6,14 @@
 //! in a thread that may wait for a hung medium for ever: it owns all that it uses. What it makes has names that
 //! [`is_known`] knows, so that a later run can remove what a killed one left.
 
-mod compress;
-mod events;
-mod fit;
+mod archives;
 mod inserts;
 mod linpack;
-mod memory;
 mod names;
 mod postmark;
-mod primes;
 mod run;
 mod stream;
+mod sysbench;
 #[cfg_attr(not(windows), path = "system/linux.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
@@ -24,12 +21,10 @@ mod system;
 mod tests;
 mod tree;
 mod trouble;
-mod unpack;
 mod work;
 
-pub use fit::{Fitted, Limits, fit};
 pub use names::is_known;
-pub use run::run;
+pub use run::{Fitted, Limits, fit, run};
 pub use tree::Tree;
 pub use trouble::Trouble;
 pub use work::{Done, Figure, Timed, Work};

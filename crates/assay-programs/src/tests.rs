@@ -10,7 +10,7 @@ use assay_core::units::Bytes;
 use assay_device::owned::Directory;
 use assay_engine::Control;
 
-use crate::events::events;
+use super::sysbench::events;
 use crate::trouble::Trouble;
 use crate::work::Work;
 use crate::{Fitted, Tree, is_known, run};

@@ -3,7 +3,6 @@
 //! A run saves its record when it starts, after every repeat and at the end, so a killed run loses only the running
 //! repeat. See `docs/store.md`.
 
-mod dir;
 mod document;
 mod error;
 mod id;
@@ -17,7 +16,6 @@ mod sqlite;
 mod store;
 mod system;
 
-pub use dir::data_dir;
 pub use document::read as read_document;
 pub use error::StoreError;
 pub use id::new_id;
@@ -27,6 +25,6 @@ pub use observation::{Detail, observed};
 pub use owner::{Owner, OwnerState};
 pub use query::{divided, headed};
 pub use spool::{Disk, Files, Spool};
-pub use sqlite::{Foreign, Intake, Left, SqliteStore, make_directory};
+pub use sqlite::{Foreign, Intake, Left, SqliteStore, data_dir, make_directory};
 pub use store::{Abandoned, Change, RunState, Saved, Store, Stored, Summary};
 pub use system::{bytes_of, path_of};

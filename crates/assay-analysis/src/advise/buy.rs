@@ -4,11 +4,11 @@ use assay_core::record::Record;
 use assay_stats::decide::About;
 use serde::Serialize;
 
-use super::error::AdviseError;
-use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
+use super::cache::CacheQuestion;
+use super::evidence::{AdviseError, Subject, name_missing, nothing_left, some_subjects};
 use super::figure::{Basis, Figure, figure};
-use super::price::{Price, price_of, watts_of};
-use super::purchase::{Candidate, ENOUGH, Fleet, Purchase, Standing, purchase};
+use super::nas::NasQuestion;
+use super::purchase::{Candidate, ENOUGH, Fleet, Price, Purchase, Standing, price_of, purchase, watts_of};
 use crate::compare::Orders;
 use crate::{Excluded, Load, Mark, Reason, by_model, deciding_load, deciding_quantity, loads};
 
@@ -375,4 +375,17 @@ fn one_currency<'a>(prices: impl Iterator<Item = &'a Price>) -> Result<String, A
         [one] => Ok(one.to_owned()),
         _ => Err(AdviseError::Currencies { currencies: all.join(" and ") }),
     }
+}
+
+/// A question with its numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Question {
+    /// A medium in each node, or a share of one volume?
+    Nas(NasQuestion),
+    /// Good as cache?
+    Cache(CacheQuestion),
+    /// Which one to buy?
+    Buy(BuyQuestion),
+    /// Which of these classes are met? None: all.
+    Class(Vec<&'static str>),
 }

@@ -1,18 +1,153 @@
-//! Is a medium good as read cache (L2ARC) before a slow volume?
+//! Is a medium good as read cache (L2ARC) before a slow volume, or as log of its synchronous writes (SLOG)?
 
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
-use assay_stats::decide::About;
+use assay_stats::decide::{About, Refusal, positive};
+use serde::Serialize;
 
-use super::cache_hits::{HEADER_BYTES, Reuse, header_bytes, hits};
-use super::cache_judge::{Cache, judge};
-use super::cache_log::log_advice;
-use super::cache_service::{Ram, Service, feed, fill_seconds};
-use super::cache_types::{CacheAdvice, CacheQuestion, CacheWord, Header, HitSource, HitsUsed, SpeedUp, Why};
-use super::error::AdviseError;
-use super::evidence::{Subject, one_subject};
+use super::cache_model::{
+    Cache, CacheWarning, CacheWord, HEADER_BYTES, LOW_FEED, Ram, Reuse, Service, Why, feed, fill_seconds, header_bytes,
+    hits, judge,
+};
+use super::evidence::{AdviseError, Subject, one_subject};
 use super::figure::{Figure, figure, rate};
 use crate::{Excluded, Load, Quantity, loads};
+
+/// What the medium is to be used as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CacheUse {
+    /// Read cache.
+    L2arc,
+    /// Log of synchronous writes.
+    Slog,
+}
+
+/// Where the share of hits comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum HitSource {
+    /// It is not known.
+    Unknown,
+    /// The share of RAM's misses that the cache serves.
+    Share(f64),
+    /// From the size of the data that is read repeatedly, with all blocks equally frequent or by Zipf's law.
+    WorkingSet {
+        /// Its size.
+        bytes: f64,
+        /// Exponent; `None`: all blocks alike.
+        zipf: Option<f64>,
+    },
+}
+
+/// A question about a cache.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CacheQuestion {
+    /// The use of the cache.
+    pub use_as: CacheUse,
+    /// The source of the hit rate.
+    pub hits: HitSource,
+    /// RAM cache (ARC) in bytes.
+    pub ram_bytes: Option<f64>,
+    /// Size of the cache; the capacity of the medium by default.
+    pub size_bytes: Option<f64>,
+    /// Limit of the feed (`l2arc_write_max`) in bytes per second.
+    pub feed_bytes_per_second: f64,
+    /// Block size of the reads.
+    pub block_bytes: Option<u64>,
+}
+
+/// RAM for the headers of the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Header {
+    /// Size of the cache.
+    pub cache_bytes: f64,
+    /// RAM that its headers take.
+    pub bytes: f64,
+    /// Share of the RAM cache; `None` where that was not given.
+    pub share_of_ram: Option<f64>,
+}
+
+/// The share of hits that was judged with.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HitsUsed {
+    /// Of the cache, of what RAM misses.
+    pub cache: f64,
+    /// Of RAM without the cache behind it; `None` where RAM was left out.
+    pub ram_without: Option<f64>,
+    /// Of RAM that also holds the headers.
+    pub ram_with: Option<f64>,
+}
+
+/// A line of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedUp {
+    /// Share of hits.
+    pub hits: f64,
+    /// When the cache is full and nothing is fed.
+    pub filled: f64,
+    /// While it is fed; `None` where the feed saturates.
+    pub fed: Option<f64>,
+}
+
+/// The answer with the numbers behind it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CacheAdvice {
+    /// As what.
+    pub use_as: CacheUse,
+    /// The medium.
+    pub medium: String,
+    /// The volume behind it.
+    pub volume: String,
+    /// In a word, as read cache.
+    pub word: CacheWord,
+    /// Block size of the reads in bytes.
+    pub block_bytes: u64,
+    /// Random reads per second of the volume at queue depth 1.
+    pub slow: Figure,
+    /// The same of the medium.
+    pub fast: Figure,
+    /// Sequential write of the medium, bytes per second.
+    pub sequential_write: Figure,
+    /// Limit of the feed, bytes per second.
+    pub feed_bytes_per_second: f64,
+    /// Share of the medium's time that it takes.
+    pub feed_share: f64,
+    /// Seconds until the cache is full; `None` without its size.
+    pub fill_seconds: Option<f64>,
+    /// RAM for headers; `None` without the size of the cache.
+    pub header: Option<Header>,
+    /// Hits that were judged with.
+    pub hits: Option<HitsUsed>,
+    /// How many times as fast reads get; `None` where the feed saturates or hits are unknown.
+    pub speed_up: Option<f64>,
+    /// 95 % interval of it.
+    pub interval: Option<(f64, f64)>,
+    /// Probability that it is more than 1.2.
+    pub probability: Option<f64>,
+    /// What to know.
+    pub warnings: Vec<CacheWarning>,
+    /// Speed-up by hits, RAM left out.
+    pub table: Vec<SpeedUp>,
+    /// Shares of hits that make reads 1.2, 2 and 5 times as fast, nothing fed; `None`: none does.
+    pub hits_for: Vec<(f64, Option<f64>)>,
+    /// As log of synchronous writes; `None` where such writes were not measured.
+    pub log: Option<LogAdvice>,
+    /// What was left out.
+    pub excluded: Vec<Excluded>,
+}
+
+impl CacheAdvice {
+    /// Largest feed, bytes per second, that takes at most a quarter of the medium's time.
+    #[must_use]
+    pub fn quiet_feed(&self) -> f64 {
+        LOW_FEED * self.sequential_write.value
+    }
+}
 
 const SEED: u64 = 2;
 const DRAWS: usize = 10_000;
@@ -208,4 +343,87 @@ fn probability(cache: &Cache) -> Option<f64> {
             .is_ok_and(|s| s > WORTH)
     });
     (cache.feed_share < 1.0).then(|| faster.count() as f64 / DRAWS as f64)
+}
+
+// Whether a medium may take the synchronous writes of a volume: as log device (SLOG).
+
+/// Blocks of a log are small; 4 KiB is what all tools measure.
+const BLOCK_BYTES: u64 = 4096;
+const LOG_DRAWS: usize = 10_000;
+/// Probability that makes a decision.
+const LOG_SURE: f64 = 0.95;
+
+/// In a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LogWord {
+    /// Faster than the volume, probability at least 0.95.
+    Faster,
+    /// Slower than the volume: every synchronous write would wait for it.
+    Refused,
+    /// The data do not tell.
+    CannotTell,
+}
+
+/// The answer with the numbers behind it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LogAdvice {
+    /// In a word.
+    pub word: LogWord,
+    /// Writes of the medium over those of the volume, by the estimates.
+    pub ratio: f64,
+    /// Probability that the medium is faster; `None` without intervals.
+    pub probability: Option<f64>,
+    /// Random writes of the medium, operations per second.
+    pub medium: Figure,
+    /// The same of the volume.
+    pub volume: Figure,
+    /// Whether each write was followed by a sync, as in a log.
+    pub synced: bool,
+}
+
+/// `None` where one of the two was not measured so.
+pub(super) fn log_advice(
+    medium: &Subject<'_>,
+    volume: &Subject<'_>,
+    excluded: &mut Vec<Excluded>,
+) -> Result<Option<LogAdvice>, AdviseError> {
+    let mut writes: Vec<Load> = loads(medium.records.iter().copied());
+    writes.retain(|l| {
+        l.op() == Op::Write
+            && l.pattern() == Some(Pattern::Random)
+            && l.is_plain()
+            && (l.block_bytes, l.queue_depth, l.jobs) == (BLOCK_BYTES, 1, 1)
+    });
+    // Those with a sync after each write first: they are what a log does.
+    writes.sort_by_key(|l| !l.synced);
+    for load in writes {
+        let Some(mine) = figure(medium, &load, Quantity::Iops, excluded)? else { continue };
+        let Some(its) = figure(volume, &load, Quantity::Iops, excluded)? else { continue };
+        let ratio = log_rate_ratio(mine.value, its.value)?;
+        let draws = |f: &Figure, seed| f.posterior.draws(About::Mean, LOG_DRAWS, seed).ok();
+        let probability = draws(&mine, 1)
+            .zip(draws(&its, 2))
+            .map(|(mine, its)| mine.iter().zip(&its).filter(|(m, i)| m > i).count() as f64 / LOG_DRAWS as f64);
+        let word = if ratio <= 1.0 {
+            // Fail-safe: a log that was not measured to be faster is refused.
+            LogWord::Refused
+        } else if load.synced && probability.is_some_and(|p| p >= LOG_SURE) {
+            LogWord::Faster
+        } else {
+            LogWord::CannotTell
+        };
+        let synced = load.synced;
+        return Ok(Some(LogAdvice { word, ratio, probability, medium: mine, volume: its, synced }));
+    }
+    Ok(None)
+}
+
+/// Random writes of the medium over those of the volume, each in operations per second of 4 KiB at queue depth 1. A cache
+/// for reads is fed in sequence and does not care; each synchronous write of the volume waits for its log.
+pub(super) fn log_rate_ratio(medium_iops: f64, volume_iops: f64) -> Result<f64, Refusal> {
+    Ok(positive("the random write of the medium", medium_iops)?
+        / positive("the random write of the volume", volume_iops)?)
 }

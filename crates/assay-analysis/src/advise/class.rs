@@ -8,17 +8,215 @@ use std::collections::BTreeSet;
 use assay_core::classes::{CLASSES, Class};
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
-use assay_stats::decide;
+use assay_stats::decide::{self, Tolerance, tolerance};
 use assay_stats::variation::{RunVariance, specimens};
+use serde::Serialize;
 
-use super::class_model::{Measured, model_classes};
-use super::class_types::{
-    ClassAdvice, ClassAnswer, ClassPart, ClassTest, KINDS, Kind, Obstacle, SpecimenClasses, Status, needs,
-};
-use super::error::AdviseError;
-use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
+use super::evidence::{AdviseError, Subject, name_missing, nothing_left, some_subjects};
 use super::figure::{UnitValues, units};
 use crate::{Excluded, Load, Mark, Quantity, loads};
+
+/// All quantities that classes ask for.
+pub(super) const KINDS: [Kind; 3] = [Kind::SequentialWrite, Kind::RandomRead, Kind::RandomWrite];
+
+/// What a class asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Sustained sequential write in bytes per second.
+    SequentialWrite,
+    /// Random reads of 4 KiB per second, over all jobs.
+    RandomRead,
+    /// Random writes of 4 KiB per second, over all jobs.
+    RandomWrite,
+}
+
+/// Answer about a quantity or a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Threshold met under these conditions, with 95 % confidence. A class: all of its parts are, each at that
+    /// confidence (intersection-union test, Berger 1982).
+    Pass,
+    /// Not met, with 95 % confidence. A class: one of its parts is not, with a confidence of 95 % over all of them
+    /// (Bonferroni).
+    Fail,
+    /// The repeats do not tell, or there are fewer than three.
+    Indeterminate,
+    /// Not met here, but the bus ended it, not the medium.
+    BusLimited,
+    /// Not measured.
+    NotMeasured,
+    /// See [`ClassAnswer::obstacle`].
+    NotTestable,
+}
+
+/// Why a class cannot be tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Obstacle {
+    /// A2 rests on a command queue and a cache (SD 6.0), which this host is not known to use.
+    CommandQueue,
+    /// Not a medium that can be bought: a virtual disk, memory or a network volume.
+    Virtual,
+}
+
+/// One quantity of one unit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClassPart {
+    /// Which one.
+    pub kind: Kind,
+    /// Load it was measured with.
+    pub load: Load,
+    /// The load as text.
+    pub title: String,
+    /// Geometric mean in bytes or operations per second.
+    pub value: f64,
+    /// With 95 % confidence at least and (another 95 %) at most; `None` for fewer than 3 repeats.
+    pub bounds: Option<(f64, f64)>,
+    /// Repeats.
+    pub n: usize,
+    /// Caveats.
+    pub marks: Vec<Mark>,
+}
+
+/// One class of one unit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClassAnswer {
+    /// Name as printed on cards.
+    pub class: &'static str,
+    /// Whether the medium claims it.
+    pub claimed: bool,
+    /// The answer.
+    pub status: Status,
+    /// Why it is not testable; null where it is.
+    pub obstacle: Option<Obstacle>,
+    /// The quantities behind it.
+    pub tests: Vec<ClassTest>,
+}
+
+/// One quantity of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClassTest {
+    /// Which one.
+    pub kind: Kind,
+    /// What the class asks for, in bytes or operations per second.
+    pub threshold: f64,
+    /// The answer.
+    pub status: Status,
+    /// Whether the estimate is below the threshold; `None` where it was not measured.
+    pub below: Option<bool>,
+}
+
+/// One unit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpecimenClasses {
+    /// Its model.
+    pub model: String,
+    /// Its unit; empty where not known.
+    pub unit: String,
+    /// The measured figures.
+    pub figures: Vec<ClassPart>,
+    /// The requested classes.
+    pub classes: Vec<ClassAnswer>,
+}
+
+/// The answer with the numbers behind it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClassAdvice {
+    /// Classes that were named; empty: all.
+    pub asked: Vec<&'static str>,
+    /// Each unit.
+    pub units: Vec<SpecimenClasses>,
+    /// Each model.
+    pub models: Vec<ModelClasses>,
+    /// What was left out.
+    pub excluded: Vec<Excluded>,
+}
+
+impl ClassAdvice {
+    /// Whether a class that was named, or else one that the medium claims, is not met.
+    #[must_use]
+    pub fn is_no(&self) -> bool {
+        let mut all = self.units.iter().flat_map(|s| &s.classes);
+        all.any(|c| c.status == Status::Fail && (c.claimed || !self.asked.is_empty()))
+    }
+}
+
+/// In a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ModelWord {
+    /// With 95 % confidence at least 90 % of the units pass.
+    Pass,
+    /// With 95 % confidence fewer do.
+    Fail,
+    /// The data do not tell, or no single unit passes or fails.
+    Indeterminate,
+    /// One unit says nothing about the model.
+    OneUnit,
+    /// Not measured.
+    NotMeasured,
+    /// Not testable for one of its units, so not for the model.
+    NotTestable,
+}
+
+/// One quantity.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ModelPart {
+    /// Which one.
+    pub kind: Kind,
+    /// What the class asks for.
+    pub threshold: f64,
+    /// The answer.
+    pub word: ModelWord,
+    /// What 90 % of the units exceed, with 95 % confidence; `None` where no unit has three repeats.
+    pub lower_limit: Option<f64>,
+    /// Units.
+    pub n: usize,
+}
+
+/// One class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ModelAnswer {
+    /// Name as printed on cards.
+    pub class: &'static str,
+    /// The answer.
+    pub word: ModelWord,
+    /// The quantities behind it.
+    pub parts: Vec<ModelPart>,
+}
+
+/// One model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ModelClasses {
+    /// Its name.
+    pub model: String,
+    /// Units.
+    pub units: usize,
+    /// The share of the units that it is about.
+    pub content: f64,
+    /// The classes that were asked for.
+    pub classes: Vec<ModelAnswer>,
+}
+
+/// What a class asks for, in bytes or operations per second.
+pub(super) fn needs(class: &Class) -> Vec<(Kind, f64)> {
+    let random = class.random.map(|(read, write)| [(Kind::RandomRead, read), (Kind::RandomWrite, write)]);
+    std::iter::once((Kind::SequentialWrite, class.sequential_write)).chain(random.into_iter().flatten()).collect()
+}
 
 /// Block size that application performance classes are about (SD 5.1 and 6.0).
 const CLASS_BLOCK: u64 = 4096;
@@ -205,4 +403,102 @@ fn test((kind, threshold): (Kind, f64), of_three: bool, unit: &Unit<'_>) -> Clas
 #[must_use]
 pub fn class_named(name: &str) -> Option<&'static str> {
     CLASSES.iter().map(|c| c.name).find(|known| known.eq_ignore_ascii_case(name))
+}
+
+// What the units of a model say of the next one: at least 90 % of them pass, with 95 % confidence. A model passes or
+// fails only where one of its units does.
+
+/// The measurements of a quantity: each unit, with the load that it is judged by.
+pub(super) type Measured = Vec<(Load, UnitValues)>;
+
+/// Share of the units that a statement about a model is about.
+pub(super) const CONTENT: f64 = 0.90;
+
+/// `None` where there are no measurements. `specimens` are the units of the model.
+pub(super) fn model_classes(
+    subject: &Subject<'_>,
+    measured: &[Measured; 3],
+    specimens: &[SpecimenClasses],
+    asked: &[&'static str],
+) -> Result<Option<ModelClasses>, AdviseError> {
+    let means = |kind: Kind| -> Vec<f64> {
+        let of = KINDS.iter().position(|k| *k == kind).map(|at| &measured[at]);
+        of.into_iter().flatten().filter_map(|(_, unit)| unit.mean()).collect()
+    };
+    let judged = |class: &Class, kind: Kind, status: Status| {
+        let of = specimens.iter().flat_map(|s| &s.classes).filter(|c| c.class == class.name);
+        of.flat_map(|c| &c.tests).any(|test| (test.kind, test.status) == (kind, status))
+    };
+    let bounded = |kind: Kind| {
+        let mut of = specimens.iter().flat_map(|s| &s.figures).filter(|figure| figure.kind == kind);
+        of.any(|figure| figure.bounds.is_some())
+    };
+    let units = measured.iter().map(Vec::len).max().unwrap_or(0);
+    if units == 0 {
+        return Ok(None);
+    }
+    let wanted = CLASSES.iter().filter(|c| asked.is_empty() || asked.contains(&c.name));
+    let testable = |class: &Class| {
+        let mut of = specimens.iter().flat_map(|s| &s.classes).filter(|c| c.class == class.name);
+        of.all(|c| c.obstacle.is_none())
+    };
+    let classes = wanted
+        .map(|c| model_answer(c, testable(c), means, bounded, |kind, status| judged(c, kind, status)))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Some(ModelClasses { model: subject.model.clone(), units, content: CONTENT, classes }))
+}
+
+fn model_answer(
+    class: &Class,
+    testable: bool,
+    means: impl Fn(Kind) -> Vec<f64>,
+    bounded: impl Fn(Kind) -> bool,
+    judged: impl Fn(Kind, Status) -> bool,
+) -> Result<ModelAnswer, AdviseError> {
+    let mut parts = Vec::new();
+    for (kind, threshold) in needs(class) {
+        let values = means(kind);
+        if values.is_empty() {
+            parts.push(ModelPart { kind, threshold, word: ModelWord::NotMeasured, lower_limit: None, n: 0 });
+            continue;
+        }
+        let limits = tolerance(&values, CONTENT)?;
+        let word = match word(limits, threshold) {
+            // A model is not judged more certainly than its units.
+            ModelWord::Pass if !judged(kind, Status::Pass) => ModelWord::Indeterminate,
+            ModelWord::Fail if !judged(kind, Status::Fail) => ModelWord::Indeterminate,
+            word => word,
+        };
+        let lower_limit = limits.map(|limits| limits.lower).filter(|_| bounded(kind));
+        parts.push(ModelPart { kind, threshold, word, lower_limit, n: values.len() });
+    }
+    let order = [ModelWord::Fail, ModelWord::OneUnit, ModelWord::NotMeasured, ModelWord::Indeterminate];
+    let worst = order.into_iter().find(|w| parts.iter().any(|p| p.word == *w));
+    let word = if testable { worst.unwrap_or(ModelWord::Pass) } else { ModelWord::NotTestable };
+    Ok(ModelAnswer { class: class.name, word, parts })
+}
+
+/// What limits of the units say about a threshold; `None` of one unit.
+fn word(limits: Option<Tolerance>, threshold: f64) -> ModelWord {
+    match limits {
+        None => ModelWord::OneUnit,
+        Some(limits) if limits.lower >= threshold => ModelWord::Pass,
+        Some(limits) if limits.upper < threshold => ModelWord::Fail,
+        Some(_) => ModelWord::Indeterminate,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_about_a_model() {
+        let units = [1800.0 * (-0.02f64).exp(), 1800.0, 1800.0 * 0.02f64.exp()];
+        let claim = |units: &[f64], threshold| word(tolerance(units, CONTENT).unwrap(), threshold);
+        assert_eq!(claim(&units, 1500.0), ModelWord::Pass);
+        assert_eq!(claim(&units, 1700.0), ModelWord::Indeterminate);
+        assert_eq!(claim(&units, 2500.0), ModelWord::Fail);
+        assert_eq!(claim(&[9000.0], 1500.0), ModelWord::OneUnit);
+    }
 }

@@ -9,12 +9,11 @@ use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION, between_units};
 use assay_stats::{LEVEL, OverDays};
 use serde::Serialize;
 
-use super::error::AdviseError;
-use super::evidence::Subject;
+use super::evidence::{AdviseError, Subject};
 use crate::admission::admit;
 use crate::exclusion::Excluded;
-use crate::host_days::HostDays;
-use crate::{Load, Mark, Quantity, identity, reading};
+use crate::identity::{HostDays, identity};
+use crate::{Load, Mark, Quantity, reading};
 
 /// The values that the interval of a figure is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

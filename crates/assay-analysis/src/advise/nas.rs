@@ -5,18 +5,178 @@ use std::collections::BTreeSet;
 use assay_core::record::Record;
 use assay_core::workload::Pattern;
 use assay_stats::decide::About;
+use serde::Serialize;
 
-use super::error::AdviseError;
-use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
-use super::figure::{durable, figure};
-use super::link::Link;
-use super::nas_judge::{Local, decide};
-use super::nas_share::{Even, Limit, MeasuredTerms, Nas, share};
-use super::nas_types::{NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, VolumeFigures, WhatIf};
-use super::nas_verdict::{NasVerdict, Need};
-use super::nas_volume::{Measured, Volume, mixed};
-use crate::deciding_load::loads_named;
+use super::evidence::{AdviseError, Subject, name_missing, nothing_left, some_subjects};
+use super::figure::{Figure, durable, figure};
+use super::nas_share::{Even, Limit, Link, Local, MeasuredTerms, Nas, NasVerdict, Need, decide, share};
+use super::nas_volume::{Measured, Volume, VolumeFigures, mixed};
+use crate::deciding::loads_named;
 use crate::{Excluded, Load, Mark, Quantity, Reason, loads};
+
+/// A question about a central volume.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NasQuestion {
+    /// Number of nodes.
+    pub nodes: u32,
+    /// The wire at the volume.
+    pub link: Link,
+    /// The wire at each node.
+    pub node_link: Option<Link>,
+    /// Share of the nodes active at the same time.
+    pub active_share: f64,
+    /// Random operations per second of the volume.
+    pub volume_iops: Option<f64>,
+    /// Latency of the volume, in seconds.
+    pub answer_seconds: Option<f64>,
+    /// The lead that local media need, as a share.
+    pub margin: f64,
+    /// Only loads that match these words.
+    pub load: Option<String>,
+    /// A hypothetical rate of the bus of the local media, in bytes per second.
+    pub what_if_bus: Option<f64>,
+}
+
+impl NasQuestion {
+    /// A question about `nodes` nodes behind a wire with the defaults: all nodes active at once, no further facts about
+    /// the volume, every load, and a margin of 10 % for local media.
+    #[must_use]
+    pub fn of(nodes: u32, link: Link) -> Self {
+        Self {
+            nodes,
+            link,
+            node_link: None,
+            active_share: 1.0,
+            volume_iops: None,
+            answer_seconds: None,
+            margin: 0.1,
+            load: None,
+            what_if_bus: None,
+        }
+    }
+}
+
+/// The estimate for a load that ended at the bus, if the bus were faster and nothing else changed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WhatIf {
+    /// The smallest rate, which was measured, and the largest rate, which is that of the bus, in bytes per second.
+    pub bytes_per_second: (f64, f64),
+    /// Number of nodes at which local media and share are equal: at most, and at least; `None` where one node already
+    /// gets less.
+    pub break_even: Option<(f64, f64)>,
+    /// The answer, where it is the same for the least and the most.
+    pub verdict: Option<NasVerdict>,
+}
+
+/// What limits a node's share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Term {
+    /// The wire at the volume.
+    Wire,
+    /// The best rate measured of the volume, which is less than the wire.
+    BestRate,
+    /// The operations per second of the volume.
+    Volume,
+    /// The rate of a single node that uses the volume alone.
+    Alone,
+    /// The sum over several nodes that measured the volume at once.
+    Together,
+    /// The latency of the volume.
+    Answer,
+    /// The wire at the node.
+    NodeWire,
+}
+
+/// One term of a share.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Terms {
+    /// The term.
+    pub term: Term,
+    /// The rate that it leaves to an active node, in bytes per second.
+    pub bytes_per_second: f64,
+}
+
+/// One load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NasRow {
+    /// The load.
+    pub load: Load,
+    /// The load as text.
+    pub title: String,
+    /// The rate of the medium, in bytes per second.
+    pub local: Figure,
+    /// The rate that the volume leaves to one active node, in bytes per second.
+    pub share_bytes_per_second: f64,
+    /// The term that limits the share.
+    pub limit: Term,
+    /// All known terms of the share.
+    pub terms: Vec<Terms>,
+    /// Measurements of the volume.
+    pub volume: Option<VolumeFigures>,
+    /// Number of nodes at which both are equal, by the estimates.
+    pub break_even: Even,
+    /// Local over share, by the estimates.
+    pub ratio: f64,
+    /// Probability that local is faster by more than the margin; `None` without an interval.
+    pub probability: Option<f64>,
+    /// Whether the answer is about the next unit of the model; else it is about the unit that was measured.
+    pub next_unit: bool,
+    /// The answer.
+    pub verdict: NasVerdict,
+    /// The mode of the bus that held the local medium, so that the medium may be faster; an empty string where the mode
+    /// is unknown; null where no bus held it.
+    pub held_by: Option<String>,
+    /// The estimate for another bus, where one was given and the load ended at the bus.
+    pub what_if: Option<WhatIf>,
+}
+
+/// One model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NasModel {
+    /// Its name.
+    pub model: String,
+    /// Units with records that count.
+    pub units: usize,
+    /// Its loads.
+    pub rows: Vec<NasRow>,
+}
+
+/// The answer with the numbers behind it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NasAdvice {
+    /// Number of nodes.
+    pub nodes: u32,
+    /// Share of them active at once.
+    pub active_share: f64,
+    /// The lead that local media need.
+    pub margin: f64,
+    /// The hypothetical rate of the bus of the local media.
+    pub what_if_bus: Option<f64>,
+    /// The wire at the volume.
+    pub link: Link,
+    /// Share of one node by the line rate, in bytes per second; `None` where only a payload is known.
+    pub line_share: Option<f64>,
+    /// Share of one node by the payload rate, in bytes per second.
+    pub payload_share: f64,
+    /// Operations per second of the volume, as the user gave them.
+    pub volume_iops: Option<f64>,
+    /// Model of the volume, where records of it were given.
+    pub volume: Option<String>,
+    /// The smallest area of the volume in bytes that was read under a load that is judged. 0 where a record does not
+    /// state its area; `None` where none was read.
+    pub volume_read_bytes: Option<u64>,
+    /// Each model of local media.
+    pub models: Vec<NasModel>,
+    /// What was left out.
+    pub excluded: Vec<Excluded>,
+}
 
 /// Any fixed number: the same records give the same answer.
 const SEED: u64 = 28;
@@ -44,7 +204,7 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
         };
         let mut rows = Vec::new();
         for load in &wanted {
-            rows.extend(row(subject, volume.as_ref(), load, question, &mut excluded)?);
+            rows.extend(nas_row(subject, volume.as_ref(), load, question, &mut excluded)?);
         }
         let judged = |r: &Record| loads([r]).iter().any(|l| wanted.contains(l));
         name_missing(subject, judged, None, &mut excluded);
@@ -102,7 +262,7 @@ fn shape(question: &NasQuestion, load: &Load, wire: Link) -> Nas {
     }
 }
 
-fn row(
+fn nas_row(
     subject: &Subject<'_>,
     volume: Option<&Volume<'_>>,
     load: &Load,

@@ -1,9 +1,10 @@
-//! What a central volume leaves to each of its nodes, and at how many nodes a medium of their own gives as much.
+//! What a central volume leaves to each of its nodes, at how many nodes a medium of their own gives as much, and
+//! whether such a medium is faster than the share.
 
-use assay_stats::decide::{Refusal, a_share, positive};
+use assay_stats::decide::{About, Posterior, Refusal, a_share, not_negative, positive};
 use serde::Serialize;
 
-use super::link::Link;
+use super::evidence::AdviseError;
 
 /// A central volume and its nodes, for one workload.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -161,5 +162,183 @@ impl Share {
     pub(super) fn shifted(&self, nas: &Nas, shift: f64) -> f64 {
         let factor = |limit| if nas.measured.is_some_and(|m| m.holds(limit)) { shift.exp() } else { 1.0 };
         self.terms.iter().map(|(limit, rate)| rate * factor(*limit)).fold(f64::INFINITY, f64::min)
+    }
+}
+
+// Whether a medium in each node is faster than a share of one central volume.
+
+/// Probability that makes a decision.
+const SURE: f64 = 0.95;
+/// Draws per decision: the standard error of a probability of 0.95 is 0.0015.
+const DRAWS: usize = 20_000;
+
+/// The medium in the node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Local {
+    /// Bytes per second.
+    pub bytes_per_second: Posterior,
+    /// Block size it was measured at, in bytes.
+    pub block_bytes: u64,
+    /// Queue depth it was measured at.
+    pub queue_depth: u32,
+}
+
+/// The decision and the numbers behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct NasDecision {
+    /// The answer.
+    pub verdict: NasVerdict,
+    /// Probability that the medium is faster than the share by more than the margin.
+    pub probability: Option<f64>,
+    /// The share of one active node.
+    pub share: Share,
+    /// Nodes at which both are the same, by the estimates.
+    pub break_even: Even,
+    /// The estimate of the medium over the share.
+    pub ratio: f64,
+}
+
+/// Whether a medium in each node beats its share of the volume by more than `margin` (0.10 is a usual value), for the
+/// model's mean or for the next unit. Given properties of the volume are taken as exact, measured ones with their
+/// error. If the rate of the wire is only an upper bound, a medium can beat the bound, but the volume cannot win by it.
+///
+/// # Errors
+/// Different block sizes or queue depths, a next unit where only one unit was measured, and those of [`share`].
+pub(super) fn decide(
+    local: &Local,
+    nas: &Nas,
+    about: About,
+    margin: f64,
+    seed: u64,
+) -> Result<NasDecision, AdviseError> {
+    if local.block_bytes != nas.block_bytes {
+        return Err(AdviseError::Unlike { what: "block size", local: local.block_bytes, other: nas.block_bytes });
+    }
+    if local.queue_depth != nas.queue_depth {
+        let (local, other) = (local.queue_depth.into(), nas.queue_depth.into());
+        return Err(AdviseError::Unlike { what: "queue depth", local, other });
+    }
+    let margin = not_negative("the margin", margin)?;
+    let share = share(nas)?;
+    let rate = local.bytes_per_second;
+    let needed = (share.bytes_per_second * (1.0 + margin)).ln();
+    let (mut probability, mut on_that_day) = (None, None);
+    match rate.draws(about, DRAWS, seed) {
+        Ok(draws) => {
+            let faster = |needed: &dyn Fn(usize) -> f64| {
+                let faster = draws.iter().enumerate().filter(|(at, rate)| **rate > needed(*at)).count();
+                Some(faster as f64 / DRAWS as f64)
+            };
+            on_that_day = faster(&|_| needed);
+            let shifts = shifts(nas, seed)?;
+            probability = match shifts.is_empty() {
+                true => on_that_day,
+                false => faster(&|at| share.shifted(nas, shifts[at]).ln() + margin.ln_1p()),
+            };
+        }
+        Err(Refusal::NoInterval { .. }) => {}
+        Err(other) => return Err(other.into()),
+    }
+    let sure = |p: f64| p >= SURE || p <= 1.0 - SURE;
+    let verdict = match probability {
+        None => NasVerdict::CannotTell(Need::Repeats),
+        Some(p) if p <= 1.0 - SURE && nas.random && nas.volume_iops.is_none() => NasVerdict::CannotTell(Need::Volume),
+        Some(p) if p >= SURE => NasVerdict::Local,
+        Some(p) if p <= 1.0 - SURE => NasVerdict::Nas,
+        Some(_) if on_that_day.is_some_and(sure) => NasVerdict::CannotTell(Need::VolumeDays),
+        Some(_) => NasVerdict::CannotTell(need(&rate, about, needed)),
+    };
+    let break_even = break_even(nas, rate.value())?;
+    Ok(NasDecision { verdict, probability, ratio: rate.value() / share.bytes_per_second, share, break_even })
+}
+
+/// What the logarithm of the terms that were measured may be off by; empty where all is given.
+fn shifts(nas: &Nas, seed: u64) -> Result<Vec<f64>, Refusal> {
+    let Some(measured) = nas.measured else { return Ok(Vec::new()) };
+    let shift = Posterior::moderated(0.0, measured.error, None, measured.degrees)?;
+    // Another stream of draws than the medium's.
+    shift.draws(About::Mean, DRAWS, seed.wrapping_add(1))
+}
+
+/// Whether knowing the mean perfectly would decide.
+fn need(rate: &Posterior, about: About, needed: f64) -> Need {
+    let known = if about == About::NextUnit { rate.units_above(needed) } else { None };
+    match known {
+        Some(p) if p < SURE && p > 1.0 - SURE => Need::UnitsDiffer,
+        _ => Need::MoreMeasurements,
+    }
+}
+
+// The verdict on a medium in each node against a share of a central volume.
+
+/// The answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "answer", content = "needs")]
+pub enum NasVerdict {
+    /// A medium in each node is faster by more than the margin with 95 % probability.
+    Local,
+    /// It is not, with 95 % probability.
+    Nas,
+    /// The data do not tell.
+    CannotTell(Need),
+}
+
+/// What would tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// More repeats: one value has no interval.
+    Repeats,
+    /// More measurements: the mean is not known well enough.
+    MoreMeasurements,
+    /// Nothing: units of this model differ by more than the distance.
+    UnitsDiffer,
+    /// The volume's operations per second: without them the wire alone bounds its share from above.
+    Volume,
+    /// A faster bus for the local medium: the bus limited it, so its figure is a lower bound, which cannot decide
+    /// against it.
+    Bus,
+    /// Further runs of the medium: the best of several runs is an upper bound, which cannot decide for it.
+    BestOf,
+    /// Further days of the volume: days may change it by more than the difference.
+    VolumeDays,
+}
+
+// The wire to a volume or a node.
+
+/// Payload of a full Ethernet frame over its length on the wire with preamble and gap: TCP over
+/// IPv4 with time stamps, 1448 of 1538 bytes (IEEE 802.3; RFC 9293 and RFC 7323).
+pub(super) const ETHERNET: f64 = 1448.0 / 1538.0;
+
+/// The known rate of a wire.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "known_by", content = "bytes_per_second")]
+pub enum Link {
+    /// Its line rate in bytes per second; TCP over Ethernet leaves 94.1 % of it.
+    Line(f64),
+    /// Its payload in bytes per second.
+    Payload(f64),
+}
+
+impl Link {
+    /// Bytes of payload per second.
+    #[must_use]
+    pub fn payload(self) -> f64 {
+        match self {
+            Self::Line(rate) => rate * ETHERNET,
+            Self::Payload(rate) => rate,
+        }
+    }
+
+    /// The same, where the rate is above zero and finite.
+    pub(super) fn known_payload(self) -> Result<f64, Refusal> {
+        match self {
+            Self::Line(rate) => positive("the line rate", rate)?,
+            Self::Payload(rate) => positive("the payload rate", rate)?,
+        };
+        Ok(self.payload())
     }
 }

@@ -2,18 +2,66 @@
 
 use assay_core::record::{Measurement, Record};
 use assay_core::workload::{Op, Pattern};
+use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION};
+use serde::Serialize;
 
-use super::error::AdviseError;
-use super::evidence::{Subject, one_subject};
+use super::evidence::{AdviseError, Subject, one_subject};
 use super::figure::{Figure, UnitValues, durable, figure, of_one};
-use super::nas_types::{Together, VolumeFigures};
 use crate::admission::admit;
 use crate::exclusion::Reason;
-use crate::host_days::days_of_one;
+use crate::identity::days_of_one;
 use crate::overlap::{Common, common_starts};
 use crate::quantity::value;
 use crate::reading::measurement;
 use crate::{Excluded, Load, Mark, Quantity, loads};
+
+/// Measurements of the volume that bear on one load: by one client, by several nodes at once, or both.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VolumeFigures {
+    /// The rate of one client alone under the same load, in bytes per second.
+    pub alone: Option<Figure>,
+    /// Operations per second under the deepest load of the same kind and block size with at least eight operations in
+    /// flight. One client measured it, so it is a lower bound of the volume.
+    pub deepest: Option<Figure>,
+    /// The best rate that one client had under any load in that direction, in bytes per second.
+    pub best: Option<Figure>,
+    /// The rates of nodes that measured the volume at once.
+    pub together: Option<Together>,
+}
+
+impl VolumeFigures {
+    /// Squared error of the logarithm of a figure over many days, the largest of all figures, and its degrees of
+    /// freedom. For a figure without repeats, the assumed variance of days.
+    pub(super) fn error(&self) -> (f64, f64) {
+        let together = self.together.as_ref().map(|together| &together.share);
+        let all = [self.alone.as_ref(), self.deepest.as_ref(), self.best.as_ref(), together];
+        let errors =
+            all.into_iter().flatten().map(|f| f.posterior.error().unwrap_or((PRIOR_DEVIATION.powi(2), PRIOR_DEGREES)));
+        errors.fold((0.0, PRIOR_DEGREES), |most, error| if error.0 > most.0 { error } else { most })
+    }
+}
+
+/// The rate of each of several nodes that measure the volume at once.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Together {
+    /// Number of nodes.
+    pub nodes: u32,
+    /// Repeats of these runs that are left out, because not all nodes made them at the same time or because another
+    /// number of nodes did.
+    pub left_out: usize,
+    /// The share of one node, in bytes per second.
+    pub share: Figure,
+}
+
+impl Together {
+    /// The sum over all nodes, in bytes per second. With more nodes the volume gives at least this sum.
+    #[must_use]
+    pub fn sum(&self) -> f64 {
+        self.share.value * f64::from(self.nodes)
+    }
+}
 
 /// With at least this many operations in flight, a client measures the volume and not the round trip.
 const DEEP: u64 = 8;

@@ -1,28 +1,24 @@
-//! The comparison of groups, load by load.
+//! The comparison of groups, load by load: what the values of each group are, and the pairs.
 
 use std::collections::BTreeSet;
 
+use assay_core::finding::Severity;
+use assay_core::outcome::Outcome;
 use assay_core::record::Record;
+use assay_stats::days::{Run as DatedRun, days, log_mean_over_days};
+use assay_stats::log_mean;
 
-use super::gather::gather;
-use super::group::{CompareError, Group, Request, check};
-use super::judge::judge;
-use super::models::Models;
-use super::note::letter;
-use super::notes::notes;
-use super::numbers::{options, pairs};
-use super::pair::Numbers;
-use super::report::{Comparison, GroupInfo, LoadComparison, Side, Why};
-use crate::Excluded;
-use crate::area::{full_areas, small_area};
-use crate::connected::{self, Seen};
-use crate::deciding_load::deciding_load;
-use crate::deciding_quantity::deciding_quantity;
-use crate::host_days::HostDays;
-use crate::identity::identity;
+use super::pair::{Models, Numbers, estimate, judge, options, pairs};
+use super::report::{Basis, Comparison, GroupInfo, LoadComparison, Note, Pair, PairVerdict, Run, Side, Why, letter};
+use super::request::{By, CompareError, Group, Request, check, split};
+use crate::admission::{full_areas, small_area};
+use crate::deciding::{deciding_load, deciding_quantity};
+use crate::exclusion::excluded_whole;
+use crate::identity::{HostDays, Seen, computer, identity, names_model, not_connected, short_name, suite};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reading::{Mark, loads};
+use crate::reading::{Mark, lacking, loads, manner, measurement, resolution};
+use crate::{Excluded, Reason, excluded};
 
 /// Compares groups of records under every load that at least two of them have. The first group is the reference.
 ///
@@ -111,7 +107,7 @@ impl Gathered {
         }
         let (method, numbers, widened) = pairs(&self.sides, decided.as_ref(), (request.runs, request.units), &options)?;
         let Self { load, quantity, sides } = self;
-        let apart = apart(&sides);
+        let apart = sides_not_connected(&sides);
         let refused = |a: usize, b: usize| {
             let unknown = |at: usize| sides[at].runs.iter().filter(|run| run.nameless).count() > 1;
             if apart.contains(&(a, b)) && !request.runs {
@@ -142,12 +138,12 @@ impl Gathered {
 }
 
 /// Pairs of sides that were measured with computers that no unit connects.
-fn apart(sides: &[Side]) -> BTreeSet<(usize, usize)> {
+fn sides_not_connected(sides: &[Side]) -> BTreeSet<(usize, usize)> {
     let runs = sides.iter().enumerate().flat_map(|(group, side)| side.runs.iter().map(move |run| (group, run)));
     let all: Vec<Seen<'_, usize>> = runs
         .map(|(group, run)| Seen { group, unit: (&run.unit.0, &run.unit.1), computer: run.computer.as_deref() })
         .collect();
-    connected::apart(&all)
+    not_connected(&all)
 }
 
 fn info(at: usize, group: &Group<'_>) -> GroupInfo {
@@ -160,4 +156,337 @@ fn info(at: usize, group: &Group<'_>) -> GroupInfo {
         units: of.into_iter().collect(),
         records: group.records.iter().map(|r| r.id.clone()).collect(),
     }
+}
+
+// A group under a load: what its values are.
+
+/// The group's figures, `None` where it has none, and the reasons for what is left out.
+pub(super) fn gather(
+    at: usize,
+    group: &Group<'_>,
+    days: &HostDays,
+    load: &Load,
+    quantity: Quantity,
+    level: f64,
+) -> (Option<Side>, Vec<Excluded>) {
+    let mut excluded = Vec::new();
+    let mut runs: Vec<(Run, Option<Excluded>)> = Vec::new();
+    for record in &group.records {
+        let leave_out = |reason| Excluded::new(record, Some(load), reason);
+        let (run, reasons) = run(record, days, load, quantity);
+        excluded.extend(reasons.into_iter().map(leave_out));
+        runs.extend(run.map(|(run, unsound)| (run, unsound.map(leave_out))));
+    }
+    // Unsound runs are left out if there are sound ones; else they are shown with their marks.
+    let sound = runs.iter().any(|(_, unsound)| unsound.is_none());
+    let mut kept = Vec::with_capacity(runs.len());
+    for (run, unsound) in runs {
+        match unsound {
+            Some(reason) if sound => excluded.push(reason),
+            _ => kept.push(run),
+        }
+    }
+    (side(at, kept, level), excluded)
+}
+
+fn side(group: usize, runs: Vec<Run>, level: f64) -> Option<Side> {
+    let (basis, values) = values(&runs, |_| 1.0)?;
+    let mut marks: Vec<Mark> = runs.iter().flat_map(|run| run.marks.iter().copied()).collect();
+    marks.sort();
+    marks.dedup();
+    let mut side = Side { group, basis, estimate: None, values, runs, marks };
+    side.estimate = estimate(&side.values, level, basis, side.until_narrow());
+    Some(side)
+}
+
+impl Side {
+    /// Its figures with those of each unit times a factor.
+    pub(super) fn adjust(&mut self, factor: impl Fn(&str) -> f64, level: f64) {
+        if let Some((basis, values)) = values(&self.runs, factor) {
+            self.estimate = estimate(&values, level, basis, self.until_narrow());
+            self.values = values;
+        }
+    }
+}
+
+/// The independent values in runs: the days of one unit, or the units where there are several. Repeats share the effect
+/// of their run, runs of a day that of the day, and days of a unit that of the unit (Kalibera and Jones 2013, "Rigorous
+/// benchmarking").
+fn values(runs: &[Run], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>)> {
+    let mut units: Vec<&(String, String)> = Vec::new();
+    for run in runs {
+        if !units.contains(&&run.unit) {
+            units.push(&run.unit);
+        }
+    }
+    let scaled = |run: &Run| run.points.iter().map(|point| point * factor(&run.unit.1)).collect::<Vec<f64>>();
+    let points: Vec<(&Run, Vec<f64>)> = runs.iter().map(|run| (run, scaled(run))).collect();
+    let dated = |unit: &(String, String)| {
+        let own = points.iter().filter(|(run, _)| run.unit == *unit);
+        own.map(|(run, values)| DatedRun { values, day: run.day.as_deref() }).collect::<Vec<_>>()
+    };
+    Some(match (&points[..], &units[..]) {
+        ([], _) => return None,
+        ([(_, values)], _) => (Basis::Repeats, values.clone()),
+        (_, [unit]) => match &days(dated(unit))[..] {
+            [_] => (Basis::Runs, points.iter().map(|(_, values)| mean(values)).collect()),
+            days => (Basis::Days, days.iter().map(|day| day.log_mean().exp()).collect()),
+        },
+        _ => (Basis::Units, units.iter().filter_map(|unit| log_mean_over_days(dated(unit))).map(f64::exp).collect()),
+    })
+}
+
+/// Geometric mean of positive values.
+fn mean(values: &[f64]) -> f64 {
+    log_mean(values).exp()
+}
+
+// One record under one load: its run, or why it has none.
+
+/// The figures of a record under a load, the reason if they may win nothing, and the reasons for parts that are left
+/// out.
+pub(super) fn run(
+    record: &Record,
+    days: &HostDays,
+    load: &Load,
+    quantity: Quantity,
+) -> (Option<(Run, Option<Reason>)>, Vec<Reason>) {
+    let (reading, reasons) = crate::examine(record, load, quantity);
+    let Some(reading) = reading else {
+        return (None, excluded_whole(record).map_or(reasons, |whole| vec![whole]));
+    };
+    let unsound = excluded(&reading);
+    let of = identity(record);
+    let nameless = of.unit.is_empty() && !names_model(record);
+    let until_narrow = record.settings.until_known();
+    let resolution = resolution(record, reading.measurement);
+    let (points, marks) = (reading.values, reading.marks);
+    let (id, day, computer) = (record.id.clone(), days.name(record), computer(record));
+    let host = record.host.hostname.clone();
+    (
+        Some((
+            Run {
+                record: id,
+                unit: (of.model, of.unit),
+                day,
+                host,
+                resolution,
+                computer,
+                nameless,
+                points,
+                until_narrow,
+                marks,
+            },
+            unsound,
+        )),
+        reasons,
+    )
+}
+
+// Which models the comparison tells apart. No race and no purchase contradicts it.
+
+/// The verdicts of `assay compare --by model` on pairs of models.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Orders {
+    /// The better one, then the other.
+    better: BTreeSet<(String, String)>,
+    /// Undecided pairs, each in both orders.
+    open: BTreeSet<(String, String)>,
+    /// Pairs that are undecided because no common unit connects their computers, each in both orders.
+    apart: BTreeSet<(String, String)>,
+}
+
+impl Orders {
+    /// Compares the models of these records under a load.
+    pub(crate) fn of(records: &[Record], load: &Load, quantity: Quantity) -> Self {
+        let named = [records.to_vec()];
+        let groups = split(&named, By::Model);
+        let request = Request { quantity: Some(quantity), ..Request::default() };
+        let Some(found) = under(&groups, load.clone(), &request) else { return Self::default() };
+        let mut orders = Self::default();
+        for pair in &found.pairs {
+            let (first, second) = (groups[pair.first].name.clone(), groups[pair.second].name.clone());
+            match pair.verdict {
+                PairVerdict::Better => drop(orders.better.insert((second, first))),
+                PairVerdict::Worse => drop(orders.better.insert((first, second))),
+                PairVerdict::CannotTell(Why::OtherComputer) => {
+                    orders.apart.extend([(first.clone(), second.clone()), (second, first)]);
+                }
+                PairVerdict::CannotTell(_) => orders.open.extend([(first.clone(), second.clone()), (second, first)]),
+                PairVerdict::Same | PairVerdict::BusTie => {}
+            }
+        }
+        orders
+    }
+
+    /// Whether one of `others` is better than `model`.
+    pub(crate) fn beaten<'a>(&self, model: &str, others: impl IntoIterator<Item = &'a str>) -> bool {
+        others.into_iter().any(|other| self.better.contains(&(other.to_owned(), model.to_owned())))
+    }
+
+    /// Two of these models whose computers no common unit connects.
+    pub(crate) fn apart(&self, models: &[&str]) -> Option<(String, String)> {
+        let among = |(a, b): &&(String, String)| models.contains(&a.as_str()) && models.contains(&b.as_str());
+        self.apart.iter().find(among).cloned()
+    }
+
+    /// The models of `others` that the comparison does not separate from `model`: it cannot tell which is better.
+    pub(crate) fn not_separated<'a>(&self, model: &str, others: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+        let open = |other: &&str| self.open.contains(&(model.to_owned(), (*other).to_owned()));
+        others.into_iter().filter(open).map(str::to_owned).collect()
+    }
+}
+
+// What has to be known with a comparison, from its records.
+
+/// Everything that has to be known with these groups; `usual` where no figure was asked for.
+pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison], usual: bool) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let of_all = || groups.iter().flat_map(|group| group.records.iter().copied());
+    let lacks = |load: &&LoadComparison| usual && deciding_quantity(of_all(), &load.load).lacking > 0;
+    let acknowledged: Vec<String> = loads.iter().filter(lacks).map(|load| load.title.clone()).collect();
+    if !acknowledged.is_empty() {
+        notes.push(Note::Acknowledged { loads: acknowledged });
+    }
+    notes.extend(
+        differ(groups, |r| r.host.hostname.clone().or_else(|| r.host.board.clone())).map(|of| Note::Hosts { of }),
+    );
+    notes.extend(differ(groups, |r| identity(r).slot).map(|of| Note::Slots { of }));
+    notes.extend(differ(groups, |r| Some(suite(r))).map(|of| Note::Suites { of }));
+    notes.extend(differ(groups, |r| Some(tool(r))).map(|of| Note::Tools { of }));
+    let of: Vec<Vec<&str>> = (0..groups.len()).map(|at| not_stated(at, groups, loads)).collect();
+    if of.iter().any(|what| !what.is_empty()) {
+        let of = of.into_iter().map(|what| what.join(", ")).collect();
+        notes.push(Note::NotTold { of });
+    }
+    manners(groups, loads, &mut notes);
+    same_units(groups, &mut notes);
+    for (group, g) in groups.iter().enumerate() {
+        let models: BTreeSet<String> = g.records.iter().map(|r| identity(r).model).collect();
+        if models.len() > 1 {
+            notes.push(Note::SeveralModels { group, models: models.len() });
+        }
+        // Those that name no model either count as one unit each.
+        let records = g.records.iter().filter(|r| identity(r).unit.is_empty() && names_model(r)).count();
+        if records > 1 {
+            notes.push(Note::UnknownUnits { group, records });
+        }
+    }
+    let runs = |at: &usize| {
+        let mut sides = loads.iter().flat_map(|l| &l.sides).filter(|side| side.group == *at);
+        // Where other days or other runs are in the interval, there is nothing to be warned of.
+        let others = |pair: &Pair| pair.days.is_some() || pair.series.decides().is_some();
+        let days = |pair: &&Pair| (pair.first == *at || pair.second == *at) && others(pair);
+        sides.any(|side| side.basis == Basis::Repeats && side.values.len() > 1)
+            && !loads.iter().flat_map(|l| &l.pairs).any(|pair| days(&pair))
+    };
+    let one_run: Vec<usize> = (0..groups.len()).filter(runs).collect();
+    if !one_run.is_empty() {
+        notes.push(Note::OneRun { groups: one_run });
+    }
+    let published = |at: &usize| groups[*at].records.iter().any(|r| r.id.starts_with(crate::PREFIX));
+    let published: Vec<usize> = (0..groups.len()).filter(published).collect();
+    if !published.is_empty() {
+        notes.push(Note::Published { groups: published });
+    }
+    for record in groups.iter().flat_map(|g| &g.records) {
+        if record.outcome != Outcome::Completed {
+            notes.push(Note::Unfinished { record: record.id.clone(), how: record.outcome.sentence() });
+        }
+        notes.extend(doubts(record, loads));
+    }
+    notes
+}
+
+/// The values of a property in each group, where groups differ. `None` where the known values are equal.
+fn differ(groups: &[Group<'_>], of: impl Fn(&Record) -> Option<String>) -> Option<Vec<String>> {
+    differing(groups.iter().map(|g| g.records.iter().filter_map(|r| of(r)).collect()).collect())
+}
+
+/// The values of a property in each group, where the groups that know it differ.
+fn differing(sets: Vec<BTreeSet<String>>) -> Option<Vec<String>> {
+    let known: Vec<&BTreeSet<String>> = sets.iter().filter(|set| !set.is_empty()).collect();
+    let all_equal = known.windows(2).all(|pair| pair[0] == pair[1]);
+    let words = |set: &BTreeSet<String>| {
+        if set.is_empty() { "unknown".to_owned() } else { set.iter().cloned().collect::<Vec<_>>().join(", ") }
+    };
+    (!all_equal).then(|| sets.iter().map(words).collect())
+}
+
+/// Program, version and engine. A program that is its own engine is named once.
+fn tool(record: &Record) -> String {
+    let tool = &record.tool;
+    let engine = if tool.engine == tool.name { "" } else { &tool.engine };
+    let parts = [tool.name.as_str(), &tool.version, engine];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The properties of the compared loads that the sources of a group's figures do not state.
+fn not_stated(at: usize, groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<&'static str> {
+    let mut what = BTreeSet::new();
+    for load in loads {
+        let runs = load.sides.iter().filter(|side| side.group == at).flat_map(|side| &side.runs);
+        for run in runs {
+            let record = groups[at].records.iter().find(|record| record.id == run.record);
+            what.extend(record.into_iter().flat_map(|record| lacking(record, &load.load)));
+        }
+    }
+    what.into_iter().collect()
+}
+
+/// Adds the loads that the groups executed in different ways. Loads with the same differences share one note.
+fn manners(groups: &[Group<'_>], loads: &[LoadComparison], notes: &mut Vec<Note>) {
+    for load in loads {
+        let of_group = |at: usize| -> BTreeSet<String> {
+            let runs = load.sides.iter().filter(|side| side.group == at).flat_map(|side| &side.runs);
+            let records = runs.filter_map(|run| groups[at].records.iter().find(|record| record.id == run.record));
+            records.filter_map(|record| manner(record, measurement(record, &load.load)?)).collect()
+        };
+        let Some(differ) = differing((0..groups.len()).map(of_group).collect()) else { continue };
+        let title = load.load.title();
+        let known = notes.iter_mut().find_map(|note| match note {
+            Note::Manners { loads, of } if *of == differ => Some(loads),
+            _ => None,
+        });
+        match known {
+            Some(loads) => loads.push(title),
+            None => notes.push(Note::Manners { loads: vec![title], of: differ }),
+        }
+    }
+}
+
+fn same_units(groups: &[Group<'_>], notes: &mut Vec<Note>) {
+    for (at, group) in groups.iter().enumerate() {
+        let of = |g: &Group<'_>| g.records.iter().map(|r| identity(r)).collect::<Vec<_>>();
+        let before: Vec<_> = groups[..at].iter().flat_map(of).collect();
+        for one in of(group).iter().filter(|one| !one.unit.is_empty()) {
+            let both = before.iter().any(|b| (&b.model, &b.unit) == (&one.model, &one.unit));
+            let note = Note::SameUnit { unit: short_name(one) };
+            if both && !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+}
+
+/// Why figures of a record that take part are marked.
+fn doubts(record: &Record, loads: &[LoadComparison]) -> Option<Note> {
+    let runs = loads.iter().flat_map(|l| &l.sides).flat_map(|s| &s.runs).filter(|run| run.record == record.id);
+    let mark =
+        runs.flat_map(|run| &run.marks).copied().filter(|m| *m >= Mark::Suspect && *m != Mark::Published).max()?;
+    // The end of a run is reported separately.
+    if matches!(mark, Mark::Failed | Mark::Unfinished) {
+        return None;
+    }
+    let weight = if mark == Mark::Suspect { Severity::Suspect } else { Severity::Invalid };
+    let mut causes: Vec<String> = match (mark, &record.verification) {
+        (Mark::Fake, Some(verification)) => vec![verification.sentence.clone()],
+        _ => record.all_warnings().filter(|w| w.severity == weight).map(|w| w.cause.clone()).collect(),
+    };
+    if causes.is_empty() {
+        causes.clone_from(&record.validity.reasons);
+    }
+    let mut seen = BTreeSet::new();
+    causes.retain(|cause| seen.insert(cause.clone()));
+    Some(Note::Doubtful { record: record.id.clone(), mark, causes })
 }

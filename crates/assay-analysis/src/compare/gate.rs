@@ -4,11 +4,9 @@ use assay_stats::student_t;
 use serde::Serialize;
 
 use super::analyse::compare;
-use super::group::{CompareError, Group, Request};
-use super::limit::Limit;
-use super::report::{Comparison, LoadComparison, Pair};
-use super::report::{PairVerdict, Why};
-use crate::deciding_load::{LoadError, loads_named};
+use super::report::{Comparison, LoadComparison, Pair, PairVerdict, Why};
+use super::request::{CompareError, Group, Limit, Request};
+use crate::deciding::{LoadError, loads_named};
 use crate::exclusion::Reason;
 use crate::load::Load;
 use crate::quantity::Quantity;

@@ -3,36 +3,21 @@
 mod analyse;
 #[cfg(test)]
 mod day_scenes;
-mod examine;
 mod gate;
-mod gather;
-mod group;
-mod judge;
-mod limit;
-mod models;
-mod note;
-mod notes;
-mod numbers;
-mod orders;
 mod pair;
-mod question;
 mod report;
+mod request;
 #[cfg(test)]
 mod samples;
 mod scatter;
 #[cfg(test)]
 mod scenes;
-mod series;
-mod telling;
 
 pub use analyse::compare;
-pub(crate) use analyse::under;
+pub(crate) use analyse::{Orders, under};
 pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
-pub use group::{By, CompareError, Group, Request, nameless, split};
-pub use limit::{Limit, LimitError, LimitSense};
-pub use note::Note;
-pub(crate) use orders::Orders;
 pub use report::{
-    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, NoSeries, Pair, PairVerdict, Question, Run, Runs,
+    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, NoSeries, Note, Pair, PairVerdict, Question, Run, Runs,
     Series, SeriesUse, Side, Why,
 };
+pub use request::{By, CompareError, Group, Limit, LimitError, LimitSense, Request, nameless, split};

@@ -1,14 +1,19 @@
-//! By how much the values of two sides scatter: from day to day, from unit to unit, about their mean.
+//! What two sides can be asked, by how much their values scatter (from day to day, from unit to unit, about their mean),
+//! how many units or runs would tell them apart, and how runs of one unit differ without any change.
 
-use assay_stats::days::{self as day, Day, GroupDays};
-use assay_stats::variation::RunVariance;
-use assay_stats::{log_mean as log_mean_of, log_squares, student_t};
+use std::collections::BTreeSet;
 
-use super::question::{log_mean, runs, units};
-use super::report::Side;
+use assay_stats::days::{self, Day, GroupDays, Run, days};
+use assay_stats::power::{Deviation, Test};
+use assay_stats::rank::{self, Comparison, Options, Spread};
+use assay_stats::variation::{PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION, RunVariance};
+use assay_stats::{log_mean, log_squares, student_t};
+
+use super::report::{NoSeries, Question, Series, Side};
+use crate::needed::{Needed, Values};
 
 /// How runs of the same units differ, on both sides.
-pub(super) fn days(first: &Side, second: &Side) -> RunVariance {
+pub(super) fn variance_of_days(first: &Side, second: &Side) -> RunVariance {
     RunVariance::of(runs(first).chain(runs(second)))
 }
 
@@ -20,8 +25,8 @@ pub(super) fn days(first: &Side, second: &Side) -> RunVariance {
 /// of one medium that differ by factors of 1.2 to 4 were split into two groups, and with that variance alone 6 to 12 of
 /// 100 loads were told apart.
 pub(super) fn runs_of_a_day(first: &Side, second: &Side, level: f64) -> Option<f64> {
-    let all: [Vec<Day<'_>>; 2] = [first, second].map(|side| runs(side).flat_map(day::days).collect());
-    let of_day = |day: &Day<'_>| day.runs.iter().map(|run| log_mean_of(run.values)).collect::<Vec<f64>>();
+    let all: [Vec<Day<'_>>; 2] = [first, second].map(|side| runs(side).flat_map(days::days).collect());
+    let of_day = |day: &Day<'_>| day.runs.iter().map(|run| log_mean(run.values)).collect::<Vec<f64>>();
     let (mut squares, mut degrees, mut weights) = (0.0, 0, 0.0);
     for days in &all {
         for day in days {
@@ -36,7 +41,7 @@ pub(super) fn runs_of_a_day(first: &Side, second: &Side, level: f64) -> Option<f
 
 /// How the same units differ between the sides.
 pub(super) fn differences(first: &Side, second: &Side) -> Vec<f64> {
-    units(first).into_iter().map(|unit| log_mean(second, unit) - log_mean(first, unit)).collect()
+    units(first).into_iter().map(|unit| log_mean_of_unit(second, unit) - log_mean_of_unit(first, unit)).collect()
 }
 
 /// Squared error of the mean of logarithms.
@@ -65,4 +70,338 @@ fn days_by_unit(side: &Side) -> Vec<Vec<Option<&str>>> {
         days
     };
     units(side).into_iter().map(of_unit).collect()
+}
+
+// What two groups can be asked.
+
+/// A unit: its model and its name.
+type Unit = (String, String);
+
+/// The subject of the answer about two sides; with `as_units` two units are compared as units, regardless of their
+/// models.
+pub(super) fn question_of_sides(first: &Side, second: &Side, as_units: bool) -> Question {
+    let (a, b) = (units(first), units(second));
+    let models: BTreeSet<&str> = a.union(&b).map(|(model, _)| model.as_str()).collect();
+    match (a.len(), b.len()) {
+        (1, 1) if a == b => Question::Runs,
+        (1, 1) if models.len() == 1 => Question::Units,
+        // A unit with a single value has no interval of its own, but the assumed variance of units gives one.
+        (1, 1) if as_units && first.values.len() > 1 && second.values.len() > 1 => Question::Units,
+        (1, _) | (_, 1) if models.len() == 1 => Question::UnitAgainstOthers,
+        (1, _) | (_, 1) => Question::Specimens,
+        _ if a == b => Question::SameUnits,
+        _ => Question::Models,
+    }
+}
+
+/// The units of a side.
+pub(super) fn units(side: &Side) -> BTreeSet<&Unit> {
+    side.runs.iter().map(|run| &run.unit).collect()
+}
+
+/// The runs of each unit of a side.
+pub(super) fn runs(side: &Side) -> impl Iterator<Item = Vec<Run<'_>>> {
+    let of_unit = |unit: &Unit| side.runs.iter().filter(|run| run.unit == *unit).map(dated).collect();
+    units(side).into_iter().map(of_unit)
+}
+
+fn dated(run: &super::report::Run) -> Run<'_> {
+    Run { values: &run.points, day: run.day.as_deref() }
+}
+
+/// The mean of logarithms of a unit over its days on a side.
+pub(super) fn log_mean_of_unit(side: &Side, unit: &Unit) -> f64 {
+    days::log_mean_over_days(side.runs.iter().filter(|run| run.unit == *unit).map(dated)).unwrap_or(f64::NAN)
+}
+
+/// The number of days of each unit of a side.
+pub(super) fn days_of_each(side: &Side) -> Vec<usize> {
+    runs(side).map(|runs| days::days(runs).len()).collect()
+}
+
+/// Days of all units of a side.
+pub(super) fn days_of_side(side: &Side) -> usize {
+    days_of_each(side).into_iter().sum()
+}
+
+// How many units or runs would tell what a pair of groups cannot.
+
+/// The number of values that would settle the answer, from the two sides.
+pub(super) fn needed(
+    question: Question,
+    (first, second): (&Side, &Side),
+    ratio: f64,
+    options: &Options,
+) -> Option<Needed> {
+    let alpha = options.alpha;
+    let difference = (ratio.ln(), options.delta);
+    match question {
+        Question::Models => needed_of_models(&[first, second], (first, second), difference, alpha),
+        Question::Specimens => {
+            let assumed = Deviation { value: PRIOR_UNIT_DEVIATION, degrees: PRIOR_UNIT_DEGREES };
+            Needed::of(Values::Units, difference, assumed, 1, |n| rank::tests(2, n, alpha))
+        }
+        Question::SameUnits => {
+            let differences = differences(first, second);
+            let paired = variance_of_days(first, second).paired(&differences);
+            let seen = Deviation { value: paired.deviation(), degrees: paired.degrees() };
+            let test = |n: u32| Test { error: 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
+            Needed::of(Values::Pairs, difference, seen, differences.len(), |n| vec![test(n)])
+        }
+        Question::UnitAgainstOthers => {
+            let others = if units(first).len() > 1 { first } else { second };
+            let n = others.values.len() as f64;
+            let seen = Deviation { value: (squared_error(&others.values) * n).sqrt(), degrees: n - 1.0 };
+            let test =
+                |n: u32| Test { error: 1.0 + 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
+            Needed::of(Values::Others, difference, seen, others.values.len(), |n| vec![test(n)])
+        }
+        Question::Runs | Question::Units => {
+            let days = variance_of_days(first, second);
+            let seen = Deviation { value: days.deviation(), degrees: days.degrees() };
+            let test = |n: u32| {
+                let assumed = Deviation { value: PRIOR_DEVIATION, degrees: RunVariance::assumed_beside(n) };
+                let prior = Some(assumed).filter(|assumed| assumed.degrees > 0.0 && seen.value <= assumed.value);
+                Test { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior }
+            };
+            Needed::of(Values::Runs, difference, seen, days_of_side(first).min(days_of_side(second)), |n| vec![test(n)])
+        }
+    }
+}
+
+/// Of two models among some `sides` that are compared together, by the deviation that a ranking of them tests with.
+pub(super) fn needed_of_models(
+    sides: &[&Side],
+    (first, second): (&Side, &Side),
+    difference: (f64, f64),
+    alpha: f64,
+) -> Option<Needed> {
+    let several = sides.iter().filter(|side| side.values.len() > 1);
+    let spreads: Vec<Spread> = several
+        .map(|side| {
+            let n = side.values.len();
+            let degrees = u32::try_from(n - 1).unwrap_or(u32::MAX);
+            Spread { variance: squared_error(&side.values) * n as f64, degrees, shared: true }
+        })
+        .collect();
+    let (variance, degrees) = rank::pooled(&spreads)?;
+    let seen = Deviation { value: variance.sqrt(), degrees: f64::from(degrees) };
+    let there_are = first.values.len().min(second.values.len());
+    Needed::of_models(u32::try_from(sides.len()).unwrap_or(u32::MAX), difference, seen, there_are, alpha)
+}
+
+// Runs against a series of runs of the reference: by how much runs of one unit at one host differ without any change.
+//
+// The repeats of two single runs say nothing of what one more run of the same build would do: where runs differ by 3 to 5 %
+// and repeats by 1 %, 5 to 14 of 100 unchanged builds fail a limit. Three runs of the reference show it.
+
+/// Fewest runs of the reference whose spread decides, and fewest days if the other side has a day of its own.
+const FEWEST: usize = 3;
+
+/// Whether each side has runs of one unit only.
+pub(super) fn one_unit_each(first: &Side, second: &Side) -> bool {
+    units(first).len() == 1 && units(second).len() == 1
+}
+
+/// Compares the second side with the runs of the first by Student's interval of a further run. The first side needs
+/// three dated runs of one unit at one host, and the second side has to be of one unit at the same host. If all runs
+/// are of one day, the spread between the runs of that day decides. If the first side has three days or more, the
+/// spread of single runs between days decides, with the number of days minus one as degrees of freedom, because runs of
+/// a day are alike. The repeats of a single second run set the smallest width.
+///
+/// The interval holds for runs that are independent of each other and normal on a logarithmic scale. It does not hold
+/// where a host gets slower by the hour, or from time to time.
+///
+/// # Errors
+/// Why the runs do not decide.
+pub(super) fn against_series(
+    first: &Side,
+    second: &Side,
+    ratio: f64,
+    options: &Options,
+) -> Result<(Comparison, Series), NoSeries> {
+    let all = || first.runs.iter().chain(&second.runs);
+    let hosts: BTreeSet<(Option<&str>, Option<&str>)> =
+        all().map(|run| (run.host.as_deref(), run.computer.as_deref())).collect();
+    if first.runs.len() < FEWEST {
+        return Err(NoSeries::Few);
+    }
+    if all().any(|run| run.day.is_none()) {
+        return Err(NoSeries::Undated);
+    }
+    if hosts.len() > 1 || all().any(|run| run.host.is_none()) {
+        return Err(NoSeries::Hosts);
+    }
+    let (base, other) = (days_of(first), days_of(second));
+    let (variance, degrees, weights) = match &base[..] {
+        [day] if other.iter().all(|other| other.name == day.name) => {
+            let n = day.runs.len();
+            (within(&base).unwrap_or(0.0), n - 1, 1.0 / n as f64 + 1.0 / second.runs.len() as f64)
+        }
+        days if days.len() >= FEWEST => {
+            (of_another_day(days), days.len() - 1, 1.0 / days.len() as f64 + 1.0 / other.len() as f64)
+        }
+        _ => return Err(NoSeries::Days),
+    };
+    if variance <= 0.0 {
+        return Err(NoSeries::Equal);
+    }
+    let level = 1.0 - options.alpha;
+    let t = |degrees: usize| u32::try_from(degrees).ok().and_then(|degrees| student_t(level, degrees));
+    let half = t(degrees).unwrap_or(f64::INFINITY) * (variance * weights).sqrt();
+    let half = half.max(of_repeats(second, level).unwrap_or(f64::INFINITY));
+    let n = (first.runs.len(), second.runs.len());
+    let series = Series { deviation: variance.sqrt(), runs: n.0, days: base.len() };
+    Ok((Comparison::of(ratio.ln(), half, n, options.delta), series))
+}
+
+fn days_of(side: &Side) -> Vec<Day<'_>> {
+    days(runs(side).flatten())
+}
+
+/// Variance of single runs of one day, pooled over days; `None` where no day has two runs.
+fn within(days: &[Day<'_>]) -> Option<f64> {
+    let of_day = |day: &Day<'_>| log_squares(&day.runs.iter().map(|run| log_mean(run.values)).collect::<Vec<f64>>());
+    let degrees = days.iter().map(|day| day.runs.len() - 1).sum::<usize>();
+    (degrees > 0).then(|| days.iter().map(of_day).sum::<f64>() / degrees as f64)
+}
+
+/// Variance of a single run on a day of its own: that between the means of days, and what a mean of several runs hides of the
+/// variance within a day.
+fn of_another_day(days: &[Day<'_>]) -> f64 {
+    let means: Vec<f64> = days.iter().map(Day::log_mean).collect();
+    let between = log_squares(&means) / (means.len() - 1) as f64;
+    let averaged = 1.0 - days.iter().map(|day| 1.0 / day.runs.len() as f64).sum::<f64>() / days.len() as f64;
+    between + within(days).unwrap_or(0.0) * averaged
+}
+
+/// Half of the interval of the mean of a single run by its own repeats, which no series makes narrower; 0 of several runs, or of
+/// one value.
+fn of_repeats(side: &Side, level: f64) -> Option<f64> {
+    let [run] = &side.runs[..] else { return Some(0.0) };
+    let n = run.points.len();
+    if n < 2 {
+        return Some(0.0);
+    }
+    let logs: Vec<f64> = run.points.iter().map(|point| point.ln()).collect();
+    let error = (log_squares(&logs) / (n - 1) as f64 / n as f64).sqrt();
+    Some(student_t(level, u32::try_from(n - 1).ok()?)? * error)
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::record::Record;
+    use assay_stats::random::Generator;
+
+    use super::super::report::{NoSeries, Pair, SeriesUse};
+    use super::super::request::Group;
+    use super::super::samples::card;
+    use super::super::{Answer, Limit, Request, compare, gate};
+
+    fn run(id: usize, day: usize, values: &[f64]) -> Record {
+        let mut record = card(&format!("run{id}"), "1", values);
+        record.created = format!("2026-01-{day:02}T{:02}:00:00Z", id % 24);
+        record
+    }
+
+    /// The last record against all before it.
+    fn pair(records: &[Record]) -> (Pair, Answer) {
+        let (base, last) = (&records[..records.len() - 1], &records[records.len() - 1..]);
+        let group = |name: &str, records: &[Record]| (name.to_owned(), records.to_vec());
+        let all = [group("base", base), group("new", last)];
+        let groups: Vec<Group<'_>> =
+            all.iter().map(|(name, records)| Group { name: name.clone(), records: records.iter().collect() }).collect();
+        let request = Request { runs: true, ..Request::default() };
+        let shown = compare(&groups, &request).unwrap();
+        let limit = Limit::parse("slower than 5%").unwrap();
+        let gate = gate(&groups, &request, &shown, &[limit], false).unwrap();
+        let answer = gate.cases().next().unwrap().answer.clone();
+        (shown.loads[0].pairs[0], answer)
+    }
+
+    /// Draws runs for each day. Days deviate by `between`, runs of a day by `within`, repeats by 1 %. The last run is the build
+    /// under test.
+    fn series(dice: &mut Generator, days: &[usize], own_day: bool, (between, within): (f64, f64)) -> Vec<Record> {
+        let mut all = Vec::new();
+        let mut of_day = |dice: &mut Generator, day: usize, runs: usize, effect: f64, shift: f64| {
+            for _ in 0..runs {
+                let mean = 1000.0 * (effect + within * dice.normal() + shift).exp();
+                let values: Vec<f64> = (0..3).map(|_| mean * (0.01 * dice.normal()).exp()).collect();
+                all.push(run(all.len(), day, &values));
+            }
+        };
+        let mut effect = 0.0;
+        for (day, runs) in days.iter().enumerate() {
+            effect = between * dice.normal();
+            of_day(dice, day + 1, *runs, effect, 0.0);
+        }
+        // The build is as much slower as the limit allows.
+        let (day, effect) = if own_day { (days.len() + 1, between * dice.normal()) } else { (days.len(), effect) };
+        of_day(dice, day, 1, effect, 0.95f64.ln());
+        all
+    }
+
+    #[test]
+    fn a_build_at_the_limit_fails_seldom_however_much_runs_differ() {
+        let scenes: [(&[usize], bool, (f64, f64)); 5] = [
+            (&[3], false, (0.03, 0.05)),
+            (&[10], false, (0.03, 0.03)),
+            (&[1, 1, 1, 1], true, (0.03, 0.02)),
+            (&[5, 5, 5], true, (0.03, 0.03)),
+            (&[4, 1, 1], true, (0.03, 0.05)),
+        ];
+        for (days, own_day, spread) in scenes {
+            let mut dice = Generator::new(7);
+            let trials = 2000;
+            let failed =
+                (0..trials).filter(|_| pair(&series(&mut dice, days, own_day, spread)).1 == Answer::Failed).count();
+            eprintln!("{days:?} {spread:?}: {failed} of {trials} failed");
+            // 2.5 of 100; four standard errors.
+            assert!(failed <= trials * 39 / 1000, "{days:?}: {failed} of {trials}");
+        }
+    }
+
+    #[test]
+    fn a_clear_loss_fails_and_the_series_is_told() {
+        let mut records: Vec<Record> = [0.99, 1.0, 1.01, 1.0, 0.995]
+            .iter()
+            .enumerate()
+            .map(|(at, mean)| run(at, 1, &[mean * 999.0, mean * 1000.0, mean * 1001.0]))
+            .collect();
+        records.push(run(9, 1, &[899.0, 900.0, 901.0]));
+        let (found, answer) = pair(&records);
+        assert_eq!(answer, Answer::Failed);
+        let series = found.series.decides().unwrap();
+        assert_eq!((series.runs, series.days), (5, 1));
+        assert!((0.005..0.01).contains(&series.deviation), "{series:?}");
+        // Of another day this series says nothing, and two runs are none.
+        records[5].created = "2026-01-02T00:00:00Z".to_owned();
+        let unusable = |records: &[Record]| match pair(records).0.series {
+            SeriesUse::Unusable { why } => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(unusable(&records), NoSeries::Days);
+        assert_eq!(unusable(&records[3..]), NoSeries::Few);
+        records[5].created = "unknown".to_owned();
+        assert_eq!(unusable(&records), NoSeries::Undated);
+        assert_eq!(pair(&records[4..]).0.series, SeriesUse::SingleRuns);
+    }
+
+    #[test]
+    fn a_series_of_another_host_or_of_copies_says_nothing() {
+        let state = |records: &[Record]| pair(records).0.series;
+        let hosts = SeriesUse::Unusable { why: NoSeries::Hosts };
+        let mut records: Vec<Record> = (0..4).map(|at| run(at, 1, &[1000.0 + at as f64, 1001.0, 1002.0])).collect();
+        assert!(state(&records).decides().is_some());
+        records[3].host.cpu = Some("another processor".to_owned());
+        records[3].host.board = Some("another board".to_owned());
+        assert_eq!(state(&records), hosts, "a name is no computer");
+        records[3] = run(3, 1, &[1003.0, 1001.0, 1002.0]);
+        records[3].host.hostname = Some("node2".to_owned());
+        assert_eq!(state(&records), hosts);
+        records.iter_mut().for_each(|record| record.host.hostname = None);
+        assert_eq!(state(&records), hosts, "unnamed hosts may be several");
+        let copies: Vec<Record> = (0..4).map(|at| run(at, 1, &[1000.0, 1001.0, 1002.0])).collect();
+        assert_eq!(state(&copies), SeriesUse::Unusable { why: NoSeries::Equal });
+    }
 }

@@ -1,10 +1,12 @@
-//! A plan: which unit is measured when and where, with which suite.
+//! A plan: which unit is measured when and where, with which suite; its turns, and the media that have to be in place.
+
+use std::collections::BTreeMap;
 
 use assay_core::suite::Suite;
 use assay_stats::plan::Mode;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::names::{Roster, Slots};
+use super::names::{PlanError, Roster, Slots};
 
 /// Whether units change slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -92,4 +94,213 @@ pub struct ExperimentPlan {
     pub(super) suite: PlannedSuite,
     pub(super) orders: Vec<Vec<String>>,
     pub(super) cells: Vec<Cell>,
+}
+
+pub(super) fn check_handling(minutes: f64, place: &str) -> Result<(), PlanError> {
+    if (0.0..=1440.0).contains(&minutes) {
+        return Ok(());
+    }
+    Err(PlanError::new(place, format!("{minutes} minutes; give 0 to 1440 for changing one unit")))
+}
+
+// The turns of a plan, and what a person moves between two of them.
+
+/// Units that are measured together: a wave of a round. Both are counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Turn {
+    /// Round.
+    pub round: usize,
+    /// Wave of the round; one where there are as many slots as units.
+    pub wave: usize,
+}
+
+/// What a person does with a unit before a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Move {
+    /// Its model.
+    pub model: String,
+    /// The unit.
+    pub unit: String,
+    /// The slot that it leaves; none where it is in none.
+    pub from: Option<String>,
+    /// The slot that it goes to; none where it is put aside.
+    pub to: Option<String>,
+}
+
+impl ExperimentPlan {
+    /// All turns, in their order.
+    #[must_use]
+    pub fn turns(&self) -> Vec<Turn> {
+        let mut turns: Vec<Turn> = self.cells().iter().map(Cell::turn).collect();
+        turns.sort_unstable();
+        turns.dedup();
+        turns
+    }
+
+    /// The cells of a turn.
+    pub fn cells_of(&self, turn: Turn) -> impl Iterator<Item = &Cell> {
+        self.cells().iter().filter(move |cell| cell.turn() == turn)
+    }
+
+    /// The moves for the turn `to` after the turn `from`, by slots. Without `from` all units are inserted. Units that
+    /// are removed come first, so that their slots are free.
+    #[must_use]
+    pub fn moves_between(&self, from: Option<Turn>, to: Turn) -> Vec<Move> {
+        type Unit<'a> = (&'a str, &'a str);
+        let places = |turn: Turn| -> BTreeMap<Unit<'_>, &str> {
+            self.cells_of(turn).map(|cell| ((cell.model.as_str(), cell.unit.as_str()), cell.slot.as_str())).collect()
+        };
+        let (before, after) = (from.map(places).unwrap_or_default(), places(to));
+        let order = |slot: &str| self.slots().iter().position(|known| known == slot);
+        let made = |(model, unit): Unit<'_>, from: Option<&str>, to: Option<&str>| Move {
+            model: model.to_owned(),
+            unit: unit.to_owned(),
+            from: from.map(str::to_owned),
+            to: to.map(str::to_owned),
+        };
+        let aside = before.iter().filter(|(unit, _)| !after.contains_key(*unit));
+        let mut aside: Vec<Move> = aside.map(|(unit, slot)| made(*unit, Some(slot), None)).collect();
+        aside.sort_by_key(|one| one.from.as_deref().and_then(order));
+        let put = after.iter().filter(|(unit, slot)| before.get(*unit) != Some(slot));
+        let mut put: Vec<Move> = put.map(|(unit, slot)| made(*unit, before.get(unit).copied(), Some(slot))).collect();
+        put.sort_by_key(|one| one.to.as_deref().and_then(order));
+        aside.into_iter().chain(put).collect()
+    }
+
+    /// The order in which all units of a turn run the workloads, so that those that begin together run the same one: that of
+    /// its first cell. Orders differ between rounds.
+    #[must_use]
+    pub fn order_of(&self, turn: Turn) -> Option<usize> {
+        self.cells_of(turn).next().map(|cell| cell.order)
+    }
+}
+
+impl Cell {
+    /// When it is measured.
+    #[must_use]
+    pub fn turn(&self) -> Turn {
+        Turn { round: self.round, wave: self.wave }
+    }
+}
+
+// Checks the identity of a medium against the unit that a plan expects in a place.
+
+/// A medium that was seen in a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenMedium {
+    /// When.
+    pub turn: Turn,
+    /// The model that was expected there.
+    pub model: String,
+    /// The unit that was expected there.
+    pub unit: String,
+    /// The identity that the medium reports: CID or serial number.
+    pub identity: String,
+}
+
+impl SeenMedium {
+    /// Of a cell.
+    #[must_use]
+    pub fn of(cell: &Cell, identity: &str) -> Self {
+        let (model, unit) = (cell.model.clone(), cell.unit.clone());
+        Self { turn: cell.turn(), model, unit, identity: identity.to_owned() }
+    }
+
+    fn is_of(&self, cell: &Cell) -> bool {
+        self.model == cell.model && self.unit == cell.unit
+    }
+}
+
+/// Why a medium with this `identity` is not the unit of `cell`, from the media `seen` in other turns and this one;
+/// `None` where nothing contradicts it. An identity that two units had in one turn identifies neither: it belongs to a
+/// reader or of a disk below them.
+#[must_use]
+pub fn misplaced(seen: &[SeenMedium], cell: &Cell, identity: &str) -> Option<String> {
+    let shared = |identity: &str| {
+        let all: Vec<&SeenMedium> = seen.iter().filter(|one| one.identity == identity).collect();
+        all.iter().any(|a| all.iter().any(|b| a.turn == b.turn && (&a.model, &a.unit) != (&b.model, &b.unit)))
+    };
+    if identity.is_empty() || shared(identity) {
+        return None;
+    }
+    let before = || seen.iter().filter(|one| one.turn != cell.turn());
+    let wanted = format!("unit {} of {} belongs here", cell.unit, cell.model);
+    if let Some(other) = before().find(|one| one.identity == identity && !one.is_of(cell)) {
+        return Some(format!(
+            "the medium here, {identity}, was unit {} of {} in round {}; {wanted}",
+            other.unit, other.model, other.turn.round
+        ));
+    }
+    let known = before().find(|one| one.is_of(cell) && one.identity != identity && !shared(&one.identity))?;
+    Some(format!(
+        "{wanted}, which was {} in round {}, and the medium here is {identity}",
+        known.identity, known.turn.round
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::planned;
+    use super::*;
+
+    #[test]
+    fn each_unit_is_put_where_the_plan_wants_it_and_nothing_else_is_touched() {
+        let plan = planned("A=1,2,3;B=1,2", "a,b,c", 3);
+        let turns = plan.turns();
+        assert_eq!(turns.len(), 6, "three rounds of two waves");
+        assert_eq!((turns[0], turns[5]), (Turn { round: 1, wave: 1 }, Turn { round: 3, wave: 2 }));
+        let mut places: BTreeMap<(String, String), String> = BTreeMap::new();
+        let mut last = None;
+        for turn in turns {
+            for one in plan.moves_between(last, turn) {
+                let unit = (one.model, one.unit);
+                assert_eq!(places.remove(&unit), one.from, "it leaves the place where it is");
+                if let Some(slot) = one.to {
+                    places.insert(unit, slot);
+                }
+            }
+            let wanted: BTreeMap<_, _> =
+                plan.cells_of(turn).map(|c| ((c.model.clone(), c.unit.clone()), c.slot.clone())).collect();
+            assert_eq!(places, wanted, "{turn:?}");
+            assert!(plan.order_of(turn).is_some());
+            last = Some(turn);
+        }
+        assert!(plan.moves_between(last, last.unwrap()).is_empty());
+        let aside = plan.moves_between(Some(Turn { round: 1, wave: 1 }), Turn { round: 1, wave: 2 });
+        assert!(aside[0].to.is_none() && aside.last().unwrap().from.is_none(), "{aside:?}");
+    }
+
+    #[test]
+    fn a_medium_that_stayed_or_went_elsewhere_is_told_by_its_identity() {
+        let plan = planned("A=1,2,3", "a,b,c", 3);
+        let cell = |round: usize, unit: &str| plan.cells().iter().find(|c| c.round == round && c.unit == unit).unwrap();
+        let seen: Vec<SeenMedium> =
+            ["1", "2", "3"].into_iter().map(|unit| SeenMedium::of(cell(1, unit), &format!("0x{unit}"))).collect();
+        assert_eq!(misplaced(&seen, cell(2, "1"), "0x1"), None);
+        let stayed = misplaced(&seen, cell(2, "1"), "0x2").unwrap();
+        assert_eq!(stayed, "the medium here, 0x2, was unit 2 of A in round 1; unit 1 of A belongs here");
+        let strange = misplaced(&seen, cell(2, "1"), "0x9").unwrap();
+        assert_eq!(strange, "unit 1 of A belongs here, which was 0x1 in round 1, and the medium here is 0x9");
+        assert_eq!(misplaced(&seen, cell(2, "1"), ""), None, "it says nothing of itself");
+        assert_eq!(misplaced(&seen, cell(1, "1"), "0x2"), None, "what is repeated in a turn is judged by other turns");
+    }
+
+    #[test]
+    fn an_identity_of_several_units_tells_nothing() {
+        let plan = planned("A=1,2,3", "a,b,c", 3);
+        let cell = |round: usize, unit: &str| plan.cells().iter().find(|c| c.round == round && c.unit == unit).unwrap();
+        let mut seen: Vec<SeenMedium> =
+            ["1", "2", "3"].into_iter().map(|unit| SeenMedium::of(cell(1, unit), "reader")).collect();
+        assert_eq!(misplaced(&seen, cell(2, "1"), "reader"), None);
+        assert_eq!(misplaced(&seen, cell(2, "1"), "0x1"), None, "the reader's own is not that of the unit");
+        // Two nodes say the same in the turn that begins.
+        seen = vec![
+            SeenMedium::of(cell(1, "1"), "x"),
+            SeenMedium::of(cell(2, "1"), "x"),
+            SeenMedium::of(cell(2, "2"), "x"),
+        ];
+        assert_eq!(misplaced(&seen, cell(2, "2"), "x"), None);
+    }
 }

@@ -1,15 +1,97 @@
 //! The model to measure next, from the records so far.
 
 use assay_core::record::Record;
-use assay_stats::LEVEL;
-use assay_stats::plan::{Contender, NextAction, Order, Rules};
+use assay_core::verification::Verdict;
+use assay_stats::days::{Run, log_mean_over_days};
+use assay_stats::plan::{Contender, NextAction, Order, Outcome, Rules};
+use assay_stats::{LEVEL, log_mean};
+use serde::Serialize;
 
-use super::error::PlanError;
-use super::field::{Model, gather};
-use super::race_types::{Chance, Race};
+use super::names::PlanError;
+use crate::admission::{admit, named};
 use crate::compare::Orders;
+use crate::exclusion::Excluded;
+use crate::identity::{HostDays, Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
+use crate::rank::Levels;
+use crate::reading::{Mark, Reading};
+
+/// The knowledge about a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Chance {
+    /// The model.
+    pub model: String,
+    /// Units with a figure.
+    pub units: u32,
+    /// Mean of the units' geometric means; null without a figure. In the unit of the quantity.
+    pub mean: Option<f64>,
+    /// 95 % interval of what the model does, less the luck of leading or trailing
+    /// ([`assay_stats::plan::intervals`]); null before the first comparison and at a ceiling.
+    pub interval: Option<(f64, f64)>,
+    /// Probability that it is the best; null before all have their first units.
+    pub best: Option<f64>,
+    /// It runs at the ceiling of the bus.
+    pub at_ceiling: bool,
+    /// Some of its units failed.
+    pub failed: bool,
+    /// Some of its units returned wrong data.
+    pub wrong_data: bool,
+    /// It is out of the race, however fast it is: units of it failed or returned wrong data, and those of others did
+    /// not.
+    pub out: bool,
+    /// This step or an earlier one dropped it.
+    pub dropped: bool,
+}
+
+/// One step of the race.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Race {
+    /// The load that decides.
+    pub load: Load,
+    /// Its title.
+    pub load_title: String,
+    /// The figure that decides.
+    pub quantity: Quantity,
+    /// What to do.
+    #[serde(flatten)]
+    pub action: NextAction,
+    /// Models, likeliest first.
+    pub chances: Vec<Chance>,
+    /// The leader.
+    pub leader: Option<String>,
+    /// Probability that the leader is at most 3 % behind the best.
+    pub good: Option<f64>,
+    /// The probability that is asked for here.
+    pub sure: f64,
+    /// Expected loss by taking the leader now: 0.01 is 1 %.
+    pub regret: Option<f64>,
+    /// Standard deviation of units within a model (logarithms), combined with the prior.
+    pub unit_deviation: Option<f64>,
+    /// Standard deviation of the means of models (logarithms).
+    pub spread: Option<f64>,
+    /// Whether models are so close that the higher probability is required.
+    pub close_models: bool,
+    /// Models in the race that the ranking and the comparison cannot separate from the one to buy, which is the choice of
+    /// least expected loss all the same.
+    pub not_separated: Vec<String>,
+    /// Models that this step drops; name them in the next one.
+    pub newly_dropped: Vec<String>,
+    /// Models with records that name no unit; all such records of a model count as one unit.
+    pub unnamed_units: Vec<String>,
+    /// Records that are not used, with reasons.
+    pub excluded: Vec<Excluded>,
+}
+
+impl Race {
+    /// Whether every model returned wrong data, so that none can be bought.
+    #[must_use]
+    pub fn nothing_fit(&self) -> bool {
+        self.action == NextAction::NothingFit
+    }
+}
 
 /// How the race is run.
 #[derive(Debug, Clone, PartialEq)]
@@ -190,4 +272,112 @@ fn drop_models(field: &mut [Model], dropped: &[String]) -> Result<(), PlanError>
         model.dropped = true;
     }
     Ok(())
+}
+
+// Who takes part in a race, from records.
+
+/// Records of a model, by unit.
+pub(super) struct Model {
+    pub(super) name: String,
+    pub(super) units: Vec<Unit>,
+    /// Whether it was measured, or was to be: one that was only checked takes no part.
+    measured: bool,
+    failed: bool,
+    wrong_data: bool,
+    pub(super) dropped: bool,
+    /// Whether figures of it are the best of several runs.
+    pub(super) flattered: bool,
+    /// Whether it has published records only, so that the user has no unit of it to measure.
+    pub(super) published: bool,
+    at_ceiling: bool,
+}
+
+pub(super) struct Unit {
+    pub(super) name: String,
+    /// The values of its records, each with its day and host.
+    runs: Vec<(Vec<f64>, Option<String>)>,
+}
+
+impl Model {
+    fn means<'a>(&'a self) -> Vec<f64> {
+        let dated = |(values, day): &'a (Vec<f64>, Option<String>)| Run { values, day: day.as_deref() };
+        let mean = |unit: &'a Unit| log_mean_over_days(unit.runs.iter().map(dated)).map(f64::exp);
+        self.units.iter().filter_map(mean).collect()
+    }
+
+    pub(super) fn contender(&self, better: &dyn Fn(f64) -> f64) -> Contender {
+        Contender {
+            name: self.name.clone(),
+            unit_means: self.means().into_iter().map(better).collect(),
+            outcome: match (self.wrong_data, self.failed) {
+                (true, _) => Outcome::Corrupt,
+                (false, true) => Outcome::Failed,
+                (false, false) => Outcome::Finished,
+            },
+            censored: self.at_ceiling,
+            dropped: self.dropped,
+        }
+    }
+
+    pub(super) fn chance(&self, contender: &Contender) -> Chance {
+        let means = self.means();
+        let mean = log_mean(&means);
+        Chance {
+            model: self.name.clone(),
+            units: u32::try_from(means.len()).unwrap_or(u32::MAX),
+            mean: (!means.is_empty()).then(|| mean.exp()),
+            interval: None,
+            best: None,
+            at_ceiling: contender.censored,
+            failed: self.failed,
+            wrong_data: self.wrong_data,
+            out: false,
+            dropped: self.dropped,
+        }
+    }
+}
+
+/// The models of these records with what can be used of them, and what cannot.
+pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Vec<Model>, Vec<Excluded>) {
+    let mut field: Vec<Model> = Vec::new();
+    // A plan cannot ask for a further unit of an unnamed model.
+    let (named, mut excluded) = named(records);
+    let (levels, days) = (Levels::of(records, load, quantity), HostDays::of(records));
+    for record in named {
+        let Identity { model, unit, .. } = identity(record);
+        let index = field.iter().position(|known| known.name == model).unwrap_or_else(|| {
+            let (units, name) = (Vec::new(), model);
+            let (measured, failed, wrong_data, dropped) = (false, false, false, false);
+            let at_ceiling = levels.at_ceiling(&name);
+            let (flattered, published) = (false, true);
+            field.push(Model { name, units, measured, failed, wrong_data, dropped, flattered, published, at_ceiling });
+            field.len() - 1
+        });
+        let model = &mut field[index];
+        model.published &= record.is_published();
+        let verdict = record.verification.as_ref().map(|verification| verification.verdict);
+        model.wrong_data |= verdict.is_some_and(Verdict::is_bad);
+        model.failed |= record.outcome.medium_failed();
+        model.measured |= verdict.is_none() || !record.measurements.is_empty();
+        let (reading, reasons) = admit(record, load, quantity);
+        excluded.extend(reasons.into_iter().map(|reason| Excluded::new(record, Some(load), reason)));
+        let factor = levels.factor(&model.name, &unit);
+        model.flattered |= reading.iter().any(|reading| reading.marks.contains(&Mark::BestOf));
+        reading.iter().for_each(|reading| model.add(&unit, reading, factor, days.name(record)));
+    }
+    // A check without findings says nothing about speed. A check that found a fake or a failure says something about
+    // the model. A published model without a figure of this load is not asked about.
+    let asked = |model: &Model| !(model.published && model.units.is_empty());
+    field.retain(|model| (model.measured && asked(model)) || model.failed || model.wrong_data);
+    (field, excluded)
+}
+
+impl Model {
+    fn add(&mut self, unit: &str, reading: &Reading<'_>, factor: f64, day: Option<String>) {
+        let run = (reading.values.iter().map(|value| value * factor).collect(), day);
+        match self.units.iter_mut().find(|known| known.name == unit) {
+            Some(known) => known.runs.push(run),
+            None => self.units.push(Unit { name: unit.to_owned(), runs: vec![run] }),
+        }
+    }
 }

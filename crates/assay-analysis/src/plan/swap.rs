@@ -5,7 +5,7 @@ use assay_core::text::quoted;
 use assay_stats::plan::{Effect, Swap};
 use serde::Serialize;
 
-use super::error::PlanError;
+use super::names::PlanError;
 use crate::identity::identity;
 use crate::load::Load;
 use crate::quantity::Quantity;

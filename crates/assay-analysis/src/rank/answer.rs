@@ -4,9 +4,9 @@ use assay_core::estimate::Estimate;
 use assay_stats::rank::{Better, Class, Medal, Notice};
 use serde::Serialize;
 
-use super::ceiling::UsedCeiling;
+use super::collect::UsedCeiling;
 use super::composite::CompositeRanking;
-use super::endings::{FailedRecord, FailureShare};
+use super::setting::{FailedRecord, FailureShare};
 use crate::Excluded;
 use crate::load::Load;
 use crate::needed::Needed;

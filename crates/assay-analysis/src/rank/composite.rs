@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use assay_stats::decide::{Acceptability, Combination, FIRST, Posterior, Weights, acceptability, index};
+use assay_core::record::Record;
+use assay_stats::decide::{
+    Acceptability, Combination, FIRST, Posterior, Refusal, Weights, acceptability, index, positive,
+};
 use serde::Serialize;
 
 use super::collect::Catalogue;
-use super::composite_figures::{index_figures, pi_run};
-use super::pibenchmarks::{WEIGHTS, pi_value};
+use crate::load::Load;
+use crate::quantity::Quantity;
+use crate::reading::reading;
 
 /// Which composite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -164,4 +168,119 @@ fn stand(
 /// First under any weights, and near the published ones.
 fn winner(any: &Acceptability, near: Option<&Acceptability>) -> Option<usize> {
     any.winner.filter(|at| near.is_none_or(|near| near.winner == Some(*at)))
+}
+
+// The figures that composites are made of.
+
+/// Geometric mean of a unit's figures under a load, over its records.
+fn log_mean<'a>(records: impl Iterator<Item = &'a Record>, load: &Load) -> Option<f64> {
+    let values: Vec<f64> = records
+        .filter_map(|r| reading(r, load, Quantity::BytesPerSecond).filter(|reading| reading.counts()))
+        .flat_map(|reading| reading.values)
+        .filter(|v| *v > 0.0 && v.is_finite())
+        .collect();
+    let logs: f64 = values.iter().map(|v| v.ln()).sum();
+    (!values.is_empty()).then(|| logs / values.len() as f64)
+}
+
+/// Rates in bytes per second of each model that has all of these loads.
+pub(super) fn index_figures(catalogue: &Catalogue<'_>, loads: &[Load]) -> BTreeMap<String, Vec<f64>> {
+    let mut units: BTreeMap<&str, BTreeMap<&str, Vec<&Record>>> = BTreeMap::new();
+    for entry in &catalogue.entries {
+        let model = units.entry(&entry.identity.model).or_default();
+        model.entry(&entry.identity.unit).or_default().push(entry.record);
+    }
+    let mut figures = BTreeMap::new();
+    for (model, units) in units {
+        let of = |load: &Load| {
+            let means: Vec<f64> =
+                units.values().filter_map(|records| log_mean(records.iter().copied(), load)).collect();
+            (!means.is_empty()).then(|| (means.iter().sum::<f64>() / means.len() as f64).exp())
+        };
+        if let Some(row) = loads.iter().map(of).collect::<Option<Vec<f64>>>() {
+            figures.insert(model.to_owned(), row);
+        }
+    }
+    figures
+}
+
+/// What that script measures, from a record of its tools.
+pub(super) fn pi_run(record: &Record) -> Option<PiRun> {
+    let find = |tool: &str, op: &str, pattern: &str| {
+        record.measurements.iter().find(|m| {
+            let load = Load::of(&m.workload);
+            let title = load.title();
+            m.workload.name == tool && title.starts_with(&format!("{pattern} {op}"))
+        })
+    };
+    let rate =
+        |tool: &str, op: &str, pattern: &str| find(tool, op, pattern)?.bytes_per_second.as_ref().map(|e| e.point);
+    let iops = |op: &str| find("fio", op, "random")?.iops.as_ref().map(|e| e.point);
+    // Powers of two for iozone, of ten for dd: data/README.md.
+    let iozone = |op: &str, pattern: &str| rate("iozone", op, pattern).map(|rate| rate / 1024.0);
+    Some(PiRun {
+        dd_write_megabytes: rate("dd fsync", "write", "sequential")? / 1e6,
+        fio_read_iops: iops("read")?,
+        fio_write_iops: iops("write")?,
+        iozone_read: iozone("read", "sequential")?,
+        iozone_write: iozone("write", "sequential")?,
+        iozone_random_read: iozone("read", "random")?,
+        iozone_random_write: iozone("write", "random")?,
+    })
+}
+
+// The score of PiBenchmarks, for comparison with published ones.
+//
+// `Storage.sh` of TheRemote/PiBenchmarks computes it with `bc` at scale 0, which cuts off the
+// fraction. Its weights are arbitrary and scores of different hosts do not compare.
+
+/// What one run of that script measures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct PiRun {
+    /// `dd` write in MB/s as it prints them. The script also takes "1.1 GB/s" for 1.1.
+    pub dd_write_megabytes: f64,
+    /// `fio` random read of 4 KiB in IOPS.
+    pub fio_read_iops: f64,
+    /// `fio` random write of 4 KiB in IOPS.
+    pub fio_write_iops: f64,
+    /// `iozone` read of 4 KiB records in KiB/s.
+    pub iozone_read: f64,
+    /// `iozone` write in KiB/s.
+    pub iozone_write: f64,
+    /// `iozone` random read in KiB/s.
+    pub iozone_random_read: f64,
+    /// `iozone` random write in KiB/s.
+    pub iozone_random_write: f64,
+}
+
+/// Weights of the terms of a score, all in KiB/s and in the order of [`PiRun::kibibytes`].
+pub(super) const WEIGHTS: [f64; 7] = [1.0, 1.0, 2.5, 1.0, 1.0, 4.0, 10.0];
+
+impl PiRun {
+    /// The seven figures in KiB/s, as the score takes them.
+    #[must_use]
+    pub(super) fn kibibytes(&self) -> [f64; 7] {
+        [
+            1024.0 * self.dd_write_megabytes,
+            4.0 * self.fio_read_iops,
+            4.0 * self.fio_write_iops,
+            self.iozone_read,
+            self.iozone_write,
+            self.iozone_random_read,
+            self.iozone_random_write,
+        ]
+    }
+}
+
+/// The formula without cutting off the fraction: for means over runs, which are not what the
+/// script prints.
+///
+/// # Errors
+/// A figure that is not positive and finite.
+pub(super) fn pi_value(run: &PiRun) -> Result<f64, Refusal> {
+    let mut sum = 0.0;
+    for (value, weight) in run.kibibytes().into_iter().zip(WEIGHTS) {
+        sum += weight * positive("a figure of the score", value)?;
+    }
+    Ok(sum / 100.0)
 }

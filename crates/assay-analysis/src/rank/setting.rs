@@ -1,14 +1,18 @@
-//! The data that all loads of a ranking share.
+//! The data that all loads of a ranking share: the options, and how the records of each unit ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
-use assay_stats::rank::{self as stats, Ending, Entrant, Fit, Precision};
+use assay_core::verification::Verdict;
+use assay_stats::rank::{
+    Ending, Entrant, Fit, Precision, jeffreys, {self as stats},
+};
+use serde::Serialize;
 
-use super::ceiling::Ceilings;
-use super::collect::Catalogue;
-use super::endings::{FailedRecord, FailureShare, ending, failure};
-use super::options::RankOptions;
+use super::collect::{Catalogue, Ceilings};
+use super::composite::CompositeKind;
+use crate::quantity::Quantity;
 
 /// The data that all loads of a ranking share.
 #[derive(Debug)]
@@ -96,5 +100,130 @@ impl Records {
         let failed: BTreeSet<&str> = of.failed.iter().map(|f| f.unit.as_str()).collect();
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         (FailureShare::new(count(failed.len()), count(of.units.len()), level), of.failed.clone())
+    }
+}
+
+// How the records of a unit ended, as the ranking counts it.
+
+/// A record whose medium failed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FailedRecord {
+    /// Its id.
+    pub record: String,
+    /// The unit.
+    pub unit: String,
+    /// What happened, as people say it: `turned read-only`, `fake`.
+    pub what: String,
+    /// After this many nanoseconds of the run; `None` where a check found it.
+    pub elapsed_ns: Option<u64>,
+    /// Whether data were lost or invented.
+    pub corrupt: bool,
+}
+
+/// Units that failed, of all of a model, with Jeffreys's interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FailureShare {
+    /// Units that failed.
+    pub failed: u32,
+    /// Units tried.
+    pub of: u32,
+    /// Lower end of the share of units that fail.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Level of the interval.
+    pub level: f64,
+}
+
+impl FailureShare {
+    pub(super) fn new(failed: u32, of: u32, level: f64) -> Option<Self> {
+        let share = jeffreys(u64::from(failed), u64::from(of), level)?;
+        Some(Self { failed, of, low: share.low, high: share.high, level })
+    }
+}
+
+/// How a record ended: `None` while its run is under way.
+pub(super) fn ending(record: &Record) -> Option<Ending> {
+    if corrupt(record).is_some() {
+        return Some(Ending::Corrupt);
+    }
+    match &record.outcome {
+        Outcome::Completed => Some(Ending::Done),
+        Outcome::Running => None,
+        Outcome::Failed { failure, .. } => Some(match failure {
+            RunFailure::Hung => Ending::Hung,
+            RunFailure::ReadOnly => Ending::ReadOnly,
+            RunFailure::IoError | RunFailure::Other => Ending::IoError,
+            RunFailure::Disappeared => Ending::Gone,
+            RunFailure::OutOfSpace
+            | RunFailure::Interrupted
+            | RunFailure::Suspended
+            | RunFailure::Abandoned
+            | RunFailure::Host => Ending::AbortedByHost,
+        }),
+    }
+}
+
+fn corrupt(record: &Record) -> Option<&'static str> {
+    match record.verification.as_ref()?.verdict {
+        Verdict::Fake => Some("fake: it announces more than it has"),
+        Verdict::Damaged => Some("damaged: it loses data"),
+        Verdict::Failed => Some("failed while it was checked"),
+        _ => None,
+    }
+}
+
+/// The failure of a record, where the medium failed.
+pub(super) fn failure(record: &Record, unit: &str) -> Option<FailedRecord> {
+    let (id, unit) = (record.id.clone(), unit.to_owned());
+    if let Some(what) = corrupt(record) {
+        return Some(FailedRecord { record: id, unit, what: what.to_owned(), elapsed_ns: None, corrupt: true });
+    }
+    match &record.outcome {
+        Outcome::Failed { failure, elapsed_ns, .. } if record.outcome.medium_failed() => {
+            let what = failure.title().to_owned();
+            Some(FailedRecord { record: id, unit, what, elapsed_ns: Some(*elapsed_ns), corrupt: false })
+        }
+        _ => None,
+    }
+}
+
+// The options of a ranking.
+
+/// How to rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankOptions {
+    /// Words for the load that decides; `None`: the one of [`crate::deciding_load`].
+    pub primary: Option<String>,
+    /// The figure of it; `None`: what people read first of that load.
+    pub quantity: Option<Quantity>,
+    /// Rate in bytes per second that slots let through; `None`: as the records or the values say.
+    pub ceiling: Option<f64>,
+    /// Chance of any false order when all models are equal, between 0 and 1.
+    pub alpha: f64,
+    /// Differences up to this share do not matter: 0.03 is 3 %.
+    pub delta: f64,
+    /// Whether models of one unit take part, with the variance of the others.
+    pub borrow: bool,
+    /// Seed of everything drawn.
+    pub seed: u64,
+    /// A number made of several loads beside the ranking.
+    pub composite: Option<CompositeKind>,
+}
+
+impl Default for RankOptions {
+    fn default() -> Self {
+        Self {
+            primary: None,
+            quantity: None,
+            ceiling: None,
+            alpha: 0.05,
+            delta: 0.03,
+            borrow: false,
+            seed: 0,
+            composite: None,
+        }
     }
 }

@@ -2,8 +2,5 @@
 
 mod cause;
 mod kind;
-mod remedy;
-mod validity;
 
-pub use kind::{Finding, Severity, is_small_area};
-pub use validity::{Validity, ValidityVerdict, Warning};
+pub use kind::{Finding, Severity, Validity, ValidityVerdict, Warning, is_small_area};

@@ -6,8 +6,7 @@ use toml::Spanned;
 
 use super::file::{SuiteFile, WorkloadFile};
 use super::groups;
-use super::originals;
-use super::workload::{Analysis, SuiteWorkload};
+use super::workload::{self, Analysis, SuiteWorkload};
 use crate::arrivals::{MOST_IOPS, Rate};
 use crate::blocks::Blocks;
 use crate::cpus::Cpus;
@@ -202,7 +201,7 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
         return Err(fail(poll_at, what));
     }
     workload.priorities = workload.checked_priorities().map_err(|why| fail(shares_at, why))?;
-    match workload.original.and_then(|original| originals::refuses(original, &workload)) {
+    match workload.original.and_then(|original| workload::refuses(original, &workload)) {
         Some(why) => Err(fail(original_at, why)),
         None => Ok(workload),
     }

@@ -1,11 +1,12 @@
 //! Records that the store cannot take at the moment: files beside the store, which it takes in when it can.
 
+#[cfg_attr(not(windows), path = "unix.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
 mod disk;
-mod entry;
 mod files;
 mod queue;
 
 pub use disk::Disk;
-pub(crate) use entry::Entry;
 pub use files::Files;
+pub(crate) use queue::Entry;
 pub use queue::Spool;

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::explain;
-use super::observe::observe_all;
+use super::parts::observe_all;
 use crate::error::StoreError;
 use crate::id;
 

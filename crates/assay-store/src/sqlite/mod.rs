@@ -3,17 +3,14 @@
 mod explain;
 mod files;
 mod foreign;
-mod intake;
 mod migrate;
-mod observe;
-mod observed;
 mod open;
 mod parts;
 mod read;
 mod write;
 
 pub(crate) use explain::system as system_error;
-pub use files::make_directory;
+pub use files::{data_dir, make_directory};
 pub use foreign::Foreign;
-pub use intake::{Intake, Left};
 pub use open::SqliteStore;
+pub use write::{Intake, Left};

@@ -1,10 +1,17 @@
 //! Campaigns with units that change slots.
 
+use assay_core::finding::Finding;
+use assay_core::medium::Bus;
+use assay_core::outcome::RunFailure;
 use assay_core::record::{Batching, Record};
+use assay_core::verification::{Method, Verdict, Verification};
+use assay_core::workload::{Op, Pattern};
 
-use super::records::{nine, ranked, read, row};
+use super::{failed, measured, nine, ranked, read, record, row, workload};
 use crate::quantity::Quantity;
-use crate::rank::{Better, Medal, Notice, RankOptions, RankReport, Remark};
+use crate::rank::{
+    Better, CeilingSource, Class, Medal, Notice, RankError, RankOptions, RankReport, Remark, Standing, rank,
+};
 
 /// Four models of three units in twelve slots and three rounds; unit 2 of model B is at half speed, slot
 /// 5 is 12 % slow.
@@ -143,4 +150,194 @@ fn what_the_design_does_not_tell_is_said() {
     let of = [("waits for 8 completions at once", 1), ("waits for one completion at a time", records.len() - 1)];
     let manners = Remark::Manners { of: of.map(|(words, records)| (words.to_owned(), records)).to_vec() };
     assert!(report.primary.remarks.contains(&manners), "{:?}", report.primary.remarks);
+}
+
+// Media that fail, fakes, and records that cannot be used.
+
+#[test]
+fn a_burnt_unit_costs_the_gold() {
+    let mut records = nine();
+    records[8].outcome = failed(RunFailure::ReadOnly);
+    let report = ranked(&records, &RankOptions::default());
+    let order: Vec<&str> = report.primary.models.iter().map(|m| m.model.as_str()).collect();
+    assert_eq!(order, ["B", "A", "C"], "speed does not make up for a failure");
+    let burnt = row(&report, "C");
+    assert_eq!(burnt.class, Class::Failing);
+    assert_ne!(burnt.medal, Some(Medal::Gold));
+    let share = burnt.failures.unwrap();
+    assert_eq!((share.failed, share.of), (1, 3));
+    // Jeffreys's interval of 1 of 3.
+    assert!((share.low - 0.04).abs() < 0.01 && (share.high - 0.82).abs() < 0.01, "{share:?}");
+    assert_eq!(burnt.failed[0].what, "turned read-only");
+    // A run that the user stopped says nothing about the medium.
+    records[8].outcome = failed(RunFailure::Interrupted);
+    assert_eq!(ranked(&records, &RankOptions::default()).primary.models[0].model, "C");
+}
+
+#[test]
+fn who_failed_before_any_figure_is_still_listed() {
+    let mut records = nine();
+    let mut dead = record("Z", "1", Vec::new());
+    dead.outcome = failed(RunFailure::Hung);
+    records.push(dead);
+    let report = ranked(&records, &RankOptions::default());
+    let row = row(&report, "Z");
+    assert_eq!((row.standing, row.failures.unwrap().failed), (Standing::NoFigure, 1));
+    let [excluded] = report.primary.excluded.as_slice() else { panic!() };
+    assert!(excluded.record == "Z-1" && excluded.reason.to_string().contains("hung"), "{excluded:?}");
+}
+
+#[test]
+fn a_fake_is_last_whatever_its_speed() {
+    let mut records = nine();
+    records[6].verification = Some(fake());
+    let report = ranked(&records, &RankOptions::default());
+    let last = report.primary.models.last().unwrap();
+    assert_eq!((last.model.as_str(), last.class, last.medal), ("C", Class::Corrupt, None));
+    assert!(last.failed[0].corrupt);
+}
+
+fn fake() -> Verification {
+    Verification {
+        verdict: Verdict::Fake,
+        announced_bytes: 64 << 30,
+        real_bytes: Some(8 << 30),
+        checked_bytes: 64 << 30,
+        written_bytes: 64 << 30,
+        ..Verification::undecided(Method::Full)
+    }
+}
+
+#[test]
+fn what_is_left_out_is_listed_with_its_reason() {
+    let mut records = nine();
+    records[0].measurements[0].warn(Finding::ServedFromCache { proof_ratio: 0.1 });
+    records[3].measurements[0].repeats[1].iops = f64::NAN;
+    records[4].measurements[0].repeats[0].iops = 0.0;
+    records[5] = record("B", "3", vec![measured(workload(Op::Read, Pattern::Random, 8192, 1), &[1.0])]);
+    let report = ranked(&records, &RankOptions::default());
+    let reasons: Vec<(&str, String)> =
+        report.primary.excluded.iter().map(|e| (e.record.as_str(), e.reason.to_string())).collect();
+    assert_eq!(reasons.len(), 4, "{reasons:?}");
+    assert!(reasons[0].0 == "A-1" && reasons[0].1.starts_with("invalid: "), "{reasons:?}");
+    assert_eq!(reasons[1], ("B-1", "left out a value of NaN: not a positive finite number".to_owned()));
+    assert_eq!(reasons[2], ("B-2", "left out a value of 0: not a positive finite number".to_owned()));
+    assert_eq!(reasons[3], ("B-3", "not measured at this block size, but at 8 KiB".to_owned()));
+    assert_eq!((row(&report, "A").units.len(), row(&report, "B").units.len()), (2, 2));
+    assert_eq!(row(&report, "B").units[0].runs, 1);
+    assert_eq!(report.exploratory[0].title, "random read 8 KiB");
+    assert!(report.exploratory[0].refusal.is_some());
+}
+
+#[test]
+fn too_little_is_an_answer_and_nothing_is_an_error() {
+    let specimens = [read("A", "1", &[1.0, 2.0]), read("B", "1", &[3.0])];
+    let report = ranked(&specimens, &RankOptions::default());
+    assert!(report.primary.refusal.as_ref().unwrap().contains("one unit of each model"));
+    assert!(report.primary.models.iter().all(|m| m.standing == Standing::Specimen && m.medal.is_none()));
+    assert!(report.primary.shares.is_none());
+    let lone = ranked(&nine()[..3], &RankOptions::default());
+    let model = &lone.primary.models[0];
+    assert!(lone.primary.refusal.is_some() && model.standing == Standing::Unordered);
+    assert!(model.estimate.as_ref().unwrap().low.is_some());
+    let copies = ["A", "B"].map(|m| ["1", "2"].map(|u| read(m, u, &[5.0]))).concat();
+    assert!(ranked(&copies, &RankOptions::default()).primary.refusal.unwrap().contains("last digit"));
+    assert_eq!(rank(&[], &RankOptions::default()), Err(RankError::NoRecords));
+    let empty = record("A", "1", Vec::new());
+    assert!(matches!(rank(&[&empty], &RankOptions::default()), Err(RankError::NoSuchLoad(_))));
+    let zero = read("A", "1", &[0.0]);
+    assert_eq!(rank(&[&zero], &RankOptions::default()), Err(RankError::NoFigures(1)));
+    let some = read("A", "1", &[1.0]);
+    let ask = RankOptions { primary: Some("write".to_owned()), ..RankOptions::default() };
+    assert!(rank(&[&some], &ask).unwrap_err().to_string().contains("random read 4 KiB"));
+    for ask in [
+        RankOptions { alpha: 0.0, ..RankOptions::default() },
+        RankOptions { delta: f64::NAN, ..RankOptions::default() },
+    ] {
+        assert!(matches!(rank(&[&some], &ask), Err(RankError::Option(_))));
+    }
+}
+
+#[test]
+fn the_deepest_load_that_most_records_have_decides() {
+    let deep = |depth| workload(Op::Read, Pattern::Random, 4096, depth);
+    let mut records = nine();
+    for record in &mut records {
+        record.measurements.push(measured(deep(32), &[10.0, 10.1]));
+    }
+    records[0].measurements.push(measured(deep(256), &[10.0]));
+    assert_eq!(ranked(&records, &RankOptions::default()).primary.load.queue_depth, 32);
+    let asked = RankOptions { primary: Some("qd 1".to_owned()), ..RankOptions::default() };
+    assert_eq!(ranked(&records, &asked).primary.load.queue_depth, 1);
+}
+
+#[test]
+fn the_bus_of_the_records_is_the_ceiling() {
+    let mut records = nine();
+    for record in &mut records {
+        record.medium.bus = Some(Bus {
+            kind: "sd".to_owned(),
+            mode: "SDR25".to_owned(),
+            ceiling_bytes_per_second: Some(25e6),
+            // What 4 000 IOPS are, and a little more.
+            reachable_bytes_per_second: Some(16.8e6),
+            driver: None,
+            source: String::new(),
+        });
+    }
+    let report = ranked(&records, &RankOptions::default());
+    let ceiling = report.primary.ceiling.unwrap();
+    assert_eq!((ceiling.source, ceiling.bytes_per_second), (CeilingSource::Records, 16.8e6));
+    assert!(row(&report, "C").at_ceiling && !row(&report, "B").at_ceiling);
+    assert!(row(&report, "C").estimate.as_ref().unwrap().method.contains("lower bound"));
+    // A ceiling that was asked for counts instead.
+    let high = ranked(&records, &RankOptions { ceiling: Some(1e9), ..RankOptions::default() });
+    assert!(!row(&high, "C").at_ceiling);
+}
+
+/// Small blocks are limited by operations: that media agree there says nothing of a bus.
+#[test]
+fn only_large_blocks_show_a_ceiling() {
+    for (block, ceiling) in [(4096, None), (32 << 10, None), (64 << 10, Some(CeilingSource::Measured))] {
+        let of = |iops: f64| vec![measured(workload(Op::Read, Pattern::Random, block, 1), &[iops, iops, iops])];
+        let records = [record("A", "1", of(1000.0)), record("B", "1", of(1005.0)), record("C", "1", of(1010.0))];
+        let report = ranked(&records, &RankOptions::default());
+        assert_eq!(report.primary.ceiling.map(|c| c.source), ceiling, "{block}");
+        assert_eq!(row(&report, "C").at_ceiling, ceiling.is_some(), "{block}");
+    }
+}
+
+/// The run itself saw that the bus was reached, where no record knows how fast that is.
+#[test]
+fn who_reached_the_bus_in_the_run_is_at_the_ceiling() {
+    let mut records = nine();
+    for record in records.iter_mut().filter(|r| r.id.starts_with('C')) {
+        record.measurements[0].bus_limited = true;
+    }
+    let report = ranked(&records, &RankOptions::default());
+    assert!(row(&report, "C").at_ceiling && !row(&report, "B").at_ceiling);
+    let asked = ranked(&records, &RankOptions { ceiling: Some(1e9), ..RankOptions::default() });
+    assert!(!row(&asked, "C").at_ceiling, "a ceiling that was asked for counts instead");
+}
+
+/// Equal nodes deviated by a fifth to a third where they were measured once on a busy host.
+#[test]
+fn one_repeat_on_a_disturbed_host_is_to_be_measured_again() {
+    let again = |repeats: usize, disturbed: bool| {
+        let card = |at: u32| {
+            let value = if at == 7 { 500.0 } else { 1000.0 + f64::from(at) };
+            let mut record = read("A", &at.to_string(), &vec![value; repeats]);
+            if disturbed && at == 7 {
+                record.measurements[0].warn(Finding::LoadOfOthers { share: 0.9, most: String::new() });
+            }
+            record
+        };
+        let records: Vec<_> = (0..9).map(card).collect();
+        let report = ranked(&records, &RankOptions::default());
+        let [odd] = &report.primary.odd[..] else { panic!("{:?}", report.primary.odd) };
+        assert_eq!(odd.unit.as_deref(), Some("7"));
+        odd.again
+    };
+    assert!(again(1, true));
+    assert!(!again(1, false) && !again(3, true));
 }
