@@ -14,7 +14,7 @@ use super::probe::{Probed, Spread, probe};
 use super::spread::{Files, Ground};
 use super::stamp::STAMP;
 use crate::files::{
-    CheckPlan, Checked, DriverLayer, Folder, Found, HeldDirectory, Mounted, Pool, Raw, STATE, Settings, State,
+    CheckPlan, Checked, ChunkFindings, DriverLayer, Folder, HeldDirectory, Mounted, Pool, Raw, STATE, Settings, State,
     StopReason, Tally, VerifyError, remove_files,
 };
 
@@ -198,7 +198,7 @@ fn count(files: &Files, probed: &Probed, tally: &mut Tally) {
     for (place, class) in probed.classes.iter().enumerate() {
         if let Some((class, holds)) = class {
             let holds = holds.and_then(|other| files.offset_of(other));
-            let mut found = Found::default();
+            let mut found = ChunkFindings::default();
             for sector in 0..STAMP as u64 / SECTOR_BYTES {
                 found.note(*class, files.offset(place) + sector * SECTOR_BYTES, holds);
             }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::stamp::STAMP;
-use crate::files::Extent;
+use crate::sys::Extent;
 
 const PAGE: u64 = STAMP as u64;
 /// Names of pages of a run have this bit, which names of places do not have.

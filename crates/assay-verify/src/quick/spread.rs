@@ -15,8 +15,9 @@ use super::aliases::{self, Known};
 use super::probe::{Ran, Spread};
 use super::run::{End, Page, Runs, Space};
 use super::stamp::{STAMP, classify, owner, stamp};
-use crate::files::{DriverLayer, Extent, Pool, Raw, Readable, StopReason, failure_of, gone_error, spread_name};
+use crate::files::{DriverLayer, Pool, Raw, Readable, StopReason, failure_of, gone_error, spread_name};
 use crate::sys;
+use crate::sys::Extent;
 
 const MIB: u64 = 1 << 20;
 /// Most places. A fake with 95 % of what it announces loses about fifty of them.

@@ -9,7 +9,7 @@ use rustix::fs::fstatfs;
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 
-use crate::files::Extent;
+use crate::sys::Extent;
 
 /// Btrfs answers with addresses of its own logical space, which it maps to its devices (`BTRFS_SUPER_MAGIC` of
 /// linux/magic.h).
