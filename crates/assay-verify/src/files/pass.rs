@@ -418,6 +418,7 @@ impl Window {
 }
 
 /// The passes on a medium in memory with configured errors.
+
 #[cfg(test)]
 mod tests {
     use std::io;

@@ -266,9 +266,10 @@ fn shuffle(places: &mut [usize], random: &mut Xoshiro256PlusPlus) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::HashMap;
     use std::convert::Infallible;
+
+    use super::*;
 
     /// Announces `places`, has `real`, and shows the latest writes from a cache until it is evicted.
     struct Fake {

@@ -1,4 +1,4 @@
-//! The files of a journal. Where raw devices are not written, no journal is created; the code still compiles.
+//! Systems where raw devices are neither read nor written.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -6,6 +6,51 @@ use std::path::Path;
 
 use assay_core::private;
 use assay_device::owned::Directory;
+
+use crate::sys::Extent;
+
+/// The device is not opened.
+pub(crate) fn device_under(_directory: &Path) -> Option<File> {
+    None
+}
+
+/// The same.
+pub(crate) fn cached_device_under(_directory: &Path) -> Option<File> {
+    None
+}
+
+/// The size is not determined.
+pub(crate) fn device_bytes(_directory: &Directory) -> Option<u64> {
+    None
+}
+
+/// File systems with checksums of data are not recognised here.
+pub(crate) fn has_checksums(_directory: &Path) -> bool {
+    false
+}
+
+/// Raw devices are not opened.
+///
+/// # Errors
+/// Always.
+pub(crate) fn open_to_read(_path: &Path) -> io::Result<File> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "raw devices are read on Linux alone"))
+}
+
+/// The same.
+///
+/// # Errors
+/// Always.
+pub(crate) fn block_bytes(_device: &File) -> io::Result<u32> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "raw devices are read on Linux alone"))
+}
+
+/// File extents are not available, so the check does not judge which sectors share memory.
+pub(crate) fn extents(_file: &File, _bytes: u64) -> Option<Vec<Extent>> {
+    None
+}
+
+// The files of a journal. Where raw devices are not written, no journal is created; the code still compiles.
 
 /// Creates a file for this user only, for appending and reading.
 ///

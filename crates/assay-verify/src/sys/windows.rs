@@ -1,11 +1,73 @@
-//! Space and caches of files.
+//! Windows, from Windows 10 on. Raw devices are neither read nor written.
 
 use std::fs::File;
 use std::io;
 use std::num::NonZeroU64;
 use std::os::windows::io::AsRawHandle;
+use std::path::{Path, PathBuf};
 
+use assay_core::outcome::RunFailure;
+use assay_device::owned::Directory;
+use windows_sys::Win32::Foundation::ERROR_DEV_NOT_EXIST;
 use windows_sys::Win32::Storage::FileSystem::{FILE_ALLOCATION_INFO, FileAllocationInfo, SetFileInformationByHandle};
+
+pub(crate) use super::no_raw::*;
+
+// The volume under a directory. Devices themselves are not opened.
+
+/// Whether the driver is a program is not determined here.
+pub(crate) fn is_program(_directory: &Path) -> bool {
+    false
+}
+
+/// Whether the volume of `directory` has gone: its path leads nowhere or elsewhere, or the system reports it.
+pub(crate) fn is_gone(directory: &Directory) -> bool {
+    still_there(directory).is_err_and(|error| error.raw_os_error() == gone().raw_os_error())
+}
+
+/// Verifies that the path of a directory still leads to what was opened. Its files are reached by that path, and
+/// another medium may have its drive letter by now.
+///
+/// # Errors
+/// [`gone`] if it does not; or the system's.
+pub(crate) fn still_there(directory: &Directory) -> io::Result<()> {
+    match directory.is_in_place().map_err(io::Error::from) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(gone()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(gone()),
+        Err(error) => match error.raw_os_error().map(RunFailure::from_errno) {
+            Some(RunFailure::Disappeared) => Err(gone()),
+            _ => Err(error),
+        },
+    }
+}
+
+/// The error of a device that has gone.
+pub(crate) fn gone() -> io::Error {
+    io::Error::from_raw_os_error(ERROR_DEV_NOT_EXIST as i32)
+}
+
+// The host that runs the check.
+
+/// Permission shows when the first file is created: Windows rights are not tested beforehand. Only lists the directory.
+///
+/// # Errors
+/// Where it cannot be listed.
+pub(crate) fn may_write(directory: &Path) -> io::Result<()> {
+    directory.read_dir().map(drop)
+}
+
+/// The volume that a path lies on.
+pub(crate) fn file_system(path: &Path) -> Option<(u32, u32)> {
+    Directory::open(path).ok().map(|directory| directory.device())
+}
+
+/// Directories whose volumes everything else needs: those of Windows, of its programs and of the user.
+pub(crate) fn carriers() -> Vec<PathBuf> {
+    ["SystemRoot", "ProgramFiles", "USERPROFILE"].iter().filter_map(std::env::var_os).map(PathBuf::from).collect()
+}
+
+// Space and caches of files.
 
 /// How reads are described if they go through the cache.
 pub(crate) const READ_CACHED: &str = "what was written was flushed, and what was read may have come from memory";
