@@ -9,10 +9,9 @@ use assay_core::units::{Bytes, nanoseconds};
 use assay_core::verification::{FakeKind, Method, Reach, Remark, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_engine::Control;
 
-use super::aliases::Wraparounds;
+use super::pages::{STAMP, Wraparounds};
 use super::probe::{Probed, Spread, probe};
 use super::spread::{Files, Ground};
-use super::stamp::STAMP;
 use crate::files::{
     CheckPlan, Checked, ChunkFindings, DriverLayer, Folder, HeldDirectory, Mounted, Pool, Raw, STATE, Settings, State,
     StopReason, Tally, VerifyError, remove_files,
