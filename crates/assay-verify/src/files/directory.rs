@@ -4,7 +4,8 @@
 //! `2.h2w` and so on. Nothing else is ever removed. A directory of this name with anything else in it, or with files
 //! but without a state, is not ours.
 
-use std::io::{self, ErrorKind, Read};
+use std::io;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use rand_core::Rng;
 
 use super::content::{Content, FILE_BYTES, PIECE};
-use super::pass::{self, StopReason, start_of};
+use super::pass;
+use super::pass::{StopReason, start_of};
 use super::pool::{Answer, DEPTH, Part, Pool, Task};
 use super::tally::{ChunkFindings, Tally, is_silent};
 

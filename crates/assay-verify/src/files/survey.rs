@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io;
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 

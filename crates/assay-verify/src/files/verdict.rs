@@ -3,7 +3,8 @@
 use assay_core::units::Bytes;
 use assay_core::verification::{Extent, FakeKind, Reach, Remark, SECTOR_BYTES, SectorCounts, Verdict, Verification};
 
-use super::size::{self, Map, Region, Size, missing_from, regions, silent_from};
+use super::size;
+use super::size::{Map, Region, Size, missing_from, regions, silent_from};
 use super::survey::{LEAST_PERIOD, Repeats};
 use super::tally::Tally;
 

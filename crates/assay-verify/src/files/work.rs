@@ -16,15 +16,15 @@ use assay_device::owned::OwnDir;
 
 use super::content::{Content, Format, PIECE};
 use super::directory::{State, failure_of};
-use super::eviction;
 use super::medium::DriverLayer;
-use super::pass::{self, Area, Ended, Moment, REACH, Save, StopReason, extent, start_of};
+use super::pass::{Area, Ended, Moment, REACH, Save, StopReason, extent, start_of};
 use super::plan::{CheckPlan, Settings};
 use super::pool::{Pool, Task};
 use super::progress::{Progress, Timed};
 use super::size::{Map, Region, missing_upto, regions};
 use super::tally::Tally;
 use super::verdict::{Retried, Rewritten};
+use super::{eviction, pass};
 use crate::sys::Extent;
 
 const MIB: u64 = 1 << 20;

@@ -1,7 +1,8 @@
 //! A block device opened for reading, to find whose stamps are on it.
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io;
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
 use assay_engine::AlignedBuffer;

@@ -11,10 +11,12 @@ use assay_engine::{AlignedBuffer, FileExt};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::pages::{self, End, Known, Page, Runs, STAMP, Space, classify, owner, stamp};
+use super::pages;
+use super::pages::{End, Known, Page, Runs, STAMP, Space, classify, owner, stamp};
 use super::probe::{Ran, Spread};
 use crate::files::{DriverLayer, Pool, Raw, Readable, StopReason, failure_of, gone_error, spread_name};
-use crate::sys::{self, Extent};
+use crate::sys;
+use crate::sys::Extent;
 
 const MIB: u64 = 1 << 20;
 /// Most places. A fake with 95 % of what it announces loses about fifty of them.

@@ -11,9 +11,8 @@ use super::super::contract::{Device, Fault};
 use super::super::journal::{Identity, Journal};
 use super::super::settings::Settings;
 use super::super::stamp::{SECTOR_LEN, Salt};
-use super::loss_kind::{LossKind, Repeat};
 use super::map::State;
-use super::stages::Search;
+use super::stages::{LossKind, Repeat, Search};
 use super::stamped::{SectorRange, StampedDevice, Watch};
 
 /// 32 MiB, and 64 MiB where blocks are dealt out in stripes.

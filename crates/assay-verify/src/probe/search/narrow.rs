@@ -3,7 +3,7 @@
 use super::super::contract::Device;
 use super::super::stamp::Seen;
 use super::map::State;
-use super::numbers::evenly_spaced;
+use super::periods::evenly_spaced;
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
 
