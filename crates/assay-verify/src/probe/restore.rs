@@ -15,12 +15,10 @@ use std::sync::Arc;
 
 use assay_core::text::harmless;
 
-use super::contract::{Device, Fault};
+use super::device::{Device, Fault};
 use super::journal::{Disk, Identity, JournalError, Log, SystemDisk};
-use super::places::Places;
-use super::put_back::{PutBack, Thoroughness};
-use super::restored::{JournalLeft, RestoreProgress, RestoreStep, Restored};
-use super::survey::{Class, Survey, SurveyError, may_be_overwritten};
+use super::places::{Class, Places, Survey, SurveyError, may_be_overwritten};
+use super::put_back::{JournalLeft, PutBack, RestoreProgress, RestoreStep, Restored, Thoroughness};
 
 /// Number of times that everything is written. While the second round writes, the data of the first round leave any
 /// cache that is smaller than a round and replaces in one of the usual orders.

@@ -1,6 +1,6 @@
 //! Addresses that share a memory cell, and the period after which addresses wrap around.
 
-use super::super::contract::Device;
+use super::super::device::Device;
 use super::super::stamp::{Origin, Seen};
 use super::eviction::LosingSector;
 use super::periods::{STRIPE, evenly_spaced, prime_powers};

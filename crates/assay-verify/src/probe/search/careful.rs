@@ -5,8 +5,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::super::contract::Device;
-use super::super::settings::CAREFUL;
+use super::super::device::Device;
+use super::super::plan::CAREFUL;
 use super::super::stamp::{Origin, SECTOR_LEN, Seen, digest};
 use super::eviction::Ring;
 use super::stages::{LossKind, Search};

@@ -2,8 +2,8 @@
 
 use rand_core::Rng;
 
-use super::super::contract::{Device, Fault};
-use super::super::settings::{ASKED_AGAIN, LEAST_VERIFIED, MET, PARTS, READINGS, TEETH, WIDE, WITNESSES, shifts};
+use super::super::device::{Device, Fault};
+use super::super::plan::{ASKED_AGAIN, LEAST_VERIFIED, MET, PARTS, READINGS, TEETH, WIDE, WITNESSES, shifts};
 use super::super::stamp::Seen;
 use super::eviction::without;
 use super::stages::{LossKind, Search};

@@ -7,9 +7,9 @@ use assay_core::verification::{
     Extent, FakeKind, FirstError, MapCell, Method, Reach, SECTOR_BYTES, SectorCounts, Verdict, Verification,
 };
 
-use super::super::contract::{Device, Fault};
-use super::super::restored::{Restored, Standing};
-use super::super::settings::PARTS;
+use super::super::device::{Device, Fault};
+use super::super::plan::PARTS;
+use super::super::put_back::{Restored, Standing};
 use super::super::stamp::Seen;
 use super::map::State;
 use super::stages::{LossKind, Repeat, Search};
@@ -544,7 +544,7 @@ fn size(account: &Account, counts: &SectorCounts) -> String {
 }
 
 fn failure(account: &Account) -> String {
-    use super::super::contract::Fault;
+    use super::super::device::Fault;
     let after = format!("after {} written", Bytes(account.moved.written_bytes));
     let what = match account.failed {
         Some(Fault::Gone) => "it vanished",

@@ -2,7 +2,7 @@
 
 use assay_core::verification::SECTOR_BYTES;
 
-use super::super::contract::Device;
+use super::super::device::Device;
 use super::super::stamp::Seen;
 use super::discover::without_repetition;
 use super::map::State;

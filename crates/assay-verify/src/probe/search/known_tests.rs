@@ -7,9 +7,9 @@ use std::path::Path;
 use assay_core::verification::SECTOR_BYTES;
 use assay_engine::Control;
 
-use super::super::contract::{Device, Fault};
+use super::super::device::{Device, Fault};
 use super::super::journal::{Identity, Journal};
-use super::super::settings::Settings;
+use super::super::plan::Settings;
 use super::super::stamp::{SECTOR_LEN, Salt};
 use super::map::State;
 use super::stages::{LossKind, Repeat, Search};

@@ -1,6 +1,6 @@
 //! Finds the parts that hold, to the sector.
 
-use super::super::contract::Device;
+use super::super::device::Device;
 use super::super::stamp::Seen;
 use super::map::State;
 use super::periods::evenly_spaced;

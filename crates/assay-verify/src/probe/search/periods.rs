@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand_core::Rng;
 
-use super::super::contract::Device;
+use super::super::device::Device;
 use super::super::stamp::Origin;
 use super::stages::{ATTEMPTS, Repeat, Search, divisor};
 use super::stamped::{End, SectorRange};

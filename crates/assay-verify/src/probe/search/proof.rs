@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use rand_core::Rng;
 
-use super::super::contract::Device;
+use super::super::device::Device;
 use super::super::stamp::{Origin, Seen};
 use super::map::State;
 use super::periods::{COUNTED, STRIPE, evenly_spaced};

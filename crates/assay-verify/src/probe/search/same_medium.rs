@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_core::verification::SECTOR_BYTES;
 
-use super::super::contract::{Device, Fault};
+use super::super::device::{Device, Fault};
 use super::super::stamp::{SECTOR_LEN, digest};
 use super::stamped::{End, SectorRange, StampedDevice};
 

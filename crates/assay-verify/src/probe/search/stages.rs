@@ -1,7 +1,7 @@
 //! The stages of a probe: it searches for any loss, and if it finds one, for its kind.
 
-use super::super::contract::{Device, Fault};
-use super::super::settings::Settings;
+use super::super::device::{Device, Fault};
+use super::super::plan::Settings;
 use super::super::stamp::Seen;
 use super::eviction::{Eviction, LosingSector, Ring};
 use super::map::Map;

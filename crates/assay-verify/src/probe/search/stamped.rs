@@ -8,7 +8,7 @@ use assay_engine::Control;
 use foldhash::fast::FixedState;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::super::contract::{Device, Fault};
+use super::super::device::{Device, Fault};
 use super::super::journal::{Journal, JournalError};
 use super::super::restore::Blocks;
 use super::super::stamp::{Origin, SECTOR_LEN, Salt, Seen, compare, digest};
