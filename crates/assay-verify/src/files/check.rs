@@ -79,7 +79,7 @@ pub fn check(
         None => Folder::Any(Arc::clone(&plan.handle)),
     };
     let (direct, read_back) = folder.how(&sample(plan, settings), settings.direct)?;
-    let driver_layer = DriverLayer::of(&plan.directory);
+    let driver_layer = DriverLayer::under(&plan.directory);
     let raw = Raw::under(&plan.directory).filter(|_| place.is_some());
     let pool = Pool::new(Arc::new(Mounted::new(folder, direct)), settings.hang_after, control).map_err(|error| {
         // What can be resumed stays.

@@ -217,7 +217,7 @@ pub(crate) enum DriverLayer {
 
 impl DriverLayer {
     /// The layer under the directory.
-    pub(crate) fn of(directory: &Path) -> Self {
+    pub(crate) fn under(directory: &Path) -> Self {
         match sys::is_program(directory) {
             true => sys::cached_device_under(directory).map_or(Self::Unknown, Self::Program),
             false => Self::Nothing,

@@ -417,8 +417,6 @@ impl Window {
     }
 }
 
-/// The passes on a medium in memory with configured errors.
-
 #[cfg(test)]
 mod tests {
     use std::io;

@@ -31,7 +31,7 @@ impl Size {
     }
 
     /// As part of a sentence.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         match *self {
             Self::Exact(bytes) => Bytes(bytes).to_string(),
             Self::Within(low, high) => match (Bytes(low).to_string(), Bytes(high).to_string()) {
@@ -52,7 +52,7 @@ impl Size {
 }
 
 /// The size of a fake of this kind, if everything that could be checked was checked.
-pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Region]) -> Size {
+pub(crate) fn size_of_fake(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Region]) -> Size {
     let good = tally.counts.good * SECTOR_BYTES;
     // Space that the file system keeps for itself was not tested, and may or may not lie on the real part.
     let untested = map.map_or(0, |map| map.device_bytes.saturating_sub(tally.counts.total() * SECTOR_BYTES));
@@ -89,7 +89,7 @@ pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Re
 }
 
 /// The size of a fake whose addresses wrap around, as the device itself showed it, where `good` bytes were found good.
-pub(crate) fn of_repeats(found: Repeats, good: u64) -> Size {
+pub(crate) fn size_of_repeats(found: Repeats, good: u64) -> Size {
     let (least, most) = if found.is_whole() { (found.period, found.period) } else { (found.real, found.period) };
     // A wrap-around from the beginning is the simpler explanation than one from within the first tables.
     let (from_least, from_most) = if found.from_least == 0 { (0, 0) } else { (found.from_least, found.from_most) };

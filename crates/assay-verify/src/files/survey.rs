@@ -352,7 +352,7 @@ mod tests {
     use assay_lab::media::{Layout, MediumSpec, SharedMedium};
 
     use super::super::content::Format;
-    use super::super::size::{Size, of_repeats};
+    use super::super::size::{Size, size_of_repeats};
     use super::*;
     use crate::probe::Salt;
 
@@ -391,7 +391,7 @@ mod tests {
     fn found(medium: &mut SharedMedium) -> Option<(bool, Size)> {
         let Ok(found) = see(medium, &content());
         assert!(!found.errs);
-        found.repeats.map(|found| (found.is_whole(), of_repeats(found, 0)))
+        found.repeats.map(|found| (found.is_whole(), size_of_repeats(found, 0)))
     }
 
     #[test]
@@ -433,7 +433,7 @@ mod tests {
         let Ok(found) = see(&mut medium, &content());
         let found = found.repeats.unwrap();
         assert!(!found.alone);
-        match of_repeats(found, 48 * MIB) {
+        match size_of_repeats(found, 48 * MIB) {
             Size::Within(low, high) => assert!(low <= 50 * MIB && 50 * MIB <= high, "{low} to {high}"),
             other => panic!("{other:?}"),
         }

@@ -66,12 +66,14 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
     let size = match (verdict, kind) {
         (Verdict::Fake, _) if scope.repeats.is_some() => {
             let good = counts.good.saturating_mul(SECTOR_BYTES);
-            scope.repeats.map_or(Size::Unknown, |found| size::of_repeats(found, good))
+            scope.repeats.map_or(Size::Unknown, |found| size::size_of_repeats(found, good))
         }
         // Existing files prove nothing about a medium, except for the losses that they show.
         (Verdict::Genuine, _) if scope.complete && !scope.only_read => Size::Exact(announced),
         (Verdict::Fake, Some(FakeKind::Newest)) => newest_size(scope, announced, checked),
-        (Verdict::Fake, Some(kind)) if scope.complete => size::of(kind, tally, scope.map.as_ref(), &by_address),
+        (Verdict::Fake, Some(kind)) if scope.complete => {
+            size::size_of_fake(kind, tally, scope.map.as_ref(), &by_address)
+        }
         // What holds is known if each loss is one of the medium.
         (Verdict::Damaged, _) if scope.complete && !scope.only_read && !remarks.contains(&Remark::ProbeDecides) => {
             let good = counts.good.saturating_mul(SECTOR_BYTES);
@@ -310,7 +312,7 @@ impl Words<'_> {
             Verdict::Fake => {
                 let by_address = scope.map.is_some() || scope.repeats.is_some();
                 let (place, announced) = if by_address { ("of the device's", *announced) } else { ("of", checked) };
-                format!("fake: {place} {} only {} hold data, {}", Bytes(announced), size.words(), self.how())
+                format!("fake: {place} {} only {} hold data, {}", Bytes(announced), size.in_words(), self.how())
             }
             Verdict::Damaged if tally.is_misaddressed() => {
                 format!("damaged: of {} {} were found in other places", Bytes(checked), Bytes(counts.overwritten * 512))

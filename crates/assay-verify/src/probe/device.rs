@@ -283,13 +283,13 @@ impl BlockDevice {
     /// Where the kernel refuses: in use, permission, gone.
     pub fn open(permit: &RawPermit) -> Result<Self, DeviceError> {
         let file = permit.held().reopen(Caching::Direct)?;
-        Self::of(permit, file).map_err(|source| DeviceError::Unreadable {
+        Self::from_file(permit, file).map_err(|source| DeviceError::Unreadable {
             path: assay_core::text::harmless(&permit.path().display().to_string()),
             source,
         })
     }
 
-    fn of(permit: &RawPermit, file: File) -> io::Result<Self> {
+    fn from_file(permit: &RawPermit, file: File) -> io::Result<Self> {
         let block_bytes = crate::sys::block_bytes(&file)?;
         Ok(Self { permit: permit.clone(), file, block_bytes, buffer: AlignedBuffer::new(TRANSFER)? })
     }

@@ -229,7 +229,7 @@ impl From<JournalError> for SurveyError {
 
 impl Survey {
     /// Reads every place, and reads places with unknown content a second time.
-    pub(super) fn of<D: Device>(
+    pub(super) fn take<D: Device>(
         log: &Log,
         places: &mut Places<'_, D>,
         step: &mut dyn FnMut(usize) -> bool,

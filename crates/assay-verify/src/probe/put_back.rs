@@ -522,7 +522,7 @@ impl fmt::Display for Restored {
                 parts.push(format!(
                     "{} {}, the first at byte {first}",
                     counted(places.len(), "place"),
-                    words(standing)
+                    standing_in_words(standing)
                 ));
             }
         }
@@ -531,7 +531,7 @@ impl fmt::Display for Restored {
 }
 
 /// What is said of places that are not as before.
-fn words(standing: Standing) -> &'static str {
+fn standing_in_words(standing: Standing) -> &'static str {
     match standing {
         Standing::Refused => "could not be written: the device refused",
         Standing::Blocks => "did not keep what was put back, as where a fake has no memory",

@@ -263,7 +263,7 @@ impl<'a> Restoration<'a> {
         done: &mut Restored,
     ) -> Result<(), Refusal> {
         let count = log.entries.len();
-        let survey = Survey::of(log, places, &mut |at| {
+        let survey = Survey::take(log, places, &mut |at| {
             let (step, written_bytes, read_bytes) = (RestoreStep::Looking, 0, 0);
             self.tell(RestoreProgress { step, done: at, places: count, written_bytes, read_bytes })
         })?;
@@ -315,7 +315,7 @@ impl<'a> Restoration<'a> {
         if !self.is_attached_anew(&log) || device.bytes() != log.header.device.bytes {
             return Ok(false);
         }
-        let survey = Survey::of(&log, &mut Places::new(device), &mut |_| (self.stop)());
+        let survey = Survey::take(&log, &mut Places::new(device), &mut |_| (self.stop)());
         let confirmed = survey
             .is_ok_and(|survey| survey.with(Class::Stamped).next().is_none() && self.was_seen_again(&log, &survey));
         Ok(confirmed && log.remove())

@@ -78,7 +78,7 @@ pub fn check(
     let mut probed = Probed::none(0);
     let mut tally = Tally::new(plan.area_bytes);
     let mut made = Made::default();
-    let driver_layer = DriverLayer::of(&plan.directory);
+    let driver_layer = DriverLayer::under(&plan.directory);
     let raw = Raw::under(&plan.directory).filter(|_| quick.past_file_system);
     let ground = Ground {
         pool: &pool,
@@ -95,7 +95,7 @@ pub fn check(
             (probed.shared, probed.proved, ended) = (true, true, Ok(()));
         }
         count(&files, &probed, &mut tally);
-        made = Made::of(&files, &plan);
+        made = Made::by_plan(&files, &plan);
         ended
     });
     let handle = Arc::clone(&plan.handle);
@@ -148,7 +148,7 @@ impl Default for Made {
 }
 
 impl Made {
-    fn of(files: &Files<'_>, plan: &CheckPlan) -> Self {
+    fn by_plan(files: &Files<'_>, plan: &CheckPlan) -> Self {
         let wraparounds = files.known().zip(plan.device_bytes).map(|(known, bytes)| known.wraparounds(bytes));
         Self {
             written: files.written,

@@ -27,7 +27,7 @@ pub(crate) struct ByteRange {
 
 /// The saved content of a place.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entry {
+pub(crate) struct SavedPlace {
     pub(crate) place: ByteRange,
     content: Content,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Log {
     pub(crate) header: Header,
     binding: Binding,
     /// In the order of saving.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<SavedPlace>,
     by_offset: BTreeMap<u64, usize>,
     /// Saved and synced, but no longer there; `None` if the place is unknown too.
     pub(crate) missing: Vec<Option<ByteRange>>,
@@ -69,7 +69,7 @@ type Saved = (usize, u64);
 /// What was read from the file.
 #[derive(Debug, Default)]
 struct Findings {
-    records: BTreeMap<u64, (Entry, [u8; SUM])>,
+    records: BTreeMap<u64, (SavedPlace, [u8; SUM])>,
     /// For each commit mark: records before it, running hash, places, and byte of the file.
     commits: Vec<(u64, [u8; SUM], Vec<ByteRange>)>,
     /// Probable heads of damaged records.
@@ -223,7 +223,7 @@ impl Log {
         self.header.salt
     }
 
-    fn part(&self, entry: Entry, from: u64, length: u64) -> Result<Vec<u8>, JournalError> {
+    fn part(&self, entry: SavedPlace, from: u64, length: u64) -> Result<Vec<u8>, JournalError> {
         let mut data = vec![0; length as usize];
         match entry.content {
             Content::Fill(byte) => data.fill(byte),
@@ -270,7 +270,7 @@ fn header(file: &dyn DiskFile, path: &Path) -> Result<(Header, Binding, u64), Jo
     let length = start.get(16..20).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes));
     let end = 20 + (length as usize).min(MOST_HEADER);
     let (text, sum) = (start.get(..end).ok_or_else(none)?, start.get(end..end + SUM).ok_or_else(none)?);
-    let binding = Binding::of(text);
+    let binding = Binding::of_header(text);
     if binding.sum() != sum {
         return Err(none());
     }
@@ -283,12 +283,12 @@ fn records(window: &mut Window<'_>, binding: &Binding, start: u64) -> Findings {
     let mut at = start;
     loop {
         match look(window, binding, at) {
-            Found::End => return found,
-            Found::Damage { next, seemed } => {
+            ScannedRecord::End => return found,
+            ScannedRecord::Damage { next, seemed } => {
                 found.seemed.extend(seemed);
                 at = next;
             }
-            Found::Record { head, next, payload, sum } => {
+            ScannedRecord::Record { head, next, payload, sum } => {
                 found.take(head, at, payload, sum);
                 at = next;
             }
@@ -317,7 +317,7 @@ impl Findings {
             _ => return,
         };
         self.goes_on = true;
-        self.records.entry(head.number).or_insert((Entry { place, content }, sum));
+        self.records.entry(head.number).or_insert((SavedPlace { place, content }, sum));
     }
 }
 
@@ -396,7 +396,7 @@ impl<'f> Window<'f> {
 
 /// What is at a byte of the file.
 #[derive(Debug)]
-pub(super) enum Found<'w> {
+pub(super) enum ScannedRecord<'w> {
     /// A whole record, the byte after it, its payload and its checksum.
     Record {
         head: Head,
@@ -413,11 +413,11 @@ pub(super) enum Found<'w> {
 }
 
 /// What is at byte `at` of the file.
-pub(super) fn look<'w>(window: &'w mut Window<'_>, binding: &Binding, at: u64) -> Found<'w> {
+pub(super) fn look<'w>(window: &'w mut Window<'_>, binding: &Binding, at: u64) -> ScannedRecord<'w> {
     let marker = binding.marker();
     let longest = HEAD + SUM + (PART as usize).max(SUM + MOST_BATCH * PLACE);
     if window.from(at, longest).is_empty() {
-        return Found::End;
+        return ScannedRecord::End;
     }
     let seemed = Head::from_bytes(window.from(at, longest), marker);
     let whole = seemed.and_then(|head| {
@@ -430,9 +430,9 @@ pub(super) fn look<'w>(window: &'w mut Window<'_>, binding: &Binding, at: u64) -
         let bytes = window.from(at, longest);
         let mut sum = [0; SUM];
         sum.copy_from_slice(&bytes[end..end + SUM]);
-        return Found::Record { head, next: at + (end + SUM) as u64, payload: &bytes[HEAD..end], sum };
+        return ScannedRecord::Record { head, next: at + (end + SUM) as u64, payload: &bytes[HEAD..end], sum };
     }
-    Found::Damage { next: next_marker(window, &marker, at + 1), seemed }
+    ScannedRecord::Damage { next: next_marker(window, &marker, at + 1), seemed }
 }
 
 /// The next byte from `at` on with the marker; the end of the file if there is none.

@@ -70,7 +70,7 @@ impl Journal {
         let mut start = MAGIC.to_vec();
         start.extend_from_slice(&(text.len() as u32).to_le_bytes());
         start.extend_from_slice(&text);
-        let binding = Binding::of(&start);
+        let binding = Binding::of_header(&start);
         start.extend_from_slice(binding.sum());
         let mut file = disk.create(path).map_err(fail)?;
         // The file itself is synced by the first save, before anything is overwritten.
@@ -300,7 +300,7 @@ pub(super) struct Binding {
 
 impl Binding {
     /// The binding of a whole header, up to its checksum.
-    pub(super) fn of(header: &[u8]) -> Self {
+    pub(super) fn of_header(header: &[u8]) -> Self {
         Self { hash: *blake3::hash(header).as_bytes() }
     }
 
