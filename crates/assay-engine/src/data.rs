@@ -5,10 +5,9 @@
 //! from seed, offset and a counter), so that no block of a file system or flash page is ever a
 //! copy of another, at a cost of nanoseconds per operation.
 
+use assay_core::workload::Workload;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-use assay_core::workload::Workload;
 
 /// Distance of stamps in bytes: the page of most file systems and flash translation layers.
 const STAMP_STEP: usize = 4096;
@@ -87,8 +86,9 @@ pub const fn mix(value: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::HashSet;
+
+    use super::*;
 
     #[test]
     fn no_page_is_written_twice() {

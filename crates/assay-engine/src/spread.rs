@@ -142,9 +142,10 @@ impl Permutation {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
     use rand_core::SeedableRng;
+
+    use super::*;
 
     const DRAWS: usize = 1_000_000;
 

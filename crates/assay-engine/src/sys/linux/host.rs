@@ -1,6 +1,9 @@
-//! Threads on processors of their own: sched_setaffinity(2).
+//! The host: its processors, its clock, who this process is, and priorities of operations.
 
+use assay_core::priority::Priority;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+pub use super::super::unix::{is_root, monotonic};
 
 /// Whether a thread can be kept on a processor.
 pub const PINS: bool = true;
@@ -24,6 +27,23 @@ pub(crate) fn pin(processor: u32) -> Result<(), String> {
     sched_setaffinity(None, &set).map_err(|error| failed(&std::io::Error::from(error)))
 }
 
+// Priorities of operations: ioprio_set(2) for those of a thread; io_uring takes them with each of its entries, too.
+
+/// Whether operations can have a priority.
+pub const PRIORITIES: bool = true;
+/// `IOPRIO_WHO_PROCESS` of include/uapi/linux/ioprio.h: a thread by its number, this one where that is 0.
+const WHO_PROCESS: libc::c_int = 1;
+
+/// Gives the operations of this thread a priority from now on.
+pub(crate) fn prioritise(priority: Priority) -> Result<(), String> {
+    let (this, value) = (0 as libc::c_int, libc::c_int::from(priority.value()));
+    // SAFETY: the call takes three numbers and touches no memory of this process.
+    match unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, this, value) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error().to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -37,7 +57,7 @@ mod tests {
     use crate::contract::EngineKind;
     use crate::control::Control;
     use crate::repeat::run_repeat;
-    use crate::spec::{RepeatSpec, Trouble};
+    use crate::threads::{RepeatSpec, Trouble};
 
     /// The null engine with a job for each of these processors, for 100 ms.
     fn spec(cpus: Cpus) -> RepeatSpec {
@@ -107,5 +127,19 @@ mod tests {
         let refused = std::thread::spawn(|| pin(1023)).join().unwrap();
         assert!(before.contains(&1023) || refused.unwrap_err().contains("processor 1023"));
         assert!(pin(8191).is_err());
+    }
+
+    /// What the kernel tells of a thread is what was asked of it.
+    #[test]
+    fn the_kernel_knows_the_priority_of_a_thread() {
+        for text in ["best-effort/7", "idle", "best-effort"] {
+            let priority = Priority::parse(text).unwrap();
+            let told = std::thread::spawn(move || {
+                prioritise(priority).unwrap();
+                // SAFETY: as above.
+                unsafe { libc::syscall(libc::SYS_ioprio_get, WHO_PROCESS, 0 as libc::c_int) }
+            });
+            assert_eq!(told.join().unwrap(), libc::c_long::from(priority.value()), "{text}");
+        }
     }
 }

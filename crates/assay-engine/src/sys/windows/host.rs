@@ -1,5 +1,10 @@
-//! Threads on processors of their own: affinity masks, which have the processors of one group, 64 at most.
+//! The host: its processors, its clock, who this process is, and priorities of operations. Affinity masks have the
+//! processors of one group, 64 at most.
 
+use std::sync::OnceLock;
+
+use assay_core::priority::Priority;
+use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetCurrentThread, GetProcessAffinityMask, SetThreadAffinityMask,
 };
@@ -28,6 +33,50 @@ pub(crate) fn pin(processor: u32) -> Result<(), String> {
         0 => Err(failed(&std::io::Error::last_os_error())),
         _ => Ok(()),
     }
+}
+
+// Priorities of operations: the priorities of Windows are others.
+
+/// Whether operations can have a priority.
+pub const PRIORITIES: bool = false;
+
+/// Refuses.
+pub(crate) fn prioritise(_: Priority) -> Result<(), String> {
+    Err("priorities of operations are a part of Linux".to_owned())
+}
+
+// Monotonic time.
+
+/// `QueryPerformanceCounter` in nanoseconds. It counts on through a sleep of the machine, and its unit is 100 ns where
+/// its frequency is 10 MHz, as it is on most machines.
+#[inline]
+#[must_use]
+pub fn monotonic() -> u64 {
+    let mut count = 0;
+    // SAFETY: it writes one number, and does not fail since Windows XP.
+    unsafe { QueryPerformanceCounter(&mut count) };
+    let (count, frequency) = (count as u64, frequency());
+    (count / frequency).wrapping_mul(1_000_000_000).wrapping_add(count % frequency * 1_000_000_000 / frequency)
+}
+
+/// Counts a second; fixed while the machine runs.
+#[inline]
+fn frequency() -> u64 {
+    static FREQUENCY: OnceLock<u64> = OnceLock::new();
+    *FREQUENCY.get_or_init(|| {
+        let mut frequency = 0;
+        // SAFETY: as above.
+        unsafe { QueryPerformanceFrequency(&mut frequency) };
+        (frequency as u64).max(1)
+    })
+}
+
+// Who this process is.
+
+/// There is no such user.
+#[must_use]
+pub fn is_root() -> bool {
+    false
 }
 
 #[cfg(test)]
