@@ -110,7 +110,7 @@ pub(crate) struct Votes {
 }
 
 impl Votes {
-    pub(crate) fn of(jobs: usize) -> Self {
+    pub(crate) fn of_jobs(jobs: usize) -> Self {
         Self { jobs, for_several: Arc::default() }
     }
 
@@ -286,7 +286,7 @@ mod tests {
     /// The choice of a job at QD32 where operations take `ns[0]` each when waited for one by one, and `ns[1]` when waited for
     /// by several; `at_once` are seen in each wait for one.
     fn choice(ns: [f64; 2], at_once: u64, known: Option<u32>) -> Batching {
-        let mut chooser = Chooser::new(32, RAMP_NS, known, Votes::of(1));
+        let mut chooser = Chooser::new(32, RAMP_NS, known, Votes::of_jobs(1));
         let live = Live::new();
         let mut totals = Totals::default();
         let (mut now, mut sum_ns) = (0.0f64, 0);
@@ -334,9 +334,9 @@ mod tests {
         assert_eq!(choice([4000.0, 3600.0], 1, Some(1)), Batching { wait_for: 1, trial: None });
         assert_eq!(choice([4000.0, 4000.0], 1, Some(8)), Batching { wait_for: 8, trial: None });
         assert_eq!(choice([4000.0, 4000.0], 1, Some(400)).wait_for, 8, "no more than the depth allows");
-        let shallow = Chooser::new(7, RAMP_NS, None, Votes::of(1)).chosen();
+        let shallow = Chooser::new(7, RAMP_NS, None, Votes::of_jobs(1)).chosen();
         assert_eq!(shallow, Batching { wait_for: 1, trial: None });
-        let short = Chooser::new(32, 80_000_000, None, Votes::of(1)).chosen();
+        let short = Chooser::new(32, 80_000_000, None, Votes::of_jobs(1)).chosen();
         assert_eq!(short, Batching { wait_for: 1, trial: None });
     }
 
@@ -388,13 +388,13 @@ mod tests {
 
     #[test]
     fn a_gain_within_the_noise_of_the_stretches_is_none() {
-        let mut chooser = Chooser::new(32, RAMP_NS, None, Votes::of(1));
+        let mut chooser = Chooser::new(32, RAMP_NS, None, Votes::of_jobs(1));
         // Half of the pairs and 1.2 % over all, but by the noise of single stretches.
         let noise = [1.0, 0.85, 1.05, 1.0, 1.0, 1.02, 0.99, 1.0, 1.0, 0.92, 1.1, 1.0, 1.0, 1.03, 0.97, 1.0];
         warm(&mut chooser, 1.0, &noise, None);
         chooser.opens();
         assert_eq!(chooser.chosen().wait_for, 1);
-        let mut chooser = Chooser::new(32, RAMP_NS, None, Votes::of(1));
+        let mut chooser = Chooser::new(32, RAMP_NS, None, Votes::of_jobs(1));
         warm(&mut chooser, 1.05, &[1.0, 0.99, 1.0, 1.01, 1.0, 1.01, 0.99, 1.0], None);
         chooser.opens();
         assert_eq!(chooser.chosen().wait_for, 8);
@@ -404,7 +404,7 @@ mod tests {
     #[test]
     fn a_trial_that_was_cut_short_is_not_kept() {
         for (at, length) in [(290_000_000, 400_000_000), (300_000_000, 60_000_000)] {
-            let mut chooser = Chooser::new(32, RAMP_NS, None, Votes::of(1));
+            let mut chooser = Chooser::new(32, RAMP_NS, None, Votes::of_jobs(1));
             warm(&mut chooser, 1.2, &[], Some((at, length)));
             chooser.opens();
             assert_eq!(chooser.wait_for, 1, "{at} {length}");
@@ -414,12 +414,12 @@ mod tests {
 
     #[test]
     fn jobs_wait_for_several_only_where_all_of_them_gain_by_it() {
-        let votes = Votes::of(2);
+        let votes = Votes::of_jobs(2);
         let mut jobs = [1.2, 1.2].map(|ratio| (Chooser::new(32, RAMP_NS, None, votes.clone()), ratio));
         jobs.iter_mut().for_each(|(chooser, ratio)| warm(chooser, *ratio, &[], None));
         jobs.iter_mut().for_each(|(chooser, _)| chooser.opens());
         assert_eq!(jobs.map(|(chooser, _)| chooser.wait_for), [8, 8]);
-        let votes = Votes::of(2);
+        let votes = Votes::of_jobs(2);
         let mut jobs = [1.2, 0.9].map(|ratio| (Chooser::new(32, RAMP_NS, None, votes.clone()), ratio));
         jobs.iter_mut().for_each(|(chooser, ratio)| warm(chooser, *ratio, &[], None));
         jobs.iter_mut().for_each(|(chooser, _)| chooser.opens());

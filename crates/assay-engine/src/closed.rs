@@ -425,7 +425,7 @@ mod tests {
             live: &live,
             stop: &stop,
             wait_for: Some(1),
-            votes: Votes::of(1),
+            votes: Votes::of_jobs(1),
             flow: None,
             common,
         };

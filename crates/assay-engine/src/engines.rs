@@ -31,7 +31,7 @@ impl<'a> SyncEngine<'a> {
         let every = workload.refined.writes_a_sync();
         let ahead = u64::from(every) * u64::from(turn % turns.max(1)) / u64::from(turns.max(1));
         let until_sync = every - u32::try_from(ahead).unwrap_or(0).min(every - 1);
-        let channel = Channel::of(target.file(), target.direct())?;
+        let channel = Channel::to_file(target.file(), target.direct())?;
         Ok(Self { pool, target, channel, sync: workload.sync, until_sync, every })
     }
 

@@ -349,7 +349,7 @@ mod tests {
         let clock = Clock::start();
         let spec = JobSpec {
             wait_for: None,
-            votes: crate::batching::Votes::of(1),
+            votes: crate::batching::Votes::of_jobs(1),
             workload: &workload,
             depth: 1,
             quota: u64::MAX,

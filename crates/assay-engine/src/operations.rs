@@ -169,16 +169,16 @@ pub(crate) enum Sizes {
 impl Sizes {
     /// Those of reads, and of all operations where writes have no others.
     pub(crate) fn new(workload: &Workload, seed: u64) -> Self {
-        Self::of(&workload.blocks, workload.block_bytes, seed)
+        Self::drawn(&workload.blocks, workload.block_bytes, seed)
     }
 
     /// Those of writes; `None` where they are the same.
     pub(crate) fn of_writes(workload: &Workload, seed: u64) -> Option<Self> {
         let writes = &workload.refined.writes;
-        (!writes.is_empty()).then(|| Self::of(writes, workload.block_bytes, seed ^ 1))
+        (!writes.is_empty()).then(|| Self::drawn(writes, workload.block_bytes, seed ^ 1))
     }
 
-    fn of(blocks: &Blocks, block_bytes: u64, seed: u64) -> Self {
+    fn drawn(blocks: &Blocks, block_bytes: u64, seed: u64) -> Self {
         let bytes = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
         let shares = blocks.shares();
         let Some(last) = shares.last() else { return Self::One(bytes(block_bytes)) };

@@ -134,7 +134,7 @@ pub(crate) struct Traffic {
 impl Traffic {
     pub(crate) fn new(process: u32, block: u64, every: Duration) -> Self {
         let now = Instant::now();
-        let meter = Meter::of(process);
+        let meter = Meter::of_process(process);
         let bytes = meter.read().unwrap_or(0);
         Self { meter, block: block.max(1), every, start: now, last: now, bytes, begun: false, samples: Vec::new() }
     }

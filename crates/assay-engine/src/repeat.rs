@@ -96,7 +96,7 @@ pub fn run_together(
 ) -> Vec<RepeatReport> {
     let (sender, answers) = mpsc::channel();
     let mut threads = Vec::with_capacity(workloads.len());
-    let gates = work::FlowGate::of(workloads.iter().map(|(_, spec)| &spec.workload));
+    let gates = work::FlowGate::of_workloads(workloads.iter().map(|(_, spec)| &spec.workload));
     for (number, ((engine, spec), gate)) in workloads.iter().zip(&gates).enumerate() {
         match Threads::begin(*engine, spec, control, (workloads.len() > 1, gate.as_ref()), (number, &sender)) {
             Ok(begun) => threads.push(begun),

@@ -80,7 +80,7 @@ impl Threads {
             stop: Arc::new(AtomicBool::new(control.stopped())),
         };
         let sequential = workload.pattern == Pattern::Sequential;
-        let votes = Votes::of(threads.count);
+        let votes = Votes::of_jobs(threads.count);
         for thread in 0..count {
             let job = thread / per_job;
             let turn = (per_job > 1 && sequential)

@@ -68,7 +68,7 @@ impl<'a, T: Copy + Default> Work<'a, T> {
         let seed = mix(spec.seed ^ mix(u64::from(spec.job) + 1));
         Self {
             operations: Operations::new(spec.workload, places.into(), seed),
-            content: Content::of(spec.workload, spec.seed),
+            content: Content::of_workload(spec.workload, spec.seed),
             seed,
             depth: spec.depth,
             quota: spec.quota,
@@ -248,7 +248,7 @@ pub(crate) struct FlowGate {
 
 impl FlowGate {
     /// Those of workloads that run at the same time; `None` of one without a weight.
-    pub(crate) fn of<'w>(workloads: impl Iterator<Item = &'w Workload> + Clone) -> Vec<Option<Self>> {
+    pub(crate) fn of_workloads<'w>(workloads: impl Iterator<Item = &'w Workload> + Clone) -> Vec<Option<Self>> {
         let weights = workloads.clone().filter_map(|w| w.refined.flow).map(|flow| u64::from(flow.weight)).sum();
         let all = Turns::default();
         let gate = |w: &Workload| {
@@ -301,7 +301,7 @@ mod tests {
             Workload { refined, ..Workload::new("w", Op::Read, Pattern::Random, 512) }
         };
         let workloads = [of(8), of(1), of(0)];
-        let gates = FlowGate::of(workloads.iter());
+        let gates = FlowGate::of_workloads(workloads.iter());
         let [Some(much), Some(little), None] = &gates[..] else { panic!("{gates:?}") };
         let (mut of_much, mut of_little) = (0, 0);
         for _ in 0..9000 {

@@ -46,7 +46,7 @@ pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 pub(crate) struct Channel<'a>(BorrowedFd<'a>);
 
 impl<'a> Channel<'a> {
-    pub(crate) fn of(file: &'a File, _direct: bool) -> io::Result<Self> {
+    pub(crate) fn to_file(file: &'a File, _direct: bool) -> io::Result<Self> {
         Ok(Self(file.as_fd()))
     }
 

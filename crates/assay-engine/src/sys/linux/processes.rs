@@ -58,7 +58,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn of(process: u32) -> Self {
+    pub(crate) fn of_process(process: u32) -> Self {
         Self { file: format!("/proc/{process}/io") }
     }
 
@@ -146,8 +146,8 @@ mod tests {
             Some(5096)
         );
         assert_eq!(sum("rchar: 7\n"), None);
-        assert_eq!(Meter::of(u32::MAX).read(), None);
-        assert!(Meter::of(std::process::id()).read().is_some());
+        assert_eq!(Meter::of_process(u32::MAX).read(), None);
+        assert!(Meter::of_process(std::process::id()).read().is_some());
     }
 
     fn spec() -> RepeatSpec {

@@ -203,7 +203,7 @@ pub(crate) struct Channel<'a> {
 }
 
 impl<'a> Channel<'a> {
-    pub(crate) fn of(file: &'a File, direct: bool) -> io::Result<Self> {
+    pub(crate) fn to_file(file: &'a File, direct: bool) -> io::Result<Self> {
         Ok(Self { file: reopen(file, direct, 0)?, _of: std::marker::PhantomData })
     }
 

@@ -110,7 +110,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn of(process: u32) -> Self {
+    pub(crate) fn of_process(process: u32) -> Self {
         // SAFETY: numbers alone; the handle that comes back is owned here alone.
         let handle = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, process) };
         // SAFETY: a handle that was just opened, and is owned here alone.
