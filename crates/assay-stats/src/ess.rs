@@ -44,9 +44,10 @@ pub fn correlation(values: &[f64]) -> Option<Correlation> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::testing::Lehmer;
-    use proptest::prelude::*;
 
     #[test]
     fn an_autoregressive_series_comes_to_the_digits_of_the_reference() {

@@ -121,11 +121,12 @@ fn over_repeats(values: &[f64], level: f64, method: &str) -> Option<Estimate> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
     use rand_core::SeedableRng;
     use rand_distr::{Distribution, Normal};
     use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
 
     /// Share of 4,000 measurements whose interval holds the truth, where repeats end as soon as the interval is within
     /// 5 %, after three to nine of them.

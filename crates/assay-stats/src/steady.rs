@@ -322,9 +322,10 @@ fn slope(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::testing::Lehmer;
-    use proptest::prelude::*;
 
     fn bins(rates: impl IntoIterator<Item = f64>) -> Vec<Bin> {
         rates.into_iter().map(bin).collect()

@@ -1,8 +1,9 @@
 //! Intervals of models in a race.
 
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
 use super::race::{Contender, Rules, pooled, squares};
 use crate::logs::log_mean;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The interval, at `level`, of what each model does; `None` for a model without units or at its ceiling.
 ///

@@ -2,11 +2,10 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::degrees::pair_degrees;
-use super::dnf::Class;
-use super::entry::{Entrant, Options, Refusal, check_options};
+use super::entry::{Class, Entrant, Options, Refusal, check_options};
 use super::observation::Invalid;
 use super::ranking::rank;
+use super::variances::pair_degrees;
 use crate::logs::log_squares;
 
 /// What the values say.
