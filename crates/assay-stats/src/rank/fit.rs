@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::super::interval::log_squares;
 use super::entry::{Class, Entrant};
 use super::observation::Observation;
 use super::shared::Shared;
 use super::table::{Effects, FitError, Notice, Table};
 use super::variances::{Spread, pooled};
-use crate::logs::log_squares;
 use crate::random::Generator;
 
 /// A unit after slots, waves and order were taken out.

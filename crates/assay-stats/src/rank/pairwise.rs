@@ -2,11 +2,11 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::super::interval::log_squares;
 use super::entry::{Class, Entrant, Options, Refusal, check_options};
 use super::observation::Invalid;
 use super::ranking::rank;
 use super::variances::pair_degrees;
-use crate::logs::log_squares;
 
 /// What the values say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
