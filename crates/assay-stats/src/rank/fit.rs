@@ -163,7 +163,7 @@ pub fn fit(observations: &[Observation<'_>]) -> Result<Fit, FitError> {
     }
     let models = models(&table, &effects);
     let run = (degrees > 0).then(|| effects.squares() / degrees as f64);
-    let mut shared = Shared::of(&table, &effects.residuals);
+    let mut shared = Shared::from_residuals(&table, &effects.residuals);
     // Where units carried slots or rounds to others, the days are in their effects.
     if table.swept == [false, false] {
         let pairs = shared.add_days(observations);

@@ -166,7 +166,7 @@ pub(super) struct Decision {
 }
 
 /// Place of the `1 - alpha` order statistic among `draws`, counted from 0.
-pub(super) fn place(alpha: f64, draws: usize) -> usize {
+pub(super) fn quantile_index(alpha: f64, draws: usize) -> usize {
     // A millionth keeps 0.95 * 20 000 from being rounded up to 19 001.
     let at = ((1.0 - alpha) * (draws as f64 + 1.0) - 1e-6).ceil().max(1.0) as usize;
     at.min(draws) - 1
@@ -186,7 +186,7 @@ pub(super) fn decide(
     let mut first = None;
     loop {
         let mut squares: Vec<f64> = largest.iter().map(|l| l.0).collect();
-        let (_, critical, _) = squares.select_nth_unstable_by(place(alpha, draws), f64::total_cmp);
+        let (_, critical, _) = squares.select_nth_unstable_by(quantile_index(alpha, draws), f64::total_cmp);
         let critical = critical.sqrt();
         let first = *first.get_or_insert(critical);
         let before = open.len();
@@ -226,8 +226,8 @@ mod tests {
 
     #[test]
     fn the_order_statistic_by_hand() {
-        assert_eq!(place(0.05, 19_999), 18_999);
-        assert_eq!(place(0.05, 999), 949);
-        assert_eq!(place(0.01, 9), 8, "too few draws: the largest");
+        assert_eq!(quantile_index(0.05, 19_999), 18_999);
+        assert_eq!(quantile_index(0.05, 999), 949);
+        assert_eq!(quantile_index(0.01, 9), 8, "too few draws: the largest");
     }
 }
