@@ -1,4 +1,7 @@
-//! Monotonic time in nanoseconds, and the time of day.
+//! Monotonic time in nanoseconds, the time of day, and waiting for a medium that may never answer.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use jiff::{Timestamp, Unit};
 
@@ -52,8 +55,69 @@ pub fn wall_clock() -> String {
     now.round(Unit::Millisecond).unwrap_or(now).to_string()
 }
 
+/// How often a wait looks whether the time is over.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A time limit, looked at several times a second. It counts only time in which this process ran: a stop (Ctrl-Z,
+/// a frozen container) says nothing of the medium and counts as [`Timeout::MOST`].
+#[derive(Debug, Clone)]
+pub struct Timeout {
+    limit: Duration,
+    waited: Duration,
+    last: Instant,
+}
+
+impl Timeout {
+    /// A longer time between two looks counts as this.
+    pub const MOST: Duration = Duration::from_millis(500);
+
+    /// Begins to wait.
+    #[must_use]
+    pub fn new(limit: Duration) -> Self {
+        Self { limit, waited: Duration::ZERO, last: Instant::now() }
+    }
+
+    /// Begins anew: something was completed.
+    pub fn restart(&mut self) {
+        *self = Self::new(self.limit);
+    }
+
+    /// How long it has waited.
+    pub fn waited(&mut self) -> Duration {
+        let now = Instant::now();
+        self.count(now - self.last);
+        self.last = now;
+        self.waited
+    }
+
+    /// Whether it has waited for longer than the limit.
+    pub fn expired(&mut self) -> bool {
+        self.waited() > self.limit
+    }
+
+    fn count(&mut self, passed: Duration) {
+        self.waited += passed.min(Self::MOST);
+    }
+}
+
+/// The answer; `None` where none came within `limit`, or the sender is gone.
+pub fn answer_within<T>(answer: &Receiver<T>, limit: Duration) -> Option<T> {
+    let mut timeout = Timeout::new(limit);
+    loop {
+        match answer.recv_timeout(LOOK.min(limit)) {
+            Ok(said) => return Some(said),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) if timeout.expired() => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::{Condvar, Mutex};
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -64,5 +128,39 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(5));
         let now = clock.now();
         assert!(now >= before + 5_000_000 && now < old.now() / 2, "{before} {now}");
+    }
+
+    /// On 32 bits futex(2) reads other times than those of the C library (packaging/futex.c).
+    #[test]
+    fn a_wait_with_a_limit_is_over_when_the_limit_is() {
+        let (limit, mutex) = (Duration::from_millis(50), Mutex::new(()));
+        let begun = Instant::now();
+        let (_guard, waited) = Condvar::new().wait_timeout(mutex.lock().unwrap(), limit).unwrap();
+        assert!(!waited.timed_out() || begun.elapsed() >= limit, "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn a_stop_of_the_process_is_no_hang_of_the_medium() {
+        let mut timeout = Timeout::new(Duration::from_secs(30));
+        timeout.count(Duration::from_secs(3600));
+        assert!(!timeout.expired(), "{timeout:?}");
+        for _ in 0..60 {
+            timeout.count(Duration::from_secs(1));
+        }
+        assert!(timeout.expired(), "{timeout:?}");
+        timeout.restart();
+        assert!(!timeout.expired());
+    }
+
+    #[test]
+    fn an_answer_is_waited_for_as_long_as_was_said() {
+        let (sender, answer) = std::sync::mpsc::channel();
+        let begun = Instant::now();
+        assert_eq!(answer_within::<i32>(&answer, Duration::from_millis(120)), None);
+        assert!(begun.elapsed() >= Duration::from_millis(120));
+        sender.send(7).unwrap();
+        assert_eq!(answer_within(&answer, Duration::from_secs(60)), Some(7));
+        drop(sender);
+        assert_eq!(answer_within(&answer, Duration::from_secs(60)), None);
     }
 }

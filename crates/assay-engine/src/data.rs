@@ -5,10 +5,9 @@
 //! from seed, offset and a counter), so that no block of a file system or flash page is ever a
 //! copy of another, at a cost of nanoseconds per operation.
 
+use assay_core::workload::Workload;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-use assay_core::workload::Workload;
 
 /// Distance of stamps in bytes: the page of most file systems and flash translation layers.
 const STAMP_STEP: usize = 4096;
@@ -45,7 +44,7 @@ pub(crate) struct Content {
 
 impl Content {
     /// What a workload writes, where it is not the usual.
-    pub(crate) fn of(workload: &Workload, seed: u64) -> Option<Self> {
+    pub(crate) fn of_workload(workload: &Workload, seed: u64) -> Option<Self> {
         let (duplicates, zeros) = (workload.refined.duplicate_percent, usize::from(workload.refined.zero_percent));
         if duplicates == 0 && zeros == 0 {
             return None;
@@ -87,8 +86,9 @@ pub const fn mix(value: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::HashSet;
+
+    use super::*;
 
     #[test]
     fn no_page_is_written_twice() {
@@ -110,7 +110,7 @@ mod tests {
         use assay_core::workload::{Op, Pattern};
         let refined = Refined { duplicate_percent: 30, zero_percent: 50, ..Refined::default() };
         let workload = Workload { refined, ..Workload::new("w", Op::Write, Pattern::Random, 65_536) };
-        let content = Content::of(&workload, 5).unwrap();
+        let content = Content::of_workload(&workload, 5).unwrap();
         let (mut seen, mut copies, mut buffer) = (HashSet::new(), 0, vec![1u8; 65_536]);
         for turn in 0..400u64 {
             content.make(&mut buffer, 7, (turn % 3) * 65_536, turn);
@@ -121,7 +121,7 @@ mod tests {
         }
         let share = f64::from(copies) / 6400.0;
         assert!((share - 0.3).abs() < 0.031, "{share}");
-        assert!(Content::of(&Workload::new("w", Op::Write, Pattern::Random, 512), 5).is_none());
+        assert!(Content::of_workload(&Workload::new("w", Op::Write, Pattern::Random, 512), 5).is_none());
     }
 
     #[test]

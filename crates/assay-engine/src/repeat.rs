@@ -5,21 +5,22 @@ use std::time::Duration;
 
 use assay_core::histogram::Histogram;
 use assay_core::record::OriginalRun;
+use assay_core::units::nanoseconds;
+use assay_core::workload::{Op, Pattern, Stop, Workload};
 
+use super::clock::Timeout;
+use super::counters::{LiveSample, OnSample};
+use super::threads::{Gathered, Member, OnSampleOf, RepeatSpec, Trouble, gather};
+use super::work;
+use super::work::JobReport;
 use crate::batching::Batching;
 use crate::clock::{Clock, sleep_until};
 use crate::contract::EngineKind;
 use crate::control::Control;
 use crate::counters::{Live, Totals};
-use crate::flow;
-use crate::gather::{Gathered, Member, OnSampleOf, gather};
-use crate::job::JobReport;
-use crate::sampler::{LiveSample, OnSample};
-use crate::spec::{RepeatSpec, Trouble};
 use crate::sys::IO_ERROR;
 use crate::target::Target;
 use crate::threads::{TICK, Threads};
-use crate::timeout::Timeout;
 
 /// The final sync may have a whole cache to write: this many times the time of a hang.
 pub const SYNC: u32 = 4;
@@ -95,7 +96,7 @@ pub fn run_together(
 ) -> Vec<RepeatReport> {
     let (sender, answers) = mpsc::channel();
     let mut threads = Vec::with_capacity(workloads.len());
-    let gates = flow::Gate::of(workloads.iter().map(|(_, spec)| &spec.workload));
+    let gates = work::FlowGate::of_workloads(workloads.iter().map(|(_, spec)| &spec.workload));
     for (number, ((engine, spec), gate)) in workloads.iter().zip(&gates).enumerate() {
         match Threads::begin(*engine, spec, control, (workloads.len() > 1, gate.as_ref()), (number, &sender)) {
             Ok(begun) => threads.push(begun),
@@ -273,11 +274,47 @@ fn collect(all: Gathered, totals: Totals, samples: Vec<LiveSample>, sync_ns: Opt
     }
 }
 
+// The instrument's own cost on this host.
+
+/// What the null engine does here.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NullCost {
+    /// Nanoseconds per operation, histogram and sampling on.
+    pub ns_per_operation: f64,
+}
+
+/// Runs the null engine for `length`: random 4 KiB reads, 32 in flight, one thread.
+#[must_use]
+pub fn null_cost(length: Duration) -> NullCost {
+    let workload = Workload {
+        queue_depth: 32,
+        span_bytes: 1 << 30,
+        stop: Stop { ramp_ns: 1_000_000, duration_ns: nanoseconds(length), max_bytes: None },
+        ..Workload::new("null", Op::Read, Pattern::Random, 4096)
+    };
+    let report = run_repeat(
+        EngineKind::Null,
+        &RepeatSpec {
+            workload,
+            target: None,
+            seed: 1,
+            repeat: 0,
+            repeats: 1,
+            hang_after: Duration::from_secs(30),
+            sample_every: Duration::from_secs(1),
+            wait_for: None,
+            begin_at_ns: None,
+        },
+        &Control::default(),
+        &mut |_| std::ops::ControlFlow::Continue(()),
+    );
+    NullCost { ns_per_operation: 1e9 / report.iops.max(1.0) }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::counters::Live;
-
     use super::*;
+    use crate::counters::Live;
 
     /// A thread that completes an operation every `latency_ns` for `window_ns`, one in flight.
     fn job(window_ns: u64, latency_ns: u64) -> JobReport {
@@ -312,5 +349,12 @@ mod tests {
         assert!((report.iops - 1050.0).abs() < 1e-9, "each thread by its own window: {}", report.iops);
         let law = report.histogram.sum_ns() as f64 / report.window_ns as f64 / report.in_flight;
         assert!((law - 1.0).abs() < 1e-9, "{law}");
+    }
+
+    /// A nanosecond is beyond any processor, a millisecond beyond any load.
+    #[test]
+    fn an_operation_of_nothing_takes_between_a_nanosecond_and_a_millisecond() {
+        let cost = null_cost(Duration::from_millis(30)).ns_per_operation;
+        assert!((1.0..1e6).contains(&cost), "{cost} ns");
     }
 }

@@ -72,10 +72,10 @@ impl Spread {
     #[inline]
     pub(crate) fn next(&self, generator: &mut Xoshiro256PlusPlus) -> u64 {
         match self {
-            Self::Zipf { ranks, places } => places.of(ranks.sample(generator) as u64 - 1),
+            Self::Zipf { ranks, places } => places.scattered(ranks.sample(generator) as u64 - 1),
             Self::Pareto { power, blocks, places } => {
                 let rank = uniform(generator).powf(*power) * *blocks as f64;
-                places.of((rank as u64).min(blocks - 1))
+                places.scattered((rank as u64).min(blocks - 1))
             }
             Self::Normal { middle, deviation, blocks } => loop {
                 let deviate: f64 = StandardNormal.sample(generator);
@@ -126,7 +126,7 @@ impl Permutation {
     }
 
     #[inline]
-    fn of(&self, number: u64) -> u64 {
+    fn scattered(&self, number: u64) -> u64 {
         let mut at = number.min(self.count - 1);
         loop {
             at = at.wrapping_mul(self.factors[0]).wrapping_add(self.offset) & self.mask;
@@ -142,9 +142,10 @@ impl Permutation {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
     use rand_core::SeedableRng;
+
+    use super::*;
 
     const DRAWS: usize = 1_000_000;
 
@@ -164,7 +165,7 @@ mod tests {
     /// Ranks are found again by the permutation itself, so that counts are compared with their own law.
     fn by_rank(counts: &[u64]) -> Vec<u64> {
         let places = Permutation::new(counts.len() as u64, 5);
-        (0..counts.len() as u64).map(|rank| counts[places.of(rank) as usize]).collect()
+        (0..counts.len() as u64).map(|rank| counts[places.scattered(rank) as usize]).collect()
     }
 
     /// A chi-square variable of k degrees has mean k and variance 2k: five standard deviations are allowed.
@@ -256,7 +257,7 @@ mod tests {
             let places = Permutation::new(count, seed);
             let mut seen = vec![false; count as usize];
             for number in 0..count {
-                let at = places.of(number) as usize;
+                let at = places.scattered(number) as usize;
                 prop_assert!(!seen[at]);
                 seen[at] = true;
             }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use assay_core::workload::Sync;
 
-use crate::sys::{self, AsOpen, DirectRequirement};
+use crate::sys;
+use crate::sys::{AsOpen, DirectRequirement};
 
 /// Whether and how the page cache can be bypassed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub struct Target {
     file: File,
     direct: bool,
     #[cfg(test)]
-    pub(crate) syncs: crate::sync_tests::Syncs,
+    pub(crate) syncs: super::repeat_tests::Syncs,
 }
 
 impl Target {
@@ -69,7 +70,7 @@ impl Target {
             file,
             direct,
             #[cfg(test)]
-            syncs: crate::sync_tests::Syncs::default(),
+            syncs: super::repeat_tests::Syncs::default(),
         }
     }
 

@@ -1,11 +1,19 @@
-//! The threads of a repeat: begun, waited for, and stopped where one fails or nothing completes.
+//! The threads of a repeat: begun together, waited for, sampled, and stopped where one fails or nothing completes.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-use assay_core::workload::Pattern;
+use assay_core::workload::{Pattern, Workload};
 
+use super::address::JobPlace;
+use super::clock::Timeout;
+use super::counters::{LiveSample, Sampler};
+use super::engines::{Null, SyncEngine};
+use super::open::Schedule;
+use super::work;
+use super::work::{JobReport, JobSpec};
 use crate::address::Places;
 use crate::batching::Votes;
 use crate::buffer::Pool;
@@ -14,16 +22,9 @@ use crate::closed::drive;
 use crate::contract::{Engine, EngineKind};
 use crate::control::Control;
 use crate::counters::{Live, Turns};
-use crate::flow;
-use crate::gate::Gate;
-use crate::job::{JobReport, JobSpec};
-use crate::null::Null;
 use crate::open;
-use crate::place::Place;
-use crate::schedule::Schedule;
-use crate::spec::{RepeatSpec, Trouble};
-use crate::sync::SyncEngine;
 use crate::sys::{ASYNCHRONOUS, QUEUE, Queue, pin, prioritise};
+use crate::target::Target;
 
 /// How often it is looked for hangs and stops.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
@@ -51,7 +52,7 @@ impl Threads {
         engine: EngineKind,
         spec: &RepeatSpec,
         control: &Control,
-        (common, flow): (bool, Option<&flow::Gate>),
+        (common, flow): (bool, Option<&work::FlowGate>),
         (number, sender): (usize, &mpsc::Sender<Answer>),
     ) -> Result<Self, Trouble> {
         let workload = &spec.workload;
@@ -79,13 +80,13 @@ impl Threads {
             stop: Arc::new(AtomicBool::new(control.stopped())),
         };
         let sequential = workload.pattern == Pattern::Sequential;
-        let votes = Votes::of(threads.count);
+        let votes = Votes::of_jobs(threads.count);
         for thread in 0..count {
             let job = thread / per_job;
             let turn = (per_job > 1 && sequential)
                 .then(|| [&turns, &of_writes].map(|all| Arc::clone(&all[job as usize % all.len()])));
             let shared = sequential && workload.refined.shared;
-            let place = Place {
+            let place = JobPlace {
                 job: if shared {
                     0
                 } else if sequential {
@@ -184,7 +185,7 @@ struct ThreadWork {
     votes: Votes,
     /// Number of the thread among those that make up the queue of its job, and how many they are.
     turn: (u32, u32),
-    flow: Option<flow::Gate>,
+    flow: Option<work::FlowGate>,
     /// Other workloads begin at the same moment.
     common: bool,
 }
@@ -265,5 +266,256 @@ impl ThreadWork {
                 Err(format!("engine {kind} has nothing to work on"))
             }
         }
+    }
+}
+
+// What a repeat is to do, and why it may not come to its end.
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct RepeatSpec {
+    /// The workload, complete.
+    pub workload: Workload,
+    /// On what; none for the null engine.
+    pub target: Option<Arc<Target>>,
+    /// Seed of data and offsets.
+    pub seed: u64,
+    /// Number of the repeat, from 0.
+    pub repeat: u32,
+    /// Planned repeats.
+    pub repeats: u32,
+    /// Without a completion for this long, the medium hangs.
+    pub hang_after: Duration,
+    /// Length of a sample.
+    pub sample_every: Duration,
+    /// For how many completions at once io_uring is to wait, where an earlier repeat chose that.
+    pub wait_for: Option<u32>,
+    /// When all threads are to begin, by [`monotonic`](crate::monotonic), in nanoseconds; none to begin as soon as they can.
+    pub begin_at_ns: Option<u64>,
+}
+
+/// Why a repeat did not run to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// The medium reported an error.
+    Io {
+        /// Whether it was a write.
+        write: bool,
+        /// Offset in bytes.
+        offset: u64,
+        /// System error number; 0 for fewer bytes than asked.
+        errno: i32,
+    },
+    /// Nothing completed for this long.
+    Hung {
+        /// How long.
+        after: Duration,
+    },
+    /// The engine could not be set up: the host lacks threads, memory or a program.
+    Setup(String),
+    /// Another instrument failed, in its own words, which need not say whose fault it is.
+    Peer(String),
+    /// The final sync failed.
+    Sync {
+        /// System error number.
+        errno: i32,
+    },
+}
+
+// Workloads under way: waited for, sampled, and ended where one fails or nothing completes.
+
+/// A stopped repeat waits no longer than this for a medium that answers nothing.
+const AFTER_STOP: Duration = Duration::from_secs(10);
+
+/// Called with every sample and the number of its workload; may end the repeat, which then drains what is in flight
+/// and counts.
+pub type OnSampleOf<'a> = dyn FnMut(usize, &LiveSample) -> ControlFlow<()> + 'a;
+
+/// What the threads of a workload came to.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    pub(crate) done: Vec<JobReport>,
+    /// When each was done, in nanoseconds from the start.
+    pub(crate) done_at: Vec<u64>,
+    pub(crate) trouble: Option<Trouble>,
+}
+
+/// A workload under way.
+pub(crate) struct Member<'a> {
+    threads: &'a Threads,
+    hang_after: Duration,
+    pub(crate) sampler: Sampler<'a>,
+    pub(crate) all: Gathered,
+    /// Operations that were completed when it was last looked.
+    completed: u64,
+    silence: Timeout,
+    /// It is not waited for any more.
+    over: bool,
+}
+
+impl<'a> Member<'a> {
+    pub(crate) fn new(threads: &'a Threads, spec: &RepeatSpec, clock: Clock, control: &'a Control) -> Self {
+        Self {
+            threads,
+            hang_after: spec.hang_after,
+            sampler: Sampler::new(&threads.lives, clock, spec.sample_every, control),
+            all: Gathered::default(),
+            completed: 0,
+            silence: Timeout::new(spec.hang_after),
+            over: false,
+        }
+    }
+
+    /// Whether all of its threads came back.
+    pub(crate) fn is_back(&self) -> bool {
+        self.all.done.len() == self.threads.count
+    }
+
+    /// Takes what one of its threads answers.
+    fn take(&mut self, answer: Result<JobReport, String>, at_ns: u64) {
+        match answer {
+            Ok(report) => {
+                self.all.done_at.push(at_ns);
+                if let Some(failure) = report.failure {
+                    let (write, offset, errno) = (failure.write, failure.offset, failure.errno);
+                    self.fail(Trouble::Io { write, offset, errno });
+                }
+                self.all.done.push(report);
+                self.over |= self.is_back();
+            }
+            Err(message) => {
+                self.all.trouble = Some(Trouble::Setup(message));
+                self.over = true;
+            }
+        }
+    }
+
+    /// Notes what went wrong; what came before says more.
+    fn fail(&mut self, trouble: Trouble) {
+        self.all.trouble.get_or_insert(trouble);
+        self.threads.end();
+    }
+
+    /// Gives up where nothing completes for too long.
+    fn watch(&mut self, stopped: bool) {
+        let operations = self.sampler.operations();
+        if operations != self.completed {
+            self.completed = operations;
+            self.silence.restart();
+        } else if self.silence.expired() {
+            self.fail(Trouble::Hung { after: self.hang_after });
+            self.over = true;
+        } else if stopped && self.silence.waited() > AFTER_STOP {
+            self.over = true;
+        }
+    }
+}
+
+/// Waits for all of them, with a sample now and then; for no longer where nothing completes. When the threads of one
+/// have done what they had to, the others end too: its load would be missing beside them.
+pub(crate) fn gather(
+    members: &mut [Member<'_>],
+    answers: &mpsc::Receiver<Answer>,
+    clock: Clock,
+    control: &Control,
+    on_sample: &mut OnSampleOf<'_>,
+) {
+    while members.iter().any(|member| !member.over) {
+        match answers.recv_timeout(TICK) {
+            Ok((number, answer)) => members[number].take(answer, clock.now()),
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                for member in members.iter_mut().filter(|member| !member.over) {
+                    member.fail(Trouble::Setup("a worker thread ended early".to_owned()));
+                }
+                break;
+            }
+        }
+        let mut ends = control.stopped();
+        for (number, member) in members.iter_mut().enumerate().filter(|(_, member)| !member.over) {
+            ends |= member.sampler.tick(&mut |sample| on_sample(number, sample)).is_break();
+            member.watch(control.stopped());
+        }
+        if ends || members.iter().any(|member| member.over || member.all.trouble.is_some()) {
+            members.iter().for_each(|member| member.threads.end());
+        }
+    }
+}
+
+// All threads of a repeat begin together, however many there are.
+
+/// Where threads wait until all are ready. Unlike a barrier it need not know beforehand how many
+/// there will be, so that it opens too where the system makes no more.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    ready: usize,
+    open: bool,
+}
+
+impl Gate {
+    /// Says that the thread is ready, and waits until the gate is open.
+    pub(crate) fn wait(&self) {
+        let mut state = self.lock();
+        state.ready += 1;
+        self.changed.notify_all();
+        while !state.open {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits until `threads` threads are ready.
+    pub(crate) fn wait_for(&self, threads: usize) {
+        let mut state = self.lock();
+        while state.ready < threads {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits until `threads` threads are ready, and lets them go.
+    pub(crate) fn open(&self, threads: usize) {
+        self.wait_for(threads);
+        let mut state = self.lock();
+        state.open = true;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn no_thread_goes_before_all_are_ready() {
+        let (gate, gone) = (Arc::new(Gate::default()), Arc::new(AtomicUsize::new(0)));
+        let start = || {
+            let (gate, gone) = (Arc::clone(&gate), Arc::clone(&gone));
+            std::thread::spawn(move || {
+                gate.wait();
+                gone.fetch_add(1, Ordering::SeqCst);
+            })
+        };
+        let threads: Vec<_> = (0..3).map(|_| start()).collect();
+        while gate.lock().ready < 3 {
+            std::thread::yield_now();
+        }
+        assert_eq!(gone.load(Ordering::SeqCst), 0);
+        gate.open(3);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(gone.load(Ordering::SeqCst), 3);
+        // Who comes late finds it open.
+        start().join().unwrap();
     }
 }

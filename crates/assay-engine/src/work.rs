@@ -1,17 +1,22 @@
-//! What a job has begun, and what it has done: what the loops of closed and open loads have in common.
+//! A job: its instructions, what it has begun, and what it has done. The loops of closed and open loads have this in common.
 //!
 //! The loops hold it in a variable of their own and all that is called for an operation is inlined, so that its fields are
 //! kept where variables are.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use assay_core::direction::Direction;
+use assay_core::histogram::Histogram;
+use assay_core::workload::Workload;
 
 use crate::address::Places;
+use crate::batching::{Batching, Votes};
+use crate::clock::Clock;
 use crate::contract::{Completion, Engine, Io, Submit};
-use crate::counters::Totals;
+use crate::counters::{Live, Totals, Turns};
 use crate::data::{Content, mix, stamp};
-use crate::job::{IoFailure, JobSpec};
 use crate::operations::{Operation, Operations};
 use crate::sys::IO_ERROR;
 
@@ -63,7 +68,7 @@ impl<'a, T: Copy + Default> Work<'a, T> {
         let seed = mix(spec.seed ^ mix(u64::from(spec.job) + 1));
         Self {
             operations: Operations::new(spec.workload, places.into(), seed),
-            content: Content::of(spec.workload, spec.seed),
+            content: Content::of_workload(spec.workload, spec.seed),
             seed,
             depth: spec.depth,
             quota: spec.quota,
@@ -161,5 +166,149 @@ impl<'a, T: Copy + Default> Work<'a, T> {
     pub(crate) fn lost(&mut self, error: &std::io::Error) {
         let errno = error.raw_os_error().unwrap_or(IO_ERROR);
         self.failure.get_or_insert(IoFailure { write: self.writes, offset: 0, errno });
+    }
+}
+
+// The instructions of a job, and its result.
+
+/// What a job needs to know.
+pub(crate) struct JobSpec<'a> {
+    pub(crate) workload: &'a Workload,
+    /// Operations this job keeps in flight.
+    pub(crate) depth: u32,
+    /// Most operations this job issues.
+    pub(crate) quota: u64,
+    /// When it has issued more bytes than this, it issues no more.
+    pub(crate) byte_quota: u64,
+    /// Number of the job, for seeds.
+    pub(crate) job: u32,
+    pub(crate) seed: u64,
+    pub(crate) clock: Clock,
+    pub(crate) live: &'a Live,
+    pub(crate) stop: &'a AtomicBool,
+    /// For how many completions to wait at once, where that was chosen before.
+    pub(crate) wait_for: Option<u32>,
+    /// What the other jobs of the workload choose.
+    pub(crate) votes: Votes,
+    /// Keeps its operations in a ratio to those of others.
+    pub(crate) flow: Option<FlowGate>,
+    /// Others begin at the same moment and are measured over the same time: other nodes, other workloads.
+    pub(crate) common: bool,
+}
+
+/// An operation that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IoFailure {
+    pub(crate) write: bool,
+    pub(crate) offset: u64,
+    /// System error number; 0 where the device moved fewer bytes than asked.
+    pub(crate) errno: i32,
+}
+
+/// What a job found.
+#[derive(Debug, Clone)]
+pub(crate) struct JobReport {
+    /// Length of the measured window in nanoseconds.
+    pub(crate) window_ns: u64,
+    pub(crate) operations: u64,
+    pub(crate) bytes: u64,
+    pub(crate) histogram: Histogram,
+    /// Operations in flight, integrated over the window, in operation nanoseconds.
+    pub(crate) in_flight_ns: u128,
+    /// Times from submission to completion, of an open loop.
+    pub(crate) service: Option<Histogram>,
+    /// Operations that were due in the window of an open loop and not begun.
+    pub(crate) unserved: u64,
+    /// Time by which operations of an open loop were begun late though nothing was in their way, over all of them.
+    pub(crate) late_ns: u64,
+    /// For how many completions at once it waited, of a closed loop.
+    pub(crate) batching: Option<Batching>,
+    /// No window came about (too few operations, or an early end): all operations are counted.
+    pub(crate) whole: bool,
+    pub(crate) failure: Option<IoFailure>,
+}
+
+// Workloads of a group whose operations are kept in the ratio of their weights.
+
+/// A job that is ahead of the others looks again after this time, where the load has no pause of its own.
+const LOOK_AGAIN: Duration = Duration::from_micros(20);
+/// No single sleep is longer, so that a stop is noticed.
+const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+
+/// Lets the threads of one workload begin operations while they are not ahead of the others. As fio does with `flow`: a
+/// job waits while its part of all operations is above its part of all weights.
+#[derive(Debug, Clone)]
+pub(crate) struct FlowGate {
+    own: Turns,
+    all: Turns,
+    weight: u64,
+    weights: u64,
+    pause: Duration,
+}
+
+impl FlowGate {
+    /// Those of workloads that run at the same time; `None` of one without a weight.
+    pub(crate) fn of_workloads<'w>(workloads: impl Iterator<Item = &'w Workload> + Clone) -> Vec<Option<Self>> {
+        let weights = workloads.clone().filter_map(|w| w.refined.flow).map(|flow| u64::from(flow.weight)).sum();
+        let all = Turns::default();
+        let gate = |w: &Workload| {
+            w.refined.flow.map(|flow| Self {
+                own: Turns::default(),
+                all: Arc::clone(&all),
+                weight: u64::from(flow.weight),
+                weights,
+                pause: Duration::from_nanos(flow.pause_ns),
+            })
+        };
+        workloads.map(gate).collect()
+    }
+
+    /// Whether an operation may begin now, which it then has to.
+    #[inline]
+    pub(crate) fn admits(&self) -> bool {
+        let (own, all) = (self.own.0.load(Ordering::Relaxed), self.all.0.load(Ordering::Relaxed));
+        if u128::from(own) * u128::from(self.weights) > u128::from(all) * u128::from(self.weight) {
+            return false;
+        }
+        self.own.0.fetch_add(1, Ordering::Relaxed);
+        self.all.0.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
+    /// Waits a moment for the others.
+    pub(crate) fn wait(&self, stop: &AtomicBool) {
+        let mut left = self.pause.max(LOOK_AGAIN);
+        while !left.is_zero() && !stop.load(Ordering::Relaxed) {
+            let sleep = left.min(LONGEST_SLEEP);
+            std::thread::sleep(sleep);
+            left -= sleep;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::refined::{Flow, Refined};
+    use assay_core::workload::{Op, Pattern};
+
+    use super::*;
+
+    #[test]
+    fn operations_are_kept_in_the_ratio_of_the_weights() {
+        let of = |weight| {
+            let flow = (weight > 0).then_some(Flow { weight, pause_ns: 0 });
+            let refined = Refined { flow, ..Refined::default() };
+            Workload { refined, ..Workload::new("w", Op::Read, Pattern::Random, 512) }
+        };
+        let workloads = [of(8), of(1), of(0)];
+        let gates = FlowGate::of_workloads(workloads.iter());
+        let [Some(much), Some(little), None] = &gates[..] else { panic!("{gates:?}") };
+        let (mut of_much, mut of_little) = (0, 0);
+        for _ in 0..9000 {
+            of_much += u32::from(much.admits());
+            of_little += u32::from(little.admits());
+        }
+        let ratio = f64::from(of_much) / f64::from(of_little);
+        assert!((ratio - 8.0).abs() < 0.1 && of_little > 900, "{of_much} {of_little}");
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::logs::log_mean;
+use super::interval::log_mean;
 
 /// Runs of a unit that begin less than this after each other belong to one sitting, in seconds.
 pub const SITTING: i64 = 6 * 3_600;

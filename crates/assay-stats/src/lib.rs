@@ -3,11 +3,7 @@
 
 pub mod days;
 pub mod decide;
-mod ess;
 mod interval;
-mod logs;
-mod order;
-mod over_days;
 pub mod plan;
 pub mod power;
 pub mod random;
@@ -17,13 +13,11 @@ pub mod soak;
 pub mod steady;
 #[cfg(test)]
 mod testing;
-mod two_units;
 pub mod variation;
 
-pub use ess::{Correlation, correlation};
-pub use interval::{LEVEL, change, geometric, geometric_like, geometric_of_looks, geometric_until_known, student_t};
-pub use logs::{log_mean, log_squares};
-pub use order::{Middle, middle};
-pub use over_days::OverDays;
-pub use shape::{TwoSpeeds, drift, drift_along, two_speeds, uneven};
-pub use two_units::half_between;
+pub use interval::{
+    LEVEL, Middle, change, geometric, geometric_like, geometric_of_looks, geometric_until_known, log_mean, log_squares,
+    middle, student_t,
+};
+pub use shape::{Correlation, TwoSpeeds, correlation, drift, drift_along, two_speeds, uneven};
+pub use variation::{OverDays, half_between};

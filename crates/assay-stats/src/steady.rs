@@ -137,7 +137,7 @@ pub struct Ended {
 impl Ended {
     const TOO_SHORT: Self = Self { status: SteadyStatus::TooShort, seen: None };
 
-    fn of(status: SteadyStatus, seen: Steadiness) -> Self {
+    fn with_status(status: SteadyStatus, seen: Steadiness) -> Self {
         Self { status, seen: Some(seen) }
     }
 }
@@ -178,9 +178,9 @@ impl StopRule {
             Some(seen) => {
                 self.confirmed = if seen.good(&self.limits) { self.confirmed + 1 } else { 0 };
                 if self.confirmed >= CONFIRM {
-                    Some(Ended::of(SteadyStatus::Steady, seen))
+                    Some(Ended::with_status(SteadyStatus::Steady, seen))
                 } else {
-                    over.then(|| Ended::of(SteadyStatus::Unsteady, seen))
+                    over.then(|| Ended::with_status(SteadyStatus::Unsteady, seen))
                 }
             }
             None => over.then_some(Ended::TOO_SHORT),
@@ -191,12 +191,12 @@ impl StopRule {
     #[must_use]
     pub fn finish(&self) -> Ended {
         match look(&self.bins) {
-            Some(seen) if self.confirmed >= CONFIRM => Ended::of(SteadyStatus::Steady, seen),
+            Some(seen) if self.confirmed >= CONFIRM => Ended::with_status(SteadyStatus::Steady, seen),
             // One good look before, and one now.
             Some(seen) if self.confirmed + 1 >= CONFIRM && seen.good(&self.limits) => {
-                Ended::of(SteadyStatus::Steady, seen)
+                Ended::with_status(SteadyStatus::Steady, seen)
             }
-            Some(seen) if self.elapsed + 1e-9 >= self.limits.least => Ended::of(SteadyStatus::Unsteady, seen),
+            Some(seen) if self.elapsed + 1e-9 >= self.limits.least => Ended::with_status(SteadyStatus::Unsteady, seen),
             _ => Ended::TOO_SHORT,
         }
     }
@@ -322,9 +322,10 @@ fn slope(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::testing::Lehmer;
-    use proptest::prelude::*;
 
     fn bins(rates: impl IntoIterator<Item = f64>) -> Vec<Bin> {
         rates.into_iter().map(bin).collect()

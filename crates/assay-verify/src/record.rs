@@ -136,9 +136,10 @@ fn shown(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use assay_core::finding::ValidityVerdict;
     use assay_core::verification::Verdict;
+
+    use super::*;
 
     fn begun(directory: &Path) -> CheckRecord {
         let labels = BTreeMap::from([("slot".to_owned(), "3".to_owned())]);

@@ -1,9 +1,11 @@
-//! One-sided bounds of a mean rate.
+//! One-sided bounds: of a mean rate, and of the share of units of a model above a threshold.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::function::erf::erfc;
+use statrs::function::gamma::ln_gamma;
 
-use super::refusal::{Refusal, all_positive};
-use crate::logs::log_mean;
+use super::super::interval::log_mean;
+use super::refusal::{Refusal, a_share, all_positive, positive};
 
 /// Fewer repeats give no bounds: with two, t is 6.3 and the spread a guess.
 pub const LEAST_RUNS: usize = 3;
@@ -36,4 +38,94 @@ pub fn bounds(values: &[f64]) -> Result<Bounds, Refusal> {
         ((mean - half).exp(), (mean + half).exp())
     });
     Ok(Bounds { point: mean.exp(), interval, n })
+}
+
+// Tolerance limits.
+//
+// One-sided tolerance limits of the normal distribution: the mean less k standard deviations is
+// below all but a share of the units, with k from the noncentral t distribution (Lieberman 1958,
+// "Tables for one-sided statistical tolerance limits"; NIST/SEMATECH e-Handbook, 7.2.6.3).
+
+/// Steps of Simpson's rule: the integrand is smooth, the error below 1e-7.
+const STEPS: u32 = 2000;
+/// Doublings that find an interval around a quantile.
+const DOUBLINGS: i32 = 100;
+/// Standard deviations of the chi distribution (at most 0.71) that are integrated over: 12 and more.
+const REACH: f64 = 9.0;
+/// Width, over the quantile where that is above 1, of the interval that ends the search for it: the integral is less precise.
+const PRECISION: f64 = 1e-10;
+
+/// One-sided tolerance limits for a share of the units of a model, in the unit of the values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tolerance {
+    /// The value that the share of the units exceeds, with 95 % confidence.
+    pub lower: f64,
+    /// The value that the share of the units does not exceed, with 95 % confidence.
+    pub upper: f64,
+}
+
+/// k for `n` units, the share `content` of the units and `confidence`.
+///
+/// # Errors
+/// Fewer than two units, shares that are not inside 0 to 1.
+pub fn tolerance_factor(n: usize, content: f64, confidence: f64) -> Result<f64, Refusal> {
+    if n < 2 {
+        return Err(Refusal::TooFew { what: "units", least: 2, given: n });
+    }
+    let inside = |what, value: f64| positive(what, a_share(what, value)?.min(1.0 - value)).map(|_| value);
+    let (content, confidence) = (inside("the share of units", content)?, inside("the confidence", confidence)?);
+    let units = n as f64;
+    let shift = normal_quantile(content) * units.sqrt();
+    let degrees = units - 1.0;
+    // Each value is an integral of 2,000 steps: no more of them than it takes.
+    let below = |t: f64| noncentral_t(t, degrees, shift) < confidence;
+    let doubled = |from: f64| (0..DOUBLINGS).map(move |doublings| from * 2f64.powi(doublings));
+    let most = 2f64.powi(DOUBLINGS);
+    let mut high = doubled(1.0).find(|t| !below(*t)).unwrap_or(most);
+    let mut low = if high > 1.0 { high / 2.0 } else { doubled(-1.0).find(|t| below(*t)).unwrap_or(-most) };
+    while high - low > PRECISION * high.abs().max(low.abs()).max(1.0) {
+        let middle = f64::midpoint(low, high);
+        if below(middle) { low = middle } else { high = middle }
+    }
+    Ok(f64::midpoint(low, high) / units.sqrt())
+}
+
+/// What at least the share `content` of the units of a model exceeds, from the means of its units; `None` of one unit,
+/// which says nothing about the model.
+///
+/// # Errors
+/// No unit, values that are not positive and finite, a share that is not inside 0 to 1.
+pub fn tolerance(units: &[f64], content: f64) -> Result<Option<Tolerance>, Refusal> {
+    let n = all_positive("units", units)?.len();
+    if n < 2 {
+        return Ok(None);
+    }
+    let mean = log_mean(units);
+    let deviation = (units.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (n as f64 - 1.0)).sqrt();
+    let lower = (mean - tolerance_factor(n, content, 0.95)? * deviation).exp();
+    let upper = (mean - tolerance_factor(n, content, 0.05)? * deviation).exp();
+    Ok(Some(Tolerance { lower, upper }))
+}
+
+fn normal_quantile(p: f64) -> f64 {
+    Normal::standard().inverse_cdf(p)
+}
+
+/// P(T <= t) of the noncentral t distribution: the normal distribution function averaged over the
+/// chi distribution of the estimated deviation, by Simpson's rule.
+fn noncentral_t(t: f64, degrees: f64, shift: f64) -> f64 {
+    let centre = degrees.sqrt();
+    let from = (centre - REACH).max(0.0);
+    let width = centre + REACH - from;
+    let constant = (1.0 - degrees / 2.0) * std::f64::consts::LN_2 - ln_gamma(degrees / 2.0);
+    let at = |i: u32| {
+        // Steps are finer towards zero, where the factor of a large t falls off.
+        let x = f64::from(i) / f64::from(STEPS);
+        let (chi, slope) = (from + width * x.powi(4), 4.0 * width * x.powi(3));
+        let log_power = if degrees == 1.0 { 0.0 } else { (degrees - 1.0) * chi.ln() };
+        let density = (constant + log_power - chi * chi / 2.0).exp();
+        slope * density * 0.5 * erfc(-(t * chi / centre - shift) / std::f64::consts::SQRT_2)
+    };
+    let inner: f64 = (1..STEPS).map(|i| if i % 2 == 1 { 4.0 } else { 2.0 } * at(i)).sum();
+    (at(0) + inner + at(STEPS)) / (3.0 * f64::from(STEPS))
 }

@@ -3,16 +3,10 @@
 
 mod acceptability;
 mod bounds;
-mod composite;
-mod loss;
 mod posterior;
 pub(crate) mod refusal;
-mod tolerance;
 
-pub use acceptability::{Acceptability, Combination, FIRST, Weights, acceptability};
-pub use bounds::{Bounds, CONFIDENCE, LEAST_RUNS, bounds};
-pub use composite::index;
-pub use loss::{Alternative, Loss, losses};
-pub use posterior::{About, Posterior, draws_together};
+pub use acceptability::{Acceptability, Combination, FIRST, Weights, acceptability, index};
+pub use bounds::{Bounds, CONFIDENCE, LEAST_RUNS, Tolerance, bounds, tolerance, tolerance_factor};
+pub use posterior::{About, Alternative, Loss, Posterior, draws_together, losses};
 pub use refusal::{Refusal, a_share, not_negative, positive};
-pub use tolerance::{Tolerance, tolerance, tolerance_factor};

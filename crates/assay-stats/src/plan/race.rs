@@ -5,11 +5,14 @@
 //! the deviation of units is centred at 10 %, as seen on cards; the thresholds come from simulated
 //! campaigns of eight models.
 
-use super::action::{NextAction, Order};
-use super::fault::Fault;
-use super::pbest::{Chances, Summary, chances};
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::super::interval::log_mean;
+use super::design::Fault;
+use crate::LEVEL;
 use crate::decide::refusal::{at_least, positive};
-use crate::logs::log_mean;
+use crate::random::Generator;
 
 /// What happened to the units of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -254,4 +257,247 @@ fn summaries(contenders: &[Contender], active: &[usize], class: Outcome) -> Vec<
             racing: active.contains(&index),
         })
         .collect()
+}
+
+// The next step of a race.
+
+/// A number of new units of a model to measure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Order {
+    /// The model.
+    pub model: String,
+    /// New units of it.
+    pub units: u32,
+}
+
+/// The next step. Models have the names of the contenders.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum NextAction {
+    /// Measure new units of these models.
+    Measure {
+        /// The models and the number of their units, likeliest first.
+        orders: Vec<Order>,
+    },
+    /// Buy: the model is within 3 % of the best model in the race, with the requested probability.
+    Buy {
+        /// The model.
+        model: String,
+    },
+    /// Buy: all others were dropped, or are out of the race.
+    OnlyOneLeft {
+        /// The model.
+        model: String,
+    },
+    /// More measuring cannot gain 1 %: take the cheapest of these.
+    PracticallyTied {
+        /// The models, the leader first.
+        models: Vec<String>,
+        /// The largest loss of each of them against the best, with 95 % probability; 0.03 is 3 %.
+        loss: f64,
+    },
+    /// No more units may be measured; the best is among these.
+    Exhausted {
+        /// The models, likeliest first.
+        models: Vec<String>,
+    },
+    /// These run at the ceiling of the bus: take the cheapest.
+    CeilingTie {
+        /// The models.
+        models: Vec<String>,
+    },
+    /// Every model returned wrong data.
+    NothingFit,
+}
+
+// How likely each model is the best, from the means of its units so far.
+
+/// Chances of the models that take part, in the order of the contenders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chances {
+    /// The leader: the highest mean of those still measured.
+    pub leader: usize,
+    /// Probability of being the best, for each contender; zero for those out of the competition.
+    pub best: Vec<f64>,
+    /// Probability that the leader is at most 3 % behind the best.
+    pub good: f64,
+    /// Expected loss by taking the leader now (log scale, 0.01 is 1 %).
+    pub regret: f64,
+    /// What each contender loses against the best at most, with 95 % probability (log scale); infinite for those out of
+    /// the competition.
+    pub loss: Vec<f64>,
+    /// Standard deviation of units within a model, combined with the prior.
+    pub unit_deviation: f64,
+    /// Standard deviation of the means of the models.
+    pub spread: f64,
+}
+
+/// Sums over the units of one model.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Summary {
+    pub(super) index: usize,
+    pub(super) mean: f64,
+    pub(super) n: f64,
+    pub(super) racing: bool,
+}
+
+/// Draws `draws` times deviation and means: the variance of units is scaled inverse chi-squared
+/// with the degrees and variance of `prior` and of the data, the means are normal around those
+/// measured (Gelman et al., "Bayesian Data Analysis", 3rd ed., sections 2.6 and 3.2).
+pub(super) fn chances(
+    models: &[Summary],
+    contenders: usize,
+    variance: f64,
+    degrees: f64,
+    close: f64,
+    draws: u32,
+    seed: u64,
+) -> Option<Chances> {
+    let leader = models.iter().filter(|m| m.racing).max_by(|a, b| a.mean.total_cmp(&b.mean))?.index;
+    let mut generator = Generator::new(seed);
+    let mut wins = vec![0u32; contenders];
+    let (mut good, mut regret) = (0u32, 0.0);
+    let mut losses: Vec<Vec<f64>> = models.iter().map(|_| Vec::with_capacity(draws as usize)).collect();
+    for _ in 0..draws {
+        let deviation = (variance * degrees / generator.chi_squared(degrees)).sqrt();
+        let (mut best, mut winner, mut mine) = (f64::MIN, leader, f64::MIN);
+        for (model, losses) in models.iter().zip(&mut losses) {
+            let value = model.mean + generator.normal() * deviation / model.n.sqrt();
+            losses.push(value);
+            if value > best {
+                (best, winner) = (value, model.index);
+            }
+            if model.index == leader {
+                mine = value;
+            }
+        }
+        losses.iter_mut().filter_map(|of| of.last_mut()).for_each(|value| *value = best - *value);
+        wins[winner] += 1;
+        good += u32::from(mine >= best - close);
+        regret += best - mine;
+    }
+    let mut loss = vec![f64::INFINITY; contenders];
+    for (model, mut of) in models.iter().zip(losses).filter(|(model, _)| model.racing) {
+        of.sort_by(f64::total_cmp);
+        loss[model.index] = of[(LEVEL * f64::from(draws - 1)).ceil() as usize];
+    }
+    let all = f64::from(draws);
+    let count = models.len() as f64;
+    let centre = models.iter().map(|m| m.mean).sum::<f64>() / count;
+    let squares = models.iter().map(|m| (m.mean - centre).powi(2)).sum::<f64>();
+    Some(Chances {
+        leader,
+        best: wins.into_iter().map(|w| f64::from(w) / all).collect(),
+        good: f64::from(good) / all,
+        regret: regret / all,
+        loss,
+        unit_deviation: variance.sqrt(),
+        spread: if models.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 },
+    })
+}
+
+impl Chances {
+    /// Those that lose no more than `close`, or than the leader does where that is more, with what each of them loses at
+    /// most, with 95 % probability. The leader comes first.
+    #[must_use]
+    pub fn tie(&self, close: f64) -> (Vec<usize>, f64) {
+        let most = self.loss[self.leader].max(close);
+        let mut order: Vec<usize> = (0..self.loss.len()).filter(|k| self.loss[*k] <= most).collect();
+        order.sort_by(|a, b| {
+            (*a != self.leader).cmp(&(*b != self.leader)).then(self.loss[*a].total_cmp(&self.loss[*b]))
+        });
+        let loss = order.iter().map(|k| self.loss[*k]).fold(0.0, f64::max);
+        (order, loss)
+    }
+
+    /// The smallest set that holds the best with probability `level`, most likely first.
+    #[must_use]
+    pub fn set(&self, level: f64) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.best.len()).filter(|k| self.best[*k] > 0.0).collect();
+        order.sort_by(|a, b| self.best[*b].total_cmp(&self.best[*a]).then(a.cmp(b)));
+        let mut sum = 0.0;
+        let enough = order.iter().position(|k| {
+            sum += self.best[*k];
+            sum >= level - 1e-12
+        });
+        order.truncate(enough.map_or(order.len(), |last| last + 1));
+        order
+    }
+}
+
+// Intervals of models in a race.
+
+/// The interval, at `level`, of what each model does; `None` for a model without units or at its ceiling.
+///
+/// How units vary is taken from the units alone where they are enough: the prior that makes a race short promises too much
+/// where units vary by more. Who leads, leads by luck in part, and who trails, trails by it: the interval is laid around the
+/// mean drawn to that of all models by the share of the spread between them that chance explains (Efron and Morris 1975),
+/// and reaches to the mean itself at least. That share is an estimate, too, of few models: its error is that of Morris (1983),
+/// "Parametric empirical Bayes inference", JASA 78.
+#[must_use]
+pub fn intervals(contenders: &[Contender], rules: &Rules, level: f64) -> Vec<Option<(f64, f64)>> {
+    let (sum, measured) = squares(contenders);
+    let (variance, degrees) =
+        if measured >= rules.prior_degrees { (sum / measured, measured) } else { pooled(contenders, rules) };
+    let free: Vec<&Contender> = contenders.iter().filter(|c| !c.censored && !c.unit_means.is_empty()).collect();
+    let count = free.len() as f64;
+    let means: Vec<f64> = free.iter().map(|c| log_mean(&c.unit_means)).collect();
+    let centre = means.iter().sum::<f64>() / count.max(1.0);
+    let error = |c: &Contender| variance / c.unit_means.len() as f64;
+    let chance = free.iter().map(|c| error(c)).sum::<f64>() / count.max(1.0);
+    let spread = means.iter().map(|m| (m - centre).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    let between = (spread - chance).max(0.0);
+    let t = StudentsT::new(0.0, 1.0, degrees).ok().filter(|_| (0.0..1.0).contains(&level));
+    let t = t.map(|t| t.inverse_cdf((1.0 + level) / 2.0));
+    let of = |c: &Contender| {
+        if c.censored || c.unit_means.is_empty() {
+            return None;
+        }
+        let (mean, error) = (log_mean(&c.unit_means), error(c));
+        let luck = if free.len() > 1 && error + between > 0.0 { error / (error + between) } else { 0.0 };
+        let drawn = luck * (mean - centre);
+        let of_luck = 2.0 / (count - 3.0).max(1.0) * drawn * drawn;
+        let (middle, half) = (mean - drawn, t? * (error + of_luck).sqrt());
+        Some(((middle - half).min(mean).exp(), (middle + half).max(mean).exp()))
+    };
+    contenders.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, *};
+
+    fn model(logs: &[f64]) -> Contender {
+        let unit_means = logs.iter().map(|y| y.exp()).collect();
+        Contender { name: String::new(), unit_means, outcome: Outcome::Finished, censored: false, dropped: false }
+    }
+
+    /// Means 0, 1 and 2; each model varies by 0.02 with one degree of freedom.
+    #[test]
+    fn the_leader_is_drawn_to_the_others_by_what_chance_explains() {
+        let pair = |mean: f64| model(&[mean - 0.1, mean + 0.1]);
+        let rules = Rules { prior_degrees: 3.0, ..Rules::default() };
+        let all = intervals(&[pair(0.0), pair(1.0), pair(2.0)], &rules, 0.95);
+        // t(3) at 97.5 % is 3.1824; the error 0.02 / 2; chance explains 0.01 of 1 between the models, which is known with
+        // the squared error 2 · (0.01 · 1)².
+        let (half, luck) = (3.1824 * 0.1, 0.01);
+        let (low, high) = all[2].unwrap();
+        let wider = 3.1824 * (0.01f64 + 2.0 * 1e-4).sqrt();
+        assert!((low.ln() - (2.0 - luck - wider)).abs() < 1e-4 && (high.ln() - (2.0 - luck + wider)).abs() < 1e-4);
+        let (low, high) = all[1].unwrap();
+        assert!((low.ln() - (1.0 - half)).abs() < 1e-4 && (high.ln() - (1.0 + half)).abs() < 1e-4);
+    }
+
+    #[test]
+    fn few_units_take_the_prior_and_models_at_the_ceiling_have_no_interval() {
+        let held = Contender { censored: true, ..model(&[0.0, 0.1]) };
+        let all = intervals(&[model(&[0.0, 0.0]), held, model(&[])], &Rules::default(), 0.95);
+        // Four degrees of 10 % and one of 0: 0.008. t(5) at 97.5 % is 2.5706.
+        let (low, high) = all[0].unwrap();
+        assert!((high.ln() - 2.5706 * (0.008f64 / 2.0).sqrt()).abs() < 1e-4 && (low * high - 1.0).abs() < 1e-9);
+        assert_eq!(all[1..], [None, None]);
+        assert_eq!(intervals(&[model(&[0.0, 0.0])], &Rules::default(), 1.0), [None]);
+    }
 }

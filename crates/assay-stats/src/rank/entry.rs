@@ -1,10 +1,12 @@
-//! What enters a ranking, how it is ranked, and why it may not be.
+//! What enters a ranking, how it is ranked, and why it may not be: figures, ceilings of the bus, failures.
 
 use std::fmt;
 
-use super::dnf::Class;
-use super::moderate::{PRIOR_DEGREES, Spread};
+use serde::Serialize;
+use statrs::distribution::{Beta, ContinuousCDF};
+
 use super::observation::Invalid;
+use super::variances::{PRIOR_DEGREES, Spread};
 
 /// Fewer draws than this cannot place a critical value.
 const LEAST_DRAWS: usize = 99;
@@ -153,4 +155,219 @@ pub(super) fn check_options(options: &Options) -> Result<(), Refusal> {
         return Err(Refusal::Options("the number of draws"));
     }
     Ok(())
+}
+
+// Values at the ceiling of the bus bound the medium from below and do not rank it.
+
+/// Share below the ceiling from which a value counts as held by it. For serial transfer the medium's
+/// own rate is `1 / (1 / seen - 1 / ceiling)`, whose relative error is that of the seen rate divided
+/// by `1 - seen / ceiling`: twentyfold from here on.
+const HELD: f64 = 0.05;
+/// Least models whose best values must agree before a common limit is taken for the bus's.
+const LEAST_MODELS: usize = 3;
+/// Their best values agree within this share.
+const AGREE: f64 = 0.03;
+/// A variance below this share of the same model's at the smallest block is compressed.
+const COMPRESSED: f64 = 0.25;
+
+/// The largest rate that a slot lets through, in the values' unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ceiling(f64);
+
+impl Ceiling {
+    /// A ceiling; `None` where it is not positive and finite.
+    #[must_use]
+    pub fn new(rate: f64) -> Option<Self> {
+        (rate > 0.0 && rate.is_finite()).then_some(Self(rate))
+    }
+
+    /// The rate.
+    #[must_use]
+    pub fn rate(self) -> f64 {
+        self.0
+    }
+
+    /// The smallest rate that counts as held by the ceiling: 5 % below it.
+    #[must_use]
+    pub fn threshold(self) -> f64 {
+        self.0 * (1.0 - HELD)
+    }
+
+    /// Whether a value is held: it may be anything from here on.
+    #[must_use]
+    pub fn holds(self, value: f64) -> bool {
+        value >= self.threshold()
+    }
+
+    /// Whether a unit is: half of its repeats are, or more.
+    #[must_use]
+    pub fn holds_unit(self, repeats: &[f64]) -> bool {
+        half(repeats.iter().map(|v| self.holds(*v)))
+    }
+}
+
+fn half(held: impl Iterator<Item = bool>) -> bool {
+    let (held, all) = held.fold((0usize, 0usize), |(held, all), h| (held + usize::from(h), all + 1));
+    all > 0 && 2 * held >= all
+}
+
+/// The ceiling that the values themselves show: the largest of all, where the best values of at
+/// least three models lie within 3 % of it. Each item is a model with the values of its repeats.
+#[must_use]
+pub fn measured_ceiling<V: AsRef<[f64]>>(models: &[V]) -> Option<Ceiling> {
+    let finite = |v: &&f64| v.is_finite() && **v > 0.0;
+    let best: Vec<f64> =
+        models.iter().filter_map(|m| m.as_ref().iter().filter(finite).copied().reduce(f64::max)).collect();
+    let top = best.iter().copied().reduce(f64::max)?;
+    let near = best.iter().filter(|v| **v >= top * (1.0 - AGREE)).count();
+    if near >= LEAST_MODELS { Ceiling::new(top) } else { None }
+}
+
+/// Whether the variance between the units of a model fell below a quarter of that at the smallest
+/// block size: a second sign of a ceiling.
+#[must_use]
+pub fn compressed(variance: f64, at_smallest_block: f64) -> bool {
+    variance < COMPRESSED * at_smallest_block
+}
+
+// Failures as data: classes that speed does not make up for, and how little few units say about
+// the share that fails.
+
+/// How the work on a unit ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// Done.
+    Done,
+    /// Done, but the rate never settled: the value counts.
+    Unsteady,
+    /// Not finished in time: the rate so far counts, so this is not a failure.
+    Capped,
+    /// No completion for too long.
+    Hung,
+    /// The device reported an error.
+    IoError,
+    /// The medium turned read-only.
+    ReadOnly,
+    /// The medium disappeared.
+    Gone,
+    /// The data read differs from the data written, or part of the capacity is missing.
+    Corrupt,
+    /// Power, bus or host failed, not the medium: to be run again.
+    AbortedByHost,
+}
+
+/// What comes before speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// No unit failed.
+    #[default]
+    Sound,
+    /// Some units failed: a slow medium is better than a burnt one.
+    Failing,
+    /// A unit lost or invented data: disqualified at any speed.
+    Corrupt,
+}
+
+impl Class {
+    /// The class of a model whose units ended so. Runs aborted by the host do not count;
+    /// `None` where nothing else is left.
+    #[must_use]
+    pub fn of(endings: &[Ending]) -> Option<Self> {
+        endings
+            .iter()
+            .filter_map(|ending| match ending {
+                Ending::Done | Ending::Unsteady | Ending::Capped => Some(Self::Sound),
+                Ending::Hung | Ending::IoError | Ending::ReadOnly | Ending::Gone => Some(Self::Failing),
+                Ending::Corrupt => Some(Self::Corrupt),
+                Ending::AbortedByHost => None,
+            })
+            .max()
+    }
+}
+
+/// A share of units with its interval, between 0 and 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// Events over trials.
+    pub point: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// Two-sided interval of a share under Jeffreys's prior, Beta(1/2, 1/2), with the ends at 0 and 1
+/// where no or all trials were events (Brown, Cai and DasGupta 2001, section 4.3).
+/// `None` for no trial, more events than trials, or a level outside 0 to 1.
+#[must_use]
+pub fn jeffreys(events: u64, trials: u64, level: f64) -> Option<Share> {
+    let tail = (level > 0.0 && level < 1.0).then_some((1.0 - level) / 2.0)?;
+    let others = trials.checked_sub(events).filter(|_| trials > 0)?;
+    let (k, rest) = (events as f64, others as f64);
+    let posterior = Beta::new(k + 0.5, rest + 0.5).ok()?;
+    Some(Share {
+        point: k / trials as f64,
+        low: if events == 0 { 0.0 } else { posterior.inverse_cdf(tail) },
+        high: if others == 0 { 1.0 } else { posterior.inverse_cdf(1.0 - tail) },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_and_thresholds() {
+        let ceiling = Ceiling::new(23_000.0).unwrap();
+        assert!((ceiling.threshold() - 21_850.0).abs() < 1e-9);
+        assert!(ceiling.holds(21_851.0) && !ceiling.holds(21_849.0));
+        assert!(ceiling.holds_unit(&[22_000.0, 20_000.0]), "half is enough");
+        assert!(!ceiling.holds_unit(&[22_000.0, 20_000.0, 20_000.0]));
+        assert!(!ceiling.holds_unit(&[]));
+        assert!(Ceiling::new(0.0).is_none() && Ceiling::new(f64::NAN).is_none());
+    }
+
+    #[test]
+    fn three_models_make_a_ceiling() {
+        let ceiling = measured_ceiling(&[vec![22.7], vec![22.2, 22.9], vec![22.8, 5.0], vec![9.0]]).unwrap();
+        assert_eq!(ceiling.rate(), 22.9);
+        assert_eq!(measured_ceiling(&[vec![22.7], vec![22.9], vec![9.0]]), None);
+        assert_eq!(measured_ceiling::<Vec<f64>>(&[]), None);
+    }
+
+    #[test]
+    fn a_variance_is_compressed_below_a_quarter() {
+        assert!(compressed(0.99, 4.0) && !compressed(1.01, 4.0));
+        assert!(!compressed(0.0, 0.0), "without any spread at the smallest block nothing is known");
+    }
+
+    fn near(a: f64, b: f64, tolerance: f64) {
+        assert!((a - b).abs() <= tolerance, "{a} against {b}");
+    }
+
+    #[test]
+    fn classes_come_before_speed() {
+        use Ending::*;
+        assert_eq!(Class::of(&[Done, Capped, Unsteady]), Some(Class::Sound));
+        assert_eq!(Class::of(&[Done, ReadOnly]), Some(Class::Failing));
+        assert_eq!(Class::of(&[Gone, Corrupt]), Some(Class::Corrupt));
+        assert_eq!(Class::of(&[Done, AbortedByHost]), Some(Class::Sound));
+        assert_eq!(Class::of(&[AbortedByHost]), None);
+        assert!(Class::Sound < Class::Failing && Class::Failing < Class::Corrupt);
+    }
+
+    #[test]
+    fn shares_of_few_units() {
+        // Printed to two digits in tables of Jeffreys's interval.
+        for (k, n, low, high) in [(0, 3, 0.0, 0.54), (1, 3, 0.04, 0.82), (1, 1, 0.15, 1.0)] {
+            let share = jeffreys(k, n, 0.95).unwrap();
+            near(share.low, low, 0.005);
+            near(share.high, high, 0.005);
+        }
+        assert_eq!(jeffreys(0, 0, 0.95), None);
+        assert_eq!(jeffreys(2, 1, 0.95), None);
+        assert_eq!(jeffreys(0, 1, 1.0), None);
+    }
 }

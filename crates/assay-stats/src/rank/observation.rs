@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::shape::{two_speeds, uneven};
+
 /// The value of one repeat, and the circumstances that it may depend on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation<'a> {
@@ -79,3 +81,126 @@ impl fmt::Display for Invalid {
 }
 
 impl std::error::Error for Invalid {}
+
+// One number from the repeats of one unit, and what it hides.
+//
+// The best of several repeats is not offered: it grows with the number of repeats, by 45 % at 30 % noise and five
+// repeats (simulated).
+
+/// Values that the trimmed mean needs; it drops one at either end.
+const LEAST_TO_TRIM: usize = 5;
+
+/// How to make one value of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rule {
+    /// Mean of logarithms: the estimator of everything here.
+    #[default]
+    Geometric,
+    /// Arithmetic mean.
+    Mean,
+    /// Middle value.
+    Median,
+    /// Arithmetic mean without the best and the worst of at least five, as many articles have it.
+    Trimmed,
+}
+
+/// The values do not look like one speed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Groups {
+    /// The slower over the faster: of two groups, or of the extremes of few values.
+    pub ratio: f64,
+}
+
+/// One value and the spread of the values behind it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aggregate {
+    /// The value, in the unit of the values.
+    pub value: f64,
+    /// The rule that was followed: [`Rule::Trimmed`] falls back to the mean below five values.
+    pub rule: Rule,
+    /// Number of values.
+    pub n: usize,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Deviation of the values, in their unit; `None` for one.
+    pub deviation: Option<f64>,
+    /// Two speeds, which no centre describes.
+    pub groups: Option<Groups>,
+}
+
+/// Aggregates the repeats of one unit.
+///
+/// # Errors
+/// No value at all (reported as value 1), or one that is not positive and finite.
+pub fn aggregate(values: &[f64], rule: Rule) -> Result<Aggregate, Invalid> {
+    Invalid::check("the repeats", values)?;
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else {
+        return Err(Invalid { what: "value 1 of the repeats".to_owned(), value: f64::NAN });
+    };
+    let n = sorted.len();
+    let rule = if rule == Rule::Trimmed && n < LEAST_TO_TRIM { Rule::Mean } else { rule };
+    let average = mean(&sorted);
+    let value = match rule {
+        Rule::Geometric => (sorted.iter().map(|v| v.ln()).sum::<f64>() / n as f64).exp(),
+        Rule::Mean => average,
+        Rule::Median => sorted[(n - 1) / 2].midpoint(sorted[n / 2]),
+        Rule::Trimmed => mean(&sorted[1..n - 1]),
+    };
+    let squares = sorted.iter().map(|v| (v - average).powi(2)).sum::<f64>();
+    let few = uneven(values).map(|ratio| Groups { ratio: 1.0 / ratio });
+    let groups = few.or_else(|| two_speeds(values).map(|two| Groups { ratio: two.ratio }));
+    let deviation = (n > 1).then(|| (squares / (n - 1) as f64).sqrt());
+    Ok(Aggregate { value, rule, n, min, max, deviation, groups })
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_trimmed_mean_hides_two_speeds() {
+        // fio random read of an SSD, five repeats: no repeat was near 22 000 IOPS.
+        let values = [16_489.0, 24_764.0, 24_824.0, 24_854.0, 16_436.0];
+        for (rule, expected) in
+            [(Rule::Mean, 21_473.4), (Rule::Trimmed, 22_025.67), (Rule::Geometric, 21_057.9), (Rule::Median, 24_764.0)]
+        {
+            let a = aggregate(&values, rule).unwrap();
+            assert!((a.value - expected).abs() < 0.1, "{rule:?}: {}", a.value);
+            assert!((a.groups.unwrap().ratio - 16_436.0 / 24_854.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn few_values_and_bad_ones() {
+        let a = aggregate(&[2.0, 3.0], Rule::Trimmed).unwrap();
+        assert_eq!((a.value, a.rule), (2.5, Rule::Mean));
+        assert_eq!(aggregate(&[2.0], Rule::Median).unwrap().deviation, None);
+        for bad in [&[][..], &[1.0, 0.0], &[f64::NAN], &[1.0, -1.0], &[f64::INFINITY]] {
+            assert!(aggregate(bad, Rule::Mean).is_err());
+        }
+        assert_eq!(aggregate(&[1.0, 0.0], Rule::Mean).unwrap_err().what, "value 2 of the repeats");
+    }
+
+    proptest! {
+        #[test]
+        fn five_values_lose_their_extremes(values in prop::collection::vec(1e-3f64..1e6, 5)) {
+            let a = aggregate(&values, Rule::Trimmed).unwrap();
+            let by_hand = (values.iter().sum::<f64>() - a.max - a.min) / 3.0;
+            prop_assert!((a.value / by_hand - 1.0).abs() < 1e-6);
+            // A spreadsheet's TRIMMEAN(x, 0.2) rounds one value down to none and trims nothing.
+            if a.max > 1.01 * a.min && (a.max + a.min) / 2.0 / a.value > 1.01 {
+                prop_assert!((a.value / aggregate(&values, Rule::Mean).unwrap().value - 1.0).abs() > 1e-4);
+            }
+        }
+    }
+}

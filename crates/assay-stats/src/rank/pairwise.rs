@@ -2,12 +2,11 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::degrees::pair_degrees;
-use super::dnf::Class;
-use super::entry::{Entrant, Options, Refusal, check_options};
+use super::super::interval::log_squares;
+use super::entry::{Class, Entrant, Options, Refusal, check_options};
 use super::observation::Invalid;
 use super::ranking::rank;
-use crate::logs::log_squares;
+use super::variances::pair_degrees;
 
 /// What the values say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +84,7 @@ struct Moments {
 }
 
 impl Moments {
-    fn of(name: &str, values: &[f64]) -> Result<Self, Invalid> {
+    fn of_group(name: &str, values: &[f64]) -> Result<Self, Invalid> {
         Invalid::check(name, values)?;
         if values.is_empty() {
             return Err(Invalid { what: format!("value 1 of {name}"), value: f64::NAN });
@@ -111,8 +110,8 @@ impl Moments {
 /// An empty group (reported as its first value), a value that is not positive and finite, or options out of range.
 pub fn compare(first: &[f64], second: &[f64], options: &Options) -> Result<Comparison, Refusal> {
     check_options(options)?;
-    let of = |name, values| Moments::of(name, values).map_err(Refusal::Invalid);
-    Ok(welch(of("the first group", first)?, of("the second group", second)?, options))
+    let moments = |name, values| Moments::of_group(name, values).map_err(Refusal::Invalid);
+    Ok(welch(moments("the first group", first)?, moments("the second group", second)?, options))
 }
 
 fn welch(a: Moments, b: Moments, options: &Options) -> Comparison {
@@ -141,7 +140,7 @@ pub fn compare_all(groups: &[&[f64]], options: &Options) -> Result<Vec<(usize, u
     check_options(options)?;
     let mut moments = Vec::with_capacity(groups.len());
     for (at, values) in groups.iter().enumerate() {
-        moments.push(Moments::of(&format!("group {}", at + 1), values).map_err(Refusal::Invalid)?);
+        moments.push(Moments::of_group(&format!("group {}", at + 1), values).map_err(Refusal::Invalid)?);
     }
     let options = Options { borrow: false, ..*options };
     if let [a, b] = moments[..] {

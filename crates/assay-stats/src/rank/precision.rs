@@ -3,8 +3,8 @@
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use super::entry::Entrant;
-use super::moderate::{Spread, moderated, pooled};
 use super::shared::Shared;
+use super::variances::{Spread, moderated, pooled};
 use crate::variation::between_units;
 
 /// What the units of a model say of its mean.
@@ -39,7 +39,7 @@ impl Precision {
 /// the others. `None` where no units show how units vary, or where all are equal to the last digit of exact figures.
 ///
 /// The moderated variance has the degrees of the prior added to the model's own (Smyth 2004, section 4), and never more
-/// than all models have together. Tests of two models are more cautious ([`super::moderate::cautious`]): there the
+/// than all models have together. Tests of two models are more cautious ([`super::variances::cautious`]): there the
 /// smallest variance is the pooled one, with which this interval would hold the mean in 98 of 100 cases instead of 95.
 pub fn precisions<'a>(
     entrants: impl IntoIterator<Item = &'a Entrant>,
@@ -92,9 +92,9 @@ fn exceeds(own: Spread, (pool, all): (f64, u32)) -> bool {
 mod tests {
     use std::collections::BTreeMap;
 
+    use super::super::entry::Class;
+    use super::super::variances::PRIOR_DEGREES;
     use super::*;
-    use crate::rank::dnf::Class;
-    use crate::rank::moderate::PRIOR_DEGREES;
     use crate::testing::Lehmer;
 
     fn entrant(name: &str, values: &[f64]) -> Entrant {

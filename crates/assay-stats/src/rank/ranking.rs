@@ -4,17 +4,13 @@
 //! parametric bootstrap and stepped down. At two to six units this keeps the family-wise error at
 //! 4 to 5 of 100 where repeats taken for units make a false winner in more than half the cases.
 
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::bootstrap::{Arm, Decision, TestedPair, decide};
-use super::degrees::{cautious_degrees, pair_degrees};
-use super::dnf::Class;
-use super::entry::{Entrant, Options, Refusal, Sense, check};
-use super::layers::{Medal, Order};
-use super::moderate::{Spread, cautious, pooled};
+use super::entry::{Class, Entrant, Options, Refusal, Sense, check};
 use super::precision::{Precision, precisions};
 use super::shared::Shared;
-use super::verdict::{Better, Pair};
+use super::variances::{Arm, Decision, Spread, TestedPair, cautious, cautious_degrees, decide, pair_degrees, pooled};
 use crate::power::Test;
 use crate::variation::{between_units, specimens};
 
@@ -337,4 +333,164 @@ fn places(models: &[&Entrant], own: &[Option<Precision>], order: &Order, options
         }
     });
     ranked.collect()
+}
+
+// Ranks, layers and medals from the relation "better than" between pairs.
+//
+// Rank sets: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
+// neighbourhoods and academic achievement across countries", Review of Economic Studies. Layers peel a partial order,
+// so that models in one layer are not ordered, and the paradoxes of letter displays do not arise.
+
+/// A place on the podium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Medal {
+    /// In the first layer.
+    Gold,
+    /// In the second layer.
+    Silver,
+    /// In the third layer.
+    Bronze,
+}
+
+impl Medal {
+    /// The medal of a layer, counted from 0.
+    #[must_use]
+    pub(crate) fn of_layer(layer: usize) -> Option<Self> {
+        [Self::Gold, Self::Silver, Self::Bronze].get(layer).copied()
+    }
+}
+
+/// The relation "better than" among `n` models.
+#[derive(Debug)]
+pub(super) struct Order {
+    n: usize,
+    better: Vec<bool>,
+}
+
+impl Order {
+    pub(super) fn new(n: usize) -> Self {
+        Self { n, better: vec![false; n * n] }
+    }
+
+    pub(super) fn set(&mut self, better: usize, worse: usize) {
+        self.better[better * self.n + worse] = true;
+    }
+
+    fn is_better(&self, a: usize, b: usize) -> bool {
+        self.better[a * self.n + b]
+    }
+
+    /// First and last rank that `k` may have, counted from 1.
+    pub(super) fn ranks(&self, k: usize) -> (usize, usize) {
+        let above = (0..self.n).filter(|&j| self.is_better(j, k)).count();
+        let below = (0..self.n).filter(|&j| self.is_better(k, j)).count();
+        (1 + above, self.n - below)
+    }
+
+    /// The layer of each model, counted from 0: no remaining model is better than a member of the next layer.
+    pub(super) fn layers(&self) -> Vec<usize> {
+        let mut layers = vec![usize::MAX; self.n];
+        let mut left = self.n;
+        let mut layer = 0;
+        while left > 0 {
+            let open = |k: usize, layers: &[usize]| layers[k] == usize::MAX;
+            let mut members: Vec<usize> = (0..self.n)
+                .filter(|&k| open(k, &layers))
+                .filter(|&k| !(0..self.n).any(|j| open(j, &layers) && self.is_better(j, k)))
+                .collect();
+            if members.is_empty() {
+                // A cycle, which ordered means cannot produce. All remaining models share a layer.
+                members = (0..self.n).filter(|&k| open(k, &layers)).collect();
+            }
+            for k in &members {
+                layers[*k] = layer;
+            }
+            left -= members.len();
+            layer += 1;
+        }
+        layers
+    }
+}
+
+// The possible verdicts on two models.
+
+/// The verdict on the first model of a [`Pair`] against the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// The first is better, with the error over all pairs kept.
+    First,
+    /// The first is better, perhaps by less than the equivalence margin, because the interval reaches into the margin.
+    FirstPerhapsSlightly,
+    /// The first is better as fewer units failed; speed does not make up for that.
+    FirstFailsLess,
+    /// They do not differ by more than the margin: the whole interval lies within it.
+    Equivalent,
+    /// Both are at the ceiling of the bus: the media cannot be compared.
+    Ceiling,
+    /// They were measured on computers of different kinds, and no unit was measured on both.
+    OtherComputer,
+    /// The leading model is the best of several runs, and the other is not: its lead is not proven.
+    BestOf,
+    /// Undecided: more units would decide.
+    Unresolved,
+}
+
+impl Better {
+    /// Whether the first is better, by speed or by failures.
+    #[must_use]
+    pub fn is_first(self) -> bool {
+        matches!(self, Self::First | Self::FirstPerhapsSlightly | Self::FirstFailsLess)
+    }
+}
+
+/// Two models. The first has the better failure class or, within a class, the better mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// Place of the first in [`super::Ranking::models`].
+    pub first: usize,
+    /// Place of the second.
+    pub second: usize,
+    /// The first over the second, in the values' own unit: below 1 where lower is better.
+    pub ratio: f64,
+    /// Simultaneous lower end of the ratio; `None` where the bus hides it or the pair was not tested. For models that
+    /// are told apart the interval excludes equality.
+    pub low: Option<f64>,
+    /// Simultaneous upper end of the ratio; `None` as for the lower end.
+    pub high: Option<f64>,
+    /// Difference of the means of logarithms over its standard error, positive where the first is better.
+    /// `None` where the pair was not tested.
+    pub t: Option<f64>,
+    /// Ends of the interval of the difference of the logarithms, even where the bus hides them; `None` where the pair
+    /// was not tested.
+    pub ends: Option<(f64, f64)>,
+    /// Whether equality of the measured values is rejected, regardless of bus and failures.
+    pub differ: bool,
+    /// The verdict.
+    pub verdict: Better,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peeling_by_hand() {
+        // 0 > 2, 0 > 3, 1 > 3, nothing else: 1 shares the first layer with 0, 3 the second with 2.
+        let mut order = Order::new(4);
+        for (a, b) in [(0, 2), (0, 3), (1, 3)] {
+            order.set(a, b);
+        }
+        assert_eq!(order.layers(), [0, 0, 1, 1]);
+        assert_eq!((0..4).map(|k| order.ranks(k)).collect::<Vec<_>>(), [(1, 2), (1, 3), (2, 4), (3, 4)]);
+        let mut circle = Order::new(2);
+        circle.set(0, 1);
+        circle.set(1, 0);
+        assert_eq!(circle.layers(), [0, 0], "ends");
+        assert_eq!(Medal::of_layer(2), Some(Medal::Bronze));
+        assert_eq!(Medal::of_layer(3), None);
+    }
 }

@@ -99,13 +99,13 @@ impl Shared {
     }
 
     /// `residuals` are those that the sweep of the table left, one for each row.
-    pub(super) fn of(table: &Table, residuals: &[f64]) -> Self {
+    pub(super) fn from_residuals(table: &Table, residuals: &[f64]) -> Self {
         let levels = table.levels.iter().flatten().flatten().map(|level| level + 1).max().unwrap_or(0);
         if levels == 0 || levels > MOST_LEVELS {
             return Self::default();
         }
         let cells = cells(table, residuals);
-        let Some(equations) = Equations::of(table, &cells, levels) else { return Self::default() };
+        let Some(equations) = Equations::between_cells(table, &cells, levels) else { return Self::default() };
         let mut models: Vec<(String, Vec<Vec<f64>>)> = Vec::new();
         for (unit, (name, _)) in table.units.iter().enumerate() {
             if models.last().is_none_or(|(model, _)| model != name) {
@@ -115,7 +115,8 @@ impl Shared {
                 units.push(equations.solve(incidence(&cells, unit, levels)));
             }
         }
-        let models: Vec<(String, Model)> = models.into_iter().map(|(name, units)| (name, Model::of(&units))).collect();
+        let models: Vec<(String, Model)> =
+            models.into_iter().map(|(name, units)| (name, Model::of_units(&units))).collect();
         let variance = models.iter().flat_map(|(_, a)| models.iter().map(|(_, b)| equations.error(a, b))).collect();
         Self { models: models.into_iter().map(|(name, _)| name).collect(), variance, ..Self::default() }
     }
@@ -168,7 +169,7 @@ struct Equations {
 }
 
 impl Equations {
-    fn of(table: &Table, cells: &[Cell], levels: usize) -> Option<Self> {
+    fn between_cells(table: &Table, cells: &[Cell], levels: usize) -> Option<Self> {
         let mut matrix = vec![vec![0.0; levels]; levels];
         for unit in 0..table.units.len() {
             let own: Vec<&Cell> = cells.iter().filter(|cell| cell.unit == unit).collect();
@@ -238,7 +239,7 @@ struct Model {
 }
 
 impl Model {
-    fn of(units: &[Vec<f64>]) -> Self {
+    fn of_units(units: &[Vec<f64>]) -> Self {
         let n = units.len() as f64;
         let levels = units.first().map_or(0, Vec::len);
         let mean: Vec<f64> = (0..levels).map(|at| units.iter().map(|unit| unit[at]).sum::<f64>() / n).collect();

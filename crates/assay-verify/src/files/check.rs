@@ -10,20 +10,15 @@ use assay_core::verification::{Method, Pass, SECTOR_BYTES, Verification};
 use assay_engine::Control;
 
 use super::content::Content;
-use super::driver_layer::DriverLayer;
-use super::error::VerifyError;
-use super::listing::file_name;
-use super::medium::{Folder, Mounted};
+use super::directory::{HeldDirectory, STATE, State, VerifyError, file_name, held, remove_files};
+use super::medium::{DriverLayer, Folder, Mounted};
 use super::pass::StopReason;
-use super::place::{HeldDirectory, held, remove_files};
 use super::plan::{CheckPlan, Settings};
 use super::pool::Pool;
 use super::progress::Progress;
-use super::raw::Raw;
-use super::scope::Scope;
-use super::state::{STATE, State};
-use super::survey::{self, Seen};
-use super::verdict::judge;
+use super::survey;
+use super::survey::{Raw, Seen};
+use super::verdict::{Scope, judge};
 use super::work::{Work, Worked, save};
 use crate::probe::Salt;
 use crate::sys;
@@ -84,7 +79,7 @@ pub fn check(
         None => Folder::Any(Arc::clone(&plan.handle)),
     };
     let (direct, read_back) = folder.how(&sample(plan, settings), settings.direct)?;
-    let driver_layer = DriverLayer::of(&plan.directory);
+    let driver_layer = DriverLayer::under(&plan.directory);
     let raw = Raw::under(&plan.directory).filter(|_| place.is_some());
     let pool = Pool::new(Arc::new(Mounted::new(folder, direct)), settings.hang_after, control).map_err(|error| {
         // What can be resumed stays.

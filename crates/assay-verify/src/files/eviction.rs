@@ -9,12 +9,11 @@ use std::sync::Arc;
 
 use rand_core::Rng;
 
-use super::content::{Content, PIECE};
-use super::format::FILE_BYTES;
-use super::lost::is_silent;
-use super::pass::{self, StopReason, start_of};
+use super::content::{Content, FILE_BYTES, PIECE};
+use super::pass;
+use super::pass::{StopReason, start_of};
 use super::pool::{Answer, DEPTH, Part, Pool, Task};
-use super::tally::{Found, Tally};
+use super::tally::{ChunkFindings, Tally, is_silent};
 
 const MIB: u64 = 1 << 20;
 
@@ -142,8 +141,8 @@ pub(crate) fn read(
     content: &Arc<Content>,
     refused: &[(u64, u64)],
     tally: &mut Tally,
-) -> Result<Found, StopReason> {
-    let mut all = Found::default();
+) -> Result<ChunkFindings, StopReason> {
+    let mut all = ChunkFindings::default();
     each(pool, files, places, content, false, &mut |offset, answer| {
         if let Answer::Read { result, .. } = answer {
             let mut found = result.map_err(StopReason::Failed)?;
@@ -223,7 +222,7 @@ mod tests {
     fn tally(area: u64, lost: std::ops::Range<u64>) -> Tally {
         let mut tally = Tally::new(area);
         for chunk in 0..area / MIB {
-            let mut found = Found::default();
+            let mut found = ChunkFindings::default();
             for sector in 0..2048 {
                 let at = chunk * MIB + sector * 512;
                 found.note(if lost.contains(&at) { SectorClass::Corrupted } else { SectorClass::Good }, at, None);

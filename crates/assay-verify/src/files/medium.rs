@@ -2,15 +2,15 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use assay_device::owned::{Access, Caching, Directory, OwnDir, OwnedError};
 use assay_engine::{DirectSupport, FileExt, direct_support_of};
 
-use super::extents::Extent;
-use super::listing::file_name;
-use super::place::gone;
+use super::directory::{file_name, gone};
 use crate::sys;
+use crate::sys::Extent;
 
 /// Cached writes are flushed at this distance. The page cache then never holds everything at once, and no flush takes
 /// long enough to look like a hang.
@@ -198,6 +198,53 @@ impl Piece for OnDisk {
 
     fn extents(&self, bytes: u64) -> Option<Vec<Extent>> {
         sys::extents(&self.file, bytes)
+    }
+}
+
+// File systems whose driver is a program (FUSE). It caches data of the device in the host's memory, and a direct read
+// of a file does not bypass that cache.
+
+/// The layer between the files and the medium, beside the kernel.
+#[derive(Debug)]
+pub(crate) enum DriverLayer {
+    /// Nothing.
+    Nothing,
+    /// A program, and the device under it.
+    Program(File),
+    /// A program. Its device is unknown, or may not be opened.
+    Unknown,
+}
+
+impl DriverLayer {
+    /// The layer under the directory.
+    pub(crate) fn under(directory: &Path) -> Self {
+        match sys::is_program(directory) {
+            true => sys::cached_device_under(directory).map_or(Self::Unknown, Self::Program),
+            false => Self::Nothing,
+        }
+    }
+
+    /// Why data read may not come from the medium, with direct I/O or through the page cache.
+    pub(crate) fn doubt(&self, direct: bool) -> Option<String> {
+        let doubt = match self {
+            Self::Unknown => Some(
+                "the driver of this file system is a program that keeps data in memory, and its device cannot be opened; \
+                 run as root, or check with a driver of the kernel",
+            ),
+            _ if direct => None,
+            _ => sys::CACHED_DOUBT,
+        };
+        doubt.map(str::to_owned)
+    }
+
+    /// Work that flushes and drops what the program caches of the device.
+    pub(crate) fn settle(&self) -> io::Result<Option<impl FnOnce() -> io::Result<()> + Send + 'static>> {
+        let Self::Program(device) = self else { return Ok(None) };
+        let device = device.try_clone()?;
+        Ok(Some(move || {
+            device.sync_all()?;
+            sys::forget(&device, 0, None)
+        }))
     }
 }
 

@@ -19,15 +19,13 @@ use assay_lab::media::{
 use assay_lab::{Backing, SplitMix};
 
 use super::content::{Content, Format};
-use super::driver_layer::DriverLayer;
-use super::medium::{Medium, Piece};
+use super::directory::State;
+use super::medium::{DriverLayer, Medium, Piece};
 use super::pass;
 use super::plan::{CheckPlan, Settings, files_of};
 use super::pool::Pool;
-use super::scope::Scope;
-use super::state::State;
 use super::tally::Tally;
-use super::verdict::{Judged, judge};
+use super::verdict::{Judged, Scope, judge};
 use super::work::Work;
 use crate::probe::Salt;
 

@@ -5,17 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_device::owned::Directory;
-
 use assay_core::units::Bytes;
+use assay_device::owned::Directory;
+use assay_device::{Sysroot, look};
 
-use super::content::Format;
-use super::error::VerifyError;
+use super::content::{FILE_BYTES, Format};
+use super::directory::{DIRECTORY, VerifyError, h2w_names, numbered, present};
 use super::eviction;
-use super::format::FILE_BYTES;
-use super::listing::{DIRECTORY, h2w_names, numbered};
-use super::place::present;
-use super::system::{Carried, carries};
 use crate::sys;
 
 const MIB: u64 = 1 << 20;
@@ -273,6 +269,36 @@ pub(super) fn files_of(area: u64) -> Vec<(u64, u64)> {
     (0..area.div_ceil(FILE_BYTES)).map(|index| (index + 1, FILE_BYTES.min(area - index * FILE_BYTES))).collect()
 }
 
+// File systems that the host itself uses: filling one stops more than the check.
+
+/// What needs the space that a check would fill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Carried {
+    /// A directory of the host, a swap file, or the directory where assay keeps its records.
+    Path(PathBuf),
+    /// Every program of the host: the space is memory.
+    Memory,
+}
+
+/// What needs the space of the file system under `target`. `store` is where assay keeps its records. `None` if the host
+/// needs nothing there.
+pub(crate) fn carries(target: &Path, store: Option<&Path>) -> Option<Carried> {
+    let path = carried_path(target, store).map(Carried::Path);
+    let is_memory = || look(&Sysroot::real(), target).is_ok_and(|target| target.is_memory);
+    path.or_else(|| is_memory().then_some(Carried::Memory))
+}
+
+fn carried_path(target: &Path, store: Option<&Path>) -> Option<PathBuf> {
+    let here = sys::file_system(target)?;
+    let all = sys::carriers().into_iter().chain(store.and_then(existing));
+    all.into_iter().find(|path| sys::file_system(path).as_ref() == Some(&here))
+}
+
+/// The directory itself, or the nearest existing one above it.
+fn existing(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|path| path.is_dir()).map(Path::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,5 +327,14 @@ mod tests {
         );
         let f3 = CheckPlan::new(target.path(), &Settings { format: Format::F3, ..settings }).unwrap();
         assert_eq!(f3.again_bytes, 6 * MIB);
+    }
+
+    #[test]
+    fn the_file_systems_of_the_host_and_of_the_store_are_known() {
+        assert_eq!(carries(Path::new("/"), None), Some(Carried::Path(PathBuf::from("/"))));
+        let other = Path::new("/proc");
+        assert_eq!(carries(other, None), None);
+        let store = Path::new("/proc/no/such/store");
+        assert_eq!(carries(other, Some(store)), Some(Carried::Path(PathBuf::from("/proc"))));
     }
 }

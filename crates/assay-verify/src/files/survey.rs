@@ -6,11 +6,18 @@
 //! are in one place of the memory.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
 use std::io;
+use std::io::{Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
 
 use assay_core::verification::SECTOR_BYTES;
+use assay_engine::{AlignedBuffer, FileExt};
 
 use super::content::Content;
+use super::pool::{Pool, Silence};
+use crate::sys;
 
 const MIB: u64 = 1 << 20;
 /// The device is read in this many pieces of `LOOK` bytes: all of 256 MiB, and places all over a larger one.
@@ -278,6 +285,64 @@ fn held(parts: &[Part], from: u64, period: u64) -> u64 {
     real
 }
 
+// The block device under a file system, read past the file system. It is never written.
+
+/// Direct reads are of whole blocks of at most this size.
+const BLOCK: u64 = 4096;
+
+/// The device, opened before anything is written: a destroyed file system can no longer say on which device it lies.
+pub(crate) struct Raw {
+    file: Arc<File>,
+    bytes: u64,
+}
+
+/// The device, read by threads that may be abandoned.
+pub(crate) struct Read<'a> {
+    raw: &'a Raw,
+    pool: &'a Pool,
+}
+
+impl Raw {
+    /// The device under the directory; `None` if it is no block device, or may not be read.
+    pub(crate) fn under(directory: &Path) -> Option<Self> {
+        let mut file = sys::device_under(directory)?;
+        let bytes = file.seek(SeekFrom::End(0)).ok()?;
+        Some(Self { file: Arc::new(file), bytes })
+    }
+
+    pub(crate) fn by<'a>(&'a self, pool: &'a Pool) -> Read<'a> {
+        Read { raw: self, pool }
+    }
+}
+
+impl Readable for Read<'_> {
+    type StopReason = Silence;
+
+    fn bytes(&self) -> u64 {
+        self.raw.bytes
+    }
+
+    fn read(&mut self, at: u64, buffer: &mut [u8]) -> Result<io::Result<()>, Silence> {
+        let (start, length) = (at / BLOCK * BLOCK, buffer.len() as u64);
+        let end = (at + length).next_multiple_of(BLOCK).min(self.raw.bytes);
+        self.pool.note_read(end - start);
+        let (file, (sender, receiver)) = (Arc::clone(&self.raw.file), std::sync::mpsc::channel());
+        let done = self.pool.run(move || {
+            let mut whole = AlignedBuffer::new((end - start) as usize)?;
+            file.read_exact_at(whole.as_mut_slice(), start)?;
+            let _ = sender.send(whole);
+            Ok(())
+        })?;
+        Ok(done.and_then(|()| {
+            let whole = receiver.try_recv().map_err(io::Error::other)?;
+            let from = (at - start) as usize;
+            let read = whole.as_slice().get(from..from + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+            buffer.copy_from_slice(read);
+            Ok(())
+        }))
+    }
+}
+
 #[cfg(test)]
 #[cfg(not(windows))]
 mod tests {
@@ -287,7 +352,7 @@ mod tests {
     use assay_lab::media::{Layout, MediumSpec, SharedMedium};
 
     use super::super::content::Format;
-    use super::super::size::{Size, of_repeats};
+    use super::super::size::{Size, size_of_repeats};
     use super::*;
     use crate::probe::Salt;
 
@@ -326,7 +391,7 @@ mod tests {
     fn found(medium: &mut SharedMedium) -> Option<(bool, Size)> {
         let Ok(found) = see(medium, &content());
         assert!(!found.errs);
-        found.repeats.map(|found| (found.is_whole(), of_repeats(found, 0)))
+        found.repeats.map(|found| (found.is_whole(), size_of_repeats(found, 0)))
     }
 
     #[test]
@@ -368,7 +433,7 @@ mod tests {
         let Ok(found) = see(&mut medium, &content());
         let found = found.repeats.unwrap();
         assert!(!found.alone);
-        match of_repeats(found, 48 * MIB) {
+        match size_of_repeats(found, 48 * MIB) {
             Size::Within(low, high) => assert!(low <= 50 * MIB && 50 * MIB <= high, "{low} to {high}"),
             other => panic!("{other:?}"),
         }

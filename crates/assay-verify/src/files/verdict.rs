@@ -1,13 +1,12 @@
 //! Derives what the medium is from the findings.
 
-use assay_core::verification::{Extent, FakeKind, Reach, Remark, SECTOR_BYTES, Verdict, Verification};
+use assay_core::units::Bytes;
+use assay_core::verification::{Extent, FakeKind, Reach, Remark, SECTOR_BYTES, SectorCounts, Verdict, Verification};
 
-use super::regions::{Region, missing_from, regions, silent_from};
-use super::scope::{Retried, Scope};
-use super::size::{self, Size};
-use super::survey::LEAST_PERIOD;
+use super::size;
+use super::size::{Map, Region, Size, missing_from, regions, silent_from};
+use super::survey::{LEAST_PERIOD, Repeats};
 use super::tally::Tally;
-use super::words::Words;
 
 /// In a missing part, this many times as much is lost as is good: a cache larger than assumed may show the rest.
 const WEIGHT: u64 = 9;
@@ -67,12 +66,14 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
     let size = match (verdict, kind) {
         (Verdict::Fake, _) if scope.repeats.is_some() => {
             let good = counts.good.saturating_mul(SECTOR_BYTES);
-            scope.repeats.map_or(Size::Unknown, |found| size::of_repeats(found, good))
+            scope.repeats.map_or(Size::Unknown, |found| size::size_of_repeats(found, good))
         }
         // Existing files prove nothing about a medium, except for the losses that they show.
         (Verdict::Genuine, _) if scope.complete && !scope.only_read => Size::Exact(announced),
         (Verdict::Fake, Some(FakeKind::Newest)) => newest_size(scope, announced, checked),
-        (Verdict::Fake, Some(kind)) if scope.complete => size::of(kind, tally, scope.map.as_ref(), &by_address),
+        (Verdict::Fake, Some(kind)) if scope.complete => {
+            size::size_of_fake(kind, tally, scope.map.as_ref(), &by_address)
+        }
         // What holds is known if each loss is one of the medium.
         (Verdict::Damaged, _) if scope.complete && !scope.only_read && !remarks.contains(&Remark::ProbeDecides) => {
             let good = counts.good.saturating_mul(SECTOR_BYTES);
@@ -244,15 +245,220 @@ fn is_echo(tally: &Tally) -> bool {
     few && size::period(tally, None).is_none_or(|period| period < LEAST_PERIOD)
 }
 
+// The verdict of a full check as a sentence.
+
+/// The parts of the sentence.
+pub(super) struct Words<'a> {
+    pub(super) verdict: Verdict,
+    pub(super) kind: Option<FakeKind>,
+    pub(super) size: &'a Size,
+    pub(super) announced: u64,
+    pub(super) tally: &'a Tally,
+    pub(super) scope: &'a Scope,
+    pub(super) reach: &'a Reach,
+    pub(super) remarks: &'a [Remark],
+}
+
+impl Words<'_> {
+    pub(super) fn all(&self) -> String {
+        let Self { verdict, tally, scope, .. } = self;
+        let mut sentence = self.verdict();
+        if matches!(verdict, Verdict::Damaged | Verdict::Failed)
+            && let Some(first) = &tally.first
+        {
+            sentence.push_str(&format!(", the first at {}", Bytes(first.offset_bytes)));
+        }
+        if scope.refused_bytes > 0 {
+            sentence.push_str(&format!("; {} could not be written (write errors)", Bytes(scope.refused_bytes)));
+        }
+        if self.remarks.contains(&Remark::ProbeDecides) && scope.file_system_errs {
+            sentence.push_str("; this file system answers with errors where the device need not");
+        }
+        for words in self.remarks.iter().filter_map(|remark| remark.words()) {
+            sentence.push_str(&format!("; {words}"));
+        }
+        if let Some(failed) = scope.failed.as_ref().filter(|_| *verdict != Verdict::Failed) {
+            sentence.push_str(&format!("; {failed}"));
+        }
+        if let Some(ended) = &scope.ended {
+            sentence.push_str(&format!("; {ended}"));
+        } else if !scope.complete && scope.failed.is_none() {
+            let checked = tally.counts.total().saturating_mul(SECTOR_BYTES);
+            sentence.push_str(&format!("; {} were not checked", Bytes(scope.whole_bytes.saturating_sub(checked))));
+        }
+        sentence
+    }
+
+    fn verdict(&self) -> String {
+        let Self { size, announced, tally, scope, reach, .. } = self;
+        let counts = &tally.counts;
+        let checked = counts.total().saturating_mul(SECTOR_BYTES);
+        match self.verdict {
+            Verdict::Genuine => {
+                let (what, contain) = match (scope.only_read, scope.complete) {
+                    (true, true) => ("the files that were read", "contain"),
+                    (true, false) => ("the part of the files that was read", "contains"),
+                    (false, true) => ("all of free space", "contains"),
+                    (false, false) => ("the part of free space that was checked", "contains"),
+                };
+                let excluded = excluded(reach, checked, scope);
+                format!("genuine: {what}, {}, {contain} what was written; {excluded}", Bytes(checked))
+            }
+            // A size is stated only for a medium that was read completely.
+            Verdict::Fake if **size == Size::Unknown => {
+                let good = counts.good.saturating_mul(SECTOR_BYTES);
+                format!("fake: of {} that were read {} hold data, {}", Bytes(checked), Bytes(good), self.how())
+            }
+            Verdict::Fake => {
+                let by_address = scope.map.is_some() || scope.repeats.is_some();
+                let (place, announced) = if by_address { ("of the device's", *announced) } else { ("of", checked) };
+                format!("fake: {place} {} only {} hold data, {}", Bytes(announced), size.in_words(), self.how())
+            }
+            Verdict::Damaged if tally.is_misaddressed() => {
+                format!("damaged: of {} {} were found in other places", Bytes(checked), Bytes(counts.overwritten * 512))
+            }
+            Verdict::Damaged if scope.retried == Some(Retried::Hold) => {
+                let lost = lost(counts);
+                format!("damaged: of {} {lost} were lost, and hold data that are written again", Bytes(checked))
+            }
+            Verdict::Damaged => format!("damaged: of {} {} are lost", Bytes(checked), lost(counts)),
+            Verdict::Failed => match &scope.failed {
+                Some(how) => format!("failed: {how}; {}", so_far(tally, scope)),
+                None if counts.good == 0 => {
+                    format!("failed: none of {} contains what was written: it accepts no writes", Bytes(checked))
+                }
+                None => "failed: it no longer accepts writes and reports no error; the last data written are lost"
+                    .to_owned(),
+            },
+            Verdict::Undecided | Verdict::Other => match (&scope.doubt, counts.total()) {
+                (_, 0) => "cannot tell: nothing was read back".to_owned(),
+                (Some(doubt), _) if scope.ended.is_none() => format!("cannot tell: {doubt}"),
+                _ => format!("cannot tell: {}", so_far(tally, scope)),
+            },
+        }
+    }
+
+    /// What a fake does with data that it cannot hold.
+    fn how(&self) -> &'static str {
+        match self.kind {
+            Some(FakeKind::Wraparound) => "later data overwrite earlier ones",
+            Some(FakeKind::Limbo) => "the rest is dropped",
+            Some(FakeKind::Newest) => "each write takes the place of the oldest",
+            _ => "the rest is overwritten or dropped",
+        }
+    }
+}
+
+fn so_far(tally: &Tally, scope: &Scope) -> String {
+    let (checked, lost) = (tally.counts.total() * SECTOR_BYTES, tally.counts.lost() * SECTOR_BYTES);
+    let found = if lost == 0 { "nothing lost was".to_owned() } else { format!("{} lost were", Bytes(lost)) };
+    format!("{found} found so far in {} of {}", Bytes(checked), Bytes(scope.whole_bytes))
+}
+
+/// What is excluded for a genuine medium. A medium that shares as much memory as was written among all addresses holds
+/// the data, and may still lack what the file system keeps for itself.
+fn excluded(reach: &Reach, checked: u64, scope: &Scope) -> String {
+    let medium = if scope.device_is_known { "device" } else { "file system" };
+    let mut words = match (reach.tested_share * 100.0).floor() {
+        // Zero only if nothing was tested: a small part is not zero.
+        0.0 if reach.tested_share > 0.0 => format!("less than 1 % of the {medium} tested"),
+        percent => format!("{percent:.0} % of the {medium} tested"),
+    };
+    match reach.caches_up_to_bytes {
+        None | Some(0) => words.push_str(", caches not driven out"),
+        Some(bytes) => words.push_str(&format!(", caches up to {} driven out", Bytes(bytes))),
+    }
+    if reach.thin_excluded {
+        words.push_str(&format!(", thin provisioning with less than {} excluded", Bytes(checked)));
+    } else {
+        words.push_str(", thin provisioning not excluded");
+    }
+    words
+}
+
+fn lost(counts: &SectorCounts) -> String {
+    let kinds = [
+        (counts.changed, "slightly changed"),
+        (counts.overwritten, "overwritten"),
+        (counts.corrupted, "corrupted"),
+        (counts.unreadable, "unreadable"),
+    ];
+    let parts: Vec<String> =
+        kinds.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    let sectors = if counts.lost() == 1 { "sector" } else { "sectors" };
+    format!("{} ({} {sectors})", Bytes(counts.lost().saturating_mul(SECTOR_BYTES)), parts.join(", "))
+}
+
+// What a check covered: the basis of its verdict besides the findings.
+
+/// Result of writing again to evict caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rewritten {
+    /// Bytes written.
+    pub(crate) bytes: u64,
+    /// Sectors that were read afterwards.
+    pub(crate) sectors: u64,
+    /// Those that still held their old content.
+    pub(crate) stale: u64,
+}
+
+/// Result for places that had lost their data and were written again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Retried {
+    /// They lose it again.
+    Lost,
+    /// They hold it, and everything that held before still does.
+    Hold,
+    /// They hold it, and as much of the rest is lost: each write replaces the oldest data.
+    Displace {
+        /// Bytes that were found to hold at one moment.
+        held_bytes: u64,
+    },
+}
+
+/// How much was checked, and how.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scope {
+    /// Bytes that could have been checked.
+    pub(crate) whole_bytes: u64,
+    /// Whether all of it was.
+    pub(crate) complete: bool,
+    /// Size of the device in bytes if known; otherwise of the file system.
+    pub(crate) medium_bytes: Option<u64>,
+    /// Whether `medium_bytes` is the size of the device.
+    pub(crate) device_is_known: bool,
+    /// Where the area lies on the device, if known.
+    pub(crate) map: Option<Map>,
+    /// How the device's addresses wrap around, if that was searched for and found.
+    pub(crate) repeats: Option<Repeats>,
+    /// What was written again; `None` if nothing was.
+    pub(crate) rewritten: Option<Rewritten>,
+    /// Result for lost places that were written again; `None` if there were none.
+    pub(crate) retried: Option<Retried>,
+    /// Whether errors may come from the file system: it verifies checksums, or errs although its device does not.
+    pub(crate) file_system_errs: bool,
+    /// Whether nothing was written, since the files existed.
+    pub(crate) only_read: bool,
+    /// Whether compression and deduplication cannot help with the content written.
+    pub(crate) unique: bool,
+    /// Bytes that the medium refused to write.
+    pub(crate) refused_bytes: u64,
+    /// Why the medium failed during the check, as a clause.
+    pub(crate) failed: Option<String>,
+    /// Why the check ended early although the medium did not fail, as a clause.
+    pub(crate) ended: Option<String>,
+    /// Why data read may not come from the medium, as a clause.
+    pub(crate) doubt: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use assay_core::verification::SectorClass;
 
     use super::super::content::{Content, Format};
-    use super::super::regions::Map;
-    use super::super::scope::Rewritten;
-    use super::super::tally::Found;
-    use super::*;
+    use super::super::size::Map;
+    use super::super::tally::ChunkFindings;
+    use super::{Rewritten, *};
     use crate::probe::Salt;
 
     const MIB: u64 = 1 << 20;
@@ -266,7 +472,7 @@ mod tests {
             if let Some(of) = content(chunk) {
                 salted.fill(&mut data, of * CHUNK);
             }
-            let mut found = Found::default();
+            let mut found = ChunkFindings::default();
             found.sort(&salted, &data, chunk * CHUNK);
             tally.add(chunk * CHUNK, &found);
         }
@@ -318,7 +524,7 @@ mod tests {
         let lost = |chunk: u64| (!(20..36).contains(&chunk)).then_some(chunk);
         // The middle of the file lies at the end of the device, behind the space that the file system keeps.
         let judged = |kept: u64| {
-            let extent = |from: u64, to: u64, at: u64| super::super::extents::Extent {
+            let extent = |from: u64, to: u64, at: u64| crate::sys::Extent {
                 offset: from * CHUNK,
                 address: kept + at * CHUNK,
                 bytes: (to - from) * CHUNK,
@@ -342,7 +548,7 @@ mod tests {
     #[test]
     fn what_was_written_last_and_lies_last_has_no_exact_size() {
         let in_file = tally(Format::Salted, |chunk| (chunk < 48).then_some(chunk));
-        let extent = super::super::extents::Extent { offset: 0, address: MIB, bytes: 64 * CHUNK };
+        let extent = crate::sys::Extent { offset: 0, address: MIB, bytes: 64 * CHUNK };
         let map = Map::new(vec![extent], MIB + 64 * CHUNK);
         let judged = judge(&in_file, &Scope { map, ..scope() });
         assert_eq!((judged.verdict, judged.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", judged.sentence);
@@ -387,7 +593,7 @@ mod tests {
     #[test]
     fn errors_are_damage_and_losses_at_the_end_are_not() {
         let mut erring = Tally::new(64 * CHUNK);
-        let mut found = Found::default();
+        let mut found = ChunkFindings::default();
         for sector in 0..64 * CHUNK / 512 {
             let class = if sector >= 40 * CHUNK / 512 { SectorClass::Unreadable } else { SectorClass::Good };
             found.note(class, sector * 512, None);
@@ -399,13 +605,13 @@ mod tests {
     /// 64 chunks at the end of a device behind 1 MiB of tables, with these sectors of the last chunk lost.
     fn without_some_of_the_last(lost: std::ops::Range<u64>, class: SectorClass) -> Judged {
         let mut tally = Tally::new(64 * CHUNK);
-        let mut found = Found::default();
+        let mut found = ChunkFindings::default();
         for sector in 0..64 * CHUNK / 512 {
             let is_lost = sector.checked_sub(63 * CHUNK / 512).is_some_and(|nth| lost.contains(&nth));
             found.note(if is_lost { class } else { SectorClass::Good }, sector * 512, None);
         }
         tally.add(0, &found);
-        let extent = super::super::extents::Extent { offset: 0, address: MIB, bytes: 64 * CHUNK };
+        let extent = crate::sys::Extent { offset: 0, address: MIB, bytes: 64 * CHUNK };
         let map = Map::new(vec![extent], MIB + 64 * CHUNK);
         judge(&tally, &Scope { map, ..scope() })
     }
@@ -464,7 +670,7 @@ mod tests {
     fn what_a_driver_refuses_after_a_few_losses_may_be_a_fake() {
         let words = |dropped: u64| {
             let mut tally = Tally::new(64 * CHUNK);
-            let mut found = Found::default();
+            let mut found = ChunkFindings::default();
             for sector in 0..64 * CHUNK / 512 {
                 let class = match sector.checked_sub(40 * CHUNK / 512) {
                     None => SectorClass::Good,

@@ -15,18 +15,17 @@ use assay_core::verification::SECTOR_BYTES;
 use assay_device::owned::OwnDir;
 
 use super::content::{Content, Format, PIECE};
-use super::driver_layer::DriverLayer;
-use super::eviction;
-use super::extents::Extent;
-use super::pass::{self, Area, Ended, Moment, REACH, Save, StopReason, extent, start_of};
-use super::place::failure_of;
+use super::directory::{State, failure_of};
+use super::medium::DriverLayer;
+use super::pass::{Area, Ended, Moment, REACH, Save, StopReason, extent, start_of};
 use super::plan::{CheckPlan, Settings};
 use super::pool::{Pool, Task};
 use super::progress::{Progress, Timed};
-use super::regions::{Map, Region, missing_upto, regions};
-use super::scope::{Retried, Rewritten};
-use super::state::State;
+use super::size::{Map, Region, missing_upto, regions};
 use super::tally::Tally;
+use super::verdict::{Retried, Rewritten};
+use super::{eviction, pass};
+use crate::sys::Extent;
 
 const MIB: u64 = 1 << 20;
 /// Writing is timed over this long, or over this part of the area, before a remaining time is reported.

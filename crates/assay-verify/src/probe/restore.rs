@@ -15,12 +15,10 @@ use std::sync::Arc;
 
 use assay_core::text::harmless;
 
-use super::contract::{Device, Fault};
+use super::device::{Device, Fault};
 use super::journal::{Disk, Identity, JournalError, Log, SystemDisk};
-use super::places::Places;
-use super::put_back::{PutBack, Thoroughness};
-use super::restored::{JournalLeft, RestoreProgress, RestoreStep, Restored};
-use super::survey::{Class, Survey, SurveyError, may_be_overwritten};
+use super::places::{Class, Places, Survey, SurveyError, may_be_overwritten};
+use super::put_back::{JournalLeft, PutBack, RestoreProgress, RestoreStep, Restored, Thoroughness};
 
 /// Number of times that everything is written. While the second round writes, the data of the first round leave any
 /// cache that is smaller than a round and replaces in one of the usual orders.
@@ -265,7 +263,7 @@ impl<'a> Restoration<'a> {
         done: &mut Restored,
     ) -> Result<(), Refusal> {
         let count = log.entries.len();
-        let survey = Survey::of(log, places, &mut |at| {
+        let survey = Survey::take(log, places, &mut |at| {
             let (step, written_bytes, read_bytes) = (RestoreStep::Looking, 0, 0);
             self.tell(RestoreProgress { step, done: at, places: count, written_bytes, read_bytes })
         })?;
@@ -317,7 +315,7 @@ impl<'a> Restoration<'a> {
         if !self.is_attached_anew(&log) || device.bytes() != log.header.device.bytes {
             return Ok(false);
         }
-        let survey = Survey::of(&log, &mut Places::new(device), &mut |_| (self.stop)());
+        let survey = Survey::take(&log, &mut Places::new(device), &mut |_| (self.stop)());
         let confirmed = survey
             .is_ok_and(|survey| survey.with(Class::Stamped).next().is_none() && self.was_seen_again(&log, &survey));
         Ok(confirmed && log.remove())

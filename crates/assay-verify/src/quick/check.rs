@@ -9,12 +9,11 @@ use assay_core::units::{Bytes, nanoseconds};
 use assay_core::verification::{FakeKind, Method, Reach, Remark, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_engine::Control;
 
-use super::aliases::Wraparounds;
+use super::pages::{STAMP, Wraparounds};
 use super::probe::{Probed, Spread, probe};
 use super::spread::{Files, Ground};
-use super::stamp::STAMP;
 use crate::files::{
-    CheckPlan, Checked, DriverLayer, Folder, Found, HeldDirectory, Mounted, Pool, Raw, STATE, Settings, State,
+    CheckPlan, Checked, ChunkFindings, DriverLayer, Folder, HeldDirectory, Mounted, Pool, Raw, STATE, Settings, State,
     StopReason, Tally, VerifyError, remove_files,
 };
 
@@ -79,7 +78,7 @@ pub fn check(
     let mut probed = Probed::none(0);
     let mut tally = Tally::new(plan.area_bytes);
     let mut made = Made::default();
-    let driver_layer = DriverLayer::of(&plan.directory);
+    let driver_layer = DriverLayer::under(&plan.directory);
     let raw = Raw::under(&plan.directory).filter(|_| quick.past_file_system);
     let ground = Ground {
         pool: &pool,
@@ -96,7 +95,7 @@ pub fn check(
             (probed.shared, probed.proved, ended) = (true, true, Ok(()));
         }
         count(&files, &probed, &mut tally);
-        made = Made::of(&files, &plan);
+        made = Made::by_plan(&files, &plan);
         ended
     });
     let handle = Arc::clone(&plan.handle);
@@ -149,7 +148,7 @@ impl Default for Made {
 }
 
 impl Made {
-    fn of(files: &Files<'_>, plan: &CheckPlan) -> Self {
+    fn by_plan(files: &Files<'_>, plan: &CheckPlan) -> Self {
         let wraparounds = files.known().zip(plan.device_bytes).map(|(known, bytes)| known.wraparounds(bytes));
         Self {
             written: files.written,
@@ -198,7 +197,7 @@ fn count(files: &Files, probed: &Probed, tally: &mut Tally) {
     for (place, class) in probed.classes.iter().enumerate() {
         if let Some((class, holds)) = class {
             let holds = holds.and_then(|other| files.offset_of(other));
-            let mut found = Found::default();
+            let mut found = ChunkFindings::default();
             for sector in 0..STAMP as u64 / SECTOR_BYTES {
                 found.note(*class, files.offset(place) + sector * SECTOR_BYTES, holds);
             }

@@ -5,11 +5,9 @@
 //! runs of pages are written at both ends of the space. They evict the stamps from caches, and overwrite some where
 //! addresses wrap around.
 
-mod aliases;
 mod check;
+mod pages;
 mod probe;
-mod run;
 mod spread;
-mod stamp;
 
 pub use check::{Quick, check};

@@ -4,8 +4,7 @@ use assay_core::verification::SectorClass;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::run::End;
-use super::stamp::{STAMP, classify, stamp};
+use super::pages::{End, STAMP, classify, stamp};
 
 /// At least this many stamps of a round are lost on a fake: a single one may be a worn block.
 const LEAST_LOST: usize = 2;
@@ -266,9 +265,10 @@ fn shuffle(places: &mut [usize], random: &mut Xoshiro256PlusPlus) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::HashMap;
     use std::convert::Infallible;
+
+    use super::*;
 
     /// Announces `places`, has `real`, and shows the latest writes from a cache until it is evicted.
     struct Fake {

@@ -11,12 +11,12 @@ use assay_engine::{AlignedBuffer, FileExt};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::aliases::{self, Known};
+use super::pages;
+use super::pages::{End, Known, Page, Runs, STAMP, Space, classify, owner, stamp};
 use super::probe::{Ran, Spread};
-use super::run::{End, Page, Runs, Space};
-use super::stamp::{STAMP, classify, owner, stamp};
-use crate::files::{DriverLayer, Extent, Pool, Raw, Readable, StopReason, failure_of, gone_error, spread_name};
+use crate::files::{DriverLayer, Pool, Raw, Readable, StopReason, failure_of, gone_error, spread_name};
 use crate::sys;
+use crate::sys::Extent;
 
 const MIB: u64 = 1 << 20;
 /// Most places. A fake with 95 % of what it announces loses about fifty of them.
@@ -375,13 +375,13 @@ impl Spread for Files<'_> {
 
     fn stands_twice(&mut self) -> Result<bool, StopReason> {
         let (Some(raw), Some(addresses)) = (self.raw, self.addresses()) else { return Ok(false) };
-        let (looked, found) = aliases::look(raw, self.pool, &addresses, self.salt)?;
+        let (looked, found) = pages::look(raw, self.pool, &addresses, self.salt)?;
         self.looked = looked;
         let Some(&(place, at)) = found.first() else { return Ok(false) };
         Ok(match self.lands_at(raw, place, at) {
             Ok(Some(lands)) => lands,
             // A file system that takes no writes any more has made no copies either.
-            Ok(None) | Err(StopReason::Failed(_)) => aliases::are_of_one_period(&addresses, &found),
+            Ok(None) | Err(StopReason::Failed(_)) => pages::are_of_one_period(&addresses, &found),
             Err(stop_reason) => return Err(stop_reason),
         })
     }

@@ -5,12 +5,14 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::ptr::NonNull;
 
 use assay_core::workload::Sync;
 use rustix::fs::{Advice, AtFlags, StatxFlags};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-pub use crate::sys::unix::files::{AsOpen, FileExt};
-pub(crate) use crate::sys::unix::files::{Channel, IO_ERROR, private};
+pub use super::super::unix::{AsOpen, FileExt};
+pub(crate) use super::super::unix::{Channel, IO_ERROR, private};
 
 /// What opens a file past the cache, in messages.
 pub(crate) const DIRECT: &str = "O_DIRECT";
@@ -64,14 +66,43 @@ pub(crate) fn direct_requirement(file: impl AsFd) -> DirectRequirement {
     }
 }
 
+// Memory outside of the heap.
+
+/// Populated, so that no page fault falls into the timed part. Miri knows no such flag.
+const FLAGS: MapFlags = if cfg!(miri) { MapFlags::PRIVATE } else { MapFlags::PRIVATE.union(MapFlags::POPULATE) };
+
+/// Maps `length` zeroed bytes, aligned to the page and touched; `length` is at least 1.
+///
+/// # Errors
+/// The system's where memory is short.
+pub(crate) fn map(length: usize) -> io::Result<NonNull<u8>> {
+    // SAFETY: a fresh anonymous private mapping at an address of the kernel's choice.
+    let start = unsafe { mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, FLAGS)? };
+    NonNull::new(start.cast::<u8>()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+}
+
+/// Gives back what [`map`] gave.
+///
+/// # Safety
+/// `start` and `length` are those of one call of [`map`], nothing uses the memory any more, and this is the only call.
+pub(crate) unsafe fn unmap(start: NonNull<u8>, length: usize) {
+    // SAFETY: as the caller promises. An error would mean a wrong address; there is nothing to do about it here.
+    let _ = unsafe { munmap(start.as_ptr().cast(), length) };
+}
+
+/// Size of a page in bytes.
+pub(crate) fn page_bytes() -> usize {
+    rustix::param::page_size()
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::spec::Trouble;
-    use crate::sync_tests::write;
+    use crate::repeat_tests::write;
     use crate::target::{DirectSupport, Target, direct_support_of};
+    use crate::threads::Trouble;
 
     /// Where the kernel tells of direct I/O (since Linux 6.1), that answer alone counts.
     #[test]

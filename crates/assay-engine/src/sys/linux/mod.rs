@@ -1,14 +1,8 @@
 //! Linux.
 
-pub(super) mod child;
 pub(super) mod files;
-pub(super) mod memory;
-pub(super) mod meter;
-pub(super) mod priority;
-pub(super) mod processors;
-pub(super) mod programs;
-#[cfg(test)]
-mod programs_tests;
+pub(super) mod host;
+pub(super) mod processes;
 // 32-bit ARM kernels shipped rings too broken to use, and the crate has the kernel's types for these processors alone.
 #[cfg_attr(
     not(all(
@@ -21,12 +15,11 @@ mod programs_tests;
             target_arch = "x86_64"
         )
     )),
-    path = "../unix/no_uring.rs"
+    path = "../no_uring.rs"
 )]
 mod uring;
 
 pub use super::unix::{ASYNCHRONOUS, CALLS, QUEUE};
-pub(super) use super::unix::{clock, user};
 
 /// The engine that keeps several operations in flight by itself.
 pub(super) mod queue {

@@ -3,8 +3,11 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::fs::{FileExt as _, MetadataExt, OpenOptionsExt};
+pub use std::os::windows::io::AsHandle as AsOpen;
 use std::os::windows::io::{AsHandle, AsRawHandle, FromRawHandle};
 use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 use assay_core::workload::Sync;
 use windows_sys::Wdk::Foundation::{NtQueryObject, ObjectBasicInformation};
@@ -14,9 +17,11 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STORAGE_INFO, FileStorageInfo,
     GetFileInformationByHandleEx, ReOpenFile,
 };
+use windows_sys::Win32::System::Memory::{
+    MEM_COMMIT, MEM_RELEASE, MEM_RESERVE, PAGE_READWRITE, VirtualAlloc, VirtualFree,
+};
+use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
 use windows_sys::Win32::System::WindowsProgramming::PUBLIC_OBJECT_BASIC_INFORMATION;
-
-pub use std::os::windows::io::AsHandle as AsOpen;
 
 /// Error number of an operation that failed without one.
 pub(crate) const IO_ERROR: i32 = ERROR_IO_DEVICE as i32;
@@ -198,7 +203,7 @@ pub(crate) struct Channel<'a> {
 }
 
 impl<'a> Channel<'a> {
-    pub(crate) fn of(file: &'a File, direct: bool) -> io::Result<Self> {
+    pub(crate) fn to_file(file: &'a File, direct: bool) -> io::Result<Self> {
         Ok(Self { file: reopen(file, direct, 0)?, _of: std::marker::PhantomData })
     }
 
@@ -209,4 +214,41 @@ impl<'a> Channel<'a> {
     pub(crate) fn write_at(&self, data: &[u8], offset: u64) -> io::Result<usize> {
         self.file.seek_write(data, offset)
     }
+}
+
+// Memory outside of the heap.
+
+/// Maps `length` zeroed bytes, aligned to 64 KiB and touched; `length` is at least 1.
+///
+/// # Errors
+/// The system's where memory is short.
+pub(crate) fn map(length: usize) -> io::Result<NonNull<u8>> {
+    // SAFETY: fresh memory at an address of the system's choice.
+    let start = unsafe { VirtualAlloc(std::ptr::null(), length, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE) };
+    let start = NonNull::new(start.cast::<u8>()).ok_or_else(io::Error::last_os_error)?;
+    for at in (0..length).step_by(page_bytes()) {
+        // SAFETY: within the memory that was just made, which nothing else knows. No page fault falls into the timed part.
+        unsafe { start.as_ptr().add(at).write_volatile(0) };
+    }
+    Ok(start)
+}
+
+/// Gives back what [`map`] gave.
+///
+/// # Safety
+/// `start` is of one call of [`map`], nothing uses the memory any more, and this is the only call.
+pub(crate) unsafe fn unmap(start: NonNull<u8>, _length: usize) {
+    // SAFETY: as the caller promises; all of it is released. An error would mean a wrong address.
+    let _ = unsafe { VirtualFree(start.as_ptr().cast(), 0, MEM_RELEASE) };
+}
+
+/// Size of a page in bytes.
+pub(crate) fn page_bytes() -> usize {
+    static PAGE: OnceLock<usize> = OnceLock::new();
+    *PAGE.get_or_init(|| {
+        let mut info = SYSTEM_INFO::default();
+        // SAFETY: it writes the structure, and does not fail.
+        unsafe { GetSystemInfo(&mut info) };
+        usize::try_from(info.dwPageSize).unwrap_or(0).max(4096)
+    })
 }

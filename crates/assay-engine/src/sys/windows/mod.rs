@@ -1,17 +1,9 @@
 //! Windows, from Windows 10 on.
 
-pub(super) mod child;
-pub(super) mod clock;
 pub(super) mod files;
+pub(super) mod host;
 mod iocp;
-#[cfg(test)]
-mod iocp_tests;
-pub(super) mod memory;
-pub(super) mod meter;
-pub(super) mod priority;
-pub(super) mod processors;
-pub(super) mod programs;
-pub(super) mod user;
+pub(super) mod processes;
 
 use crate::contract::EngineKind;
 

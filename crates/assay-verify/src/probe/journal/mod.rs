@@ -3,14 +3,9 @@
 //! The format and its reasons: `docs/decisions/006-journal.md`.
 
 mod disk;
-mod error;
-mod format;
 mod reader;
-mod scan;
 mod writer;
 
-pub use disk::{Disk, DiskFile, SystemDisk};
-pub use error::JournalError;
-pub use format::Identity;
+pub use disk::{Disk, DiskFile, JournalError, SystemDisk};
 pub(crate) use reader::{ByteRange, Log};
-pub use writer::{Journal, JournalPlace};
+pub use writer::{Identity, Journal, JournalPlace};

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use assay_core::verification::SECTOR_BYTES;
 use foldhash::fast::FixedState;
 
-use super::disk::{Disk, DiskFile};
-use super::error::{JournalError, cannot_read, shown};
-use super::format::{Binding, COMMIT, DATA, FILL, HEAD, Head, Header, MAGIC, MOST_HEADER, PLACE, RESTORED, SUM};
-use super::scan::{Found, Window, look};
-use super::writer::restored_mark;
+use super::disk::{Disk, DiskFile, JournalError, cannot_read, shown};
+use super::writer::{
+    Binding, COMMIT, DATA, FILL, HEAD, Head, Header, MAGIC, MOST_BATCH, MOST_HEADER, PART, PLACE, RESTORED, SUM,
+    restored_mark,
+};
 use crate::probe::stamp::{SECTOR_LEN, Salt};
 
 /// More missing places than this are counted and not listed.
@@ -27,7 +27,7 @@ pub(crate) struct ByteRange {
 
 /// The saved content of a place.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entry {
+pub(crate) struct SavedPlace {
     pub(crate) place: ByteRange,
     content: Content,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Log {
     pub(crate) header: Header,
     binding: Binding,
     /// In the order of saving.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<SavedPlace>,
     by_offset: BTreeMap<u64, usize>,
     /// Saved and synced, but no longer there; `None` if the place is unknown too.
     pub(crate) missing: Vec<Option<ByteRange>>,
@@ -69,7 +69,7 @@ type Saved = (usize, u64);
 /// What was read from the file.
 #[derive(Debug, Default)]
 struct Findings {
-    records: BTreeMap<u64, (Entry, [u8; SUM])>,
+    records: BTreeMap<u64, (SavedPlace, [u8; SUM])>,
     /// For each commit mark: records before it, running hash, places, and byte of the file.
     commits: Vec<(u64, [u8; SUM], Vec<ByteRange>)>,
     /// Probable heads of damaged records.
@@ -223,7 +223,7 @@ impl Log {
         self.header.salt
     }
 
-    fn part(&self, entry: Entry, from: u64, length: u64) -> Result<Vec<u8>, JournalError> {
+    fn part(&self, entry: SavedPlace, from: u64, length: u64) -> Result<Vec<u8>, JournalError> {
         let mut data = vec![0; length as usize];
         match entry.content {
             Content::Fill(byte) => data.fill(byte),
@@ -270,7 +270,7 @@ fn header(file: &dyn DiskFile, path: &Path) -> Result<(Header, Binding, u64), Jo
     let length = start.get(16..20).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes));
     let end = 20 + (length as usize).min(MOST_HEADER);
     let (text, sum) = (start.get(..end).ok_or_else(none)?, start.get(end..end + SUM).ok_or_else(none)?);
-    let binding = Binding::of(text);
+    let binding = Binding::of_header(text);
     if binding.sum() != sum {
         return Err(none());
     }
@@ -283,12 +283,12 @@ fn records(window: &mut Window<'_>, binding: &Binding, start: u64) -> Findings {
     let mut at = start;
     loop {
         match look(window, binding, at) {
-            Found::End => return found,
-            Found::Damage { next, seemed } => {
+            ScannedRecord::End => return found,
+            ScannedRecord::Damage { next, seemed } => {
                 found.seemed.extend(seemed);
                 at = next;
             }
-            Found::Record { head, next, payload, sum } => {
+            ScannedRecord::Record { head, next, payload, sum } => {
                 found.take(head, at, payload, sum);
                 at = next;
             }
@@ -317,11 +317,135 @@ impl Findings {
             _ => return,
         };
         self.goes_on = true;
-        self.records.entry(head.number).or_insert((Entry { place, content }, sum));
+        self.records.entry(head.number).or_insert((SavedPlace { place, content }, sum));
     }
 }
 
 fn place_of(bytes: &[u8]) -> Option<ByteRange> {
     let word = |at: usize| bytes.get(at..)?.first_chunk().map(|bytes: &[u8; 8]| u64::from_le_bytes(*bytes));
     Some(ByteRange { offset: word(0)?, length: word(8)? })
+}
+
+// Finds the records in the bytes of a journal, past damage and unreadable parts.
+
+/// Bytes read at once; more than the longest record.
+const WINDOW: usize = 4 << 20;
+const _: () = assert!(WINDOW as u64 > 2 * PART && WINDOW > 4 * (MOST_BATCH * PLACE + HEAD + 2 * SUM));
+/// Around an error it is read in pieces of this size.
+const PIECE: usize = 4096;
+
+/// A part of the file in memory. Unreadable bytes are zeros, and their place is remembered.
+#[derive(Debug)]
+pub(super) struct Window<'f> {
+    file: &'f dyn DiskFile,
+    start: u64,
+    bytes: Vec<u8>,
+    /// The file ends with these bytes.
+    ended: bool,
+    /// First unreadable byte, with the first error of the system.
+    pub(super) unreadable: Option<(u64, std::io::Error)>,
+}
+
+impl<'f> Window<'f> {
+    pub(super) fn new(file: &'f dyn DiskFile) -> Self {
+        Self { file, start: 0, bytes: Vec::new(), ended: false, unreadable: None }
+    }
+
+    /// The bytes from `at` on: at least `wanted` of them, fewer at the end of the file.
+    pub(super) fn from(&mut self, at: u64, wanted: usize) -> &[u8] {
+        let held = self.start..=self.start + self.bytes.len() as u64;
+        let inside = held.contains(&at).then(|| (at - self.start) as usize);
+        let enough = inside.is_some_and(|inside| self.bytes.len() - inside >= wanted || self.ended);
+        if !enough {
+            self.load(at);
+        }
+        self.bytes.get((at - self.start) as usize..).unwrap_or(&[])
+    }
+
+    fn load(&mut self, at: u64) {
+        self.start = at;
+        self.bytes.resize(WINDOW, 0);
+        let length = match self.file.read_at(at, &mut self.bytes) {
+            Ok(length) => length,
+            Err(_) => self.load_in_pieces(at),
+        };
+        self.ended = length < WINDOW;
+        self.bytes.truncate(length);
+    }
+
+    /// Reads in pieces and returns the number of bytes. If nothing more can be read, the file is taken to end there.
+    fn load_in_pieces(&mut self, at: u64) -> usize {
+        let mut readable = 0;
+        for (from, piece) in (0..).step_by(PIECE).zip(self.bytes.chunks_mut(PIECE)) {
+            match self.file.read_at(at + from as u64, piece) {
+                Ok(length) => {
+                    readable = from + length;
+                    if length < piece.len() {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    piece.fill(0);
+                    self.unreadable.get_or_insert((at + from as u64, error));
+                }
+            }
+        }
+        readable
+    }
+}
+
+/// What is at a byte of the file.
+#[derive(Debug)]
+pub(super) enum ScannedRecord<'w> {
+    /// A whole record, the byte after it, its payload and its checksum.
+    Record {
+        head: Head,
+        next: u64,
+        payload: &'w [u8],
+        sum: [u8; SUM],
+    },
+    /// No record. Byte where the next one may be, and the probable head of the damaged one.
+    Damage {
+        next: u64,
+        seemed: Option<Head>,
+    },
+    End,
+}
+
+/// What is at byte `at` of the file.
+pub(super) fn look<'w>(window: &'w mut Window<'_>, binding: &Binding, at: u64) -> ScannedRecord<'w> {
+    let marker = binding.marker();
+    let longest = HEAD + SUM + (PART as usize).max(SUM + MOST_BATCH * PLACE);
+    if window.from(at, longest).is_empty() {
+        return ScannedRecord::End;
+    }
+    let seemed = Head::from_bytes(window.from(at, longest), marker);
+    let whole = seemed.and_then(|head| {
+        let bytes = window.from(at, longest);
+        let end = HEAD + head.stored();
+        let (text, sum) = (bytes.get(..end)?, bytes.get(end..end + SUM)?);
+        (binding.record_sum(&text[..HEAD], &text[HEAD..]) == sum).then_some((head, end))
+    });
+    if let Some((head, end)) = whole {
+        let bytes = window.from(at, longest);
+        let mut sum = [0; SUM];
+        sum.copy_from_slice(&bytes[end..end + SUM]);
+        return ScannedRecord::Record { head, next: at + (end + SUM) as u64, payload: &bytes[HEAD..end], sum };
+    }
+    ScannedRecord::Damage { next: next_marker(window, &marker, at + 1), seemed }
+}
+
+/// The next byte from `at` on with the marker; the end of the file if there is none.
+fn next_marker(window: &mut Window<'_>, marker: &[u8; 8], mut at: u64) -> u64 {
+    loop {
+        let bytes = window.from(at, WINDOW / 2);
+        if let Some(inside) = bytes.windows(marker.len()).position(|part| part == marker) {
+            return at + inside as u64;
+        }
+        let passed = bytes.len().saturating_sub(marker.len() - 1) as u64;
+        if bytes.len() < WINDOW / 2 {
+            return at + bytes.len() as u64;
+        }
+        at += passed;
+    }
 }

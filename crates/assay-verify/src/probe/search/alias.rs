@@ -1,13 +1,11 @@
 //! Addresses that share a memory cell, and the period after which addresses wrap around.
 
-use super::super::contract::Device;
+use super::super::device::Device;
 use super::super::stamp::{Origin, Seen};
 use super::eviction::LosingSector;
-use super::loss_kind::{LossKind, Repeat};
-use super::numbers::{evenly_spaced, prime_powers};
-use super::stages::{ATTEMPTS, Search};
+use super::periods::{STRIPE, evenly_spaced, prime_powers};
+use super::stages::{ATTEMPTS, LossKind, Repeat, Search};
 use super::stamped::{End, PAGE_OF_CACHE, SectorRange};
-use super::stripes::STRIPE;
 
 /// Pairs that are tested.
 const PAIRS: usize = 6;

@@ -2,14 +2,12 @@
 
 use rand_core::Rng;
 
-use super::super::contract::Device;
-use super::super::settings::{LEAST_VERIFIED, MET, READINGS, TEETH, shifts};
+use super::super::device::{Device, Fault};
+use super::super::plan::{ASKED_AGAIN, LEAST_VERIFIED, MET, PARTS, READINGS, TEETH, WIDE, WITNESSES, shifts};
 use super::super::stamp::Seen;
 use super::eviction::without;
-use super::loss_kind::LossKind;
-use super::scatter::{power_of_two_places, stratified_places, without_repetition};
-use super::stages::Search;
-use super::stamped::{End, SectorRange};
+use super::stages::{LossKind, Search};
+use super::stamped::{End, Glance, SectorRange, StampedDevice};
 
 /// Length in sectors of the comb that meets a window of addresses behind a protected part: 64 MiB.
 const NEAR: u64 = (64 << 20) / 512;
@@ -184,5 +182,179 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         Ok(false)
+    }
+}
+
+// Which places a probe samples first.
+
+/// Single blocks near the end and the start at distances that are powers of two, and both sides of each quarter. They
+/// meet losses at the end even if these are small, and periods that are powers of two at once.
+pub(crate) fn power_of_two_places<D: Device>(device: &mut StampedDevice<'_, D>) -> Vec<SectorRange> {
+    let (sectors, unit) = (device.sectors(), device.unit());
+    let last = (sectors / unit - 1) * unit;
+    let mut places = vec![device.place(last, 1), device.place(0, 1)];
+    // A small part that holds, away from both ends, is most likely in the middle.
+    for part in [2, 3, 1] {
+        let at = sectors * part / 4;
+        // The upper one first: a write that continues another goes to a cache for sequential writes.
+        places.extend([at, at - 1].map(|at| device.place(at, 1)));
+    }
+    // Beside the very start, which holds partition tables and file system headers.
+    let base = unit.min(last);
+    let steps = (0..64).map(|power| unit << power).take_while(|step| *step < sectors);
+    for step in steps {
+        places.extend(last.checked_sub(step).map(|at| device.place(at, 1)));
+        if base + step < sectors {
+            places.push(device.place(base + step, 1));
+        }
+    }
+    places.push(device.place(base, 1));
+    without_repetition(places)
+}
+
+/// A place at random in each of [`PARTS`] equal parts, in random order.
+pub(crate) fn stratified_places<D: Device>(
+    device: &mut StampedDevice<'_, D>,
+    clear: &[SectorRange],
+    run: SectorRange,
+) -> Vec<SectorRange> {
+    let (sectors, unit) = (device.sectors(), device.unit());
+    let parts = PARTS.min(sectors / (4 * unit)).max(1);
+    let width = sectors / parts;
+    // Later samples evict earlier ones, but write no more than the run does.
+    let wide = WIDE.min(width / 2).min(run.sectors / parts).max(unit) / unit * unit;
+    let mut places = Vec::new();
+    for part in 0..parts {
+        let room = width.saturating_sub(wide).max(1);
+        // In whole blocks, so that the place does not become wider.
+        let at = (part * width + device.random.next_u64() % room) / unit * unit;
+        let place = device.place(at, wide);
+        if place.sectors > 0 && !clear.iter().any(|other| other.meets(place)) {
+            places.push(place);
+        }
+    }
+    // Fisher-Yates shuffle: neither order of address nor order of time may hide the other.
+    for index in (1..places.len()).rev() {
+        let other = (device.random.next_u64() % (index as u64 + 1)) as usize;
+        places.swap(index, other);
+    }
+    places
+}
+
+/// Without repetition, in the order given.
+pub(crate) fn without_repetition(places: Vec<SectorRange>) -> Vec<SectorRange> {
+    let mut kept: Vec<SectorRange> = Vec::new();
+    for place in places {
+        if place.sectors > 0 && !kept.iter().any(|other| other.meets(place)) {
+            kept.push(place);
+        }
+    }
+    kept
+}
+
+// Places that are only read. If they change, writes to other addresses took their memory.
+
+/// An error may take seconds: no further places are read after this many.
+const ERRORS: usize = 3;
+/// Most places with errors that become samples.
+const ERRED: usize = 64;
+/// Before the first write, at most this part of the places, as a divisor, may show other content.
+const ONE_IN_CHANGED: usize = 4;
+/// Wear changes at most this part of the bits of a sector, as a divisor.
+const WORN: u32 = 16;
+
+/// Content of one of these places before anything was written.
+pub(super) struct Witness {
+    at: u64,
+    content: Vec<u8>,
+}
+
+impl<D: Device> Search<'_, '_, D> {
+    /// Reads one place in each part of the device. Nothing is written to it before it is read again.
+    pub(super) fn witnesses(&mut self, samples: &[SectorRange]) -> Result<Vec<Witness>, End> {
+        let width = self.device.sectors() / WITNESSES;
+        let (mut all, mut errors) = (Vec::new(), 0);
+        for part in 0..WITNESSES {
+            let at = part * width + self.device.random.next_u64() % width.max(1);
+            let block = self.device.place(at, 1);
+            if block.sectors == 0 || block.meets(self.run) || samples.iter().any(|sample| block.meets(*sample)) {
+                continue;
+            }
+            match self.device.glance(block)? {
+                Some(seen) => all.push(Witness { at: block.at, content: seen.content }),
+                None => errors += 1,
+            }
+            if errors >= ERRORS {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether the medium is still the one that these places belong to, before anything is written: another card may
+    /// have been there while places were saved. A place without memory shows what crossed the bus, which is known
+    /// content.
+    ///
+    /// # Errors
+    /// [`Fault::Exchanged`] if most of these places show content that was not read anywhere.
+    pub(super) fn same_medium(&mut self, witnesses: &[Witness]) -> Result<(), End> {
+        let step = witnesses.len().div_ceil(ASKED_AGAIN as usize).max(1);
+        let (mut changed, mut asked) = (0, 0);
+        for witness in witnesses.iter().step_by(step) {
+            let seen = self.glance_again(witness)?;
+            (asked, changed) = (asked + 1, changed + usize::from(seen.is_some_and(|seen| !seen.is_known)));
+        }
+        if changed * ONE_IN_CHANGED > asked { Err(End::Fault(Fault::Exchanged)) } else { Ok(()) }
+    }
+
+    /// Whether any of these places lost its data, although nothing was sent there and everything sent elsewhere still
+    /// holds. Each is read twice, as single readings may be wrong. The samples are read in between: on another medium
+    /// they carry no stamps.
+    pub(super) fn lost_untouched(&mut self, witnesses: &[Witness]) -> Result<bool, End> {
+        let mut lost = 0;
+        let mut changed: Vec<(&Witness, Vec<u8>)> = Vec::new();
+        for witness in witnesses {
+            if let Some(seen) = self.glance_again(witness)? {
+                changed.push((witness, seen.content));
+            }
+        }
+        if changed.is_empty() {
+            return Ok(false);
+        }
+        if self.all_back()? {
+            return Ok(true);
+        }
+        for (witness, content) in changed {
+            lost += usize::from(self.glance_again(witness)?.is_some_and(|again| again.content == content));
+        }
+        if lost == 0 || self.all_back()? {
+            return Ok(lost > 0);
+        }
+        self.loss_kind = LossKind::TakesMemory { lost, of: witnesses.len() };
+        Ok(true)
+    }
+
+    /// Whether the medium erred outside the samples, while all samples hold. Some of the places that erred become samples.
+    pub(super) fn erred_elsewhere(&mut self) -> bool {
+        let bad: Vec<SectorRange> = self.device.bad_sectors().map(|at| self.device.place(at, 1)).collect();
+        let step = bad.len().div_ceil(ERRED).max(1);
+        for place in bad.iter().step_by(step) {
+            if self.samples.iter().all(|sample| !sample.meets(*place)) {
+                self.samples.push(*place);
+            }
+        }
+        !bad.is_empty()
+    }
+
+    /// Content of a place, if it differs from before. A few wrong bits are wear, not other data.
+    fn glance_again(&mut self, witness: &Witness) -> Result<Option<Glance>, End> {
+        let block = self.device.place(witness.at, 1);
+        if self.device.was_written(witness.at) {
+            return Ok(None);
+        }
+        let Some(seen) = self.device.glance(block)? else { return Ok(None) };
+        let differing: u32 =
+            witness.content.iter().zip(&seen.content).map(|(one, other)| (one ^ other).count_ones()).sum();
+        Ok((differing > seen.content.len() as u32 * 8 / WORN).then_some(seen))
     }
 }

@@ -1,7 +1,7 @@
 //! Evicts caches of the medium by writing elsewhere.
 
-use super::super::contract::Device;
-use super::super::settings::LOSSY;
+use super::super::device::Device;
+use super::super::plan::LOSSY;
 use super::super::stamp::Seen;
 use super::stamped::{End, PAGE_OF_CACHE, SectorRange, StampedDevice};
 

@@ -7,13 +7,12 @@ use std::path::Path;
 use assay_core::verification::SECTOR_BYTES;
 use assay_engine::Control;
 
-use super::super::contract::{Device, Fault};
+use super::super::device::{Device, Fault};
 use super::super::journal::{Identity, Journal};
-use super::super::settings::Settings;
+use super::super::plan::Settings;
 use super::super::stamp::{SECTOR_LEN, Salt};
-use super::loss_kind::{LossKind, Repeat};
 use super::map::State;
-use super::stages::Search;
+use super::stages::{LossKind, Repeat, Search};
 use super::stamped::{SectorRange, StampedDevice, Watch};
 
 /// 32 MiB, and 64 MiB where blocks are dealt out in stripes.
@@ -65,7 +64,7 @@ impl Device for Small {
 
 /// The expected result, in sectors.
 #[derive(Debug, PartialEq, Eq)]
-enum Found {
+enum Expected {
     Nothing,
     /// Protected part, period, and how much of it holds.
     Repeats(u64, u64, u64),
@@ -92,18 +91,18 @@ fn with<T>(
     act(&mut Search::new(&mut device, &SETTINGS))
 }
 
-fn found(search: &mut Search<'_, '_, Small>) -> Found {
+fn found(search: &mut Search<'_, '_, Small>) -> Expected {
     search.work().unwrap();
     let parts = search.map.parts(search.device.sectors());
     let parts = parts.into_iter().filter(|part| part.2 == State::Keeps).map(|part| (part.0, part.1)).collect();
     match search.loss_kind.clone() {
-        LossKind::None => Found::Nothing,
+        LossKind::None => Expected::Nothing,
         LossKind::Repeats(Repeat { protected, period, real, exact: true, .. }) => {
-            Found::Repeats(protected, period, real)
+            Expected::Repeats(protected, period, real)
         }
-        LossKind::Parts if search.map.exact => Found::Parts(parts),
-        LossKind::Parts => Found::Vague(parts),
-        loss_kind => Found::Other(loss_kind),
+        LossKind::Parts if search.map.exact => Expected::Parts(parts),
+        LossKind::Parts => Expected::Vague(parts),
+        loss_kind => Expected::Other(loss_kind),
     }
 }
 
@@ -121,11 +120,11 @@ fn dealt(period: u64, sector: u64) -> u64 {
 
 #[test]
 fn what_is_known_of_small_media_is_found_to_the_sector() {
-    type Row = (&'static str, u64, u32, fn(u64) -> Option<u64>, Found);
-    let parts = |parts: &[(u64, u64)]| Found::Parts(parts.to_vec());
-    let table: Vec<Row> = vec![
-        ("genuine", SECTORS, 512, Some, Found::Nothing),
-        ("genuine, blocks of 4 KiB", SECTORS, 4096, Some, Found::Nothing),
+    type Case = (&'static str, u64, u32, fn(u64) -> Option<u64>, Expected);
+    let parts = |parts: &[(u64, u64)]| Expected::Parts(parts.to_vec());
+    let table: Vec<Case> = vec![
+        ("genuine", SECTORS, 512, Some, Expected::Nothing),
+        ("genuine, blocks of 4 KiB", SECTORS, 4096, Some, Expected::Nothing),
         ("the first part", SECTORS, 512, |s| (s < 23_457).then_some(s), parts(&[(0, 23_457)])),
         ("the first part, ends in a block", SECTORS, 4096, |s| (s < 23_457).then_some(s), parts(&[(0, 23_457)])),
         ("all but the last sector", SECTORS, 512, |s| (s < SECTORS - 1).then_some(s), parts(&[(0, SECTORS - 1)])),
@@ -145,48 +144,48 @@ fn what_is_known_of_small_media_is_found_to_the_sector() {
             |s| (!(9_999..60_007).contains(&s)).then_some(s),
             parts(&[(0, 9_999), (60_007, SECTORS)]),
         ),
-        ("a period that is a power of two", SECTORS, 512, |s| Some(s % 16_384), Found::Repeats(0, 16_384, 16_384)),
-        ("a period that is a prime", SECTORS, 512, |s| Some(s % 10_007), Found::Repeats(0, 10_007, 10_007)),
+        ("a period that is a power of two", SECTORS, 512, |s| Some(s % 16_384), Expected::Repeats(0, 16_384, 16_384)),
+        ("a period that is a prime", SECTORS, 512, |s| Some(s % 10_007), Expected::Repeats(0, 10_007, 10_007)),
         (
             "single bad sectors, blocks of 4 KiB",
             SECTORS,
             4096,
             |s| (s % 97 != 5).then_some(s),
-            Found::Other(LossKind::Scattered),
+            Expected::Other(LossKind::Scattered),
         ),
         // The writes that clear the bus overwrite nearly all of it.
-        ("a period of next to nothing", SECTORS, 512, |s| Some(s % 11), Found::Repeats(0, 11, 11)),
-        ("a period of more than half", SECTORS, 512, |s| Some(s % 40_009), Found::Repeats(0, 40_009, 40_009)),
-        ("a period, blocks of 4 KiB", SECTORS, 4096, |s| Some(s % 10_008), Found::Repeats(0, 10_008, 10_008)),
+        ("a period of next to nothing", SECTORS, 512, |s| Some(s % 11), Expected::Repeats(0, 11, 11)),
+        ("a period of more than half", SECTORS, 512, |s| Some(s % 40_009), Expected::Repeats(0, 40_009, 40_009)),
+        ("a period, blocks of 4 KiB", SECTORS, 4096, |s| Some(s % 10_008), Expected::Repeats(0, 10_008, 10_008)),
         (
             "a prefix, then a window",
             SECTORS,
             512,
             |s| Some(if s < 5_003 { s } else { 5_003 + (s - 5_003) % 641 }),
-            Found::Repeats(5_003, 641, 641),
+            Expected::Repeats(5_003, 641, 641),
         ),
-        ("a prefix, then one sector", SECTORS, 512, |s| Some(s.min(3_000)), Found::Repeats(3_000, 1, 1)),
-        ("a chain", SECTORS, 512, |s| (s % 16_384 < 5_001).then_some(s % 16_384), Found::Repeats(0, 16_384, 5_001)),
+        ("a prefix, then one sector", SECTORS, 512, |s| Some(s.min(3_000)), Expected::Repeats(3_000, 1, 1)),
+        ("a chain", SECTORS, 512, |s| (s % 16_384 < 5_001).then_some(s % 16_384), Expected::Repeats(0, 16_384, 5_001)),
         (
             "a chain of any period",
             SECTORS,
             512,
             |s| (s % 12_345 < 10_001).then_some(s % 12_345),
-            Found::Repeats(0, 12_345, 10_001),
+            Expected::Repeats(0, 12_345, 10_001),
         ),
         (
             "stripes in another order each lap",
             2 * SECTORS,
             512,
             |s| Some(dealt(12 * 2048, s)),
-            Found::Repeats(0, 12 * 2048, 12 * 2048),
+            Expected::Repeats(0, 12 * 2048, 12 * 2048),
         ),
         (
             "two stripes in another order each lap, and a part of one",
             2 * SECTORS,
             512,
             |s| Some(dealt(2 * 2048 + 499, s)),
-            Found::Repeats(0, 2 * 2048 + 499, 2 * 2048 + 499),
+            Expected::Repeats(0, 2 * 2048 + 499, 2 * 2048 + 499),
         ),
     ];
     let mut wrong = Vec::new();

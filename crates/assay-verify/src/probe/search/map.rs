@@ -13,7 +13,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    pub(super) fn of(seen: Seen) -> Self {
+    pub(super) fn of_finding(seen: Seen) -> Self {
         match seen {
             seen if seen.keeps() => Self::Keeps,
             Seen::Unreadable => Self::Errs,

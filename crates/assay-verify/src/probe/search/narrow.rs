@@ -1,9 +1,9 @@
 //! Finds the parts that hold, to the sector.
 
-use super::super::contract::Device;
+use super::super::device::Device;
 use super::super::stamp::Seen;
 use super::map::State;
-use super::numbers::evenly_spaced;
+use super::periods::evenly_spaced;
 use super::stages::Search;
 use super::stamped::{End, SectorRange};
 
@@ -25,7 +25,8 @@ const STARTS: usize = 3;
 impl<D: Device> Search<'_, '_, D> {
     /// Takes over the results of the samples: the changes of state within each.
     pub(crate) fn map_samples(&mut self) {
-        let all: Vec<(u64, State)> = self.first.iter().map(|(sector, seen)| (*sector, State::of(*seen))).collect();
+        let all: Vec<(u64, State)> =
+            self.first.iter().map(|(sector, seen)| (*sector, State::of_finding(*seen))).collect();
         self.map.exact = true;
         // Wide samples are spread over all; single ones are dense at both ends.
         let wide =
@@ -162,7 +163,7 @@ impl<D: Device> Search<'_, '_, D> {
         for place in &places {
             let seen = self.device.check(*place)?;
             for (sector, seen) in place.numbers().zip(seen) {
-                let state = State::of(seen);
+                let state = State::of_finding(seen);
                 stands &= self.map.known.insert(sector, state).is_none_or(|known| known == state);
             }
         }

@@ -5,15 +5,12 @@ use std::collections::BTreeSet;
 
 use rand_core::Rng;
 
-use super::super::contract::Device;
+use super::super::device::Device;
 use super::super::stamp::{Origin, Seen};
-use super::counted::COUNTED;
-use super::loss_kind::{LossKind, Repeat};
 use super::map::State;
-use super::numbers::evenly_spaced;
-use super::stages::Search;
+use super::periods::{COUNTED, STRIPE, evenly_spaced};
+use super::stages::{LossKind, Repeat, Search};
 use super::stamped::{End, SectorRange};
-use super::stripes::STRIPE;
 
 /// Single places that are written all over the parts said to hold.
 const PLACES: u64 = 96;
