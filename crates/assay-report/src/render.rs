@@ -215,8 +215,8 @@ fn still(records: &[Record], view: &View) -> Result<pictures::Drawing, RenderErr
     let wanted = view.wanted(records)?;
     let kind = view.kind.unwrap_or_else(|| Kind::usual(records, &wanted));
     let found =
-        (kind.of_what_decides() && records.len() > 1).then(|| crate::finding::of(records, view.load.as_deref()));
-    let wanted = wanted.decided(found.and_then(crate::finding::Found::titled));
+        (kind.of_what_decides() && records.len() > 1).then(|| crate::presented::finding::of(records, view.load.as_deref()));
+    let wanted = wanted.decided(found.and_then(crate::presented::finding::Found::titled));
     Ok(pictures::still(kind, records, &wanted)?)
 }
 

@@ -11,7 +11,7 @@ use assay_core::text::{clean, statement};
 use assay_core::verification::{Method, Verdict, Verification};
 
 use crate::bus;
-use crate::classes::judge;
+use crate::advise::classes::judge;
 use crate::figure::{MB, in_words, percent};
 use crate::headline::{Headline, durable_or_acknowledged};
 use crate::notes::notes;

@@ -1,5 +1,6 @@
 //! Advice as people and machines read it: one sentence with the decision, then the numbers.
 
+pub(crate) mod classes;
 mod buy;
 mod cache;
 mod class;

@@ -1,6 +1,7 @@
 //! The known facts about a record. Card, page, Markdown and `info` each show the part of this list that they have room
 //! for.
 
+pub(crate) mod info;
 mod fact;
 mod medium;
 mod record;

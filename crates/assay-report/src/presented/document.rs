@@ -76,7 +76,7 @@ fn load(load: &LoadRow<'_>) -> Row {
 
 fn crosscheck(found: &Crosscheck) -> Block {
     let columns = std::iter::once(left(found.title.clone())).chain(Crosscheck::COLUMNS.map(right)).collect();
-    let row = |row: &crate::crosscheck::Row| {
+    let row = |row: &crate::presented::crosscheck::Row| {
         let name = match &row.trouble {
             Some(trouble) => format!("{}: {trouble}", row.workload),
             None => row.workload.clone(),

@@ -1,5 +1,7 @@
 //! Views of records, made once. Card, page and Markdown lay out the part that they have room for.
 
+pub(crate) mod crosscheck;
+pub(crate) mod finding;
 mod document;
 mod figures;
 mod load_row;

@@ -4,7 +4,7 @@ use assay_core::record::Record;
 use assay_core::units::rate;
 
 use super::{LoadRow, Mark};
-use crate::crosscheck;
+use crate::presented::crosscheck;
 use crate::facts::{self, Fact, Rank};
 use crate::figure::percent;
 use crate::notes::{Note, notes};

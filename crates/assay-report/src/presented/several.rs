@@ -44,7 +44,7 @@ impl Overview {
 
     pub(crate) fn of(records: &[Record]) -> Self {
         let loads = Columns::of(records);
-        let found = crate::finding::of(records, None);
+        let found = crate::presented::finding::of(records, None);
         let decided = found.beside();
         Self {
             finding: found.sentence,
