@@ -1,5 +1,7 @@
 //! Rows with a point, an interval and dots: what ranking and dot plot share.
 
+use assay_core::units::figures;
+
 use crate::data::{Ceiling, Value, with_unit};
 use crate::font;
 use crate::label::Label;
@@ -7,7 +9,6 @@ use crate::paint::{BAND, INK, MUTE, SeriesStyle};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Colour, Shape, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
-use assay_core::units::figures;
 
 /// A row to draw.
 pub(crate) struct Row<'a> {

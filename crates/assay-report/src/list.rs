@@ -1,10 +1,9 @@
 //! Table of records, for `assay list`.
 
-use unicode_width::UnicodeWidthStr;
-
 use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::{counted, figures};
+use unicode_width::UnicodeWidthStr;
 
 use crate::document::{self, Block, Cell, Data, Document, left, number, right};
 use crate::facts;

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use assay_core::record::Record;
-
 use assay_analysis::LoadError;
+use assay_core::record::Record;
 use assay_pictures::{self as pictures, ImageError, Kind, NothingToDraw, Wanted};
 
 /// What a report is written as.
@@ -214,8 +213,8 @@ pub fn render_files(format: Format, records: &[Record]) -> Option<Vec<(String, S
 fn still(records: &[Record], view: &View) -> Result<pictures::Drawing, RenderError> {
     let wanted = view.wanted(records)?;
     let kind = view.kind.unwrap_or_else(|| Kind::usual(records, &wanted));
-    let found =
-        (kind.of_what_decides() && records.len() > 1).then(|| crate::presented::finding::of(records, view.load.as_deref()));
+    let found = (kind.of_what_decides() && records.len() > 1)
+        .then(|| crate::presented::finding::of(records, view.load.as_deref()));
     let wanted = wanted.decided(found.and_then(crate::presented::finding::Found::titled));
     Ok(pictures::still(kind, records, &wanted)?)
 }

@@ -164,8 +164,9 @@ fn reason(error: &std::io::Error) -> Cut {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::io::Read;
+
+    use super::*;
 
     #[test]
     fn what_is_laid_out_is_written_in_full_and_unique() {

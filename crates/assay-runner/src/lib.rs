@@ -47,10 +47,9 @@ mod together;
 mod unix;
 mod watch;
 
+pub use adaptive::{MOST_REPEATS, longest_time};
 pub use assay_device::random;
 pub use assay_programs::Tree;
-
-pub use adaptive::{MOST_REPEATS, longest_time};
 pub use budget::longest_repeat;
 pub use choose::{EngineWish, Peer};
 pub use emit::Observer;

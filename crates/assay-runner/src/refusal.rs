@@ -7,10 +7,9 @@ use assay_device::{Sysroot, available_memory};
 use crate::budget::least_budget;
 use crate::choose::EngineWish;
 use crate::error::RunError;
-use crate::manner;
 use crate::memory::refuse_too_large;
-use crate::priority;
 use crate::request::Request;
+use crate::{manner, priority};
 
 /// Refuses what cannot be done on any medium: too little time, or buffers that memory does not hold.
 pub(crate) fn refuse_impossible(request: &Request, sysroot: &Sysroot) -> Result<(), RunError> {

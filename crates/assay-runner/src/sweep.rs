@@ -27,9 +27,10 @@ pub(crate) fn bus_reached(workloads: &[SuiteWorkload], index: usize, measurement
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use assay_core::suite::Suite;
     use assay_core::workload::Workload;
+
+    use super::*;
 
     fn sweep(blocks: &[&str]) -> (Vec<SuiteWorkload>, Vec<Measurement>) {
         let mut text =

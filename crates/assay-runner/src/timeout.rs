@@ -55,8 +55,9 @@ pub(crate) fn no_thread(error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::time::Instant;
+
+    use super::*;
 
     #[test]
     fn what_takes_too_long_is_left_behind() {

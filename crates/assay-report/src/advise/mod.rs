@@ -1,9 +1,9 @@
 //! Advice as people and machines read it: one sentence with the decision, then the numbers.
 
-pub(crate) mod classes;
 mod buy;
 mod cache;
 mod class;
+pub(crate) mod classes;
 mod layout;
 mod nas;
 mod words;

@@ -1,8 +1,7 @@
 //! Words that all advice uses.
 
-use assay_analysis::Excluded;
-use assay_analysis::Mark;
 use assay_analysis::advise::{Basis, Figure};
+use assay_analysis::{Excluded, Mark};
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
 

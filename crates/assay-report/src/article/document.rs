@@ -6,14 +6,12 @@ use assay_core::record::Record;
 use assay_core::units::counted;
 
 use super::columns::{Column, Plan, by_computers, by_loads};
-use super::facts;
 use super::findings::{self, BUS, Finding, TIE};
 use super::media::{Model, media};
 use super::pictures::Picture;
-use super::scope::Scope;
-use super::scope::{computers, crossed};
+use super::scope::{Scope, computers, crossed};
 use super::table::Figures;
-use super::tidy;
+use super::{facts, tidy};
 use crate::document::{BEST, Block, Cell, Document, Row};
 use crate::left_out;
 

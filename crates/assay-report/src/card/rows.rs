@@ -1,8 +1,7 @@
 //! The table of workloads.
 
-use unicode_width::UnicodeWidthStr;
-
 use assay_core::workload::Pattern;
+use unicode_width::UnicodeWidthStr;
 
 use crate::figure::{Shown, percent};
 use crate::line::{Line, Page, Paint};

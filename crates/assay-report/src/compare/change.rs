@@ -79,8 +79,9 @@ pub(super) fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use assay_analysis::compare::{PairVerdict, Question, SeriesUse};
+
+    use super::*;
 
     fn pair(ratio: f64, low: Option<f64>, high: Option<f64>) -> Pair {
         Pair {

@@ -3,6 +3,7 @@
 use assay_analysis::Mark;
 use assay_analysis::compare::{Comparison, Gate, GroupInfo, LoadComparison, Pair, Side};
 use assay_core::text::{clean, statement};
+use assay_pictures::{Drawing, Label, RankRow, Ranking, Value, ranking};
 
 use super::answer::{overall, said, sentence, side, word};
 use super::gate;
@@ -10,7 +11,6 @@ use super::left_out::{about, left_out};
 use super::names::{self, letter, method};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
 use crate::figure::{shown, unit, with_point};
-use assay_pictures::{Drawing, Label, RankRow, Ranking, Value, ranking};
 
 /// Everything that the comparison says, and whether it keeps the limits that were set.
 #[must_use]

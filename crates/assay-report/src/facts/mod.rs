@@ -1,8 +1,8 @@
 //! The known facts about a record. Card, page, Markdown and `info` each show the part of this list that they have room
 //! for.
 
-pub(crate) mod info;
 mod fact;
+pub(crate) mod info;
 mod medium;
 mod record;
 mod words;

@@ -10,10 +10,7 @@ use super::of_medium;
 use super::words::{effort, host, machine, manner, run};
 use crate::advise::classes::judge;
 use crate::line::Paint;
-use crate::over_days;
-use crate::scores;
-use crate::sensors;
-use crate::{at_once, load_curve};
+use crate::{at_once, load_curve, over_days, scores, sensors};
 
 /// What was measured, where and with which program.
 pub(crate) fn about(record: &Record) -> Vec<Fact> {

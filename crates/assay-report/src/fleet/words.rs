@@ -1,11 +1,12 @@
 //! Sentences about a run.
 
+use std::collections::BTreeMap;
+
 use assay_analysis::fleet::{BelowAt, BelowNode, FleetReport, OddAt, OddNode};
 use assay_analysis::{Excluded, Reason};
 use assay_core::medium::Mounted;
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, multiple, multiples, times, trimmed};
-use std::collections::BTreeMap;
 
 /// Names in a sentence; more are counted.
 const NAMED: usize = 5;

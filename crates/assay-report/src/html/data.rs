@@ -171,8 +171,9 @@ fn rounded(value: f64, decimals: i32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use assay_core::histogram::Histogram;
+
+    use super::*;
 
     #[test]
     fn joined_buckets_lose_no_operation_and_bound_every_value() {

@@ -11,12 +11,11 @@ mod workload;
 
 use assay_core::record::Record;
 use maud::html;
-
-use crate::presented::{Overview, Presented};
-
 pub(crate) use pictures::slider;
 pub(crate) use shell::{Scripts, Shell, said};
 pub(crate) use text::facts;
+
+use crate::presented::{Overview, Presented};
 
 /// The report as one HTML page, without any reference to the network.
 #[must_use]

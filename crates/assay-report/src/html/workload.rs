@@ -9,10 +9,9 @@ use maud::{Markup, html};
 
 use super::{said, svg};
 use crate::figure::{MB, interval, latency_unit, percent};
-use crate::notes;
 use crate::presented::LoadRow;
-use crate::sensors;
 use crate::verdict::capitalised;
+use crate::{notes, sensors};
 
 /// A workload's section; `place` is the number of its record and its own.
 pub(crate) fn section(record: &Record, load: &LoadRow<'_>, place: (usize, usize)) -> Markup {

@@ -2,11 +2,11 @@
 
 use assay_analysis::plan::{Cell, ExperimentPlan, arguments, quoted_line};
 use assay_core::text::clean;
+use assay_core::units::counted;
 
 use super::layout::{paragraph, table};
 use crate::style::Style;
 use crate::wrap::shorten;
-use assay_core::units::counted;
 
 /// Columns of a name in the table; the command below has all of it.
 const NAME: usize = 32;

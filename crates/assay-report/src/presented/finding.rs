@@ -6,9 +6,9 @@ use assay_analysis::compare::{By, Request, compare, split};
 use assay_analysis::rank::{RankOptions, rank};
 use assay_core::record::Record;
 use assay_core::text::capitalised;
+use assay_pictures::{Decided, Kind, Wanted, still};
 
 use crate::{compare, rank};
-use assay_pictures::{Decided, Kind, Wanted, still};
 
 /// A finding and its parts.
 #[derive(Debug, Clone)]

@@ -1,9 +1,9 @@
 //! Views of records, made once. Card, page and Markdown lay out the part that they have room for.
 
 pub(crate) mod crosscheck;
-pub(crate) mod finding;
 mod document;
 mod figures;
+pub(crate) mod finding;
 mod load_row;
 mod record;
 mod several;

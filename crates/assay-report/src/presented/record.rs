@@ -4,10 +4,10 @@ use assay_core::record::Record;
 use assay_core::units::rate;
 
 use super::{LoadRow, Mark};
-use crate::presented::crosscheck;
 use crate::facts::{self, Fact, Rank};
 use crate::figure::percent;
 use crate::notes::{Note, notes};
+use crate::presented::crosscheck;
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence, word};
 use crate::verification;
 

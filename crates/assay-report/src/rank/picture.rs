@@ -4,9 +4,9 @@ use assay_analysis::Mark;
 use assay_analysis::rank::{LoadRanking, ModelRow, RankReport};
 use assay_core::estimate::Estimate;
 use assay_core::text::{clean, statement};
+use assay_pictures::{Ceiling, Drawing, Label, RankRow, Ranking, Value, ranking};
 
 use super::words;
-use assay_pictures::{Ceiling, Drawing, Label, RankRow, Ranking, Value, ranking};
 
 /// Models under one of the loads of a report, with their places and simultaneous intervals; the title is the
 /// answer. `None` where no model has a figure.

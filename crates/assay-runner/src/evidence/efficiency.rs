@@ -1,8 +1,9 @@
 //! Work for a joule, where power is known.
 
+use assay_core::estimate::Estimate;
+use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Repeat, Sensor};
 use assay_core::sensor::SensorKind;
-use assay_core::{estimate::Estimate, outcome::Outcome};
 use assay_stats::geometric_like;
 
 /// Which power counts: what the user measures, then what the board measures, then the processor

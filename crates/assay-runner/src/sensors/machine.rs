@@ -1,9 +1,8 @@
 //! The sensors that the kernel shows.
 
-use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::Instant;
+use std::{io, thread};
 
 use assay_device::Sensors;
 

@@ -19,13 +19,12 @@ use crate::emit::{Emitter, Observer};
 use crate::error::RunError;
 use crate::evidence::HostMonitor;
 use crate::health::DeviceHealth;
-use crate::manner;
 use crate::pace::Pace;
 use crate::prepare::Run;
-use crate::proof;
 use crate::request::Request;
 use crate::together::Rendezvous;
 use crate::watch::{Watch, note_down};
+use crate::{manner, proof};
 
 /// How long the null engine runs.
 const CALIBRATION: Duration = Duration::from_millis(30);

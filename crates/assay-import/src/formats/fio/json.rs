@@ -14,11 +14,10 @@ use serde_json::value::RawValue;
 use super::job::{Job, Side};
 use super::load::synced_apart;
 use super::terse::version;
-use crate::date;
-use crate::json;
 use crate::plausible::{Printed, Told};
 use crate::report::Latencies;
 use crate::text::Text;
+use crate::{date, json};
 
 /// Longest job that is read, in bytes: one with all bins of three latencies and directions has half of it.
 const LONGEST_JOB: usize = 4 << 20;
