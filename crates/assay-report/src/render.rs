@@ -4,7 +4,9 @@ use std::path::Path;
 
 use assay_analysis::LoadError;
 use assay_core::record::Record;
-use assay_pictures::{self as pictures, ImageError, Kind, NothingToDraw, Wanted};
+use assay_pictures::{
+    ImageError, Kind, NothingToDraw, Wanted, {self as pictures},
+};
 
 /// What a report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

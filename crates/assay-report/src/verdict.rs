@@ -10,7 +10,7 @@ pub(crate) use assay_core::text::capitalised;
 use assay_core::text::{clean, statement};
 use assay_core::verification::{Method, Verdict, Verification};
 
-use crate::advise::classes::judge;
+use crate::advise::judge;
 use crate::bus;
 use crate::figure::{MB, in_words, percent};
 use crate::headline::{Headline, durable_or_acknowledged};

@@ -8,7 +8,7 @@ use super::fact::Fact;
 use super::fact::Rank::{Card, Page};
 use super::of_medium;
 use super::words::{effort, host, machine, manner, run};
-use crate::advise::classes::judge;
+use crate::advise::judge;
 use crate::line::Paint;
 use crate::{at_once, load_curve, over_days, scores, sensors};
 

@@ -1,20 +1,85 @@
-//! Words that all advice uses.
+//! An advice under construction: the sentence with the decision, then tables and lists.
 
 use assay_analysis::advise::{Basis, Figure};
 use assay_analysis::{Excluded, Mark};
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
+use serde::Serialize;
 
-use super::layout::Parts;
-use crate::document::number;
+use crate::document::{Answered, Block, Column, Data, Document, Row, Table, number};
 use crate::figure::{interval, unit};
 use crate::left_out;
+
+/// Parts of an advice, in their order.
+#[derive(Default)]
+pub(super) struct Parts {
+    blocks: Vec<Block>,
+}
+
+/// What `assay advise --json` prints: the answer with the numbers behind it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AdviceDocument<'a, T> {
+    /// The question: `nas`, `cache`, `buy` or `class`.
+    advice: &'a str,
+    /// The answer, for people.
+    sentence: String,
+    /// The numbers behind it.
+    #[serde(flatten)]
+    numbers: T,
+}
+
+impl Parts {
+    /// A text with a name before it.
+    pub(super) fn item(&mut self, name: &str, text: &str) {
+        let item = (name.to_owned(), text.to_owned());
+        match self.blocks.last_mut() {
+            Some(Block::Items(items)) => items.push(item),
+            _ => self.blocks.push(Block::Items(vec![item])),
+        }
+    }
+
+    /// A title over what follows.
+    pub(super) fn heading(&mut self, title: &str) {
+        self.blocks.push(Block::Heading(title.to_owned()));
+    }
+
+    /// Rows under titles.
+    pub(super) fn table(&mut self, columns: Vec<Column>, rows: Vec<Vec<String>>) {
+        let rows = rows.into_iter().map(Row::from).collect();
+        self.blocks.push(Block::Table(Table { caption: String::new(), columns, rows }));
+    }
+
+    /// Rows under titles, with a heading before each group of rows.
+    pub(super) fn groups(&mut self, caption: String, columns: Vec<Column>, groups: Vec<(String, Vec<Vec<String>>)>) {
+        let rows = groups
+            .into_iter()
+            .flat_map(|(heading, rows)| std::iter::once(Row::Heading(heading)).chain(rows.into_iter().map(Row::from)));
+        self.blocks.push(Block::Table(Table { caption, columns, rows: rows.collect() }));
+    }
+
+    pub(super) fn answered(
+        self,
+        kind: &str,
+        about: String,
+        sentence: String,
+        data: Data,
+        numbers: &impl Serialize,
+    ) -> Answered {
+        let advice = AdviceDocument { advice: kind, sentence: assay_core::text::harmless(&sentence), numbers };
+        // Numbers and text with string keys: this cannot fail.
+        let json = serde_json::to_value(advice).unwrap_or_default();
+        Answered { document: Document { kind: "Advice", about, finding: sentence, blocks: self.blocks, data }, json }
+    }
+}
+
+// Words that all advice uses.
 
 /// What one value without interval calls for.
 pub(super) const ONE_VALUE: &str = "one value without an interval; measure with 3 repeats";
 
 /// `3 units`, `5 runs`, `1 repeat`.
-pub(super) fn count(n: usize, basis: Basis) -> String {
+pub(super) fn values_counted(n: usize, basis: Basis) -> String {
     let (one, many) = match basis {
         Basis::Units => ("unit", "units"),
         Basis::Days => ("day", "days"),
@@ -28,7 +93,7 @@ pub(super) fn count(n: usize, basis: Basis) -> String {
 pub(super) const FIGURE: [&str; 6] = ["metric", "value", "low", "high", "n", "values_are"];
 
 /// Cells under [`FIGURE`].
-pub(super) fn exact(figure: &Figure) -> [String; 6] {
+pub(super) fn exact_cells(figure: &Figure) -> [String; 6] {
     [
         figure.quantity.name().to_owned(),
         number(Some(figure.value)),
@@ -46,15 +111,15 @@ pub(super) fn exact(figure: &Figure) -> [String; 6] {
 }
 
 /// Value, and `a–b` or a dash, in MB/s or IOPS.
-pub(super) fn cells(figure: &Figure) -> [String; 3] {
+pub(super) fn figure_cells(figure: &Figure) -> [String; 3] {
     let (_, unit) = unit(figure.quantity, figure.value);
     let range = figure.interval.map_or_else(|| "–".to_owned(), |(low, high)| interval(low / unit, high / unit));
-    [figures(figure.value / unit), range, count(figure.n, figure.basis)]
+    [figures(figure.value / unit), range, values_counted(figure.n, figure.basis)]
 }
 
 /// `7.05 MB/s (6.13–8.11, 3 units)`, `130 IOPS (1 repeat, no interval)`.
-pub(super) fn figure(figure: &Figure) -> String {
-    let [value, range, n] = cells(figure);
+pub(super) fn figure_text(figure: &Figure) -> String {
+    let [value, range, n] = figure_cells(figure);
     let (unit, _) = unit(figure.quantity, figure.value);
     match figure.interval {
         Some(_) => format!("{value} {unit} ({range}, {n})"),
@@ -69,7 +134,7 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// What marks say, without the one that a single value says already.
-pub(super) fn marks(marks: &[Mark]) -> String {
+pub(super) fn marks_text(marks: &[Mark]) -> String {
     let words: Vec<&str> = marks
         .iter()
         .filter_map(|mark| match mark {
@@ -85,7 +150,7 @@ pub(super) fn marks(marks: &[Mark]) -> String {
 }
 
 /// What takes no part, by the name of its unit.
-pub(super) fn left_out(parts: &mut Parts, excluded: &[Excluded]) {
+pub(super) fn left_out_items(parts: &mut Parts, excluded: &[Excluded]) {
     for line in left_out::lines(excluded, |e| clean(&e.name()), Some("--json")) {
         parts.item(left_out::LABEL, &line);
     }
