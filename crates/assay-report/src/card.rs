@@ -1,12 +1,60 @@
-//! The table of workloads.
+//! The terminal card of one record.
 
+use assay_core::finding::Severity;
+use assay_core::record::Record;
 use assay_core::workload::Pattern;
 use unicode_width::UnicodeWidthStr;
 
+use crate::facts::Rank;
 use crate::figure::{Shown, percent};
-use crate::line::{Line, Page, Paint};
-use crate::presented::{Figure, LoadRow, Mark, Presented};
+use crate::line::{Line, Page, Paint, VALUES};
+use crate::presented::{Crosscheck, Figure, LoadRow, Mark, Presented};
 use crate::style::Style;
+use crate::verdict::Tone;
+use crate::wrap::shorten;
+
+/// The card of `record`; no line is wider than the style asks for (40 columns at least).
+#[must_use]
+pub fn card(record: &Record, style: &Style) -> String {
+    let mut page = Page::new(style.bounded());
+    let presented = Presented::of(record);
+    add_head(&mut page, &presented);
+    add_loads(&mut page, &presented);
+    add_soak(&mut page, record);
+    add_crosscheck(&mut page, &presented);
+    crate::verification::add(&mut page, &presented);
+    add_foot(&mut page, &presented);
+    page.finish()
+}
+
+// What was measured, where, and how it is attached.
+
+/// Serial numbers are cut to this in the corner.
+const UNIT: usize = 20;
+
+fn add_head(page: &mut Page, record: &Presented<'_>) {
+    let title = page.style.fold(&record.title);
+    let kind = record.kind;
+    let unit = Some(shorten(&record.unit, UNIT)).filter(|unit| !unit.is_empty());
+    // A medium that says nothing of itself is titled by its kind already.
+    let corner: Vec<String> =
+        Some(kind).filter(|kind| !title.starts_with(kind)).map(str::to_owned).into_iter().chain(unit).collect();
+    let corner = corner.join(" · ");
+    let width = page.style.width;
+    if title.width() + 3 + page.style.fold(&corner).width() <= width {
+        let mut line = page.line();
+        line.push(Paint::Bold, &title).right(Paint::Dim, &corner, width);
+        page.add(line);
+    } else {
+        page.text(Paint::Bold, 0, &title);
+        page.text(Paint::Dim, 0, &corner);
+    }
+    page.rule();
+    record.about.iter().filter(|fact| fact.rank == Rank::Card).for_each(|fact| fact.line(page));
+    page.blank();
+}
+
+// The table of workloads.
 
 /// The cells of a load that has figures.
 struct Cells<'a> {
@@ -39,12 +87,12 @@ const DURABLE_SHORT: &str = "  synced";
 /// Room for `>999 %` and a mark.
 const SHARE: usize = 7;
 
-pub(crate) fn add(page: &mut Page, record: &Presented<'_>) {
+fn add_loads(page: &mut Page, record: &Presented<'_>) {
     if record.loads.is_empty() {
         return;
     }
-    let rows: Vec<Cells<'_>> = record.loads.iter().map(cells).collect();
-    let layout = layout(page.style, &rows, record.record.medium.reachable().is_some());
+    let rows: Vec<Cells<'_>> = record.loads.iter().map(load_cells).collect();
+    let layout = table_layout(page.style, &rows, record.record.medium.reachable().is_some());
     let mut first = true;
     for (pattern, name) in SECTIONS {
         let group: Vec<&Cells<'_>> = rows.iter().filter(|row| row.load.pattern == pattern).collect();
@@ -68,7 +116,7 @@ pub(crate) fn add(page: &mut Page, record: &Presented<'_>) {
 const SECTIONS: [(Option<Pattern>, &str); 3] =
     [(Some(Pattern::Sequential), "sequential"), (Some(Pattern::Random), "random"), (None, "pattern unknown")];
 
-fn cells<'a>(load: &'a LoadRow<'a>) -> Cells<'a> {
+fn load_cells<'a>(load: &'a LoadRow<'a>) -> Cells<'a> {
     let figures = load.figures.as_ref().ok();
     let shown = |figure: Option<Figure<'_>>| figure.map(|figure| figure.shown());
     Cells {
@@ -93,7 +141,7 @@ impl Cells<'_> {
     }
 }
 
-fn layout<'a>(style: Style, rows: &[Cells<'a>], ceiling: bool) -> Layout {
+fn table_layout<'a>(style: Style, rows: &[Cells<'a>], ceiling: bool) -> Layout {
     let widest = |cells: &mut dyn Iterator<Item = String>| cells.map(|c| style.fold(&c).width()).max().unwrap_or(0);
     let figures = |pick: for<'r> fn(&'r Cells<'a>) -> &'r Option<Shown>| {
         widest(&mut rows.iter().map(|r| pick(r).as_ref().map_or_else(String::new, Shown::text)))
@@ -202,7 +250,7 @@ fn add_row(page: &mut Page, row: &Cells<'_>, l: &Layout) {
             page.add(line);
             page.text(Paint::Dim, 2, words);
         }
-        note(page, row);
+        add_note(page, row);
         return;
     }
     if l.as_text {
@@ -236,7 +284,7 @@ fn add_row(page: &mut Page, row: &Cells<'_>, l: &Layout) {
         figure(&mut line, page.style, &Some(durable.clone()), l.rate_end());
         page.add(line);
     }
-    note(page, row);
+    add_note(page, row);
 }
 
 /// A row as words under its title: each figure whole, with its unit.
@@ -255,10 +303,10 @@ fn add_text(page: &mut Page, row: &Cells<'_>) {
         mark,
     ];
     page.text(Paint::Bold, 2, &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
-    note(page, row);
+    add_note(page, row);
 }
 
-fn note(page: &mut Page, row: &Cells<'_>) {
+fn add_note(page: &mut Page, row: &Cells<'_>) {
     if let Some(words) = &row.load.scaled_down {
         page.text(Paint::Care, 2, words);
     }
@@ -295,4 +343,76 @@ fn bar(line: &mut Line, style: Style, share: f64, l: &Layout) {
     line.to(l.bar_start())
         .push(Paint::Plain, &full)
         .push(Paint::Dim, &if style.unicode { "·" } else { "." }.repeat(rest));
+}
+
+// What soaks show over time.
+
+fn add_soak(page: &mut Page, record: &Record) {
+    for soak in record.measurements.iter().filter_map(|m| m.soak.as_ref()) {
+        page.blank();
+        page.labelled("soak", Paint::Dim, &soak.rates(), Paint::Plain);
+        let paint = if soak.cliff.is_some() { Paint::Care } else { Paint::Plain };
+        page.labelled("", Paint::Dim, &soak.cliff_sentence(), paint);
+    }
+}
+
+// How far another instrument agrees.
+
+/// Right edges of the columns after the workload's name.
+const EDGES: [usize; 3] = [42, 60, 79];
+
+fn add_crosscheck(page: &mut Page, record: &Presented<'_>) {
+    let Some(found) = &record.crosscheck else { return };
+    page.blank();
+    let width = page.style.width;
+    // Narrow terminals keep the ratio of the rates, which is the answer.
+    let columns = EDGES.iter().filter(|edge| **edge <= width).count().max(1);
+    let edges = if EDGES[0] <= width { &EDGES[..columns] } else { &EDGES[..0] };
+    let mut line = page.line();
+    line.push(Paint::Bold, &found.title);
+    for (head, edge) in Crosscheck::COLUMNS.iter().zip(edges) {
+        line.right(Paint::Dim, head, *edge);
+    }
+    page.add(line);
+    for row in &found.rows {
+        if edges.is_empty() {
+            page.text(Paint::Plain, 0, &format!("{}: rate {}", row.workload, row.rate));
+            continue;
+        }
+        let mut line = page.line();
+        line.push(Paint::Plain, &row.workload);
+        for (value, edge) in [&row.rate, &row.p50, &row.p99].into_iter().zip(edges) {
+            line.to(line.width() + 1).right(Paint::Plain, value, *edge);
+        }
+        page.add(line);
+        if let Some(trouble) = &row.trouble {
+            page.text(Paint::Care, 2, trouble);
+        }
+    }
+}
+
+// Classes, warnings, outcome and the verdict.
+
+fn add_foot(page: &mut Page, record: &Presented<'_>) {
+    page.rule();
+    record.results.iter().filter(|fact| fact.rank == Rank::Card).for_each(|fact| fact.line(page));
+    for note in &record.notes {
+        let paint = match note.severity {
+            Severity::Invalid => Paint::Bad,
+            Severity::Suspect => Paint::Care,
+            Severity::Note => Paint::Dim,
+        };
+        page.labelled(note.word(), paint, &note.sentence(), Paint::Plain);
+        if !note.remedy.is_empty() {
+            page.text(Paint::Dim, VALUES, &format!("→ {}", note.remedy));
+        }
+    }
+    page.rule();
+    let paint = match record.tone {
+        Tone::Good => Paint::Good,
+        Tone::Plain => Paint::Plain,
+        Tone::Care => Paint::Care,
+        Tone::Bad => Paint::Bad,
+    };
+    page.text(paint, 0, &record.sentence);
 }
