@@ -45,7 +45,7 @@ pub use aggregates::{AggregatesDocument, aggregates};
 pub use card::card;
 pub use csv::csv;
 pub use document::{Answered, Column, Document, left, right, table, wrapped};
-pub use facts::info::info;
+pub use facts::info;
 pub use html::html;
 pub use json::json;
 pub use list::{list, list_document};
