@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub(crate) use RULE as MEDIUM_RULE;
 use Rank::{Card, Detail, Page};
 use assay_core::finding::Finding;
 use assay_core::medium::{Medium, MediumKind};
@@ -19,7 +18,7 @@ use crate::redact::Rule::{Each, Fields, Keep, Known, MountOption, Name, Path, Te
 use crate::redact::{Kind, Rule};
 use crate::style::Style;
 use crate::verdict::capitalised;
-use crate::{at_once, bus, facts, line, load_curve, over_days, scores, sensors};
+use crate::{at_once, bus, line, load_curve, over_days, scores, sensors};
 
 // One fact, and the places with room to show it.
 
@@ -91,7 +90,7 @@ pub(crate) fn of_medium(medium: &Medium) -> Vec<Fact> {
 }
 
 /// The redaction rules of its fields in a shared report.
-pub(crate) const RULE: Rule = Fields(&[
+pub(crate) const MEDIUM_RULE: Rule = Fields(&[
     ("kind", Keep),
     ("vendor", Text),
     // For a network volume or a loop device this is its source.
@@ -408,8 +407,8 @@ pub fn info(medium: &Medium, host: &Host, style: &Style) -> String {
     let title = label(&medium.title(), 160).unwrap_or_else(|| medium.kind.title().to_owned());
     page.text(Paint::Bold, 0, &title);
     page.rule();
-    let name = Some(facts::host(host)).filter(|name| name != "unknown");
-    let hosts = [Fact::new(Rank::Card, "host", name), Fact::new(Rank::Page, "machine", facts::machine(host))];
-    facts::of_medium(medium).into_iter().chain(hosts.into_iter().flatten()).for_each(|fact| fact.line(&mut page));
+    let name = Some(self::host(host)).filter(|name| name != "unknown");
+    let hosts = [Fact::new(Rank::Card, "host", name), Fact::new(Rank::Page, "machine", machine(host))];
+    of_medium(medium).into_iter().chain(hosts.into_iter().flatten()).for_each(|fact| fact.line(&mut page));
     page.finish()
 }

@@ -216,8 +216,8 @@ fn still(records: &[Record], view: &View) -> Result<pictures::Drawing, RenderErr
     let wanted = view.wanted(records)?;
     let kind = view.kind.unwrap_or_else(|| Kind::usual(records, &wanted));
     let found = (kind.of_what_decides() && records.len() > 1)
-        .then(|| crate::presented::finding::of(records, view.load.as_deref()));
-    let wanted = wanted.decided(found.and_then(crate::presented::finding::Found::titled));
+        .then(|| crate::presented::common_finding(records, view.load.as_deref()));
+    let wanted = wanted.decided(found.and_then(crate::presented::CommonFinding::titled));
     Ok(pictures::still(kind, records, &wanted)?)
 }
 

@@ -43,7 +43,7 @@ const README: &str = "README.md";
 /// The article on `records`, which the caller has redacted where it is to be shared.
 #[must_use]
 pub fn article(records: &[Record]) -> Article {
-    let found = crate::presented::finding::of(records, None);
+    let found = crate::presented::common_finding(records, None);
     let pictures = pictures(records, found.beside());
     let (document, findings) = document(records, found.sentence, &pictures);
     let text = |name: &str, content: String| ArticleFile {
