@@ -22,7 +22,7 @@ pub fn card(record: &Record, style: &Style) -> String {
     add_loads(&mut page, &presented);
     add_soak(&mut page, record);
     add_crosscheck(&mut page, &presented);
-    crate::verification::add(&mut page, &presented);
+    crate::verification::check_on_card(&mut page, &presented);
     add_foot(&mut page, &presented);
     page.finish()
 }

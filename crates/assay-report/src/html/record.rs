@@ -21,7 +21,7 @@ pub(crate) fn record_section(presented: &Presented<'_>, index: usize) -> Markup 
             (record_head(presented))
             @if !presented.loads.is_empty() { (summary(presented, index)) }
             @if let Some(found) = &presented.crosscheck { (crosscheck(found)) }
-            (crate::verification::html(presented))
+            (crate::verification::check_on_page(presented))
             @if !record.warnings.is_empty() {
                 h2 { "Findings about the run" }
                 (workload::warnings(&record.warnings))
