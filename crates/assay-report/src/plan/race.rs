@@ -3,9 +3,10 @@
 use assay_analysis::Quantity;
 use assay_analysis::plan::{Chance, NextAction, Order, Race};
 use assay_core::text::clean;
-use assay_core::units::{self, counted, figures, latency, probability};
+use assay_core::units;
+use assay_core::units::{counted, figures, latency, probability};
 
-use super::layout::percent_above;
+use super::show::percent_above;
 use crate::document::{Block, Data, Document, Row, Table, left, number, right};
 use crate::figure::{interval, percent};
 use crate::least_loss::least_loss;
