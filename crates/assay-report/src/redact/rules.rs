@@ -1,7 +1,7 @@
 //! What becomes of each field of the record in a shared report; of a medium, `facts/medium.rs` says it.
 
-use super::name::Kind;
-use super::rule::Rule::{self, Each, Fields, Keep, Known, Name, Never, Path, Source, Text};
+use super::identity::Rule::{Each, Fields, Keep, Known, Name, Never, Path, Source, Text};
+use super::identity::{Kind, Rule};
 use crate::facts::MEDIUM_RULE;
 
 /// The record.
