@@ -7,11 +7,9 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::facts::Rank;
 use crate::figure::{Shown, percent};
-use crate::line::{Line, Page, Paint, VALUES};
 use crate::presented::{Crosscheck, Figure, LoadRow, Mark, Presented};
-use crate::style::Style;
+use crate::terminal::{Line, Page, Paint, Style, VALUES, shorten};
 use crate::verdict::Tone;
-use crate::wrap::shorten;
 
 /// The card of `record`; no line is wider than the style asks for (40 columns at least).
 #[must_use]

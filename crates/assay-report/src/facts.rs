@@ -12,13 +12,13 @@ use assay_core::record::{Host, Measurement, Record};
 use assay_core::text::{clean, label, statement};
 use assay_core::units::{Bytes, capacity, grouped, rate, span};
 
+use super::{terminal, verdict};
 use crate::advise::judge;
-use crate::line::Paint;
 use crate::redact::Rule::{Each, Fields, Keep, Known, MountOption, Name, Path, Text};
 use crate::redact::{Kind, Rule};
-use crate::style::Style;
+use crate::results;
+use crate::terminal::{Paint, Style};
 use crate::verdict::capitalised;
-use crate::{at_once, bus, line, load_curve, over_days, scores, sensors};
 
 // One fact, and the places with room to show it.
 
@@ -52,7 +52,7 @@ impl Fact {
     }
 
     /// Writes the fact as a line of terminal text.
-    pub(crate) fn line(&self, page: &mut line::Page) {
+    pub(crate) fn line(&self, page: &mut terminal::Page) {
         page.labelled(&self.name, Paint::Dim, &self.value, self.paint);
     }
 
@@ -70,7 +70,7 @@ const LONGEST: usize = 300;
 /// The known facts about a medium.
 pub(crate) fn of_medium(medium: &Medium) -> Vec<Fact> {
     let known = |text: &Option<String>| text.as_deref().map(clean);
-    let bus = medium.bus.as_ref().map_or_else(|| "unknown".to_owned(), |bus| clean(&bus::sentence(bus)));
+    let bus = medium.bus.as_ref().map_or_else(|| "unknown".to_owned(), |bus| clean(&verdict::bus_sentence(bus)));
     let facts = [
         Fact::new(Page, "kind", medium_kind(medium)),
         Fact::new(Detail, "vendor", known(&medium.vendor)),
@@ -209,18 +209,18 @@ pub(crate) fn results(record: &Record) -> Vec<Fact> {
     let source = record.source.as_ref().map(|s| clean(&format!("{} from {}", s.format, s.file)));
     let first = [
         Fact::new(Card, "classes", judge(record).sentence().map(|s| clean(&s))),
-        Fact::new(Card, "over days", over_days::sentence(record)),
+        Fact::new(Card, "over days", results::over_days_sentence(record)),
         Fact::new(Card, "imported", source),
     ];
     let last = [
-        Fact::new(Card, "per watt", sensors::per_watt(record)),
-        Fact::new(Card, "noted", sensors::noted(record)),
+        Fact::new(Card, "per watt", results::per_watt(record)),
+        Fact::new(Card, "noted", results::noted_sensors(record)),
         Fact::new(Card, "effort", effort(record)),
         outcome_facts(record),
     ];
-    let scores = scores::lines(record).into_iter().map(|line| Fact::new(Card, "score", line));
-    let knees = load_curve::lines(record).into_iter().map(|line| Fact::new(Card, "knee", line));
-    let beside = at_once::lines(record).into_iter().map(|line| Fact::new(Card, "at once", line));
+    let scores = results::score_lines(record).into_iter().map(|line| Fact::new(Card, "score", line));
+    let knees = results::load_curve_lines(record).into_iter().map(|line| Fact::new(Card, "knee", line));
+    let beside = results::at_once_lines(record).into_iter().map(|line| Fact::new(Card, "at once", line));
     first.into_iter().chain(scores).chain(knees).chain(beside).chain(last).flatten().collect()
 }
 
@@ -403,7 +403,7 @@ fn host_difference(requested: &str, used: &str, span_bytes: u64) -> String {
 /// The known facts about a medium and the host it is attached to.
 #[must_use]
 pub fn info(medium: &Medium, host: &Host, style: &Style) -> String {
-    let mut page = line::Page::new(style.bounded());
+    let mut page = terminal::Page::new(style.bounded());
     let title = label(&medium.title(), 160).unwrap_or_else(|| medium.kind.title().to_owned());
     page.text(Paint::Bold, 0, &title);
     page.rule();

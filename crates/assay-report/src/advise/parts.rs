@@ -6,9 +6,9 @@ use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
 use serde::Serialize;
 
+use crate::caveats;
 use crate::document::{Answered, Block, Column, Data, Document, Row, Table, number};
 use crate::figure::{interval, unit};
-use crate::left_out;
 
 /// Parts of an advice, in their order.
 #[derive(Default)]
@@ -151,8 +151,8 @@ pub(super) fn marks_text(marks: &[Mark]) -> String {
 
 /// What takes no part, by the name of its unit.
 pub(super) fn left_out_items(parts: &mut Parts, excluded: &[Excluded]) {
-    for line in left_out::lines(excluded, |e| clean(&e.name()), Some("--json")) {
-        parts.item(left_out::LABEL, &line);
+    for line in caveats::left_out_lines(excluded, |e| clean(&e.name()), Some("--json")) {
+        parts.item(caveats::LEFT_OUT, &line);
     }
 }
 

@@ -12,9 +12,9 @@ use super::media::{
 use super::pictures::{Caption, Picture, pictures};
 use super::table::Figures;
 use super::{media, table};
+use crate::caveats;
 use crate::document::{BEST, Block, Cell, Document, Row};
 use crate::foreign::long_csv;
-use crate::left_out;
 
 /// An article, in the order in which its files are to be written: the one that names the others last, so that an article that was
 /// cut off can be written again.
@@ -261,7 +261,7 @@ fn left_out(scopes: &[Scope<'_>]) -> Vec<String> {
     let seen = |excluded: &&Excluded| {
         !matches!(excluded.reason, Reason::NotMeasured | Reason::OtherDepths { .. } | Reason::OtherBlocks { .. })
     };
-    left_out::lines(rankings.flat_map(|ranking| &ranking.excluded).filter(seen), left_out::record, None)
+    caveats::left_out_lines(rankings.flat_map(|ranking| &ranking.excluded).filter(seen), caveats::record_name, None)
 }
 
 // Which files of a directory are those of an article, and unchanged since: the last line of `README.md` names each file with the

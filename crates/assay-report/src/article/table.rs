@@ -13,7 +13,7 @@ use super::media::{
 use crate::document::{Cell, Column, Data, Row, Table, left, number, right};
 use crate::facts;
 use crate::figure::{MB, interval, latency_unit, percent};
-use crate::sensors::warmest;
+use crate::results::warmest;
 use crate::verdict::checked;
 
 /// What all tables are made of.

@@ -5,8 +5,8 @@ use assay_analysis::{Mark, Quantity};
 use assay_core::units::{fixed, multiples, times, trimmed};
 
 use super::names::{basis_name, group_letter, group_name};
-use crate::line::Paint;
-use crate::needed::needed;
+use crate::caveats::needed;
+use crate::terminal::Paint;
 use crate::verdict::capitalised;
 
 /// The verdict in a word.

@@ -9,10 +9,9 @@ use assay_core::units::{figures, grouped, trimmed};
 use super::answer::{change, would_tell};
 use super::names;
 use super::names::group_letter;
+use crate::caveats::needed;
 use crate::document::{Block, Row, Table, left};
-use crate::line::{Page, Paint};
-use crate::needed::needed;
-use crate::style::Style;
+use crate::terminal::{Page, Paint, Style};
 
 /// The report on one case: the verdict as a word, the place, the difference found, why it is undecided, and what would
 /// settle it.

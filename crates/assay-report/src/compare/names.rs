@@ -7,8 +7,8 @@ use assay_analysis::{Excluded, Mark, Quantity};
 use assay_core::text::clean;
 use assay_core::units::{counted, figures, trimmed};
 
-use crate::left_out;
-use crate::wrap::shorten;
+use crate::caveats;
+use crate::terminal::shorten;
 
 /// Longest name of a group.
 const LONGEST: usize = 44;
@@ -207,7 +207,7 @@ pub(super) fn left_out(c: &Comparison) -> Vec<String> {
         let all = c.groups.get(group).map_or(0, |group| group.records.len());
         let ids: Vec<String> = some.iter().map(|id| clean(id)).collect();
         let of = if all > 1 && ids.len() < all {
-            format!(" ({})", left_out::listed(&ids, ", ", Some("--json")))
+            format!(" ({})", caveats::listed_names(&ids, ", ", Some("--json")))
         } else {
             String::new()
         };
@@ -217,7 +217,7 @@ pub(super) fn left_out(c: &Comparison) -> Vec<String> {
     // One entry represents all records of a group with the same reason.
     let mut told = BTreeSet::new();
     let firsts = c.excluded.iter().filter(|e| told.insert(key(c, e)));
-    left_out::lines(firsts, |e| names.get(&key(c, e)).cloned().unwrap_or_default(), None)
+    caveats::left_out_lines(firsts, |e| names.get(&key(c, e)).cloned().unwrap_or_default(), None)
 }
 
 /// The subject of the statements, for each group that has a figure of the primary load.

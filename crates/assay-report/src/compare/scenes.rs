@@ -7,7 +7,7 @@ use assay_core::record::Record;
 use unicode_width::UnicodeWidthStr;
 
 use super::{document, text};
-use crate::style::Style;
+use crate::terminal::Style;
 
 fn against(groups: &[&[Record]]) -> Comparison {
     let groups: Vec<Group<'_>> =

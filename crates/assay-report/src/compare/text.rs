@@ -7,8 +7,7 @@ use super::answer::{overall, said_of_loads, sentence, verdict_paint, verdict_wor
 use super::names;
 use super::names::{about_values, comparison_method, group_letter, left_out};
 use crate::figure::{shown, unit, with_point};
-use crate::line::{Page, Paint};
-use crate::style::Style;
+use crate::terminal::{Page, Paint, Style};
 use crate::verdict::capitalised;
 
 /// Column where the number of values begins.

@@ -5,8 +5,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::{Block, Cell, Column, Document, Row, Table};
-use crate::style::Style;
-use crate::wrap::{shorten, wrap};
+use crate::terminal::{Style, shorten, wrap};
 
 const GAP: usize = 2;
 /// A column of text is not made narrower than this.

@@ -9,9 +9,9 @@ use assay_pictures as pictures;
 use super::tables::{NodeColumns, estimate, star_if_odd};
 use super::words::{count, node_name, node_names, ratio};
 use super::{tables, words};
+use crate::caveats::needed;
 use crate::document::{Block, Cell, Document, Row, Table, left, right};
 use crate::figure::MB;
-use crate::needed::needed;
 
 /// Everything that the run says.
 #[must_use]

@@ -11,7 +11,7 @@ use crate::document::Cell;
 use crate::facts::{Fact, Rank, nanoseconds};
 use crate::presented::{Crosscheck, Figure, Figures, Listed, LoadRow, Mark, Overview, Presented};
 use crate::verdict::capitalised;
-use crate::{facts, sensors};
+use crate::{facts, results};
 
 /// A record's section; `index` is its number on the page.
 pub(crate) fn record_section(presented: &Presented<'_>, index: usize) -> Markup {
@@ -28,7 +28,7 @@ pub(crate) fn record_section(presented: &Presented<'_>, index: usize) -> Markup 
             }
             @if !presented.loads.is_empty() { h2 { "Workloads" } }
             @for (w, load) in presented.loads.iter().enumerate() { (workload::load_section(record, load, (index, w))) }
-            @if sensors::drawn(record).next().is_some() {
+            @if results::sensor_is_drawn(record).next().is_some() {
                 section.workload {
                     h3 { "Sensors over the whole run" }
                     div.grid {

@@ -11,12 +11,12 @@ use super::said;
 use crate::figure::{MB, interval, latency_unit, percent};
 use crate::presented::LoadRow;
 use crate::verdict::capitalised;
-use crate::{notes, sensors};
+use crate::{notes, results};
 
 /// A workload's section; `place` is the number of its record and its own.
 pub(crate) fn load_section(record: &Record, load: &LoadRow<'_>, place: (usize, usize)) -> Markup {
     let (m, random) = (load.measurement, load.is_random());
-    let with_sensors = sensors::drawn(record).next().is_some();
+    let with_sensors = results::sensor_is_drawn(record).next().is_some();
     html! {
         section.workload id={"r" (place.0) "-w" (place.1)} {
             h3 { (said(&load.finding())) }

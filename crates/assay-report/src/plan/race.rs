@@ -7,10 +7,10 @@ use assay_core::units;
 use assay_core::units::{counted, figures, latency, probability};
 
 use super::show::percent_above;
+use crate::caveats;
+use crate::caveats::least_loss;
 use crate::document::{Block, Data, Document, Row, Table, left, number, right};
 use crate::figure::{interval, percent};
-use crate::least_loss::least_loss;
-use crate::left_out;
 
 /// The next action, the probabilities of the models, and their basis.
 #[must_use]
@@ -228,7 +228,7 @@ fn foot(race: &Race) -> Vec<String> {
     }
     if !race.excluded.is_empty() {
         lines.push("Left out:".to_owned());
-        lines.extend(left_out::of_one_load(&race.excluded, Some("--json")));
+        lines.extend(caveats::left_out_of_one_load(&race.excluded, Some("--json")));
     }
     lines
 }

@@ -9,8 +9,7 @@ use assay_core::units::{Bytes, counted, fixed, multiples, percent, times};
 
 use crate::document;
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
-use crate::style::Style;
-use crate::wrap::{shorten, wrap};
+use crate::terminal::{Style, shorten, wrap};
 
 /// Columns of a name in the table; the command below has all of it.
 const NAME: usize = 32;

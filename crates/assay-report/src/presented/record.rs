@@ -11,7 +11,7 @@ use crate::facts::{Fact, Rank};
 use crate::figure::{MB, Shown, in_words, interval, percent, shown};
 use crate::notes::{Note, notes};
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence, word};
-use crate::{bus, facts, verification};
+use crate::{facts, verdict, verification};
 
 /// A record as text and figures, in the order of their importance.
 pub(crate) struct Presented<'a> {
@@ -332,7 +332,7 @@ impl<'a> Figures<'a> {
             durable: m.durable_bytes_per_second.as_ref().filter(|_| !m.workload.sync.each()).map(Figure::rate),
             p50: time(&m.latency_ns.p50),
             p99: time(&m.latency_ns.p99),
-            share: bus::share(record, m),
+            share: verdict::bus_share(record, m),
         }
     }
 

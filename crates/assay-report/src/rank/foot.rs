@@ -9,11 +9,10 @@ use assay_core::text::clean;
 use assay_core::units::{figures, fixed, multiple, times, trimmed};
 
 use super::words;
+use crate::caveats;
 use crate::document::{Block, Cell, Row, Table, left, right};
 use crate::figure::{interval, percent};
-use crate::left_out;
-use crate::line::{Page, Paint};
-use crate::wrap::shorten;
+use crate::terminal::{Page, Paint, shorten};
 
 /// Pairs of a label and a text.
 pub(super) fn basis_lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Vec<(&'static str, String)> {
@@ -48,8 +47,8 @@ pub(super) fn basis_lines(report: &RankReport, ranking: &LoadRanking, all: bool)
         ));
     }
     lines.extend(ranking.remarks.iter().map(|r| ("note", remark_text(r))));
-    let left_out = left_out::of_one_load(&ranking.excluded, (!all).then_some("--all"));
-    lines.extend(left_out.into_iter().map(|line| (left_out::LABEL, line)));
+    let left_out = caveats::left_out_of_one_load(&ranking.excluded, (!all).then_some("--all"));
+    lines.extend(left_out.into_iter().map(|line| (caveats::LEFT_OUT, line)));
     lines
 }
 

@@ -4,9 +4,7 @@ use assay_analysis::rank::{Class, LoadRanking, Medal, ModelRow, RankReport, Shar
 use assay_core::text::clean;
 
 use super::{foot, words};
-use crate::line::{Page, Paint};
-use crate::style::Style;
-use crate::wrap::shorten;
+use crate::terminal::{Page, Paint, Style, shorten};
 
 /// The answer within the width of `style`; with `all`, exploratory loads in full.
 #[must_use]
@@ -54,7 +52,7 @@ fn load_text(page: &mut Page, report: &RankReport, ranking: &LoadRanking, all: b
     // Of values that the bus made alike, shares say nothing.
     let free = ranking.models.iter().any(|m| m.estimate.is_some() && !m.at_ceiling);
     if let Some(shares) = ranking.shares.as_ref().filter(|_| free) {
-        let (bar, legend) = shares_strip(shares, page.style.width - crate::line::VALUES - 1, page.style);
+        let (bar, legend) = shares_strip(shares, page.style.width - crate::terminal::VALUES - 1, page.style);
         page.labelled("variance", Paint::Dim, &bar, Paint::Plain);
         page.labelled("", Paint::Dim, &legend, Paint::Plain);
     }

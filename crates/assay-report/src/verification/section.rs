@@ -6,8 +6,8 @@ use maud::{Markup, html};
 use super::words;
 use super::words::{ALL_SHADES, Part, Shade, shades};
 use crate::html::{facts, said};
-use crate::line::{Page, Paint, VALUES};
 use crate::presented::Presented;
+use crate::terminal::{Page, Paint, VALUES};
 
 /// Rows of the map at most.
 const ROWS: usize = 4;

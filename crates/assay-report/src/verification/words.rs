@@ -9,7 +9,7 @@ use assay_core::verification::{
 
 use crate::facts::{Fact, Rank};
 use crate::figure::percent;
-use crate::line::Paint;
+use crate::terminal::Paint;
 
 /// The largest number of data parts that are listed.
 const PARTS: usize = 8;
