@@ -317,7 +317,7 @@ pub(crate) fn bus_sentence(bus: &Bus) -> String {
 }
 
 /// The bus's name in a sentence: `its SDR25 bus`.
-pub(crate) fn bus_name(medium: &Medium) -> String {
+fn bus_name(medium: &Medium) -> String {
     match &medium.bus {
         Some(bus) if !bus.mode.trim().is_empty() => format!("its {} bus", bus.mode),
         _ => "its bus".to_owned(),

@@ -237,6 +237,17 @@ fn at_once(together: &Together) -> String {
     format!("; measured by {} nodes at once{left_out}", together.nodes)
 }
 
+/// What limits the share, in words.
+const LIMITS: [(Term, &str); 7] = [
+    (Term::Wire, "the link, divided by the active nodes"),
+    (Term::BestRate, "the best rate that one client measured, divided by the active nodes; the volume may give more"),
+    (Term::Volume, "the operations per second of the volume, divided by the active nodes"),
+    (Term::Alone, "what a single client gets under that load"),
+    (Term::Together, "the total of nodes that measured at the same time, divided by the active nodes"),
+    (Term::Answer, "the response time: requests in flight / time * block size"),
+    (Term::NodeWire, "the link of the node"),
+];
+
 fn behind(parts: &mut Parts, advice: &NasAdvice) {
     let nodes = advice.nodes;
     parts.item("nodes", &format!("{nodes}, {} active at the same time", percent(advice.active_share)));
@@ -270,18 +281,7 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         parts.item("cache", &text);
     }
     parts.item("share", "lowest known limit, MB/s for each active node; \"ends at\" names it:");
-    for (which, words) in [
-        (Term::Wire, "the link, divided by the active nodes"),
-        (
-            Term::BestRate,
-            "the best rate that one client measured, divided by the active nodes; the volume may give more",
-        ),
-        (Term::Volume, "the operations per second of the volume, divided by the active nodes"),
-        (Term::Alone, "what a single client gets under that load"),
-        (Term::Together, "the total of nodes that measured at the same time, divided by the active nodes"),
-        (Term::Answer, "the response time: requests in flight / time * block size"),
-        (Term::NodeWire, "the link of the node"),
-    ] {
+    for (which, words) in LIMITS {
         if rows(advice).any(|r| r.limit == which) {
             parts.item(&format!("ends at {}", term(which)), words);
         }

@@ -99,7 +99,7 @@ impl Figures<'_> {
 }
 
 /// The name of the medium of a row.
-pub(super) fn medium_name(of: Medium<'_>) -> Cell {
+fn medium_name(of: Medium<'_>) -> Cell {
     match of {
         Medium::Whole(model) => Cell::with(&model.title, format!("({})", counted(model.units.len(), "unit"))),
         Medium::One(model, unit) if model.units.len() == 1 => {
@@ -151,7 +151,7 @@ impl Shown {
 }
 
 /// The figure of a row; `None` where no figure counts.
-pub(super) fn figure_of(scope: &Scope<'_>, load: &Load, of: Medium<'_>) -> Option<Figure> {
+fn figure_of(scope: &Scope<'_>, load: &Load, of: Medium<'_>) -> Option<Figure> {
     let ranking = scope.ranking(load);
     let row = ranking.and_then(|ranking| ranking.models.iter().find(|row| row.model == of.model().key));
     match of {

@@ -238,7 +238,7 @@ fn change_words(quantity: Quantity) -> [&'static str; 3] {
 const USELESS: f64 = 100.0;
 
 /// Whether an interval is so wide that its ends are useless.
-pub(crate) fn is_useless(low: f64, high: f64) -> bool {
+fn is_useless(low: f64, high: f64) -> bool {
     high / low > USELESS
 }
 

@@ -290,7 +290,7 @@ pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
 // By how much runs of the reference differ, and the smallest limit that is kept without a change.
 
 /// Lines below the cases of a limit, each group by its name.
-pub(super) fn spread_of_runs(c: &Comparison, check: &Check, name: impl Fn(usize) -> String) -> Vec<String> {
+fn spread_of_runs(c: &Comparison, check: &Check, name: impl Fn(usize) -> String) -> Vec<String> {
     [runs_of_reference(check, &name(0)), unusable(check, &name(0)), smallest(c, check, name)]
         .into_iter()
         .flatten()

@@ -67,7 +67,7 @@ pub(super) fn judged(basis: Basis, any_day: bool) -> [&'static str; 2] {
 }
 
 /// The numbers of values of groups that are judged alike: `3 and 2 units`, `3 repeats`, `one value`.
-pub(super) fn values_of_sides(sides: &[&Side]) -> String {
+fn values_of_sides(sides: &[&Side]) -> String {
     let mut numbers: Vec<String> = sides.iter().map(|side| side.values.len().to_string()).collect();
     if numbers.windows(2).all(|two| two[0] == two[1]) {
         numbers.truncate(1);

@@ -29,7 +29,7 @@ pub(crate) fn of_rows(columns: Vec<Column>, rows: Vec<Row>, style: &Style) -> St
 }
 
 /// The lines of a table.
-pub(super) fn table_lines(table: &Table, style: Style) -> Vec<String> {
+fn table_lines(table: &Table, style: Style) -> Vec<String> {
     let titles: Vec<String> = table.columns.iter().map(|column| style.fold(&column.title)).collect();
     let under: Vec<Vec<String>> =
         table.columns.iter().map(|column| column.under.iter().map(|line| style.fold(line)).collect()).collect();

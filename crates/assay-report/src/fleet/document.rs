@@ -130,7 +130,7 @@ fn furthest(loads: &[LoadRow], at: usize) -> Option<(&LoadRow, &Figure)> {
 // The comparison with a run where fewer of the same nodes measured at a time, as text and tables.
 
 /// All parts of the comparison.
-pub(super) fn against_blocks(report: &FleetReport, against: &Against) -> Vec<Block> {
+fn against_blocks(report: &FleetReport, against: &Against) -> Vec<Block> {
     let mut blocks = vec![Block::Heading("At once and one after the other".to_owned())];
     blocks.push(Block::Text(against_finding(against)));
     let mut notes: Vec<(String, String)> = Vec::new();
@@ -163,7 +163,7 @@ pub(super) fn against_blocks(report: &FleetReport, against: &Against) -> Vec<Blo
 }
 
 /// The loss through limits that the nodes share.
-pub(super) fn against_finding(against: &Against) -> String {
+fn against_finding(against: &Against) -> String {
     let other = format!(
         "run {} ({}, {} at a time; here {})",
         clean(&against.run),

@@ -282,7 +282,7 @@ fn tools(overview: &Overview) -> Markup {
     }
 }
 
-pub(crate) fn compared_cell(cell: &Cell) -> Markup {
+fn compared_cell(cell: &Cell) -> Markup {
     html! { td { (cell_content(cell)) } }
 }
 

@@ -359,7 +359,7 @@ pub(super) fn table(titles: &[&str], numeric: &[usize], rows: Vec<Vec<String>>, 
 }
 
 /// A paragraph, broken at the width of the terminal.
-pub(super) fn paragraph(text: &str, style: Style) -> String {
+fn paragraph(text: &str, style: Style) -> String {
     wrap(&style.fold(text), style.width).join("\n") + "\n"
 }
 

@@ -367,7 +367,7 @@ pub(crate) struct CrosscheckRow {
 }
 
 /// The other instrument, where it is one for all workloads.
-pub(crate) fn other_instrument(record: &Record) -> String {
+fn other_instrument(record: &Record) -> String {
     let mut peers: Vec<&str> = record.crosscheck.iter().map(|c| c.peer.as_str()).collect();
     peers.dedup();
     match peers.as_slice() {
@@ -381,7 +381,7 @@ fn several(record: &Record) -> bool {
     record.crosscheck.windows(2).any(|pair| pair[0].peer != pair[1].peer)
 }
 
-pub(crate) fn crosscheck_rows(record: &Record) -> Vec<CrosscheckRow> {
+fn crosscheck_rows(record: &Record) -> Vec<CrosscheckRow> {
     let several = several(record);
     record
         .crosscheck

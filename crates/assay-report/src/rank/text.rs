@@ -94,7 +94,7 @@ const ESTIMATE: usize = 24;
 const WIDE: usize = 76;
 
 /// One line a model, then its strip where there is an interval anywhere.
-pub(super) fn models_table(page: &mut Page, ranking: &LoadRanking, alpha: f64) {
+fn models_table(page: &mut Page, ranking: &LoadRanking, alpha: f64) {
     let width = page.style.width;
     let wide = width >= WIDE;
     let (unit, divisor) = words::unit(ranking);
@@ -197,7 +197,7 @@ impl Axis {
 }
 
 /// Shares as a bar, and what its parts mean.
-pub(super) fn shares_strip(shares: &Shares, width: usize, style: Style) -> (String, String) {
+fn shares_strip(shares: &Shares, width: usize, style: Style) -> (String, String) {
     let glyphs = if style.unicode { ['█', '▓', '▒', '░'] } else { ['M', 'U', 'S', 'R'] };
     let parts = [shares.model, Some(shares.unit), shares.slot, shares.run];
     let mut bar = String::new();

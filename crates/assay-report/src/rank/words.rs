@@ -224,7 +224,7 @@ pub(crate) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
 }
 
 /// That few units stand behind an order.
-pub(super) fn weak(ranking: &LoadRanking) -> String {
+fn weak(ranking: &LoadRanking) -> String {
     format!("This rests on few units ({} degrees of freedom)", ranking.degrees)
 }
 

@@ -71,7 +71,7 @@ pub(crate) enum Rule {
 // Names, numbers and addresses that are unique, recognised by their form.
 
 /// Whether nothing in `text` has the form of an address or a number that is unique.
-pub(super) fn finds_nothing(text: &str) -> bool {
+fn finds_nothing(text: &str) -> bool {
     let mut before = None;
     text.char_indices().all(|(at, c)| {
         let found = text.get(at..).and_then(|rest| unique(rest, before));
@@ -337,7 +337,7 @@ fn is_own(component: &str) -> bool {
 
 /// Names of block devices that drivers give (kernel Documentation/admin-guide/devices.txt): letters for disks
 /// of SCSI, ATA, virtio, Xen and DASD, numbers for all others.
-pub(super) fn is_device(name: &str) -> bool {
+fn is_device(name: &str) -> bool {
     let lettered = ["sd", "hd", "vd", "xvd", "dasd"].iter().any(|driver| {
         let Some(rest) = name.strip_prefix(driver) else { return false };
         let part = rest.trim_start_matches(|c: char| c.is_ascii_lowercase());

@@ -156,7 +156,7 @@ fn is_word(text: &str) -> bool {
 // form; a host or user that has none, like `node7` alone, is not.
 
 /// `text` with everything replaced that looks like an identity.
-pub(super) fn scrubbed(text: &str, known: &Known, key: &Key) -> String {
+fn scrubbed(text: &str, known: &Known, key: &Key) -> String {
     if let Some(name) = known.whole(text) {
         return name.to_owned();
     }
