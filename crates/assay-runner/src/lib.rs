@@ -15,9 +15,6 @@ mod evidence;
 mod health;
 mod journal;
 mod judge;
-#[cfg(test)]
-mod judge_tests;
-mod layout;
 mod manner;
 mod memory;
 mod offered;
@@ -28,7 +25,6 @@ mod proof;
 mod refusal;
 mod request;
 mod resume;
-mod run;
 #[cfg(test)]
 mod samples;
 mod scratch;

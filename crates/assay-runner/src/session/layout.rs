@@ -12,7 +12,7 @@ use assay_core::units::nanoseconds;
 
 use super::begin::Session;
 use crate::area::rounded;
-use crate::layout::{Cut, LaidOut, write_out_watched};
+use crate::session::write_out::{Cut, LaidOut, write_out_watched};
 use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
 
 impl Session<'_> {

@@ -3,6 +3,7 @@
 mod begin;
 mod end;
 mod enough;
+mod execute;
 mod layout;
 mod order;
 mod outcome;
@@ -14,5 +15,6 @@ mod settle;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod write_out;
 
 pub(crate) use begin::Session;
