@@ -112,7 +112,6 @@ fn not_reached(measurement: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use assay_core::arrivals::{Arrivals, Process};
     use assay_core::estimate::Estimate;
     use assay_core::finding::Finding;
@@ -122,6 +121,7 @@ mod tests {
     use assay_core::record::Measurement;
     use assay_engine::NullCost;
 
+    use super::*;
     use crate::evidence::measurement;
     use crate::proof::Proof;
 

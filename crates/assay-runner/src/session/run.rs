@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_core::cluster::Settlement;
+use assay_core::cluster::{ClusterPart, Settlement};
 use assay_core::draft::Draft;
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::suite::SuiteWorkload;
+use assay_core::workload::Workload;
 use assay_device::{ProofMeter, TargetInfo};
-use assay_engine::{Control, DirectSupport, NullCost, null_cost};
+use assay_engine::{Control, DirectSupport, NullCost, RepeatReport, Target, Trouble, null_cost};
 
 use crate::area::Area;
 use crate::budget::{Budget, workloads_bytes, workloads_time};
@@ -22,6 +24,7 @@ use crate::health::DeviceHealth;
 use crate::pace::Pace;
 use crate::prepare::Run;
 use crate::request::Request;
+use crate::timeout::{AFTER_STOP, HUNG_ALREADY, SYNC};
 use crate::together::Rendezvous;
 use crate::watch::{Watch, note_down};
 use crate::{manner, proof};
@@ -92,7 +95,7 @@ impl<'o> Session<'o> {
             meter: proof::meter(&sysroot, &seen).ok().map(Arc::new),
             watch: Watch::start(&sysroot, &seen.leaves, &request.sensors),
             host_monitor: HostMonitor::new(&sysroot, &seen),
-            health: health(&seen),
+            health: device_health(&seen),
             disks: seen.leaves,
             pace: Pace::default(),
             control: control.clone(),
@@ -157,7 +160,7 @@ pub(super) fn warn(draft: &mut Draft, finding: Finding, emitter: &mut Emitter<'_
     emitter.emit(EventKind::Warning { workload: None, title: None, warning });
 }
 
-fn health(seen: &TargetInfo) -> DeviceHealth {
+fn device_health(seen: &TargetInfo) -> DeviceHealth {
     let disks = seen.leaves.iter().chain(seen.medium.stack.iter().map(|node| &node.name));
     DeviceHealth::of(disks.map(String::as_str))
 }
@@ -173,4 +176,136 @@ pub(super) fn aligned(request: &Request, area_bytes: u64, alignment: u64) -> Res
         return Err(RunError::Alignment { workload: w.name.clone(), block, alignment, path: request.shown() });
     }
     Ok(area_bytes / alignment * alignment)
+}
+
+// One run, from its start to the finished record.
+
+impl Run {
+    /// Runs to the end, or until `control` stops it, and returns the finished record. The test
+    /// file is gone when this returns. Repeats begin when `rendezvous` says so, where there is one.
+    ///
+    /// # Errors
+    /// [`RunError`] where the test area cannot be made; from then on everything is an outcome.
+    pub fn execute<'o>(
+        self,
+        control: &Control,
+        observer: &'o mut dyn Observer,
+        rendezvous: Option<&'o mut dyn Rendezvous>,
+    ) -> Result<Record, RunError> {
+        let mut session = Session::begin(self, control, observer, rendezvous)?;
+        if session.lay_out() && session.first_reads() {
+            session.measure();
+            session.run_programs();
+        }
+        Ok(session.finish())
+    }
+}
+
+// The end of a run: the test file is removed and the record closed.
+
+impl Session<'_> {
+    /// Removes the test file, closes the record and gives it back.
+    pub(crate) fn finish(mut self) -> Record {
+        self.watch.collect(&mut self.draft.fill().sensors, &self.emitter);
+        let record = self.record();
+        let sensors = self.watch.findings(&record.sensors, record.host.governor.as_deref());
+        for finding in sensors.into_iter().chain(self.host_monitor.at_end()) {
+            self.warn(finding);
+        }
+        self.emitter.phase("cleanup");
+        let part = self.rendezvous.as_deref_mut().and_then(|rendezvous| rendezvous.part());
+        let settled = self.settled.take();
+        self.draft.fill().cluster = part.map(|part| Box::new(ClusterPart { settled, ..part }));
+        let limit = self.clean_up_limit();
+        let Self { request, area, control, mut draft, budget, mut emitter, .. } = self;
+        if let Err(reason) = area.clean_up(limit) {
+            warn(&mut draft, Finding::FileLeft { path: request.shown(), reason }, &mut emitter);
+        }
+        let outcome = if control.stopped() {
+            has_failed(RunFailure::Interrupted, String::new(), None, &budget, &emitter)
+        } else {
+            Outcome::Completed
+        };
+        draft.fill().settings.elapsed_ns = emitter.elapsed_ns();
+        let record = draft.close(outcome);
+        emitter.checkpoint(&record, None);
+        emitter.emit(EventKind::Finished {
+            id: record.id.clone(),
+            outcome: record.outcome.clone(),
+            validity: record.validity.clone(),
+            written_bytes: record.settings.written_bytes,
+        });
+        record
+    }
+
+    /// How long removing the test file may take.
+    fn clean_up_limit(&self) -> Duration {
+        match &self.record().outcome {
+            Outcome::Failed { failure: RunFailure::Hung, .. } => HUNG_ALREADY,
+            _ if self.control.stopped() => AFTER_STOP,
+            _ => self.request.hang_after * SYNC,
+        }
+    }
+}
+
+// How a repeat or the run ended.
+
+/// The failure with when and after how many bytes it came.
+pub(super) fn has_failed(
+    failure: RunFailure,
+    detail: String,
+    workload: Option<&str>,
+    budget: &Budget,
+    emitter: &Emitter<'_>,
+) -> Outcome {
+    Outcome::Failed {
+        failure,
+        detail,
+        workload: workload.map(str::to_owned),
+        elapsed_ns: emitter.elapsed_ns(),
+        written_bytes: budget.written(),
+    }
+}
+
+impl Session<'_> {
+    /// The run ends with this failure, outside of a workload.
+    pub(super) fn fail(&mut self, failure: RunFailure, detail: String) {
+        let outcome = self.failed(failure, detail, None);
+        self.draft.end(outcome);
+    }
+
+    pub(super) fn failed(&self, failure: RunFailure, detail: String, workload: Option<&str>) -> Outcome {
+        has_failed(failure, detail, workload, &self.budget, &self.emitter)
+    }
+
+    /// How a repeat on `target` ended, by what the engine reports and what the kernel knows of the devices.
+    pub(super) fn outcome_of(&self, report: &RepeatReport, workload: &Workload, target: &Arc<Target>) -> Outcome {
+        let examined = |failure, write, words: String| match self.health.examine(failure, write, target) {
+            (failure, Some(why)) => (failure, format!("{words}; {why}")),
+            (failure, None) => (failure, words),
+        };
+        let system = |errno: i32| std::io::Error::from_raw_os_error(errno);
+        let op = |write| if write { "write" } else { "read" };
+        let (failure, detail) = match &report.trouble {
+            None if self.control.stopped() => (RunFailure::Interrupted, String::new()),
+            None => return Outcome::Completed,
+            Some(Trouble::Io { write, offset, errno: 0 }) => {
+                let words = format!("{} at offset {offset} moved fewer bytes than asked", op(*write));
+                examined(RunFailure::IoError, *write, words)
+            }
+            Some(Trouble::Io { write, offset, errno }) => {
+                let words = format!("{} at offset {offset}: {}", op(*write), system(*errno));
+                examined(RunFailure::from_errno(*errno), *write, words)
+            }
+            Some(Trouble::Sync { errno }) => {
+                examined(RunFailure::from_errno(*errno), true, format!("sync: {}", system(*errno)))
+            }
+            Some(Trouble::Hung { after }) => {
+                (RunFailure::Hung, format!("nothing completed for {}", assay_core::units::span(*after)))
+            }
+            Some(Trouble::Setup(message)) => (RunFailure::Host, message.clone()),
+            Some(Trouble::Peer(message)) => (RunFailure::Other, message.clone()),
+        };
+        self.failed(failure, detail, Some(&workload.name))
+    }
 }
