@@ -1,19 +1,36 @@
-//! A sensor that a command of the user reads.
+//! Threads that read the sensors during a run, so that neither a drive that
+//! hangs nor a slow command stops the clock of the samples.
 
 use std::io::Read;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use assay_core::sensor::{SensorCommand, first_number};
 use assay_core::text::label;
+use assay_device::Sensors;
 use assay_engine::{Signal, end_with_this_process, lead_a_group};
 
-use super::message::{EVERY, SensorMessage};
 use crate::system::{Group, SHELL, shell, wait_for_end};
 use crate::timeout::no_thread;
+
+// What the threads that read sensors send.
+
+/// Sensors are read once in this time.
+pub(crate) const EVERY: Duration = Duration::from_secs(1);
+
+/// Something about a series of values; series are numbered from 0.
+#[derive(Debug)]
+pub(crate) enum SensorMessage {
+    /// It has a value.
+    Value { series: usize, at: Instant, value: f64 },
+    /// It has ended, and why.
+    Dropped { series: usize, reason: String },
+}
+
+// A sensor that a command of the user reads.
 
 /// More output than this is not read: the number stands at the beginning.
 const MOST_OUTPUT: u64 = 4096;
@@ -43,7 +60,7 @@ impl Command {
         let begun = thread::Builder::new().spawn(move || {
             loop {
                 let at = Instant::now();
-                let message = match once(&command.command, &shared) {
+                let message = match read_once(&command.command, &shared) {
                     Ok(None) => return,
                     Ok(Some(number)) => match command.scaled(number) {
                         Some(value) => SensorMessage::Value { series, at: Instant::now(), value },
@@ -78,7 +95,7 @@ impl Drop for Command {
 }
 
 /// Runs the command once; nothing where it was stopped.
-fn once(line: &str, slot: &Mutex<Slot>) -> Result<Option<f64>, String> {
+fn read_once(line: &str, slot: &Mutex<Slot>) -> Result<Option<f64>, String> {
     let lock = || slot.lock().unwrap_or_else(PoisonError::into_inner);
     let mut child = {
         let mut slot = lock();
@@ -95,7 +112,7 @@ fn once(line: &str, slot: &Mutex<Slot>) -> Result<Option<f64>, String> {
         slot.group = Some(Group::of(&child));
         child
     };
-    let output = read(&mut child);
+    let output = read_output(&mut child);
     // Its number must not be given to another process before the slot forgets it.
     wait_for_end(&child);
     let status = {
@@ -122,7 +139,7 @@ fn once(line: &str, slot: &Mutex<Slot>) -> Result<Option<f64>, String> {
 }
 
 /// The beginning of what it prints.
-fn read(child: &mut Child) -> Vec<u8> {
+fn read_output(child: &mut Child) -> Vec<u8> {
     let mut output = Vec::new();
     if let Some(pipe) = child.stdout.take() {
         let _ = pipe.take(MOST_OUTPUT).read_to_end(&mut output);
@@ -132,6 +149,41 @@ fn read(child: &mut Child) -> Vec<u8> {
 
 // What is started here are programs of Unix.
 #[cfg(not(windows))]
+// The sensors that the kernel shows.
+
+/// A thread that reads them; it ends when this is dropped. It is not waited for: it may be inside
+/// a driver that waits for a drive.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    _alive: Sender<()>,
+}
+
+impl Machine {
+    /// Begins to read; the first of the series is `first`.
+    ///
+    /// # Errors
+    /// Where the system makes no thread for it.
+    pub(crate) fn start(mut sensors: Sensors, first: usize, tell: Sender<SensorMessage>) -> io::Result<Self> {
+        let (alive, stopped) = channel();
+        thread::Builder::new().spawn(move || {
+            loop {
+                let at = Instant::now();
+                for (index, reading) in sensors.read().iter().enumerate() {
+                    if let Some(value) = reading.value
+                        && tell.send(SensorMessage::Value { series: first + index, at, value }).is_err()
+                    {
+                        return;
+                    }
+                }
+                if stopped.recv_timeout(EVERY.saturating_sub(at.elapsed())) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { _alive: alive })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::Receiver;
