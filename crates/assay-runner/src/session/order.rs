@@ -15,11 +15,11 @@ use assay_core::workload::{Op, Pattern, Workload};
 use super::plan::{LoadEntry, MeasuredPart, Next, RepeatPlan, Turn, complete, completed, no_room, reported_at_end};
 use super::run::Session;
 use crate::adaptive;
+use crate::adaptive::bus_reached;
 use crate::budget::{PLANNED_SLOT, weight};
-use crate::offered::offered;
+use crate::pace::offered;
 use crate::proof::Proof;
-use crate::resume::as_before;
-use crate::sweep::bus_reached;
+use crate::request::as_before;
 use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
 use crate::together::{Ability, AbleLoad, CommonLoad, CommonLoads, timed};
 

@@ -18,10 +18,9 @@ use crate::adaptive;
 use crate::adaptive::AdaptiveStop;
 use crate::budget::Share;
 use crate::choose::Instrument;
-use crate::offered::{between, offered};
-use crate::pace::Pace;
+use crate::pace::{Pace, offered, time_between};
 use crate::proof::Proof;
-use crate::resume::lasted_ns;
+use crate::request::lasted_ns;
 use crate::timeout::SLOW;
 
 /// Fewest pauses in a repeat of a workload with think time.
@@ -113,7 +112,7 @@ impl Session<'_> {
             repeat: spread(turn.round, &self.request.suite),
             repeats: self.request.suite.most_repeats(),
             hang_after: hang_after(&self.pace, fitted, self.request.hang_after)
-                + between(arrivals).min(share.ramp + share.duration)
+                + time_between(arrivals).min(share.ramp + share.duration)
                 + fitted.think.map_or(Duration::ZERO, |think| Duration::from_nanos(think.pause_ns)),
             sample_every: Duration::from_secs(1),
             wait_for: self.known_wait(&record.measurements[index]),

@@ -20,15 +20,15 @@ use super::run::Session;
 use crate::adaptive::AdaptiveStop;
 use crate::choose::Instrument;
 use crate::crosscheck::Order;
+use crate::emit::Journal;
 use crate::evidence::{efficiency, judge_shape, keep};
-use crate::journal::Journal;
 use crate::judge::judge;
 use crate::proof::Proof;
-use crate::resume::lasted_ns;
-use crate::summary::{Interval, batching, estimate, half_width, repeat, replace_findings};
+use crate::request::lasted_ns;
+use crate::summary::{Interval, batching, estimate, half_width, repeat_of_window, replace_findings};
 use crate::timeout::{NoAnswer, SYNC, no_thread, within};
 use crate::together::{Start, Step, Word, sleep_until_set_up, timed};
-use crate::{crosscheck, proof, soak};
+use crate::{crosscheck, proof, summary};
 
 /// Operations of an open loop that are begun later than this share of their latency falsify it.
 const LATE_SHARE: f64 = 0.05;
@@ -282,7 +282,7 @@ impl Session<'_> {
         let cut = cut.then_some(Finding::EndedByNeighbour { lasted_ns: report.window_ns, planned_ns });
         let mean = report.histogram.mean().filter(|mean| report.late_ns > LATE_SHARE * mean);
         let late = mean.map(|mean| Finding::BegunLate { late_ns: report.late_ns, share: report.late_ns / mean });
-        let mut finished = repeat(report, &made.started, made.started_ns, proof_ratio, outcome.clone());
+        let mut finished = repeat_of_window(report, &made.started, made.started_ns, proof_ratio, outcome.clone());
         if let Some(stop) = planned.stop.take() {
             stop.note(&mut finished);
         }
@@ -312,7 +312,7 @@ impl Session<'_> {
             replace_findings(measurement, |f| matches!(f, Finding::BegunLate { .. }), Some(late));
         }
         if planned.soak {
-            measurement.soak = soak::judge(measurement, &record.sensors, disks, seed).map(Box::new);
+            measurement.soak = summary::judge_soak(measurement, &record.sensors, disks, seed).map(Box::new);
         }
         outcome
     }

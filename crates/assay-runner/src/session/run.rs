@@ -20,14 +20,13 @@ use crate::choose::Engines;
 use crate::emit::{Emitter, Observer};
 use crate::error::RunError;
 use crate::evidence::HostMonitor;
-use crate::health::DeviceHealth;
 use crate::pace::Pace;
 use crate::prepare::Run;
 use crate::request::Request;
-use crate::timeout::{AFTER_STOP, HUNG_ALREADY, SYNC};
+use crate::timeout::{AFTER_STOP, DeviceHealth, HUNG_ALREADY, SYNC};
 use crate::together::Rendezvous;
 use crate::watch::{Watch, note_down};
-use crate::{manner, proof};
+use crate::{proof, refusal};
 
 /// How long the null engine runs.
 const CALIBRATION: Duration = Duration::from_millis(30);
@@ -77,7 +76,7 @@ impl<'o> Session<'o> {
         let Run { request, seen, mut draft, engines, area_bytes, findings, access, sysroot } = run;
         let area = access.area(&request, seen.logical_block_bytes)?;
         let area_bytes = aligned(&request, area_bytes, area.alignment().map_or(1, u64::from))?;
-        manner::try_out(&request, &area)?;
+        refusal::try_out(&request, &area)?;
         let done = &draft.record().settings;
         let budget = Budget::new(workloads_time(&request.suite), workloads_bytes(&request.suite))
             .after(done.written_bytes)
