@@ -54,7 +54,7 @@ fn refuse_too_short(request: &Request) -> Result<(), RunError> {
 // are touched before the timed part begins, and a host without memory ends programs at will.
 
 /// Refuses workloads whose buffers need more than `available` bytes; `None` where that is unknown.
-pub(crate) fn refuse_too_large(workloads: &[SuiteWorkload], available: Option<u64>) -> Result<(), RunError> {
+fn refuse_too_large(workloads: &[SuiteWorkload], available: Option<u64>) -> Result<(), RunError> {
     let Some(available) = available else { return Ok(()) };
     for leader in leaders(workloads) {
         let group = &workloads[members(workloads, leader)];
@@ -76,7 +76,7 @@ pub(crate) fn refuse_too_large(workloads: &[SuiteWorkload], available: Option<u6
 // medium have them is known before anything is written.
 
 /// Refuses processors that this process may not use, and instruments that cannot do what was asked for.
-pub(crate) fn refuse_manner(request: &Request) -> Result<(), RunError> {
+fn refuse_manner(request: &Request) -> Result<(), RunError> {
     let reference = request.engine == EngineWish::Reference || request.crosscheck == Some(Peer::Reference);
     let pinned = request.suite.workloads.iter().filter(|w| !w.cpus.is_empty());
     let allowed = processors();
@@ -153,7 +153,7 @@ pub(crate) fn try_out(request: &Request, area: &Area) -> Result<(), RunError> {
 
 /// Refuses priorities that this system does not have or does not let this process have, and instruments that cannot give
 /// them to a share of the operations.
-pub(crate) fn refuse_priorities(request: &Request) -> Result<(), RunError> {
+fn refuse_priorities(request: &Request) -> Result<(), RunError> {
     if request.engine == EngineWish::Only(EngineKind::Null) {
         return Ok(());
     }

@@ -19,7 +19,7 @@ use crate::timeout::no_thread;
 // What the threads that read sensors send.
 
 /// Sensors are read once in this time.
-pub(crate) const EVERY: Duration = Duration::from_secs(1);
+const EVERY: Duration = Duration::from_secs(1);
 
 /// Something about a series of values; series are numbered from 0.
 #[derive(Debug)]

@@ -28,7 +28,7 @@ pub(crate) const HUNG_ALREADY: Duration = Duration::from_secs(5);
 /// After a stop the removal of the file is awaited no longer than this.
 pub(crate) const AFTER_STOP: Duration = Duration::from_secs(10);
 /// What the kernel knows without asking the medium takes no longer than this.
-pub(crate) const KNOWN: Duration = Duration::from_secs(2);
+const KNOWN: Duration = Duration::from_secs(2);
 
 /// Why there is no answer.
 #[derive(Debug)]

@@ -164,7 +164,7 @@ type OnProgress<'a> = dyn FnMut(u64, f64) + 'a;
 
 /// [`write_out`] in a thread that is left behind where no piece is done for [`SLOW`] times
 /// `hang_after`: a piece may be large, and the sync at the end may take as long.
-pub(crate) fn write_out_watched(
+fn write_out_watched(
     target: &Arc<Target>,
     want: u64,
     seed: u64,
@@ -216,7 +216,7 @@ pub(crate) fn write_out_watched(
 }
 
 /// Writes `want` bytes of unique data from the start of the target, and syncs.
-pub(crate) fn write_out(
+fn write_out(
     target: &Target,
     want: u64,
     seed: u64,

@@ -262,7 +262,7 @@ const LEAST_OPERATIONS: f64 = 100.0;
 
 impl Session<'_> {
     /// The repeat at `next`; `None` where it is not made.
-    pub(super) fn short_turn(&self, entries: &mut [LoadEntry], order: &Order, next: usize, wish: f64) -> Option<Turn> {
+    fn short_turn(&self, entries: &mut [LoadEntry], order: &Order, next: usize, wish: f64) -> Option<Turn> {
         let to_come = order.repeats.get(next..)?;
         let (&(index, round), suite) = (to_come.first()?, &self.request.suite);
         let settled = *entries[index].settled.get_or_insert(self.settle(&entries[index], order));
@@ -328,7 +328,7 @@ impl Session<'_> {
 impl Session<'_> {
     /// Tells the other hosts what this one can do, where there are any, and takes over what all are to run; false where the
     /// run ends with that.
-    pub(super) fn settle_with_others(&mut self, entries: &mut [LoadEntry], order: &Order) -> bool {
+    fn settle_with_others(&mut self, entries: &mut [LoadEntry], order: &Order) -> bool {
         if self.rendezvous.is_none() || order.repeats.is_empty() {
             return true;
         }

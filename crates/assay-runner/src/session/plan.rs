@@ -181,7 +181,7 @@ impl Session<'_> {
 }
 
 /// Whether fewer than [`LEAST_PAUSES`] pauses fit into a repeat: its rate would be that of where it began.
-pub(super) fn has_too_few_pauses(workload: &SuiteWorkload, duration: Duration) -> bool {
+fn has_too_few_pauses(workload: &SuiteWorkload, duration: Duration) -> bool {
     workload.think.is_some_and(|think| Duration::from_nanos(think.pause_ns).saturating_mul(LEAST_PAUSES) > duration)
 }
 

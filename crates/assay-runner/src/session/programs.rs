@@ -391,12 +391,12 @@ fn add_figures(score: &mut Score, figure: &Figure, threads: u32) {
 
 impl Session<'_> {
     /// The tool that runs a program too, in turns.
-    pub(super) fn program_peer(&self, asked: &SuiteProgram) -> Option<Original> {
+    fn program_peer(&self, asked: &SuiteProgram) -> Option<Original> {
         asked.original.filter(|_| self.request.crosscheck == Some(Peer::Reference))
     }
 
     /// Makes one repeat, by all that shall make it. Where the process is stopped meanwhile it counts for nothing.
-    pub(super) fn program_sides(
+    fn program_sides(
         &mut self,
         asked: &SuiteProgram,
         fitted: &Fitted,

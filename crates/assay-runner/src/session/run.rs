@@ -250,7 +250,7 @@ impl Session<'_> {
 // How a repeat or the run ended.
 
 /// The failure with when and after how many bytes it came.
-pub(super) fn has_failed(
+fn has_failed(
     failure: RunFailure,
     detail: String,
     workload: Option<&str>,
