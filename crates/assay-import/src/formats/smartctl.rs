@@ -6,8 +6,7 @@
 use assay_core::medium::MediumKind;
 use serde_json::Value;
 
-use crate::format::{Format, Section};
-use crate::report::Report;
+use crate::report::{Format, Report, Section};
 use crate::text::Text;
 use crate::{date, json};
 

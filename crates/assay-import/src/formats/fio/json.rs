@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::job::{Job, Side};
 use super::load::synced_apart;
 use super::terse::version;
-use crate::plausible::{Printed, Told};
+use crate::number::{Printed, Told};
 use crate::report::Latencies;
 use crate::text::Text;
 use crate::{date, json};

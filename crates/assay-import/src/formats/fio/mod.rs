@@ -14,7 +14,7 @@ mod status;
 mod terse;
 mod text;
 
-use crate::format::{Format, Section};
+use crate::report::{Format, Section};
 use crate::text::Text;
 
 /// fio.

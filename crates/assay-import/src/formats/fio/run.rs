@@ -10,12 +10,11 @@ use assay_core::record::{Repeat, Score};
 use assay_core::workload::{Op, Workload};
 
 use super::job::{Job, Side, States, together};
-use super::load::{self, Definition};
-use super::{json, status, terse, text};
+use super::load::Definition;
+use super::{json, load, status, terse, text};
 use crate::date;
-use crate::format::Section;
-use crate::plausible::Told;
-use crate::report::{Figure, Latencies, Load, Report};
+use crate::number::Told;
+use crate::report::{Figure, Latencies, Load, Report, Section};
 use crate::text::Text;
 
 /// The name of the format and of the tool.

@@ -11,9 +11,8 @@ use assay_core::workload::Op;
 
 use super::job::{Job, Side};
 use super::text::{as_told, unit};
-use crate::number::printed;
+use crate::number::{Told, printed};
 use crate::pattern::{Regex, regex};
-use crate::plausible::Told;
 use crate::text::Text;
 
 /// Lines above a sum among which its results may stand.

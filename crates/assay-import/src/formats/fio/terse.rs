@@ -6,7 +6,7 @@
 use assay_core::workload::Op;
 
 use super::job::{Job, Side};
-use crate::plausible::{Printed, Told};
+use crate::number::{Printed, Told};
 use crate::report::Latencies;
 
 /// Fields before those of reads: version, fio's version, job, group, error.

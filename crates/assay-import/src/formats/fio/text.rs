@@ -11,9 +11,8 @@ use assay_core::workload::Op;
 use super::job::{Job, Side};
 use super::load::Definition;
 use super::terse::close;
-use crate::number::printed;
+use crate::number::{Printed, Told, printed};
 use crate::pattern::{Regex, regex};
-use crate::plausible::{Printed, Told};
 use crate::text::Text;
 
 static RESULT: LazyLock<Regex> =

@@ -20,8 +20,7 @@ use assay_core::record::Score;
 use self::document::{Document, Entry, System, Test};
 use self::load::Rate;
 use crate::date;
-use crate::format::{Format, Problem, Section};
-use crate::report::{Figure, Report, Statistic};
+use crate::report::{Figure, Format, Problem, Report, Section, Statistic};
 use crate::text::Text;
 
 /// The Phoronix Test Suite.
