@@ -333,9 +333,9 @@ impl File {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::io::{Read, Write};
+
     use super::*;
-    use std::io::Read;
-    use std::io::Write;
 
     /// A stream with one block of these bytes as they are, which asks for a dictionary by its code.
     pub(crate) fn stream_of(content: &[u8], size: u8) -> Vec<u8> {
