@@ -13,7 +13,6 @@ use serde_json::value::RawValue;
 
 use super::job::{Job, Side};
 use super::load::synced_apart;
-use super::terse::version;
 use crate::number::{Printed, Told};
 use crate::report::Latencies;
 use crate::text::Text;
@@ -41,14 +40,14 @@ pub(super) struct Document {
 }
 
 /// Whether a document begins: its first name is `fio version`.
-pub(super) fn begins(text: &Text, at: usize) -> bool {
+pub(super) fn begins_json(text: &Text, at: usize) -> bool {
     json::begins(text, at, "\"fio version\"")
 }
 
 /// The document that begins at a line.
-pub(super) fn read(text: &Text, at: usize) -> Document {
+pub(super) fn read_json(text: &Text, at: usize) -> Document {
     // Another one begins where this one was never closed.
-    let (body, end, cut) = json::body(text, at, |line| begins(text, line));
+    let (body, end, cut) = json::body(text, at, |line| begins_json(text, line));
     let mut document = Document { end, cut, ..Document::default() };
     let plain = if ["nan", "inf"].iter().any(|odd| body.contains(odd)) { without_nan(&body) } else { body };
     let parse = || serde_json::from_str::<BTreeMap<String, &RawValue>>(&plain).ok();
@@ -58,16 +57,16 @@ pub(super) fn read(text: &Text, at: usize) -> Document {
     };
     let value = |name: &str| top.get(name).filter(|raw| raw.get().len() < 1_000_000).map(|raw| raw.get());
     document.version =
-        value("fio version").and_then(|raw| serde_json::from_str::<String>(raw).ok()).map(|v| version(&v));
+        value("fio version").and_then(|raw| serde_json::from_str::<String>(raw).ok()).map(|v| terse_version(&v));
     document.created = value("timestamp").and_then(|raw| raw.parse().ok()).and_then(date::of_unix);
     let printed_ms = value("timestamp_ms").and_then(|raw| raw.parse::<f64>().ok());
     let global = value("global options").filter(|raw| raw.len() <= LONGEST_OPTIONS);
-    let global = global.map(options).unwrap_or_default();
+    let global = global.map(job_options).unwrap_or_default();
     for list in ["jobs", "client_stats"] {
         let Some(raw) = top.get(list) else { continue };
         let Ok(jobs) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else { continue };
         let short = jobs.iter().filter(|job| job.get().len() <= LONGEST_JOB).take(MOST_JOBS);
-        let jobs = short.filter_map(|raw| job(serde_json::from_str(raw.get()).ok()?, &global));
+        let jobs = short.filter_map(|raw| json_job(serde_json::from_str(raw.get()).ok()?, &global));
         document.jobs.extend(jobs.map(|job| Job { printed_ms, ..job }));
     }
     if document.jobs.iter().any(|job| job.name == ALL_CLIENTS) {
@@ -102,16 +101,16 @@ fn without_nan(body: &str) -> String {
 }
 
 /// Options of an object; fio writes all values as strings.
-fn options(raw: &str) -> BTreeMap<String, String> {
+fn job_options(raw: &str) -> BTreeMap<String, String> {
     let values: BTreeMap<String, Value> = serde_json::from_str(raw).unwrap_or_default();
     values.into_iter().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned()))).collect()
 }
 
-fn job(value: Value, global: &BTreeMap<String, String>) -> Option<Job> {
+fn json_job(value: Value, global: &BTreeMap<String, String>) -> Option<Job> {
     let mut job = Job {
         name: value["jobname"].as_str()?.to_owned(),
-        group: whole(&value["groupid"]),
-        error: whole(&value["error"]),
+        group: whole_job(&value["groupid"]),
+        error: whole_job(&value["error"]),
         host: value["hostname"].as_str().filter(|host| !host.is_empty()).map(str::to_owned),
         ..Job::default()
     };
@@ -125,7 +124,7 @@ fn job(value: Value, global: &BTreeMap<String, String>) -> Option<Job> {
         job.options.extend(own);
     }
     for (name, op) in [("read", Op::Read), ("write", Op::Write), ("mixed", Op::Mixed)] {
-        let mut side = side(&value[name], op);
+        let mut side = json_side(&value[name], op);
         if op == Op::Write && synced_apart(&job.options) {
             // Latencies of the sync behind each write are told elsewhere, and not with it.
             (side.latency, side.histogram) = (Latencies::default(), None);
@@ -137,11 +136,11 @@ fn job(value: Value, global: &BTreeMap<String, String>) -> Option<Job> {
     Some(job)
 }
 
-fn whole(value: &Value) -> u32 {
+fn whole_job(value: &Value) -> u32 {
     value.as_u64().and_then(|value| u32::try_from(value).ok()).unwrap_or(0)
 }
 
-fn side(value: &Value, op: Op) -> Side {
+fn json_side(value: &Value, op: Op) -> Side {
     let number = |name: &str| value[name].as_f64().filter(|number| number.is_finite() && *number >= 0.0);
     let mut side = Side::new(op);
     side.runtime_ms = number("runtime").unwrap_or(0.0);
@@ -184,13 +183,13 @@ fn side(value: &Value, op: Op) -> Side {
         p99_9: share(99.9),
         max: time(&stats["max"]),
     };
-    side.histogram = histogram(if stats["bins"].is_object() { stats } else { clat }, unit);
+    side.histogram = json_histogram(if stats["bins"].is_object() { stats } else { clat }, unit);
     side
 }
 
 /// Latencies by their bins. The key of a bin is its middle (fio's `plat_idx_to_val`); it covers two buckets here, and
 /// half of it lies below the key.
-fn histogram(stats: &Value, unit: f64) -> Option<Histogram> {
+fn json_histogram(stats: &Value, unit: f64) -> Option<Histogram> {
     let bins = stats["bins"].as_object().filter(|bins| !bins.is_empty())?;
     let mut counts = vec![0u64; BUCKETS];
     let mut total = 0u64;
@@ -210,4 +209,124 @@ fn histogram(stats: &Value, unit: f64) -> Option<Histogram> {
     let sum = (time("mean") * total as f64) as u128;
     let (min, max) = (time("min") as u64, time("max") as u64);
     (total > 0).then(|| Histogram::from_parts(counts, sum, min, max.max(min)))
+}
+
+// Terse output, versions 3 to 5.
+//
+// Version 3 has 41 fields for each of reads and writes; version 4 has trims after them; version 5 has six more at the
+// end of each, of samples. KiB/s and microseconds.
+
+/// Fields before those of reads: version, fio's version, job, group, error.
+const BEFORE: usize = 5;
+/// Percentiles of each direction.
+const PERCENTILES: usize = 20;
+
+/// Whether a line is a result in terse form: `3;fio-3.33;job;0;0;…`.
+pub(super) fn begins_terse(line: &str) -> bool {
+    let mut fields = line.trim_start().splitn(3, ';');
+    let (Some("3" | "4" | "5"), Some(version), Some(_)) = (fields.next(), fields.next(), fields.next()) else {
+        return false;
+    };
+    version.starts_with("fio-") || version.starts_with("fio ")
+}
+
+/// The version of fio and the job in a line.
+pub(super) fn read_terse(line: &str) -> Option<(String, Job)> {
+    let fields: Vec<&str> = line.trim().split(';').collect();
+    let width = match *fields.first()? {
+        "3" | "4" => 41,
+        _ => 47,
+    };
+    if !is_straight(&fields, width) {
+        return None;
+    }
+    let mut job = Job {
+        name: (*fields.get(2)?).to_owned(),
+        group: fields.get(3)?.parse().ok()?,
+        error: fields.get(4)?.parse().ok()?,
+        ..Job::default()
+    };
+    for (op, from) in [(Op::Read, BEFORE), (Op::Write, BEFORE + width)] {
+        let behind = fields.get(from..).unwrap_or_default();
+        let side = match behind.get(..width) {
+            Some(side) => side,
+            None => {
+                let what = if op == Op::Read { "the fields of reads and writes" } else { "the fields of writes" };
+                job.missing = job.missing.or(Some(what));
+                // The last of them may itself be cut in the middle of a number.
+                behind.split_last().map_or(behind, |(_, whole)| whole)
+            }
+        };
+        job.sides.extend(terse_side(op, side).filter(Side::moved));
+    }
+    // Behind reads, writes and trims: processor and memory, depths, latencies in µs and ms.
+    let before = BEFORE + width * if fields.first() == Some(&"3") { 2 } else { 3 } + 5 + 7 + 10 + 12;
+    job.disks = fields.get(before..).unwrap_or_default().join(";");
+    Some((terse_version(fields.get(1)?), job))
+}
+
+/// Whether fields stand where they belong: those of percentiles hold `%=`, and those of processor times behind all
+/// directions end with `%`. Where a mail has wrapped a line and lost a piece of it, they do not.
+fn is_straight(fields: &[&str], width: usize) -> bool {
+    let directions = if fields.first() == Some(&"3") { 2 } else { 3 };
+    // Trims have no percentiles in all versions.
+    let percentiles = (0..2).flat_map(|side| (0..PERCENTILES).map(move |at| BEFORE + side * width + 12 + at));
+    let processor = BEFORE + directions * width;
+    let numbers = (0..2).flat_map(|side| (0..4).map(move |at| BEFORE + side * width + at));
+    // The last of a line that is cut off may be anything.
+    let whole = fields.get(..fields.len().saturating_sub(1)).unwrap_or_default();
+    percentiles.filter_map(|at| whole.get(at)).all(|field| field.contains("%="))
+        && (processor..processor + 2).filter_map(|at| whole.get(at)).all(|field| field.ends_with('%'))
+        && numbers.filter_map(|at| whole.get(at)).all(|field| field.parse::<f64>().is_ok())
+}
+
+fn terse_side(op: Op, fields: &[&str]) -> Option<Side> {
+    let number = |at: usize| -> Option<f64> { fields.get(at)?.parse().ok() };
+    let mut side = Side::new(op);
+    side.bytes = number(0)? * 1024.0;
+    side.bytes_per_second = number(1).map(|rate| rate * 1024.0);
+    side.iops = number(2);
+    side.runtime_ms = number(3)?;
+    let whole = |at: usize, unit: f64| number(at).map(|value| Printed { value, step: 1.0 }.times(unit));
+    side.told = Told {
+        rate: whole(1, 1024.0),
+        iops: whole(2, 1.0),
+        bytes: whole(0, 1024.0),
+        operations: None,
+        seconds: whole(3, 1e-3),
+    };
+    // Whole KiB/s of a slow medium are too coarse: size and time are told too.
+    let by_time = side.bytes * 1e3 / side.runtime_ms;
+    side.bytes_per_second = side.bytes_per_second.map(|rate| close_terse(rate, by_time, 1024.0));
+    let percentile = |share: f64| {
+        let percentiles = fields.iter().skip(12).take(PERCENTILES).filter_map(|field| field.split_once("%="));
+        let mut percentiles =
+            percentiles.filter(|(name, _)| name.parse::<f64>().is_ok_and(|name| (name - share).abs() < 1e-4));
+        percentiles
+            .next()
+            .and_then(|(_, value)| value.parse::<f64>().ok())
+            .filter(|value| *value > 0.0)
+            .map(|us| us * 1e3)
+    };
+    let lat =
+        |at: usize| if fields.len() > at + 1 { number(at).filter(|us| *us > 0.0).map(|us| us * 1e3) } else { None };
+    side.latency = Latencies {
+        mean: lat(34),
+        p50: percentile(50.0),
+        p90: percentile(90.0),
+        p99: percentile(99.0),
+        p99_9: percentile(99.9),
+        max: lat(33),
+    };
+    Some(side)
+}
+
+/// `precise` where it is within `step` of the figure that is printed.
+pub(super) fn close_terse(printed: f64, precise: f64, step: f64) -> f64 {
+    if precise.is_finite() && (precise - printed).abs() <= step { precise } else { printed }
+}
+
+/// `fio-3.33` as a version.
+pub(super) fn terse_version(text: &str) -> String {
+    text.trim().trim_start_matches("fio").trim_start_matches(['-', ' ']).to_owned()
 }
