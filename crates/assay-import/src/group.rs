@@ -338,7 +338,7 @@ static IDENTITIES: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A text with a mark in the place of each.
-pub(crate) fn without_identities(text: &str) -> String {
+fn without_identities(text: &str) -> String {
     IDENTITIES
         .replace_all(text, |found: &regex_lite::Captures<'_>| {
             format!("{}\"left out\"", found.get(1).or(found.get(2)).map_or("", |key| key.as_str()))

@@ -263,7 +263,7 @@ fn scan(text: &Text, take: &mut dyn FnMut(Found) -> ControlFlow<()>) {
 // Records of assay itself, which are taken as they are.
 
 /// The documents of a file that begins with a record of assay, one after another or in a list; `None` where it does not.
-pub(crate) fn own_documents(bytes: &[u8]) -> Option<Result<Vec<&str>, String>> {
+fn own_documents(bytes: &[u8]) -> Option<Result<Vec<&str>, String>> {
     let text = std::str::from_utf8(bytes).ok()?.trim_start_matches('\u{feff}').trim_start();
     if !text.starts_with(['{', '[']) {
         return None;

@@ -9,7 +9,7 @@ use ruzstd::decoding::StreamingDecoder;
 use crate::registry::ImportError;
 
 /// Most bytes of a file, packed or not. The longest outputs of tools, fio's JSON with bins of latencies, have a few MB.
-pub(crate) const LARGEST: u64 = 16 << 20;
+const LARGEST: u64 = 16 << 20;
 /// Most bytes of all members of an archive.
 const LARGEST_ARCHIVE: u64 = 64 << 20;
 /// Most members of an archive.
@@ -147,7 +147,7 @@ fn each_member(file: &File, each: &mut Each<'_>) -> Result<(), ImportError> {
 // `lzma2_decoder.c` of xz, which is in the public domain).
 
 /// Largest dictionary that is made, in bytes: that of `xz -9`, and the most that is unpacked.
-pub(crate) const LARGEST_DICTIONARY: u64 = 64 << 20;
+const LARGEST_DICTIONARY: u64 = 64 << 20;
 
 const MAGIC: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
 /// The filter that holds the dictionary, always the last of a block.
@@ -160,7 +160,7 @@ const FOOTER: usize = 12;
 ///
 /// # Errors
 /// Why, in words for people.
-pub(crate) fn check_xz(bytes: &[u8]) -> Result<(), String> {
+fn check_xz(bytes: &[u8]) -> Result<(), String> {
     let mut rest = XzRest { bytes, at: 0 };
     loop {
         xz_stream(&mut rest)?;
@@ -338,7 +338,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// A stream with one block of these bytes as they are, which asks for a dictionary by its code.
-    pub(crate) fn stream_of(content: &[u8], size: u8) -> Vec<u8> {
+    fn stream_of(content: &[u8], size: u8) -> Vec<u8> {
         let mut bytes = [MAGIC, &[0, 0, 0xff, 0x12, 0xd9, 0x41]].concat();
         let header = [2, 0, 0x21, 1, size, 0, 0, 0];
         bytes.extend(header);

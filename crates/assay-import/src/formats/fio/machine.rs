@@ -327,6 +327,6 @@ pub(super) fn close_terse(printed: f64, precise: f64, step: f64) -> f64 {
 }
 
 /// `fio-3.33` as a version.
-pub(super) fn terse_version(text: &str) -> String {
+fn terse_version(text: &str) -> String {
     text.trim().trim_start_matches("fio").trim_start_matches(['-', ' ']).to_owned()
 }

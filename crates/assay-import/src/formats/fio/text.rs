@@ -136,7 +136,7 @@ fn scaled(number: &str, letter: &str) -> Option<f64> {
 }
 
 /// Bytes of a unit: `MiB`, `kB`, and in bits `Mib`, `kb`. `plain` is what a letter without an `i` multiplies by.
-pub(super) fn text_unit(text: &str, plain: f64) -> Option<f64> {
+fn text_unit(text: &str, plain: f64) -> Option<f64> {
     // In bits `Mib`, and since 3.0 `Mibit`.
     let text = text.strip_suffix("it").unwrap_or(text);
     let bits = text.ends_with('b');
@@ -273,7 +273,7 @@ fn unwrapped(text: &Text, at: usize) -> (String, usize) {
 }
 
 /// The line of a direction; `Some(None)` where it is one that is not taken.
-pub(super) fn text_side(line: &str) -> Option<Option<Side>> {
+fn text_side(line: &str) -> Option<Option<Side>> {
     let op = |word: &str| match word {
         "read" => Some(Op::Read),
         "write" => Some(Op::Write),
@@ -310,7 +310,7 @@ pub(super) fn text_side(line: &str) -> Option<Option<Side>> {
 }
 
 /// A direction with the figures that were printed of it.
-pub(super) fn as_told(mut side: Side) -> Side {
+fn as_told(mut side: Side) -> Side {
     let value = |printed: Option<Printed>| printed.map(|printed| printed.value);
     (side.iops, side.bytes_per_second) = (value(side.told.iops), value(side.told.rate));
     side.bytes = value(side.told.bytes).unwrap_or(0.0);
