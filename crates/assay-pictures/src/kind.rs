@@ -21,9 +21,9 @@ pub use ranking::{RankRow, Ranking, ranking};
 pub use spread::spread;
 use sweep::{Sweep, sweep};
 
-use crate::film::Film;
+use crate::data::Wanted;
+use crate::output::Film;
 use crate::scene::Drawing;
-use crate::wanted::Wanted;
 
 /// The pictures there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

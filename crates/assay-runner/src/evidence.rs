@@ -262,9 +262,10 @@ fn watts(power: &Sensor, repeat: &Repeat) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use assay_core::record::Sample;
     use assay_core::workload::{Op, Pattern, Stop, Workload};
+
+    use super::*;
 
     const SECOND: u64 = 1_000_000_000;
 
