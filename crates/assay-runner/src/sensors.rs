@@ -147,8 +147,6 @@ fn read_output(child: &mut Child) -> Vec<u8> {
     output
 }
 
-// What is started here are programs of Unix.
-#[cfg(not(windows))]
 // The sensors that the kernel shows.
 
 /// A thread that reads them; it ends when this is dropped. It is not waited for: it may be inside
@@ -184,6 +182,8 @@ impl Machine {
     }
 }
 
+// What is started here are programs of Unix.
+#[cfg(not(windows))]
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::Receiver;
