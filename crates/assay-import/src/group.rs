@@ -5,21 +5,22 @@
 //! another device. Figures are never put together over that: a run is no repeat of another.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use assay_core::base32::digit;
 use assay_core::draft::Draft;
 use assay_core::finding::Finding;
-use assay_core::medium::Medium;
+use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record, Settings, Source, SuiteRef, Tool};
 use sha2::{Digest, Sha256};
 
-use crate::file::File;
-use crate::format::Problem;
-use crate::options::Options;
-use crate::privacy::without_identities;
-use crate::report::{MOST_FIGURES, Report};
+use crate::labels::{Given, PathPattern};
+use crate::pattern::{Regex, regex};
+use crate::report::{MOST_FIGURES, Problem, Report};
+use crate::sheet::Sheet;
 use crate::text::Text;
+use crate::unpack::File;
 
 /// Name of the suite of a record that several tools made.
 const SEVERAL: &str = "several tools";
@@ -289,4 +290,75 @@ fn id(format: &str, nth: u32, text: &[u8]) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+// What is said of all files beside what they hold.
+
+/// What is said of files beside what they hold.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Labels of all records, in place of what a report says.
+    pub labels: BTreeMap<String, String>,
+    /// The host of all records, in place of what a report says.
+    pub host: Option<String>,
+    /// The kind of all media, in place of what a report says.
+    pub kind: Option<MediumKind>,
+    /// Labels that come from the path.
+    pub path: Option<PathPattern>,
+    /// What a sheet says of each file.
+    pub sheet: Option<Sheet>,
+    /// Whether a record keeps the text that it was read from.
+    pub keep_text: bool,
+}
+
+impl Options {
+    /// What is said of a result of a file, the results of a file counted from 1: all of them weigh more than its row in the sheet,
+    /// and that more than its path.
+    #[must_use]
+    pub fn given(&self, file: &str, result: usize) -> Given {
+        let row = self.sheet.as_ref().and_then(|sheet| sheet.row(file, result)).unwrap_or_default();
+        let mut labels = self.path.as_ref().and_then(|pattern| pattern.labels(file)).unwrap_or_default();
+        labels.extend(row.labels);
+        labels.extend(self.labels.clone());
+        Given { labels, host: self.host.clone().or(row.host), kind: self.kind.or(row.kind), doubtful: row.doubtful }
+    }
+}
+
+// What tells one machine from all others, taken out of a text that is kept.
+
+/// Addresses of network interfaces, and serial numbers as tools print them.
+static IDENTITIES: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = concat!(
+        r"(?i)\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b",
+        r#"|\b(serial(?:[ _]?(?:number|no\.?))?"?\s*[:=]\s*)"?[0-9a-z_-]{4,}"?"#,
+        // The head of a table of comma separated values.
+        r"|(?m:^(serial,)[0-9a-z_-]{4,}\s*$)"
+    );
+    regex(pattern)
+});
+
+/// A text with a mark in the place of each.
+fn without_identities(text: &str) -> String {
+    IDENTITIES
+        .replace_all(text, |found: &regex_lite::Captures<'_>| {
+            format!("{}\"left out\"", found.get(1).or(found.get(2)).map_or("", |key| key.as_str()))
+        })
+        .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_serial_numbers_are_left_out() {
+        let text = "rev: c03112 serial: 10000000abcd1234 \nIF: eth0 mac: dc:a6:32:00:11:22\nSerial Number=ABC_123-X, 12:30:01\n";
+        let want =
+            "rev: c03112 serial: \"left out\" \nIF: eth0 mac: \"left out\"\nSerial Number=\"left out\", 12:30:01\n";
+        assert_eq!(without_identities(text), want);
+        assert_eq!(without_identities("\"serial_number\": \"S4EWNX0\""), "\"serial_number\": \"left out\"");
+        assert_eq!(without_identities("serial: N/A"), "serial: N/A");
+        assert_eq!(without_identities("Model,A 1\nSerial,S4EWNX0\nCPU,B"), "Model,A 1\nSerial,\"left out\"\nCPU,B");
+        assert_eq!(without_identities("parallel, serial, both"), "parallel, serial, both");
+    }
 }

@@ -4,17 +4,13 @@ use std::ops::ControlFlow;
 
 use assay_core::finding::Finding;
 use assay_core::record::Record;
+use serde_json::value::RawValue;
 
-use crate::error::ImportError;
-use crate::file::File;
-use crate::format::{Problem, Section};
-use crate::group::{Groups, Part};
-use crate::options::Options;
-use crate::own;
-use crate::registry::{FORMATS, nearest};
-use crate::report::MOST_FIGURES;
+use crate::group::{Groups, Options, Part};
+use crate::registry::{FORMATS, ImportError, nearest};
+use crate::report::{MOST_FIGURES, Problem, Section};
 use crate::text::{MOST_LINES, Text};
-use crate::unpack::unpack;
+use crate::unpack::{File, unpack};
 
 /// Most records that are handed on at once.
 const BATCH: usize = 500;
@@ -162,7 +158,7 @@ impl Hands<'_> {
 
 /// Reads a file that is not packed.
 fn one(file: &File, options: &Options, hands: &mut Hands<'_>) -> Result<(), ImportError> {
-    if let Some(documents) = own::documents(&file.bytes) {
+    if let Some(documents) = own_documents(&file.bytes) {
         let documents = documents.map_err(|reason| ImportError::Own { file: file.name.clone(), reason })?;
         for document in documents {
             if hands.item(Item::Own(document.to_owned())).is_break() {
@@ -264,6 +260,51 @@ fn scan(text: &Text, take: &mut dyn FnMut(Found) -> ControlFlow<()>) {
     }
 }
 
+// Records of assay itself, which are taken as they are.
+
+/// The documents of a file that begins with a record of assay, one after another or in a list; `None` where it does not.
+fn own_documents(bytes: &[u8]) -> Option<Result<Vec<&str>, String>> {
+    let text = std::str::from_utf8(bytes).ok()?.trim_start_matches('\u{feff}').trim_start();
+    if !text.starts_with(['{', '[']) {
+        return None;
+    }
+    let first = match text.strip_prefix('[') {
+        Some(_) => serde_json::from_str::<Vec<&RawValue>>(text).ok()?.first()?.get(),
+        None => serde_json::Deserializer::from_str(text).into_iter::<&RawValue>().next()?.ok()?.get(),
+    };
+    if !is_record(first) {
+        return None;
+    }
+    let mut documents = Vec::new();
+    for value in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>() {
+        let value = match value {
+            Ok(value) => value.get(),
+            Err(error) => return Some(Err(format!("a record of assay is not complete: {error}"))),
+        };
+        match serde_json::from_str::<Vec<&RawValue>>(value) {
+            Ok(list) => documents.extend(list.iter().map(|value| value.get())),
+            Err(_) => documents.push(value),
+        }
+    }
+    Some(Ok(documents))
+}
+
+/// Whether a JSON object has the fields by which a record is known.
+fn is_record(json: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Marks {
+        #[serde(rename = "schema")]
+        _schema: String,
+        #[serde(rename = "id")]
+        _id: String,
+        #[serde(rename = "suite")]
+        _suite: serde::de::IgnoredAny,
+        #[serde(rename = "medium")]
+        _medium: serde::de::IgnoredAny,
+    }
+    serde_json::from_str::<Marks>(json).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,5 +342,18 @@ mod tests {
         let held = import(File::new("a.txt", many), &options).unwrap();
         assert_eq!(held.problems.len(), MOST_PROBLEMS + 1);
         assert_eq!(held.problems[MOST_PROBLEMS].1.what, "7 more of its parts could not be read");
+    }
+
+    #[test]
+    fn records_stand_alone_in_lines_or_in_a_list() {
+        let one = r#"{"schema":"1.0","id":"a","suite":{},"medium":{},"new":1}"#;
+        for text in [one.to_owned(), format!("\u{feff} {one}\n"), format!("[{one}]")] {
+            assert_eq!(own_documents(text.as_bytes()), Some(Ok(vec![one])), "{text}");
+        }
+        assert_eq!(own_documents(format!("{one}\n{one}\n").as_bytes()).unwrap().unwrap().len(), 2);
+        assert!(matches!(own_documents(format!("{one}\n{{\"schema\":").as_bytes()), Some(Err(_))), "cut off");
+        for other in ["", "{}", "[1]", "text", r#"{"fio version":"fio-3.33"}"#, "{\"schema\":\"1.0\""] {
+            assert_eq!(own_documents(other.as_bytes()), None, "{other}");
+        }
     }
 }

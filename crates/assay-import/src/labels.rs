@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_core::medium::MediumKind;
 use assay_core::text::quoted;
 use regex_lite::Regex;
 
@@ -84,7 +85,7 @@ impl PathPattern {
 
     /// The last component of the paths that are like it, where it stands for itself.
     pub(crate) fn name(&self) -> Option<&str> {
-        self.regex.is_none().then(|| last(&self.text))
+        self.regex.is_none().then(|| last_part(&self.text))
     }
 
     /// The labels of a path; `None` where it is not like the pattern.
@@ -101,8 +102,23 @@ impl PathPattern {
 }
 
 /// The last component of a path.
-pub(crate) fn last(path: &str) -> &str {
+pub(crate) fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+// What is said of a file beside what it holds.
+
+/// What is said of one file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Labels of its records.
+    pub labels: BTreeMap<String, String>,
+    /// Where they were measured.
+    pub host: Option<String>,
+    /// What was measured.
+    pub kind: Option<MediumKind>,
+    /// Loads whose figures are doubtful, each with the reason, which may be empty.
+    pub doubtful: Vec<(String, String)>,
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ use assay_core::think::Think;
 use assay_core::verification::Verification;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Unknown, Workload};
 
-use crate::plausible::{Printed, Told};
+use crate::number::{Printed, Told};
+use crate::text::Text;
 
 /// Most figures and scores of a report: no tool prints as many in one go.
 pub(crate) const MOST_FIGURES: usize = 2_000;
@@ -371,5 +372,107 @@ impl Figure {
             measurement.warn(finding);
         }
         measurement
+    }
+}
+
+// What a format has to be able to do.
+
+/// A format of results. A new one is a file beside this with a type that implements it, and a line of the registry.
+pub trait Format: std::marker::Sync {
+    /// Its name, as in `source.format` of a record and in messages.
+    fn name(&self) -> &'static str;
+
+    /// Words that occur in its reports, in small letters: by them the nearest format is named of a text that none reads.
+    fn words(&self) -> &'static [&'static str];
+
+    /// Whether a report begins at line `at`. Asked of every line that no format has read yet: it has to be quick, and
+    /// must not say yes to a line that merely mentions the tool.
+    fn begins(&self, text: &Text, at: usize) -> bool;
+
+    /// Reads the report that begins at line `at`.
+    fn read(&self, text: &Text, at: usize) -> Section;
+}
+
+/// What was read from a line on.
+#[derive(Debug, Clone, Default)]
+pub struct Section {
+    /// The first line that is not of it; at least one behind where it began.
+    pub end: usize,
+    /// The reports in it, in order. None where it holds nothing that can be used; a problem says why.
+    pub reports: Vec<Report>,
+    /// What of it could not be read.
+    pub problems: Vec<Problem>,
+}
+
+impl Section {
+    /// One report up to line `end`.
+    #[must_use]
+    pub fn of(report: Report, end: usize) -> Self {
+        Self { end, reports: vec![report], problems: Vec::new() }
+    }
+
+    /// Nothing, and why.
+    #[must_use]
+    pub fn nothing(end: usize, line: u32, what: impl Into<String>) -> Self {
+        Self { end, reports: Vec::new(), problems: vec![Problem { line, what: what.into() }] }
+    }
+}
+
+/// What could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Line of the file, from 1.
+    pub line: u32,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+// Sections of a report, one heading for each direction. A copy of the text may lack one of the headings.
+
+/// The sections of a report as far as they were read.
+#[derive(Debug, Default)]
+pub(crate) struct Sections {
+    current: Option<Op>,
+    headed: Vec<Op>,
+    rows: Vec<Load>,
+    /// Whether the heading of the rows that are read is lost.
+    lost: bool,
+    lost_once: bool,
+}
+
+impl Sections {
+    /// Begins the section of a direction.
+    pub(crate) fn begin(&mut self, op: Op) {
+        self.current = Some(op);
+        self.headed.push(op);
+        self.rows.clear();
+        self.lost = false;
+    }
+
+    /// The direction of the rows that are read.
+    pub(crate) fn op(&self) -> Option<Op> {
+        self.current
+    }
+
+    /// Whether a row belongs to the section. A row that repeats belongs to another section that lost its heading, and so do all rows
+    /// after it.
+    pub(crate) fn holds(&mut self, load: &Load) -> bool {
+        self.lost |= self.rows.contains(load);
+        self.lost_once |= self.lost;
+        self.rows.push(load.clone());
+        !self.lost
+    }
+
+    /// What is missing, where reads and writes should both have a heading.
+    pub(crate) fn missing(&self) -> Option<String> {
+        let has = |op| self.headed.contains(&op);
+        let heading = match (has(Op::Read), has(Op::Write)) {
+            _ if self.headed.is_empty() => return None,
+            (true, false) => "[Write]",
+            (false, true) => "[Read]",
+            _ if self.lost_once => "a section",
+            _ => return None,
+        };
+        Some(format!("the heading of {heading}"))
     }
 }

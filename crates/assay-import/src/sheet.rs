@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use assay_core::text::quoted;
 
-use crate::given::Given;
-use crate::labels::{PathPattern, last};
+use crate::labels::{Given, PathPattern, last_part};
 use crate::text::decoded;
 
 /// The column that names the files.
@@ -121,7 +120,7 @@ impl Sheet {
             Some((*at, row.file.labels(file)?))
         };
         let first = |rows: &[usize]| rows.iter().find_map(fits);
-        let named = self.named.get(last(file)).and_then(|rows| first(rows));
+        let named = self.named.get(last_part(file)).and_then(|rows| first(rows));
         let pattern = first(&self.patterns);
         let (at, mut labels) = named.into_iter().chain(pattern).min_by_key(|(at, _)| *at)?;
         let mut given = self.rows.get(at)?.given.clone();
@@ -134,7 +133,7 @@ impl Sheet {
     pub fn idle<'a>(&'a self, files: &BTreeMap<String, usize>) -> Vec<IdleRow<'a>> {
         let mut by_name: HashMap<&str, Vec<(&str, usize)>> = HashMap::new();
         for (file, results) in files {
-            by_name.entry(last(file)).or_default().push((file, *results));
+            by_name.entry(last_part(file)).or_default().push((file, *results));
         }
         let has = |row: &Row, file: &str, results: usize| {
             row.result.is_none_or(|named| named <= results) && row.file.labels(file).is_some()

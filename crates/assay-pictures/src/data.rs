@@ -1,13 +1,17 @@
 //! What pictures are drawn from, and how it is taken from records.
 
+use std::fmt;
 use std::fmt::Display;
 
-use assay_analysis::{Load, Mark, Quantity, estimate, held_by_bus, identity, reading, unit_of};
+use assay_analysis::{
+    Load, LoadError, Mark, Quantity, by_model, deciding_load, estimate, held_by_bus, identity, loads, loads_named,
+    reading, unit_of,
+};
 use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
 
-use crate::label::Label;
+use crate::font;
 
 /// A figure and its uncertainty, in the unit of its picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -218,7 +222,7 @@ pub(crate) fn notes<'a>(values: impl Iterator<Item = (impl Display, &'a Value)>)
 }
 
 /// Names in a row, at most a dozen of them.
-pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let all: Vec<&str> = names.collect();
     let shown = all.iter().take(12).copied().collect::<Vec<_>>().join(", ");
     if all.len() > 12 { format!("{shown} and {} more", all.len() - 12) } else { shown }
@@ -244,6 +248,121 @@ pub(crate) fn by_how_much(ratio: f64) -> String {
     }
 }
 
+// What a medium is called in a picture.
+
+/// A model and, where a picture has several units of it, which one. Where room is short the model is shortened and the unit
+/// stays, since it tells the rows of a model apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Label {
+    /// The model.
+    pub model: String,
+    /// The unit, or the record where units are not known; empty where the model says enough.
+    pub unit: String,
+}
+
+/// Longest name in a title, in letters.
+const LONGEST_LABEL: usize = 48;
+/// Letters of a model that still tell something.
+const LEAST_LABEL: usize = 6;
+/// Longest number of a unit: longer ones are serial numbers, which are known as such.
+const LONGEST_NUMBER: usize = 3;
+
+impl Label {
+    /// A name without a unit.
+    #[must_use]
+    pub fn without_unit(model: String) -> Self {
+        Self { model, unit: String::new() }
+    }
+
+    /// What stands behind the model: ` · EU`, ` · unit 2`.
+    fn suffix(&self) -> String {
+        let is_number = self.unit.len() <= LONGEST_NUMBER && self.unit.chars().all(|c| c.is_ascii_digit());
+        match self.unit.as_str() {
+            "" => String::new(),
+            unit if is_number => format!(" · unit {unit}"),
+            unit => format!(" · {unit}"),
+        }
+    }
+
+    /// The name, with as much of the model as leaves it `most` pixels wide. Of a unit that alone is too wide, beginning and end
+    /// are left.
+    pub(crate) fn fitted(&self, size: f64, most: f64) -> String {
+        let suffix = self.suffix();
+        let room = most - font::width(&suffix, size, false);
+        let least: String = self.model.chars().take(LEAST_LABEL).chain(['…']).collect();
+        if self.model.chars().count() > LEAST_LABEL && room < font::width(&least, size, false) {
+            return font::fitted(&format!("{}{suffix}", self.model), size, most);
+        }
+        font::fitted(&self.model, size, room) + &suffix
+    }
+}
+
+impl fmt::Display for Label {
+    /// With beginning and end of a model too long for a title.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (letters, suffix) = (self.model.chars().collect::<Vec<char>>(), self.suffix());
+        let room = LONGEST_LABEL.saturating_sub(suffix.chars().count()).max(LEAST_LABEL);
+        if letters.len() <= room {
+            return write!(f, "{}{suffix}", self.model);
+        }
+        let half = room / 2;
+        let model: String = letters[..half].iter().chain(&['…']).chain(&letters[letters.len() - half + 1..]).collect();
+        write!(f, "{model}{suffix}")
+    }
+}
+
+// The loads that a picture may show, and the load of a picture of a single one.
+
+/// The loads that pictures may show, and the finding under the deciding one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// `None` for all.
+    loads: Option<Vec<Load>>,
+    decided: Option<Decided>,
+}
+
+/// The load that something was found under.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The load.
+    pub load: Load,
+    /// The finding, which is the title of pictures of this load; `None` where it stands beside them.
+    pub title: Option<String>,
+}
+
+impl Wanted {
+    /// The loads of these records that words name, as every command reads them; `None` for all loads.
+    ///
+    /// # Errors
+    /// The records have no such load.
+    pub fn named(records: &[Record], words: Option<&str>) -> Result<Self, LoadError> {
+        Ok(Self { loads: words.map(|words| loads_named(records, words)).transpose()?, decided: None })
+    }
+
+    /// The same with a finding: pictures of one load show that one.
+    #[must_use]
+    pub fn decided(self, decided: Option<Decided>) -> Self {
+        Self { decided, ..self }
+    }
+
+    /// Whether a load may be shown.
+    pub(crate) fn holds(&self, load: &Load) -> bool {
+        self.loads.as_ref().is_none_or(|wanted| wanted.contains(load))
+    }
+
+    /// Loads of these records that may be shown, in the order people read them.
+    pub(crate) fn of(&self, records: &[Record]) -> Vec<Load> {
+        loads(records).into_iter().filter(|load| self.holds(load)).collect()
+    }
+
+    /// The load of a picture of a single load, with its title if there is a finding; without a finding, the deciding
+    /// load of these records.
+    pub(crate) fn one(&self, records: &[Record]) -> Option<Decided> {
+        let decides = || deciding_load(&by_model(records), None, self.loads.as_deref()).ok();
+        self.decided.clone().or_else(|| Some(Decided { load: decides()?, title: None }))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,5 +377,29 @@ mod tests {
         assert_eq!(bars_note(&[0.95, 0.95]), "n = 3 each, bars are 95 % intervals");
         assert_eq!(bars_note(&[0.95, f64::MAX, f64::NAN, 7.0, 0.0]), "n = 3 each, bars are 95 % intervals");
         assert_eq!(bars_note(&[f64::INFINITY]), "n = 3 each, bars are intervals without a level");
+    }
+
+    fn label(model: &str, unit: &str) -> Label {
+        Label { model: model.to_owned(), unit: unit.to_owned() }
+    }
+
+    #[test]
+    fn the_model_is_shortened_and_the_unit_never() {
+        let names = ["CA", "EU", "2"].map(|unit| label("Samsung EVO Plus 64GB", unit).fitted(12.0, 120.0));
+        let ends = [" · CA", " · EU", " · unit 2"];
+        for (name, end) in names.iter().zip(ends) {
+            assert!(name.ends_with(end) && name.starts_with("Sam") && name.contains('…'), "{name}");
+            assert!(font::width(name, 12.0, false) <= 120.0, "{name}");
+        }
+        assert_eq!(label("EVO", "2").fitted(12.0, 120.0), "EVO · unit 2");
+        assert_eq!(label("SanDisk Ultra A1", "").to_string(), "SanDisk Ultra A1");
+        let long = label(&"very long ".repeat(20), "0x1234abcd").to_string();
+        assert!(long.chars().count() <= LONGEST_LABEL + 1 && long.ends_with(" · 0x1234abcd"), "{long}");
+    }
+
+    #[test]
+    fn a_unit_that_alone_is_too_wide_keeps_its_ends() {
+        let name = label("Samsung EVO Plus 64GB", &"0123456789".repeat(9)).fitted(12.0, 120.0);
+        assert!(font::width(&name, 12.0, false) <= 120.0 && name.ends_with('9'), "{name}");
     }
 }

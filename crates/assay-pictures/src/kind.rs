@@ -11,21 +11,19 @@ mod spread;
 mod sweep;
 
 use assay_core::record::Record;
-
-use crate::film::Film;
-use crate::scene::Drawing;
-use crate::wanted::Wanted;
-
 use curves::{Curves, curves};
 use dots::{Dots, dots};
 use heat::{Heat, heat};
 use load_curve::{Latencies, latencies};
-use pareto::{Pareto, pareto};
-use sweep::{Sweep, sweep};
-
 pub use nodes::nodes;
+use pareto::{Pareto, pareto};
 pub use ranking::{RankRow, Ranking, ranking};
 pub use spread::spread;
+use sweep::{Sweep, sweep};
+
+use crate::data::Wanted;
+use crate::output::Film;
+use crate::scene::Drawing;
 
 /// The pictures there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

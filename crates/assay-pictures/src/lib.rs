@@ -5,29 +5,20 @@
 //! ([`Drawing::svg`]) or pixels ([`Drawing::png`], [`Film::gif`]).
 
 mod data;
-mod film;
 mod font;
-mod heads;
 mod kind;
-mod label;
+mod output;
 mod paint;
-mod raster;
-mod rows;
 mod scale;
 mod scene;
 mod sheet;
-mod svg;
 #[cfg(test)]
 mod tests;
-mod wanted;
 
-pub use data::{Ceiling, Value};
-pub use film::Film;
+pub use data::{Ceiling, Decided, Label, Value, Wanted};
 pub use kind::{Kind, NothingToDraw, RankRow, Ranking, film, nodes, on_page, ranking, spread, still};
-pub use label::Label;
-pub use raster::ImageError;
+pub use output::{Film, ImageError};
 pub use scene::Drawing;
-pub use wanted::{Decided, Wanted};
 
 /// Pixels of a PNG for each CSS pixel: sharp on today's screens, and enough for paper a column wide.
 pub const PNG_SCALE: f64 = 2.0;

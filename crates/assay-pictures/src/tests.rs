@@ -5,7 +5,8 @@ use assay_core::finding::Finding;
 use assay_core::medium::Bus;
 use assay_core::record::Record;
 
-use super::{Decided, Drawing, Kind, Ranking, Wanted, film, still};
+use super::{Decided, Drawing, Kind, Ranking, Wanted, still};
+use crate::film;
 
 const KINDS: [Kind; 6] = [Kind::Curves, Kind::Dots, Kind::Heat, Kind::Ranking, Kind::Pareto, Kind::Sweep];
 const HOSTILE: &str = "\u{1b}[2J<script>alert(1)</script>\"'&]]>\u{202e}<!-- 漢字";
@@ -285,7 +286,7 @@ fn the_film_has_a_frame_for_each_block_size_and_pauses_at_its_end() {
     }
     assert_eq!(delays.len(), names.len());
     assert!(delays[..5].iter().all(|d| *d < delays[5]), "{delays:?}");
-    assert_eq!(gif, super::film(&measured(), &Wanted::default()).unwrap().gif(0.5).unwrap());
+    assert_eq!(gif, crate::film(&measured(), &Wanted::default()).unwrap().gif(0.5).unwrap());
 }
 
 #[test]

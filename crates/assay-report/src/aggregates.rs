@@ -6,8 +6,8 @@ use assay_core::text::clean;
 use assay_core::units::figures;
 use serde::Serialize;
 
-use crate::document::{self, Answered, Block, Cell, Data, Document, left, number, right};
-use crate::left_out;
+use crate::document::{Answered, Block, Cell, Data, Document, left, number, right};
+use crate::{caveats, document};
 
 /// What `assay list --aggregate --json` prints.
 #[derive(Debug, Serialize)]
@@ -46,8 +46,8 @@ pub fn aggregates(rows: &[AggregateRow], excluded: &[Excluded], how: Aggregate) 
     };
     let note = "Figures as articles print them, for comparison only; no decision uses them.";
     let mut blocks = vec![Block::Table(table), Block::Text(note.to_owned())];
-    let reasons = left_out::lines(excluded, left_out::record, Some("--json"));
-    let reasons: Vec<_> = reasons.into_iter().map(|line| (left_out::LABEL.to_owned(), line)).collect();
+    let reasons = caveats::left_out_lines(excluded, caveats::record_name, Some("--json"));
+    let reasons: Vec<_> = reasons.into_iter().map(|line| (caveats::LEFT_OUT.to_owned(), line)).collect();
     blocks.extend((!reasons.is_empty()).then_some(Block::Items(reasons)));
     Answered {
         document: Document {

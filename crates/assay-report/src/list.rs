@@ -1,18 +1,25 @@
 //! Table of records, for `assay list`.
 
-use unicode_width::UnicodeWidthStr;
+use std::collections::BTreeMap;
 
+use assay_analysis::{Load, identity, names_model};
+use assay_core::estimate::Estimate;
+use assay_core::finding::ValidityVerdict;
+use assay_core::medium::MediumKind;
+use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::{counted, figures};
+use assay_core::verification::Verdict;
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
-use crate::document::{self, Block, Cell, Data, Document, left, number, right};
-use crate::facts;
+use crate::document::{Block, Cell, Data, Document, left, number, right};
 use crate::figure::shown;
 use crate::headline::Columns;
-use crate::style::Style;
+use crate::terminal::{Style, shorten};
 use crate::verdict::{capitalised, word};
-use crate::wrap::shorten;
+use crate::{document, facts};
 
 /// Longest text in the column of units.
 const UNIT_WIDTH: usize = 10;
@@ -88,9 +95,9 @@ const FIGURES: [usize; 4] = [READ, WRITE, RANDOM_READ, RANDOM_WRITE];
 const LABELS: usize = 11;
 
 const COLUMNS: [Column; 13] = [
-    Column { title: "id", rank: 0, kind: Kind::Text(id) },
-    Column { title: "when (UTC)", rank: 5, kind: Kind::Text(|r| shorten(when(r).trim_end_matches(" UTC"), 16)) },
-    Column { title: "date", rank: 4, kind: Kind::Text(|r| when(r).chars().take(10).collect()) },
+    Column { title: "id", rank: 0, kind: Kind::Text(id_cell) },
+    Column { title: "when (UTC)", rank: 5, kind: Kind::Text(|r| shorten(when_cell(r).trim_end_matches(" UTC"), 16)) },
+    Column { title: "date", rank: 4, kind: Kind::Text(|r| when_cell(r).chars().take(10).collect()) },
     Column { title: "medium", rank: 0, kind: Kind::Medium },
     Column { title: "unit", rank: 3, kind: Kind::Text(|r| end_of(&facts::unit(r), UNIT_WIDTH)) },
     Column { title: "slot", rank: 4, kind: Kind::Text(|r| end_of(&facts::slot(r), UNIT_WIDTH)) },
@@ -104,13 +111,13 @@ const COLUMNS: [Column; 13] = [
 ];
 
 /// As much of it as names the record in a query; ids of published figures all begin alike, and differ at their end.
-fn id(record: &Record) -> String {
+fn id_cell(record: &Record) -> String {
     let id = clean(&record.id);
     if id.starts_with(assay_analysis::PREFIX) { end_of(&id, PUBLISHED_WIDTH) } else { shorten(&id, 10) }
 }
 
 /// The id of a published figure below a heading that says how it begins.
-fn published(record: &Record) -> Option<String> {
+fn published_cell(record: &Record) -> Option<String> {
     clean(&record.id).strip_prefix(assay_analysis::PREFIX).map(str::to_owned)
 }
 
@@ -118,7 +125,7 @@ fn published(record: &Record) -> Option<String> {
 const UNKNOWN: &str = "–";
 
 /// When the record was made. Articles and some imported results do not say.
-fn when(record: &Record) -> String {
+fn when_cell(record: &Record) -> String {
     match facts::when(&record.created) {
         unknown if unknown.is_empty() => UNKNOWN.to_owned(),
         when => when,
@@ -158,10 +165,11 @@ struct Listed {
 impl Listed {
     fn of(records: &[Record], style: Style) -> Self {
         let loads = Columns::of(records);
-        let mut headings = COLUMNS.map(|column| heading(&column, &loads, &style));
-        let row = |record| COLUMNS.map(|column| cell(record, &column, &loads, &style));
+        let mut headings = COLUMNS.map(|column| list_heading(&column, &loads, &style));
+        let row = |record| COLUMNS.map(|column| cell_text(record, &column, &loads, &style));
         let mut rows: Vec<[String; COLUMNS.len()]> = records.iter().map(row).collect();
-        if let Some(ids) = records.iter().map(published).collect::<Option<Vec<String>>>().filter(|ids| !ids.is_empty())
+        if let Some(ids) =
+            records.iter().map(published_cell).collect::<Option<Vec<String>>>().filter(|ids| !ids.is_empty())
         {
             assay_analysis::PREFIX.clone_into(&mut headings[ID]);
             rows.iter_mut().zip(ids).for_each(|(row, id)| row[ID] = style.fold(&id));
@@ -202,7 +210,7 @@ impl Listed {
         let row = |row: &[String; COLUMNS.len()]| {
             let cell = |at: &usize| match COLUMNS[*at].kind {
                 Kind::Medium => shorten(&row[*at], name).into(),
-                _ => lines(&row[*at]),
+                _ => list_lines(&row[*at]),
             };
             document::Row::Cells(columns.iter().map(cell).collect())
         };
@@ -211,13 +219,13 @@ impl Listed {
 }
 
 /// A cell of several lines.
-fn lines(text: &str) -> Cell {
+fn list_lines(text: &str) -> Cell {
     let mut lines = text.lines().map(str::to_owned);
     Cell { value: lines.next().unwrap_or_default(), under: lines.collect(), ..Cell::default() }
 }
 
 /// The lines of a column's heading.
-fn heading(column: &Column, loads: &Columns, style: &Style) -> String {
+fn list_heading(column: &Column, loads: &Columns, style: &Style) -> String {
     match column.kind {
         Kind::Figure(at) => format!("{}\n{}", column.title, short_lines(loads.load(at), style)),
         _ => column.title.to_owned(),
@@ -237,7 +245,7 @@ fn short_lines(load: &str, style: &Style) -> String {
 }
 
 /// The lines of a cell.
-fn cell(record: &Record, column: &Column, loads: &Columns, style: &Style) -> String {
+fn cell_text(record: &Record, column: &Column, loads: &Columns, style: &Style) -> String {
     match column.kind {
         Kind::Text(text) => style.fold(&text(record)),
         Kind::Medium => style.fold(&record.title()),
@@ -259,7 +267,7 @@ pub fn list_document(records: &[Record]) -> Document {
     columns.extend((0..4).map(|at| right(figure_title(&loads, at))));
     columns.extend([left("labels"), left("result")]);
     let row = |r: &Record| -> document::Row {
-        let facts = [clean(&r.id), when(r), r.title(), facts::unit(r), facts::slot(r), clean(&r.suite.name)];
+        let facts = [clean(&r.id), when_cell(r), r.title(), facts::unit(r), facts::slot(r), clean(&r.suite.name)];
         let figures = (0..4).map(|at| figure_cell(&loads, r, at));
         let last = [facts::other_labels(r).into(), word(r).into()];
         document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain(last).collect())
@@ -273,7 +281,7 @@ pub fn list_document(records: &[Record]) -> Document {
             columns,
             rows: records.iter().map(row).collect(),
         })],
-        data: data(records, &loads),
+        data: list_data(records, &loads),
     }
 }
 
@@ -294,7 +302,7 @@ pub(crate) fn figure_cell(loads: &Columns, record: &Record, at: usize) -> Cell {
     })
 }
 
-fn data(records: &[Record], loads: &Columns) -> Data {
+fn list_data(records: &[Record], loads: &Columns) -> Data {
     let mut columns = vec!["record", "created", "medium", "unit", "slot", "host", "suite", "result"];
     columns.extend([
         "read_load",
@@ -320,4 +328,88 @@ fn data(records: &[Record], loads: &Columns) -> Data {
         cells
     };
     Data { columns, rows: records.iter().map(row).collect() }
+}
+
+// Records of `assay list` for programs.
+
+/// A record in `assay list`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListedRecord {
+    /// Id.
+    id: String,
+    /// When it was begun, RFC 3339, UTC; null where its source does not say.
+    created: Option<String>,
+    /// Model: the label, or what the medium says; null where it is not known.
+    model: Option<String>,
+    /// Title of the medium.
+    medium: String,
+    /// Kind of the medium.
+    kind: MediumKind,
+    /// Unit: serial number, CID or label.
+    unit: Option<String>,
+    /// Host name.
+    host: Option<String>,
+    /// Slot or port.
+    slot: Option<String>,
+    /// Name of the suite.
+    suite: String,
+    /// How the run ended.
+    outcome: Outcome,
+    /// Whether the figures can be trusted.
+    verdict: ValidityVerdict,
+    /// Verdict of the checks of this unit; null where it was not checked.
+    verification: Option<Verdict>,
+    /// Labels.
+    labels: BTreeMap<String, String>,
+    /// The figures of the columns: sequential and random reads and writes, each of the load that most records have.
+    figures: Vec<ListedFigure>,
+}
+
+/// A figure of a record.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListedFigure {
+    /// The load.
+    load: Load,
+    /// The load as text.
+    title: String,
+    /// The quantity of the estimate: `bytes_per_second` or `iops`.
+    quantity: &'static str,
+    /// The figure.
+    estimate: Estimate,
+}
+
+/// The records in their order.
+#[must_use]
+pub fn listed(records: &[Record]) -> Vec<ListedRecord> {
+    let columns = Columns::of(records);
+    records.iter().map(|record| ListedRecord::new(record, &columns)).collect()
+}
+
+impl ListedRecord {
+    fn new(record: &Record, columns: &Columns) -> Self {
+        let figure = |column: usize| {
+            let found = columns.figure(record, column)?;
+            let load = Load::of(&found.measurement.workload);
+            let quantity = if Columns::is_of_rates(column) { "bytes_per_second" } else { "iops" };
+            Some(ListedFigure { title: load.title(), load, quantity, estimate: found.estimate.clone() })
+        };
+        Self {
+            id: record.id.clone(),
+            created: Some(record.created.clone()).filter(|created| !created.is_empty()),
+            model: names_model(record).then(|| identity(record).model),
+            medium: record.medium.title(),
+            kind: record.medium.kind,
+            unit: record.medium.unit.clone(),
+            host: record.host.hostname.clone(),
+            slot: record.host.slot.clone(),
+            suite: record.suite.name.clone(),
+            outcome: record.outcome.clone(),
+            verdict: record.validity.verdict,
+            verification: record.verification.as_ref().map(|check| check.verdict),
+            labels: record.labels.clone(),
+            figures: (0..Columns::TITLES.len()).filter_map(figure).collect(),
+        }
+    }
 }

@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
-use assay_core::record::Record;
-
 use assay_analysis::LoadError;
-use assay_pictures::{self as pictures, ImageError, Kind, NothingToDraw, Wanted};
+use assay_core::record::Record;
+use assay_core::text;
+use assay_pictures::{
+    ImageError, Kind, NothingToDraw, Wanted, {self as pictures},
+};
+
+use crate::presented::{Overview, Presented, record_document, records_document};
 
 /// What a report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,9 +185,9 @@ impl Format {
 pub fn render(format: Format, records: &[Record], view: &View) -> Result<Vec<u8>, RenderError> {
     let text = match format {
         Format::Html => crate::html::html(records),
-        Format::Markdown => crate::markdown::markdown(records),
+        Format::Markdown => markdown(records),
         Format::Csv => crate::csv::csv(records),
-        Format::Json => crate::json::json(records),
+        Format::Json => json(records),
         Format::LongCsv => crate::foreign::long_csv(records),
         Format::CrystalDiskMark => crate::foreign::crystaldiskmark(records),
         Format::FioJson => crate::foreign::fio_json(records),
@@ -214,10 +218,33 @@ pub fn render_files(format: Format, records: &[Record]) -> Option<Vec<(String, S
 fn still(records: &[Record], view: &View) -> Result<pictures::Drawing, RenderError> {
     let wanted = view.wanted(records)?;
     let kind = view.kind.unwrap_or_else(|| Kind::usual(records, &wanted));
-    let found =
-        (kind.of_what_decides() && records.len() > 1).then(|| crate::finding::of(records, view.load.as_deref()));
-    let wanted = wanted.decided(found.and_then(crate::finding::Found::titled));
+    let found = (kind.of_what_decides() && records.len() > 1)
+        .then(|| crate::presented::common_finding(records, view.load.as_deref()));
+    let wanted = wanted.decided(found.and_then(crate::presented::CommonFinding::titled));
     Ok(pictures::still(kind, records, &wanted)?)
+}
+
+// Records as JSON documents.
+
+/// One record as a document; several (or none) as an array of documents. Terminal control characters are escaped.
+#[must_use]
+pub fn json(records: &[Record]) -> String {
+    let document = match records {
+        [one] => one.to_value(),
+        many => many.iter().map(Record::to_value).collect(),
+    };
+    // A record has string keys only, and numbers that JSON lacks become null: this cannot fail.
+    document.map(|document| text::json(&format!("{document:#}\n"))).unwrap_or_default()
+}
+
+// Records as Markdown, for issues, wikis and forums.
+
+/// All records one after the other; several begin with what they come to, and a table that compares them.
+#[must_use]
+pub fn markdown(records: &[Record]) -> String {
+    let overview = (records.len() > 1).then(|| records_document(&Overview::of(records)));
+    let each = records.iter().map(|record| record_document(&Presented::of(record)));
+    overview.into_iter().chain(each).map(|document| document.markdown()).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

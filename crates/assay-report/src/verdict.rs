@@ -4,14 +4,15 @@ use std::mem::discriminant;
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, Severity, ValidityVerdict, Warning};
+use assay_core::medium::{Bus, Medium};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 pub(crate) use assay_core::text::capitalised;
 use assay_core::text::{clean, statement};
+use assay_core::units::rate;
 use assay_core::verification::{Method, Verdict, Verification};
 
-use crate::bus;
-use crate::classes::judge;
+use crate::advise::judge;
 use crate::figure::{MB, in_words, percent};
 use crate::headline::{Headline, durable_or_acknowledged};
 use crate::notes::notes;
@@ -266,9 +267,9 @@ fn certainty(shown: &[&Estimate]) -> &'static str {
 }
 
 fn of_bus(record: &Record, measurement: &Measurement) -> String {
-    match bus::share(record, measurement) {
+    match bus_share(record, measurement) {
         Some(share) => {
-            format!(" ({} of the reachable rate of {})", percent(share), clean(&bus::name(&record.medium)))
+            format!(" ({} of the reachable rate of {})", percent(share), clean(&bus_name(&record.medium)))
         }
         None => String::new(),
     }
@@ -288,4 +289,37 @@ fn other_figure(record: &Record) -> Option<String> {
 /// The class that says most: application classes first, else the speed class.
 fn most_telling(met: &[&'static str]) -> Option<&'static str> {
     ['A', 'V', 'U', 'C'].iter().find_map(|family| met.iter().find(|c| c.starts_with(*family)).copied())
+}
+
+// What the bus allows, and how much of it was used.
+
+/// Share of the bus that a measurement used, 0 to 1 and sometimes above.
+pub(crate) fn bus_share(record: &Record, measurement: &Measurement) -> Option<f64> {
+    Some(measurement.bytes_per_second.as_ref()?.point / record.medium.reachable()?)
+}
+
+/// `SDR25, 23.2 MB/s reachable of 25.0 MB/s, according to debugfs ios`.
+pub(crate) fn bus_sentence(bus: &Bus) -> String {
+    let mut text = if bus.mode.is_empty() { bus.kind.clone() } else { bus.mode.clone() };
+    if let Some(driver) = &bus.driver {
+        text.push_str(&format!(" by {driver}"));
+    }
+    match (bus.reachable_bytes_per_second, bus.ceiling_bytes_per_second) {
+        (Some(r), Some(c)) => text.push_str(&format!(", {} reachable of {}", rate(r), rate(c))),
+        (Some(r), None) => text.push_str(&format!(", {} reachable", rate(r))),
+        (None, Some(c)) => text.push_str(&format!(", at most {}", rate(c))),
+        (None, None) => text.push_str(", ceiling unknown"),
+    }
+    if !bus.source.is_empty() {
+        text.push_str(&format!(", according to {}", bus.source));
+    }
+    text
+}
+
+/// The bus's name in a sentence: `its SDR25 bus`.
+fn bus_name(medium: &Medium) -> String {
+    match &medium.bus {
+        Some(bus) if !bus.mode.trim().is_empty() => format!("its {} bus", bus.mode),
+        _ => "its bus".to_owned(),
+    }
 }

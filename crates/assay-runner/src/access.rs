@@ -14,11 +14,9 @@ use assay_device::{DeviceError, Sysroot, TargetInfo, look_by_dev, swaps_on};
 use crate::area::{Area, LEAST_AREA, room, rounded};
 use crate::budget::{Budget, workloads_bytes};
 use crate::error::RunError;
-use crate::proof;
 use crate::request::{RawMode, Request};
-use crate::scratch;
-use crate::system;
 use crate::timeout::{NoAnswer, SLOW, within};
+use crate::{proof, scratch, system};
 
 /// A device of less holds no medium: a card reader without a card, a loop device without a file.
 const LEAST_DEVICE: u64 = 4096;

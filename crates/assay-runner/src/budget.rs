@@ -190,9 +190,10 @@ pub(crate) fn weight(workload: &SuiteWorkload) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use assay_core::units::{GIB, MIB};
+
     use super::*;
     use crate::samples::asked;
-    use assay_core::units::{GIB, MIB};
 
     fn workload(op: Op, pattern: Pattern) -> SuiteWorkload {
         asked(op, pattern, 4096, 1)

@@ -193,10 +193,11 @@ fn differs(peer: &str, ratio: &Estimate) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use assay_core::original::Original;
     use assay_core::record::Measurement;
     use assay_core::workload::{Op, Pattern, Workload};
+
+    use super::*;
 
     fn measurement() -> Measurement {
         Measurement::empty(Workload::new("w", Op::Read, Pattern::Random, 4096), "sync")

@@ -109,3 +109,157 @@ fn not_reached(measurement: &Measurement) -> Option<Finding> {
         unserved,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use assay_core::arrivals::{Arrivals, Process};
+    use assay_core::estimate::Estimate;
+    use assay_core::finding::Finding;
+    use assay_core::histogram::{Histogram, StoredHistogram, bucket_of};
+    use assay_core::medium::Bus;
+    use assay_core::outcome::{Outcome, RunFailure};
+    use assay_core::record::Measurement;
+    use assay_engine::NullCost;
+
+    use super::*;
+    use crate::evidence::measurement;
+    use crate::proof::Proof;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A repeat of a second with `operations` operations, whose latencies add up to `latency_ns`, the longest `max_ns`.
+    fn of(operations: u64, latency_ns: u64, max_ns: u64, in_flight: f64) -> Measurement {
+        let mut m = measurement(&[&[operations as f64]]);
+        let mut counts = vec![0; assay_core::histogram::BUCKETS];
+        counts[bucket_of(latency_ns / operations.max(1))] = operations;
+        let repeat = &mut m.repeats[0];
+        repeat.histogram =
+            StoredHistogram::from(&Histogram::from_parts(counts, u128::from(latency_ns), 1, max_ns)).into();
+        (repeat.operations, repeat.elapsed_ns) = (operations, SECOND);
+        m.in_flight = Some(in_flight);
+        m
+    }
+
+    fn judged(mut m: Measurement, bus: Option<&Bus>, null: Option<NullCost>) -> Measurement {
+        judge(&mut m, bus, null, Proof::default());
+        m
+    }
+
+    fn has(m: &Measurement, kind: fn(&Finding) -> bool) -> bool {
+        m.warnings.iter().any(|w| kind(&w.finding))
+    }
+
+    #[test]
+    fn a_rate_within_5_percent_of_what_the_bus_reaches_is_limited_by_it() {
+        let bus = Bus {
+            kind: "sd".into(),
+            mode: "SDR104".into(),
+            ceiling_bytes_per_second: Some(104e6),
+            reachable_bytes_per_second: Some(100e6),
+            driver: None,
+            source: "test".into(),
+        };
+        for (rate, limited) in [(94.9e6, false), (95.1e6, true), (130e6, true)] {
+            let mut m = of(1000, SECOND, 1_000_000, 1.0);
+            m.bytes_per_second = Some(Estimate::bare(rate, 1, "test"));
+            let m = judged(m, Some(&bus), None);
+            assert_eq!(
+                (m.bus_limited, has(&m, |f| matches!(f, Finding::BusLimited { .. }))),
+                (limited, limited),
+                "{rate}"
+            );
+        }
+        let mut m = of(1000, SECOND, 1_000_000, 1.0);
+        m.bytes_per_second = Some(Estimate::bare(1e9, 1, "test"));
+        assert!(!judged(m, None, None).bus_limited, "no bus is known");
+    }
+
+    #[test]
+    fn a_third_of_what_the_null_engine_does_is_limited_by_the_instrument() {
+        let null = NullCost { ns_per_operation: 100.0 };
+        for (jobs, iops, limited) in [(1, 3.3e6, false), (1, 3.4e6, true), (2, 6.6e6, false), (2, 6.7e6, true)] {
+            let mut m = of(1000, SECOND, 1_000_000, 1.0);
+            m.workload.jobs = jobs;
+            m.iops = Some(Estimate::bare(iops, 1, "test"));
+            let m = judged(m, None, Some(null));
+            let expected = has(&m, |f| matches!(f, Finding::InstrumentLimited { .. }));
+            assert_eq!((m.instrument_limited, expected), (limited, limited), "{jobs} jobs, {iops}");
+        }
+    }
+
+    #[test]
+    fn latency_and_rate_contradict_each_other_beyond_5_percent_and_what_the_edges_blur() {
+        let contradicts = |operations: u64, latency_ns: u64, max_ns: u64| {
+            has(&judged(of(operations, latency_ns, max_ns, 1.0), None, None), |f| {
+                matches!(f, Finding::LittlesLaw { .. })
+            })
+        };
+        let per = |thousandths: u64| SECOND / 1000 * thousandths;
+        for (latency, expected) in [(949, true), (951, false), (1000, false), (1049, false), (1052, true), (2000, true)]
+        {
+            assert_eq!(contradicts(1000, per(latency), 1000), expected, "{latency}");
+        }
+        // The slowest operation may have spent a tenth of the window outside of it.
+        for (latency, expected) in [(851, false), (849, true), (1149, false), (1152, true)] {
+            assert_eq!(contradicts(1000, per(latency), per(100)), expected, "{latency}");
+        }
+        assert!(!contradicts(39, per(2000), 1000), "too few operations to tell");
+        assert!(contradicts(40, per(2000), 1000));
+    }
+
+    /// The slowest operation of a repeat that does not count blurs nothing.
+    #[test]
+    fn repeats_that_do_not_count_say_nothing() {
+        let mut m = of(1000, SECOND / 2, 1000, 1.0);
+        let mut cut = of(1000, SECOND, SECOND, 1.0).repeats.remove(0);
+        cut.outcome = Outcome::Failed {
+            failure: RunFailure::Suspended,
+            detail: String::new(),
+            workload: None,
+            elapsed_ns: 0,
+            written_bytes: 0,
+        };
+        m.repeats.push(cut);
+        assert!(has(&judged(m, None, None), |f| matches!(f, Finding::LittlesLaw { .. })));
+    }
+
+    #[test]
+    fn a_queue_that_is_less_than_nine_tenths_full_is_shallow() {
+        for (in_flight, shallow) in [(3.59, true), (3.61, false), (4.0, false)] {
+            let mut m = of(1000, (in_flight * SECOND as f64) as u64, 1000, in_flight);
+            m.workload.queue_depth = 4;
+            assert_eq!(
+                has(&judged(m, None, None), |f| matches!(f, Finding::ShallowQueue { .. })),
+                shallow,
+                "{in_flight}"
+            );
+        }
+    }
+
+    #[test]
+    fn fewer_than_50_operations_are_few() {
+        for (operations, few) in [(0, false), (1, true), (49, true), (50, false)] {
+            let m = judged(of(operations, SECOND, 1000, 1.0), None, None);
+            assert_eq!(has(&m, |f| matches!(f, Finding::FewOperations { .. })), few, "{operations}");
+        }
+    }
+
+    /// 1,000 operations a second were offered for some seconds. The standard deviation of their number is its root.
+    #[test]
+    fn a_rate_that_the_medium_does_not_hold_is_told_and_chance_is_not() {
+        let offered = |operations: u64, unserved: u64| {
+            let mut m = measurement(&[&[1000.0]]);
+            m.workload.arrivals = Some(Arrivals { iops: 1000.0, process: Process::Poisson });
+            m.in_flight = Some(0.1);
+            let repeat = &mut m.repeats[0];
+            (repeat.elapsed_ns, repeat.operations, repeat.unserved) = (4_000_000_000, operations, Some(unserved));
+            let judged = judged(m, None, None);
+            let shallow = has(&judged, |f| matches!(f, Finding::ShallowQueue { .. } | Finding::LittlesLaw { .. }));
+            (has(&judged, |f| matches!(f, Finding::RateNotReached { .. })), shallow)
+        };
+        assert_eq!(offered(4000, 0), (false, false));
+        assert_eq!(offered(4000 - 4 * 63, 0), (false, false), "four standard deviations");
+        assert_eq!(offered(3600, 0), (true, false));
+        assert_eq!(offered(4000, 1), (true, false));
+    }
+}

@@ -12,31 +12,18 @@ mod crosscheck;
 mod emit;
 mod error;
 mod evidence;
-mod health;
-mod journal;
 mod judge;
-#[cfg(test)]
-mod judge_tests;
-mod layout;
-mod manner;
-mod memory;
-mod offered;
 mod pace;
 mod prepare;
-mod priority;
 mod proof;
 mod refusal;
 mod request;
-mod resume;
-mod run;
 #[cfg(test)]
 mod samples;
 mod scratch;
 mod sensors;
 mod session;
-mod soak;
 mod summary;
-mod sweep;
 #[cfg_attr(not(windows), path = "system/linux.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
@@ -47,17 +34,15 @@ mod together;
 mod unix;
 mod watch;
 
+pub use adaptive::{MOST_REPEATS, longest_time};
 pub use assay_device::random;
 pub use assay_programs::Tree;
-
-pub use adaptive::{MOST_REPEATS, longest_time};
 pub use budget::longest_repeat;
 pub use choose::{EngineWish, Peer};
 pub use emit::Observer;
 pub use error::RunError;
 pub use prepare::Run;
-pub use request::{RawMode, Request};
-pub use resume::Resumption;
+pub use request::{RawMode, Request, Resumption};
 pub use scratch::{Leftovers, Removal, left_behind, remove_abandoned, remove_left};
 pub use timeout::HANG_AFTER;
 pub use together::{Ability, AbleLoad, CommonLoad, CommonLoads, Rendezvous, SET_UP, Start, Step, Word};

@@ -10,7 +10,7 @@ use assay_engine::wall_clock;
 use crate::access::{Access, area_bytes, is_device, known_findings};
 use crate::choose::Engines;
 use crate::error::RunError;
-use crate::manner;
+use crate::refusal;
 use crate::refusal::refuse_impossible;
 use crate::request::Request;
 
@@ -47,7 +47,7 @@ impl Run {
         let mut seen = assay_device::look(&sysroot, &request.path)?;
         let engines = Engines::new(request.engine, request.crosscheck, &request.suite)?;
         refuse_impossible(&request, &sysroot)?;
-        manner::refuse_unpolled(&request, &seen, &sysroot)?;
+        refusal::refuse_unpolled(&request, &seen, &sysroot)?;
         let mut findings = Vec::new();
         let (access, available) = if is_device {
             Access::to_device(&request, &sysroot, &mut seen, &mut findings)?

@@ -94,8 +94,6 @@ pub(crate) fn read(meter: Option<&ProofMeter>) -> Option<Counters> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     use std::ops::ControlFlow;
     #[cfg(not(windows))]
     use std::path::Path;
@@ -103,6 +101,8 @@ mod tests {
     #[cfg(not(windows))]
     use assay_device::{Seen, What, look_by_dev};
     use assay_engine::{Control, EngineKind, RepeatSpec, run_repeat};
+
+    use super::*;
 
     const MIB: u64 = 1 << 20;
 

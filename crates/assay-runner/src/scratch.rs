@@ -296,10 +296,11 @@ fn remove(directory: &OwnDir, lock: Option<Lock>) -> Result<(), OwnedError> {
 #[cfg(not(windows))]
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
 
     const TEST_ID: &str = "0123456789";
 

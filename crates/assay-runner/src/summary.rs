@@ -4,12 +4,16 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Batching, Latency, Measurement, Repeat, Sample};
+use assay_core::record::{Batching, Latency, Measurement, Repeat, Sample, Sensor};
+use assay_core::soak::{Cliff, Soak};
 use assay_core::suite::LEAST_REPEATS;
+use assay_core::units::{nanoseconds, span};
 use assay_engine::{LiveSample, RepeatReport, Stretch};
+use assay_stats::soak::{analyse, cause};
+use assay_stats::steady::Bin;
 
 /// A repeat for the record. `started_ns` is when it began within the run.
-pub(crate) fn repeat(
+pub(crate) fn repeat_of_window(
     report: &RepeatReport,
     started: &str,
     started_ns: u64,
@@ -26,7 +30,7 @@ pub(crate) fn repeat(
         durable_bytes_per_second: report.durable_bytes_per_second,
         in_flight: report.in_flight,
         proof_ratio,
-        samples: report.samples.iter().map(|s| sample(s, started_ns)).collect(),
+        samples: report.samples.iter().map(|s| sample_of_second(s, started_ns)).collect(),
         histogram: StoredHistogram::from(&report.histogram).into(),
         service_histogram: report.service.as_ref().map(|times| Box::new(StoredHistogram::from(times))),
         unserved: report.service.as_ref().map(|_| report.unserved),
@@ -54,7 +58,7 @@ pub(crate) fn batching(engine: &assay_engine::Batching) -> Option<Batching> {
 }
 
 /// A sample for the record, on the clock of the run.
-pub(crate) fn sample(live: &LiveSample, started_ns: u64) -> Sample {
+pub(crate) fn sample_of_second(live: &LiveSample, started_ns: u64) -> Sample {
     Sample {
         t_ns: started_ns + live.t_ns,
         interval_ns: live.interval_ns,
@@ -132,6 +136,62 @@ pub(crate) fn replace_findings(measurement: &mut Measurement, kind: impl Fn(&Fin
     }
 }
 
+// From the samples of a soak to what they show.
+
+/// Judges the first repeat: a later one does not begin cold. Where it was interrupted and resumed,
+/// its parts together. `disks` are the kernel names of the medium's disks, whose sensors bear them.
+pub(crate) fn judge_soak(measurement: &Measurement, sensors: &[Sensor], disks: &[String], seed: u64) -> Option<Soak> {
+    let whole = measurement.repeats.iter().position(|r| r.outcome == Outcome::Completed);
+    let parts = &measurement.repeats[..whole.map_or(measurement.repeats.len(), |last| last + 1)];
+    let samples: Vec<&Sample> = parts.iter().flat_map(|part| &part.samples).collect();
+    let bins: Vec<Bin> = samples.iter().copied().map(soak_bin).collect();
+    let found = analyse(&bins, seed)?;
+    let start_ns = samples.first().map_or(0, |s| s.t_ns.saturating_sub(s.interval_ns));
+    let end_ns = samples.last().map_or(start_ns, |s| s.t_ns);
+    let temperatures = temperatures(sensors, disks, start_ns, end_ns);
+    let rate = |value: f64, seconds: f64, which: &str| {
+        let method = format!("mean of the {which} {}", span(std::time::Duration::from_secs_f64(seconds)));
+        (Estimate::bare(value, 1, &method), in_nanoseconds(seconds))
+    };
+    let (burst_bytes_per_second, burst_ns) = rate(found.burst, found.burst_seconds, "first");
+    let (sustained_bytes_per_second, sustained_ns) = rate(found.sustained, found.sustained_seconds, "last");
+    Some(Soak {
+        burst_bytes_per_second,
+        burst_ns,
+        sustained_bytes_per_second,
+        sustained_ns,
+        bytes: samples.iter().map(|s| s.bytes).sum(),
+        elapsed_ns: samples.iter().map(|s| s.interval_ns).sum(),
+        cliff: found.cliff.map(|cliff| Cliff {
+            time_ns: in_nanoseconds(cliff.seconds),
+            bytes_at: cliff.bytes as u64,
+            temperature_celsius: temperatures.iter().take_while(|t| t.0 <= cliff.seconds).last().map(|t| t.1),
+            drop: cliff.drop,
+            p_value: cliff.p_value,
+            cause: cause(&bins, &temperatures, cliff.seconds),
+        }),
+    })
+}
+
+fn soak_bin(sample: &Sample) -> Bin {
+    Bin { seconds: sample.interval_ns as f64 / 1e9, operations: sample.operations, bytes: sample.bytes }
+}
+
+fn in_nanoseconds(seconds: f64) -> u64 {
+    nanoseconds(std::time::Duration::from_secs_f64(seconds.max(0.0)))
+}
+
+/// Readings of the medium itself in seconds from the start. The processor's temperature says
+/// nothing of a card, but a command of the user that is named for it does.
+fn temperatures(sensors: &[Sensor], disks: &[String], start_ns: u64, end_ns: u64) -> Vec<(f64, f64)> {
+    let of_the_medium = |s: &&Sensor| {
+        s.kind == "temperature" && (disks.contains(&s.name) || matches!(s.source.as_str(), "drive" | "command"))
+    };
+    let inside = |t: &&(u64, f64)| (start_ns..=end_ns).contains(&t.0);
+    let readings = sensors.iter().find(of_the_medium).map_or(&[][..], |s| &s.samples);
+    readings.iter().filter(inside).map(|t| ((t.0 - start_ns) as f64 / 1e9, t.1)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use assay_engine::Trial;
@@ -150,5 +210,26 @@ mod tests {
         assert_eq!((kept.wait_for, kept.tried), (8, 8));
         assert!((kept.iops_ratio - 1.1).abs() < 1e-9 && kept.p50_ratio == Some(0.75), "{kept:?}");
         assert_eq!(batching(&assay_engine::Batching { wait_for: 1, trial: None }), None);
+    }
+
+    #[test]
+    fn the_medium_is_as_warm_as_its_own_sensor_says_while_the_soak_lasts() {
+        const SECOND: u64 = 1_000_000_000;
+        let series = |name: &str, kind: &str, samples: &[(u64, f64)]| Sensor {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            unit: String::new(),
+            source: "hwmon".to_owned(),
+            samples: samples.iter().map(|(second, value)| (second * SECOND, *value)).collect(),
+        };
+        let sensors = [
+            series("cpu", "temperature", &[(101, 80.0)]),
+            series("sda", "power", &[(101, 2.0)]),
+            series("sda", "temperature", &[(99, 30.0), (100, 31.0), (160, 44.5), (200, 50.0), (201, 51.0)]),
+        ];
+        let disks = ["sda".to_owned()];
+        let of = |sensors| temperatures(sensors, &disks, 100 * SECOND, 200 * SECOND);
+        assert_eq!(of(&sensors), [(0.0, 31.0), (60.0, 44.5), (100.0, 50.0)], "seconds since the soak began");
+        assert_eq!(of(&sensors[..2]), [], "the processor is not the medium");
     }
 }

@@ -4,10 +4,17 @@
 //! may wait so is done by a thread that owns all it uses and can be left behind.
 
 use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use assay_engine::answer_within;
+use assay_core::outcome::RunFailure;
+use assay_core::units::Bytes;
+use assay_device::Sysroot;
+use assay_engine::{Target, answer_within};
+
+use crate::system;
 
 /// Without `--hang-after`: nothing completed for this long, and the medium hangs.
 pub const HANG_AFTER: Duration = Duration::from_secs(30);
@@ -21,7 +28,7 @@ pub(crate) const HUNG_ALREADY: Duration = Duration::from_secs(5);
 /// After a stop the removal of the file is awaited no longer than this.
 pub(crate) const AFTER_STOP: Duration = Duration::from_secs(10);
 /// What the kernel knows without asking the medium takes no longer than this.
-pub(crate) const KNOWN: Duration = Duration::from_secs(2);
+const KNOWN: Duration = Duration::from_secs(2);
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -53,10 +60,106 @@ pub(crate) fn no_thread(error: &io::Error) -> String {
     format!("no thread could be made: {error}")
 }
 
+// What an I/O error means: whether the device is still there, as large as it was, and writable.
+//
+// A medium that was pulled, that lost a part or whose file system failed answers with the same
+// `EIO` as one bad block. What the kernel knows distinguishes them.
+
+/// Between two looks at whether a device is still there.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// The block devices under the test area as they were before the first operation.
+#[derive(Debug)]
+pub(crate) struct DeviceHealth {
+    class: PathBuf,
+    devices: Vec<Device>,
+}
+
+#[derive(Debug, Clone)]
+struct Device {
+    name: String,
+    bytes: u64,
+    read_only: bool,
+}
+
+impl DeviceHealth {
+    /// Looks at the devices by these kernel names.
+    pub(crate) fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        Self::under(&Sysroot::real().path("/sys/class/block"), names)
+    }
+
+    fn under<'a>(class: &Path, names: impl Iterator<Item = &'a str>) -> Self {
+        let devices = names.filter_map(|name| look_at_device(class, name)).collect();
+        Self { class: class.to_owned(), devices }
+    }
+
+    /// What an error means by what the kernel knows of the devices, and its words for it.
+    pub(crate) fn examine(
+        &self,
+        failure: RunFailure,
+        write: bool,
+        target: &Arc<Target>,
+    ) -> (RunFailure, Option<String>) {
+        let open = |failure| matches!(failure, RunFailure::IoError | RunFailure::ReadOnly | RunFailure::OutOfSpace);
+        if !open(failure) {
+            return (failure, None);
+        }
+        // A medium that is pulled errs first; the kernel takes its device away a moment later.
+        let begun = Instant::now();
+        loop {
+            if let Some(seen) = self.devices() {
+                return seen;
+            }
+            if failure != RunFailure::IoError || begun.elapsed() > KNOWN {
+                break;
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
+        if failure == RunFailure::IoError && write {
+            let target = Arc::clone(target);
+            if let Some(words) = within(KNOWN, move || system::write_failure(target.file())).ok().flatten() {
+                return (RunFailure::ReadOnly, Some(words));
+            }
+        }
+        (failure, None)
+    }
+
+    /// What happened to the devices, if anything did.
+    fn devices(&self) -> Option<(RunFailure, Option<String>)> {
+        for before in &self.devices {
+            let name = &before.name;
+            match look_at_device(&self.class, name) {
+                None => return Some((RunFailure::Disappeared, Some(format!("{name} is gone")))),
+                Some(Device { bytes: 0, .. }) if before.bytes > 0 => {
+                    return Some((RunFailure::Disappeared, Some(format!("{name} is empty now"))));
+                }
+                Some(now) if now.bytes < before.bytes => {
+                    let words = format!("{name} has only {} of {} left", Bytes(now.bytes), Bytes(before.bytes));
+                    return Some((RunFailure::IoError, Some(words)));
+                }
+                Some(now) if now.read_only && !before.read_only => {
+                    return Some((RunFailure::ReadOnly, Some(format!("{name} turned read-only"))));
+                }
+                Some(_) => {}
+            }
+        }
+        None
+    }
+}
+
+/// Size in sectors of 512 bytes and the flag `ro`: Documentation/ABI/stable/sysfs-block.
+fn look_at_device(class: &Path, name: &str) -> Option<Device> {
+    let read = |file: &str| std::fs::read_to_string(class.join(name).join(file)).ok();
+    let sectors: u64 = read("size")?.trim().parse().ok()?;
+    let read_only = read("ro").is_some_and(|flag| flag.trim() == "1");
+    Some(Device { name: name.to_owned(), bytes: sectors.saturating_mul(512), read_only })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::time::Instant;
+
+    use super::*;
 
     #[test]
     fn what_takes_too_long_is_left_behind() {
@@ -66,5 +169,29 @@ mod tests {
         assert!(start.elapsed() < Duration::from_secs(20));
         drop(hold);
         assert!(matches!(within(Duration::from_secs(60), || 7), Ok(7)));
+    }
+
+    fn set(class: &Path, name: &str, sectors: u64, read_only: bool) {
+        std::fs::create_dir_all(class.join(name)).unwrap();
+        std::fs::write(class.join(name).join("size"), format!("{sectors}\n")).unwrap();
+        std::fs::write(class.join(name).join("ro"), if read_only { "1\n" } else { "0\n" }).unwrap();
+    }
+
+    #[test]
+    fn gone_empty_shorter_and_read_only_devices_are_distinguished() {
+        let dir = tempfile::tempdir().unwrap();
+        set(dir.path(), "sda1", 1 << 21, false);
+        set(dir.path(), "sda", 1 << 22, false);
+        let health = DeviceHealth::under(dir.path(), ["sda1", "sda", "sdz"].into_iter());
+        assert_eq!(health.devices(), None);
+        set(dir.path(), "sda", 1 << 22, true);
+        assert_eq!(health.devices(), Some((RunFailure::ReadOnly, Some("sda turned read-only".into()))));
+        set(dir.path(), "sda", 1 << 21, false);
+        let words = "sda has only 1 GiB of 2 GiB left";
+        assert_eq!(health.devices(), Some((RunFailure::IoError, Some(words.into()))));
+        set(dir.path(), "sda", 0, false);
+        assert_eq!(health.devices(), Some((RunFailure::Disappeared, Some("sda is empty now".into()))));
+        std::fs::remove_dir_all(dir.path().join("sda")).unwrap();
+        assert_eq!(health.devices(), Some((RunFailure::Disappeared, Some("sda is gone".into()))));
     }
 }

@@ -12,13 +12,12 @@ use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
 use regex_lite::Captures;
 
+use crate::command::Title;
 use crate::date;
-use crate::format::{Format, Problem, Section};
 use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
-use crate::report::{Figure, Load, Report, Statistic};
+use crate::report::{Figure, Format, Load, Problem, Report, Section, Statistic};
 use crate::text::Text;
-use crate::title::Title;
 
 /// AmorphousDiskMark.
 pub(crate) struct AmorphousDiskMark;

@@ -12,13 +12,12 @@ use assay_core::finding::Finding;
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
 
+use crate::command::Title;
 use crate::date;
-use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
 use crate::pattern::{Regex, regex};
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
-use crate::title::Title;
 
 /// AS SSD Benchmark.
 pub(crate) struct AsSsd;

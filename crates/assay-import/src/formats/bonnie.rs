@@ -12,9 +12,8 @@ use assay_core::finding::Finding;
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern};
 
-use crate::format::{Format, Section};
 use crate::pattern::{Regex, regex};
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
 /// bonnie++.

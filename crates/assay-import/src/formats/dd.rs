@@ -12,12 +12,10 @@ use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
 
 use super::pibenchmarks::ran_dd;
-use crate::command::{commands, is_device, size, value};
-use crate::format::{Format, Section};
-use crate::number::{Base, printed, unit};
+use crate::command::{commands, is_device, option_size, option_value};
+use crate::number::{Base, Printed, Told, printed, unit};
 use crate::pattern::{Regex, regex};
-use crate::plausible::{Printed, Told};
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
 /// dd.
@@ -139,7 +137,7 @@ fn records(line: &str) -> Option<(u64, u64)> {
 /// The commands in a line that copy something.
 fn called(line: &str) -> Vec<Vec<&str>> {
     let mut all = commands(line, NAME);
-    all.retain(|arguments| value(arguments, "if").is_some() || value(arguments, "of").is_some());
+    all.retain(|arguments| option_value(arguments, "if").is_some() || option_value(arguments, "of").is_some());
     all
 }
 
@@ -250,7 +248,7 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     let mut report = Report::new(NAME);
     let command = command(text, at).filter(|arguments| copies(arguments, found.bytes));
     let arguments: Vec<&str> = command.iter().flatten().map(String::as_str).collect();
-    let (from, to) = (value(&arguments, "if"), value(&arguments, "of"));
+    let (from, to) = (option_value(&arguments, "if"), option_value(&arguments, "of"));
     let op = match &command {
         Some(_) => direction(from, to),
         None => words_around(text, at),
@@ -289,8 +287,9 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         return report;
     };
     let block_bytes = block(text, at, op, found.bytes);
-    let said = value(&arguments, if op == Op::Read { "ibs" } else { "obs" }).or_else(|| value(&arguments, "bs"));
-    let said = said.and_then(|said| size(said, 1));
+    let said =
+        option_value(&arguments, if op == Op::Read { "ibs" } else { "obs" }).or_else(|| option_value(&arguments, "bs"));
+    let said = said.and_then(|said| option_size(said, 1));
     let counted = whole_records(text, at, op).filter(|_| block_bytes.is_none_or(|block| block != found.bytes));
     if let (Some(records), Some(said)) = (counted, said)
         && records.checked_mul(said) != Some(found.bytes)
@@ -331,13 +330,13 @@ fn copies(arguments: &[String], bytes: u64) -> bool {
 
 /// Bytes that the count of a command asks for; `None` without one, and where it or the size of a block cannot be read.
 fn asked_bytes(arguments: &[&str]) -> Option<u64> {
-    let said = |key: &str| value(arguments, key).and_then(|said| size(said, 1));
+    let said = |key: &str| option_value(arguments, key).and_then(|said| option_size(said, 1));
     let block = said("ibs").or_else(|| said("bs")).unwrap_or(512);
     // A count may be one of bytes, by a flag or a letter.
     let in_bytes =
         arguments.iter().any(|word| word.contains("count_bytes") || word.starts_with("count=") && word.ends_with('B'));
     // A size that cannot be read, such as a sum, says nothing.
-    let unread = ["bs", "ibs"].into_iter().any(|key| value(arguments, key).is_some() && said(key).is_none());
+    let unread = ["bs", "ibs"].into_iter().any(|key| option_value(arguments, key).is_some() && said(key).is_none());
     let count = said("count").filter(|count| !unread && *count > 0 && !in_bytes)?;
     Some(count.saturating_mul(block))
 }

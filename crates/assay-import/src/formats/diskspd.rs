@@ -12,11 +12,9 @@ use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::date;
-use crate::format::{Format, Section};
-use crate::number::{Base, unit};
+use crate::number::{Base, Printed, Told, unit};
 use crate::pattern::{Regex, regex};
-use crate::plausible::{Printed, Told};
-use crate::report::{Figure, Latencies, Load, Report};
+use crate::report::{Figure, Format, Latencies, Load, Report, Section};
 use crate::text::Text;
 
 /// diskspd.

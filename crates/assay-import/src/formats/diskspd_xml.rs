@@ -10,9 +10,8 @@ use assay_core::workload::Pattern;
 
 use super::diskspd::{Parsed, Total, figures};
 use crate::date;
-use crate::format::{Format, Section};
 use crate::pattern::{Regex, regex};
-use crate::report::Report;
+use crate::report::{Format, Report, Section};
 use crate::text::Text;
 
 /// diskspd's XML.

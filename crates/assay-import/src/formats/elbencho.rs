@@ -11,9 +11,8 @@ use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern};
 
 use crate::date;
-use crate::format::{Format, Problem, Section};
-use crate::plausible::{Printed, Told};
-use crate::report::{Figure, Load, Report};
+use crate::number::{Printed, Told};
+use crate::report::{Figure, Format, Load, Problem, Report, Section};
 use crate::text::Text;
 
 /// elbencho.

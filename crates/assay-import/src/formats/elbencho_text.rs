@@ -12,13 +12,11 @@ use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
 
 use super::elbencho::{coarse, cut_off, rate};
-use crate::command::size;
+use crate::command::option_size;
 use crate::date;
-use crate::format::{Format, Problem, Section};
-use crate::number::{Base, decimal, printed, unit};
+use crate::number::{Base, Printed, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
-use crate::plausible::Printed;
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Problem, Report, Section};
 use crate::text::Text;
 
 /// elbencho's table.
@@ -197,7 +195,7 @@ impl Head {
 
     /// The size of a block, which elbencho reduces to that of a file.
     fn block(&self) -> Option<u64> {
-        let bytes = |value: &str| size(value, 1).filter(|size| *size > 0);
+        let bytes = |value: &str| option_size(value, 1).filter(|size| *size > 0);
         let block = match self.value("-b", "--block") {
             Some(block) => bytes(block)?,
             None => self.command.as_ref().map(|_| 1 << 20)?,

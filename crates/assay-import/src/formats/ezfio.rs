@@ -8,10 +8,8 @@
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
 
-use crate::format::{Format, Problem, Section};
-use crate::number::{decimal, printed};
-use crate::plausible::Printed;
-use crate::report::{Figure, Load, Report};
+use crate::number::{Printed, decimal, printed};
+use crate::report::{Figure, Format, Load, Problem, Report, Section};
 use crate::text::Text;
 
 /// ezFIO.

@@ -11,11 +11,9 @@ use assay_core::verification::{FakeKind, Method, SECTOR_BYTES, Verdict, Verifica
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
 
-use crate::check::{contradicts, decide, losses, pass, undecided};
-use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
+use crate::number::{Base, check_contradicts, check_decide, check_losses, check_pass, check_undecided, decimal, unit};
 use crate::pattern::{Regex, regex};
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
 /// f3.
@@ -226,7 +224,7 @@ impl Run {
         self.summary[at] = sectors[4].parse().ok();
         if let Some(count) = self.summary[at] {
             let of = names[at].trim_start_matches("Data ");
-            self.wrong.extend(contradicts(&sectors[2], unit(&sectors[3], Base::Binary), count, of));
+            self.wrong.extend(check_contradicts(&sectors[2], unit(&sectors[3], Base::Binary), count, of));
         }
         true
     }
@@ -271,7 +269,7 @@ impl Run {
     }
 
     fn probe(&self, verdict: Verdict, kind: Option<FakeKind>) -> Verification {
-        let mut check = undecided(Method::QuickProbe);
+        let mut check = check_undecided(Method::QuickProbe);
         let [usable, announced, cache, block] = self.geometry;
         let bytes = |blocks: Option<u64>| blocks.zip(block).map(|(blocks, block)| blocks.saturating_mul(block));
         check.announced_bytes = bytes(announced).unwrap_or(0);
@@ -294,7 +292,7 @@ impl Run {
     }
 
     fn check(&self, report: &mut Report) {
-        let mut check = undecided(Method::Full);
+        let mut check = check_undecided(Method::Full);
         let mut sums = [0_u64; 4];
         for (file, _) in &self.files {
             for (sum, count) in sums.iter_mut().zip(file) {
@@ -341,7 +339,7 @@ impl Run {
             .and_then(|from| self.files.get(from + 1..))
             .is_some_and(|tail| !tail.is_empty() && tail.iter().all(|(file, whole)| *whole && file[0] == 0));
         let all_read = complete && check.counts.good > 0;
-        decide(&mut check, tail_is_lost, all_read);
+        check_decide(&mut check, tail_is_lost, all_read);
         // A file that was not fully read is a failure, even where nothing else is known of it.
         if self.partly && !check.verdict.is_bad() {
             check.verdict = Verdict::Damaged;
@@ -352,8 +350,8 @@ impl Run {
             Verdict::Undecided if hides_losses => "its summary leaves out losses of its files".to_owned(),
             Verdict::Undecided if self.broken && self.read.is_some() => "counts of sectors cannot be read".to_owned(),
             Verdict::Undecided => "the log is cut off".to_owned(),
-            verdict if self.partly => format!("{}, and not all could be read", losses(&check.counts, verdict)),
-            verdict => losses(&check.counts, verdict),
+            verdict if self.partly => format!("{}, and not all could be read", check_losses(&check.counts, verdict)),
+            verdict => check_losses(&check.counts, verdict),
         };
         if self.broken || summary.is_none() && self.read.is_some() {
             report.findings.push(Finding::SourceIncomplete { what: "counts of sectors".to_owned() });
@@ -369,8 +367,8 @@ impl Run {
             report.findings.push(Finding::SourceIncomplete { what: "files that f3read did not find".to_owned() });
         }
         check.written_bytes = check.checked_bytes;
-        check.write = pass(check.checked_bytes, self.write);
-        check.read = pass(check.checked_bytes, self.read);
+        check.write = check_pass(check.checked_bytes, self.write);
+        check.read = check_pass(check.checked_bytes, self.read);
         report.verification = Some(check);
     }
 }

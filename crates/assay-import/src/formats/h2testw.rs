@@ -11,11 +11,9 @@ use assay_core::finding::Finding;
 use assay_core::verification::{FirstError, Method, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 
-use crate::check::{contradicts, decide, losses, pass, undecided};
-use crate::format::{Format, Section};
-use crate::number::{Base, decimal, unit};
+use crate::number::{Base, check_contradicts, check_decide, check_losses, check_pass, check_undecided, decimal, unit};
 use crate::pattern::{Regex, regex};
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
 /// H2testw.
@@ -134,7 +132,7 @@ fn report(text: &str) -> Option<Report> {
     let mut report = Report::whole(NAME);
     report.version = END.captures(text).map(|end| end[1].to_owned());
     let complete = report.version.is_some();
-    let mut check = undecided(Method::Full);
+    let mut check = check_undecided(Method::Full);
     let Counted { lost, wrong, good_told } = count(text, &mut check)?;
     if let Some(lost) = lost.filter(|lost| *lost != check.counts.lost()) {
         let how = format!("{lost} sectors are lost, and {} by their kinds", check.counts.lost());
@@ -159,7 +157,7 @@ fn report(text: &str) -> Option<Report> {
     check.first_error = first.map(|first| FirstError { class: class(&check.counts, &first), ..first });
     check.announced_bytes = partly.map_or(0, |(_, all)| all);
     let little = partly.is_some_and(|(tested, all)| tested / LEAST_TESTED * 10 < all);
-    decide(&mut check, tail_is_lost, good && complete && !little);
+    check_decide(&mut check, tail_is_lost, good && complete && !little);
     // H2testw calls no medium defective without an error, whatever a copy of the text has kept of the counts. Without the
     // count of good sectors the share of lost ones is unknown.
     let called = finished.is_some() && !good && check.verdict == Verdict::Undecided;
@@ -180,7 +178,7 @@ fn report(text: &str) -> Option<Report> {
         Verdict::Undecided if little => "only a part was tested, without errors".to_owned(),
         Verdict::Undecided => "the text says nothing of errors".to_owned(),
         _ if check.counts.total() == 0 => "the medium is called defective, without counts".to_owned(),
-        verdict => losses(&check.counts, verdict),
+        verdict => check_losses(&check.counts, verdict),
     };
     if !complete {
         report.findings.push(Finding::SourceIncomplete { what: "the end, which is the version of H2testw".to_owned() });
@@ -213,7 +211,7 @@ fn count(text: &str, check: &mut Verification) -> Option<Counted> {
             let how = format!("sectors {} are counted twice", &sectors[3]);
             wrong = wrong.or(Some(Finding::SourceContradicts { how }));
         }
-        wrong = wrong.or(contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count, &sectors[3]));
+        wrong = wrong.or(check_contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count, &sectors[3]));
         match &sectors[3] {
             "OK" => (check.counts.good, good_told) = (count, true),
             "DATA LOST" | "DATEN VERLOREN" => lost = Some(count),
@@ -238,7 +236,7 @@ fn speeds(text: &str, check: &mut Verification) -> Vec<Figure> {
         };
         let Some(rate) = decimal(&speed[2]).map(|rate| rate * scale).filter(|rate| *rate > 0.0) else { continue };
         let write = speed[1].starts_with(['W', 'S']);
-        let pass = pass(check.checked_bytes, Some(rate));
+        let pass = check_pass(check.checked_bytes, Some(rate));
         if write {
             check.write = pass
         } else {

@@ -13,11 +13,9 @@ use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
 
 use crate::command::{commands, is_device};
-use crate::format::{Format, Section};
-use crate::number::{Base, printed, unit};
+use crate::number::{Base, Printed, Told, printed, unit};
 use crate::pattern::{Regex, regex};
-use crate::plausible::{Printed, Told};
-use crate::report::{Figure, Load, MOST_FIGURES, Report};
+use crate::report::{Figure, Format, Load, MOST_FIGURES, Report, Section};
 use crate::text::Text;
 
 /// hdparm.

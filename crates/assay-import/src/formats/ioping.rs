@@ -10,12 +10,10 @@ use std::sync::LazyLock;
 use assay_core::finding::Finding;
 use assay_core::workload::Op;
 
-use crate::command::{commands, size};
-use crate::format::{Format, Section};
-use crate::number::{Base, decimal, printed, unit};
+use crate::command::{commands, option_size};
+use crate::number::{Base, Printed, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
-use crate::plausible::Printed;
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
 /// ioping.
@@ -130,7 +128,7 @@ fn called(text: &Text, at: usize, target: &str) -> Option<(Op, f64)> {
                     behind = rest.is_empty();
                     let value = if behind { options.get(at + 1).copied().unwrap_or_default() } else { rest };
                     if letter == 's' {
-                        bytes = Some(size(value, 1)?);
+                        bytes = Some(option_size(value, 1)?);
                     }
                     break;
                 }

@@ -10,8 +10,7 @@ use serde::Deserialize;
 
 use crate::command::commands;
 use crate::date;
-use crate::format::{Format, Section};
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
 /// ioping's JSON.

@@ -10,13 +10,12 @@ use std::sync::LazyLock;
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
 
+use crate::command::Title;
 use crate::date;
-use crate::format::{Format, Section};
 use crate::number::{Base, unit};
 use crate::pattern::{Regex, regex};
-use crate::report::{Figure, Load, Report, Statistic};
+use crate::report::{Figure, Format, Load, Report, Section, Statistic};
 use crate::text::Text;
-use crate::title::Title;
 
 /// IOR.
 pub(crate) struct Ior;

@@ -10,12 +10,11 @@ use std::sync::LazyLock;
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
 
-use crate::command::{commands, is_device, size};
+use crate::command::{commands, is_device, option_size};
 use crate::date::of_ctime;
-use crate::format::{Format, Problem, Section};
 use crate::number::decimal;
 use crate::pattern::{Regex, regex};
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Problem, Report, Section};
 use crate::text::Text;
 
 /// iozone.
@@ -315,8 +314,8 @@ impl Run {
                 let value = if rest.is_empty() { words.next().copied().unwrap_or_default() } else { rest };
                 match letter {
                     'i' => tests.extend(value.parse::<u32>()),
-                    's' => self.file_bytes = size(value, 1024),
-                    'r' => self.block_bytes = size(value, 1024),
+                    's' => self.file_bytes = option_size(value, 1024),
+                    'r' => self.block_bytes = option_size(value, 1024),
                     'f' if self.report.medium.path.is_empty() => {
                         value.clone_into(&mut self.report.medium.path);
                         self.report.medium.device = is_device(value).then(|| value.to_owned());

@@ -11,14 +11,12 @@ use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
 use regex_lite::Captures;
 
+use crate::command::Title;
 use crate::date;
-use crate::format::{Format, Section};
 use crate::number::{Base, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
-use crate::report::{Figure, Load, Report, Statistic};
-use crate::sections::Sections;
+use crate::report::{Figure, Format, Load, Report, Section, Sections, Statistic};
 use crate::text::Text;
-use crate::title::Title;
 
 /// KDiskMark.
 pub(crate) struct KDiskMark;

@@ -8,10 +8,9 @@ use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
 
-use crate::format::{Format, Problem, Section};
 use crate::number::decimal;
 use crate::pattern::{Regex, regex};
-use crate::report::{MOST_FIGURES, Report};
+use crate::report::{Format, MOST_FIGURES, Problem, Report, Section};
 use crate::text::Text;
 
 /// LINPACK.

@@ -10,9 +10,8 @@ use assay_core::finding::Finding;
 use assay_core::record::Score;
 
 use crate::date;
-use crate::format::{Format, Section};
 use crate::pattern::{Regex, regex};
-use crate::report::{Report, Statistic};
+use crate::report::{Format, Report, Section, Statistic};
 use crate::text::Text;
 
 /// mdtest.

@@ -13,11 +13,9 @@ use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::date::of_ctime;
-use crate::format::{Format, Section};
-use crate::number::printed;
+use crate::number::{Printed, printed};
 use crate::pattern::{Regex, regex};
-use crate::plausible::Printed;
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
 /// Raspberry Pi Diagnostics.

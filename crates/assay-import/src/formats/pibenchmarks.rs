@@ -11,11 +11,9 @@ use std::sync::LazyLock;
 use assay_core::medium::MediumKind;
 use assay_core::workload::{Op, Pattern, Sync};
 
-use crate::format::{Format, Section};
-use crate::number::{Base, decimal, printed, unit};
+use crate::number::{Base, Printed, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
-use crate::plausible::Printed;
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
 /// PiBenchmarks.

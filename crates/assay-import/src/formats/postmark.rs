@@ -9,11 +9,10 @@ use assay_core::estimate::Estimate;
 use assay_core::record::Score;
 use assay_core::units::MIB;
 
-use crate::format::{Format, Section};
+use crate::command::Title;
 use crate::pattern::{Regex, regex};
-use crate::report::Report;
+use crate::report::{Format, Report, Section};
 use crate::text::Text;
-use crate::title::Title;
 
 /// PostMark.
 pub(crate) struct PostMark;

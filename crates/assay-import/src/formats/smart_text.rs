@@ -9,9 +9,8 @@ use std::sync::LazyLock;
 use assay_core::medium::MediumKind;
 
 use crate::command::{commands, is_device};
-use crate::format::{Format, Section};
 use crate::pattern::{Regex, regex};
-use crate::report::Report;
+use crate::report::{Format, Report, Section};
 use crate::text::Text;
 
 /// smartctl's text, and that of nvme.

@@ -6,11 +6,9 @@
 use assay_core::medium::MediumKind;
 use serde_json::Value;
 
-use crate::date;
-use crate::format::{Format, Section};
-use crate::json;
-use crate::report::Report;
+use crate::report::{Format, Report, Section};
 use crate::text::Text;
+use crate::{date, json};
 
 /// smartctl.
 pub(crate) struct Smartctl;

@@ -12,11 +12,9 @@ use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::command::commands;
-use crate::format::{Format, Section};
-use crate::number::{Base, decimal, printed, unit};
+use crate::number::{Base, Printed, Told, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
-use crate::plausible::{Printed, Told};
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
 /// sysbench.

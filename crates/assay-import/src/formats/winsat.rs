@@ -10,10 +10,9 @@ use std::sync::LazyLock;
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern};
 
-use crate::format::{Format, Section};
 use crate::number::{decimal, printed};
 use crate::pattern::{Regex, regex};
-use crate::report::{Figure, Load, Report};
+use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
 /// winsat.

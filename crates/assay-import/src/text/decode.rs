@@ -1,6 +1,6 @@
 //! Bytes as text, and quoted-printable as what it stands for.
 
-use super::line::Line;
+use super::lines::Line;
 
 /// Bytes as text: by their byte order mark, as UTF-16 where every second byte of the beginning is zero, as UTF-8, else
 /// as Latin-1.

@@ -1,7 +1,7 @@
 //! Texts out of web pages and forums.
 
 use super::MOST_LINES;
-use super::line::Line;
+use super::lines::Line;
 
 /// Elements of pages that people write; those of data formats are left alone. These do not begin a line.
 const INLINE: [&str; 20] = [
@@ -87,7 +87,7 @@ fn forum_mark(text: &str, names: &[&str]) -> usize {
 }
 
 /// Takes the elements of pages off, and resolves entities, where there are any.
-pub(super) fn strip(lines: &mut Vec<Line>) {
+pub(super) fn strip_html(lines: &mut Vec<Line>) {
     if !lines.iter().any(|line| has_element(&line.text) || line.text.contains("&lt;") || line.text.contains("&amp;")) {
         return;
     }
@@ -106,7 +106,7 @@ pub(super) fn strip(lines: &mut Vec<Line>) {
 
 fn has_element(text: &str) -> bool {
     for (at, _) in text.match_indices('<') {
-        match element(&text[at..]) {
+        match html_element(&text[at..]) {
             Element::Known { .. } => return true,
             Element::Open => return false,
             Element::None => {}
@@ -129,7 +129,7 @@ enum Element {
 
 /// The element at the beginning of `text`. Its end is looked for behind a name that is known alone, so that the marks of a
 /// line are passed once.
-fn element(text: &str) -> Element {
+fn html_element(text: &str) -> Element {
     let inner = text[1..].trim_start_matches('/');
     let name = inner.bytes().take(LONGEST_NAME + 1).take_while(u8::is_ascii_alphanumeric).count();
     let closed = matches!(inner.as_bytes().get(name), Some(b' ' | b'/' | b'\t' | b'>'));
@@ -146,7 +146,7 @@ fn without_elements(text: &str) -> String {
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        match element(rest) {
+        match html_element(rest) {
             Element::Known { name, length } => {
                 if BREAKS.contains(&name) {
                     out.push('\n');
@@ -181,4 +181,54 @@ fn entities(text: &str) -> String {
         .replace("&micro;", "µ");
     // Last, so that what it uncovers is not resolved again.
     replaced.replace("&amp;", "&")
+}
+
+// What Ansible and other programs print as strings of JSON: the output of a task under `stdout`, `stdout_lines` or `msg`.
+
+/// Keys whose strings are the output of a program.
+const KEYS: [&str; 5] = ["stdout", "stdout_lines", "msg", "stderr", "stderr_lines"];
+
+/// Puts the lines of such strings in the place of the strings.
+pub(super) fn expand_json_strings(lines: &mut Vec<Line>) {
+    if !lines.iter().any(|line| key_of(&line.text).is_some_and(|key| KEYS.contains(&key))) {
+        return;
+    }
+    let mut plain: Vec<Line> = Vec::with_capacity(lines.len());
+    let mut listed = false;
+    for line in lines.drain(..) {
+        let key = key_of(&line.text).filter(|key| KEYS.contains(key));
+        let value = key.and_then(|_| line.text.split_once(':')).map(|(_, value)| value);
+        let number = line.number;
+        if let Some(text) = value.and_then(string) {
+            let parts = text.split('\n').take(MOST_LINES + 1);
+            plain.extend(parts.map(|part| Line { number, text: part.trim_end_matches('\r').to_owned() }));
+            listed = false;
+        } else if value.is_some_and(|value| value.trim() == "[") {
+            listed = true;
+            plain.push(line);
+        } else if let Some(text) = listed.then(|| string(&line.text)).flatten() {
+            plain.push(Line { number, text });
+        } else {
+            listed = false;
+            plain.push(line);
+        }
+        if plain.len() > MOST_LINES {
+            break;
+        }
+    }
+    *lines = plain;
+}
+
+/// The key of a line like `"key": …`.
+fn key_of(line: &str) -> Option<&str> {
+    let (key, rest) = line.trim_start().strip_prefix('"')?.split_once('"')?;
+    // `debug: var=fio.stdout_lines` prints the whole name of the variable.
+    let key = key.rsplit_once('.').map_or(key, |(_, last)| last);
+    rest.trim_start().starts_with(':').then_some(key)
+}
+
+/// The string that a line consists of, with a comma behind it or none.
+fn string(text: &str) -> Option<String> {
+    let text = text.trim();
+    serde_json::from_str(text.strip_suffix(',').unwrap_or(text)).ok()
 }

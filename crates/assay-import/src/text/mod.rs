@@ -6,15 +6,11 @@
 
 mod decode;
 mod html;
-mod json_strings;
-mod line;
-mod markdown;
+mod lines;
 mod prefix;
-mod shape;
-mod terminal;
 
 pub(crate) use decode::decode as decoded;
-pub use line::Line;
+pub use lines::Line;
 
 /// Most lines of a text: fio's JSON with bins of latencies has a few ten thousand.
 pub(crate) const MOST_LINES: usize = 500_000;
@@ -42,17 +38,17 @@ impl Text {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         let text = decode::decode(bytes);
-        let mut lines = terminal::lines(&text);
+        let mut lines = lines::terminal_lines(&text);
         if !html::is_markup(&text) {
-            html::strip(&mut lines);
+            html::strip_html(&mut lines);
             html::without_forum_marks(&mut lines);
         }
-        json_strings::expand(&mut lines);
+        html::expand_json_strings(&mut lines);
         decode::quoted_printable(&mut lines);
         prefix::strip(&mut lines);
-        shape::single_spaced(&mut lines);
+        lines::single_spaced(&mut lines);
         if !text.ends_with(['\n', '\r']) {
-            shape::without_cut_number(&mut lines);
+            lines::without_cut_number(&mut lines);
         }
         let named = (0..lines.len()).filter(|at| MARKS.iter().any(|mark| named(&lines[*at].text, mark))).collect();
         Self { lines, named }

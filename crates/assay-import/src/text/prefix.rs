@@ -8,8 +8,7 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use super::line::Line;
-use super::markdown::tables;
+use super::lines::{Line, markdown_tables};
 
 /// Share of the lines that have to begin so, of ten: a comment within a text is no wrapping.
 const MOST: usize = 8;
@@ -61,7 +60,7 @@ pub(super) fn strip(lines: &mut Vec<Line>) {
         for mark in ["//", "#", "|", ";", "*"] {
             // Before a bar is taken for the mark of a comment.
             if mark == "|" {
-                tables(lines);
+                markdown_tables(lines);
             }
             changed |= common(lines, |text| {
                 let inner = text.trim_start();

@@ -6,14 +6,12 @@ use assay_core::text::capitalised;
 use assay_core::units::Bytes;
 use assay_core::workload::Op;
 
-use crate::data::{Ceiling, Value, ceilings, notes, rests_on, subjects, value, with_unit};
+use crate::data::{Ceiling, Label, Value, Wanted, ceilings, notes, rests_on, subjects, value, with_unit};
 use crate::font;
-use crate::label::Label;
 use crate::paint::{AXIS, CEILING, GRID, INK, MUTE, looks};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
-use crate::wanted::Wanted;
 
 /// One kind of load over block sizes.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,13 +4,14 @@ use assay_analysis::{Quantity, deciding_quantity};
 use assay_core::record::Record;
 use assay_core::text::capitalised;
 
-use crate::data::{Ceiling, Value, by_how_much, ceilings, notes, repeats, rests_on, subjects, unit, value, with_unit};
-use crate::label::Label;
+use crate::data::{
+    Ceiling, Decided, Label, Value, Wanted, by_how_much, ceilings, notes, repeats, rests_on, subjects, unit, value,
+    with_unit,
+};
 use crate::paint::looks;
-use crate::rows::{self, Row};
 use crate::scene::Drawing;
-use crate::sheet::{Sheet, WIDTH};
-use crate::wanted::{Decided, Wanted};
+use crate::sheet;
+use crate::sheet::{IntervalRow, Sheet, WIDTH};
 
 /// Units under one load.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,13 +140,13 @@ pub fn dots(data: &Dots) -> Drawing {
     let mut sheet = Sheet::new(WIDTH, &data.title(), &described);
     let looks = looks(data.rows.iter().map(|row| row.hue));
     let mut before = "";
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<IntervalRow> = Vec::new();
     for (r, look) in data.rows.iter().zip(looks) {
         let first = r.model != before;
         before = &r.model;
-        rows.push(Row { lead: "", label: &r.label, value: &r.value, repeats: &r.repeats, look, first });
+        rows.push(IntervalRow { lead: "", label: &r.label, value: &r.value, repeats: &r.repeats, look, first });
     }
-    let bottom = rows::draw(&mut sheet, &rows, &data.ceilings, &data.unit);
+    let bottom = sheet::draw_rows(&mut sheet, &rows, &data.ceilings, &data.unit);
     let mut small = notes(data.rows.iter().map(|r| (&r.label, &r.value)));
     small.extend(data.notes.iter().cloned());
     sheet.finish(bottom, &small)

@@ -4,14 +4,11 @@ use assay_analysis::{Load, deciding_quantity};
 use assay_core::record::Record;
 use assay_core::units::{figures, fixed};
 
-use crate::data::{Value, counted, notes, subjects, unit, value};
+use crate::data::{Label, Value, Wanted, counted, notes, subjects, unit, value};
 use crate::font;
-use crate::heads::Heads;
-use crate::label::Label;
 use crate::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, heat as shade};
 use crate::scene::{Anchor, Drawing, Stroke};
-use crate::sheet::{EDGE, LABEL, Sheet};
-use crate::wanted::Wanted;
+use crate::sheet::{EDGE, Heads, LABEL, Sheet};
 
 /// Figures of units (rows) under loads (columns).
 #[derive(Debug, Clone, PartialEq)]

@@ -4,14 +4,12 @@ use assay_analysis::load_curve::{KNEE_FACTOR, LoadCurve, load_curves};
 use assay_core::record::Record;
 use assay_core::units::figures;
 
-use crate::data::subjects;
+use crate::data::{Label, Wanted, subjects};
 use crate::font;
-use crate::label::Label;
 use crate::paint::{CEILING, INK, looks};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
-use crate::wanted::Wanted;
 
 /// The 99th percentile of several media under one kind of load.
 #[derive(Debug, Clone, PartialEq)]

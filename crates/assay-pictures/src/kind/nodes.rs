@@ -7,13 +7,11 @@ use assay_core::text::clean;
 use assay_core::units::trimmed;
 
 use super::heat::short;
-use crate::data::{factor, unit};
+use crate::data::{Wanted, factor, unit};
 use crate::font;
-use crate::heads::Heads;
 use crate::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, diverging};
 use crate::scene::{Anchor, Drawing, Shape, Stroke, Text};
-use crate::sheet::{EDGE, LABEL, Sheet};
-use crate::wanted::Wanted;
+use crate::sheet::{EDGE, Heads, LABEL, Sheet};
 
 /// Side of a cell.
 const CELL: (f64, f64) = (50.0, 22.0);

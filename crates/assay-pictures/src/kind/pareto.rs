@@ -5,14 +5,12 @@ use assay_core::record::Record;
 use assay_core::text::capitalised;
 use assay_core::workload::{Op, Pattern};
 
-use crate::data::{Value, notes, rests_on, subjects, unit, value};
+use crate::data::{Label, Value, Wanted, notes, rests_on, subjects, unit, value};
 use crate::font;
-use crate::label::Label;
 use crate::paint::{INK, MUTE, looks};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
-use crate::wanted::Wanted;
 
 /// Media by two figures; more is better of both.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,13 +4,13 @@ use assay_analysis::{Quantity, deciding_quantity};
 use assay_core::record::Record;
 use assay_core::text::capitalised;
 
-use crate::data::{Ceiling, Value, ceilings, notes, rests_on, subjects, unit, value, with_unit};
-use crate::label::Label;
+use crate::data::{
+    Ceiling, Decided, Label, Value, Wanted, ceilings, notes, rests_on, subjects, unit, value, with_unit,
+};
 use crate::paint::looks;
-use crate::rows::{self, Row};
 use crate::scene::Drawing;
-use crate::sheet::{Sheet, WIDTH};
-use crate::wanted::{Decided, Wanted};
+use crate::sheet;
+use crate::sheet::{IntervalRow, Sheet, WIDTH};
 
 /// Rows from the best to the last.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,13 +92,20 @@ pub fn ranking(data: &Ranking) -> Drawing {
     let described = format!("{}, {}; {}", data.load, data.unit, rests_on(data.rows.iter().map(|r| &r.value)));
     let mut sheet = Sheet::new(WIDTH, &data.title(), &described);
     let looks = looks(data.rows.iter().map(|row| row.hue));
-    let rows: Vec<Row> = data
+    let rows: Vec<IntervalRow> = data
         .rows
         .iter()
         .zip(looks)
-        .map(|(r, look)| Row { lead: &r.place, label: &r.label, value: &r.value, repeats: &[], look, first: false })
+        .map(|(r, look)| IntervalRow {
+            lead: &r.place,
+            label: &r.label,
+            value: &r.value,
+            repeats: &[],
+            look,
+            first: false,
+        })
         .collect();
-    let bottom = rows::draw(&mut sheet, &rows, &data.ceilings, &data.unit);
+    let bottom = sheet::draw_rows(&mut sheet, &rows, &data.ceilings, &data.unit);
     let mut small = notes(data.rows.iter().map(|r| (&r.label, &r.value)));
     small.extend(data.notes.iter().cloned());
     sheet.finish(bottom, &small)

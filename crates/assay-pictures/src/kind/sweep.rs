@@ -6,15 +6,13 @@ use assay_core::units::{Bytes, figures};
 use assay_core::workload::Op;
 
 use super::curves::{Curves, family, family_title, with_block};
-use crate::data::{Ceiling, Value, ceilings, notes, rests_on, subjects, value, with_unit};
-use crate::film::Film;
+use crate::data::{Ceiling, Label, Value, Wanted, ceilings, notes, rests_on, subjects, value, with_unit};
 use crate::font;
-use crate::label::Label;
+use crate::output::Film;
 use crate::paint::{AXIS, BAND, GRID, INK, MUTE, PAPER};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Colour, Drawing, Shape, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
-use crate::wanted::Wanted;
 
 /// Reads and writes of several media at one block size after another.
 #[derive(Debug, Clone, PartialEq)]

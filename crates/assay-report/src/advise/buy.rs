@@ -4,11 +4,10 @@ use assay_analysis::advise::{BuyAdvice, BuyOffer, Choice, Standing};
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed, grouped, probability};
 
-use super::layout::Parts;
-use super::words::{FIGURE, cells, exact, left_out, marks, percent};
+use super::parts::{FIGURE, Parts, exact_cells, figure_cells, left_out_items, marks_text, percent};
+use crate::caveats::least_loss;
 use crate::document::{Answered, Data, left, number, right};
 use crate::figure::unit;
-use crate::least_loss::least_loss;
 
 /// Price, performance and power.
 #[must_use]
@@ -17,7 +16,7 @@ pub fn buy(advice: &BuyAdvice) -> Answered {
     let mut parts = Parts::default();
     table(&mut parts, advice);
     behind(&mut parts, advice);
-    left_out(&mut parts, &advice.excluded);
+    left_out_items(&mut parts, &advice.excluded);
     parts.answered("buy", format!("What to buy for {}", clean(&advice.title)), sentence, data(advice), advice)
 }
 
@@ -86,7 +85,7 @@ fn table(parts: &mut Parts, a: &BuyAdvice) {
     let unit = a.options.first().map_or("", |o| unit(o.performance.quantity, o.performance.value).0);
     let worth = a.options.iter().any(|o| o.regret_money.is_some());
     let groups = a.options.iter().map(|o| {
-        let [value, range, n] = cells(&o.performance);
+        let [value, range, n] = figure_cells(&o.performance);
         let dash = || "–".to_owned();
         let regret = if worth { o.regret_money.map(|r| money(r, "")) } else { o.regret.map(loss) };
         let row = vec![
@@ -123,7 +122,7 @@ fn data(a: &BuyAdvice) -> Data {
             number(o.regret.map(|regret| 1.0 - (-regret).exp())),
             number(o.regret_money),
         ];
-        head.into_iter().chain(exact(&o.performance)).chain(tail).collect()
+        head.into_iter().chain(exact_cells(&o.performance)).chain(tail).collect()
     };
     Data { columns, rows: a.options.iter().map(row).collect() }
 }
@@ -189,7 +188,7 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
     }
     let mut notes: Vec<(String, Vec<String>)> = Vec::new();
     for offer in &a.options {
-        let (said, model) = (marks(&offer.performance.marks), clean(&offer.model));
+        let (said, model) = (marks_text(&offer.performance.marks), clean(&offer.model));
         match notes.iter_mut().find(|(same, _)| *same == said) {
             Some((_, models)) => models.push(model),
             None => notes.push((said, vec![model])),

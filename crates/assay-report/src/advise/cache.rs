@@ -6,8 +6,9 @@ use assay_analysis::advise::{CacheAdvice, CacheUse, CacheWarning, CacheWord, Fig
 use assay_core::text::clean;
 use assay_core::units::{Bytes, capacity, latency, multiples, probability, rate, span, times};
 
-use super::layout::Parts;
-use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent};
+use super::parts::{
+    FIGURE, ONE_VALUE, Parts, exact_cells, figure_cells, figure_text, left_out_items, marks_text, percent,
+};
 use crate::document::{Answered, Data, left, right};
 use crate::figure::unit;
 
@@ -25,7 +26,7 @@ pub fn cache(advice: &CacheAdvice) -> Answered {
         numbers(&mut parts, advice);
     }
     log(&mut parts, advice);
-    left_out(&mut parts, &advice.excluded);
+    left_out_items(&mut parts, &advice.excluded);
     let about = format!("{} as cache of {}", clean(&advice.medium), clean(&advice.volume));
     parts.answered("cache", about, sentence, data(advice), advice)
 }
@@ -44,7 +45,7 @@ fn as_cache(a: &CacheAdvice) -> String {
             "Harmful as read cache at this feed: {} is more than the {} that {stick} writes; set l2arc_write_max to \
              at most {}.",
             rate(a.feed_bytes_per_second),
-            figure(&a.sequential_write),
+            figure_text(&a.sequential_write),
             rate(a.quiet_feed())
         ),
         CacheWord::Harmful => format!("Harmful as read cache: {stick} makes {reads} {times}{range}{at}{p}."),
@@ -99,7 +100,7 @@ fn as_log(a: &CacheAdvice) -> String {
 
 fn terms(parts: &mut Parts, a: &CacheAdvice) {
     let row = |name: &str, f: &Figure, time: bool| {
-        let [value, range, n] = cells(f);
+        let [value, range, n] = figure_cells(f);
         let each = if time { latency(1e9 / f.value) } else { "–".to_owned() };
         vec![format!("{name}, {}", clean(&f.title)), value, unit(f.quantity, f.value).0.to_owned(), range, n, each]
     };
@@ -121,7 +122,7 @@ fn data(a: &CacheAdvice) -> Data {
     let all = [("disk", &a.slow), ("stick", &a.fast), ("stick", &a.sequential_write)].into_iter().chain(log);
     let row = |(name, figure): (&str, &Figure)| {
         let model = if name == "disk" { &a.volume } else { &a.medium };
-        [name.to_owned(), model.clone(), figure.title.clone()].into_iter().chain(exact(figure)).collect()
+        [name.to_owned(), model.clone(), figure.title.clone()].into_iter().chain(exact_cells(figure)).collect()
     };
     Data { columns, rows: all.map(row).collect() }
 }
@@ -184,7 +185,7 @@ fn numbers(parts: &mut Parts, a: &CacheAdvice) {
     for warning in &a.warnings {
         parts.item("warning", &words(*warning));
     }
-    let said = marks(&a.fast.marks);
+    let said = marks_text(&a.fast.marks);
     if !said.is_empty() {
         parts.item("note", &format!("stick: {said}"));
     }

@@ -1,23 +1,24 @@
 //! Which classes are met.
 
 use assay_analysis::advise::{
-    ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, ModelClasses, ModelWord, Obstacle, SpecimenClasses, Status,
+    ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, LEAST_REPEATS, ModelClasses, ModelWord, Obstacle,
+    SpecimenClasses, Status,
 };
+use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::{counted, figures};
 
-use super::layout::Parts;
-use super::words::{left_out, marks};
+use super::parts::{Parts, left_out_items, marks_text};
 use crate::document::{Answered, Data, left, right};
 use crate::figure::MB;
 
 /// Thresholds of classes, for units and models.
 #[must_use]
 pub fn class(advice: &ClassAdvice) -> Answered {
-    let sentence = sentence(advice);
+    let sentence = class_sentence(advice);
     let mut parts = Parts::default();
     for specimen in &advice.units {
-        unit(&mut parts, specimen);
+        unit_blocks(&mut parts, specimen);
     }
     parts.heading("Models");
     for model in &advice.models {
@@ -25,8 +26,8 @@ pub fn class(advice: &ClassAdvice) -> Answered {
     }
     parts.item("at least", "with 95 % confidence; needs 3 repeats (one-sided t bounds on logarithms)");
     parts.item("note", "met: under these conditions; the test procedure of the SD Association is not public");
-    left_out(&mut parts, &advice.excluded);
-    parts.answered("class", "Which classes are met".to_owned(), sentence, data(advice), advice)
+    left_out_items(&mut parts, &advice.excluded);
+    parts.answered("class", "Which classes are met".to_owned(), sentence, class_data(advice), advice)
 }
 
 const ALL: [(Status, &str); 6] = [
@@ -38,15 +39,15 @@ const ALL: [(Status, &str); 6] = [
     (Status::NotTestable, "not testable"),
 ];
 
-fn word(status: Status) -> &'static str {
+fn status_word(status: Status) -> &'static str {
     ALL.iter().find(|(s, _)| *s == status).map_or("", |(_, word)| word)
 }
 
-fn sentence(a: &ClassAdvice) -> String {
+fn class_sentence(a: &ClassAdvice) -> String {
     if let ([one], true) = (&a.units[..], a.asked.is_empty()) {
         let parts: Vec<String> =
             by_status(&one.classes).into_iter().map(|(w, names)| format!("{w}: {names}")).collect();
-        return format!("{}: {}.", name(one), parts.join("; "));
+        return format!("{}: {}.", unit_name(one), parts.join("; "));
     }
     // Without a name the application classes are what cards are bought for.
     let asked: Vec<&str> = if a.asked.is_empty() { vec!["A1", "A2"] } else { a.asked.clone() };
@@ -86,11 +87,11 @@ fn by_status(classes: &[ClassAnswer]) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-fn name(specimen: &SpecimenClasses) -> String {
+fn unit_name(specimen: &SpecimenClasses) -> String {
     clean(&format!("{} {}", specimen.model, specimen.unit))
 }
 
-fn unit(parts: &mut Parts, specimen: &SpecimenClasses) {
+fn unit_blocks(parts: &mut Parts, specimen: &SpecimenClasses) {
     let rows: Vec<Vec<String>> = specimen
         .figures
         .iter()
@@ -108,23 +109,23 @@ fn unit(parts: &mut Parts, specimen: &SpecimenClasses) {
         })
         .collect();
     let columns = [right("value"), left(""), right("at least"), right("at most"), right("repeats")];
-    parts.table(std::iter::once(left(name(specimen))).chain(columns).collect(), rows);
+    parts.table(std::iter::once(left(unit_name(specimen))).chain(columns).collect(), rows);
     for (word, names) in by_status(&specimen.classes) {
         parts.item(word, &names);
     }
     let detailed = |c: &&ClassAnswer| c.tests.len() > 1 || specimen.classes.len() == 1 || c.claimed;
     for answer in specimen.classes.iter().filter(detailed) {
         let claimed = if answer.claimed { ", claimed" } else { "" };
-        let tests: Vec<String> = answer.tests.iter().map(|t| test(t, specimen)).collect();
+        let tests: Vec<String> = answer.tests.iter().map(|t| tested_bound(t, specimen)).collect();
         let why = match answer.obstacle {
             Some(Obstacle::CommandQueue) => "; it requires a command queue, which this host is not known to use",
             Some(Obstacle::Virtual) => "; virtual disks have no class",
             None => "",
         };
-        parts.item(answer.class, &format!("{}{claimed}{why}: {}", word(answer.status), tests.join("; ")));
+        parts.item(answer.class, &format!("{}{claimed}{why}: {}", status_word(answer.status), tests.join("; ")));
     }
     for figure in &specimen.figures {
-        let said = marks(&figure.marks);
+        let said = marks_text(&figure.marks);
         if !said.is_empty() && said != "published" {
             parts.item("note", &format!("{}: {said}", clean(&figure.title)));
         }
@@ -132,13 +133,13 @@ fn unit(parts: &mut Parts, specimen: &SpecimenClasses) {
 }
 
 /// A row for each unit and class.
-fn data(a: &ClassAdvice) -> Data {
+fn class_data(a: &ClassAdvice) -> Data {
     let row = |specimen: &SpecimenClasses, answer: &ClassAnswer| {
         vec![
             specimen.model.clone(),
             specimen.unit.clone(),
             answer.class.to_owned(),
-            word(answer.status).to_owned(),
+            status_word(answer.status).to_owned(),
             answer.claimed.to_string(),
         ]
     };
@@ -146,7 +147,7 @@ fn data(a: &ClassAdvice) -> Data {
     Data { columns: vec!["model", "unit", "class", "answer", "claimed"], rows }
 }
 
-fn test(test: &ClassTest, specimen: &SpecimenClasses) -> String {
+fn tested_bound(test: &ClassTest, specimen: &SpecimenClasses) -> String {
     let kind = kind(test.kind);
     let Some(figure) = specimen.figures.iter().find(|f| f.kind == test.kind) else {
         return format!("{kind} was not measured");
@@ -195,12 +196,12 @@ fn whole_model(parts: &mut Parts, model: &ModelClasses) {
         return;
     }
     let words = [
-        (ModelWord::Pass, word(Status::Pass)),
-        (ModelWord::Fail, word(Status::Fail)),
-        (ModelWord::Indeterminate, word(Status::Indeterminate)),
+        (ModelWord::Pass, status_word(Status::Pass)),
+        (ModelWord::Fail, status_word(Status::Fail)),
+        (ModelWord::Indeterminate, status_word(Status::Indeterminate)),
         (ModelWord::OneUnit, "one unit"),
-        (ModelWord::NotMeasured, word(Status::NotMeasured)),
-        (ModelWord::NotTestable, word(Status::NotTestable)),
+        (ModelWord::NotMeasured, status_word(Status::NotMeasured)),
+        (ModelWord::NotTestable, status_word(Status::NotTestable)),
     ];
     let mut answers = Vec::new();
     for (answer, says) in words {
@@ -231,4 +232,118 @@ fn whole_model(parts: &mut Parts, model: &ModelClasses) {
             answers.join("; ")
         ),
     );
+}
+
+// Which classes a record meets, in the words of the card and the page; `assay_analysis::advise::class` decides.
+
+/// The families of classes, in the order that cards are printed with.
+const FAMILIES: [char; 4] = ['C', 'U', 'V', 'A'];
+
+/// What can be said about classes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Judged {
+    /// `None` where nothing was measured that classes are about, or the record cannot speak for the medium.
+    specimen: Option<SpecimenClasses>,
+    claimed: Vec<String>,
+}
+
+/// Judges one record.
+pub(crate) fn judge(record: &Record) -> Judged {
+    let answer = assay_analysis::advise::class(std::slice::from_ref(record), &[]).ok();
+    let specimen = answer.and_then(|mut a| (a.units.len() == 1).then(|| a.units.remove(0)));
+    Judged { specimen, claimed: record.medium.claimed_classes.clone() }
+}
+
+impl Judged {
+    /// The highest class of each family that is met.
+    pub(crate) fn met(&self) -> Vec<&'static str> {
+        self.highest(|c| c.status == Status::Pass)
+    }
+
+    /// As text: `C10 U1 V10 A1 met here; claimed C10 U3 A1; not met: U3 (sequential write 18.5 of 30 MB/s)`.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let claimed = || format!("claimed {}", self.claimed.join(" "));
+        let Some(specimen) = &self.specimen else {
+            return (!self.claimed.is_empty()).then(|| format!("{}; not judged here", claimed()));
+        };
+        if specimen.classes.iter().any(|c| c.obstacle == Some(Obstacle::Virtual)) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let met = self.met();
+        let few = specimen.figures.iter().all(|f| f.n < LEAST_REPEATS);
+        if !met.is_empty() {
+            parts.push(format!("{} met here", met.join(" ")));
+        } else if few {
+            parts.push(format!("not judged (needs {LEAST_REPEATS} repeats)"));
+        } else {
+            parts.push("none met here".to_owned());
+        }
+        if !few {
+            let within = |c: &ClassAnswer| {
+                let near = c.tests.iter().all(|t| t.below == Some(false));
+                c.status == Status::Indeterminate && near && !self.met().contains(&c.class)
+            };
+            let within = self.highest(within);
+            if !within.is_empty() {
+                parts.push(format!("{} within the uncertainty", within.join(" ")));
+            }
+        }
+        if !self.claimed.is_empty() {
+            parts.push(claimed());
+        }
+        parts.extend(self.missed(specimen));
+        parts.extend(self.rest(specimen, few));
+        Some(parts.join("; "))
+    }
+
+    /// The claimed classes that are missed, and the first application class that is missed, each with the deciding
+    /// figure.
+    fn missed(&self, specimen: &SpecimenClasses) -> Option<String> {
+        let first = specimen.classes.iter().find(|c| c.class.starts_with('A'));
+        let said = |c: &&ClassAnswer| {
+            let missed = c.status == Status::Fail;
+            missed && (c.claimed || first.is_some_and(|f| f.class == c.class))
+        };
+        let words: Vec<String> = specimen.classes.iter().filter(said).map(|c| why(c, specimen)).collect();
+        (!words.is_empty()).then(|| format!("not met: {}", words.join(", ")))
+    }
+
+    /// The claimed classes that are undecided.
+    fn rest(&self, specimen: &SpecimenClasses, few: bool) -> Vec<String> {
+        let of = |words: &str, pick: &dyn Fn(Option<&ClassAnswer>) -> bool| {
+            let answer = |name: &&String| pick(specimen.classes.iter().find(|c| c.class == **name));
+            let names: Vec<&str> = self.claimed.iter().filter(answer).map(String::as_str).collect();
+            (!names.is_empty()).then(|| format!("{words}: {}", names.join(" ")))
+        };
+        let is = |answer: Option<&ClassAnswer>, status| answer.is_some_and(|c| c.status == status);
+        let unknown = |c: Option<&ClassAnswer>| {
+            c.is_none() || is(c, Status::NotMeasured) || (!few && is(c, Status::Indeterminate))
+        };
+        [
+            of("beyond this bus", &|c| is(c, Status::BusLimited)),
+            of("not testable on this host", &|c| is(c, Status::NotTestable)),
+            of("cannot tell", &unknown),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// The highest class of each family for which `holds`.
+    fn highest(&self, holds: impl Fn(&ClassAnswer) -> bool) -> Vec<&'static str> {
+        let Some(specimen) = &self.specimen else { return Vec::new() };
+        let of = |family: &char| specimen.classes.iter().rfind(|c| c.class.starts_with(*family) && holds(c));
+        FAMILIES.iter().filter_map(of).map(|c| c.class).collect()
+    }
+}
+
+/// `A1 (random write 412 of 500 IOPS)`.
+fn why(answer: &ClassAnswer, specimen: &SpecimenClasses) -> String {
+    let missed = answer.tests.iter().find(|t| t.status == Status::Fail);
+    let figure = |test| specimen.figures.iter().find(|f| f.kind == test);
+    match missed.and_then(|test| Some((test, figure(test.kind)?))) {
+        Some((test, f)) => format!("{} ({} {})", answer.class, kind(test.kind), against(f, test.threshold)),
+        None => answer.class.to_owned(),
+    }
 }

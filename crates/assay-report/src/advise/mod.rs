@@ -3,13 +3,12 @@
 mod buy;
 mod cache;
 mod class;
-mod layout;
 mod nas;
-mod words;
+mod parts;
 
 pub use buy::buy;
 pub use cache::cache;
 pub use class::class;
-pub(crate) use class::{against, kind};
-pub use layout::AdviceDocument;
+pub(crate) use class::judge;
 pub use nas::nas;
+pub use parts::AdviceDocument;

@@ -5,8 +5,9 @@ use assay_analysis::{ASSUMED_DAYS, Quantity};
 use assay_core::text::clean;
 use assay_core::units::{Bytes, counted, figures, probability, rate};
 
-use super::layout::Parts;
-use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent};
+use super::parts::{
+    FIGURE, ONE_VALUE, Parts, exact_cells, figure_cells, figure_text, left_out_items, marks_text, percent,
+};
 use crate::document::{Answered, Data, left, number, right};
 use crate::figure::MB;
 
@@ -19,7 +20,7 @@ pub fn nas(advice: &NasAdvice) -> Answered {
         table(&mut parts, model);
     }
     behind(&mut parts, advice);
-    left_out(&mut parts, &advice.excluded);
+    left_out_items(&mut parts, &advice.excluded);
     parts.answered("nas", "Local flash or NAS".to_owned(), sentence, data(advice), advice)
 }
 
@@ -165,7 +166,7 @@ fn heading(row: &NasRow) -> String {
 }
 
 fn line(row: &NasRow) -> Vec<String> {
-    let [value, range, n] = cells(&row.local);
+    let [value, range, n] = figure_cells(&row.local);
     vec![
         format!("  {}", Bytes(row.load.block_bytes)),
         value,
@@ -212,7 +213,7 @@ fn data(advice: &NasAdvice) -> Data {
             number(row.probability),
             answer(row.verdict).to_owned(),
         ];
-        head.map(String::clone).into_iter().chain(exact(&row.local)).chain(tail).collect()
+        head.map(String::clone).into_iter().chain(exact_cells(&row.local)).chain(tail).collect()
     };
     let rows = advice.models.iter().flat_map(|model| model.rows.iter().map(move |r| row(model, r))).collect();
     Data { columns, rows }
@@ -236,6 +237,17 @@ fn at_once(together: &Together) -> String {
     format!("; measured by {} nodes at once{left_out}", together.nodes)
 }
 
+/// What limits the share, in words.
+const LIMITS: [(Term, &str); 7] = [
+    (Term::Wire, "the link, divided by the active nodes"),
+    (Term::BestRate, "the best rate that one client measured, divided by the active nodes; the volume may give more"),
+    (Term::Volume, "the operations per second of the volume, divided by the active nodes"),
+    (Term::Alone, "what a single client gets under that load"),
+    (Term::Together, "the total of nodes that measured at the same time, divided by the active nodes"),
+    (Term::Answer, "the response time: requests in flight / time * block size"),
+    (Term::NodeWire, "the link of the node"),
+];
+
 fn behind(parts: &mut Parts, advice: &NasAdvice) {
     let nodes = advice.nodes;
     parts.item("nodes", &format!("{nodes}, {} active at the same time", percent(advice.active_share)));
@@ -255,7 +267,8 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     }
     if let Some(volume) = &advice.volume {
         let of = rows(advice).find_map(|r| r.volume.as_ref());
-        let best = of.and_then(|v| v.best.as_ref()).map(|best| format!("; best rate of one client {}", figure(best)));
+        let best =
+            of.and_then(|v| v.best.as_ref()).map(|best| format!("; best rate of one client {}", figure_text(best)));
         let together = of.and_then(|v| v.together.as_ref()).map(at_once);
         let assumed = assay_core::units::percent(ASSUMED_DAYS, 1);
         let days = format!("day-to-day variation of {assumed} assumed where it was measured on one day only");
@@ -268,18 +281,7 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         parts.item("cache", &text);
     }
     parts.item("share", "lowest known limit, MB/s for each active node; \"ends at\" names it:");
-    for (which, words) in [
-        (Term::Wire, "the link, divided by the active nodes"),
-        (
-            Term::BestRate,
-            "the best rate that one client measured, divided by the active nodes; the volume may give more",
-        ),
-        (Term::Volume, "the operations per second of the volume, divided by the active nodes"),
-        (Term::Alone, "what a single client gets under that load"),
-        (Term::Together, "the total of nodes that measured at the same time, divided by the active nodes"),
-        (Term::Answer, "the response time: requests in flight / time * block size"),
-        (Term::NodeWire, "the link of the node"),
-    ] {
+    for (which, words) in LIMITS {
         if rows(advice).any(|r| r.limit == which) {
             parts.item(&format!("ends at {}", term(which)), words);
         }
@@ -307,9 +309,9 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     }
     let mut seen: Vec<String> = Vec::new();
     for row in rows(advice) {
-        let said = marks(&row.local.marks);
+        let said = marks_text(&row.local.marks);
         if !said.is_empty() && !seen.contains(&said) {
-            let many = rows(advice).filter(|r| marks(&r.local.marks) == said).count();
+            let many = rows(advice).filter(|r| marks_text(&r.local.marks) == said).count();
             parts.item("note", &format!("{said}: {many} of {} loads", rows(advice).count()));
             seen.push(said);
         }

@@ -1,14 +1,19 @@
 //! The files of an article, and the list of them for programs.
 
-use assay_analysis::UnitNote;
+use assay_analysis::rank::{LoadRanking, Standing};
+use assay_analysis::{Excluded, Load, Reason, UnitNote};
 use assay_core::record::Record;
+use assay_core::units::counted;
 use serde::Serialize;
 
-use super::caption::Caption;
-use super::document::document;
-use super::findings::Finding;
-use super::manifest::Manifest;
-use super::pictures::pictures;
+use super::media::{
+    BUS, Finding, LoadColumn, Model, Scope, TIE, TablePlan, by_computers, by_loads, computers, crossed, media,
+};
+use super::pictures::{Caption, Picture, pictures};
+use super::table::Figures;
+use super::{media, table};
+use crate::caveats;
+use crate::document::{BEST, Block, Cell, Document, Row};
 use crate::foreign::long_csv;
 
 /// An article, in the order in which its files are to be written: the one that names the others last, so that an article that was
@@ -38,7 +43,7 @@ const README: &str = "README.md";
 /// The article on `records`, which the caller has redacted where it is to be shared.
 #[must_use]
 pub fn article(records: &[Record]) -> Article {
-    let found = crate::finding::of(records, None);
+    let found = crate::presented::common_finding(records, None);
     let pictures = pictures(records, found.beside());
     let (document, findings) = document(records, found.sentence, &pictures);
     let text = |name: &str, content: String| ArticleFile {
@@ -112,6 +117,223 @@ impl Article {
             findings: self.findings.clone(),
             records: records.into_iter().map(str::to_owned).collect(),
             contradictions,
+        }
+    }
+}
+
+// The article as a document.
+
+/// The document, and the result for each load.
+pub(super) fn document(records: &[Record], finding: String, pictures: &[Picture]) -> (Document, Vec<Finding>) {
+    let crossed = crossed(records);
+    let mut scopes = vec![Scope::of_all(records)];
+    if !crossed.is_empty() {
+        scopes.extend(computers(records).iter().map(|host| Scope::of_computer(records, host)));
+    }
+    let media = media(records, scopes[0].ranked.as_ref().ok());
+    let mut plans = by_computers(&scopes, &crossed);
+    plans.extend(by_loads(records, &scopes[0], 0, |load| !crossed.contains(load)));
+    let single = records.iter().filter(|r| !r.measurements.is_empty()).all(Record::is_published);
+    let figures = Figures { scopes: &scopes, media: &media, single };
+    let columns: Vec<&LoadColumn> = plans.iter().flat_map(|plan| &plan.columns).collect();
+    let mut blocks = figure_tables(&figures, &plans);
+    let data = table::figure_data(&scopes, &media, &plans);
+    blocks.extend(legend(&figures, &blocks, &plans, &table::confidence_levels(&data)));
+    if let Some(table) = table::facts_table(&media) {
+        blocks.extend([Block::Heading("The media".to_owned()), Block::Table(table)]);
+    }
+    let lines = media::finding_lines(&scopes, &columns);
+    if media.len() > 1 && !lines.is_empty() {
+        blocks.extend([Block::Heading("What the figures show".to_owned()), Block::Items(lines)]);
+    }
+    let left_out = left_out(&scopes);
+    if !left_out.is_empty() {
+        let items = left_out.into_iter().map(|line| (String::new(), line)).collect();
+        blocks.extend([Block::Heading("Left out".to_owned()), Block::Items(items)]);
+    }
+    if !pictures.is_empty() {
+        blocks.push(Block::Heading("Pictures".to_owned()));
+        blocks.extend(pictures.iter().map(Picture::block));
+    }
+    let conditions = table::conditions_table(records);
+    if !conditions.is_empty() {
+        blocks.extend([Block::Heading("How it was measured".to_owned()), Block::Items(conditions)]);
+    }
+    let files = [
+        ("table.csv", "the tables above, with what is known of the media: a row for each figure"),
+        ("results.csv", "all figures of all repeats: a row for each"),
+    ];
+    let files = files.map(|(file, words)| (file.to_owned(), words.to_owned()));
+    blocks.extend([Block::Heading("Data".to_owned()), Block::Items(files.into())]);
+    // A ranking over all computers is not what the tables show.
+    let finding = match scopes.len() - 1 {
+        0 => finding,
+        computers => {
+            let models = counted(media.len(), "model");
+            format!("{models} on {computers} computers, compared on one computer at a time")
+        }
+    };
+    let document = Document { kind: "Article", about: about_article(&media, &columns), finding, blocks, data };
+    (document, media::findings(&scopes, &columns))
+}
+
+/// `3 models, 6 units, 12 loads`.
+fn about_article(media: &[Model<'_>], columns: &[&LoadColumn]) -> String {
+    let units: usize = media.iter().map(|model| model.units.len()).sum();
+    let mut loads: Vec<&Load> = columns.iter().map(|column| &column.load).collect();
+    loads.sort();
+    loads.dedup();
+    match media {
+        [one] if units == 1 => format!("{}, {}", one.title, counted(loads.len(), "load")),
+        several => {
+            let parts = [counted(several.len(), "model"), counted(units, "unit"), counted(loads.len(), "load")];
+            parts.join(", ")
+        }
+    }
+}
+
+fn figure_tables(figures: &Figures<'_>, plans: &[TablePlan]) -> Vec<Block> {
+    if let Some(turned) = figures.turned(plans) {
+        return vec![Block::Table(turned)];
+    }
+    let table = |plan: &TablePlan| Block::Table(figures.table(plan));
+    let mut blocks: Vec<Block> = plans.iter().filter(|plan| !plan.alone).map(table).collect();
+    let alone: Vec<Block> = plans.iter().filter(|plan| plan.alone).map(table).collect();
+    if !alone.is_empty() {
+        blocks.push(Block::Folded { title: "Loads of one medium alone".to_owned(), blocks: alone });
+    }
+    blocks
+}
+
+/// What the marks and the small letters mean, as far as they are there.
+fn legend(figures: &Figures<'_>, tables: &[Block], plans: &[TablePlan], level: &str) -> Option<Block> {
+    let cells = || tables.iter().flat_map(cells_of);
+    let marked = |mark: &str| cells().any(|cell| cell.mark == mark);
+    let by_computers = plans.iter().flat_map(|plan| &plan.columns).any(|c| !figures.scopes[c.scope].host.is_empty());
+    let parts = [
+        (figures.single, "Each figure is one published value: n = 1, without an interval of its own.".to_owned()),
+        (figures.single && !level.is_empty(), format!("In brackets: the interval of a model over its units{level}.")),
+        (!figures.single && !level.is_empty(), format!("In brackets: the interval{level}, where there is one.")),
+        (!figures.single, "n counts the repeats of a unit, and the units of a model.".to_owned()),
+        (marked(BEST), "best: by assay rank, under this load.".to_owned()),
+        (
+            marked(TIE),
+            "tie: assay rank cannot separate these models, which does not say that they are equal.".to_owned(),
+        ),
+        (marked(BUS), "tie at the bus: the bus makes these models equal.".to_owned()),
+        (
+            cells().any(|cell| cell.value.starts_with('≥')),
+            "≥: the bus or the instrument was reached, the medium is at least this fast.".to_owned(),
+        ),
+        (
+            ranked_beside_specimens(figures, plans),
+            "A model of one unit is not ranked: one unit says nothing of the model.".to_owned(),
+        ),
+        (by_computers, "Models are compared within a column, on one computer.".to_owned()),
+    ];
+    let said: Vec<String> = parts.into_iter().filter(|(holds, _)| *holds).map(|(_, words)| words).collect();
+    (!tables.is_empty()).then(|| Block::Text(said.join(" ")))
+}
+
+/// Whether some models are ranked under a load, and others are not for being one unit.
+fn ranked_beside_specimens(figures: &Figures<'_>, plans: &[TablePlan]) -> bool {
+    let columns = plans.iter().flat_map(|plan| &plan.columns);
+    let rankings = columns.filter_map(|column| figures.scopes[column.scope].ranking(&column.load));
+    let beside = |ranking: &LoadRanking| {
+        let has = |standing| ranking.models.iter().any(|row| row.standing == standing);
+        has(Standing::Ranked) && has(Standing::Specimen)
+    };
+    rankings.filter(|ranking| ranking.refusal.is_none()).any(beside)
+}
+
+fn cells_of(block: &Block) -> impl Iterator<Item = &Cell> {
+    let rows = if let Block::Table(table) = block { table.rows.as_slice() } else { &[] };
+    rows.iter().flat_map(|row| match row {
+        Row::Cells(cells) => cells.as_slice(),
+        Row::Heading(_) => &[],
+    })
+}
+
+/// What counts nowhere, and why. That a medium was not measured under a load is seen in the table.
+fn left_out(scopes: &[Scope<'_>]) -> Vec<String> {
+    let Ok(report) = &scopes[0].ranked else { return Vec::new() };
+    let rankings = std::iter::once(&report.primary).chain(&report.exploratory);
+    let seen = |excluded: &&Excluded| {
+        !matches!(excluded.reason, Reason::NotMeasured | Reason::OtherDepths { .. } | Reason::OtherBlocks { .. })
+    };
+    caveats::left_out_lines(rankings.flat_map(|ranking| &ranking.excluded).filter(seen), caveats::record_name, None)
+}
+
+// Which files of a directory are those of an article, and unchanged since: the last line of `README.md` names each file with the
+// hash of its content.
+
+/// How the last line begins.
+const BEGINS: &str = "<!-- assay report --article:";
+/// How it ends.
+const ENDS: &str = " -->";
+/// Hexadecimal digits of a hash: 64 bits. Files are compared with those that a user may have put there by chance.
+const DIGITS: usize = 16;
+
+/// The files of an article, as its `README.md` names them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Manifest(Vec<(String, String)>);
+
+impl Manifest {
+    /// The last line of `README.md`: names and contents of all files, of `README.md` itself that before this line.
+    pub(super) fn line<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> String {
+        let all: String = files.into_iter().map(|(name, content)| format!(" {name} {}", hash(content))).collect();
+        format!("{BEGINS}{all}{ENDS}\n")
+    }
+
+    /// Reads what a `README.md` called `name` names; empty where it is of no article, or was changed.
+    #[must_use]
+    pub fn read(name: &str, readme: &[u8]) -> Self {
+        let read = || {
+            let text = std::str::from_utf8(readme).ok()?;
+            let (before, line) = text.split_at(text.rfind(BEGINS)?);
+            let list = line.trim_end().strip_prefix(BEGINS)?.strip_suffix(ENDS)?;
+            let words: Vec<&str> = list.split_whitespace().collect();
+            let all: Vec<(String, String)> =
+                words.chunks_exact(2).map(|pair| (pair[0].to_owned(), pair[1].to_owned())).collect();
+            let own = all.iter().any(|(known, is)| known == name && *is == hash(before.as_bytes()));
+            own.then_some(Self(all))
+        };
+        read().unwrap_or_default()
+    }
+
+    /// Whether the article holds a file of this name with this content.
+    #[must_use]
+    pub fn holds(&self, name: &str, content: &[u8]) -> bool {
+        self.0.iter().any(|(known, is)| known == name && *is == hash(content))
+    }
+
+    /// Whether there is an article, and it is unchanged.
+    #[must_use]
+    pub fn is_article(&self) -> bool {
+        !self.0.is_empty()
+    }
+}
+
+fn hash(content: &[u8]) -> String {
+    blake3::hash(content).to_hex()[..DIGITS].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_file_is_none_of_the_article() {
+        let text = "# An article\n";
+        let files: [(&str, &[u8]); 2] = [("heat.svg", b"<svg/>"), ("README.md", text.as_bytes())];
+        let readme = format!("{text}{}", Manifest::line(files));
+        let known = Manifest::read("README.md", readme.as_bytes());
+        assert!(known.is_article() && known.holds("heat.svg", b"<svg/>"));
+        assert!(!known.holds("heat.svg", b"mine") && !known.holds("curves.svg", b"<svg/>"));
+        for changed in
+            [format!("mine {readme}"), readme.replace("heat", "hoot") + "more", text.to_owned(), String::new()]
+        {
+            assert!(!Manifest::read("README.md", changed.as_bytes()).is_article(), "{changed}");
         }
     }
 }

@@ -1,17 +1,16 @@
 //! The sentences about a pair, and the whole answer.
 
-use assay_analysis::Mark;
 use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, PairVerdict, Question, Side, Why};
-use assay_core::units::trimmed;
+use assay_analysis::{Mark, Quantity};
+use assay_core::units::{fixed, multiples, times, trimmed};
 
-use super::change::{change, interval};
-use super::names::{group, letter, of};
-use crate::line::Paint;
-use crate::needed::needed;
+use super::names::{basis_name, group_letter, group_name};
+use crate::caveats::needed;
+use crate::terminal::Paint;
 use crate::verdict::capitalised;
 
 /// The verdict in a word.
-pub(super) fn word(verdict: PairVerdict) -> &'static str {
+pub(super) fn verdict_word(verdict: PairVerdict) -> &'static str {
     match verdict {
         PairVerdict::Better | PairVerdict::Worse => "different",
         PairVerdict::Same => "same",
@@ -20,7 +19,7 @@ pub(super) fn word(verdict: PairVerdict) -> &'static str {
     }
 }
 
-pub(super) fn paint(verdict: PairVerdict) -> Paint {
+pub(super) fn verdict_paint(verdict: PairVerdict) -> Paint {
     match verdict {
         PairVerdict::Better | PairVerdict::Worse | PairVerdict::Same => Paint::Bold,
         PairVerdict::BusTie | PairVerdict::CannotTell(_) => Paint::Care,
@@ -39,7 +38,7 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
     };
     let sides: Vec<(&Side, &str)> = [(pair.first, first), (pair.second, second)]
         .into_iter()
-        .filter_map(|(at, name)| Some((side(load, at)?, name)))
+        .filter_map(|(at, name)| Some((winning_side(load, at)?, name)))
         .collect();
     let those = |holds: &dyn Fn(&Side) -> bool| {
         let names: Vec<&str> = sides.iter().filter(|(side, _)| holds(side)).map(|(_, name)| *name).collect();
@@ -127,9 +126,9 @@ pub(super) fn would_tell(load: &LoadComparison, pair: &Pair) -> String {
     if pair.question == Question::SameUnits {
         return "more units, or more runs of these, would decide".to_owned();
     }
-    let sides = [pair.first, pair.second].into_iter().filter_map(|at| side(load, at));
+    let sides = [pair.first, pair.second].into_iter().filter_map(|at| winning_side(load, at));
     let fewest = sides.min_by_key(|side| side.values.len());
-    format!("more {} would decide", fewest.map_or("values", |side| of(side.basis)))
+    format!("more {} would decide", fewest.map_or("values", |side| basis_name(side.basis)))
 }
 
 /// What a day may change, beside what the runs say.
@@ -148,7 +147,7 @@ fn is_one_unit(side: &Side) -> bool {
     side.runs.windows(2).all(|two| two[0].unit == two[1].unit)
 }
 
-pub(super) fn side(load: &LoadComparison, group: usize) -> Option<&Side> {
+pub(super) fn winning_side(load: &LoadComparison, group: usize) -> Option<&Side> {
     load.sides.iter().find(|side| side.group == group)
 }
 
@@ -169,14 +168,14 @@ pub(super) fn overall(c: &Comparison) -> (String, Paint) {
     let latency = if load.quantity.more_is_better() { String::new() } else { format!(", {}", load.quantity.title()) };
     let head = format!("{}{latency}", capitalised(&load.title));
     if let ([pair], [first, second]) = (&load.pairs[..], &c.groups[..]) {
-        let mut names = (group(first), group(second));
+        let mut names = (group_name(first), group_name(second));
         if names.0 == names.1 {
             names = (first.letter.to_string(), second.letter.to_string());
         } else {
             names = (format!("{} ({})", first.letter, names.0), format!("{} ({})", second.letter, names.1));
         }
         let said = sentence(c, load, pair, (&names.0, &names.1));
-        return (format!("{head}: {} – {said}.", word(pair.verdict)), paint(pair.verdict));
+        return (format!("{head}: {} – {said}.", verdict_word(pair.verdict)), verdict_paint(pair.verdict));
     }
     let reference = load.pairs.first().map_or(0, |pair| pair.first);
     let names = names(c);
@@ -188,23 +187,23 @@ pub(super) fn overall(c: &Comparison) -> (String, Paint) {
         let second = name(pair.second);
         match pair.verdict {
             PairVerdict::Better | PairVerdict::Worse => {
-                each.push(format!("{second} {}", change(pair, load.quantity, &letter(c, reference))));
+                each.push(format!("{second} {}", change(pair, load.quantity, &group_letter(c, reference))));
             }
-            other if c.groups.len() <= FEW => each.push(format!("{second}: {}", word(other))),
-            other => match together.iter_mut().find(|(said, _)| *said == word(other)) {
+            other if c.groups.len() <= FEW => each.push(format!("{second}: {}", verdict_word(other))),
+            other => match together.iter_mut().find(|(said, _)| *said == verdict_word(other)) {
                 Some((_, names)) => names.push(second),
-                None => together.push((word(other), vec![second])),
+                None => together.push((verdict_word(other), vec![second])),
             },
         }
     }
     each.extend(together.into_iter().map(|(said, names)| format!("{}: {said}", names.join(", "))));
-    let tone = load.pairs.first().map_or(Paint::Care, |pair| paint(pair.verdict));
+    let tone = load.pairs.first().map_or(Paint::Care, |pair| verdict_paint(pair.verdict));
     (format!("{head}, against {}: {}.", name(reference), each.join("; ")), tone)
 }
 
 /// Groups by letter and name; by letter alone where names are equal, or many.
 fn names(c: &Comparison) -> Vec<String> {
-    let all: Vec<String> = c.groups.iter().map(group).collect();
+    let all: Vec<String> = c.groups.iter().map(group_name).collect();
     let distinct = all.iter().enumerate().all(|(at, name)| !all[..at].contains(name));
     let named = distinct && all.len() <= FEW;
     c.groups
@@ -219,8 +218,129 @@ fn names(c: &Comparison) -> Vec<String> {
 const FEW: usize = 5;
 
 /// All pairs if there are few groups, else those with the reference.
-pub(super) fn said<'a>(c: &Comparison, load: &'a LoadComparison) -> impl Iterator<Item = &'a Pair> {
+pub(super) fn said_of_loads<'a>(c: &Comparison, load: &'a LoadComparison) -> impl Iterator<Item = &'a Pair> {
     let reference = load.pairs.first().map_or(0, |pair| pair.first);
     let all = load.primary && c.groups.len() <= FEW;
     load.pairs.iter().filter(move |pair| all || pair.first == reference)
+}
+
+// A ratio with its interval as text.
+
+/// Ratios from a half to the double are shown in percent, others as multiples.
+const PERCENT: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+
+/// The words for more, for less, and for multiples of a quantity.
+fn change_words(quantity: Quantity) -> [&'static str; 3] {
+    if quantity.more_is_better() { ["faster", "slower", "as fast"] } else { ["higher", "lower", "as high"] }
+}
+
+/// An interval wider than this factor is useless.
+const USELESS: f64 = 100.0;
+
+/// Whether an interval is so wide that its ends are useless.
+fn is_useless(low: f64, high: f64) -> bool {
+    high / low > USELESS
+}
+
+/// `5.1 % faster than A (4.2 … 6.0 %)`; without parentheses where there is no interval.
+pub(super) fn change(pair: &Pair, quantity: Quantity, than: &str) -> String {
+    let [more, less, as_much] = change_words(quantity);
+    let interval = pair.low.zip(pair.high);
+    let useless = interval.is_some_and(|(low, high)| is_useless(low, high));
+    let ends = interval.filter(|_| !useless).map_or([pair.ratio; 2], |(low, high)| [low, high]);
+    let interval = interval.filter(|_| !useless);
+    let least = if pair.at_least { "at least " } else { "" };
+    if !ends.iter().chain([&pair.ratio]).all(|r| PERCENT.contains(r)) {
+        let ends = interval.map_or_else(|| no_interval(useless), |(l, h)| format!(" ({})", multiples(l, h)));
+        return format!("{least}{} {as_much} as {than}{ends}", times(pair.ratio));
+    }
+    let sign = if pair.ratio < 1.0 { -1.0 } else { 1.0 };
+    let word = if pair.ratio < 1.0 { less } else { more };
+    let size = |ratio: f64| sign * (ratio - 1.0);
+    let ends = interval.map_or_else(
+        || no_interval(useless),
+        |(low, high)| {
+            let (low, high) = if sign < 0.0 { (size(high), size(low)) } else { (size(low), size(high)) };
+            if low < 0.0 {
+                // On both sides of equality: each end says its direction.
+                let other = if pair.ratio < 1.0 { more } else { less };
+                format!(" ({} % {other} … {} % {word})", percent(-low), percent(high))
+            } else {
+                format!(" ({} … {} %)", percent(low), percent(high))
+            }
+        },
+    );
+    format!("{least}{} % {word} than {than}{ends}", percent(size(pair.ratio)))
+}
+
+/// What stands in place of an interval.
+fn no_interval(useless: bool) -> String {
+    if useless { " (no useful interval)".to_owned() } else { String::new() }
+}
+
+/// How far a medium may change from day to day, and what two runs did, as an interval: `3.4 … 14.2 %`.
+pub(super) fn interval(low: f64, high: f64, quantity: Quantity) -> String {
+    let [more, less, _] = change_words(quantity);
+    match (low >= 1.0, high <= 1.0) {
+        _ if !PERCENT.contains(&low) || !PERCENT.contains(&high) => {
+            format!("{} times", multiples(low, high))
+        }
+        (true, _) => format!("{} … {} % {more}", percent(low - 1.0), percent(high - 1.0)),
+        (_, true) => format!("{} … {} % {less}", percent(1.0 - high), percent(1.0 - low)),
+        _ => format!("{} % {less} … {} % {more}", percent(1.0 - low), percent(high - 1.0)),
+    }
+}
+
+/// A share in percent with as many digits as people compare.
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let text = fixed(percent, if percent.abs() >= 0.095 || percent == 0.0 { 1 } else { 2 });
+    // A value that is rounded to zero has no sign.
+    if text.trim_matches(['-', '0', '.']).is_empty() { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_analysis::compare::{PairVerdict, Question, SeriesUse};
+
+    use super::*;
+
+    fn pair(ratio: f64, low: Option<f64>, high: Option<f64>) -> Pair {
+        Pair {
+            first: 0,
+            second: 1,
+            question: Question::Runs,
+            ratio,
+            low,
+            high,
+            days: None,
+            runs: None,
+            series: SeriesUse::NotAsked,
+            models: None,
+            n: (3, 3),
+            verdict: PairVerdict::Better,
+            significant: true,
+            at_least: false,
+            needed: None,
+        }
+    }
+
+    #[test]
+    fn ratios_in_words() {
+        let say = |ratio, low, high, quantity| change(&pair(ratio, Some(low), Some(high)), quantity, "A");
+        assert_eq!(say(1.051, 1.042, 1.06, Quantity::Iops), "5.1 % faster than A (4.2 … 6.0 %)");
+        assert_eq!(say(0.95, 0.94, 0.96, Quantity::Iops), "5.0 % slower than A (4.0 … 6.0 %)");
+        assert_eq!(say(0.95, 0.90, 1.02, Quantity::P50Ns), "5.0 % lower than A (2.0 % higher … 10.0 % lower)");
+        assert_eq!(say(3.0, 2.5, 3.6, Quantity::Iops), "3.00 times as fast as A (2.50–3.60)");
+        assert_eq!(say(0.3, 0.2, 0.4, Quantity::P99Ns), "0.30 times as high as A (0.20–0.40)");
+        assert_eq!(change(&pair(1.7, None, None), Quantity::Iops, "A"), "70.0 % faster than A");
+        assert_eq!(say(1.0002, 1.0001, 1.0003, Quantity::Iops), "0.02 % faster than A (0.01 … 0.03 %)");
+        let least = Pair { at_least: true, ..pair(1.1, Some(1.05), Some(1.15)) };
+        assert_eq!(change(&least, Quantity::Iops, "A"), "at least 10.0 % faster than A (5.0 … 15.0 %)");
+        assert_eq!(percent(-0.000_001), "0.00");
+        assert_eq!(interval(1.034, 1.142, Quantity::Iops), "3.4 … 14.2 % faster");
+        assert_eq!(interval(0.9, 0.95, Quantity::P99Ns), "5.0 … 10.0 % lower");
+        assert_eq!(interval(0.99, 1.02, Quantity::Iops), "1.0 % slower … 2.0 % faster");
+        assert_eq!(interval(0.2, 1.02, Quantity::Iops), "0.20–1.02 times");
+    }
 }

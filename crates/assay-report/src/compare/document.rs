@@ -3,14 +3,13 @@
 use assay_analysis::Mark;
 use assay_analysis::compare::{Comparison, Gate, GroupInfo, LoadComparison, Pair, Side};
 use assay_core::text::{clean, statement};
+use assay_pictures::{Drawing, Label, RankRow, Ranking, Value, ranking};
 
-use super::answer::{overall, said, sentence, side, word};
-use super::gate;
-use super::left_out::{about, left_out};
-use super::names::{self, letter, method};
+use super::answer::{overall, said_of_loads, sentence, verdict_word, winning_side};
+use super::names::{about_values, comparison_method, group_letter, left_out};
+use super::{gate, names};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
 use crate::figure::{shown, unit, with_point};
-use assay_pictures::{Drawing, Label, RankRow, Ranking, Value, ranking};
 
 /// Everything that the comparison says, and whether it keeps the limits that were set.
 #[must_use]
@@ -25,11 +24,11 @@ pub fn document(c: &Comparison, gate: Option<&Gate>) -> Document {
     }
     let mut items: Vec<(String, String)> = Vec::new();
     let mut add = |label: &str, text: String| items.push((label.to_owned(), text));
-    about(c).into_iter().for_each(|text| add("about", text));
+    about_values(c).into_iter().for_each(|text| add("about", text));
     c.notes.iter().for_each(|note| add("note", statement(&note.to_string())));
     left_out(c).into_iter().for_each(|line| add("left out", line));
     if !c.loads.is_empty() {
-        add("method", method(c));
+        add("method", comparison_method(c));
     }
     blocks.push(Block::Items(items));
     let about =
@@ -41,7 +40,7 @@ fn groups(c: &Comparison) -> Table {
     let row = |(at, info): (usize, &GroupInfo)| -> Row {
         let ids: Vec<String> = info.records.iter().map(|id| clean(id)).collect();
         let role = if at == 0 { "reference" } else { "" };
-        [Cell::with(info.letter, role), names::group(info).into(), ids.join(", ").into()].into()
+        [Cell::with(info.letter, role), names::group_name(info).into(), ids.join(", ").into()].into()
     };
     Table {
         caption: String::new(),
@@ -68,23 +67,25 @@ fn row(c: &Comparison, load: &LoadComparison) -> Row {
     let reference = load.sides.first().and_then(|side| side.values.first()).copied().unwrap_or(1.0);
     let (unit, divisor) = unit(load.quantity, reference);
     let mut cells: Vec<Cell> = vec![clean(&load.title).into(), names::measured(load.quantity, unit).into()];
-    cells.extend((0..c.groups.len()).map(|group| side(load, group).map_or_else(|| "–".into(), |s| figure(s, divisor))));
-    let answers: Vec<String> = said(c, load).map(|pair| answer(c, load, pair)).collect();
+    cells.extend(
+        (0..c.groups.len()).map(|group| winning_side(load, group).map_or_else(|| "–".into(), |s| figure(s, divisor))),
+    );
+    let answers: Vec<String> = said_of_loads(c, load).map(|pair| answer(c, load, pair)).collect();
     cells.push(answers.join(". ").into());
     Row::Cells(cells)
 }
 
 fn figure(side: &Side, divisor: f64) -> Cell {
     let Some(estimate) = side.estimate.as_ref() else { return "–".into() };
-    let marks = names::marks(side);
+    let marks = names::side_marks(side);
     let marks = if marks.is_empty() { marks } else { format!("; {marks}") };
     let value = if side.values.len() > 1 { with_point(estimate, divisor) } else { shown(estimate, divisor).value };
-    Cell::with(value, format!("({}{marks})", names::n(side)))
+    Cell::with(value, format!("({}{marks})", names::values_counted(side)))
 }
 
 fn answer(c: &Comparison, load: &LoadComparison, pair: &Pair) -> String {
-    let names = (letter(c, pair.first), letter(c, pair.second));
-    format!("{}: {}", word(pair.verdict), sentence(c, load, pair, (&names.0, &names.1)))
+    let names = (group_letter(c, pair.first), group_letter(c, pair.second));
+    format!("{}: {}", verdict_word(pair.verdict), sentence(c, load, pair, (&names.0, &names.1)))
 }
 
 /// The groups under the primary load, with the finding as title; `None` where there is no such load.
@@ -108,7 +109,12 @@ fn titled(c: &Comparison, title: String) -> Option<Drawing> {
             marks: side.marks.iter().copied().filter(|mark| *mark != Mark::Published).collect(),
         };
         let hue = c.groups.iter().position(|other| other.models.first() == info.models.first()).unwrap_or_default();
-        Some(RankRow { place: info.letter.to_string(), label: Label::without_unit(names::group(info)), hue, value })
+        Some(RankRow {
+            place: info.letter.to_string(),
+            label: Label::without_unit(names::group_name(info)),
+            hue,
+            value,
+        })
     };
     let rows: Vec<RankRow> = load.sides.iter().filter_map(row).collect();
     let drawn = Ranking {
@@ -156,19 +162,19 @@ fn data_row(c: &Comparison, load: &LoadComparison, side: &Side) -> Vec<String> {
         load.title.clone(),
         (!load.primary).to_string(),
         load.quantity.name().to_owned(),
-        letter(c, side.group),
-        info.map(names::group).unwrap_or_default(),
+        group_letter(c, side.group),
+        info.map(names::group_name).unwrap_or_default(),
         info.map(|info| info.records.join(" ")).unwrap_or_default(),
         side.values.len().to_string(),
-        names::of(side.basis).to_owned(),
+        names::basis_name(side.basis).to_owned(),
         number(e.map(|e| e.point)),
         number(e.and_then(|e| e.low)),
         number(e.and_then(|e| e.high)),
         number(e.and_then(|e| e.level)),
-        names::marks(side),
+        names::side_marks(side),
         number(pair.map(|pair| pair.ratio)),
         number(pair.and_then(|pair| pair.low)),
         number(pair.and_then(|pair| pair.high)),
-        pair.map(|pair| word(pair.verdict).to_owned()).unwrap_or_default(),
+        pair.map(|pair| verdict_word(pair.verdict).to_owned()).unwrap_or_default(),
     ]
 }

@@ -1,19 +1,17 @@
 //! Limits and whether they are kept: for a terminal, as Markdown, as JUnit XML, and as GitHub annotations.
 
 use assay_analysis::Quantity;
-use assay_analysis::compare::{Answer, Case, Check, Comparison, Doubt, Gate};
+use assay_analysis::compare::{Answer, Case, Check, Comparison, Doubt, Gate, NoSeries, SeriesUse};
 use assay_core::text;
 use assay_core::text::{clean, statement};
-use assay_core::units::grouped;
+use assay_core::units::{figures, grouped, trimmed};
 
-use super::answer::would_tell;
-use super::change::change;
-use super::gate_spread::spread;
-use super::names::{self, letter};
+use super::answer::{change, would_tell};
+use super::names;
+use super::names::group_letter;
+use crate::caveats::needed;
 use crate::document::{Block, Row, Table, left};
-use crate::line::{Page, Paint};
-use crate::needed::needed;
-use crate::style::Style;
+use crate::terminal::{Page, Paint, Style};
 
 /// The report on one case: the verdict as a word, the place, the difference found, why it is undecided, and what would
 /// settle it.
@@ -87,8 +85,8 @@ fn lines(alike: &[Said]) -> (String, Vec<String>) {
 
 /// The name of a group where no table explains the letters: its query, or its letter where two queries are equal.
 fn by_query(c: &Comparison, at: usize) -> String {
-    let Some(info) = c.groups.get(at) else { return letter(c, at) };
-    let name = if info.query.is_empty() { names::group(info) } else { clean(&info.query) };
+    let Some(info) = c.groups.get(at) else { return group_letter(c, at) };
+    let name = if info.query.is_empty() { names::group_name(info) } else { clean(&info.query) };
     let shared = c.groups.iter().filter(|other| other.query == info.query).count() > 1;
     if shared { format!("{name} ({})", info.letter) } else { name }
 }
@@ -157,7 +155,7 @@ pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
             page.text(Paint::Care, 2, &format!("cannot tell: {}", nothing(check)));
         }
         let not_passed = check.cases.iter().filter(|case| case.answer != Answer::Passed);
-        for of in alike(not_passed.map(|case| said(c, case, |at| letter(c, at))).collect()) {
+        for of in alike(not_passed.map(|case| said(c, case, |at| group_letter(c, at))).collect()) {
             let (line, below) = lines(&of);
             page.text(of[0].paint, 2, &format!("{}: {line}", of[0].word));
             below.iter().for_each(|line| page.text(of[0].paint, 4, line));
@@ -167,7 +165,7 @@ pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
             1 => page.text(Paint::Plain, 2, "passed: 1 load"),
             n => page.text(Paint::Plain, 2, &format!("passed: {n} loads")),
         }
-        for line in spread(c, check, |at| letter(c, at)) {
+        for line in spread_of_runs(c, check, |at| group_letter(c, at)) {
             page.text(Paint::Plain, 2, &line);
         }
     }
@@ -185,10 +183,10 @@ pub(super) fn blocks(c: &Comparison, gate: &Gate) -> [Block; 2] {
             rows.push([limit().into(), "cannot tell".into(), nothing(check).into()].into());
         }
         for case in &check.cases {
-            let said = said(c, case, |at| letter(c, at));
+            let said = said(c, case, |at| group_letter(c, at));
             rows.push([limit().into(), said.word.into(), said.sentence().into()].into());
         }
-        for line in spread(c, check, |at| letter(c, at)) {
+        for line in spread_of_runs(c, check, |at| group_letter(c, at)) {
             rows.push([limit().into(), "".into(), line.into()].into());
         }
     }
@@ -281,12 +279,97 @@ pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
         }
     }
     for check in &gate.checks {
-        for line in spread(c, check, |at| by_query(c, at)) {
+        for line in spread_of_runs(c, check, |at| by_query(c, at)) {
             tell("notice", &statement(&check.limit.text), &line);
         }
     }
     tell("notice", "limits", &counts(gate).0);
     out
+}
+
+// By how much runs of the reference differ, and the smallest limit that is kept without a change.
+
+/// Lines below the cases of a limit, each group by its name.
+fn spread_of_runs(c: &Comparison, check: &Check, name: impl Fn(usize) -> String) -> Vec<String> {
+    [runs_of_reference(check, &name(0)), unusable(check, &name(0)), smallest(c, check, name)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// What the runs of the reference were used for in the cases that an interval decides.
+fn series(check: &Check) -> impl Iterator<Item = (SeriesUse, &Case)> {
+    check
+        .cases
+        .iter()
+        .filter(|case| case.smallest.is_some())
+        .filter_map(|case| Some((case.pair.as_ref()?.series, case)))
+}
+
+/// Whether the repeats of single runs decide, which vary less than runs do.
+fn by_repeats(check: &Check) -> bool {
+    series(check).any(|(series, _)| series == SeriesUse::SingleRuns)
+}
+
+/// By how much runs of the reference differ, under the load that varies most, or that nothing says it.
+fn runs_of_reference(check: &Check, reference: &str) -> Option<String> {
+    let decides = series(check).filter_map(|(series, case)| Some((series.decides()?, clean(&case.load))));
+    if let Some((series, load)) = decides.max_by(|a, b| a.0.deviation.total_cmp(&b.0.deviation)) {
+        let on = if series.days > 1 { format!(" on {} days", series.days) } else { String::new() };
+        let deviation = figures(series.deviation * 100.0);
+        let runs = series.runs;
+        return Some(format!(
+            "standard deviation between {runs} runs of {reference}{on}: at most {deviation} %, for {load}"
+        ));
+    }
+    by_repeats(check).then(|| {
+        "repeats of single runs decide; three or more runs of the reference would show how much runs here differ"
+            .to_owned()
+    })
+}
+
+/// Why the runs of the reference do not decide, where they were asked.
+fn unusable(check: &Check, reference: &str) -> Option<String> {
+    let why = series(check).find_map(|(series, _)| match series {
+        SeriesUse::Unusable { why } => Some(why),
+        _ => None,
+    })?;
+    let why = match why {
+        NoSeries::Few => "they are fewer than three",
+        NoSeries::Undated => "one of the runs does not say its day",
+        NoSeries::Hosts => "not all runs are known to be of one host and one computer",
+        NoSeries::Days => "they are of one day or two, and the other group is of another",
+        NoSeries::Equal => "they are equal, and look like copies",
+    };
+    Some(format!(
+        "the spread between the runs of {reference} does not decide, as {why}; what another day may change is assumed"
+    ))
+}
+
+/// `9 %`, `1.3 %`: rounded up, as less cannot be held.
+fn rounded_up(share: f64) -> String {
+    let percent = share * 100.0;
+    let step = if percent < 10.0 { 10.0 } else { 1.0 };
+    format!("{} %", trimmed((percent * step - 1e-9).ceil() / step, 1))
+}
+
+/// The smallest limits that are kept without a change: of the load that varies most, and of the one that varies least.
+fn smallest(c: &Comparison, check: &Check, name: impl Fn(usize) -> String) -> Option<String> {
+    let place = |case: &Case| match c.groups.len() {
+        2 => clean(&case.load),
+        _ => format!("{} of {}", clean(&case.load), name(case.group)),
+    };
+    let of_case = |case: &Case| case.smallest.map(|smallest| (smallest, place(case)));
+    let mut all: Vec<(f64, String)> = check.cases.iter().filter_map(of_case).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let ((least, quiet), (most, loud)) = (all.first()?, all.last()?);
+    let known = if by_repeats(check) { "at least " } else { "" };
+    let from = format!("smallest limit that an unchanged group keeps here: {known}{}", rounded_up(*most));
+    Some(match all.len() {
+        1 => from,
+        _ if rounded_up(*least) == rounded_up(*most) => from,
+        _ => format!("{from} for {loud}, down to {} for {quiet}", rounded_up(*least)),
+    })
 }
 
 #[cfg(test)]

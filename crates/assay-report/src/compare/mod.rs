@@ -1,16 +1,11 @@
 //! A comparison for people: `assay compare` on a terminal, and as a document, and limits for other programs.
 
 mod answer;
-mod change;
 mod document;
 mod gate;
-mod gate_spread;
-mod left_out;
-mod listed;
 mod names;
 #[cfg(test)]
 mod scenes;
-mod strip;
 mod text;
 
 pub(crate) use answer::finding;

@@ -1,17 +1,20 @@
 //! Groups, marks and figures by name.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use assay_analysis::compare::{Basis, Comparison, GroupInfo, LoadComparison, Method, Pair, Question, Side};
-use assay_analysis::{Mark, Quantity};
+use assay_analysis::{Excluded, Mark, Quantity};
 use assay_core::text::clean;
 use assay_core::units::{counted, figures, trimmed};
 
-use crate::wrap::shorten;
+use crate::caveats;
+use crate::terminal::shorten;
 
 /// Longest name of a group.
 const LONGEST: usize = 44;
 
 /// What a group is: a unit, or a model with the number of its units.
-pub(super) fn group(info: &GroupInfo) -> String {
+pub(super) fn group_name(info: &GroupInfo) -> String {
     let name = match (&info.units[..], &info.models[..]) {
         ([(model, unit)], _) if !unit.is_empty() => format!("{} {}", shorten(&clean(model), 30), clean(unit)),
         ([(model, _)], _) => clean(model),
@@ -22,12 +25,12 @@ pub(super) fn group(info: &GroupInfo) -> String {
 }
 
 /// The letter of a group.
-pub(super) fn letter(c: &Comparison, group: usize) -> String {
+pub(super) fn group_letter(c: &Comparison, group: usize) -> String {
     c.groups.get(group).map_or_else(|| "?".to_owned(), |info| info.letter.to_string())
 }
 
 /// Which records a group holds.
-pub(super) fn records(info: &GroupInfo) -> String {
+pub(super) fn group_records(info: &GroupInfo) -> String {
     match &info.records[..] {
         [one] => format!("record {}", shorten(&clean(one), 40)),
         many => format!("{} records", many.len()),
@@ -35,14 +38,14 @@ pub(super) fn records(info: &GroupInfo) -> String {
 }
 
 /// `n=3 repeats`.
-pub(super) fn n(side: &Side) -> String {
+pub(super) fn values_counted(side: &Side) -> String {
     let n = side.values.len();
-    let what = of(side.basis);
+    let what = basis_name(side.basis);
     if n == 1 { "one value".to_owned() } else { format!("n={n} {what}") }
 }
 
 /// What the values are.
-pub(super) fn of(basis: Basis) -> &'static str {
+pub(super) fn basis_name(basis: Basis) -> &'static str {
     match basis {
         Basis::Repeats => "repeats",
         Basis::Runs => "runs",
@@ -64,30 +67,30 @@ pub(super) fn judged(basis: Basis, any_day: bool) -> [&'static str; 2] {
 }
 
 /// The numbers of values of groups that are judged alike: `3 and 2 units`, `3 repeats`, `one value`.
-pub(super) fn values(sides: &[&Side]) -> String {
+fn values_of_sides(sides: &[&Side]) -> String {
     let mut numbers: Vec<String> = sides.iter().map(|side| side.values.len().to_string()).collect();
     if numbers.windows(2).all(|two| two[0] == two[1]) {
         numbers.truncate(1);
     }
-    let (what, many) = sides.first().map_or(("values", false), |side| (of(side.basis), side.values.len() > 1));
+    let (what, many) = sides.first().map_or(("values", false), |side| (basis_name(side.basis), side.values.len() > 1));
     let each = if numbers.len() == 1 && sides.len() > 1 { " each" } else { "" };
     if numbers.len() == 1 && !many {
         return format!("one value{each}");
     }
-    format!("{} {what}{each}", super::listed::listed(&numbers))
+    format!("{} {what}{each}", listed_names(&numbers))
 }
 
 /// The marks as text; empty for none.
-pub(super) fn marks(side: &Side) -> String {
-    let words: Vec<&str> = side.marks.iter().map(|mark| word(*mark)).collect();
+pub(super) fn side_marks(side: &Side) -> String {
+    let words: Vec<&str> = side.marks.iter().map(|mark| mark_word(*mark)).collect();
     words.join(", ")
 }
 
 /// Marks with the letters of the groups that have them, in order.
-pub(super) fn marked(c: &Comparison, load: &LoadComparison) -> Vec<(String, String)> {
+pub(super) fn marked_groups(c: &Comparison, load: &LoadComparison) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     for side in load.sides.iter().filter(|side| !side.marks.is_empty()) {
-        let (marks, letter) = (marks(side), letter(c, side.group));
+        let (marks, letter) = (side_marks(side), group_letter(c, side.group));
         match all.iter_mut().find(|(known, _)| *known == marks) {
             Some((_, letters)) => letters.push_str(&format!(", {letter}")),
             None => all.push((marks, letter)),
@@ -96,7 +99,7 @@ pub(super) fn marked(c: &Comparison, load: &LoadComparison) -> Vec<(String, Stri
     all
 }
 
-fn word(mark: Mark) -> &'static str {
+fn mark_word(mark: Mark) -> &'static str {
     match mark {
         Mark::BusLimited => "at the bus ceiling",
         Mark::InstrumentLimited => "limited by the instrument",
@@ -123,7 +126,7 @@ fn by_welch(pair: &Pair) -> bool {
 }
 
 /// How it was computed.
-pub(super) fn method(comparison: &Comparison) -> String {
+pub(super) fn comparison_method(comparison: &Comparison) -> String {
     let uses = |method| comparison.loads.iter().any(|load| load.method == method);
     let mut ways = Vec::new();
     let of_two = || comparison.loads.iter().filter(|load| load.method == Method::Welch).flat_map(|load| &load.pairs);
@@ -174,6 +177,68 @@ pub(super) fn method(comparison: &Comparison) -> String {
 }
 
 /// The ends of an axis.
-pub(super) fn end(value: f64, unit: f64) -> String {
+pub(super) fn axis_end(value: f64, unit: f64) -> String {
     figures(value / unit)
+}
+
+// Names in a sentence.
+
+/// `A`, `A and B`, `A, B and C`.
+pub(super) fn listed_names(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+// What is left out of a comparison, in few lines.
+
+/// One line for each reason, with the letters of the groups. If only some records of a group are left out, these are
+/// listed too.
+pub(super) fn left_out(c: &Comparison) -> Vec<String> {
+    fn key<'a>(c: &Comparison, e: &'a Excluded) -> (usize, String, Option<&'a str>) {
+        (c.group_of(e).unwrap_or(0), e.reason.to_string(), e.load.as_deref())
+    }
+    let mut records: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
+    for e in &c.excluded {
+        records.entry(key(c, e)).or_default().insert(&e.record);
+    }
+    let called = |group: usize, some: &BTreeSet<&str>| {
+        let all = c.groups.get(group).map_or(0, |group| group.records.len());
+        let ids: Vec<String> = some.iter().map(|id| clean(id)).collect();
+        let of = if all > 1 && ids.len() < all {
+            format!(" ({})", caveats::listed_names(&ids, ", ", Some("--json")))
+        } else {
+            String::new()
+        };
+        format!("{}{of}", group_letter(c, group))
+    };
+    let names: BTreeMap<_, String> = records.iter().map(|(key, some)| (key, called(key.0, some))).collect();
+    // One entry represents all records of a group with the same reason.
+    let mut told = BTreeSet::new();
+    let firsts = c.excluded.iter().filter(|e| told.insert(key(c, e)));
+    caveats::left_out_lines(firsts, |e| names.get(&key(c, e)).cloned().unwrap_or_default(), None)
+}
+
+/// The subject of the statements, for each group that has a figure of the primary load.
+pub(super) fn about_values(c: &Comparison) -> Option<String> {
+    let load = c.primary()?;
+    let any_day = |group| load.pairs.iter().any(|p| (p.first == group || p.second == group) && p.days.is_some());
+    // Groups with the same subject share a part.
+    let mut alike: Vec<([&str; 2], Vec<&Side>)> = Vec::new();
+    for side in &load.sides {
+        let judged = judged(side.basis, any_day(side.group));
+        match alike.iter_mut().find(|(known, _)| *known == judged) {
+            Some((_, sides)) => sides.push(side),
+            None => alike.push((judged, vec![side])),
+        }
+    }
+    let part = |(judged, sides): ([&str; 2], Vec<&Side>)| {
+        let letters: Vec<String> = sides.iter().map(|side| group_letter(c, side.group)).collect();
+        let [one, many] = judged;
+        let judged = if sides.len() > 1 { format!("are judged {many}") } else { format!("is judged {one}") };
+        format!("{} {judged}, over {}", listed_names(&letters), values_of_sides(&sides))
+    };
+    let each: Vec<String> = alike.into_iter().map(part).collect();
+    Some(each.join("; "))
 }

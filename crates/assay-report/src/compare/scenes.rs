@@ -1,14 +1,13 @@
 //! What people read of comparisons, from published figures and what could be made of them.
 
-use assay_analysis::Reason;
 use assay_analysis::compare::{By, Comparison, Group, Request, compare, split};
-use assay_analysis::published;
+use assay_analysis::{Reason, published};
 use assay_core::finding::Finding;
 use assay_core::record::Record;
 use unicode_width::UnicodeWidthStr;
 
 use super::{document, text};
-use crate::style::Style;
+use crate::terminal::Style;
 
 fn against(groups: &[&[Record]]) -> Comparison {
     let groups: Vec<Group<'_>> =

@@ -1,15 +1,13 @@
 //! A comparison on a terminal.
 
-use assay_analysis::compare::{Comparison, LoadComparison};
+use assay_analysis::compare::{Comparison, LoadComparison, Side};
 use assay_core::text::clean;
 
-use super::answer::{overall, paint, said, sentence, word};
-use super::left_out::{about, left_out};
-use super::names::{self, letter, method};
-use super::strip::Axis;
+use super::answer::{overall, said_of_loads, sentence, verdict_paint, verdict_word};
+use super::names;
+use super::names::{about_values, comparison_method, group_letter, left_out};
 use crate::figure::{shown, unit, with_point};
-use crate::line::{Page, Paint};
-use crate::style::Style;
+use crate::terminal::{Page, Paint, Style};
 use crate::verdict::capitalised;
 
 /// Column where the number of values begins.
@@ -26,7 +24,7 @@ pub fn text(c: &Comparison, style: &Style) -> String {
     page.blank();
     for (at, info) in c.groups.iter().enumerate() {
         let role = if at == 0 { ", the reference" } else { "" };
-        let text = format!("{} · {}{role}", names::group(info), names::records(info));
+        let text = format!("{} · {}{role}", names::group_name(info), names::group_records(info));
         page.labelled(&format!("  {}", info.letter), Paint::Bold, &text, Paint::Plain);
     }
     if let Some(load) = c.primary() {
@@ -63,13 +61,13 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
     let width = page.style.width.saturating_sub(POINTS);
     for side in &load.sides {
         let mut line = page.line();
-        line.push(Paint::Bold, &format!("  {}", letter(c, side.group))).to(5);
+        line.push(Paint::Bold, &format!("  {}", group_letter(c, side.group))).to(5);
         let figure = side.estimate.as_ref().map_or_else(
             || "–".to_owned(),
             |e| if e.low.is_some() { with_point(e, divisor) } else { shown(e, divisor).value },
         );
         line.push(Paint::Plain, &figure).push(Paint::Plain, " ").to(COUNTS);
-        line.push(Paint::Dim, &names::n(side)).push(Paint::Plain, " ").to(POINTS);
+        line.push(Paint::Dim, &names::values_counted(side)).push(Paint::Plain, " ").to(POINTS);
         if let Some(axis) = axis {
             line.push(Paint::Plain, &axis.strip(side, width));
         }
@@ -77,28 +75,28 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
     }
     if let Some((low, high)) = axis.map(Axis::ends) {
         let mut line = page.line();
-        let left = format!("|{}", names::end(low, divisor));
+        let left = format!("|{}", names::axis_end(low, divisor));
         line.to(POINTS).push(Paint::Dim, &left).right(
             Paint::Dim,
-            &format!("{}|", names::end(high, divisor)),
+            &format!("{}|", names::axis_end(high, divisor)),
             page.style.width,
         );
         page.add(line);
     }
-    for (marks, letters) in names::marked(c, load) {
+    for (marks, letters) in names::marked_groups(c, load) {
         page.text(Paint::Care, 2, &format!("{letters} {marks}"));
     }
-    for pair in said(c, load) {
-        let names = (letter(c, pair.first), letter(c, pair.second));
+    for pair in said_of_loads(c, load) {
+        let names = (group_letter(c, pair.first), group_letter(c, pair.second));
         let said = sentence(c, load, pair, (&names.0, &names.1));
-        page.text(paint(pair.verdict), 2, &format!("{}: {said}", word(pair.verdict)));
+        page.text(verdict_paint(pair.verdict), 2, &format!("{}: {said}", verdict_word(pair.verdict)));
     }
 }
 
 fn foot(page: &mut Page, c: &Comparison) {
     page.blank();
     page.rule();
-    if let Some(about) = about(c) {
+    if let Some(about) = about_values(c) {
         page.labelled("about", Paint::Dim, &about, Paint::Plain);
     }
     for note in &c.notes {
@@ -108,8 +106,58 @@ fn foot(page: &mut Page, c: &Comparison) {
         page.labelled("left out", Paint::Care, &line, Paint::Plain);
     }
     if !c.loads.is_empty() {
-        page.labelled("method", Paint::Dim, &method(c), Paint::Plain);
+        page.labelled("method", Paint::Dim, &comparison_method(c), Paint::Plain);
         let points = "each point is a repeat, on a logarithmic axis: ◦ one, • several in a column";
         page.labelled("points", Paint::Dim, points, Paint::Plain);
     }
+}
+
+// Points on a common logarithmic axis.
+
+/// One point, and several that fall into one column.
+const NARROW_POINTS: [char; 2] = ['◦', '•'];
+
+/// The axis of a load.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+}
+
+impl Axis {
+    /// From the least to the greatest point, and at least twice the margin wide: what does not matter is not blown up.
+    /// `None` without points.
+    pub(super) fn of(load: &LoadComparison, margin: f64) -> Option<Self> {
+        let logs: Vec<f64> = load.sides.iter().flat_map(points).map(f64::ln).collect();
+        let low = logs.iter().copied().reduce(f64::min)?;
+        let high = logs.iter().copied().reduce(f64::max)?;
+        let (middle, half) = ((low + high) / 2.0, ((high - low) / 2.0).max(margin.ln_1p()).max(1e-6));
+        Some(Self { low: middle - half, high: middle + half })
+    }
+
+    /// Values at the ends.
+    pub(super) fn ends(self) -> (f64, f64) {
+        (self.low.exp(), self.high.exp())
+    }
+
+    /// A line of `width` columns with the points of a group.
+    pub(super) fn strip(self, side: &Side, width: usize) -> String {
+        let last = width.saturating_sub(1);
+        let mut counts = vec![0usize; width.max(1)];
+        for point in points(side) {
+            let share = (point.ln() - self.low) / (self.high - self.low);
+            let column = (share * last as f64).round().clamp(0.0, last as f64) as usize;
+            counts[column] += 1;
+        }
+        let shown = counts.iter().map(|count| match count {
+            0 => ' ',
+            1 => NARROW_POINTS[0],
+            _ => NARROW_POINTS[1],
+        });
+        shown.collect()
+    }
+}
+
+fn points(side: &Side) -> impl Iterator<Item = f64> + '_ {
+    side.runs.iter().flat_map(|run| run.points.iter().copied()).filter(|p| *p > 0.0 && p.is_finite())
 }

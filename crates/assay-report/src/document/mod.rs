@@ -1,11 +1,9 @@
 //! An answer before layout: finding, tables, notes, pictures; and its layouts as a page, as Markdown, as CSV and on a
 //! terminal.
 
-mod markdown;
 mod model;
 mod page;
 mod table;
-mod text;
 
 pub use model::{Answered, Column, Document, left, right, wrapped};
 pub(crate) use model::{BEST, Block, Cell, Data, Figure, Row, Seen, Table, number};

@@ -2,7 +2,6 @@
 
 use assay_core::text;
 use assay_core::units::exact;
-
 use assay_pictures::{Drawing, Film};
 
 use crate::figure::Shown;

@@ -1,5 +1,7 @@
 //! An answer as a page: light and dark, on a phone, on paper, without scripts.
 
+use assay_core::text;
+use assay_core::text::statement;
 use maud::{Markup, PreEscaped, html};
 
 use super::{BEST, Block, Cell, Document, Figure, Row, Seen, Table};
@@ -15,7 +17,7 @@ impl Document {
                     p.kicker { (said(&self.about)) }
                     h1 { (said(&self.finding)) }
                 }
-                (blocks(&self.blocks))
+                (page_blocks(&self.blocks))
             }
         };
         let scripts = if has_film(&self.blocks) { Scripts::Films } else { Scripts::None };
@@ -31,23 +33,23 @@ fn has_film(blocks: &[Block]) -> bool {
     })
 }
 
-fn blocks(all: &[Block]) -> Markup {
+fn page_blocks(all: &[Block]) -> Markup {
     html! {
         @for block in all {
             @match block {
                 Block::Heading(title) => h2 { (said(title)) },
                 Block::Text(words) => p.text { (said(words)) },
-                Block::Table(table) => (self::table(table)),
-                Block::Items(items) => (self::items(items)),
+                Block::Table(table) => (page_table(table)),
+                Block::Items(items) => (page_items(items)),
                 Block::Picture(drawing) => {
                     figure.picture.wide[drawing.size().0 > 900.0] { (PreEscaped(drawing.inline())) }
                 }
-                Block::Figure(figure) => (self::figure(figure)),
+                Block::Figure(figure) => (page_figure(figure)),
                 Block::Plain(_) => {},
                 Block::Folded { title, blocks } => {
                     details.folded {
                         summary { (said(title)) }
-                        (self::blocks(blocks))
+                        (page_blocks(blocks))
                     }
                 }
             }
@@ -55,7 +57,7 @@ fn blocks(all: &[Block]) -> Markup {
     }
 }
 
-fn figure(figure: &Figure) -> Markup {
+fn page_figure(figure: &Figure) -> Markup {
     html! {
         @match &figure.shown {
             Seen::Still(drawing) => figure.picture.wide[drawing.size().0 > 900.0] { (PreEscaped(drawing.inline())) },
@@ -65,7 +67,7 @@ fn figure(figure: &Figure) -> Markup {
     }
 }
 
-fn items(items: &[(String, String)]) -> Markup {
+fn page_items(items: &[(String, String)]) -> Markup {
     html! {
         dl.items {
             @for (label, words) in items {
@@ -80,7 +82,7 @@ const BESIDE_EACH_OTHER: usize = 2;
 /// A longer table is scrolled on a phone: it would be a list without an end, and a title at each cell much of the page.
 const LONGEST_STACK: usize = 60;
 
-fn table(table: &Table) -> Markup {
+fn page_table(table: &Table) -> Markup {
     let stacked = table.columns.len() > BESIDE_EACH_OTHER && table.rows.len() <= LONGEST_STACK;
     html! {
         @if !table.caption.is_empty() { h3 { (said(&table.caption)) } }
@@ -93,7 +95,7 @@ fn table(table: &Table) -> Markup {
                     @for row in &table.rows {
                         @match row {
                             Row::Heading(title) => tr { th.group scope="rowgroup" colspan=(table.columns.len()) { (said(title)) } },
-                            Row::Cells(cells) => tr { @for (at, cell) in cells.iter().enumerate() { (self::cell(table, stacked, at, cell)) } },
+                            Row::Cells(cells) => tr { @for (at, cell) in cells.iter().enumerate() { (page_cell(table, stacked, at, cell)) } },
                         }
                     }
                 }
@@ -105,7 +107,7 @@ fn table(table: &Table) -> Markup {
 /// A cell with at most this many characters is not wrapped, so that no date or name is broken on a phone.
 const UNBROKEN: usize = 22;
 
-fn cell(table: &Table, stacked: bool, at: usize, cell: &Cell) -> Markup {
+fn page_cell(table: &Table, stacked: bool, at: usize, cell: &Cell) -> Markup {
     let short = cell.value.chars().count() <= UNBROKEN;
     let column = table.columns.get(at);
     let left = column.is_some_and(|column| !column.right);
@@ -119,4 +121,86 @@ fn cell(table: &Table, stacked: bool, at: usize, cell: &Cell) -> Markup {
     html! {
         @if at == 0 { th scope="row" { (content) } } @else { td.left[left].short[short] data-title=[title] { (content) } }
     }
+}
+
+// An answer as Markdown, for issues, wikis and forums.
+
+impl Document {
+    /// Headings, tables and lists; pictures are left out.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut out = format!("# {}\n\n**{}**\n", markdown_sentence(&self.about), markdown_sentence(&self.finding));
+        markdown_blocks(&mut out, &self.blocks, 2);
+        out
+    }
+}
+
+/// Text within a line.
+fn markdown_sentence(words: &str) -> String {
+    text::markdown(&statement(words))
+}
+
+fn markdown_blocks(out: &mut String, blocks: &[Block], level: usize) {
+    for block in blocks {
+        match block {
+            Block::Heading(title) => markdown_heading(out, title, level),
+            Block::Text(words) => out.push_str(&format!("\n{}\n", markdown_sentence(words))),
+            Block::Table(table) => markdown_table(out, table),
+            Block::Items(items) => {
+                out.push('\n');
+                for (label, words) in items {
+                    let label =
+                        if label.is_empty() { String::new() } else { format!("{}: ", markdown_sentence(label)) };
+                    out.push_str(&format!("- {label}{}\n", markdown_sentence(words)));
+                }
+            }
+            Block::Figure(figure) => {
+                out.push_str(&format!(
+                    "\n![{}]({})\n\n{}\n",
+                    markdown_sentence(&figure.title),
+                    figure.file,
+                    markdown_sentence(&figure.caption)
+                ));
+            }
+            Block::Picture(_) | Block::Plain(_) => {}
+            Block::Folded { title, blocks } => {
+                markdown_heading(out, title, level);
+                markdown_blocks(out, blocks, level + 1);
+            }
+        }
+    }
+}
+
+fn markdown_heading(out: &mut String, title: &str, level: usize) {
+    out.push_str(&format!("\n{} {}\n", "#".repeat(level), markdown_sentence(title)));
+}
+
+fn markdown_table(out: &mut String, table: &Table) {
+    if !table.caption.is_empty() {
+        out.push_str(&format!("\n{}\n", markdown_sentence(&table.caption)));
+    }
+    out.push('\n');
+    markdown_line(out, table.columns.iter().map(|column| markdown_sentence(&column.title)));
+    markdown_line(out, table.columns.iter().map(|column| if column.right { "--:" } else { "---" }.to_owned()));
+    for row in &table.rows {
+        match row {
+            Row::Cells(cells) => markdown_line(out, cells.iter().map(markdown_cell)),
+            Row::Heading(title) => {
+                let empty = std::iter::repeat_n(String::new(), table.columns.len().saturating_sub(1));
+                markdown_line(out, std::iter::once(format!("**{}**", markdown_sentence(title))).chain(empty));
+            }
+        }
+    }
+}
+
+/// A highlighted cell is bold.
+fn markdown_cell(cell: &Cell) -> String {
+    let text = markdown_sentence(&cell.text());
+    if cell.mark.is_empty() { text } else { format!("**{text}**") }
+}
+
+fn markdown_line(out: &mut String, cells: impl Iterator<Item = String>) {
+    out.push('|');
+    cells.for_each(|cell| out.push_str(&format!(" {cell} |")));
+    out.push('\n');
 }

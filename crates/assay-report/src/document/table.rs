@@ -4,9 +4,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Cell, Column, Row, Table};
-use crate::style::Style;
-use crate::wrap::{shorten, wrap};
+use super::{Block, Cell, Column, Document, Row, Table};
+use crate::terminal::{Style, shorten, wrap};
 
 const GAP: usize = 2;
 /// A column of text is not made narrower than this.
@@ -26,11 +25,11 @@ pub fn plain(columns: Vec<Column>, rows: impl IntoIterator<Item = Vec<String>>, 
 
 /// [`plain`] of rows that hold more than text.
 pub(crate) fn of_rows(columns: Vec<Column>, rows: Vec<Row>, style: &Style) -> String {
-    lines(&Table { columns, rows, ..Table::default() }, style.bounded()).join("\n") + "\n"
+    table_lines(&Table { columns, rows, ..Table::default() }, style.bounded()).join("\n") + "\n"
 }
 
 /// The lines of a table.
-pub(super) fn lines(table: &Table, style: Style) -> Vec<String> {
+fn table_lines(table: &Table, style: Style) -> Vec<String> {
     let titles: Vec<String> = table.columns.iter().map(|column| style.fold(&column.title)).collect();
     let under: Vec<Vec<String>> =
         table.columns.iter().map(|column| column.under.iter().map(|line| style.fold(line)).collect()).collect();
@@ -197,6 +196,59 @@ fn fit(widths: &mut [usize], table: &Table, width: usize) {
     }
 }
 
+// An answer on a terminal: the finding first, then the numbers, no line wider than the terminal.
+
+/// Columns of a label.
+const LABEL: usize = 16;
+const GAP_OF_ITEMS: usize = 2;
+
+impl Document {
+    /// The text within the width of `style`.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let style = style.bounded();
+        let mut lines = wrap(&style.fold(&self.finding), style.width);
+        let mut before_was_text = true;
+        for block in self.blocks.iter().filter(|block| !matches!(block, Block::Picture(_) | Block::Figure(_))) {
+            let is_text = matches!(block, Block::Text(_));
+            if !(is_text && before_was_text) {
+                lines.push(String::new());
+            }
+            before_was_text = is_text;
+            text_lines(&mut lines, block, style);
+        }
+        lines.join("\n") + "\n"
+    }
+}
+
+fn text_lines(lines: &mut Vec<String>, block: &Block, style: Style) {
+    let say = |lines: &mut Vec<String>, words: &str| lines.extend(wrap(&style.fold(words), style.width));
+    match block {
+        Block::Heading(words) | Block::Text(words) => say(lines, words),
+        Block::Table(table) | Block::Plain(table) => {
+            if !table.caption.is_empty() {
+                say(lines, &table.caption);
+            }
+            lines.extend(table_lines(table, style));
+        }
+        Block::Items(items) => items.iter().for_each(|(label, words)| item_lines(lines, label, words, style)),
+        Block::Picture(_) | Block::Figure(_) => {}
+        Block::Folded { title, blocks } => {
+            say(lines, title);
+            blocks.iter().for_each(|block| text_lines(lines, block, style));
+        }
+    }
+}
+
+fn item_lines(lines: &mut Vec<String>, label: &str, words: &str, style: Style) {
+    let label = shorten(&style.fold(label), LABEL);
+    let pad = LABEL.saturating_sub(label.width()) + GAP_OF_ITEMS;
+    for (at, line) in wrap(&style.fold(words), style.width - LABEL - GAP_OF_ITEMS).into_iter().enumerate() {
+        let before = if at == 0 { format!("{label}{}", " ".repeat(pad)) } else { " ".repeat(LABEL + GAP_OF_ITEMS) };
+        lines.push(before + &line);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{left, right};
@@ -218,13 +270,13 @@ mod tests {
     #[test]
     fn what_does_not_fit_stands_in_further_tables_under_titles_of_several_lines() {
         let style = Style { width: 40, ..Style::default() };
-        let lines = lines(&table(6), style);
+        let lines = table_lines(&table(6), style);
         assert!(lines.iter().all(|line| line.width() <= 40), "{lines:#?}");
         assert_eq!(lines.iter().filter(|line| line.starts_with("node1")).count(), 2, "{lines:#?}");
         for n in 0..6 {
             assert!(lines.iter().any(|line| line.contains(&format!("1{n} 503"))), "{lines:#?}");
         }
         assert!(lines.iter().any(|line| line.contains("random") && !line.contains("write")), "{lines:#?}");
-        assert_eq!(super::lines(&table(1), Style::default())[0], "node   random write 4 KiB, QD0, IOPS");
+        assert_eq!(super::table_lines(&table(1), Style::default())[0], "node   random write 4 KiB, QD0, IOPS");
     }
 }

@@ -1,12 +1,11 @@
 //! Tables of nodes and of loads.
 
-use assay_analysis::fleet::{Figure, FleetReport, FleetRow, LoadRow, Together};
+use assay_analysis::fleet::{Effect, Figure, FleetReport, FleetRow, Inseparable, LoadRow, SlotRow, Together};
 use assay_core::text::{clean, statement};
-use assay_core::units::{figures, fixed};
+use assay_core::units::{figures, fixed, times};
 
-use super::columns::{NodeColumns, star};
-use super::words::{beside, count, node};
-use crate::document::{Cell, Data, Row, Table, left, number, right};
+use super::words::{beside, count, node_name, node_names};
+use crate::document::{Block, Cell, Column, Data, Row, Table, left, number, right};
 use crate::figure::{MB, in_words, interval, shown, unit};
 
 /// Ratios nearer to the median than this are a point in the map of a terminal.
@@ -18,7 +17,7 @@ fn of(load: &LoadRow) -> (&'static str, f64) {
 }
 
 /// The load with the unit of its figures, for a heading.
-fn heading(load: &LoadRow) -> String {
+fn node_heading(load: &LoadRow) -> String {
     format!("{}, {}", clean(&load.title), of(load).0)
 }
 
@@ -28,23 +27,23 @@ pub(super) fn nodes(report: &FleetReport) -> Table {
     let throttled = report.nodes.iter().any(|row| row.throttled.is_some());
     let mut columns = first.titles();
     columns.extend(throttled.then(|| left("throttled")));
-    columns.extend(report.loads.iter().map(|load| right(heading(load))));
+    columns.extend(report.loads.iter().map(|load| right(node_heading(load))));
     let row = |(at, row): (usize, &FleetRow)| {
         let mut cells = first.cells(row, statement(&row.outcome));
         if throttled {
             cells.push(if row.throttled.is_some() { "yes" } else { "" }.into());
         }
-        cells.extend(report.loads.iter().map(|load| figure(load, load.figures[at].as_ref())));
+        cells.extend(report.loads.iter().map(|load| node_figure(load, load.figures[at].as_ref())));
         Row::Cells(cells)
     };
     Table {
-        caption: format!("Each node, its figures and their ratio to the median of all{}", star(report)),
+        caption: format!("Each node, its figures and their ratio to the median of all{}", star_if_odd(report)),
         columns,
         rows: report.nodes.iter().enumerate().map(row).collect(),
     }
 }
 
-fn figure(load: &LoadRow, figure: Option<&Figure>) -> Cell {
+fn node_figure(load: &LoadRow, figure: Option<&Figure>) -> Cell {
     let Some(figure) = figure else { return Cell::default() };
     let bound = if figure.at_least { ">= " } else { "" };
     let mark = if figure.odd { "*" } else { "" };
@@ -53,7 +52,7 @@ fn figure(load: &LoadRow, figure: Option<&Figure>) -> Cell {
 }
 
 /// The ratios to the median, which replace a picture.
-pub(super) fn map(report: &FleetReport) -> Table {
+pub(super) fn node_map(report: &FleetReport) -> Table {
     let cell = |load: &LoadRow, at: usize| -> Cell {
         match &load.figures[at] {
             None => "-".into(),
@@ -63,7 +62,7 @@ pub(super) fn map(report: &FleetReport) -> Table {
         }
     };
     let row = |at: usize| {
-        let name = Cell::from(node(report, at));
+        let name = Cell::from(node_name(report, at));
         Row::Cells(std::iter::once(name).chain(report.loads.iter().map(|load| cell(load, at))).collect())
     };
     let title = |load: &LoadRow| right(format!("{} ", clean(&load.title)));
@@ -80,7 +79,7 @@ pub(super) fn loads(report: &FleetReport) -> Table {
         let (unit, divisor) = of(load);
         let at = |at: usize| {
             let value = load.figures[at].as_ref().map_or(0.0, |figure| figure.estimate.point);
-            Cell::with(figures(value / divisor), node(report, at))
+            Cell::with(figures(value / divisor), node_name(report, at))
         };
         let median = &load.median;
         let ends =
@@ -119,7 +118,7 @@ pub(super) fn sums(report: &FleetReport) -> Option<Table> {
         let shares = || sum.shares.iter().enumerate().filter_map(|(at, share)| Some((at, (*share)?)));
         let share = |found: Option<(usize, f64)>| {
             let words =
-                |(at, share): (usize, f64)| Cell::with(format!("{} %", fixed(share * 100.0, 1)), node(report, at));
+                |(at, share): (usize, f64)| Cell::with(format!("{} %", fixed(share * 100.0, 1)), node_name(report, at));
             found.map(words).unwrap_or_default()
         };
         let basis = [Cell::from(nodes(sum)), sum.repeats.into(), sum.left_out.into()];
@@ -155,7 +154,7 @@ pub(super) fn shares(report: &FleetReport) -> Table {
         let of = |(_, shares): &(&LoadRow, &Vec<Option<f64>>)| {
             Cell::from(shares[at].map(|share| format!("{} %", fixed(share * 100.0, 1))).unwrap_or_default())
         };
-        Row::Cells(std::iter::once(Cell::from(node(report, at))).chain(known.iter().map(of)).collect())
+        Row::Cells(std::iter::once(Cell::from(node_name(report, at))).chain(known.iter().map(of)).collect())
     };
     Table {
         caption: String::new(),
@@ -236,4 +235,109 @@ pub(super) fn data(report: &FleetReport) -> Data {
 pub(super) fn estimate(e: &assay_core::estimate::Estimate, divisor: f64) -> Cell {
     let shown = shown(e, divisor);
     Cell::with(shown.value, shown.spread)
+}
+
+// The first columns of each table of nodes: who a node is, and how it ended.
+
+/// The columns of facts about nodes that a report has: those with a known value for any node.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NodeColumns {
+    slots: bool,
+    heat: bool,
+}
+
+impl NodeColumns {
+    pub(super) fn of(report: &FleetReport) -> Self {
+        let some = |holds: fn(&FleetRow) -> bool| report.nodes.iter().any(holds);
+        Self { slots: some(|row| row.slot.is_some()), heat: some(|row| row.hottest_celsius.is_some()) }
+    }
+
+    pub(super) fn titles(self) -> Vec<Column> {
+        let mut columns = vec![left("node"), left("unit")];
+        columns.extend(self.slots.then(|| left("slot")));
+        columns.push(left("outcome"));
+        columns.extend(self.heat.then(|| right("hottest")));
+        columns
+    }
+
+    /// The values of a node in these columns. The outcome is given as the table shows it.
+    pub(super) fn cells(self, row: &FleetRow, outcome: String) -> Vec<Cell> {
+        let text = |value: &Option<String>| Cell::from(value.as_deref().map(clean).unwrap_or_default());
+        let mark = if row.odd { "*" } else { "" };
+        let mut cells = vec![Cell::from(format!("{}{mark}", clean(&row.node))), text(&row.unit)];
+        cells.extend(self.slots.then(|| text(&row.slot)));
+        cells.push(outcome.into());
+        let heat = || row.hottest_celsius.map(|value| format!("{} °C", fixed(value, 0))).unwrap_or_default();
+        cells.extend(self.heat.then(|| heat().into()));
+        cells
+    }
+}
+
+/// What the star in these columns says, for a caption.
+pub(super) fn star_if_odd(report: &FleetReport) -> &'static str {
+    if report.nodes.iter().any(|row| row.odd) { "; * is odd" } else { "" }
+}
+
+// Slots as text and a table.
+
+/// All parts about slots.
+pub(super) fn slot_blocks(report: &FleetReport) -> Vec<Block> {
+    let slots = &report.slots;
+    let mut blocks = vec![Block::Heading("Slots".to_owned())];
+    if !slots.rows.is_empty() {
+        blocks.push(Block::Table(slots_table(report)));
+    }
+    blocks.push(Block::Text(slot_effect(report)));
+    blocks
+}
+
+fn slots_table(report: &FleetReport) -> Table {
+    let row = |slot: &SlotRow| -> Row {
+        [
+            Cell::from(clean(&slot.slot)),
+            node_names(report, &slot.nodes).into(),
+            slot.hottest_celsius.map(|value| format!("{} °C", fixed(value, 0))).unwrap_or_default().into(),
+            format!("{} of {}", slot.throttled, slot.nodes.len()).into(),
+        ]
+        .into()
+    };
+    Table {
+        caption: String::new(),
+        columns: vec![left("slot"), left("nodes"), right("hottest"), right("throttled")],
+        rows: report.slots.rows.iter().map(row).collect(),
+    }
+}
+
+pub(super) fn slot_effect(report: &FleetReport) -> String {
+    match &report.slots.effect {
+        Effect::Separated { slots, title, runs } if slots.is_empty() => format!(
+            "Units changed places over {}: no place deviates under {} (99 %, and more than 3 %).",
+            count(*runs, "run"),
+            clean(title)
+        ),
+        Effect::Separated { slots, title, runs } => {
+            let each: Vec<String> = slots
+                .iter()
+                .map(|slot| {
+                    format!("{} at {} the others (p {:.3})", clean(&slot.slot), times(slot.ratio), slot.p_value)
+                })
+                .collect();
+            format!("Units changed places over {}. Under {}: {}.", count(*runs, "run"), clean(title), each.join(", "))
+        }
+        Effect::Inseparable { why, swap } => {
+            let why = match why {
+                Inseparable::NoSwap => "each unit was measured in one place",
+                Inseparable::Confounded => "places and rounds changed together",
+                Inseparable::Unknown => "records name neither a slot nor a host",
+            };
+            let swap = swap.map(|(suspect, other)| {
+                format!(
+                    "; swap the units of {} and {} and measure again, with --label slot=… where a host has several",
+                    node_name(report, suspect),
+                    node_name(report, other)
+                )
+            });
+            format!("Unit and slot cannot be separated: {why}{}.", swap.unwrap_or_default())
+        }
+    }
 }

@@ -1,11 +1,12 @@
 //! Sentences about a run.
 
-use assay_analysis::fleet::{BelowAt, BelowNode, FleetReport, OddAt, OddNode};
+use std::collections::BTreeMap;
+
+use assay_analysis::fleet::{BelowAt, BelowNode, Beside, FleetReport, NoSum, OddAt, OddNode};
 use assay_analysis::{Excluded, Reason};
 use assay_core::medium::Mounted;
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, multiple, multiples, times, trimmed};
-use std::collections::BTreeMap;
 
 /// Names in a sentence; more are counted.
 const NAMED: usize = 5;
@@ -16,13 +17,13 @@ pub(super) fn count(n: usize, what: &str) -> String {
 }
 
 /// The name of a node.
-pub(super) fn node(report: &FleetReport, at: usize) -> String {
+pub(super) fn node_name(report: &FleetReport, at: usize) -> String {
     report.nodes.get(at).map_or_else(String::new, |row| clean(&row.node))
 }
 
 /// Names of nodes: `node1, node2 and 3 more`.
-pub(super) fn nodes(report: &FleetReport, all: &[usize]) -> String {
-    let named: Vec<String> = all.iter().take(NAMED).map(|at| node(report, *at)).collect();
+pub(super) fn node_names(report: &FleetReport, all: &[usize]) -> String {
+    let named: Vec<String> = all.iter().take(NAMED).map(|at| node_name(report, *at)).collect();
     let more = all.len() - named.len();
     if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
 }
@@ -47,12 +48,12 @@ pub(super) fn finding(report: &FleetReport) -> String {
     if report.loads.is_empty() {
         return format!("{recorded}; there is no valid figure.");
     }
-    let more = [apart(report), below(report)].into_iter().flatten().map(|words| format!("; {words}"));
-    format!("{recorded}; {}{}.", odd(report), more.collect::<String>())
+    let more = [nodes_apart(report), loads_below(report)].into_iter().flatten().map(|words| format!("; {words}"));
+    format!("{recorded}; {}{}.", odd_nodes(report), more.collect::<String>())
 }
 
 /// Nodes that are far below the others under a load that all were to run, and that are not named as odd under it.
-fn below(report: &FleetReport) -> Option<String> {
+fn loads_below(report: &FleetReport) -> Option<String> {
     let known = |node: usize, title: &str| {
         report.odd.odd.iter().any(|odd| odd.node == node && odd.at.iter().any(|at| at.title == title))
     };
@@ -67,7 +68,7 @@ fn below(report: &FleetReport) -> Option<String> {
         let new: Vec<String> = one.at.iter().filter(|at| !known(one.node, &at.title)).map(at).collect();
         let first = new.first()?;
         let more = if new.len() > 1 { format!(", and {}", count(new.len() - 1, "more load")) } else { String::new() };
-        Some(format!("{} ({first}{more})", node(report, one.node)))
+        Some(format!("{} ({first}{more})", node_name(report, one.node)))
     };
     let all: Vec<String> = report.far_below.iter().filter_map(own).collect();
     let shown = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
@@ -78,13 +79,13 @@ fn below(report: &FleetReport) -> Option<String> {
 }
 
 /// Nodes without a mounted medium at their target, if that excludes them from comparisons.
-fn apart(report: &FleetReport) -> Option<String> {
+fn nodes_apart(report: &FleetReport) -> Option<String> {
     let of = |one: &Excluded| {
         let Reason::NotMounted { .. } = one.reason else { return None };
         report.nodes.iter().position(|row| row.record.as_ref() == Some(&one.record))
     };
     let all: Vec<usize> = report.excluded.iter().filter_map(of).collect();
-    let named = |at: &usize| Some(format!("{} is {}", node(report, *at), place(report, *at)?));
+    let named = |at: &usize| Some(format!("{} is {}", node_name(report, *at), node_place(report, *at)?));
     let shown: Vec<String> = all.iter().take(NAMED).filter_map(named).collect();
     let more = all.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more are likewise") } else { String::new() };
@@ -92,12 +93,12 @@ fn apart(report: &FleetReport) -> Option<String> {
 }
 
 /// Where a node measured, if that is no mounted medium.
-fn place(report: &FleetReport, at: usize) -> Option<String> {
+fn node_place(report: &FleetReport, at: usize) -> Option<String> {
     let row = report.nodes.get(at)?;
     not_mounted(row.mounted?, row.target.as_deref()?)
 }
 
-fn odd(report: &FleetReport) -> String {
+fn odd_nodes(report: &FleetReport) -> String {
     let found = &report.odd;
     let error = format!(
         "of {} equal nodes, one would be named in {} % of such runs",
@@ -110,7 +111,11 @@ fn odd(report: &FleetReport) -> String {
     match found.odd.as_slice() {
         [] if found.tested == 0 => too_few(report),
         [] if !found.again.is_empty() => {
-            let each = found.again.iter().take(NAMED).map(|one| format!("{} ({})", node(report, one.node), off(one)));
+            let each = found
+                .again
+                .iter()
+                .take(NAMED)
+                .map(|one| format!("{} ({})", node_name(report, one.node), nodes_off(one)));
             let more = found.again.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             format!(
@@ -119,9 +124,10 @@ fn odd(report: &FleetReport) -> String {
             )
         }
         [] => format!("none is odd ({error})"),
-        [one] => format!("{} is odd: {}; {error}", node(report, one.node), off(one)),
+        [one] => format!("{} is odd: {}; {error}", node_name(report, one.node), nodes_off(one)),
         several => {
-            let each = several.iter().take(NAMED).map(|one| format!("{} ({})", node(report, one.node), off(one)));
+            let each =
+                several.iter().take(NAMED).map(|one| format!("{} ({})", node_name(report, one.node), nodes_off(one)));
             let more = several.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             format!("{} are odd: {}{more}; {error}", count(several.len(), "node"), each.collect::<Vec<_>>().join(", "))
@@ -143,7 +149,7 @@ fn too_few(report: &FleetReport) -> String {
 }
 
 /// `random write 4 KiB at 0.28 times the others (0.25–0.31), and likewise under 2 more loads`.
-fn off(odd: &OddNode) -> String {
+fn nodes_off(odd: &OddNode) -> String {
     let Some(first) = odd.at.first() else { return String::new() };
     let more = odd.at.len() - 1;
     let more = if more > 0 { format!(", and likewise under {}", count(more, "more load")) } else { String::new() };
@@ -174,26 +180,26 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
     }
     let missing: Vec<usize> = (0..report.nodes.len()).filter(|at| !report.nodes[*at].complete).collect();
     for at in missing.iter().take(NAMED) {
-        say("not recorded", format!("{}: {}", node(report, *at), statement(&report.nodes[*at].outcome)));
+        say("not recorded", format!("{}: {}", node_name(report, *at), statement(&report.nodes[*at].outcome)));
     }
     if missing.len() > NAMED {
-        say("not recorded", nodes(report, &missing[NAMED..]));
+        say("not recorded", node_names(report, &missing[NAMED..]));
     }
     let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for at in 0..report.nodes.len() {
-        if let Some(words) = place(report, at) {
+        if let Some(words) = node_place(report, at) {
             places.entry(words).or_default().push(at);
         }
     }
     for (words, all) in &places {
-        say("not mounted", format!("{}: {words}", nodes(report, all)));
+        say("not mounted", format!("{}: {words}", node_names(report, all)));
     }
     let throttled: Vec<usize> = (0..report.nodes.len()).filter(|at| report.nodes[*at].throttled.is_some()).collect();
     if !throttled.is_empty() {
-        say("throttled", format!("{}: figures reflect cooling", nodes(report, &throttled)));
+        say("throttled", format!("{}: figures reflect cooling", node_names(report, &throttled)));
     }
     for odd in report.odd.odd.iter().skip(NAMED) {
-        say("odd, too", format!("{} ({})", node(report, odd.node), off(odd)));
+        say("odd, too", format!("{} ({})", node_name(report, odd.node), nodes_off(odd)));
     }
     for (model, title, ratio) in &report.odd.disagree {
         let words =
@@ -201,11 +207,11 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
         say("differ", format!("{}: {words}", clean(model)));
     }
     for same in &report.same_unit {
-        say("same unit", format!("{} name the same unit, and count as one", nodes(report, same)));
+        say("same unit", format!("{} name the same unit, and count as one", node_names(report, same)));
     }
     for odd in &report.odd.again {
         let words = "by one repeat on a disturbed host";
-        say("measure again", format!("{} differs ({}), {words}", node(report, odd.node), off(odd)));
+        say("measure again", format!("{} differs ({}), {words}", node_name(report, odd.node), nodes_off(odd)));
     }
     if report.unnamed > 0 {
         let who = if report.unnamed == 1 { "record names" } else { "records name" };
@@ -250,6 +256,48 @@ pub fn not_mounted(mounted: Mounted, target: &str) -> Option<String> {
     }
 }
 
+// Which nodes are in no sum, and which loads have none.
+
+/// Nodes that are left out of sums, a line each, and loads without a sum though nodes began together.
+pub(super) fn apart_items(report: &FleetReport) -> Vec<(String, String)> {
+    let mut outside: BTreeMap<usize, Vec<(&str, &Beside)>> = BTreeMap::new();
+    let mut none = Vec::new();
+    for load in &report.loads {
+        for beside in load.together.iter().flat_map(|sum| &sum.beside) {
+            outside.entry(beside.node).or_default().push((load.title.as_str(), beside));
+        }
+        if let Some(NoSum::Apart { largest, of, furthest }) = &load.no_sum {
+            let who = furthest.as_ref().map(|one| format!("{} {}; ", node_name(report, one.node), off_items(one)));
+            let words = match largest {
+                0 | 1 => format!("no two of {of} worked at the same time"),
+                _ => format!("{largest} of {of} worked at the same time"),
+            };
+            none.push(("no sum".to_owned(), format!("{}: {}{words}", clean(&load.title), who.unwrap_or_default())));
+        }
+    }
+    let line = |(at, loads): (usize, Vec<(&str, &Beside)>)| {
+        let (title, first) = loads.iter().max_by_key(|(_, beside)| beside.furthest_ns())?;
+        let more = match loads.len() - 1 {
+            0 => String::new(),
+            more => format!(", and was apart under {}", count(more, "more load")),
+        };
+        let words = format!("{} {} under {}{more}", node_name(report, at), off_items(first), clean(title));
+        Some(("not in the sum".to_owned(), words))
+    };
+    outside.into_iter().filter_map(line).chain(none).collect()
+}
+
+/// `ended 40 s after the others`.
+fn off_items(beside: &Beside) -> String {
+    let (verb, later_ns) = if beside.ended_later_ns.unsigned_abs() >= beside.began_later_ns.unsigned_abs() {
+        ("ended", beside.ended_later_ns)
+    } else {
+        ("began", beside.began_later_ns)
+    };
+    let which = if later_ns < 0 { "before" } else { "after" };
+    format!("{verb} {} s {which} the others", figures(later_ns.unsigned_abs() as f64 / 1e9))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,5 +310,13 @@ mod tests {
         assert!(of(Mounted::Memory).unwrap().starts_with("in memory"));
         assert_eq!([Mounted::There, Mounted::Above, Mounted::Unknown].map(of), [None, None, None]);
         assert_eq!(not_mounted(Mounted::Root, ".").unwrap(), "on the root disk, as no target was named");
+    }
+
+    #[test]
+    fn the_end_that_is_further_off_is_told() {
+        let words = |began_later_ns, ended_later_ns| off_items(&Beside { node: 0, began_later_ns, ended_later_ns });
+        assert_eq!(words(1_000_000, 40_000_000_000), "ended 40.0 s after the others");
+        assert_eq!(words(0, -2_500_000_000), "ended 2.50 s before the others");
+        assert_eq!(words(3_000_000_000, 2_000_000_000), "began 3.00 s after the others");
     }
 }

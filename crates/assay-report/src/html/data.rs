@@ -8,7 +8,7 @@ use assay_core::text::{clean, harmless};
 use assay_core::workload::Pattern;
 use serde::Serialize;
 
-use crate::sensors;
+use crate::results;
 
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -64,7 +64,7 @@ fn charts(record: &Record) -> Charts {
         reachable: record.medium.reachable().map(|b| b / 1e6),
         bus: record.medium.bus.as_ref().map(|b| clean(&b.mode)).unwrap_or_default(),
         workloads: record.measurements.iter().map(workload).collect(),
-        sensors: sensors::drawn(record).map(sensor).collect(),
+        sensors: results::sensor_is_drawn(record).map(sensor).collect(),
     }
 }
 
@@ -154,7 +154,7 @@ fn merged<'a>(histograms: impl Iterator<Item = &'a StoredHistogram>) -> Vec<(u64
 }
 
 fn sensor(s: &Sensor) -> SensorData {
-    let (unit, factor) = sensors::unit(s);
+    let (unit, factor) = results::sensor_unit(s);
     let good = || s.samples.iter().filter(|(_, v)| v.is_finite());
     SensorData {
         name: harmless(&clean(&s.name)),
@@ -171,8 +171,9 @@ fn rounded(value: f64, decimals: i32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use assay_core::histogram::Histogram;
+
+    use super::*;
 
     #[test]
     fn joined_buckets_lose_no_operation_and_bound_every_value() {

@@ -1,22 +1,15 @@
 //! One self-contained page: works offline, without scripts (tables and bars), and on paper.
 
-mod compare;
 mod data;
-mod pictures;
 mod record;
 mod shell;
-mod svg;
-mod text;
 mod workload;
 
 use assay_core::record::Record;
 use maud::html;
+pub(crate) use shell::{Scripts, Shell, facts, said, slider};
 
 use crate::presented::{Overview, Presented};
-
-pub(crate) use pictures::slider;
-pub(crate) use shell::{Scripts, Shell, said};
-pub(crate) use text::facts;
 
 /// The report as one HTML page, without any reference to the network.
 #[must_use]
@@ -29,12 +22,12 @@ pub fn html(records: &[Record]) -> String {
     let body = html! {
         @match all.as_slice() {
             [] => p { "No records." },
-            [one] => (record::section(one, 0)),
+            [one] => (record::record_section(one, 0)),
             many => {
                 @let overview = Overview::of(records);
-                (compare::overview(records, many, &overview))
+                (record::records_overview(records, many, &overview))
                 @for (i, (record, listed)) in many.iter().zip(&overview.rows).enumerate() {
-                    (compare::folded(listed, &record::section(record, i)))
+                    (record::folded_record(listed, &record::record_section(record, i)))
                 }
             }
         }

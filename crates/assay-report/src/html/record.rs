@@ -2,32 +2,33 @@
 
 use assay_core::record::Record;
 use assay_core::text::{clean, harmless, statement};
-use assay_core::units::{Bytes, counted};
+use assay_core::units::{Bytes, counted, exact};
 use maud::{Markup, html};
 
 use super::shell::tone_class;
-use super::{compare, said, svg, workload};
-use crate::facts::{self, Fact, Rank, nanoseconds};
-use crate::presented::{Crosscheck, Figure, Figures, LoadRow, Presented};
-use crate::sensors;
+use super::{said, workload};
+use crate::document::Cell;
+use crate::facts::{Fact, Rank, nanoseconds};
+use crate::presented::{Crosscheck, Figure, Figures, Listed, LoadRow, Mark, Overview, Presented};
 use crate::verdict::capitalised;
+use crate::{facts, results};
 
 /// A record's section; `index` is its number on the page.
-pub(crate) fn section(presented: &Presented<'_>, index: usize) -> Markup {
+pub(crate) fn record_section(presented: &Presented<'_>, index: usize) -> Markup {
     let record = presented.record;
     html! {
         article.record id={"r" (index)} {
-            (head(presented))
+            (record_head(presented))
             @if !presented.loads.is_empty() { (summary(presented, index)) }
             @if let Some(found) = &presented.crosscheck { (crosscheck(found)) }
-            (crate::verification::html(presented))
+            (crate::verification::check_on_page(presented))
             @if !record.warnings.is_empty() {
                 h2 { "Findings about the run" }
                 (workload::warnings(&record.warnings))
             }
             @if !presented.loads.is_empty() { h2 { "Workloads" } }
-            @for (w, load) in presented.loads.iter().enumerate() { (workload::section(record, load, (index, w))) }
-            @if sensors::drawn(record).next().is_some() {
+            @for (w, load) in presented.loads.iter().enumerate() { (workload::load_section(record, load, (index, w))) }
+            @if results::sensor_is_drawn(record).next().is_some() {
                 section.workload {
                     h3 { "Sensors over the whole run" }
                     div.grid {
@@ -40,7 +41,7 @@ pub(crate) fn section(presented: &Presented<'_>, index: usize) -> Markup {
     }
 }
 
-fn head(record: &Presented<'_>) -> Markup {
+fn record_head(record: &Presented<'_>) -> Markup {
     html! {
         header.head {
             p.kicker { (record.kind) " · " (facts::when(&record.record.created)) }
@@ -82,7 +83,7 @@ fn summary(record: &Presented<'_>, index: usize) -> Markup {
                             @match &load.figures {
                                 Err(words) => td.words colspan=(if durable { 6 } else { 5 }) { (words) },
                                 Ok(figures) => {
-                                    (cells(figures, durable))
+                                    (load_cells(figures, durable))
                                     td.barred { @if let Some(bar) = bar(load, figures, ceiling, fastest) { (bar) } }
                                 }
                             }
@@ -98,26 +99,28 @@ fn summary(record: &Presented<'_>, index: usize) -> Markup {
 }
 
 /// The cells of a workload's figures.
-fn cells(figures: &Figures<'_>, durable: bool) -> Markup {
+fn load_cells(figures: &Figures<'_>, durable: bool) -> Markup {
     html! {
-        (figure(figures.iops))
-        (figure(figures.rate))
-        @if durable { (figure(figures.durable)) }
+        (figure_markup(figures.iops))
+        (figure_markup(figures.rate))
+        @if durable { (figure_markup(figures.durable)) }
         td { (figures.p50) }
         td { (figures.p99) }
     }
 }
 
 /// A figure with its certainty, as a table cell.
-fn figure(figure: Option<Figure<'_>>) -> Markup {
-    compare::cell(&figure.map(|figure| figure.shown().into()).unwrap_or_default())
+fn figure_markup(figure: Option<Figure<'_>>) -> Markup {
+    compared_cell(&figure.map(|figure| figure.shown().into()).unwrap_or_default())
 }
 
 fn bar(load: &LoadRow<'_>, figures: &Figures<'_>, ceiling: Option<f64>, fastest: f64) -> Option<Markup> {
     let rate = figures.rate?;
     Some(match (ceiling, figures.share) {
-        (Some(reachable), Some(share)) => svg::share_bar(rate.estimate, reachable, share, load.measurement.bus_limited),
-        _ => svg::bar(rate.estimate, fastest, &rate.shown().text(), ""),
+        (Some(reachable), Some(share)) => {
+            workload::share_bar(rate.estimate, reachable, share, load.measurement.bus_limited)
+        }
+        _ => workload::interval_bar(rate.estimate, fastest, &rate.shown().text(), ""),
     })
 }
 
@@ -178,4 +181,173 @@ fn settings(record: &Record) -> Vec<(String, String)> {
     let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
     let details = facts::about(record).into_iter().filter(|fact| fact.rank == Rank::Detail).map(Fact::titled);
     own.chain(details).collect()
+}
+
+// Several records side by side.
+
+/// The number of loads that are shown unfolded.
+const LOADS_OPEN: usize = 8;
+
+/// What the records come to, and a way to each of them.
+pub(crate) fn records_overview(records: &[Record], all: &[Presented<'_>], overview: &Overview) -> Markup {
+    let titles = column_titles(all);
+    html! {
+        article.record.answer {
+            header.head id="overview" {
+                p.kicker { "Comparison of " (all.len()) " records" }
+                h1 { (said(&overview.finding)) }
+            }
+            nav.index aria-label="Parts of this page" {
+                a href="#summary" { "Summary" }
+                a href="#pictures" { "Pictures" }
+                a href="#workloads" { "By workload" }
+                a href="#records" { "Each record" }
+            }
+            (loads_summary(overview))
+            (super::shell::pictures_section(records, overview.decided.clone()))
+            h2 id="workloads" { "By workload" }
+            @if titles.len() > LOADS_OPEN {
+                details.folded { summary { (titles.len()) " loads" } (by_load(all, overview, &titles)) }
+            } @else {
+                (by_load(all, overview, &titles))
+            }
+            h2 id="records" { "Each record" }
+        }
+    }
+}
+
+/// A record of several, folded: its title and result stand outside.
+pub(crate) fn folded_record(record: &Listed, body: &Markup) -> Markup {
+    html! {
+        details.one {
+            summary {
+                span.name { (said(&record.title)) } " "
+                small { (said(&record.place)) } " "
+                (pill(record))
+            }
+            (body)
+            p.hint { a href="#overview" { "Back to the overview" } }
+        }
+    }
+}
+
+fn pill(record: &Listed) -> Markup {
+    html! { span class={"pill " (tone_class(record.tone))} { (said(record.word)) } }
+}
+
+fn loads_summary(overview: &Overview) -> Markup {
+    html! {
+        h2 id="summary" { "Summary" }
+        (tools(overview))
+        div.scroll {
+            table.summary.stacked {
+                thead { tr {
+                    th scope="col" { "Medium" }
+                    th.left scope="col" { "Result" }
+                    @for title in &overview.columns { th scope="col" { (said(title)) } }
+                } }
+                tbody {
+                    @for (i, record) in overview.rows.iter().enumerate() {
+                        tr {
+                            (record_name(record, i))
+                            td.left.short data-title="Result" { (pill(record)) }
+                            @for (title, (figure, point)) in overview.columns.iter().zip(record.figures.iter().zip(record.points)) {
+                                td data-title=(said(title)) data-value=[point.map(exact)] { (cell_content(figure)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        p.hint { (Overview::LEGEND) }
+    }
+}
+
+/// Sorts and filters the records of the page, by its script; without one all of them are there, as they were named.
+fn tools(overview: &Overview) -> Markup {
+    html! {
+        p.tools hidden {
+            label {
+                "Sort by "
+                select {
+                    option value="" { "order of the query" }
+                    option value="0" { "medium" }
+                    option value="1" { "result" }
+                    @for (at, title) in overview.columns.iter().enumerate() { option value=(at + 2) { (said(title)) } }
+                }
+            }
+            label { "Only records with " input type="search" size="24" placeholder="model, unit, id or result"; }
+            output {}
+        }
+    }
+}
+
+fn compared_cell(cell: &Cell) -> Markup {
+    html! { td { (cell_content(cell)) } }
+}
+
+fn cell_content(cell: &Cell) -> Markup {
+    html! { @if !cell.value.is_empty() { b { (said(&cell.value)) } } @if !cell.small.is_empty() { " " small { (said(&cell.small)) } } }
+}
+
+/// Titles of all loads, in their order.
+fn column_titles<'a>(all: &'a [Presented<'_>]) -> Vec<&'a str> {
+    let mut titles: Vec<&str> = Vec::new();
+    for load in all.iter().flat_map(|record| &record.loads) {
+        if !titles.contains(&load.title.as_str()) {
+            titles.push(&load.title);
+        }
+    }
+    titles
+}
+
+fn by_load(all: &[Presented<'_>], overview: &Overview, titles: &[&str]) -> Markup {
+    html! { div.grid { @for title in titles { (bars(all, overview, title)) } } }
+}
+
+/// The figure that people ask about: of random work operations, of sequential work bytes.
+fn asked_about<'a>(load: &LoadRow<'a>) -> Option<Figure<'a>> {
+    load.figures.as_ref().ok().and_then(|figures| if load.is_random() { figures.iops } else { figures.rate })
+}
+
+fn bars(all: &[Presented<'_>], overview: &Overview, title: &str) -> Markup {
+    let found = all.iter().zip(&overview.rows).enumerate().filter_map(|(i, (record, listed))| {
+        let load = record.loads.iter().find(|load| load.title == title)?;
+        Some((i, listed, load, asked_about(load)?))
+    });
+    let rows: Vec<(usize, &Listed, &LoadRow<'_>, Figure<'_>)> = found.collect();
+    let ends = rows.iter().filter(|(_, _, load, _)| load.mark != Some(Mark::Invalid));
+    let ends =
+        ends.map(|(.., figure)| figure.estimate.high.unwrap_or(figure.estimate.point).max(figure.estimate.point));
+    let scale = ends.fold(0.0, f64::max);
+    let unit = rows.first().map_or("", |(.., figure)| figure.unit);
+    html! {
+        @if scale > 0.0 {
+            figure {
+                figcaption { (said(&format!("{}, {unit}", capitalised(title)))) }
+                div.scroll { table.bars { tbody {
+                    @for (i, record, load, figure) in &rows {
+                        tr {
+                            (record_name(record, *i))
+                            (compared_cell(&figure.shown().into()))
+                            (ratio_bar(record, load, figure, scale))
+                        }
+                    }
+                } } }
+            }
+        }
+    }
+}
+
+fn ratio_bar(record: &Listed, load: &LoadRow<'_>, figure: &Figure<'_>, scale: f64) -> Markup {
+    // A bar of an invalid figure would distort the comparison with the others.
+    if load.mark == Some(Mark::Invalid) {
+        return html! { td.barred.words { "invalid: see its warnings" } };
+    }
+    let class = if load.measurement.bus_limited { "limited" } else { "" };
+    html! { td.barred { (workload::interval_bar(figure.estimate, scale, &record.title, class)) } }
+}
+
+fn record_name(record: &Listed, index: usize) -> Markup {
+    html! { th scope="row" { a href={"#r" (index)} { (said(&record.title)) } small { (said(&record.place)) } } }
 }

@@ -3,13 +3,14 @@
 use assay_analysis::Quantity;
 use assay_analysis::plan::{Chance, NextAction, Order, Race};
 use assay_core::text::clean;
-use assay_core::units::{self, counted, figures, latency, probability};
+use assay_core::units;
+use assay_core::units::{counted, figures, latency, probability};
 
-use super::layout::percent_above;
+use super::show::percent_above;
+use crate::caveats;
+use crate::caveats::least_loss;
 use crate::document::{Block, Data, Document, Row, Table, left, number, right};
 use crate::figure::{interval, percent};
-use crate::least_loss::least_loss;
-use crate::left_out;
 
 /// The next action, the probabilities of the models, and their basis.
 #[must_use]
@@ -227,7 +228,7 @@ fn foot(race: &Race) -> Vec<String> {
     }
     if !race.excluded.is_empty() {
         lines.push("Left out:".to_owned());
-        lines.extend(left_out::of_one_load(&race.excluded, Some("--json")));
+        lines.extend(caveats::left_out_of_one_load(&race.excluded, Some("--json")));
     }
     lines
 }

@@ -1,13 +1,7 @@
 //! Views of records, made once. Card, page and Markdown lay out the part that they have room for.
 
-mod document;
-mod figures;
-mod load_row;
 mod record;
 mod several;
 
-pub(crate) use document::{of_record, of_several};
-pub(crate) use figures::{Figure, Figures};
-pub(crate) use load_row::{LoadRow, Mark};
-pub(crate) use record::{Crosscheck, Presented};
-pub(crate) use several::{Listed, Overview};
+pub(crate) use record::{Crosscheck, Figure, Figures, LoadRow, Mark, Presented};
+pub(crate) use several::{CommonFinding, Listed, Overview, common_finding, record_document, records_document};

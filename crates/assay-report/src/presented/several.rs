@@ -1,14 +1,20 @@
 //! The overview of several records, shown before each of them.
 
+use assay_analysis::Load;
+use assay_analysis::compare::{By, Request, compare, split};
+use assay_analysis::rank::{RankOptions, rank};
 use assay_core::record::Record;
-use assay_core::text::clean;
-use assay_pictures::Decided;
+use assay_core::text::{capitalised, clean};
+use assay_core::units::{counted, rate};
+use assay_pictures::{Decided, Kind, Wanted, still};
 
-use crate::document::Cell;
-use crate::facts;
+use super::{Crosscheck, LoadRow, Presented};
+use crate::document::{Block, Cell, Data, Document, Row, Table, left, right};
+use crate::figure::percent;
 use crate::headline::Columns;
 use crate::list::{figure_cell, figure_title};
 use crate::verdict::{Tone, tone, word};
+use crate::{compare, facts, rank};
 
 /// Several records: what they come to, and a line for each.
 pub(crate) struct Overview {
@@ -44,7 +50,7 @@ impl Overview {
 
     pub(crate) fn of(records: &[Record]) -> Self {
         let loads = Columns::of(records);
-        let found = crate::finding::of(records, None);
+        let found = common_finding(records, None);
         let decided = found.beside();
         Self {
             finding: found.sentence,
@@ -59,7 +65,7 @@ impl Listed {
     fn of(record: &Record, loads: &Columns) -> Self {
         Self {
             title: record.title(),
-            place: place(record),
+            place: figure_place(record),
             word: word(record),
             tone: tone(record),
             figures: std::array::from_fn(|at| figure_cell(loads, record, at)),
@@ -68,9 +74,140 @@ impl Listed {
     }
 }
 
-fn place(record: &Record) -> String {
+fn figure_place(record: &Record) -> String {
     let part = |name: &str, text: String| (!text.is_empty()).then(|| format!("{name} {text}"));
     let labels = Some(facts::other_labels(record)).filter(|labels| !labels.is_empty());
     let parts = [Some(clean(&record.id)), part("unit", facts::unit(record)), part("slot", facts::slot(record)), labels];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+// Records as documents, the source of the Markdown output.
+
+/// One record.
+pub(crate) fn record_document(record: &Presented<'_>) -> Document {
+    let mut blocks = vec![Block::Items(record.on_page())];
+    if !record.loads.is_empty() {
+        blocks.push(loads_table(record));
+        blocks.extend(
+            record
+                .record
+                .medium
+                .reachable()
+                .map(|bus| Block::Text(format!("Reachable rate of the bus: {}.", rate(bus)))),
+        );
+    }
+    blocks.extend(record.crosscheck.as_ref().map(crosscheck_table));
+    blocks.extend(titled_text("Genuine or fake", record.checked()));
+    let note = |note: &crate::notes::Note| (note.word().to_owned(), note.sentences());
+    blocks.extend(titled_text("Warnings", record.notes.iter().map(note).collect()));
+    Document {
+        kind: "Record",
+        about: record.title.clone(),
+        finding: record.sentence.clone(),
+        blocks,
+        data: Data::default(),
+    }
+}
+
+/// What comes before several records.
+pub(crate) fn records_document(overview: &Overview) -> Document {
+    let mut columns = vec![left("medium"), left("record")];
+    columns.extend(overview.columns.iter().map(right));
+    columns.push(left("result"));
+    let rows = overview.rows.iter().map(|listed| {
+        let names = [Cell::from(listed.title.as_str()), listed.place.as_str().into()];
+        Row::Cells(names.into_iter().chain(listed.figures.clone()).chain([listed.word.into()]).collect())
+    });
+    let table = Table { columns, rows: rows.collect(), ..Table::default() };
+    Document {
+        kind: "Report",
+        about: format!("Comparison of {}", counted(overview.rows.len(), "record")),
+        finding: overview.finding.clone(),
+        blocks: vec![Block::Table(table), Block::Text(Overview::LEGEND.to_owned())],
+        data: Data::default(),
+    }
+}
+
+fn titled_text(title: &str, items: Vec<(String, String)>) -> Vec<Block> {
+    if items.is_empty() { Vec::new() } else { vec![Block::Heading(title.to_owned()), Block::Items(items)] }
+}
+
+fn loads_table(record: &Presented<'_>) -> Block {
+    let figures = ["MB/s", "synced MB/s", "IOPS", "p50", "p99", "of bus", "n"].map(right);
+    let columns = std::iter::once(left("workload")).chain(figures).chain([left("remarks")]).collect();
+    Block::Table(Table { columns, rows: record.loads.iter().map(load_blocks).collect(), ..Table::default() })
+}
+
+fn load_blocks(load: &LoadRow<'_>) -> Row {
+    let figures = load.figures.as_ref().map_or_else(
+        |_| vec![String::new(); 7],
+        |f| {
+            let rates = [f.rate, f.durable, f.iops].map(|figure| figure.map_or_else(String::new, |f| f.bracketed()));
+            let share = f.share.map(percent).unwrap_or_default();
+            let n = f.n().map(|n| n.to_string()).unwrap_or_default();
+            rates.into_iter().chain([f.p50.clone(), f.p99.clone(), share, n]).collect()
+        },
+    );
+    std::iter::once(load.title.clone()).chain(figures).chain([load.beside()]).collect::<Vec<_>>().into()
+}
+
+fn crosscheck_table(found: &Crosscheck) -> Block {
+    let columns = std::iter::once(left(found.title.clone())).chain(Crosscheck::COLUMNS.map(right)).collect();
+    let row = |row: &super::record::CrosscheckRow| {
+        let name = match &row.trouble {
+            Some(trouble) => format!("{}: {trouble}", row.workload),
+            None => row.workload.clone(),
+        };
+        vec![name, row.rate.clone(), row.p50.clone(), row.p99.clone()].into()
+    };
+    Block::Table(Table { columns, rows: found.rows.iter().map(row).collect(), ..Table::default() })
+}
+
+// What several records come to, in a sentence: the answer of the ranking or of the comparison, so that no page and no
+// picture says more than they do.
+
+/// A finding and its parts.
+#[derive(Debug, Clone)]
+pub(crate) struct CommonFinding {
+    /// The finding.
+    pub(crate) sentence: String,
+    /// The load that it is about; `None` where no load is.
+    load: Option<Load>,
+}
+
+impl CommonFinding {
+    /// For pictures whose title is the finding.
+    pub(crate) fn titled(self) -> Option<Decided> {
+        Some(Decided { load: self.load?, title: Some(self.sentence.trim_end_matches('.').to_owned()) })
+    }
+
+    /// For pictures that stand beside the finding.
+    pub(crate) fn beside(&self) -> Option<Decided> {
+        Some(Decided { load: self.load.clone()?, title: None })
+    }
+}
+
+/// The finding on these records, under the load that `words` name or else the deciding one: which model is better where
+/// models can be ranked, how two records differ, else a description of the records.
+pub(crate) fn common_finding(records: &[Record], words: Option<&str>) -> CommonFinding {
+    let all: Vec<&Record> = records.iter().collect();
+    let primary = words.map(str::to_owned);
+    if let Ok(report) = rank(&all, &RankOptions { primary: primary.clone(), ..RankOptions::default() })
+        && report.primary.refusal.is_none()
+        && report.primary.models.len() > 1
+    {
+        let sentence = format!("{}: {}", capitalised(&report.primary.title), rank::answer(&report));
+        return CommonFinding { sentence, load: Some(report.primary.load) };
+    }
+    if let [_, _] = records
+        && let Ok(found) = compare(&split(&[records.to_vec()], By::Record), &Request { primary, ..Request::default() })
+    {
+        return CommonFinding {
+            sentence: compare::finding(&found),
+            load: found.primary().map(|load| load.load.clone()),
+        };
+    }
+    let drawn = Wanted::named(records, words).ok().and_then(|wanted| still(Kind::Dots, records, &wanted).ok());
+    let sentence = drawn.map_or_else(|| format!("{} records", records.len()), |drawing| drawing.title().to_owned());
+    CommonFinding { sentence, load: None }
 }

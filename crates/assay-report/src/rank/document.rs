@@ -1,10 +1,12 @@
 //! A ranking as a document: the answer, a picture and a table for each load, and the basis of the figures.
 
+use assay_analysis::Mark;
 use assay_analysis::rank::{LoadRanking, ModelRow, RankReport};
-use assay_core::text::clean;
+use assay_core::estimate::Estimate;
+use assay_core::text::{clean, statement};
+use assay_pictures::{Ceiling, Drawing, Label, RankRow, Ranking, Value, ranking};
 
-use super::picture::titled;
-use super::{composite, foot, odd, words};
+use super::{foot, words};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
 
 /// Everything that the ranking says, exploratory loads folded.
@@ -13,11 +15,11 @@ pub fn document(report: &RankReport) -> Document {
     let primary = &report.primary;
     let metric = words::metric(primary);
     let mut blocks = vec![Block::Text(words::deciding(report))];
-    blocks.extend(load(report, primary));
+    blocks.extend(load_blocks(report, primary));
     if let Some(found) = &report.composite {
-        blocks.extend(composite::blocks(found));
+        blocks.extend(foot::composite_blocks(found));
     }
-    let over: Vec<(String, String)> = odd::over_loads(report).into_iter().map(|line| (String::new(), line)).collect();
+    let over: Vec<(String, String)> = foot::over_loads(report).into_iter().map(|line| (String::new(), line)).collect();
     if !over.is_empty() {
         blocks.extend([Block::Heading("Units over all loads".to_owned()), Block::Items(over)]);
     }
@@ -34,7 +36,7 @@ pub fn document(report: &RankReport) -> Document {
                 blocks: (ranking.refusal.is_none())
                     .then(|| Block::Text(words::answer(ranking, report.alpha)))
                     .into_iter()
-                    .chain(load(report, ranking))
+                    .chain(load_blocks(report, ranking))
                     .collect(),
             }
         }));
@@ -48,23 +50,23 @@ pub fn document(report: &RankReport) -> Document {
     }
 }
 
-fn load(report: &RankReport, ranking: &LoadRanking) -> Vec<Block> {
+fn load_blocks(report: &RankReport, ranking: &LoadRanking) -> Vec<Block> {
     let title = format!("Models by {} of {}", words::metric(ranking), clean(&ranking.title));
     let drawn = titled(report, ranking, title);
     let mut blocks: Vec<Block> = drawn.map(|drawing| Block::Picture(Box::new(drawing))).into_iter().collect();
-    blocks.push(Block::Table(table(report, ranking)));
+    blocks.push(Block::Table(load_table(report, ranking)));
     let mut notes: Vec<(String, String)> =
         words::shared(ranking).into_iter().map(|line| (String::new(), line)).collect();
     for model in &ranking.models {
         notes.extend(words::notes(ranking, model).into_iter().map(|note| (clean(&model.model), note)));
     }
-    notes.extend(odd::lines(ranking).into_iter().map(|line| (String::new(), line)));
-    notes.extend(foot::lines(report, ranking, true).into_iter().map(|(label, value)| (label.to_owned(), value)));
+    notes.extend(foot::odd_lines(ranking).into_iter().map(|line| (String::new(), line)));
+    notes.extend(foot::basis_lines(report, ranking, true).into_iter().map(|(label, value)| (label.to_owned(), value)));
     blocks.push(Block::Items(notes));
     blocks
 }
 
-fn table(report: &RankReport, ranking: &LoadRanking) -> Table {
+fn load_table(report: &RankReport, ranking: &LoadRanking) -> Table {
     let (unit, divisor) = words::unit(ranking);
     let figures = format!("{unit} ({})", words::level(report.alpha));
     let row = |model: &ModelRow| -> Row {
@@ -134,4 +136,61 @@ fn data_row(ranking: &LoadRanking, model: &ModelRow) -> Vec<String> {
         model.failures.map(|f| f.failed.to_string()).unwrap_or_default(),
         model.failures.map(|f| f.of.to_string()).unwrap_or_default(),
     ]
+}
+
+// A ranking as a picture.
+
+/// Models under one of the loads of a report, with their places and simultaneous intervals; the title is the
+/// answer. `None` where no model has a figure.
+#[must_use]
+pub fn picture(report: &RankReport, of: &LoadRanking) -> Option<Drawing> {
+    titled(report, of, words::answer(of, report.alpha))
+}
+
+/// The same under another title, for a page where the answer stands already.
+pub(super) fn titled(report: &RankReport, of: &LoadRanking, title: String) -> Option<Drawing> {
+    let (unit, divisor) = words::unit(of);
+    let all = &report.primary.models;
+    let hue = |model: &ModelRow| all.iter().position(|m| m.model == model.model).unwrap_or(all.len());
+    let rows: Vec<RankRow> = of.models.iter().filter_map(|model| picture_row(model, hue(model), divisor)).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let without = of.models.len() - rows.len();
+    let mut notes = vec![format!("Ceiling: {}.", statement(&words::ceiling(of.ceiling.as_ref())))];
+    if without > 0 {
+        let have = if without == 1 { "has" } else { "have" };
+        notes.push(format!("{without} of {} models {have} no figure of this load.", of.models.len()));
+    }
+    let ceilings = of
+        .ceiling
+        .as_ref()
+        .filter(|_| unit == "MB/s")
+        .map(|used| Ceiling { name: "ceiling".to_owned(), value: used.bytes_per_second / 1e6 });
+    Some(ranking(&Ranking {
+        title: Some(title),
+        load: of.title.clone(),
+        unit: unit.to_owned(),
+        rows,
+        ceilings: ceilings.into_iter().collect(),
+        notes,
+    }))
+}
+
+fn picture_row(model: &ModelRow, hue: usize, divisor: f64) -> Option<RankRow> {
+    let e: &Estimate = model.estimate.as_ref()?;
+    let interval = e.low.zip(e.high).map(|(low, high)| (low / divisor, high / divisor));
+    Some(RankRow {
+        place: words::place(model),
+        label: Label::without_unit(clean(&model.model)),
+        hue,
+        value: Value {
+            point: e.point / divisor,
+            interval,
+            level: e.level,
+            n: e.n,
+            // The interval is over units; that each is published without repeats stands in the text.
+            marks: model.marks.iter().map(|(mark, _)| *mark).filter(|mark| *mark != Mark::Published).collect(),
+        },
+    })
 }

@@ -1,16 +1,21 @@
 //! What a ranking rests on.
 
 use assay_analysis::Mark;
-use assay_analysis::rank::{LoadRanking, ModelRow, Notice, RankReport, Remark};
+use assay_analysis::rank::{
+    CompositeKind, CompositeRanking, CompositeRow, Deviation, LoadRanking, ModelRow, Notice, RankReport, Remark,
+    SlotWarning, Unresolved,
+};
 use assay_core::text::clean;
-use assay_core::units::{fixed, trimmed};
+use assay_core::units::{figures, fixed, multiple, times, trimmed};
 
 use super::words;
-use crate::figure::interval;
-use crate::left_out;
+use crate::caveats;
+use crate::document::{Block, Cell, Row, Table, left, right};
+use crate::figure::{interval, percent};
+use crate::terminal::{Page, Paint, shorten};
 
 /// Pairs of a label and a text.
-pub(super) fn lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Vec<(&'static str, String)> {
+pub(super) fn basis_lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     if let Some(text) = resolution(ranking) {
         lines.push(("resolves", text));
@@ -32,7 +37,7 @@ pub(super) fn lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Ve
         ),
     ));
     lines.push(("ceiling", words::ceiling(ranking.ceiling.as_ref())));
-    lines.push(("method", method(report, ranking)));
+    lines.push(("method", method_text(report, ranking)));
     let published = ranking.models.iter().flat_map(|m| &m.marks).filter(|(mark, _)| *mark == Mark::Published);
     let published: usize = published.map(|(_, records)| records).sum();
     if published > 0 {
@@ -41,9 +46,9 @@ pub(super) fn lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Ve
             format!("published without repeats: {published} of {}", words::count(basis.records, "record")),
         ));
     }
-    lines.extend(ranking.remarks.iter().map(|r| ("note", remark(r))));
-    let left_out = left_out::of_one_load(&ranking.excluded, (!all).then_some("--all"));
-    lines.extend(left_out.into_iter().map(|line| (left_out::LABEL, line)));
+    lines.extend(ranking.remarks.iter().map(|r| ("note", remark_text(r))));
+    let left_out = caveats::left_out_of_one_load(&ranking.excluded, (!all).then_some("--all"));
+    lines.extend(left_out.into_iter().map(|line| (caveats::LEFT_OUT, line)));
     lines
 }
 
@@ -88,7 +93,7 @@ fn next_units(report: &RankReport, ranking: &LoadRanking, all: bool) -> Option<S
     (!each.is_empty()).then(|| format!("{} {unit}{more} ({level}{assumed})", each[..listed].join(", ")))
 }
 
-fn method(report: &RankReport, ranking: &LoadRanking) -> String {
+fn method_text(report: &RankReport, ranking: &LoadRanking) -> String {
     let critical = ranking.critical.map_or_else(
         || "nothing was tested".to_owned(),
         |c| format!("critical |t| {} (df {})", fixed(c, 2), ranking.degrees),
@@ -104,7 +109,7 @@ fn method(report: &RankReport, ranking: &LoadRanking) -> String {
     )
 }
 
-fn design(notice: Notice) -> String {
+fn design_text(notice: Notice) -> String {
     match notice {
         Notice::SlotsUnknown { runs } => {
             format!(
@@ -128,9 +133,9 @@ fn design(notice: Notice) -> String {
     }
 }
 
-fn remark(remark: &Remark) -> String {
+fn remark_text(remark: &Remark) -> String {
     match remark {
-        Remark::Design(notice) => design(*notice),
+        Remark::Design(notice) => design_text(*notice),
         Remark::NamelessUnit { model, records } => {
             format!(
                 "{} of {} name no unit and count as one; add --label unit=…",
@@ -154,6 +159,182 @@ fn remark(remark: &Remark) -> String {
         }
         Remark::Suites { suites } => {
             format!("from several suites: {}", suites.iter().map(|s| clean(s)).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+// Units and slots that stand out.
+
+/// Lines about the units and slots of a load.
+pub(super) fn odd_lines(ranking: &LoadRanking) -> Vec<String> {
+    let mut lines: Vec<String> = ranking.odd.iter().map(|odd| odd_unit(odd, words::direction(ranking))).collect();
+    lines.extend(ranking.slots.iter().map(odd_slot));
+    lines
+}
+
+fn odd_unit(odd: &Unresolved, direction: &str) -> String {
+    let model = clean(&odd.model);
+    let culprit = if odd.slot_known { "" } else { ", as it may be the slot" };
+    let depends = if odd.ranking_depends { "; the ranking depends on this unit" } else { "" };
+    let swap = format!("; swap slots to check{culprit}{depends}");
+    match (&odd.unit, odd.tested) {
+        (Some(unit), _) if odd.again => {
+            let (unit, ratio) = (clean(unit), times(odd.ratio));
+            format!(
+                "{model}: measure unit {unit} of {} again: it {direction} at {ratio} the others, by one repeat while its host was \
+                 disturbed{depends}",
+                odd.of
+            )
+        }
+        (Some(unit), _) => {
+            format!("{model}: unit {} of {} {direction} at {} the others{swap}", clean(unit), odd.of, times(odd.ratio))
+        }
+        (None, true) => {
+            format!(
+                "{model}: its units disagree by a factor of {}; none can be named{}{swap}",
+                multiple(odd.ratio),
+                more_units(odd)
+            )
+        }
+        (None, false) if odd.heavy_tails => format!(
+            "{model}: its units differ by a factor of {}, as those of a model with heavy tails do; whether one is odd cannot be told",
+            multiple(odd.ratio)
+        ),
+        (None, false) => format!(
+            "{model}: its units differ by a factor of {}; too few units of other models to test it{}",
+            multiple(odd.ratio),
+            more_units(odd)
+        ),
+    }
+}
+
+/// How many units would name the odd one.
+fn more_units(odd: &Unresolved) -> String {
+    let of =
+        |n: u32| format!("; {n} units of the model would identify one that deviates by as much in 80 of 100 cases");
+    odd.needed.map(of).unwrap_or_default()
+}
+
+fn odd_slot(slot: &SlotWarning) -> String {
+    format!(
+        "slot {} deviates by a factor of {} (p {:.3}, 999 permutations): leave it out or repair it; the figures are already adjusted",
+        clean(&slot.slot),
+        multiple(slot.ratio),
+        slot.p_value
+    )
+}
+
+/// Units that deviate under several loads.
+pub(super) fn over_loads(report: &RankReport) -> Vec<String> {
+    let several = report.deviations.iter().filter(|d| d.loads > 1);
+    several.map(odd_deviation).collect()
+}
+
+fn odd_deviation(d: &Deviation) -> String {
+    let not = if d.not_in.is_empty() { String::new() } else { format!(", not in {}", d.not_in.join(" or ")) };
+    let mend = if d.again {
+        "measure it again, as it was measured once while its host was disturbed"
+    } else {
+        "swap slots to check"
+    };
+    format!(
+        "{}: unit {} of {} {} at {} the others ({:.2} to {:.2} under {} of {} loads){not}; {mend}",
+        clean(&d.model),
+        clean(&d.unit),
+        d.of,
+        d.direction,
+        times(d.ratio),
+        d.least,
+        d.most,
+        d.loads,
+        d.of_loads
+    )
+}
+
+// One number from several loads.
+
+/// Column where the figures of a row begin.
+const FIGURES: usize = 38;
+
+pub(super) fn composite_text(page: &mut Page, composite: &CompositeRanking) {
+    page.text(Paint::Bold, 0, &format!("Composite: {}", composite_name(composite)));
+    if let Some(refusal) = &composite.refusal {
+        page.text(Paint::Care, 2, &clean(refusal));
+    }
+    if !composite.models.is_empty() {
+        page.text(Paint::Plain, 2, &composite_verdict(composite));
+        let mut head = page.line();
+        head.to(2).push(Paint::Dim, "model").right(Paint::Dim, "value", FIGURES + 8);
+        head.right(Paint::Dim, "ranks", FIGURES + 16).to(FIGURES + 18).push(Paint::Dim, "share of weights by rank");
+        page.add(head);
+    }
+    for row in &composite.models {
+        let mut line = page.line();
+        line.to(2).push(Paint::Plain, &shorten(&clean(&row.model), FIGURES - 3));
+        line.right(Paint::Plain, &figures(row.value), FIGURES + 8);
+        line.right(Paint::Plain, &words::ranks(row.ranks), FIGURES + 16);
+        let shares: Vec<String> = row.acceptability.iter().take(4).map(|s| format!("{s:.3}")).collect();
+        line.to(FIGURES + 18).push(Paint::Plain, &shares.join(" "));
+        page.add(line);
+    }
+    for pair in composite.models.windows(2).filter(|pair| pair[0].tied_with_next) {
+        let text = format!("TIE {{{}, {}}}: the weights decide", clean(&pair[0].model), clean(&pair[1].model));
+        page.text(Paint::Plain, 2, &text);
+    }
+    composite_foot(composite).iter().for_each(|line| page.text(Paint::Dim, 2, line));
+}
+
+/// The same for a document.
+pub(super) fn composite_blocks(composite: &CompositeRanking) -> Vec<Block> {
+    let mut blocks = vec![Block::Heading(format!("Composite: {}", composite_name(composite)))];
+    blocks.extend(composite.refusal.iter().map(|refusal| Block::Text(clean(refusal))));
+    let row = |row: &CompositeRow| -> Row {
+        let shares: Vec<String> = row.acceptability.iter().map(|share| format!("{share:.3}")).collect();
+        let ranks = words::ranks(row.ranks);
+        [Cell::from(clean(&row.model)), figures(row.value).into(), ranks.into(), shares.join(" ").into()].into()
+    };
+    if !composite.models.is_empty() {
+        blocks.push(Block::Text(composite_verdict(composite)));
+        blocks.push(Block::Table(Table {
+            caption: String::new(),
+            columns: vec![left("model"), right("value"), right("ranks"), left("share of weights by rank")],
+            rows: composite.models.iter().map(row).collect(),
+        }));
+    }
+    blocks.push(Block::Items(composite_foot(composite).into_iter().map(|line| (String::new(), line)).collect()));
+    blocks
+}
+
+fn composite_name(composite: &CompositeRanking) -> &'static str {
+    match composite.kind {
+        CompositeKind::Pibenchmarks => "PiBenchmarks score",
+        CompositeKind::Index => "index, the first is 1",
+    }
+}
+
+/// What has to be known with it.
+fn composite_foot(composite: &CompositeRanking) -> Vec<String> {
+    let mut lines = vec![
+        "composite; weights arbitrary; not comparable between hosts. 10 000 random weights; no interval, as the \
+         figures of models are used as points"
+            .to_owned(),
+        format!("parts: {}", composite.parts.join("; ")),
+    ];
+    if !composite.incomplete.is_empty() {
+        let left: Vec<String> = composite.incomplete.iter().map(|m| clean(m)).collect();
+        lines.push(format!("left out, lacking a part: {}", left.join(", ")));
+    }
+    lines
+}
+
+fn composite_verdict(composite: &CompositeRanking) -> String {
+    let first = composite.models.iter().map(|m| m.acceptability.first().copied().unwrap_or(0.0)).fold(0.0, f64::max);
+    match &composite.winner {
+        Some(winner) => format!("{} is first under {} of the weights", clean(winner), percent(first)),
+        None => {
+            let near = composite.models.iter().filter_map(|m| m.first_near_published).reduce(f64::max);
+            let near = near.map(|p| format!(", near the published weights {}", percent(p))).unwrap_or_default();
+            format!("COMPOSITE weight-dependent: one is first under at most {} of the weights{near}", percent(first))
         }
     }
 }

@@ -9,8 +9,8 @@ use assay_core::text::clean;
 use assay_core::units::{figures, fixed, multiple, multiples, rate, span, times, trimmed};
 use assay_core::workload::Op;
 
+use crate::caveats::needed;
 use crate::figure::MB;
-use crate::needed::needed;
 
 /// Unit of a ranking's figures, and what they are divided by.
 pub(super) fn unit(ranking: &LoadRanking) -> (&'static str, f64) {
@@ -224,7 +224,7 @@ pub(crate) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
 }
 
 /// That few units stand behind an order.
-pub(super) fn weak(ranking: &LoadRanking) -> String {
+fn weak(ranking: &LoadRanking) -> String {
     format!("This rests on few units ({} degrees of freedom)", ranking.degrees)
 }
 

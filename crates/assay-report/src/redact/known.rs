@@ -2,10 +2,8 @@
 
 use serde_json::Value;
 
-use super::name::{Key, Kind};
-use super::path;
-use super::plain::is_plain;
-use super::rule::Rule;
+use super::identity;
+use super::identity::{Key, Kind, Rule};
 
 /// Shorter ones are not searched for within other text, where they would match by chance; and of this length
 /// only those with a digit.
@@ -110,14 +108,14 @@ fn gather(value: &Value, rule: &Rule, key: &Key, all: &mut Vec<(String, String)>
         (Rule::Each(rule), Value::Array(items)) => items.iter().for_each(|item| gather(item, rule, key, all)),
         (Rule::Each(rule), Value::Object(fields)) => fields.values().for_each(|item| gather(item, rule, key, all)),
         (Rule::Name(kind), Value::String(text)) => {
-            all.extend(forms(*kind, text).map(|form| (form.to_owned(), key.name(*kind, text))));
+            all.extend(known_forms(*kind, text).map(|form| (form.to_owned(), key.name(*kind, text))));
             if *kind == Kind::Unit {
                 // The disks of an array.
                 all.extend(text.split(" + ").map(|one| (one.to_owned(), key.name(*kind, one))));
             }
         }
         (Rule::Path, Value::String(text)) => gather_path(text, key, all),
-        (Rule::Source, Value::String(text)) if path::is_path(text) => gather_path(text, key, all),
+        (Rule::Source, Value::String(text)) if identity::is_path(text) => gather_path(text, key, all),
         (Rule::MountOption, Value::String(text)) => {
             let user = text.split_once('=').filter(|(name, _)| ["username", "user", "domain"].contains(name));
             all.extend(user.map(|(_, user)| (user.to_owned(), key.name(Kind::Path, user))));
@@ -129,23 +127,160 @@ fn gather(value: &Value, rule: &Rule, key: &Key, all: &mut Vec<(String, String)>
 /// The path as a whole, since in other text one with blanks is not told from what follows it; its host and
 /// user; and the components that name a user or a volume.
 fn gather_path(text: &str, key: &Key, all: &mut Vec<(String, String)>) {
-    let whole = path::redacted(text, key);
+    let whole = identity::redacted_path(text, key);
     if whole != *text && text.len() >= LONG {
         all.push((text.to_owned(), whole));
     }
-    if let Some((_, server, _)) = path::remote(text) {
+    if let Some((_, server, _)) = identity::remote(text) {
         let (user, host) = server.rsplit_once('@').map_or((None, server), |(user, host)| (Some(user), host));
         all.extend(user.map(|user| (user.to_owned(), key.name(Kind::Path, user))));
-        all.extend(forms(Kind::Host, host).map(|form| (form.to_owned(), key.name(Kind::Host, host))));
+        all.extend(known_forms(Kind::Host, host).map(|form| (form.to_owned(), key.name(Kind::Host, host))));
     }
-    all.extend(path::names(text).into_iter().map(|name| (name.to_owned(), key.name(Kind::Path, name))));
+    all.extend(identity::path_names(text).into_iter().map(|name| (name.to_owned(), key.name(Kind::Path, name))));
 }
 
 /// The forms of an identity in other text: unchanged; for a host also without its domain; for an SD card or eMMC also
 /// the serial number within its CID (kernel drivers/mmc/core/sd.c and mmc.c: bits 24 to 55, or 16 to 47).
-fn forms(kind: Kind, identity: &str) -> impl Iterator<Item = &str> {
+fn known_forms(kind: Kind, identity: &str) -> impl Iterator<Item = &str> {
     let is_cid = kind == Kind::Unit && identity.len() == 32 && identity.bytes().all(|b| b.is_ascii_hexdigit());
     let serials = [18..26, 20..28].map(|range| identity.get(range).filter(|_| is_cid));
     let host = identity.split_once('.').filter(|_| kind == Kind::Host && identity.parse::<std::net::IpAddr>().is_err());
     std::iter::once(identity).chain(serials.into_iter().flatten()).chain(host.map(|(first, _)| first))
+}
+
+// Common words that identify nothing by themselves.
+
+/// Whether a name of a host, user or directory is also a word in the sentences of assay. Replacing it there would hide
+/// nothing and garble the sentences.
+pub(super) fn is_plain(identity: &str) -> bool {
+    let identity = identity.to_ascii_lowercase();
+    identity::PATH_WORDS.contains(&identity.as_str())
+        || PLAIN_WORDS.split_ascii_whitespace().any(|word| word == identity)
+}
+
+/// Words of findings and verdicts, systems and makers, in alphabetical order.
+const PLAIN_WORDS: &str = "\
+    alpine another answer answers arch area armbian assay backup before bench block blocks board boot buffer build bytes \
+    cache cached card cards check checks clock cluster command counts current damaged data debian depth device devices \
+    direct directory disk disks drive driver drives dropped durable encryption engine engines error errors export failed \
+    fake fedora file files filesystem find first fixed flash found free full genuine genuinely good guest held here high \
+    hold holds home host hosts image import index instrument interrupted invalid jobs journal kali kept kernel kind \
+    kingston last latency later layer layout leave left length level limit limits linked linux list load loads local \
+    lost machine main media medium member memory meter minutes missing mode model most mount mounted move name names \
+    network nobody node nodes noise none nothing number numbers offset once only open operations original other others \
+    owner page pages part partition parts past path plain plan plug point pool port power probe process processor \
+    program programs proof public queue quick random raspbian rate read reader reads real reason record records repeat \
+    repeats report rest result results root round route same sample samsung sandisk save scratch second seconds sector \
+    sectors sensor server service share shared show single size slot slots slow soak some space spare speed stage start \
+    stick storage store suite suspect swap sync system systems table tables task temp temperature test tested tests text \
+    there this thread threads time times tool total true truth type ubuntu unit units unknown used user users valid \
+    value verify version volume volumes wait wall when which whole window with within without word words work workload \
+    works write writer writes written zero zone \
+    ";
+
+// Options of mount(8), as the kernel lists them.
+
+/// Options whose values are addresses (nfs(5), mount.cifs(8)).
+const ADDRESSES: [&str; 5] = ["addr", "clientaddr", "mountaddr", "ip", "srcaddr"];
+
+/// Options whose values are words or numbers of a file system's own, and change results (ext4(5), xfs(5),
+/// btrfs(5), f2fs of the kernel's documentation, nfs(5), mount.cifs(8), vfat of mount(8)).
+const PLAIN: [&str; 61] = [
+    "acregmax",
+    "acregmin",
+    "acdirmax",
+    "acdirmin",
+    "actimeo",
+    "active_logs",
+    "alloc_mode",
+    "allocsize",
+    "background_gc",
+    "barrier",
+    "cache",
+    "checkpoint",
+    "codepage",
+    "commit",
+    "compress",
+    "compress-force",
+    "compress_algorithm",
+    "data",
+    "dax",
+    "delalloc",
+    "discard_unit",
+    "dmask",
+    "errors",
+    "extent_cache",
+    "fmask",
+    "fsync_mode",
+    "gid",
+    "inode_readahead_blks",
+    "inode64",
+    "iocharset",
+    "local_lock",
+    "logbsize",
+    "logbufs",
+    "lookupcache",
+    "mode",
+    "mountproto",
+    "mountvers",
+    "namlen",
+    "nconnect",
+    "nr_inodes",
+    "port",
+    "prjquota",
+    "proto",
+    "quota",
+    "retrans",
+    "rsize",
+    "sec",
+    "shortname",
+    "size",
+    "soft",
+    "space_cache",
+    "stripe",
+    "subvolid",
+    "sunit",
+    "swidth",
+    "timeo",
+    "uid",
+    "vers",
+    "wsize",
+    "atime_quantum",
+    "min_batch_time",
+];
+
+/// The redacted option: a flag and a plain value are kept, an address gets a short name, and of any other option only
+/// the name is kept. `None` where even the name is not plain.
+pub(super) fn redacted_options(option: &str, known: &Known, key: &Key) -> Option<String> {
+    let (name, value) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
+    let plain = |text: &str, longest: usize| {
+        text.len() <= longest && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:,".contains(&b))
+    };
+    if name.is_empty() || !plain(name, 32) {
+        return None;
+    }
+    let name = known.replaced(name);
+    Some(match value {
+        None => name,
+        Some(address) if ADDRESSES.contains(&name.as_str()) => format!("{name}={}", key.name(Kind::Host, address)),
+        Some(value) if PLAIN.contains(&name.as_str()) && plain(value, 40) => {
+            format!("{name}={}", known.replaced(value))
+        }
+        Some(_) => format!("{name}=…"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_in_order_and_none_is_a_name() {
+        let words: Vec<&str> = PLAIN_WORDS.split_ascii_whitespace().collect();
+        assert!(words.is_sorted() && words.iter().all(|word| word.bytes().all(|b| b.is_ascii_lowercase())));
+        assert!(is_plain("check") && is_plain("Card") && is_plain("data"));
+        for name in ["alice", "node7", "DEADBEEF", "checker", "data7", "sn0353443"] {
+            assert!(!is_plain(name), "{name}");
+        }
+    }
 }

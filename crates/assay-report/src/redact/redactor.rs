@@ -4,11 +4,10 @@ use assay_core::finding::{Finding, Warning};
 use assay_core::record::Record;
 use serde_json::{Map, Value};
 
-use super::known::Known;
-use super::name::Key;
-use super::rule::Rule;
+use super::identity::{Key, Kind, Rule, ends_word, run_length, starts_with_any, unique};
+use super::known::{Known, replaced};
 use super::rules::RECORD;
-use super::{options, path, scrub};
+use super::{identity, known};
 
 /// Removes identities from records, or keeps them where the user asked for that.
 ///
@@ -70,12 +69,12 @@ impl Redactor {
         let mut pass = Pass { key, known, left_out: 0 };
         *record = pass.apply(record.take(), &RECORD).unwrap_or(Value::Null);
         if let (fields @ 1.., Value::Object(record)) = (pass.left_out, record) {
-            note(record, fields);
+            redaction_note(record, fields);
         }
     }
 }
 
-fn note(record: &mut Map<String, Value>, fields: u32) {
+fn redaction_note(record: &mut Map<String, Value>, fields: u32) {
     let warning = serde_json::to_value(Warning::from(Finding::FieldsLeftOut { fields }));
     let warnings = record.entry("warnings").or_insert_with(|| Value::Array(Vec::new()));
     if let (Value::Array(warnings), Ok(warning)) = (warnings, warning) {
@@ -104,15 +103,15 @@ impl Pass<'_> {
                 Some(OTHER.into())
             }
             (Rule::Known, Value::String(text)) => Some(self.known.replaced(&text).into()),
-            (Rule::Text, Value::String(text)) => Some(scrub::scrubbed(&text, &self.known, self.key).into()),
-            (Rule::Source, Value::String(text)) if !path::is_path(&text) => {
-                Some(scrub::scrubbed(&text, &self.known, self.key).into())
+            (Rule::Text, Value::String(text)) => Some(scrubbed(&text, &self.known, self.key).into()),
+            (Rule::Source, Value::String(text)) if !identity::is_path(&text) => {
+                Some(scrubbed(&text, &self.known, self.key).into())
             }
             (Rule::Name(_), Value::String(text)) if text.is_empty() => Some(text.into()),
             (Rule::Name(kind), Value::String(text)) => Some(self.key.name(*kind, &text).into()),
-            (Rule::Path | Rule::Source, Value::String(text)) => Some(path::redacted(&text, self.key).into()),
+            (Rule::Path | Rule::Source, Value::String(text)) => Some(identity::redacted_path(&text, self.key).into()),
             (Rule::MountOption, Value::String(text)) => {
-                options::redacted(&text, &self.known, self.key).map(Value::String)
+                known::redacted_options(&text, &self.known, self.key).map(Value::String)
             }
             (Rule::Fields(rules), Value::Object(fields)) => return Some(self.fields(fields, rules)),
             (Rule::Each(rule), Value::Array(items)) => {
@@ -149,4 +148,321 @@ const OTHER: &str = "other";
 /// What names a variant in this format: nothing that could hold an identity of some length.
 fn is_word(text: &str) -> bool {
     text.len() <= 40 && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+// Identities in free text: error messages, lines of the kernel's log, commands.
+//
+// What other fields of the record hold is replaced first. Beyond that an identity is recognised by its
+// form; a host or user that has none, like `node7` alone, is not.
+
+/// `text` with everything replaced that looks like an identity.
+fn scrubbed(text: &str, known: &Known, key: &Key) -> String {
+    if let Some(name) = known.whole(text) {
+        return name.to_owned();
+    }
+    let mut before = None;
+    replaced(text, |rest, inside| {
+        let here = before;
+        before = rest.chars().next();
+        if let Some((length, name)) = known.at(rest, inside) {
+            before = rest.get(..length).and_then(|found| found.chars().next_back());
+            return Some((length, name.to_owned()));
+        }
+        let (length, form) = form(rest, here)?;
+        let (found, _) = rest.split_at_checked(length)?;
+        before = found.chars().next_back();
+        Some((length, form.replaced(found, key)))
+    })
+}
+
+/// What a part of a text looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Name(Kind),
+    /// An absolute path, or one on another host.
+    Path,
+    /// `user@host`.
+    Server,
+    /// `scheme://user@host:port/path`.
+    Url,
+    /// `KEY=VALUE`, where the value is the identity.
+    Value,
+}
+
+impl Form {
+    fn replaced(self, found: &str, key: &Key) -> String {
+        match self {
+            Self::Name(kind) => key.name(kind, found),
+            Self::Path => identity::redacted_path(found, key),
+            Self::Server => identity::remote_server(found, key),
+            Self::Url => url_replaced(found, key),
+            Self::Value => {
+                let start = value_start(found).unwrap_or(0);
+                let (before, value) = found.split_at(start);
+                format!("{before}{}", key.name(Kind::Id, value))
+            }
+        }
+    }
+}
+
+/// What the text begins with, and its length in bytes; `before` is the character before it.
+fn form(rest: &str, before: Option<char>) -> Option<(usize, Form)> {
+    // The middle of a word cannot be the start of a form.
+    if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+        return None;
+    }
+    let some = |form: Form| move |length: usize| (length, form);
+    url(rest)
+        .map(some(Form::Url))
+        .or_else(|| unique(rest, before).map(|(length, kind)| (length, Form::Name(kind))))
+        .or_else(|| keyed(rest).map(some(Form::Value)))
+        .or_else(|| remote(rest).map(some(Form::Path)))
+        .or_else(|| absolute(rest).map(some(Form::Path)))
+        .or_else(|| account(rest).map(some(Form::Server)))
+        .or_else(|| domain(rest).map(some(Form::Name(Kind::Host))))
+}
+
+/// What ends a word in a message or a command.
+fn divides(c: char) -> bool {
+    c.is_whitespace() || "\"'`<>|;,(){}�".contains(c)
+}
+
+/// Keys whose value is an identity or a secret, also where only a colon or a blank stands between.
+const TELLING: [&str; 14] = [
+    "serialnumber",
+    "serial number",
+    "serial no",
+    "serial",
+    "s/n",
+    "sn",
+    "wwn",
+    "wwid",
+    "partuuid",
+    "uuid",
+    "password",
+    "passwd",
+    "token",
+    "secret",
+];
+/// The same where an equals sign stands between.
+const KEYS: [&str; 21] = [
+    "username",
+    "user",
+    "login",
+    "pwd",
+    "pass",
+    "apikey",
+    "api_key",
+    "key",
+    "hostname",
+    "host",
+    "server",
+    "domain",
+    "partlabel",
+    "label",
+    "cid",
+    "mac",
+    "address",
+    "addr",
+    "ip",
+    "ssid",
+    "auth",
+];
+
+/// Where the value begins in `KEY=VALUE`, `KEY: VALUE` or `KEY VALUE`.
+fn value_start(rest: &str) -> Option<usize> {
+    let (key, telling) = starts_with_any(rest, &TELLING)
+        .map(|key| (key, true))
+        .or_else(|| starts_with_any(rest, &KEYS).map(|key| (key, false)))?;
+    let after = rest.get(key.len()..)?;
+    let value = after.trim_start_matches(|c: char| c.is_whitespace() || "=:#\"'".contains(c));
+    let between = after.get(..after.len() - value.len())?;
+    let separated = if telling { !between.is_empty() } else { between.contains('=') };
+    separated.then_some(rest.len() - value.len())
+}
+
+fn keyed(rest: &str) -> Option<usize> {
+    let start = value_start(rest)?;
+    let value = rest.get(start..)?;
+    let length = run_length(value, |c| !divides(c) && c != '&');
+    let value = value.get(..length)?.trim_end_matches(['.', ':']);
+    // After a blank alone a word follows as often as a number.
+    let sure = rest.get(..start).is_some_and(|before| before.contains(['=', ':', '#']));
+    (!value.is_empty() && (sure || value.bytes().any(|b| b.is_ascii_digit()))).then_some(start + value.len())
+}
+
+fn url(rest: &str) -> Option<usize> {
+    let scheme = run_length(rest, |c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    let begins = rest.starts_with(|c: char| c.is_ascii_alphabetic());
+    let authority = rest.get(scheme..)?.strip_prefix("://").filter(|_| begins && scheme <= 16)?;
+    let length = run_length(authority, |c| !divides(c));
+    (length > 0).then_some(scheme + 3 + length)
+}
+
+fn url_replaced(url: &str, key: &Key) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return key.name(Kind::Host, url) };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let (server, port) = match authority.rsplit_once(':') {
+        Some((server, port)) if port.bytes().all(|b| b.is_ascii_digit()) => (server, format!(":{port}")),
+        _ => (authority, String::new()),
+    };
+    let path = if path.len() > 1 { format!("/{}", key.name(Kind::Path, path)) } else { path.to_owned() };
+    format!("{scheme}://{}{port}{path}", identity::remote_server(server, key))
+}
+
+/// A path on another host: `nas:/export`, `alice@nas.lan:/x`, `//nas/share`, `\\nas\share`.
+fn remote(rest: &str) -> Option<usize> {
+    let length = path_length(rest);
+    let text = rest.get(..length)?;
+    let (mark, server, path) = identity::remote(text)?;
+    let named = |c: char| c.is_alphanumeric() || "._-@[]:%".contains(c);
+    (server.chars().all(named) && (!mark.is_empty() || path.starts_with('/'))).then_some(length)
+}
+
+fn absolute(rest: &str) -> Option<usize> {
+    let home = rest.starts_with("~/");
+    let length = path_length(rest);
+    ((home || rest.starts_with('/')) && length > 1).then_some(length)
+}
+
+/// A path in a message ends at a blank, a quotation mark or a bracket, or at a colon or full stop before a
+/// blank. Where a slash follows in the next word, the blank was part of a name.
+fn path_length(rest: &str) -> usize {
+    let mut end = run_length(rest, |c| !divides(c));
+    loop {
+        let after = rest.get(end..).unwrap_or_default();
+        let Some(next) = after.strip_prefix(' ') else { break };
+        let word = run_length(next, |c| !divides(c));
+        let goes_on =
+            next.get(..word).is_some_and(|w| w.contains('/') && !w.starts_with(['/', '~']) && !w.contains("//"));
+        let closed = rest.get(..end).is_some_and(|path| path.ends_with([':', '.']));
+        if !goes_on || closed || is_quantity(next.get(..word).unwrap_or_default()) {
+            break;
+        }
+        end += 1 + word;
+    }
+    rest.get(..end).unwrap_or_default().trim_end_matches([':', '.']).len()
+}
+
+/// `MB/s`, `I/O` and the like are no paths.
+fn is_quantity(word: &str) -> bool {
+    word.split('/').all(|part| part.len() <= 3)
+}
+
+/// `user@host`.
+fn account(rest: &str) -> Option<usize> {
+    let named = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let user = run_length(rest, named);
+    let host = rest.get(user..)?.strip_prefix('@')?;
+    let length = rest.get(user + 1..)?.get(..run_length(host, named))?.trim_end_matches('.').len();
+    (user > 0 && length > 0).then_some(user + 1 + length)
+}
+
+/// Endings of files, which are no domains.
+const FILES: [&str; 34] = [
+    "bin", "cc", "cfg", "conf", "csv", "data", "db", "fio", "gif", "gz", "html", "img", "ini", "iso", "journal", "js",
+    "json", "ko", "lock", "log", "md", "part", "png", "py", "rs", "service", "sh", "so", "sqlite", "svg", "tmp",
+    "toml", "txt", "zip",
+];
+
+/// `nas.lan`, `node7.example.org`: words with full stops between them, the last without digits.
+fn domain(rest: &str) -> Option<usize> {
+    let text = rest
+        .get(..run_length(rest, |c| c.is_ascii_alphanumeric() || c == '-' || c == '.'))?
+        .trim_end_matches(['.', '-']);
+    let (_, last) = text.rsplit_once('.')?;
+    let labels = text.split('.').all(|label| !label.is_empty() && !label.starts_with('-'));
+    let top = (2..=24).contains(&last.len()) && last.bytes().all(|b| b.is_ascii_alphabetic());
+    let file = FILES.contains(&last.to_ascii_lowercase().as_str());
+    (labels && top && !file && ends_word(rest, text.len())).then_some(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules::RECORD;
+    use super::*;
+
+    fn scrub(text: &str) -> String {
+        let key = Key([7; 32]);
+        scrubbed(text, &Known::of(&serde_json::Value::Null, &RECORD, &key), &key)
+    }
+
+    #[test]
+    fn what_has_the_form_of_an_identity_is_replaced() {
+        for secret in [
+            "9f1c2b34-5d6e-4f70-8a9b-0c1d2e3f4a5b",
+            "ABCD-12EF",
+            "b8:27:eb:12:34:56",
+            "B8-27-EB-12-34-56",
+            "0011.2233.4455",
+            "00:25:90:ff:fe:11:22:33",
+            "enxb827eb123456",
+            "192.168.7.9",
+            "fd00:1:2::17",
+            "fe80::ba27:ebff:fe12:3456",
+            "iqn.2004-10.com.example:storage.disk1",
+            "nqn.2014-08.org.nvmexpress:uuid",
+            "naa.5000c500a1b2c3d4",
+            "eui.0025385b91b0b5a9",
+            "wwn-0x5000c500a1b2c3d4",
+            "0x5000c500a1b2c3d4",
+            "035344534333324780a1b2c3d4016a00",
+            "nas.lan",
+            "node7.example.org",
+            "alice@nas",
+        ] {
+            for text in [
+                secret.to_owned(),
+                format!("cannot reach {secret}: timeout"),
+                format!("({secret})"),
+                format!("\"{secret}\","),
+            ] {
+                let out = scrub(&text);
+                assert!(!out.contains(secret), "{text} -> {out}");
+            }
+        }
+        for (text, hidden) in [
+            ("SerialNumber: 4C530001230615", "4C530001230615"),
+            ("serial 4C53X", "4C53X"),
+            ("mount -o username=alice,password=hunter2", "hunter2"),
+            ("mount -o username=alice,password=hunter2", "alice"),
+            ("curl http://alice:pw@plug.lan:8080/api?token=x", "alice"),
+            ("curl http://alice:pw@plug.lan:8080/api?token=x", "plug"),
+            ("nas:/export/alice refused", "nas:"),
+            ("//nas2/alice: gone", "alice"),
+            ("\\\\nas2\\alice gone", "nas2"),
+            ("cannot write /home/alice/Meine Karte/x: full", "Karte"),
+            ("'~/cards/secret'", "secret"),
+            ("/dev/disk/by-id/usb-SanDisk_4C53-0:0", "4C53"),
+        ] {
+            let out = scrub(text);
+            assert!(!out.contains(hidden), "{text} -> {out}");
+        }
+    }
+
+    #[test]
+    fn what_people_need_stays() {
+        for text in [
+            "read: Input/output error (os error 5)",
+            "23.4 MB/s, 1 480 IOPS at 4 KiB, QD32; 98 % of the bus",
+            "blk_update_request: I/O error, dev mmcblk0, sector 1234567 op 0x0:(READ) flags 0x80700",
+            "mmc0: error -110 whilst initialising SD card",
+            "/sys/kernel/debug/mmc0/ios",
+            "/sys/class/net/eth0/speed, guessed from the default route",
+            "name a directory on the medium: assay run /mnt/card",
+            "/dev/mmcblk0p2 and /dev/nvme0n1p1 and /dev/sdX",
+            "allow io_uring (sysctl kernel.io_uring_disabled=0, container seccomp profile)",
+            "WDS500G2B0A-00SM50, SanDisk SC32G, Samsung SSD 870 EVO 500GB",
+            "Intel(R) Xeon(R) CPU @ 2.20GHz",
+            "Raspberry Pi 4 Model B Rev 1.4",
+            "fio-3.36, Linux 6.6.31, Debian GNU/Linux 12 (bookworm)",
+            "2026-11-21T06:31:04Z, after 38 min 5 s, 06:31:07",
+            "byte 17179869184 of 31914983424, sectors 4096-8192",
+            "listens on 127.0.0.1 and ::1",
+            "see assay.sqlite and card.html",
+        ] {
+            assert_eq!(scrub(text), text);
+        }
+    }
 }

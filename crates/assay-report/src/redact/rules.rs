@@ -1,7 +1,7 @@
-//! What becomes of each field of the record in a shared report; of a medium, `facts/medium.rs` says it.
+//! What becomes of each field of the record in a shared report; of a medium, `facts.rs` says it.
 
-use super::name::Kind;
-use super::rule::Rule::{self, Each, Fields, Keep, Known, Name, Never, Path, Source, Text};
+use super::identity::Rule::{Each, Fields, Keep, Known, Name, Never, Path, Source, Text};
+use super::identity::{Kind, Rule};
 use crate::facts::MEDIUM_RULE;
 
 /// The record.
@@ -513,11 +513,7 @@ mod tests {
     #[test]
     fn every_field_of_the_schema_has_a_rule() {
         let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-        assert_eq!(
-            check(&schema),
-            Vec::<String>::new(),
-            "decide in rules.rs or facts/medium.rs what becomes of these fields"
-        );
+        assert_eq!(check(&schema), Vec::<String>::new(), "decide in rules.rs or facts.rs what becomes of these fields");
     }
 
     #[test]

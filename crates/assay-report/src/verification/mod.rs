@@ -1,10 +1,7 @@
 //! What a check for genuineness found: words, a map of the medium, speed over the address.
 
-mod drawing;
-mod map;
 mod section;
 mod words;
 
-pub(crate) use drawing::html;
-pub(crate) use section::add;
+pub(crate) use section::{check_on_card, check_on_page};
 pub(crate) use words::{Part, parts};

@@ -4,13 +4,12 @@ use assay_core::record::Record;
 use assay_core::text::{clean, statement};
 use assay_core::units::{Bytes, capacity, rate, span};
 use assay_core::verification::{
-    Extent, FirstError, Method, Pass, Remark, SECTOR_BYTES, SectorClass, Verdict, Verification,
+    Extent, FirstError, MapCell, Method, Pass, Remark, SECTOR_BYTES, SectorClass, SectorCounts, Verdict, Verification,
 };
 
-use super::map::{ALL, Shade};
 use crate::facts::{Fact, Rank};
 use crate::figure::percent;
-use crate::line::Paint;
+use crate::terminal::Paint;
 
 /// The largest number of data parts that are listed.
 const PARTS: usize = 8;
@@ -21,7 +20,7 @@ pub(crate) fn counts(verification: &Verification) -> String {
     if counts.total() == 0 {
         return "nothing was read back".to_owned();
     }
-    let parts: Vec<String> = ALL
+    let parts: Vec<String> = ALL_SHADES
         .iter()
         .filter(|shade| shade.sectors(counts) > 0)
         .map(|shade| format!("{} {}", assay_core::units::grouped(signed(shade.sectors(counts))), shade.name()))
@@ -107,7 +106,7 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
     let found = Fact::new(Rank::Card, "check", statement(&v.sentence)).map(|fact| Part::Fact(Fact { paint, ..fact }));
     let mut parts = vec![
         found,
-        fact("capacity", Some(sizes(v, record.medium.capacity_bytes))),
+        fact("capacity", Some(size_words(v, record.medium.capacity_bytes))),
         fact("sectors", Some(counts(v))),
         fact("1st error", v.first_error.as_ref().map(first_error)),
         (!v.map.is_empty()).then_some(Part::Map),
@@ -118,13 +117,14 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
         }
     }
     let cache = v.cache_bytes.map(|bytes| format!("{} of the medium's own, which hid losses", Bytes(bytes)));
-    let last = [("proof", Some(clean(&v.read_back))), ("cache", cache), ("holds", holds(v)), ("reach", reach(v))];
+    let last =
+        [("proof", Some(clean(&v.read_back))), ("cache", cache), ("holds", holds_words(v)), ("reach", reach_words(v))];
     parts.extend(last.map(|(name, words)| fact(name, words)));
     parts.into_iter().flatten().collect()
 }
 
 /// `504 MiB announced, 120 MiB (126 MB) real; all checked`.
-fn sizes(v: &Verification, medium_bytes: Option<u64>) -> String {
+fn size_words(v: &Verification, medium_bytes: Option<u64>) -> String {
     let real = match v.real_bytes {
         Some(bytes) if bytes == v.announced_bytes && v.checked_bytes >= bytes => ", all of it real".to_owned(),
         Some(bytes) if bytes == v.announced_bytes => ", nothing missing where it was tested".to_owned(),
@@ -158,7 +158,7 @@ fn sizes(v: &Verification, medium_bytes: Option<u64>) -> String {
 
 /// Parts that hold data: `0 B to 504 MiB, 1 GiB to 1.2 GiB`; nothing where they are not known or
 /// are all of it.
-fn holds(v: &Verification) -> Option<String> {
+fn holds_words(v: &Verification) -> Option<String> {
     let whole = |extent: &Extent| extent.offset_bytes == 0 && extent.bytes >= v.announced_bytes;
     if v.holds.is_empty() || v.holds.iter().any(whole) {
         return None;
@@ -174,7 +174,7 @@ fn holds(v: &Verification) -> Option<String> {
 }
 
 /// What the verdict is based on, and so what it does not exclude; `None` where the check does not say.
-fn reach(v: &Verification) -> Option<String> {
+fn reach_words(v: &Verification) -> Option<String> {
     let reach = v.reach.as_ref()?;
     let mut parts = vec![format!("{} tested", percent(whole_percent(reach.tested_share)))];
     if reach.tested_share < 1.0 && reach.loss_share > 0.0 {
@@ -203,4 +203,133 @@ fn whole_percent(share: f64) -> f64 {
 /// A probability, which is never quite one.
 fn probability(value: f64) -> String {
     if value > 0.999 { "above 99.9 %".to_owned() } else { percent(whole_percent(value)) }
+}
+
+// The map of the medium: as many equal parts as there is room for, each shown as the worst that
+// was found in it.
+
+/// What a part of the map is shown as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shade {
+    /// Nothing in it was tested.
+    Untested,
+    /// All that was tested is good.
+    Good,
+    /// The worst in it is slightly changed.
+    Changed,
+    /// The worst in it holds what was written for another place.
+    Overwritten,
+    /// The worst in it holds something else.
+    Corrupted,
+    /// Something in it cannot be read.
+    Unreadable,
+}
+
+/// Shades in the order of a legend.
+pub(crate) const ALL_SHADES: [Shade; 6] =
+    [Shade::Good, Shade::Changed, Shade::Overwritten, Shade::Corrupted, Shade::Unreadable, Shade::Untested];
+
+impl From<SectorClass> for Shade {
+    fn from(class: SectorClass) -> Self {
+        match class {
+            SectorClass::Good => Self::Good,
+            SectorClass::Changed => Self::Changed,
+            SectorClass::Overwritten => Self::Overwritten,
+            SectorClass::Corrupted => Self::Corrupted,
+            SectorClass::Unreadable => Self::Unreadable,
+        }
+    }
+}
+
+impl Shade {
+    /// Whether data are lost.
+    pub(crate) fn lost(self) -> bool {
+        !matches!(self, Self::Good | Self::Untested)
+    }
+
+    fn of(counts: &SectorCounts) -> Self {
+        let classes = [
+            (counts.unreadable, Self::Unreadable),
+            (counts.corrupted, Self::Corrupted),
+            (counts.overwritten, Self::Overwritten),
+            (counts.changed, Self::Changed),
+        ];
+        match classes.into_iter().find(|(sectors, _)| *sectors > 0) {
+            Some((_, shade)) => shade,
+            None if counts.good > 0 => Self::Good,
+            None => Self::Untested,
+        }
+    }
+
+    /// A character that tells it without colour; the terminal's fonts and ASCII have it.
+    pub(crate) fn symbol(self) -> char {
+        match self {
+            Self::Untested => '.',
+            Self::Good => '#',
+            Self::Changed => 'c',
+            Self::Overwritten => 'o',
+            Self::Corrupted => 'x',
+            Self::Unreadable => '!',
+        }
+    }
+
+    /// Its name in a legend.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Untested => "not tested",
+            Self::Good => "good",
+            Self::Changed => "slightly changed",
+            Self::Overwritten => "overwritten",
+            Self::Corrupted => "corrupted",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// Sectors of it.
+    pub(crate) fn sectors(self, counts: &SectorCounts) -> u64 {
+        match self {
+            Self::Untested => 0,
+            Self::Good => counts.good,
+            Self::Changed => counts.changed,
+            Self::Overwritten => counts.overwritten,
+            Self::Corrupted => counts.corrupted,
+            Self::Unreadable => counts.unreadable,
+        }
+    }
+}
+
+/// The map in at most `parts` parts, each of as many cells.
+pub(crate) fn shades(map: &[MapCell], parts: usize) -> Vec<Shade> {
+    let parts = parts.min(map.len()).max(1);
+    (0..parts)
+        .map(|part| {
+            let cells = &map[part * map.len() / parts..(part + 1) * map.len() / parts];
+            let mut counts = SectorCounts::default();
+            cells.iter().for_each(|cell| counts.merge(&cell.counts));
+            Shade::of(&counts)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(good: u64, overwritten: u64) -> MapCell {
+        MapCell { offset_bytes: 0, bytes: 0, counts: SectorCounts { good, overwritten, ..SectorCounts::default() } }
+    }
+
+    #[test]
+    fn one_lost_sector_shows_in_any_size_of_map() {
+        let mut map = vec![cell(9, 0); 1000];
+        map[700] = cell(8, 1);
+        map[999] = cell(0, 0);
+        for parts in [1, 7, 64, 512] {
+            let shades = shades(&map, parts);
+            assert_eq!(shades.len(), parts);
+            let lost = Shade::Overwritten;
+            assert_eq!(shades.iter().filter(|s| **s == lost).count(), 1, "{parts}");
+        }
+        assert_eq!(shades(&map, 5000)[999], Shade::Untested);
+    }
 }

@@ -1,18 +1,12 @@
 //! A run under way, step by step: it begins, lays the test area out, measures and ends.
 
-mod begin;
-mod end;
-mod enough;
 mod layout;
 mod order;
-mod outcome;
 mod plan;
-mod program_sides;
 mod programs;
 mod repeat;
-mod settle;
+mod run;
 #[cfg(test)]
 mod tests;
-mod turn;
 
-pub(crate) use begin::Session;
+pub(crate) use run::Session;

@@ -1,22 +1,27 @@
 //! Which repeat comes next, and how long it may take.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use assay_core::cluster::{SettledLoad, Settlement};
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record, Repeat};
-use assay_core::suite::{LEAST_REPEATS, SuiteWorkload, leaders, members, together};
-use assay_core::workload::{Op, Workload};
+use assay_core::suite::{LEAST_REPEATS, PARTS, SuiteWorkload, leaders, members, together};
+use assay_core::units::Bytes;
+use assay_core::workload::{Op, Pattern, Workload};
 
-use super::begin::Session;
-use super::turn::{Entry, Next, Place, Turn, complete, completed, no_room, reported_at_end};
+use super::plan::{LoadEntry, MeasuredPart, Next, RepeatPlan, Turn, complete, completed, no_room, reported_at_end};
+use super::run::Session;
 use crate::adaptive;
+use crate::adaptive::bus_reached;
 use crate::budget::{PLANNED_SLOT, weight};
-use crate::offered::offered;
+use crate::pace::offered;
 use crate::proof::Proof;
-use crate::resume::as_before;
-use crate::sweep::bus_reached;
+use crate::request::as_before;
+use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
+use crate::together::{Ability, AbleLoad, CommonLoad, CommonLoads, timed};
 
 /// A repeat in which the process was stopped is made again this often: where it is stopped over and over
 /// (cpulimit(1) does that, ten times a second) there is no figure.
@@ -73,7 +78,7 @@ impl Session<'_> {
     }
 
     /// The workloads with what earlier parts of the run came to; begins the measurements where there are none.
-    pub(super) fn entries(&mut self) -> Vec<Entry> {
+    pub(super) fn entries(&mut self) -> Vec<LoadEntry> {
         let (workloads, direct) = (&self.request.suite.workloads, self.area.target.direct());
         let record = self.draft.fill();
         if record.measurements.is_empty() {
@@ -82,14 +87,14 @@ impl Session<'_> {
                 Measurement::empty(
                     Workload {
                         together: together(workloads, index),
-                        ..complete(w, Place::of(workloads, index, area), direct, None)
+                        ..complete(w, MeasuredPart::of(workloads, index, area), direct, None)
                     },
                     "none",
                 )
             };
             record.measurements = workloads.iter().enumerate().map(empty).collect();
         }
-        let entry = |(index, (asked, before)): (usize, (&SuiteWorkload, &Measurement))| Entry {
+        let entry = |(index, (asked, before)): (usize, (&SuiteWorkload, &Measurement))| LoadEntry {
             asked: asked.clone(),
             fitted: as_before(asked, before),
             common: false,
@@ -135,7 +140,7 @@ impl Session<'_> {
     }
 
     /// The repeat at `next` with its workload; `None` where it is not made.
-    pub(super) fn turn(&mut self, entries: &mut [Entry], order: &Order, next: usize) -> Option<(usize, Turn)> {
+    pub(super) fn turn(&mut self, entries: &mut [LoadEntry], order: &Order, next: usize) -> Option<(usize, Turn)> {
         let to_come = order.repeats.get(next..)?;
         let &(index, round) = to_come.first()?;
         let measurements = &mut self.draft.fill().measurements;
@@ -184,7 +189,7 @@ impl Session<'_> {
     }
 
     /// Says of each measurement what only its last repeat decides.
-    fn conclude(&mut self, entries: &[Entry]) {
+    fn conclude(&mut self, entries: &[LoadEntry]) {
         let (repeats, confidence) = (self.request.suite.repeats, self.request.confidence);
         let open = confidence.or(self.request.suite.enough);
         let planned = open.map_or(repeats, |_| repeats.min(LEAST_REPEATS));
@@ -208,10 +213,10 @@ impl Session<'_> {
 }
 
 /// Why a workload can have no repeat at all, where that is not for time or bytes.
-fn why_none(workloads: &[SuiteWorkload], entry: &Entry, record: &Record) -> Option<&'static str> {
+fn why_none(workloads: &[SuiteWorkload], entry: &LoadEntry, record: &Record) -> Option<&'static str> {
     let group = members(workloads, entry.index);
     let asked = entry.fitted.as_ref().unwrap_or(&entry.asked);
-    let room = |index: usize| Place::of(workloads, index, record.settings.span_bytes).span_bytes;
+    let room = |index: usize| MeasuredPart::of(workloads, index, record.settings.span_bytes).span_bytes;
     if offered(&entry.asked, &record.measurements, entry.index).is_err() {
         return Some("the workload that its rate is a share of has no figure");
     }
@@ -225,7 +230,12 @@ fn why_none(workloads: &[SuiteWorkload], entry: &Entry, record: &Record) -> Opti
 }
 
 /// Says why a workload has fewer repeats than planned.
-fn note_missing(measurement: &mut Measurement, planned: u32, (why, entry): (Option<&str>, &Entry), outcome: &Outcome) {
+fn note_missing(
+    measurement: &mut Measurement,
+    planned: u32,
+    (why, entry): (Option<&str>, &LoadEntry),
+    outcome: &Outcome,
+) {
     let ran = completed(measurement);
     // Where the run did not finish, its outcome says why.
     if ran >= planned || matches!(outcome, Outcome::Failed { .. }) {
@@ -240,4 +250,213 @@ fn note_missing(measurement: &mut Measurement, planned: u32, (why, entry): (Opti
         _ => "the time or write budget was used up",
     };
     measurement.warn(Finding::FewerRepeats { planned, ran, reason: reason.to_owned() });
+}
+
+// Which repeats are made of a suite that leaves a workload when enough is known of it.
+//
+// All repeats of a workload are alike: as long as the first one, and with as many bytes to write. One that cannot be
+// is not made.
+
+/// A repeat in which fewer operations than this are expected is as long as in a suite with a fixed number of them.
+const LEAST_OPERATIONS: f64 = 100.0;
+
+impl Session<'_> {
+    /// The repeat at `next`; `None` where it is not made.
+    fn short_turn(&self, entries: &mut [LoadEntry], order: &Order, next: usize, wish: f64) -> Option<Turn> {
+        let to_come = order.repeats.get(next..)?;
+        let (&(index, round), suite) = (to_come.first()?, &self.request.suite);
+        let settled = *entries[index].settled.get_or_insert(self.settle(&entries[index], order));
+        let measurement = &self.record().measurements[index];
+        if !settled.has(round, suite) || round >= LEAST_REPEATS && adaptive::known(measurement, wish) {
+            return None;
+        }
+        // The least number of repeats of each workload comes before further ones of any.
+        let least = to_come.iter().filter(|(_, round)| *round < LEAST_REPEATS).count();
+        let least = u32::try_from(least).unwrap_or(u32::MAX);
+        let slot = if round < LEAST_REPEATS {
+            settled.slot.min(self.budget.slot(least))
+        } else if self.budget.left() >= settled.slot + order.usual * least {
+            settled.slot
+        } else {
+            return None;
+        };
+        let may_write = measurement.workload.stop.max_bytes.filter(|_| !measurement.repeats.is_empty());
+        if may_write.is_some_and(|bytes| bytes > self.budget.write_left()) {
+            return None;
+        }
+        // The first repeat has as many bytes as in a suite with a fixed number of them, and so have the others.
+        let planned = to_come.iter().filter(|(_, round)| *round < suite.repeats);
+        let weights: u64 = planned.map(|(index, _)| weight(&suite.workloads[*index])).sum();
+        let (done, total) = self.short_progress(entries, order, next, wish);
+        Some(Turn { round, done, total, slot, weights: weights.max(weight(&suite.workloads[index])), may_write })
+    }
+
+    /// How the repeats of a workload are to be made.
+    fn settle(&self, entry: &LoadEntry, order: &Order) -> RepeatPlan {
+        let settings = &self.record().settings;
+        let suite = &self.request.suite;
+        let turns = u32::try_from(leaders(&suite.workloads).len()).unwrap_or(u32::MAX).max(1);
+        let longest = Duration::from_nanos(settings.budget_ns) / turns.saturating_mul(suite.most_repeats()).max(1);
+        if let Some(before) = RepeatPlan::before(&self.record().measurements[entry.index], longest, order.rounds) {
+            return before;
+        }
+        // A medium too slow for what was asked for within a short repeat has long ones.
+        let span = MeasuredPart::of(&suite.workloads, entry.index, settings.span_bytes).span_bytes;
+        let fitted = |slot| self.pace.fit(&entry.asked, slot, span, self.alignment());
+        let few = self.pace.expected(&entry.asked).is_some_and(|s| s * LEAST_OPERATIONS > order.usual.as_secs_f64());
+        let whole = few || fitted(order.usual) != fitted(order.usual * PARTS);
+        let slot = if whole { order.usual * PARTS } else { order.usual };
+        RepeatPlan { slot, whole, open: !whole && order.rounds > LEAST_REPEATS }
+    }
+
+    /// Repeats made when it comes to the one at `next`, and all that may be made by what is known now.
+    fn short_progress(&self, entries: &[LoadEntry], order: &Order, next: usize, wish: f64) -> (u32, u32) {
+        let (suite, measurements) = (&self.request.suite, &self.record().measurements);
+        let done = measurements.iter().map(completed).sum::<u32>();
+        let open = order.repeats[next..].iter().filter(|(index, round)| {
+            let settled = entries[*index].settled;
+            settled.is_none_or(|settled| settled.has(*round, suite))
+                && (*round < LEAST_REPEATS || !adaptive::known(&measurements[*index], wish))
+        });
+        (done, done + u32::try_from(open.count()).unwrap_or(u32::MAX))
+    }
+}
+
+// The loads of a run that begins its repeats together with other hosts: the same on all of them, settled before the
+// first repeat.
+
+impl Session<'_> {
+    /// Tells the other hosts what this one can do, where there are any, and takes over what all are to run; false where the
+    /// run ends with that.
+    fn settle_with_others(&mut self, entries: &mut [LoadEntry], order: &Order) -> bool {
+        if self.rendezvous.is_none() || order.repeats.is_empty() {
+            return true;
+        }
+        if !self.first_writes() {
+            return false;
+        }
+        let able = self.ability(entries, order);
+        let control = self.control.clone();
+        let Some(rendezvous) = self.rendezvous.as_deref_mut() else { return true };
+        let (common, waited) = timed(|| rendezvous.settle(&able, &control));
+        self.budget.waited(waited);
+        self.whole.waited(waited);
+        if let Some(common) = common {
+            self.take_common(entries, &able, &common);
+            self.checkpoint();
+        }
+        !self.control.stopped()
+    }
+
+    /// Writes a few random blocks, to know how fast that is: a stream, which is all that was written by now, does not tell.
+    /// A host by itself finds it out as it goes. False where the medium does not answer.
+    fn first_writes(&mut self) -> bool {
+        let writes = |w: &SuiteWorkload| w.op != Op::Read && w.pattern == Pattern::Random && !w.sync.each();
+        if !self.request.suite.workloads.iter().any(writes) {
+            return true;
+        }
+        let limit = self.request.hang_after * SLOW;
+        let (target, span, seed) =
+            (Arc::clone(&self.area.target), self.record().settings.span_bytes, self.request.seed);
+        let mut looking = self.pace.clone();
+        let looked = within(limit, move || {
+            let written = looking.look_at_writes(&target, span, seed);
+            (looking, written)
+        });
+        match looked {
+            Ok((known, written)) => {
+                self.pace = known;
+                self.budget.wrote(written);
+                self.draft.fill().settings.written_bytes += written;
+                return true;
+            }
+            Err(NoAnswer::Late) => {
+                let limit = assay_core::units::span(limit);
+                self.fail(RunFailure::Hung, format!("a first write was not answered for {limit}"));
+            }
+            Err(NoAnswer::NoThread(error)) => self.fail(RunFailure::Host, no_thread(&error)),
+        }
+        false
+    }
+
+    /// What this host can do, by what is known of its medium now.
+    fn ability(&self, entries: &[LoadEntry], order: &Order) -> Ability {
+        let slot = self.slot(&order.repeats, order.usual).map_or(order.usual, |(slot, _)| slot);
+        let (pace, area) = (self.pace.usual(), self.record().settings.span_bytes);
+        let able = |entry: &LoadEntry| {
+            let span = MeasuredPart::of(&self.request.suite.workloads, entry.index, area).span_bytes;
+            let fitted = pace.fit(&entry.asked, slot, span, self.alignment());
+            let seconds = pace.expected(&entry.asked);
+            AbleLoad {
+                block_bytes: fitted.block.0,
+                queue_depth: fitted.queue_depth,
+                jobs: fitted.jobs,
+                seconds: seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0),
+            }
+        };
+        Ability {
+            loads: entries.iter().map(able).collect(),
+            area_bytes: area,
+            budget: self.request.suite.budget,
+            mounted: self.record().medium.mounted(),
+        }
+    }
+
+    /// From now on all repeats are of the loads that all hosts run, in a test area that all have.
+    fn take_common(&mut self, entries: &mut [LoadEntry], able: &Ability, common: &CommonLoads) {
+        let own_area_bytes = able.area_bytes;
+        if common.area_bytes < own_area_bytes {
+            self.area.trim(common.area_bytes, self.request.hang_after * SYNC);
+            self.draft.fill().settings.span_bytes = common.area_bytes;
+            self.draft.fill().warnings.retain(|w| !matches!(w.finding, Finding::SmallerSpan { .. }));
+            let (asked_bytes, used_bytes) = (self.request.suite.span.0, common.area_bytes);
+            let reason = "all nodes of the run use the same area".to_owned();
+            self.warn(Finding::SmallerSpan { asked_bytes, used_bytes, reason });
+        }
+        for (entry, load) in entries.iter_mut().zip(&common.loads) {
+            entry.fitted = Some(common_load(&entry.asked, load));
+            entry.common = true;
+        }
+        let settled = |(entry, load): (&LoadEntry, &CommonLoad)| SettledLoad {
+            workload: entry.asked.name.clone(),
+            block_bytes: load.block_bytes,
+            queue_depth: load.queue_depth,
+            jobs: load.jobs,
+            to_typical: load.to_typical,
+            far_below: load.far_below,
+        };
+        self.settled = Some(Settlement {
+            by: common.by,
+            nodes: common.nodes,
+            area_bytes: common.area_bytes,
+            own_area_bytes,
+            loads: entries.iter().zip(&common.loads).map(settled).collect(),
+        });
+    }
+
+    /// Why a load that all hosts run cannot be run here; `None` where it can.
+    pub(super) fn cannot_run_common(&self, entry: &LoadEntry, span: u64) -> Option<&'static str> {
+        let fitted = entry.fitted.as_ref().filter(|_| entry.common)?;
+        if no_room(fitted, span) || fitted.block.0.saturating_mul(u64::from(fitted.jobs)) > span {
+            return Some("the test area is smaller than the blocks that all nodes of the run use");
+        }
+        if fitted.direct && !fitted.block.0.is_multiple_of(self.alignment()) {
+            return Some("direct I/O here cannot do the blocks that all nodes of the run use");
+        }
+        let in_flight = f64::from(fitted.queue_depth) * f64::from(fitted.jobs);
+        let seconds = self.pace.expected(fitted)? * in_flight;
+        (seconds > self.budget.left().as_secs_f64())
+            .then_some("what all nodes of the run keep in flight takes longer here than is left of the budget")
+    }
+}
+
+/// What was asked for, no deeper and in no larger blocks than all hosts run.
+fn common_load(asked: &SuiteWorkload, load: &CommonLoad) -> SuiteWorkload {
+    let mut common = asked.clone();
+    common.queue_depth = load.queue_depth.clamp(1, asked.queue_depth.max(1));
+    common.jobs = load.jobs.clamp(1, asked.jobs.max(1));
+    if !asked.has_sizes() {
+        common.block = Bytes(load.block_bytes.clamp(512, asked.block.0.max(512)));
+    }
+    common
 }

@@ -8,22 +8,26 @@ use std::time::{Duration, Instant};
 
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
+use assay_core::original::Original;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::program::{Program, ProgramRun, SuiteProgram};
 use assay_core::record::{OriginalRun, Record, Score};
 use assay_core::suite::LEAST_REPEATS;
-use assay_core::units::nanoseconds;
+use assay_core::units::{MIB, nanoseconds};
 use assay_device::owned::{OwnDir, OwnedError};
+use assay_engine as engine;
 use assay_engine::EngineKind;
+use assay_original::{ProgramReport, Subject, run_program};
 use assay_programs::{Done, Figure, Fitted, Limits, Timed, Trouble, Work, fit, run};
 use assay_stats::geometric;
 
-use super::begin::Session;
+use super::run::Session;
 use crate::area::room;
-use crate::choose::EngineWish;
-use crate::proof;
+use crate::choose::{EngineWish, Instrument, Peer};
+use crate::crosscheck::Order;
 use crate::system::TIMED_OUT;
 use crate::timeout::{AFTER_STOP, SYNC};
+use crate::{crosscheck, proof};
 
 /// Between two looks at a program.
 const LOOK: Duration = Duration::from_millis(50);
@@ -33,7 +37,7 @@ const LEAST: Duration = Duration::from_millis(100);
 const MOST_AGAIN: u32 = 3;
 
 /// A program with its state over the repeats.
-struct Entry {
+struct ProgramEntry {
     asked: SuiteProgram,
     /// As it runs here; settled before the first repeat.
     fitted: Option<Fitted>,
@@ -47,7 +51,7 @@ struct Entry {
 pub(super) type Made = (Done, Option<OriginalRun>);
 
 /// What follows a repeat.
-enum Next {
+enum NextProgram {
     Go,
     Again,
     End,
@@ -60,7 +64,8 @@ impl Session<'_> {
             return;
         }
         let repeats = self.program_repeats();
-        let mut entries: Vec<Entry> = self.request.suite.programs.iter().map(|p| entry(p, self.record())).collect();
+        let mut entries: Vec<ProgramEntry> =
+            self.request.suite.programs.iter().map(|p| program_entry(p, self.record())).collect();
         if let Some(reason) = self.no_programs() {
             entries.iter_mut().for_each(|entry| entry.left_out = Some(reason.to_owned()));
         }
@@ -74,9 +79,9 @@ impl Session<'_> {
                 let mut again = 0;
                 loop {
                     match self.program(&mut entries, at, round, repeats) {
-                        Next::Again if again < MOST_AGAIN => again += 1,
-                        Next::Go | Next::Again => break,
-                        Next::End => break 'rounds,
+                        NextProgram::Again if again < MOST_AGAIN => again += 1,
+                        NextProgram::Go | NextProgram::Again => break,
+                        NextProgram::End => break 'rounds,
                     }
                 }
                 self.draft.fill().settings.elapsed_ns = self.emitter.elapsed_ns();
@@ -102,7 +107,7 @@ impl Session<'_> {
     }
 
     /// Makes one repeat of a program.
-    fn program(&mut self, entries: &mut [Entry], at: usize, round: u32, repeats: u32) -> Next {
+    fn program(&mut self, entries: &mut [ProgramEntry], at: usize, round: u32, repeats: u32) -> NextProgram {
         let sides = |asked: &SuiteProgram| if self.program_peer(asked).is_some() { 2 } else { 1 };
         let left = || {
             let going = entries.iter().filter(|entry| entry.left_out.is_none());
@@ -111,7 +116,7 @@ impl Session<'_> {
         let time = self.program_time(&entries[at].asked, left().map(|(e, times)| e.asked.duration * times).sum());
         if time < LEAST {
             entries[at].left_out = Some("the time budget was used up".to_owned());
-            return Next::Go;
+            return NextProgram::Go;
         }
         let writing: u64 = left().filter(|(e, _)| e.asked.does.writes()).map(|(_, times)| u64::from(times)).sum();
         let total = repeats * u32::try_from(entries.len()).unwrap_or(u32::MAX);
@@ -121,7 +126,7 @@ impl Session<'_> {
             Ok(files) => files,
             Err(reason) => {
                 entry.left_out = Some(reason);
-                return Next::Go;
+                return NextProgram::Go;
             }
         };
         if entry.fitted.is_none() {
@@ -130,11 +135,11 @@ impl Session<'_> {
                 Ok(fitted) => self.note_fit(entry, fitted),
                 Err(reason) => {
                     entry.left_out = Some(reason);
-                    return Next::Go;
+                    return NextProgram::Go;
                 }
             }
         }
-        let Some(fitted) = entry.fitted.clone() else { return Next::Go };
+        let Some(fitted) = entry.fitted.clone() else { return NextProgram::Go };
         self.emitter.emit(EventKind::RepeatStarted {
             workload: entry.asked.name.clone(),
             title: fitted.program.to_string(),
@@ -149,16 +154,16 @@ impl Session<'_> {
         match self.program_sides(&entry.asked, &fitted, files, time, round) {
             Ok(made) => {
                 if self.control.suspended() > suspended {
-                    return Next::Again;
+                    return NextProgram::Again;
                 }
                 entry.done += 1;
                 self.take_program(&entry.asked.name, &fitted.program, made, round);
-                Next::Go
+                NextProgram::Go
             }
-            Err(Trouble::Stopped) => Next::End,
+            Err(Trouble::Stopped) => NextProgram::End,
             Err(Trouble::LeftOut(reason)) => {
                 entry.left_out = Some(reason);
-                Next::Go
+                NextProgram::Go
             }
             Err(trouble) => self.program_failed(entry, &trouble),
         }
@@ -196,7 +201,7 @@ impl Session<'_> {
     }
 
     /// Keeps how a program runs here, and says where that is less than the suite asks for.
-    fn note_fit(&mut self, entry: &mut Entry, fitted: Fitted) {
+    fn note_fit(&mut self, entry: &mut ProgramEntry, fitted: Fitted) {
         if fitted.program != entry.asked.does {
             let asked = format!("{}: {}", entry.asked.name, entry.asked.does);
             self.warn(Finding::ScaledDown { asked, used: fitted.program.to_string(), by_all: false });
@@ -305,7 +310,7 @@ impl Session<'_> {
                 });
                 scores.len() - 1
             });
-            add(&mut scores[at], figure, done.threads);
+            add_figures(&mut scores[at], figure, done.threads);
             if let Some(run) = scores[at].program.as_mut() {
                 run.originals.extend(original.clone());
             }
@@ -317,7 +322,7 @@ impl Session<'_> {
     }
 
     /// What a failed program says of the medium: the run ends with it, unless the file system was only full.
-    fn program_failed(&mut self, entry: &mut Entry, trouble: &Trouble) -> Next {
+    fn program_failed(&mut self, entry: &mut ProgramEntry, trouble: &Trouble) -> NextProgram {
         let errno = match trouble {
             Trouble::Io { error, .. } => error.raw_os_error(),
             Trouble::Owned(OwnedError::Io { source, .. }) => source.raw_os_error(),
@@ -329,15 +334,15 @@ impl Session<'_> {
         };
         if failure == RunFailure::OutOfSpace {
             entry.left_out = Some("the file system was full".to_owned());
-            return Next::Go;
+            return NextProgram::Go;
         }
         let outcome = self.failed(failure, trouble.to_string(), Some(&entry.asked.name));
         self.draft.end(outcome);
-        Next::End
+        NextProgram::End
     }
 
     /// Says which programs have fewer repeats than planned.
-    fn conclude_programs(&mut self, entries: Vec<Entry>, planned: u32) {
+    fn conclude_programs(&mut self, entries: Vec<ProgramEntry>, planned: u32) {
         if self.control.stopped() || matches!(self.record().outcome, Outcome::Failed { .. }) {
             return;
         }
@@ -349,14 +354,14 @@ impl Session<'_> {
 }
 
 /// A program with what an earlier part of the run came to.
-fn entry(asked: &SuiteProgram, record: &Record) -> Entry {
+fn program_entry(asked: &SuiteProgram, record: &Record) -> ProgramEntry {
     let runs = record.scores.iter().filter_map(|score| score.program.as_ref()).filter(|p| p.program == asked.name);
     let done = runs.map(|run| u32::try_from(run.values.len()).unwrap_or(u32::MAX)).max().unwrap_or(0);
-    Entry { asked: asked.clone(), fitted: None, done, left_out: None }
+    ProgramEntry { asked: asked.clone(), fitted: None, done, left_out: None }
 }
 
 /// Adds the figure of a repeat and what it took.
-fn add(score: &mut Score, figure: &Figure, threads: u32) {
+fn add_figures(score: &mut Score, figure: &Figure, threads: u32) {
     let Some(run) = score.program.as_mut() else { return };
     let before: u64 = run.elapsed_ns.iter().sum();
     let Timed { elapsed, processor, crossed } = figure.timed;
@@ -379,6 +384,116 @@ fn add(score: &mut Score, figure: &Figure, threads: u32) {
     run.elapsed_ns.push(nanoseconds(elapsed));
     if let Some(value) = geometric(&run.values) {
         score.value = value;
+    }
+}
+
+// A repeat of a program: by assay, by the tool that it was taken from, or by both in turns.
+
+impl Session<'_> {
+    /// The tool that runs a program too, in turns.
+    fn program_peer(&self, asked: &SuiteProgram) -> Option<Original> {
+        asked.original.filter(|_| self.request.crosscheck == Some(Peer::Reference))
+    }
+
+    /// Makes one repeat, by all that shall make it. Where the process is stopped meanwhile it counts for nothing.
+    fn program_sides(
+        &mut self,
+        asked: &SuiteProgram,
+        fitted: &Fitted,
+        files: Option<Arc<OwnDir>>,
+        time: Duration,
+        round: u32,
+    ) -> Result<Made, Trouble> {
+        if self.request.engine == EngineWish::Reference {
+            drop(files);
+            let tool =
+                asked.original.ok_or_else(|| Trouble::LeftOut("the suite names no original for it".to_owned()))?;
+            return self.by_original(tool, fitted, time, round);
+        }
+        let Some(tool) = self.program_peer(asked) else {
+            let done = self.made(fitted, files, time, u64::from(round))?;
+            self.count(&done);
+            return Ok((done, None));
+        };
+        let (suspended, first) = (self.control.suspended(), crosscheck::peer_first(round));
+        let mut files = files;
+        let mut theirs = None;
+        if first {
+            drop(files.take());
+            theirs = Some(self.original(tool, fitted, time, round));
+            files = self.files(&fitted.program).map_err(Trouble::LeftOut)?;
+        }
+        let done = self.made(fitted, files, time, u64::from(round))?;
+        self.count(&done);
+        if !first {
+            theirs = Some(self.original(tool, fitted, time, round));
+        }
+        let (ours, theirs) = (done.figures.first().map(|figure| figure.value), theirs.and_then(Result::transpose));
+        if let (Some(ours), Some(theirs), true) = (ours, theirs, self.control.suspended() == suspended) {
+            let version = self.engines.version(Instrument::Original(tool)).to_owned();
+            let order = if first { Order::PeerFirst } else { Order::PeerLast };
+            let (peer, operations) = ((tool.name(), version.as_str()), operations(&fitted.program));
+            crosscheck::add_program(self.draft.fill(), &asked.name, peer, order, operations, (ours, theirs));
+        }
+        Ok((done, None))
+    }
+
+    /// One repeat by a tool in place of the program.
+    fn by_original(&mut self, tool: Original, fitted: &Fitted, time: Duration, round: u32) -> Result<Made, Trouble> {
+        let before = proof::read(self.meter.as_deref());
+        let report = self.original(tool, fitted, time, round).map_err(|trouble| match trouble {
+            // What the host lacks is no fault of the medium.
+            engine::Trouble::Setup(words) => Trouble::LeftOut(words),
+            other => Trouble::Io { what: "its original", error: std::io::Error::other(crosscheck::words(&other)) },
+        })?;
+        let report = report.ok_or(Trouble::Stopped)?;
+        let crossed = before.zip(proof::read(self.meter.as_deref())).map(|(before, after)| after - before);
+        let timed = Timed { elapsed: report.elapsed, processor: None, crossed };
+        let figure = Figure { of: "", value: report.value, unit: operations_unit(&fitted.program), timed };
+        // What it wrote is counted.
+        Ok((Done { figures: vec![figure], threads: 1, ..Done::default() }, Some(report.run)))
+    }
+
+    /// One repeat by a tool, whose files are gone afterwards; nothing where the end was asked for.
+    fn original(
+        &mut self,
+        tool: Original,
+        fitted: &Fitted,
+        time: Duration,
+        round: u32,
+    ) -> Result<Option<ProgramReport>, engine::Trouble> {
+        let missing = || engine::Trouble::Setup(format!("{} is missing", tool.name()));
+        let found = self.engines.original(tool).cloned().ok_or_else(missing)?;
+        if let Some(trouble) = self.area.prepare_for(Instrument::Original(tool)) {
+            return Err(trouble);
+        }
+        let subject = self.area.subject(&self.area.target, Subject { time, ..Subject::default() });
+        let rounds = (self.request.seed ^ u64::from(round), self.request.hang_after);
+        let report = run_program(&found, &fitted.program, &subject, rounds, &self.control);
+        self.area.remove_original();
+        let written = report.as_ref().ok().and_then(|report| Some(report.as_ref()?.written_bytes)).unwrap_or(0);
+        self.whole.wrote(written);
+        self.draft.fill().settings.written_bytes += written;
+        report
+    }
+}
+
+/// Operations for each unit of a program's figure.
+fn operations(program: &Program) -> f64 {
+    match program {
+        Program::Memory { block, .. } => MIB as f64 / block.0 as f64,
+        Program::Stream { block, .. } => 1e6 / block.0 as f64,
+        _ => 1.0,
+    }
+}
+
+/// Unit of the figure of a program that has an original.
+fn operations_unit(program: &Program) -> &'static str {
+    match program {
+        Program::Primes { .. } => "events/s",
+        Program::Memory { .. } => "MiB/s",
+        Program::Postmark { .. } => "transactions/s",
+        _ => "MB/s",
     }
 }
 
@@ -405,8 +520,8 @@ mod tests {
             more_is_better: true,
             program: Some(Box::default()),
         };
-        add(&mut score, &figure(10.0, 1, 1000, 2000), 2);
-        add(&mut score, &figure(40.0, 3, 600, 0), 2);
+        add_figures(&mut score, &figure(10.0, 1, 1000, 2000), 2);
+        add_figures(&mut score, &figure(40.0, 3, 600, 0), 2);
         let run = score.program.unwrap();
         assert_eq!(run.medium_busy_share, Some(0.4));
         assert_eq!(run.waiting_share, Some(0.75));

@@ -15,21 +15,20 @@ use assay_core::workload::{Op, Workload};
 use assay_engine::{EngineKind, LiveSample, RepeatReport, Target, wall_clock};
 use assay_stats::{geometric, geometric_until_known};
 
-use super::begin::Session;
-use super::plan::Planned;
-use super::turn::{Entry, Next, Turn, completed, reported_at_end};
+use super::plan::{LoadEntry, Next, Planned, Turn, completed, reported_at_end};
+use super::run::Session;
 use crate::adaptive::AdaptiveStop;
 use crate::choose::Instrument;
-use crate::crosscheck::{self, Order};
+use crate::crosscheck::Order;
+use crate::emit::Journal;
 use crate::evidence::{efficiency, judge_shape, keep};
-use crate::journal::Journal;
 use crate::judge::judge;
-use crate::proof::{self, Proof};
-use crate::resume::lasted_ns;
-use crate::soak;
-use crate::summary::{Interval, batching, estimate, half_width, repeat, replace_findings};
+use crate::proof::Proof;
+use crate::request::lasted_ns;
+use crate::summary::{Interval, batching, estimate, half_width, repeat_of_window, replace_findings};
 use crate::timeout::{NoAnswer, SYNC, no_thread, within};
 use crate::together::{Start, Step, Word, sleep_until_set_up, timed};
+use crate::{crosscheck, proof, summary};
 
 /// Operations of an open loop that are begun later than this share of their latency falsify it.
 const LATE_SHARE: f64 = 0.05;
@@ -50,7 +49,7 @@ struct Made {
 impl Session<'_> {
     /// Makes one repeat of the workload at `index` and of those that run at the same time; by both instruments in
     /// turns where that was asked for.
-    pub(super) fn repeat(&mut self, entries: &mut [Entry], index: usize, turn: Turn) -> Next {
+    pub(super) fn repeat(&mut self, entries: &mut [LoadEntry], index: usize, turn: Turn) -> Next {
         let group = members(&self.request.suite.workloads, index);
         let mut planned = Vec::with_capacity(group.len());
         // All of a group are settled before each says what runs beside it.
@@ -121,7 +120,7 @@ impl Session<'_> {
     }
 
     /// Sets the measurement up for its first repeat, and tells that a repeat begins.
-    fn announce(&mut self, entry: &Entry, turn: Turn, planned: &Planned) {
+    fn announce(&mut self, entry: &LoadEntry, turn: Turn, planned: &Planned) {
         let workload = &planned.spec.workload;
         let measurement = &mut self.draft.fill().measurements[entry.index];
         if measurement.repeats.is_empty() {
@@ -144,7 +143,7 @@ impl Session<'_> {
     }
 
     /// Drops the page cache before a workload that uses it. What cannot be dropped may answer reads, and is recorded as a finding.
-    fn forget(&mut self, entry: &Entry, planned: &Planned) -> Result<(), Outcome> {
+    fn forget(&mut self, entry: &LoadEntry, planned: &Planned) -> Result<(), Outcome> {
         let workload = &planned.spec.workload;
         if workload.direct {
             return Ok(());
@@ -258,7 +257,7 @@ impl Session<'_> {
     }
 
     /// Counts what was moved, and adds the repeat to its measurement.
-    fn take_over(&mut self, entry: &mut Entry, turn: Turn, planned: &mut Planned, made: &Made) -> Outcome {
+    fn take_over(&mut self, entry: &mut LoadEntry, turn: Turn, planned: &mut Planned, made: &Made) -> Outcome {
         let Made { report, .. } = made;
         let workload = &planned.spec.workload;
         self.watch.collect(&mut self.draft.fill().sensors, &self.emitter);
@@ -283,7 +282,7 @@ impl Session<'_> {
         let cut = cut.then_some(Finding::EndedByNeighbour { lasted_ns: report.window_ns, planned_ns });
         let mean = report.histogram.mean().filter(|mean| report.late_ns > LATE_SHARE * mean);
         let late = mean.map(|mean| Finding::BegunLate { late_ns: report.late_ns, share: report.late_ns / mean });
-        let mut finished = repeat(report, &made.started, made.started_ns, proof_ratio, outcome.clone());
+        let mut finished = repeat_of_window(report, &made.started, made.started_ns, proof_ratio, outcome.clone());
         if let Some(stop) = planned.stop.take() {
             stop.note(&mut finished);
         }
@@ -313,19 +312,19 @@ impl Session<'_> {
             replace_findings(measurement, |f| matches!(f, Finding::BegunLate { .. }), Some(late));
         }
         if planned.soak {
-            measurement.soak = soak::judge(measurement, &record.sensors, disks, seed).map(Box::new);
+            measurement.soak = summary::judge_soak(measurement, &record.sensors, disks, seed).map(Box::new);
         }
         outcome
     }
 
     /// The interval over repeats, by whether their number is decided by what they show.
-    pub(super) fn interval(&self, entry: &Entry) -> Interval {
+    pub(super) fn interval(&self, entry: &LoadEntry) -> Interval {
         let open = self.request.confidence.is_some() || entry.settled.is_some_and(|settled| settled.open);
         if open { geometric_until_known } else { geometric }
     }
 
     /// Estimates and judges the measurement anew, and tells what was not told of it before.
-    fn judge(&mut self, entry: &Entry, findings: Vec<Finding>) {
+    fn judge(&mut self, entry: &LoadEntry, findings: Vec<Finding>) {
         let interval = self.interval(entry);
         let record = self.draft.fill();
         let measurement = &mut record.measurements[entry.index];

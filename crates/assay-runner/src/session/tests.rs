@@ -13,9 +13,9 @@ use assay_core::workload::{Op, Pattern, Stop};
 use assay_engine::{Control, EngineKind, RepeatReport, Trouble};
 use assay_original::Subject;
 
-use super::begin::{Session, aligned};
 use super::order::in_order;
-use super::turn::{Entry, Turn, spread};
+use super::plan::{LoadEntry, Turn, spread};
+use super::run::{Session, aligned};
 use crate::budget::Budget;
 use crate::choose::EngineWish;
 use crate::error::RunError;
@@ -147,7 +147,7 @@ fn a_repeat_is_planned_within_its_share_and_as_the_one_before() {
     assert_eq!(again.spec.wait_for, None, "nothing is known of how to wait");
     let first = Repeat::empty("2026-01-01T00:00:00Z", Outcome::Completed);
     session.draft.fill().measurements[0].repeats.push(first);
-    let waits_for = |session: &Session<'_>, entries: &mut [Entry]| {
+    let waits_for = |session: &Session<'_>, entries: &mut [LoadEntry]| {
         session.plan(&mut entries[0], None, turn).unwrap().unwrap().spec.wait_for
     };
     assert_eq!(waits_for(&session, &mut entries), Some(1), "the first repeat saw nothing to try");

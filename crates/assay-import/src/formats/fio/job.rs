@@ -6,7 +6,7 @@ use assay_core::finding::Finding;
 use assay_core::histogram::Histogram;
 use assay_core::workload::Op;
 
-use crate::plausible::Told;
+use crate::number::Told;
 use crate::report::Latencies;
 
 /// A job, or a group of them that fio reports as one.

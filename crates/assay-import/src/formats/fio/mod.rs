@@ -7,14 +7,12 @@
 //! counts. The sum of a group, which is printed last, is read where nothing else of it is there. `--status-interval` prints what was done since the start, again and again: the last of it counts.
 
 mod job;
-mod json;
 mod load;
+mod machine;
 mod run;
-mod status;
-mod terse;
 mod text;
 
-use crate::format::{Format, Section};
+use crate::report::{Format, Section};
 use crate::text::Text;
 
 /// fio.
@@ -41,7 +39,7 @@ impl Format for Fio {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        run::begins(text, at) || status::begins(text, at)
+        run::begins(text, at) || text::begins_status(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {

@@ -10,12 +10,11 @@ use assay_core::record::{Repeat, Score};
 use assay_core::workload::{Op, Workload};
 
 use super::job::{Job, Side, States, together};
-use super::load::{self, Definition};
-use super::{json, status, terse, text};
+use super::load::Definition;
+use super::{load, machine, text};
 use crate::date;
-use crate::format::Section;
-use crate::plausible::Told;
-use crate::report::{Figure, Latencies, Load, Report};
+use crate::number::Told;
+use crate::report::{Figure, Latencies, Load, Report, Section};
 use crate::text::Text;
 
 /// The name of the format and of the tool.
@@ -57,7 +56,10 @@ struct Call {
 /// Whether a line is the first of a result, or tells of a job.
 pub(super) fn begins(text: &Text, at: usize) -> bool {
     let line = text.line(at);
-    terse::begins(line) || text::is_result(line) || text::is_definition(text, at) || json::begins(text, at)
+    machine::begins_terse(line)
+        || text::is_result(line)
+        || text::is_definition(text, at)
+        || machine::begins_json(text, at)
 }
 
 /// Reads what one call printed.
@@ -81,8 +83,8 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
             let end = found.as_ref().map(|(_, end)| *end);
             call.define(found.map(|(definition, _)| definition));
             end
-        } else if json::begins(text, line) {
-            let document = json::read(text, line);
+        } else if machine::begins_json(text, line) {
+            let document = machine::read_json(text, line);
             call.json.again();
             if !document.jobs.into_iter().all(|job| call.json.add(job)) {
                 break;
@@ -91,7 +93,7 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
             call.created = document.created.or(call.created);
             call.cut |= document.cut;
             Some(document.end)
-        } else if terse::begins(here) {
+        } else if machine::begins_terse(here) {
             if !call.terse_line(here) {
                 break;
             }
@@ -99,7 +101,7 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
         } else if text::is_result(here) {
             let Some(end) = call.result(text, line) else { break };
             Some(end)
-        } else if let Some(side) = Some(here).filter(|_| call.is_empty()).and_then(status::direction) {
+        } else if let Some(side) = Some(here).filter(|_| call.is_empty()).and_then(text::status_direction) {
             call.sums.push(Job {
                 // The output does not say whether the directions belong to one job.
                 group: LINES + u32::try_from(call.sums.len()).unwrap_or(0),
@@ -193,7 +195,7 @@ impl Call {
 
     /// Takes a line in terse form; `false` where it is of another call.
     fn terse_line(&mut self, line: &str) -> bool {
-        let Some((version, job)) = terse::read(line) else {
+        let Some((version, job)) = machine::read_terse(line) else {
             self.cut = true;
             return true;
         };
@@ -211,7 +213,9 @@ impl Call {
 
     /// Takes a result of the text that begins at a line; the first line behind it. `None` where it is of another call.
     fn result(&mut self, text: &Text, at: usize) -> Option<usize> {
-        let Some((job, rest, end)) = text::read(text, at, |job, op| self.block(job, op)) else { return Some(at + 1) };
+        let Some((job, rest, end)) = text::read_text(text, at, |job, op| self.block(job, op)) else {
+            return Some(at + 1);
+        };
         if self.text.is_later_state(&job) {
             self.text.again();
         }
@@ -226,14 +230,14 @@ impl Call {
     /// Takes a line behind the results: what follows is a later state, or another call. The sum of a group is read where there
     /// are no results.
     fn sum(&mut self, line: &str) {
-        if let Some(group) = status::group(line) {
+        if let Some(group) = text::group_sum(line) {
             self.text.again();
             self.group = group;
-        } else if let Some(side) = Some(line).filter(|_| self.is_empty()).and_then(status::side)
+        } else if let Some(side) = Some(line).filter(|_| self.is_empty()).and_then(text::status_side)
             && self.sums.len() < MOST_JOBS
             && self.sums.first().is_none_or(|sum| sum.group < LINES)
         {
-            status::add(&mut self.sums, self.group, side);
+            text::add_status(&mut self.sums, self.group, side);
         }
     }
 

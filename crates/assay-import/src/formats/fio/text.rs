@@ -1,7 +1,7 @@
 //! The text for people.
 //!
 //! Version 2 prints `read : io=191MB, bw=97.8MB/s, iops=24447, runt=  2001msec`, in units of 1024 without an `i`; version
-//! 3 prints `read: IOPS=24.4k, BW=95.5MiB/s (100MB/s)(191MiB/2001msec)`. All of that is rounded to four digits or fewer,
+//! 3 prints `read_text: IOPS=24.4k, BW=95.5MiB/s (100MB/s)(191MiB/2001msec)`. All of that is rounded to four digits or fewer,
 //! while the line `issued` has each operation.
 
 use std::sync::LazyLock;
@@ -10,10 +10,9 @@ use assay_core::workload::Op;
 
 use super::job::{Job, Side};
 use super::load::Definition;
-use super::terse::close;
-use crate::number::printed;
+use super::machine::close_terse;
+use crate::number::{Printed, Told, printed};
 use crate::pattern::{Regex, regex};
-use crate::plausible::{Printed, Told};
 use crate::text::Text;
 
 static RESULT: LazyLock<Regex> =
@@ -137,7 +136,7 @@ fn scaled(number: &str, letter: &str) -> Option<f64> {
 }
 
 /// Bytes of a unit: `MiB`, `kB`, and in bits `Mib`, `kb`. `plain` is what a letter without an `i` multiplies by.
-pub(super) fn unit(text: &str, plain: f64) -> Option<f64> {
+fn text_unit(text: &str, plain: f64) -> Option<f64> {
     // In bits `Mib`, and since 3.0 `Mibit`.
     let text = text.strip_suffix("it").unwrap_or(text);
     let bits = text.ends_with('b');
@@ -171,7 +170,11 @@ fn nanoseconds(unit: &str) -> f64 {
 }
 
 /// A result from its first line on: the job, what follows `pid` in the first line, and the first line behind it.
-pub(super) fn read(text: &Text, at: usize, block: impl Fn(&Job, Op) -> Option<u64>) -> Option<(Job, String, usize)> {
+pub(super) fn read_text(
+    text: &Text,
+    at: usize,
+    block: impl Fn(&Job, Op) -> Option<u64>,
+) -> Option<(Job, String, usize)> {
     let first = text.line(at);
     let found = RESULT.captures(first)?;
     let mut job = Job {
@@ -196,7 +199,7 @@ pub(super) fn read(text: &Text, at: usize, block: impl Fn(&Job, Op) -> Option<u6
         let line = without_host(&whole);
         number = next;
         end = number;
-        if let Some(side) = side(line) {
+        if let Some(side) = text_side(line) {
             percentiles = None;
             current = side.filter(|_| job.sides.len() < MOST_SIDES).map(|side| {
                 job.sides.push(side);
@@ -263,7 +266,7 @@ fn unwrapped(text: &Text, at: usize) -> (String, usize) {
         // Between two brackets there was no blank.
         let blank = if line.ends_with(')') && more.starts_with('(') { "" } else { " " };
         let joined = format!("{line}{blank}{more}");
-        let of_side = || side(without_host(&line)).is_none() && side(without_host(&joined)).is_some();
+        let of_side = || text_side(without_host(&line)).is_none() && text_side(without_host(&joined)).is_some();
         let open = line.ends_with([',', '[', '(', '=']) || of_side();
         if !open || more.is_empty() || is_within(more) || more.contains("(g") {
             return (line, next);
@@ -274,7 +277,7 @@ fn unwrapped(text: &Text, at: usize) -> (String, usize) {
 }
 
 /// The line of a direction; `Some(None)` where it is one that is not taken.
-pub(super) fn side(line: &str) -> Option<Option<Side>> {
+fn text_side(line: &str) -> Option<Option<Side>> {
     let op = |word: &str| match word {
         "read" => Some(Op::Read),
         "write" => Some(Op::Write),
@@ -289,8 +292,8 @@ pub(super) fn side(line: &str) -> Option<Option<Side>> {
         side.told = Told {
             iops: number(&found[2]).map(|iops| iops.times(decimal_letter(&found[3]))),
             // The decimal figure: version 3.1 prints wrong ones in MiB/s.
-            rate: number(&found[6]).zip(unit(&found[7], 1000.0)).map(|(number, unit)| number.times(unit)),
-            bytes: number(&found[8]).zip(unit(&found[9], 1000.0)).map(|(number, unit)| number.times(unit)),
+            rate: number(&found[6]).zip(text_unit(&found[7], 1000.0)).map(|(number, unit)| number.times(unit)),
+            bytes: number(&found[8]).zip(text_unit(&found[9], 1000.0)).map(|(number, unit)| number.times(unit)),
             seconds: milliseconds(&found[10]),
             operations: None,
         };
@@ -302,8 +305,8 @@ pub(super) fn side(line: &str) -> Option<Option<Side>> {
     let letter = found.get(7).map_or(1.0, |letter| decimal_letter(letter.as_str()));
     side.told = Told {
         iops: found.get(6).and_then(|iops| number(iops.as_str())).map(|iops| iops.times(letter)),
-        rate: number(&found[4]).zip(unit(&found[5], 1024.0)).map(|(number, unit)| number.times(unit)),
-        bytes: number(&found[2]).zip(unit(&found[3], 1024.0)).map(|(number, unit)| number.times(unit)),
+        rate: number(&found[4]).zip(text_unit(&found[5], 1024.0)).map(|(number, unit)| number.times(unit)),
+        bytes: number(&found[2]).zip(text_unit(&found[3], 1024.0)).map(|(number, unit)| number.times(unit)),
         seconds: milliseconds(&found[8]),
         operations: None,
     };
@@ -311,7 +314,7 @@ pub(super) fn side(line: &str) -> Option<Option<Side>> {
 }
 
 /// A direction with the figures that were printed of it.
-pub(super) fn as_told(mut side: Side) -> Side {
+fn as_told(mut side: Side) -> Side {
     let value = |printed: Option<Printed>| printed.map(|printed| printed.value);
     (side.iops, side.bytes_per_second) = (value(side.told.iops), value(side.told.rate));
     side.bytes = value(side.told.bytes).unwrap_or(0.0);
@@ -350,7 +353,7 @@ fn operations(job: &mut Job, totals: &str, block: &impl Fn(&Job, Op) -> Option<u
         side.told.operations = Some(Printed::exact(count as f64));
         let seconds = side.runtime_ms / 1e3;
         // Three digits are printed at least.
-        let near = |printed: f64, precise: f64| close(printed, precise, printed * 6e-3);
+        let near = |printed: f64, precise: f64| close_terse(printed, precise, printed * 6e-3);
         let per_second = count as f64 / seconds;
         let agrees = side
             .iops
@@ -368,12 +371,105 @@ fn operations(job: &mut Job, totals: &str, block: &impl Fn(&Job, Op) -> Option<u
     }
 }
 
+// Lines of fio that people post alone: the line of a direction, as `grep IOPS` leaves it, and the sum of a group behind its
+// results.
+//
+// Version 3: `READ: bw=24.7MiB/s (25.9MB/s), 24.7MiB/s-24.7MiB/s (25.9MB/s-25.9MB/s), io=247MiB (259MB),
+// run=10001-10001msec`; version 2: `READ: io=1810.4MB, aggrb=30901KB/s, minb=…, mint=60001msec, maxt=60001msec`. It is what all
+// jobs of the group moved, by the longest of their times (`show_run_stats` of fio's stat.c).
+
+/// Lines above a sum among which its results may stand.
+const MOST_ABOVE: usize = 100;
+
+static NEW_SUM: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^\s*(READ|WRITE|MIXED): bw=[0-9.]+[KMGTPi]*B/s \(([0-9.]+)([kMGTP]?B)/s\),.*? io=([0-9.]+)([KMGTP]?i?B) .*?run=\d+-(\d+)msec",
+    )
+});
+static OLD_SUM: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^\s*(READ|WRITE|MIXED): io=([0-9.]+)([KMGTP]?B), aggrb=([0-9.]+)([KMGTP]?B)/s, minb=.*? mint=\d+msec, maxt=(\d+)msec",
+    )
+});
+static GROUP: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*Run status group (\d+) \(all jobs\):"));
+
+/// Whether the sum of a group begins at a line, or is in it.
+pub(super) fn begins_status(text: &Text, at: usize) -> bool {
+    let line = text.line(at);
+    let alone = status_direction(line).is_some();
+    let sum = is_sum(line) && status_side(line).is_some() || is_group(line) && status_side(text.line(at + 1)).is_some();
+    // Results whose sum it is may stand above, with prose between.
+    let own = |line: &str| {
+        status_side(line).or_else(|| status_direction(line)).is_some() || GROUP.is_match(line) || line.trim().is_empty()
+    };
+    let above = (at.saturating_sub(MOST_ABOVE)..at).rev().map(|line| text.line(line));
+    let mut results = above.skip_while(|line| own(line)).take_while(|line| !is_group(line));
+    (alone || sum) && !results.any(|line| is_result(line) || sum && status_direction(line).is_some())
+}
+
+/// The number of the group whose sum follows.
+pub(super) fn group_sum(line: &str) -> Option<u32> {
+    GROUP.captures(line)?[1].parse().ok()
+}
+
+/// These are asked of many lines: each looks for words before it looks for a shape.
+fn is_group(line: &str) -> bool {
+    line.contains("Run status group") && GROUP.is_match(line)
+}
+
+fn is_sum(line: &str) -> bool {
+    line.contains(" bw=") || line.contains("aggrb=")
+}
+
+/// What all jobs of a group moved in one direction.
+pub(super) fn status_side(line: &str) -> Option<Side> {
+    let found = NEW_SUM.captures(line);
+    let (found, [rate, bytes], plain) = match found {
+        Some(found) => (found, [2, 4], 1000.0),
+        None => (OLD_SUM.captures(line)?, [4, 2], 1024.0),
+    };
+    let op = match &found[1] {
+        "READ" => Op::Read,
+        "WRITE" => Op::Write,
+        _ => Op::Mixed,
+    };
+    let amount = |at: usize| Some(printed(&found[at])?.times(text_unit(&found[at + 1], plain)?));
+    let told = Told {
+        rate: amount(rate),
+        bytes: amount(bytes),
+        seconds: printed(&found[6]).map(|time| time.times(1e-3)),
+        ..Told::default()
+    };
+    Some(as_told(Side { told, ..Side::new(op) }))
+}
+
+/// What a line of a direction tells, without the result that it is of.
+pub(super) fn status_direction(line: &str) -> Option<Side> {
+    let line = Some(line.trim()).filter(|line| line.contains("IOPS=") || line.contains("runt="))?;
+    text_side(line).flatten().filter(|side| side.moved() && line.starts_with(['r', 'w']))
+}
+
+/// Adds a direction of the sum of a group to those that are known.
+pub(super) fn add_status(sums: &mut Vec<Job>, group: u32, side: Side) {
+    match sums.iter_mut().find(|sum| sum.group == group) {
+        Some(sum) if sum.sides.iter().all(|known| known.op != side.op) => sum.sides.push(side),
+        // A later state of the same group.
+        Some(sum) => sum.sides.iter_mut().filter(|known| known.op == side.op).for_each(|known| *known = side.clone()),
+        None => sums.push(Job {
+            group,
+            sides: vec![side],
+            missing: Some("the results of the jobs behind a sum"),
+            ..Job::default()
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(line: &str) -> (f64, f64, f64) {
-        let side = side(line).unwrap().unwrap();
+        let side = text_side(line).unwrap().unwrap();
         (side.iops.unwrap(), side.bytes_per_second.unwrap(), side.bytes)
     }
 
@@ -391,8 +487,8 @@ mod tests {
         assert_eq!(of("read: IOPS=1.2M, BW=764Mib/s (800Mb/s)(191MiB/2001msec)").1, 100_000_000.0, "bits");
         assert_eq!(of("read: IOPS=4969, BW=621Mi (651M)(96.0GiB/158260msec)").1, 651e6, "of all clients");
         assert_eq!(of("read: IOPS=61.0k, BW=1906Mibit/s (1999Mbit/s)(7149MiB/30001msec)").1, 1999e6 / 8.0);
-        assert_eq!(side("trim: IOPS=1, BW=1B/s (1B/s)(1B/1msec)"), Some(None));
-        assert_eq!(side("read: something"), None);
+        assert_eq!(text_side("trim: IOPS=1, BW=1B/s (1B/s)(1B/1msec)"), Some(None));
+        assert_eq!(text_side("read: something"), None);
     }
 
     #[test]
@@ -410,5 +506,17 @@ mod tests {
         let line = "a: (g=0): rw=rw, bs=(R) 512B-64.0KiB, (W) 1024KiB-1024KiB, (T) 1B-1B, ioengine=sync, iodepth=1";
         assert_eq!(of(line).unwrap().3, [None, Some(1 << 20)], "no one size");
         assert_eq!(of("a: (g=0): rw=read"), None);
+    }
+
+    #[test]
+    fn sums_of_both_generations() {
+        let of = |line: &str| status_side(line).map(|side| (side.op, side.bytes_per_second.unwrap(), side.runtime_ms));
+        let new = "   READ: bw=24.7MiB/s (25.9MB/s), 24.7MiB/s-24.7MiB/s (25.9MB/s-25.9MB/s), io=247MiB (259MB), run=10001-10002msec";
+        assert_eq!(of(new), Some((Op::Read, 25_900_000.0, 10_002.0)));
+        let old =
+            "  WRITE: io=1810.4MB, aggrb=30901KB/s, minb=31642KB/s, maxb=31642KB/s, mint=60000msec, maxt=60001msec";
+        assert_eq!(of(old), Some((Op::Write, 30_901.0 * 1024.0, 60_001.0)));
+        assert_eq!(of("READ: bw=24.7MiB/s"), None);
+        assert_eq!(group_sum("Run status group 3 (all jobs):"), Some(3));
     }
 }

@@ -7,21 +7,19 @@
 //! record, and each disk target of it another.
 
 mod document;
-mod json;
 mod load;
-mod xml;
 
 use std::collections::{BTreeMap, HashMap};
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::Score;
+use document::ResultEntry;
 
-use self::document::{Document, Entry, System, Test};
+use self::document::{Document, System, Test};
 use self::load::Rate;
 use crate::date;
-use crate::format::{Format, Problem, Section};
-use crate::report::{Figure, Report, Statistic};
+use crate::report::{Figure, Format, Problem, Report, Section, Statistic};
 use crate::text::Text;
 
 /// The Phoronix Test Suite.
@@ -47,11 +45,12 @@ impl Format for Phoronix {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        xml::begins(text, at) || json::begins(text, at)
+        document::begins_xml(text, at) || document::begins_json(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
-        let (document, end) = if xml::begins(text, at) { xml::read(text, at) } else { json::read(text, at) };
+        let (document, end) =
+            if document::begins_xml(text, at) { document::read_xml(text, at) } else { document::read_json(text, at) };
         let document = match document {
             Ok(document) => document,
             Err(what) => return Section::nothing(end, text.number(at), what),
@@ -140,7 +139,7 @@ fn reports(document: &Document, line: u32) -> Result<(Vec<Report>, Vec<Problem>)
     Ok((all.into_values().filter(|report| !report.is_empty()).collect(), problems))
 }
 
-fn figure(load: &load::Known, entry: &Entry) -> Figure {
+fn figure(load: &load::Known, entry: &ResultEntry) -> Figure {
     let mut figure = Figure::new(load.load.clone());
     figure.statistic = statistic(entry);
     figure.findings = load.findings.clone();
@@ -151,7 +150,7 @@ fn figure(load: &load::Known, entry: &Entry) -> Figure {
     figure
 }
 
-fn report(document: &Document, system: Option<&System>, entry: &Entry, target: &str) -> Report {
+fn report(document: &Document, system: Option<&System>, entry: &ResultEntry, target: &str) -> Report {
     let mut report = Report::whole(NAME);
     report.version.clone_from(&document.client);
     report.labels.insert("system".to_owned(), entry.system.clone());
@@ -203,12 +202,12 @@ fn time(text: &str) -> Option<String> {
     date::of_ctime(&format!("- {month} {day} {hour}:{minute}:00 {year}"))
 }
 
-fn statistic(entry: &Entry) -> Statistic {
+fn statistic(entry: &ResultEntry) -> Statistic {
     if entry.runs > 1 { Statistic::MeanOf(entry.runs) } else { Statistic::One }
 }
 
 /// A result that is none of a load.
-fn score(test: &Test, entry: &Entry, value: f64) -> Score {
+fn score(test: &Test, entry: &ResultEntry, value: f64) -> Score {
     let method = match entry.runs {
         0 => format!("as printed by {NAME}, which does not tell the number of runs"),
         1 => format!("as printed by {NAME}, one run"),

@@ -1,0 +1,182 @@
+//! Lines for what is left out of an answer, in the same words below every answer.
+
+use std::collections::BTreeMap;
+
+use assay_analysis::{Excluded, Needed, Values};
+use assay_core::text::{clean, statement};
+use assay_core::units::{figures, fixed, grouped};
+
+/// The label of such a line.
+pub(crate) const LEFT_OUT: &str = "left out";
+
+/// The number of names or loads in a shortened line.
+const FEW: usize = 6;
+
+/// One line for each reason, with the names it applies to and, where it is about some loads only, those loads: `B: not
+/// measured at this depth, but at QD1: random read 4 KiB`.
+///
+/// `name` gives the name of an entry. Long lists are shortened where `rest` gives the option that shows all entries,
+/// such as `--all`.
+pub(crate) fn left_out_lines<'a>(
+    all: impl IntoIterator<Item = &'a Excluded>,
+    name: impl Fn(&Excluded) -> String,
+    rest: Option<&str>,
+) -> Vec<String> {
+    // An entry about a whole record is kept separate from entries about single loads.
+    let mut loads: BTreeMap<(String, String, bool), Vec<String>> = BTreeMap::new();
+    for e in all {
+        let known = loads.entry((statement(&e.reason.to_string()), name(e), e.load.is_none())).or_default();
+        known.extend(e.load.as_deref().map(clean).filter(|load| !known.contains(load)));
+    }
+    // Entries with the same reason and the same loads share a line.
+    let mut shared: BTreeMap<(String, Vec<String>), Vec<String>> = BTreeMap::new();
+    for ((reason, name, _), loads) in loads {
+        shared.entry((reason, loads)).or_default().push(name);
+    }
+    let line = |((reason, loads), names): ((String, Vec<String>), Vec<String>)| {
+        let loads = if loads.is_empty() { String::new() } else { format!(": {}", listed_names(&loads, "; ", rest)) };
+        format!("{}: {reason}{loads}", listed_names(&names, ", ", rest))
+    };
+    shared.into_iter().map(line).collect()
+}
+
+/// The same for an answer about one load, which the answer itself names: records, by model and unit.
+pub(crate) fn left_out_of_one_load(all: &[Excluded], rest: Option<&str>) -> Vec<String> {
+    let all: Vec<Excluded> = all.iter().map(|e| Excluded { load: None, ..e.clone() }).collect();
+    left_out_lines(&all, record_name, rest)
+}
+
+pub(crate) fn listed_names(all: &[String], between: &str, rest: Option<&str>) -> String {
+    match (all.split_at_checked(FEW), rest) {
+        (Some((few, more)), Some(rest)) if more.len() > 1 => {
+            format!("{} and {} more ({rest})", few.join(between), more.len())
+        }
+        _ => all.join(between),
+    }
+}
+
+/// A record with its model and unit. A published record is shown by its id only, which contains both.
+pub(crate) fn record_name(e: &Excluded) -> String {
+    let (record, unit) = (clean(&e.record), clean(&e.name()));
+    if record.starts_with(assay_analysis::PREFIX) {
+        return record;
+    }
+    // The model of a record without one is made from its id.
+    if unit.ends_with(&record) { unit } else { format!("{record} ({unit})") }
+}
+
+// The number of values that would settle an undecided answer, as text.
+
+/// `12 units of each would find a difference of 24 % in 80 of 100 cases`.
+pub(crate) fn needed(needed: &Needed) -> String {
+    if needed.number > ANYBODY {
+        let what = match needed.of {
+            Values::Units | Values::Pairs | Values::Others => "units",
+            Values::Runs => "days",
+        };
+        let difference = needed_difference(needed.ratio);
+        return format!(
+            "{difference} would take more {what} than anyone would measure ({})",
+            grouped(needed.number.into())
+        );
+    }
+    let of = match needed.of {
+        Values::Units => "units of each",
+        Values::Pairs => "units in both",
+        Values::Runs if needed.number == 1 => "run of each on another day",
+        Values::Runs => "runs of each on as many days",
+        Values::Others => "other units",
+    };
+    format!(
+        "{} {of} would find {} in {:.0} of 100 cases",
+        needed.number,
+        needed_difference(needed.ratio),
+        needed.power * 100.0
+    )
+}
+
+/// A larger number is not practical, and is not given as advice.
+const ANYBODY: u32 = 20;
+
+fn needed_difference(ratio: f64) -> String {
+    match (ratio - 1.0) * 100.0 {
+        percent if percent < 10.0 => format!("a difference of {} %", fixed(percent, 1)),
+        percent if percent < 100.0 => format!("a difference of {} %", fixed(percent, 0)),
+        _ if ratio < 9.95 => format!("a factor of {}", fixed(ratio, 1)),
+        _ => format!("a factor of {}", figures(ratio)),
+    }
+}
+
+// What a choice by expected loss does not say: that the chosen model was shown to be the better one.
+
+/// A sentence on the models that `rank` and `compare` cannot separate from the chosen one; none where they separate all.
+pub(crate) fn least_loss(not_separated: &[String]) -> Option<String> {
+    let names: Vec<String> = not_separated.iter().map(|name| clean(name)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "rank and compare cannot separate it from {}: this is the choice with the least expected loss, not a difference \
+             that was shown.",
+            names.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_analysis::Reason;
+
+    use super::*;
+
+    fn excluded(record: usize, load: Option<&str>, reason: Reason) -> Excluded {
+        Excluded {
+            record: format!("r{record}"),
+            model: "Card".to_owned(),
+            unit: record.to_string(),
+            load: load.map(str::to_owned),
+            reason,
+        }
+    }
+
+    #[test]
+    fn each_reason_is_told_once_with_all_that_it_holds_for() {
+        let all = [
+            excluded(1, Some("random read 4 KiB"), Reason::NotMeasured),
+            excluded(2, Some("random read 4 KiB"), Reason::NotMeasured),
+            excluded(1, Some("random write 4 KiB"), Reason::NotMeasured),
+            excluded(2, Some("random write 4 KiB"), Reason::NotMeasured),
+            excluded(3, None, Reason::LoadNotTold),
+        ];
+        let (measured, told) = (Reason::NotMeasured, Reason::LoadNotTold);
+        let mut expected = [
+            format!("r1 (Card 1), r2 (Card 2): {measured}: random read 4 KiB; random write 4 KiB"),
+            format!("r3 (Card 3): {told}"),
+        ];
+        let mut found = left_out_lines(&all, record_name, None);
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn of_many_a_few_are_told_and_where_the_rest_is() {
+        let all: Vec<Excluded> = (1..=9).map(|at| excluded(at, None, Reason::NotMeasured)).collect();
+        let of = |many: usize| left_out_lines(&all[..many], |e| e.record.clone(), Some("--all"));
+        assert_eq!(of(9), [format!("r1, r2, r3, r4, r5, r6 and 3 more (--all): {}", Reason::NotMeasured)]);
+        assert!(!of(7)[0].contains("more"), "one more takes no more room than to say so: {:?}", of(7));
+    }
+
+    #[test]
+    fn it_is_said_how_many_find_which_difference() {
+        let say = |number, of, ratio| needed(&Needed { number, of, ratio, power: 0.8 });
+        assert_eq!(say(12, Values::Units, 1.24), "12 units of each would find a difference of 24 % in 80 of 100 cases");
+        assert_eq!(
+            say(4, Values::Runs, 1.055),
+            "4 runs of each on as many days would find a difference of 5.5 % in 80 of 100 cases"
+        );
+        assert_eq!(
+            say(738, Values::Units, 1.03),
+            "a difference of 3.0 % would take more units than anyone would measure (738)"
+        );
+        assert!(say(3, Values::Pairs, 2.5).contains("3 units in both would find a factor of 2.5"));
+    }
+}
