@@ -1,4 +1,4 @@
-//! What `docs/articles.md` says of published figures is what the program answers.
+//! What `docs/results/2026-11-27-articles.md` says of published figures is what the program answers.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,7 +24,8 @@ fn one_line(text: &str) -> String {
 
 #[test]
 fn articles_are_decided_as_the_page_says() {
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/articles.md")).unwrap();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/2026-11-27-articles.md");
+    let page = std::fs::read_to_string(page).unwrap();
     let place = Place::new();
     let program = Path::new(crate::common::ASSAY).parent().unwrap();
     let all = answers(&page);
