@@ -1,9 +1,10 @@
-//! What to start, and where.
+//! What to start on which node, and the command lines for that.
+
+use assay_core::text::posix_word;
 
 use super::process::Launched;
-use crate::inventory::Inventory;
 use crate::key::{RunKey, nonce};
-use crate::rotation::Cell;
+use crate::ledger::{Cell, Inventory};
 use crate::transport::Endpoint;
 
 /// What to start: the same program on each node.
@@ -91,4 +92,24 @@ pub struct Group {
     pub places: Vec<usize>,
     /// The process, or why it could not be started.
     pub launched: std::io::Result<Launched>,
+}
+
+// Command lines.
+
+/// The arguments of the program on a node. The common arguments come first, so that they cannot override those of the
+/// node.
+pub(super) fn command_arguments(launch: &Launch<'_>, place: &Place) -> Vec<String> {
+    let mut arguments = launch.arguments.clone();
+    arguments.extend(["--label".to_owned(), format!("node={}", place.node)]);
+    for (key, value) in place.cell.iter().flat_map(|cell| cell.labels()) {
+        arguments.extend(["--label".to_owned(), format!("{key}={value}")]);
+    }
+    arguments.extend(["--rendezvous", &place.rendezvous, "--node", &place.node].map(str::to_owned));
+    arguments.extend(["--", &place.target].map(str::to_owned));
+    arguments
+}
+
+/// Quotes words for a POSIX shell.
+pub(super) fn shell_command<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.map(posix_word).collect::<Vec<_>>().join(" ")
 }
