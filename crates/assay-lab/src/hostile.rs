@@ -1,17 +1,20 @@
-//! A tree of files laid out by an attacker against assay.
+//! Media prepared by an attacker: directory trees by seed, and a proof that no foreign file changed.
 
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::io::Read;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use super::state::{absurd, honest};
 use crate::dice::Dice;
+
+// A tree of files laid out by an attacker against assay.
 
 /// Names that assay uses; an attacker may put anything there.
 const VERIFY: [&str; 8] =
@@ -71,7 +74,7 @@ impl Tree {
         }
         self.directory(&at)?;
         let area = self.dice.within(1..8) << 20;
-        std::fs::write(at.join("state.json"), honest(area))?;
+        std::fs::write(at.join("state.json"), honest_state(area))?;
         std::fs::write(at.join("1.h2w"), b"of a check")?;
         if self.dice.chance(0.5) {
             std::fs::write(at.join("lock"), b"")?;
@@ -107,7 +110,7 @@ impl Tree {
         }
         if has_state && self.dice.chance(0.4) {
             take_away(&at.join("state.json"))?;
-            std::fs::write(at.join("state.json"), absurd(&mut self.dice))?;
+            std::fs::write(at.join("state.json"), absurd_state(&mut self.dice))?;
             self.story.push("an absurd state".to_owned());
             spoilt = true;
         }
@@ -208,5 +211,124 @@ fn take_away(at: &Path) -> io::Result<()> {
         Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(at),
         Ok(_) => std::fs::remove_file(at),
         Err(_) => Ok(()),
+    }
+}
+
+// State files of a check, from valid to absurd.
+
+/// The state that a check of `area` bytes saves when it is killed while it writes.
+fn honest_state(area: u64) -> String {
+    format!(
+        r#"{{"version":1,"pid":4242,"host":"there","area_bytes":{area},"written_bytes":0,"kept":false,"read":null}}"#
+    )
+}
+
+/// A state that no check saves.
+fn absurd_state(dice: &mut Dice) -> Vec<u8> {
+    let huge = ["18446744073709551615", "9223372036854775808", "-1", "1e300", "281474976710656"];
+    let number = huge[dice.below(huge.len() as u64) as usize];
+    let counts = r#"{"good":0,"changed":0,"overwritten":0,"corrupted":0,"unreadable":0}"#;
+    let tally = |cell: &str, cells: &str, area: &str| {
+        format!(
+            r#"{{"version":1,"pid":1,"host":"h","area_bytes":1048576,"written_bytes":1048576,"kept":false,"read":[0,{{"cell_bytes":{cell},"counts":{counts},"first":null,"last_lost_end":0,"good_since":0,"cells":{cells},"area_bytes":{area}}}]}}"#
+        )
+    };
+    let text = match dice.below(9) {
+        0 => honest_state(0).replace("\"area_bytes\":0", &format!("\"area_bytes\":{number}")),
+        1 => honest_state(1 << 20).replace("\"written_bytes\":0", &format!("\"written_bytes\":{number}")),
+        2 => tally("0", "[]", "1048576"),
+        3 => tally(number, "[]", "1048576"),
+        4 => tally("1048576", &format!("[{counts}]"), number),
+        5 => "[".repeat(100_000),
+        6 => format!("\"{}\"", "x".repeat(2 << 20)),
+        7 => String::new(),
+        _ => return (0..dice.below(4096)).map(|_| dice.below(256) as u8).collect(),
+    };
+    text.into_bytes()
+}
+
+// The state of a tree, to be compared with its later state.
+
+/// Everything below a directory: kind, mode, owner, names, and content by checksum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness(BTreeMap<PathBuf, String>);
+
+impl Witness {
+    /// Records everything below `root`. Links are not followed, and only files and block devices are opened.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn of(root: &Path) -> std::io::Result<Self> {
+        let mut seen = BTreeMap::new();
+        let mut todo = vec![root.to_owned()];
+        while let Some(directory) = todo.pop() {
+            for entry in std::fs::read_dir(&directory)? {
+                let path = entry?.path();
+                let meta = path.symlink_metadata()?;
+                let content = match meta.file_type() {
+                    kind if kind.is_symlink() => format!("{:?}", std::fs::read_link(&path)?),
+                    kind if kind.is_file() => checksum(&path)?,
+                    kind if kind.is_block_device() || kind.is_char_device() => format!("device {}", meta.rdev()),
+                    kind if kind.is_dir() => {
+                        todo.push(path.clone());
+                        String::new()
+                    }
+                    _ => String::new(),
+                };
+                let links = if meta.is_dir() { 0 } else { meta.nlink() };
+                let text = format!("{:o} {}:{} {links} {content}", meta.mode(), meta.uid(), meta.gid());
+                seen.insert(path, text);
+            }
+        }
+        Ok(Self(seen))
+    }
+
+    /// The content of a file or device by checksum.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn content(path: &Path) -> std::io::Result<Self> {
+        Ok(Self(BTreeMap::from([(path.to_owned(), checksum(path)?)])))
+    }
+
+    /// The paths that differ in `now`: gone, changed or new. `may_go` selects those that assay may remove.
+    #[must_use]
+    pub fn differences(&self, now: &Self, may_go: &dyn Fn(&Path) -> bool) -> Vec<String> {
+        let mut all = Vec::new();
+        for (path, was) in &self.0 {
+            match now.0.get(path) {
+                None if may_go(path) => {}
+                None => all.push(format!("gone: {}", shown(path))),
+                Some(is) if is == was || may_go(path) => {}
+                Some(is) => all.push(format!("changed: {}: {was} -> {is}", shown(path))),
+            }
+        }
+        all.extend(now.0.keys().filter(|path| !self.0.contains_key(*path)).map(|path| format!("new: {}", shown(path))));
+        all
+    }
+}
+
+fn shown(path: &Path) -> String {
+    OsString::from(path).into_vec().escape_ascii().to_string()
+}
+
+/// FNV-1a of 64 bits over the length and the words of the content. It detects changes by chance or by a write of
+/// another content; no test forges it.
+fn checksum(path: &Path) -> std::io::Result<String> {
+    let mut file = std::fs::File::open(path)?;
+    let (mut hash, mut bytes) = (0xcbf2_9ce4_8422_2325u64, 0u64);
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(format!("{bytes} bytes {hash:016x}"));
+        }
+        bytes += read as u64;
+        for word in buffer[..read].chunks(8) {
+            let mut whole = [0; 8];
+            whole[..word.len()].copy_from_slice(word);
+            hash = (hash ^ u64::from_le_bytes(whole)).wrapping_mul(0x0100_0000_01b3);
+            hash ^= hash >> 29;
+        }
     }
 }
