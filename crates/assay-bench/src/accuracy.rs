@@ -1,17 +1,19 @@
-//! Errors against a known truth.
+//! Errors against a known truth, and agreement with fio on cards with latency.
 
 use std::time::{Duration, Instant};
 
 use assay_core::estimate::Estimate;
 use assay_core::record::{Measurement, Repeat};
-use assay_lab::{LimitedCard, Missing};
+use assay_lab::{Bus, LatencyCard, LimitedCard, Missing};
 use assay_stats::geometric_of_looks;
 
-use crate::assay::{SuiteFile, binary, record};
+use super::process::{AssayRun, Load, SuiteFile, binary, record};
+use super::report::{Judgement, Target};
 use crate::cards::{CARDS, Card, Truth};
-use crate::judge::{Judgement, Target};
+use crate::fio::{self, FioOutput, Setting};
 use crate::process::finish;
 use crate::report::{CardRow, Report, Row};
+use crate::series::{self, Figure, pairs};
 
 /// Bytes of a card.
 const CARD_BYTES: u64 = 256 << 20;
@@ -31,7 +33,7 @@ pub(crate) fn all_cards(report: &mut Report) -> Result<(), Missing> {
             if !report.has_time_for(Duration::from_secs(u64::from(card.budget_seconds) + 2)) {
                 break (None, geometric_of_looks(&values, LOOKS));
             }
-            let (measurement, budgets) = measure(card)?;
+            let (measurement, budgets) = measure_accuracy(card)?;
             if budgets > longest.0 {
                 longest = (budgets, card.limit.title());
             }
@@ -43,7 +45,7 @@ pub(crate) fn all_cards(report: &mut Report) -> Result<(), Missing> {
                 break (Some(measurement), seen);
             }
         };
-        let (truth, come_to) = words(card.truth(), seen.as_ref());
+        let (truth, come_to) = accuracy_words(card.truth(), seen.as_ref());
         report.add_card(CardRow {
             card: card.limit.title(),
             // As it ran: the plan may have had to scale it down.
@@ -68,7 +70,7 @@ pub(crate) fn all_cards(report: &mut Report) -> Result<(), Missing> {
 }
 
 /// What the card came to, and the time it took by its budget.
-fn measure(card: &Card) -> Result<(Measurement, f64), Missing> {
+fn measure_accuracy(card: &Card) -> Result<(Measurement, f64), Missing> {
     let medium = LimitedCard::new(CARD_BYTES, card.limit.limits())?;
     let Card { block_kib, depth, jobs, budget_seconds, .. } = card;
     let suite = SuiteFile::new(&format!(
@@ -92,7 +94,7 @@ fn by_the_truth(truth: Truth, repeat: &Repeat) -> f64 {
 }
 
 /// The truth and the measured value, as text for people.
-fn words(truth: Truth, seen: Option<&Estimate>) -> (String, String) {
+fn accuracy_words(truth: Truth, seen: Option<&Estimate>) -> (String, String) {
     let (truth, unit) = match truth {
         Truth::Iops(truth) => (truth, "IOPS"),
         Truth::Bytes(truth) => (truth / 1e6, "MB/s"),
@@ -100,4 +102,73 @@ fn words(truth: Truth, seen: Option<&Estimate>) -> (String, String) {
     // Four figures at least, so that an error of 0.1 % shows.
     let text = |value: f64| if value < 1000.0 { format!("{value:.2} {unit}") } else { format!("{value:.0} {unit}") };
     (text(truth), text(seen.map_or(f64::NAN, |seen| seen.point * truth)))
+}
+
+// Agreement with fio on cards with latency.
+//
+// Both read the card's block device itself, not a file of their own each. The question is whether they agree,
+// not which is faster, so that fio runs in the one setting that does as assay does.
+
+/// Bytes of a card.
+const CARD: u64 = 512 << 20;
+/// Seconds of each side of a pair.
+const SECONDS: u32 = 3;
+/// A microSD card in a slot of 23 MB/s.
+const SDR25: Bus = Bus { read_ms: 1, write_ms: 3, bits_per_second: 184_000_000 };
+
+pub(crate) fn one_at_a_time(report: &mut Report) -> Result<(), Missing> {
+    compare_latency(report, ("sync", fio::PSYNC), 1, 4)
+}
+
+pub(crate) fn eight_at_a_time(report: &mut Report) -> Result<(), Missing> {
+    compare_latency(report, ("uring", fio::RING), 8, 4)
+}
+
+pub(crate) fn a_full_bus(report: &mut Report) -> Result<(), Missing> {
+    compare_latency(report, ("uring", fio::RING), 4, 64)
+}
+
+fn compare_latency(
+    report: &mut Report,
+    (engine, peer): (&'static str, Setting),
+    depth: u32,
+    block_kib: u32,
+) -> Result<(), Missing> {
+    fio::present()?;
+    let card = LatencyCard::new(CARD, SDR25)?;
+    let device = card.device().ok_or_else(|| Missing("the card has no device".to_owned()))?.path();
+    let load = Load { block_kib, ..Load::random_4k(depth, SECONDS) };
+    let ours = AssayRun::new(device, engine, load);
+    let what = |name: &str| format!("card of 1 ms and 23 MB/s: {}: {name}", load.title());
+    let micros = |ns: f64| format!("{:.0} µs", ns / 1e3);
+    pairs(
+        report,
+        series::LOOKS,
+        || {
+            let (measurement, _) = ours.finish();
+            let latency = &measurement.latency_ns;
+            let point = |estimate: &Option<Box<assay_core::estimate::Estimate>>| {
+                estimate.as_ref().map_or(f64::NAN, |estimate| estimate.point)
+            };
+            let repeat = &measurement.repeats[0];
+            FioOutput {
+                iops: repeat.iops,
+                operations: repeat.operations as f64,
+                p50_ns: point(&latency.p50),
+                p99_ns: point(&latency.p99),
+            }
+        },
+        || fio::run(&mut fio::command(device, peer, load, true)).0,
+        &[
+            Figure::ratio(
+                what("IOPS"),
+                |said: &FioOutput| said.iops,
+                |iops| format!("{iops:.0}"),
+                Target::AroundOne(0.02),
+            ),
+            Figure::ratio(what("p50"), |said: &FioOutput| said.p50_ns, micros, Target::AroundOne(0.03)),
+            Figure::ratio(what("p99"), |said: &FioOutput| said.p99_ns, micros, Target::AroundOne(0.05)),
+        ],
+    );
+    Ok(())
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use assay_lab::Missing;
 use serde_json::Value;
 
-use crate::assay::{Load, Op};
+use super::process::{Load, Op};
 use crate::process::{Finished, finish, finish_watched};
 use crate::report::Report;
 use crate::series::median;

@@ -6,31 +6,22 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // a benchmark prints, and fails by panicking
 
 mod accuracy;
-mod assay;
 mod cards;
-mod cpu;
 mod fio;
-mod footprint;
-mod judge;
-mod kept;
-mod latency;
 mod open;
-mod overhead;
+mod own_cost;
 mod process;
-mod program;
 mod report;
 mod series;
 mod sooner;
 mod speed;
 mod splits;
 mod verify;
-mod zram;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use assay_lab::{Lab, Missing};
-
 use report::Report;
 
 /// Runs comparisons and adds the results to the report.
@@ -39,23 +30,23 @@ type Run = fn(&mut Report) -> Result<(), Missing>;
 /// Name, for the filter, the seconds that it takes at most, and what runs. The seconds hold all pairs, the trials of the
 /// peer and the device on an idle machine; on another one the series ends with them.
 const COMPARISONS: [(&str, u64, Run); 24] = [
-    ("program", 60, program::start_up_and_size),
-    ("null", 180, program::null_engine),
-    ("null-jobs", 240, program::many_jobs),
+    ("program", 60, own_cost::start_up_and_size),
+    ("null", 180, own_cost::null_engine),
+    ("null-jobs", 240, own_cost::many_jobs),
     ("accuracy", 720, accuracy::all_cards),
-    ("latency-qd1", 300, latency::one_at_a_time),
-    ("latency-qd8", 300, latency::eight_at_a_time),
-    ("latency-bus", 300, latency::a_full_bus),
+    ("latency-qd1", 300, accuracy::one_at_a_time),
+    ("latency-qd8", 300, accuracy::eight_at_a_time),
+    ("latency-bus", 300, accuracy::a_full_bus),
     ("speed-loop-qd32", 240, speed::loop_deep),
     ("speed-loop-jobs2", 240, speed::loop_two_jobs),
     ("speed-loop-write", 240, speed::loop_writes),
     ("speed-loop-qd1", 240, speed::loop_single),
     ("speed-zram-qd32", 240, speed::zram_deep),
     ("speed-zram-qd1", 240, speed::zram_single),
-    ("cpu-qd32", 360, cpu::deep),
-    ("cpu-qd1", 360, cpu::single),
-    ("memory", 240, footprint::memory),
-    ("overhead", 150, overhead::sensors_and_live_view),
+    ("cpu-qd32", 360, speed::processor_time_deep),
+    ("cpu-qd1", 360, speed::processor_time_single),
+    ("memory", 240, own_cost::memory),
+    ("overhead", 150, own_cost::sensors_and_live_view),
     ("open-loop", 720, open::constant_service),
     ("sooner", 2400, sooner::twelve_cards),
     ("splits", 720, splits::of_four_media),

@@ -8,9 +8,9 @@ use assay_lab::{LatencyCard, Missing};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::assay::{SuiteFile, binary, record};
+use super::process::{SuiteFile, binary, record};
+use super::report::Target;
 use crate::fio;
-use crate::judge::Target;
 use crate::process::finish;
 use crate::report::Report;
 use crate::series::{Figure, Shown, measure};

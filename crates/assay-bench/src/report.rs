@@ -1,15 +1,19 @@
-//! The results, and the targets they are judged by.
+//! The results, the targets they are judged by, and their record for each version.
 
-use std::process::ExitCode;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
+use assay_core::draft::Draft;
 use assay_core::estimate::Estimate;
+use assay_core::medium::Medium;
+use assay_core::outcome::Outcome;
 use assay_core::program::ProgramRun;
-use assay_core::record::Score;
+use assay_core::record::{Host, Record, Score, SuiteRef, Tool};
+use assay_device::Sysroot;
 use assay_lab::Missing;
-
-use crate::judge::{Judgement, Target};
-use crate::kept;
+use assay_stats::change;
 
 /// One figure that has a target.
 #[derive(Debug, Clone)]
@@ -177,7 +181,7 @@ impl Report {
         for (name, note) in &self.notes {
             println!("\n`{name}`: {note}");
         }
-        kept::keep_and_compare(&self.scores());
+        keep_and_compare(&self.scores());
         let all: Vec<Judgement> = self.all_rows().map(|(_, row)| row.judgement()).collect();
         let count = |judgement| all.iter().filter(|seen| **seen == judgement).count();
         let missed = count(Judgement::Missed);
@@ -223,5 +227,160 @@ fn state(judgement: Judgement) -> &'static str {
         Judgement::Met => "OK",
         Judgement::Missed => "NO",
         Judgement::CannotTell => "??",
+    }
+}
+
+// What a figure must be, and whether it is, by its interval.
+
+/// What a figure must be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Target {
+    AtLeast(f64),
+    AtMost(f64),
+    /// This far from 1 at most.
+    AroundOne(f64),
+}
+
+/// Whether it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    /// The whole interval meets the target.
+    Met,
+    /// No part of it does.
+    Missed,
+    /// A part of it does, after as many values as are taken.
+    CannotTell,
+}
+
+impl Judgement {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Met => "yes",
+            Self::Missed => "**NO**",
+            Self::CannotTell => "cannot tell here",
+        }
+    }
+}
+
+impl Target {
+    /// A figure without an interval is exact: the size of a file.
+    pub(crate) fn judge(self, seen: Option<&Estimate>) -> Judgement {
+        // A result that is not a number misses every target.
+        let Some(seen) = seen else { return Judgement::Missed };
+        let (low, high) = (seen.low.unwrap_or(seen.point), seen.high.unwrap_or(seen.point));
+        let (least, most) = match self {
+            Self::AtLeast(least) => (least, f64::INFINITY),
+            Self::AtMost(most) => (f64::NEG_INFINITY, most),
+            Self::AroundOne(share) => (1.0 - share, 1.0 + share),
+        };
+        match () {
+            () if least <= low && high <= most => Judgement::Met,
+            () if high < least || most < low || low.is_nan() || high.is_nan() => Judgement::Missed,
+            () => Judgement::CannotTell,
+        }
+    }
+
+    /// Whether more is better. For a figure that has to be near 1, neither direction is.
+    pub(crate) fn more_is_better(self) -> bool {
+        matches!(self, Self::AtLeast(_))
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(least) => write!(f, "≥ {least}"),
+            Self::AtMost(most) => write!(f, "≤ {most}"),
+            Self::AroundOne(share) => write!(f, "{:.2} to {:.2}", 1.0 - share, 1.0 + share),
+        }
+    }
+}
+
+// Results by version: a record of each, in `data/benchmarks`, and what changed since the version before.
+//
+// A version is the commit that was measured. Figures of two machines say nothing of a change, so that a record is compared
+// with the last one from a machine like this.
+
+/// Adds the scores to the record of this version, replacing scores of the same names, and prints the changes since the
+/// last record of another version.
+pub(crate) fn keep_and_compare(scores: &[Score]) {
+    if scores.is_empty() {
+        return;
+    }
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/benchmarks");
+    let version = version();
+    // A record says nothing of who measured: names of hosts stay at home.
+    let host = Host { hostname: None, ..assay_device::host(&Sysroot::real()) };
+    let kept = read_kept(&directory, &host);
+    if let Some((_, before)) = kept.iter().rfind(|(_, record)| record.tool.version != version) {
+        print_changes(scores, before);
+    }
+    let own = kept.into_iter().rfind(|(_, record)| record.tool.version == version);
+    let created = jiff::Timestamp::now();
+    let (path, old) = own.map_or_else(
+        || (directory.join(format!("{}-{version}.json", created.strftime("%Y-%m-%d-%H%M"))), Vec::new()),
+        |(path, record)| (path, record.scores),
+    );
+    let mut record = kept_draft(&version, &created.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(), host);
+    let all = &mut record.fill().scores;
+    all.extend(old.into_iter().filter(|old| scores.iter().all(|new| new.name != old.name)));
+    all.extend_from_slice(scores);
+    let text = serde_json::to_string_pretty(&record.close(Outcome::Completed)).unwrap();
+    match std::fs::create_dir_all(&directory).and_then(|()| std::fs::write(&path, text + "\n")) {
+        Ok(()) => println!("\nkept in {}", path.canonicalize().unwrap_or(path).display()),
+        Err(error) => println!("\nnot kept: {}: {error}", path.display()),
+    }
+}
+
+fn kept_draft(version: &str, created: &str, host: Host) -> Draft {
+    let tool = Tool::assay(version, "bench", "comparisons with peers");
+    let id = format!("bench-{version}");
+    Draft::begin(&id, created, tool, SuiteRef::new("bench", 1), Medium::unknown("")).on_host(host)
+}
+
+/// `git describe` of the tree; the version of the program where there is no git.
+fn version() -> String {
+    let arguments = ["describe", "--always", "--dirty", "--abbrev=7", "--exclude=*"];
+    let output = Command::new("git").args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output();
+    let text = output.ok().filter(|o| o.status.success()).map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
+    text.filter(|text| !text.is_empty()).unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
+}
+
+/// Records of machines like `host`, the oldest first.
+fn read_kept(directory: &Path, host: &Host) -> Vec<(PathBuf, Record)> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
+    paths.sort();
+    let record = |path: PathBuf| {
+        let record: Record = serde_json::from_str(&std::fs::read_to_string(&path).ok()?).ok()?;
+        let like = |host: &Host| (host.cpu.clone(), host.cores, host.memory_bytes, host.arch.clone());
+        (like(&record.host) == like(host)).then_some((path, record))
+    };
+    paths.into_iter().filter_map(record).collect()
+}
+
+fn print_changes(scores: &[Score], before: &Record) {
+    println!("\nSince {} ({}):\n", before.tool.version, before.created);
+    println!("| row | before | now | now by before (95 % interval) | |");
+    println!("| --- | --- | --- | --- | --- |");
+    for score in scores {
+        let Some(old) = before.scores.iter().find(|old| old.name == score.name) else { continue };
+        let Some(ratio) = change(&score.value, &old.value) else { continue };
+        let (words, verdict) = match (ratio.low, ratio.high) {
+            (Some(low), Some(high)) => {
+                let better = if score.more_is_better { low > 1.0 } else { high < 1.0 };
+                let worse = if score.more_is_better { high < 1.0 } else { low > 1.0 };
+                let verdict = if better {
+                    "better"
+                } else if worse {
+                    "**worse**"
+                } else {
+                    "no change seen"
+                };
+                (format!("{:.3} ({low:.3} to {high:.3})", ratio.point), verdict)
+            }
+            _ => (format!("{:.3}", ratio.point), ""),
+        };
+        println!("| {} | {:.3} | {:.3} | {words} | {verdict} |", score.name, old.value.point, score.value.point);
     }
 }

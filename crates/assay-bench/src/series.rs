@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use assay_core::estimate::Estimate;
 use assay_stats::geometric_of_looks;
 
-use crate::judge::{Judgement, Target};
+use super::report::{Judgement, Target};
 use crate::report::{Report, Row};
 
 /// Numbers of values after which a series of pairs is examined.
@@ -153,10 +153,9 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::{Judgement, Target};
-    use crate::report::Report;
-
+    use super::super::report::{Judgement, Target};
     use super::*;
+    use crate::report::Report;
 
     const TARGET: Target = Target::AtMost(1.0);
 

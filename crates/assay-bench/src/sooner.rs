@@ -8,8 +8,8 @@ use assay_core::workload::Op;
 use assay_lab::{LimitedCard, Limits, Missing};
 use assay_stats::geometric;
 
-use crate::assay::{SuiteFile, binary, record};
-use crate::judge::Target;
+use super::process::{SuiteFile, binary, record};
+use super::report::Target;
 use crate::process::finish;
 use crate::report::{Report, Row};
 

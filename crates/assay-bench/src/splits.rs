@@ -16,8 +16,8 @@ use assay_core::record::Record;
 use assay_lab::{FileSystem, LimitedCard, Limits, LoopDevice, Missing, Mount};
 use serde_json::Value;
 
-use crate::assay::{SuiteFile, binary, record};
-use crate::judge::Target;
+use super::process::{SuiteFile, binary, record};
+use super::report::Target;
 use crate::process::finish;
 use crate::report::{Report, Row};
 use crate::sooner::quick_like;

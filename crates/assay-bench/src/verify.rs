@@ -9,9 +9,9 @@ use assay_lab::{FastDevice, LimitedCard, Limits, Missing};
 use assay_verify::files::{Content, Format};
 use assay_verify::probe::Salt;
 
-use crate::assay::{binary, record};
+use super::process::{binary, record};
+use super::report::Target;
 use crate::fio;
-use crate::judge::Target;
 use crate::process::{Finished, finish};
 use crate::report::{Report, Row};
 use crate::series::{Figure, LOOKS, Shown, measure, pairs};

@@ -9,11 +9,7 @@ mod exact;
 mod found;
 mod row;
 pub mod rows;
-mod run;
-mod table;
 
 pub use decisions::save;
 pub use found::{Failure, Found, Tally};
-pub use row::{Bound, Row};
-pub use run::{Measured, measure};
-pub use table::{head, line};
+pub use row::{Bound, Measured, Row, head, line, measure};

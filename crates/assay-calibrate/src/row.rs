@@ -1,6 +1,9 @@
 //! A row of the table.
 
 use std::fmt;
+use std::time::{Duration, Instant};
+
+use assay_lab::{SplitMix, on_all_processors};
 
 use crate::found::{Failure, Found, Share, Tally};
 
@@ -114,9 +117,88 @@ impl fmt::Display for Bound {
     }
 }
 
+// Measures rows on all processors.
+
+/// The result of a row.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured {
+    /// All replicates.
+    pub tally: Tally,
+    /// The bounded figure.
+    pub figure: Share,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Measures a row with `replicates` fleets, multiplied by the factor of the row. The same row and number of replicates
+/// give the same figures, regardless of other rows and of the number of processors.
+///
+/// # Errors
+/// A replicate that could not be judged, with its seed.
+pub fn measure(row: &Row, replicates: usize) -> Result<Measured, Failure> {
+    let start = Instant::now();
+    let replicates = replicates as u64 * row.times as u64;
+    let all = on_all_processors(0..replicates, |at| (row.judge)(seed_of(&row.name, at)));
+    let mut tally = Tally::default();
+    // In their order, because sums of floating-point numbers depend on it.
+    for (at, found) in (0..).zip(all) {
+        tally.add(found.map_err(|error| format!("{}: seed {}: {error}", row.name, seed_of(&row.name, at)))?);
+    }
+    Ok(Measured { tally, figure: row.bound.figure(&tally), time: start.elapsed() })
+}
+
+/// The seed of a replicate, by FNV-1a over the name of the row (Fowler, Noll and Vo).
+fn seed_of(name: &str, replicate: u64) -> u64 {
+    let hash = name
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    SplitMix::new(hash.wrapping_add(replicate)).number()
+}
+
+// The table, as Markdown.
+
+/// Names of the columns.
+#[must_use]
+pub fn head() -> String {
+    "| question | should be | is | cannot tell | |\n|---|---|--:|--:|---|".to_owned()
+}
+
+/// A row.
+#[must_use]
+pub fn line(row: &Row, measured: &Measured) -> String {
+    let holds = row.bound.holds(measured.figure, 0.0);
+    let mut is = percent_with_error(measured.figure);
+    if let Some(exact) = measured.tally.exact() {
+        is += &format!(" of {:.0} %", exact.value * 100.0);
+    }
+    if let Some(about) = measured.tally.about() {
+        is += &format!(", in {:.0} % of fleets", about * 100.0);
+    }
+    let undecided = measured.tally.undecided().value;
+    let cannot_tell = match row.bound {
+        Bound::Power(_) | Bound::Mean(_) => String::new(),
+        _ => format!("{:.1} %", undecided * 100.0),
+    };
+    let word = match (holds, row.missed) {
+        (true, None) => "",
+        (true, Some(_)) => "held now",
+        (false, Some(_)) => "missed",
+        (false, None) => "**missed, and was held**",
+    };
+    format!("| {} | {} | {is} | {cannot_tell} | {word} |", row.name, row.bound)
+}
+
+fn percent_with_error(share: Share) -> String {
+    if share.value.is_nan() {
+        return "none".to_owned();
+    }
+    format!("{:.1} ± {:.1} %", share.value * 100.0, share.error * 100.0)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Bound, *};
+    use crate::found::Found;
 
     #[test]
     fn a_bound_is_kept_up_to_its_end() {
@@ -133,5 +215,30 @@ mod tests {
             assert!(bound.holds(at(outside), 1.0), "{bound}");
             assert!(!bound.holds(Share { value: f64::NAN, error: f64::NAN }, 3.0), "{bound}");
         }
+    }
+
+    #[test]
+    fn figures_depend_on_the_name_and_the_replicates_alone() {
+        let row =
+            |name: &str| Row::new(name, Bound::Mean(1.0), |seed| Ok(Found::Number(seed as f64 / u64::MAX as f64)));
+        let figure = |name| measure(&row(name), 500).map(|measured| measured.figure).ok();
+        assert_eq!(figure("one"), figure("one"));
+        assert_ne!(figure("one"), figure("two"));
+        // The mean of uniform numbers, within four standard errors.
+        assert!(figure("one").is_some_and(|share| (share.value - 0.5).abs() < 4.0 * share.error));
+    }
+
+    #[test]
+    fn a_row_close_to_its_bound_is_measured_by_more() {
+        let row = Row::new("one", Bound::Mean(1.0), |seed| Ok(Found::Number(seed as f64))).times(4);
+        let (few, many) = (measure(&row, 5).unwrap(), measure(&Row { times: 1, ..row }, 20).unwrap());
+        assert_eq!(few.figure, many.figure);
+    }
+
+    #[test]
+    fn a_replicate_that_cannot_be_judged_is_told_with_its_seed() {
+        let row = Row::new("broken", Bound::Wrong(0.0), |_| Err("no answer".into()));
+        let error = measure(&row, 3).map(|_| ()).unwrap_err().to_string();
+        assert!(error.starts_with("broken: seed ") && error.ends_with(": no answer"), "{error}");
     }
 }

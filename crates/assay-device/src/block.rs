@@ -1,12 +1,13 @@
 //! Block devices as sysfs shows them, and how they are stacked.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assay_core::medium::BlockNode;
+use assay_core::text::label;
 
-use crate::files;
-use crate::sysroot::Sysroot;
-use crate::system;
+use crate::files::Sysroot;
+use crate::{files, system};
 
 /// Sectors of `size`, `stat` and friends are 512 bytes on every device
 /// (kernel Documentation/ABI/stable/sysfs-block, `/sys/block/<disk>/size`).
@@ -27,7 +28,7 @@ pub(crate) struct Node {
 impl Node {
     pub(crate) fn by_number(sysroot: &Sysroot, (major, minor): (u32, u32)) -> Option<Self> {
         let entry = sysroot.path(&format!("/sys/dev/block/{major}:{minor}"));
-        match files::real(&entry) {
+        match files::real_path(&entry) {
             Some(dir) => Some(Self { name: files::file_name(&dir)?, dir }),
             None => {
                 let class = sysroot.path("/sys/class/block");
@@ -47,7 +48,7 @@ impl Node {
         // `/dev/cciss/c0d0` is `cciss!c0d0` in sysfs.
         let name = name.replace('/', "!");
         for class in ["/sys/class/block", "/sys/block"] {
-            if let Some(dir) = files::real(&sysroot.path(class).join(&name)) {
+            if let Some(dir) = files::real_path(&sysroot.path(class).join(&name)) {
                 return Some(Self { name, dir });
             }
         }
@@ -64,7 +65,7 @@ impl Node {
         if let Some(node) = Self::by_name(sysroot, short) {
             return Some(node);
         }
-        let linked = files::real(&sysroot.path(source)).and_then(|path| files::file_name(&path));
+        let linked = files::real_path(&sysroot.path(source)).and_then(|path| files::file_name(&path));
         if let Some(node) = linked.and_then(|name| Self::by_name(sysroot, &name)) {
             return Some(node);
         }
@@ -203,5 +204,40 @@ impl Stack {
         for slave in &slaves {
             self.descend(sysroot, slave, depth + 1);
         }
+    }
+}
+
+// Settings of a block queue that change results
+// (kernel Documentation/ABI/stable/sysfs-block, `/sys/block/<disk>/queue`).
+
+const PLAIN: [&str; 5] = ["nr_requests", "read_ahead_kb", "rotational", "write_cache", "max_sectors_kb"];
+
+pub(crate) fn queue_settings(node: &Node) -> BTreeMap<String, String> {
+    let dir = node.dir.join("queue");
+    let mut map = BTreeMap::new();
+    for name in PLAIN {
+        if let Some(value) = files::text(&dir.join(name)).and_then(|text| label(&text, 64)) {
+            map.insert(name.to_owned(), value);
+        }
+    }
+    if let Some(value) = files::text(&dir.join("scheduler")).and_then(|text| label(active(&text), 64)) {
+        map.insert("scheduler".to_owned(), value);
+    }
+    map
+}
+
+/// `none [mq-deadline] kyber`: the active one is in brackets.
+fn active(text: &str) -> &str {
+    let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    chosen.map_or(text, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+
+    #[test]
+    fn the_active_scheduler_is_the_one_in_brackets() {
+        assert_eq!(super::active("none [mq-deadline] kyber"), "mq-deadline");
+        assert_eq!(super::active("none"), "none");
     }
 }

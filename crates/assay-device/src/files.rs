@@ -1,8 +1,55 @@
-//! Reads small kernel files; unreadable ones count as absent, never as an error.
+//! The trees of the kernel: the directory below which they are read, and their small files.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use crate::system;
+
+/// The directory that contains `/sys`, `/proc` and `/dev`.
+#[derive(Debug, Clone)]
+pub struct Sysroot {
+    root: PathBuf,
+}
+
+impl Default for Sysroot {
+    fn default() -> Self {
+        Self::real()
+    }
+}
+
+impl Sysroot {
+    /// This machine.
+    #[must_use]
+    pub fn real() -> Self {
+        Self { root: PathBuf::from(system::ROOT) }
+    }
+
+    /// A tree with a kernel's layout, below `root`.
+    #[must_use]
+    pub fn at(root: &Path) -> Self {
+        // Canonical, because real paths from resolved links are compared with it.
+        Self { root: std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf()) }
+    }
+
+    /// Whether this is the machine itself.
+    #[must_use]
+    pub fn is_real(&self) -> bool {
+        self.root == Path::new(system::ROOT)
+    }
+
+    /// `path` below the root.
+    #[must_use]
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path.trim_start_matches('/'))
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+// Reads small kernel files; unreadable ones count as absent, never as an error.
 
 /// Attributes of sysfs are at most one page; `/proc` tables of large machines are longer.
 const LIMIT: u64 = 1 << 20;
@@ -59,7 +106,7 @@ pub(crate) fn file_name(path: &Path) -> Option<String> {
 }
 
 /// `path` with all links resolved.
-pub(crate) fn real(path: &Path) -> Option<PathBuf> {
+pub(crate) fn real_path(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok()
 }
 

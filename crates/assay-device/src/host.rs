@@ -3,9 +3,8 @@
 use assay_core::record::Host;
 use assay_core::text::label;
 
-use crate::files;
-use crate::sysroot::Sysroot;
-use crate::system;
+use crate::files::Sysroot;
+use crate::{files, system};
 
 /// Description of the machine; `slot` is left to the user's label.
 #[must_use]

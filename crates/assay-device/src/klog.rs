@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::sysroot::Sysroot;
+use crate::files::Sysroot;
 use crate::system;
 
 /// Files that syslog daemons and boot scripts write.

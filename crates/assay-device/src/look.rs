@@ -1,20 +1,19 @@
-//! From a path to the medium under it.
+//! From a path to the medium under it, and what came of that.
 
 use std::fs;
+use std::fs::Metadata;
 use std::path::Path;
 
 use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::text::{harmless, label};
 
+use super::{block, files};
 use crate::block::{Node, Stack};
 use crate::error::{DeviceError, shown};
-use crate::files;
+use crate::files::Sysroot;
 use crate::medium::{bus_towards, describe};
 use crate::mounts::{self, Mount};
-use crate::queue;
-use crate::sysroot::Sysroot;
 use crate::system;
-use crate::target::{TargetInfo, What};
 
 /// Result of `stat` for a path; tests on a tree make it up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +61,7 @@ pub fn look_by_dev(sysroot: &Sysroot, path: &Path, seen: Seen) -> TargetInfo {
         }
         return target;
     }
-    let mounts = mounts::read(sysroot);
+    let mounts = mounts::read_mounts(sysroot);
     let mount = mounts::holding(&mounts, path, Some(seen.dev));
     let mut target = bare(path, seen.what);
     let Some(mount) = mount else {
@@ -197,7 +196,7 @@ fn fill(sysroot: &Sysroot, target: &mut TargetInfo, nodes: &[Node]) {
     apply(medium, facts);
     if let Some(first) = stack.array.as_ref().or(stack.leaves.first()) {
         let own = std::mem::take(&mut medium.queue);
-        medium.queue = queue::settings(first);
+        medium.queue = block::queue_settings(first);
         medium.queue.extend(own);
     }
     let block = top.whole().dir.join("queue/logical_block_size");
@@ -270,4 +269,52 @@ fn together(first: Medium, rest: &[Medium]) -> Medium {
 fn joined<'a>(parts: impl Iterator<Item = &'a Option<String>>) -> Option<String> {
     let parts: Option<Vec<&str>> = parts.map(Option::as_deref).collect();
     parts.map(|parts| parts.join(" + "))
+}
+
+// The result of examining a path.
+
+/// What a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A block device.
+    BlockDevice,
+}
+
+impl What {
+    /// A directory or a file with this path, for all systems.
+    pub(crate) fn of(path: &Path, meta: &Metadata) -> Result<Self, DeviceError> {
+        match () {
+            () if meta.is_dir() => Ok(Self::Directory),
+            () if meta.is_file() => Ok(Self::File),
+            () => Err(DeviceError::NotMeasurable { path: shown(path) }),
+        }
+    }
+}
+
+/// What is under a path, and facts about it that a runner needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TargetInfo {
+    /// The medium as the record keeps it.
+    pub medium: Medium,
+    /// Kernel names of the whole devices whose counters prove a measurement: the disk, or the array if several disks
+    /// are joined (a mirror's disks would count each write twice). Empty if no block device is visible.
+    pub devices: Vec<String>,
+    /// Kernel names of the disks at the bottom.
+    pub leaves: Vec<String>,
+    /// Smallest unit that the device addresses.
+    pub logical_block_bytes: Option<u32>,
+    /// Whether the medium is removable.
+    pub removable: bool,
+    /// Whether the mount or the device refuses writes.
+    pub read_only: bool,
+    /// Whether the medium is the host's own memory.
+    pub is_memory: bool,
+    /// Whether the path is the device itself.
+    pub raw: bool,
+    /// What the path is.
+    pub what: What,
 }

@@ -1,9 +1,10 @@
-//! `/proc/self/mountinfo` (proc_pid_mountinfo(5), kernel Documentation/filesystems/proc.rst 3.5).
+//! Mounts: `/proc/self/mountinfo` (proc_pid_mountinfo(5), kernel Documentation/filesystems/proc.rst 3.5), and swap on the medium.
 
 use std::path::{Path, PathBuf};
 
+use crate::block::{Node, Stack};
 use crate::files;
-use crate::sysroot::Sysroot;
+use crate::files::Sysroot;
 
 /// One mounted file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,13 +33,13 @@ impl Mount {
 }
 
 /// The mounts visible to this process, in the order in which they were made.
-pub(crate) fn read(sysroot: &Sysroot) -> Vec<Mount> {
+pub(crate) fn read_mounts(sysroot: &Sysroot) -> Vec<Mount> {
     files::text(&sysroot.path("/proc/self/mountinfo")).map(|text| parse(&text)).unwrap_or_default()
 }
 
 /// The visible mounts of the whole machine: those of this process and those of init.
 pub(crate) fn read_everywhere(sysroot: &Sysroot) -> Vec<Mount> {
-    let mut mounts = read(sysroot);
+    let mut mounts = read_mounts(sysroot);
     if let Some(text) = files::text(&sysroot.path("/proc/1/mountinfo")) {
         mounts.extend(parse(&text));
     }
@@ -112,6 +113,41 @@ pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path, dev: Option<(u32, u3
             .max_by_key(|mount| mount.point.components().count())
     };
     dev.and_then(|dev| best(&|mount| mount.dev == dev)).or_else(|| best(&|_| true))
+}
+
+// Swap on the medium under test (proc(5), `/proc/swaps`).
+
+/// One line of `/proc/swaps`.
+pub(crate) struct Swap {
+    /// Device or file.
+    pub(crate) path: String,
+    /// Whether it is a device.
+    pub(crate) is_device: bool,
+}
+
+pub(crate) fn read_swaps(sysroot: &Sysroot) -> Vec<Swap> {
+    let text = files::text(&sysroot.path("/proc/swaps")).unwrap_or_default();
+    let line = |line: &str| {
+        let mut fields = line.split_whitespace();
+        Some(Swap { path: unescape(fields.next()?), is_device: fields.next()? == "partition" })
+    };
+    text.lines().skip(1).filter_map(line).collect()
+}
+
+/// Whether the kernel swaps to one of `devices` (kernel names of whole devices), through a
+/// partition, a stacked device or a file.
+#[must_use]
+pub fn swaps_on(sysroot: &Sysroot, devices: &[String]) -> bool {
+    let mounts = read_mounts(sysroot);
+    let node = |swap: &Swap| {
+        if swap.is_device {
+            return Node::by_source(sysroot, &swap.path);
+        }
+        let mount = holding(&mounts, Path::new(&swap.path), None)?;
+        Node::by_number(sysroot, mount.dev).or_else(|| Node::by_source(sysroot, &mount.source))
+    };
+    let touches = |node: Node| Stack::below(sysroot, &node).nodes.iter().any(|seen| devices.contains(&seen.name));
+    read_swaps(sysroot).iter().filter_map(node).any(touches)
 }
 
 #[cfg(test)]

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use assay_core::text::harmless;
 
+use super::files::{self, FileId};
+use super::look::What;
 use crate::block::Node;
 use crate::error::DeviceError;
-use crate::files::{self, FileId};
+use crate::files::Sysroot;
 use crate::look::{Seen, btrfs_devices};
 use crate::mounts::{self, Mount};
-use crate::sysroot::Sysroot;
 use crate::system;
-use crate::target::What;
 
 /// File systems on file systems: no real stack is deeper.
 const DEEPEST: usize = 8;
@@ -51,8 +51,8 @@ impl Storage {
     /// overlay that is the file system of its upper directory.
     #[must_use]
     pub fn of_file_system(sysroot: &Sysroot, path: &Path) -> Option<Self> {
-        let mounts = mounts::read(sysroot);
-        let mut path = files::real(path)?;
+        let mounts = mounts::read_mounts(sysroot);
+        let mut path = files::real_path(path)?;
         for _ in 0..DEEPEST {
             let device = system::stat(&path)?.device;
             if let Some(id) = system::btrfs_id(&path) {
@@ -81,7 +81,7 @@ fn upper(sysroot: &Sysroot, mount: &Mount) -> Option<PathBuf> {
 
 /// A directory of an overlay. A relative path cannot be resolved: its base at mount time is unknown.
 fn layer_at(sysroot: &Sysroot, path: &str) -> Option<PathBuf> {
-    path.starts_with('/').then(|| files::real(&sysroot.path(path)))?
+    path.starts_with('/').then(|| files::real_path(&sysroot.path(path)))?
 }
 
 /// The maker's identifier of a disk, as shown in sysfs; `None` if the disk reports none.
@@ -166,7 +166,7 @@ impl Devices {
     pub(crate) fn read(sysroot: &Sysroot) -> Self {
         let names = files::entries(&sysroot.path("/sys/block"));
         let nodes = names.iter().filter_map(|name| Node::by_name(sysroot, name));
-        let mounts = mounts::read(sysroot);
+        let mounts = mounts::read_mounts(sysroot);
         Self { all: nodes.map(|node| Whole::look(sysroot, node, &mounts)).collect() }
     }
 
@@ -344,7 +344,7 @@ impl StorageBelow {
     /// The same for a path without links whose `stat` result is the device `dev`.
     #[must_use]
     pub fn of_directory_by_dev(sysroot: &Sysroot, path: &Path, dev: (u32, u32)) -> Self {
-        let (devices, mounts) = (Devices::read(sysroot), mounts::read(sysroot));
+        let (devices, mounts) = (Devices::read(sysroot), mounts::read_mounts(sysroot));
         let mut below = Self::default();
         let mut waiting = vec![(path.to_owned(), dev)];
         for _ in 0..DEEPEST {

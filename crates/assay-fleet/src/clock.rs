@@ -1,10 +1,14 @@
-//! The clock of a node by that of the coordinator.
+//! Clocks: that of a node by that of the coordinator, its own, and a start at a time of day.
 //!
 //! Wall clocks are never compared. Four time stamps are taken of a question and its answer (RFC 5905, section 8): sent and
 //! received by the node's monotonic clock, received and sent by the coordinator's. The offset is off by half the round trip
 //! at most, however unequal both ways are.
 
-use assay_core::cluster::ClockFit;
+use std::time::Duration;
+
+use assay_core::cluster::{ClockFit, ClusterPart};
+use assay_engine::{Control, monotonic};
+use assay_runner::{Rendezvous, Start, Step, Word};
 
 /// Two clocks drift apart by this much at most: quartz oscillators of small computers keep within 100 parts per million each.
 pub(crate) const MOST_DRIFT_PPM: f64 = 200.0;
@@ -136,10 +140,90 @@ fn best(exchanges: &[Exchange]) -> Option<Exchange> {
     exchanges.iter().min_by_key(|exchange| exchange.round_trip_ns()).copied()
 }
 
+// The clock of a node, which its coordinator knows to a bound.
+
+/// The monotonic clock of a node, counted from an instant of its own; off by what a test says.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeClock {
+    origin: u64,
+    ahead_ns: i64,
+    drift_ppm: f64,
+}
+
+impl Default for NodeClock {
+    fn default() -> Self {
+        Self::off(0, 0.0)
+    }
+}
+
+impl NodeClock {
+    /// A clock that is `ahead_ns` ahead now, and runs faster by `drift_ppm` parts per million: for tests.
+    #[must_use]
+    pub fn off(ahead_ns: i64, drift_ppm: f64) -> Self {
+        Self { origin: monotonic(), ahead_ns, drift_ppm }
+    }
+
+    /// The reading of the clock.
+    pub(crate) fn now(&self) -> i64 {
+        let true_ns = monotonic().saturating_sub(self.origin);
+        let drifted = (true_ns as f64 * self.drift_ppm / 1e6) as i64;
+        i64::try_from(true_ns).unwrap_or(i64::MAX) + self.ahead_ns + drifted
+    }
+
+    /// What [`monotonic`] reads when this one reads `at`.
+    pub(crate) fn monotonic_at(&self, at: i64) -> u64 {
+        let since = at - self.ahead_ns;
+        let true_ns = since - (since as f64 * (self.drift_ppm / 1e6) / (1.0 + self.drift_ppm / 1e6)) as i64;
+        self.origin.saturating_add_signed(true_ns)
+    }
+}
+
+// A start at a time of day, without a coordinator.
+
+/// How often it is looked for the end of the run while waiting.
+const APPOINTMENT_TICK: Duration = Duration::from_millis(50);
+
+/// The first repeat begins at one moment; the others follow as ever. How far the clocks of two hosts are apart is then for
+/// those to know who set them.
+#[derive(Debug)]
+pub struct Appointment {
+    /// By the monotonic clock, in nanoseconds.
+    at_ns: Option<u64>,
+}
+
+impl Appointment {
+    /// In so long from now.
+    #[must_use]
+    pub fn after(left: Duration) -> Self {
+        Self { at_ns: Some(monotonic() + left.as_nanos() as u64) }
+    }
+}
+
+impl Rendezvous for Appointment {
+    fn ready(&mut self, _: Step, control: &Control) -> Word {
+        let Some(at_ns) = self.at_ns.take() else { return Word::Alone };
+        // The last of it is slept by who begins.
+        while monotonic() + (2 * APPOINTMENT_TICK + assay_runner::SET_UP).as_nanos() as u64 <= at_ns
+            && !control.stopped()
+        {
+            std::thread::sleep(APPOINTMENT_TICK);
+        }
+        if control.stopped() {
+            return Word::Alone;
+        }
+        Word::Begin(Start { at_ns, planned_ns: 0, bound_ns: None, nodes: 1 })
+    }
+
+    fn part(&mut self) -> Option<ClusterPart> {
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     /// An exchange at `at` by the true time, of a node whose clock is ahead by `-offset` and runs slower by `drift_ppm`.
     fn exchange(at: i64, (offset, drift_ppm): (i64, f64), ways: (i64, i64)) -> Exchange {
@@ -220,5 +304,17 @@ mod tests {
         assert_eq!(clocks.at(1_100_000_000).unwrap().ns, 0);
         clocks.add(exchange(10_000_000_000, (0, 0.0), (0, 1_000_000)));
         assert_eq!(clocks.at(10_100_000_000).unwrap().ns, -500_000);
+    }
+
+    #[test]
+    fn the_first_repeat_alone_has_an_appointment() {
+        let (mut appointment, control) = (Appointment::after(Duration::from_millis(400)), Control::default());
+        let before = monotonic();
+        let step = Step { stage: 0, round: 0, workload: 0 };
+        let Word::Begin(start) = appointment.ready(step, &control) else { panic!("no start") };
+        assert!(start.at_ns >= before + 390_000_000 && monotonic() < start.at_ns, "{start:?}");
+        assert_eq!((appointment.ready(step, &control), appointment.part()), (Word::Alone, None));
+        control.stop();
+        assert_eq!(Appointment::after(Duration::from_secs(3600)).ready(step, &control), Word::Alone);
     }
 }

@@ -11,18 +11,18 @@ use assay_core::cluster::SettledBy;
 use assay_engine::monotonic;
 use assay_runner::{Ability, AbleLoad, CommonLoads, Step};
 
+use super::key::Seal;
+use super::settle::{Offers, offered};
+use super::transport::Unauthenticated;
 use crate::ansible::PrivateDirectory;
 use crate::event_queue::{CoordinatorEvent, CoordinatorEvents, EventSender, event_queue};
 use crate::join::connect;
 use crate::key::{Greeting, Purpose, RunKey, nonce};
 use crate::meeting::{Decision, Meeting, Rules};
 use crate::message::{FromCoordinator, FromNode, PROTOCOL};
-use crate::offers::{Offers, said};
-use crate::seal::Seal;
 use crate::settle::{FarBelow, Settled};
 use crate::system;
 use crate::transport::{Connection, Endpoint, Listener};
-use crate::unauthenticated::Unauthenticated;
 use crate::wire::{Receiver, Sender, WireError};
 
 /// Time for a connection to identify itself as a node.
@@ -304,7 +304,7 @@ impl Shared {
         self.tell(CoordinatorEvent::Settled(settled, below));
         for (node, common) in common {
             // Who takes nothing any more keeps the others waiting once.
-            let _ = said(by, &common).iter().all(|word| self.send(node, word));
+            let _ = offered(by, &common).iter().all(|word| self.send(node, word));
         }
     }
 

@@ -1,18 +1,17 @@
 //! How a node joins: it connects, and both sides show that they hold the key of the node.
 
-use std::fmt;
-use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 use assay_core::cluster::ClusterPart;
 use assay_engine::Control;
 
+use super::clock::NodeClock;
+use super::key::Seal;
 use crate::key::{Greeting, NodeKey, Purpose, nonce};
 use crate::message::{FromCoordinator, FromNode, PROTOCOL};
-use crate::node_clock::NodeClock;
-use crate::seal::Seal;
 use crate::system;
 use crate::transport::Connection;
 use crate::wire::{Receiver, Sender, WireError};

@@ -1,11 +1,13 @@
 //! The state of a run on a cluster, node by node. It is saved after each change, so that the run can be resumed.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::cause::Cause;
-use crate::inventory::Inventory;
 use crate::launch::NodeEnd;
-use crate::rotation::{Cell, Rotation};
 use crate::settle::Settled;
 
 /// One run.
@@ -196,5 +198,81 @@ impl Ledger {
     /// No error is known.
     pub fn to_json(&self) -> Result<String, String> {
         serde_json::to_string_pretty(self).map_err(|error| error.to_string())
+    }
+}
+
+// The inventory and the variables that Ansible gets for a run.
+
+/// Inventory and variables.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Inventory {
+    /// Inventories, from the root.
+    pub files: Vec<PathBuf>,
+    /// Pattern of hosts; none for all.
+    pub limit: Option<String>,
+    /// Variables of the role beside those of the run, like `assay_binaries`.
+    pub variables: Map<String, Value>,
+    /// How nodes are reached, as the inventory has it now.
+    #[serde(skip)]
+    pub routes: BTreeMap<String, Route>,
+}
+
+/// How a node is reached.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Route {
+    /// By ssh, through which the coordinator can be reached.
+    pub ssh: bool,
+    /// Further arguments for ssh, from the inventory.
+    pub ssh_extra_args: String,
+    /// The slot that the inventory names; empty where it names none.
+    pub slot: String,
+}
+
+// Runs that are turns of an experiment plan: between two of them a person moves units from slot to slot.
+
+/// The turn of an experiment plan that a run is. Round and wave are counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Rotation {
+    /// Label of the plan.
+    pub plan: String,
+    /// Round.
+    pub round: usize,
+    /// Wave of the round.
+    pub wave: usize,
+    /// All nodes with their slots. A node may have no unit in a turn.
+    pub places: Vec<RotationPlace>,
+}
+
+/// A node as a place for units.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RotationPlace {
+    /// The node.
+    pub node: String,
+    /// The target.
+    pub target: String,
+    /// The slot of the plan.
+    pub slot: String,
+}
+
+/// The unit that a node has in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cell {
+    /// Model of the unit.
+    pub model: String,
+    /// The unit.
+    pub unit: String,
+    /// Where it is.
+    pub slot: String,
+}
+
+impl Cell {
+    /// As labels of its record.
+    #[must_use]
+    pub fn labels(&self) -> [(&'static str, &str); 3] {
+        [("model", &self.model), ("unit", &self.unit), ("slot", &self.slot)]
     }
 }

@@ -6,12 +6,10 @@
 //! silent but for a line a second.
 
 mod ansible;
-mod appointment;
 mod cause;
 mod clock;
 mod coordinator;
 mod event_queue;
-mod inventory;
 mod join;
 mod key;
 mod launch;
@@ -19,37 +17,28 @@ mod ledger;
 mod meeting;
 mod message;
 mod node;
-mod node_clock;
-mod offers;
 mod remote;
-mod rotation;
-mod seal;
 mod settle;
 #[cfg_attr(not(windows), path = "system/linux.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 mod tail;
 mod transport;
-mod unauthenticated;
 mod wire;
 
 pub use ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Status, Step};
-pub use appointment::Appointment;
 pub use cause::Cause;
-pub use clock::{Clocks, Exchange, Offset};
+pub use clock::{Appointment, Clocks, Exchange, NodeClock, Offset};
 pub use coordinator::{Coordinator, Expected, Keep, NotKept};
 pub use event_queue::{CoordinatorEvent, CoordinatorEvents};
-pub use inventory::{Inventory, Route};
 pub use join::{JoinError, Joining};
 pub use key::{NodeKey, RunKey};
 pub use launch::{FarEnd, Group, Launch, Launched, Launcher, NodeEnd, Place, Tunnel, slurm_names};
-pub use ledger::{Entry, Fate, Ledger};
+pub use ledger::{Cell, Entry, Fate, Inventory, Ledger, Rotation, RotationPlace, Route};
 pub use meeting::{Decision, GroupStart, Meeting, Mode, Rules};
 pub use message::Live;
 pub use node::{LiveLine, Node};
-pub use node_clock::NodeClock;
 pub use remote::{CommandOutput, DayClock, NodeInfo, RemoteError, RemoteNode};
-pub use rotation::{Cell, Rotation, RotationPlace};
 pub use settle::{FarBelow, Settled, SettledShape};
 pub use transport::Endpoint;
 pub use wire::{MAX_RECORD, WireError};

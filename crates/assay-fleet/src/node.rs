@@ -8,11 +8,11 @@ use assay_core::cluster::ClusterPart;
 use assay_engine::{Control, monotonic};
 use assay_runner::{Ability, AbleLoad, CommonLoad, CommonLoads, Rendezvous, SET_UP, Start, Step, Word};
 
+use super::clock::NodeClock;
 use crate::clock::{Clocks, Exchange};
 use crate::coordinator::NotKept;
 use crate::join::{JOINING, JoinError, JoinedConnection, Joining, meet};
 use crate::message::{FromCoordinator, FromNode, Live};
-use crate::node_clock::NodeClock;
 use crate::settle::{MAX_LOADS, is_sound_area, is_sound_load};
 use crate::wire::{Receiver, Sender, WireError};
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use assay_core::text::posix_word;
 use assay_engine::lead_a_group;
 
+use super::tail::Tail;
 use crate::launch::Launcher;
-use crate::tail::Tail;
 
 /// Interval for checking whether a command has ended.
 const LOOK: Duration = Duration::from_millis(10);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::seal::{NotSealed, Seal, TAG};
+use super::key::{NotSealed, Seal, TAG};
 use crate::transport::{Closing, Connection};
 
 /// Longest line, and longest message in a frame, in bytes.

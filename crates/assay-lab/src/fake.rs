@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::command::{Missing, need};
-use crate::loop_device::LoopDevice;
-use crate::nbdfuse::NbdFuse;
+use super::host::{Missing, need};
+use super::latency::NbdFuse;
+use super::mount::LoopDevice;
 
 /// The implementation of the device.
 pub trait Backing: Send + 'static {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::command::{Missing, need, try_run};
-use crate::loop_device::LoopDevice;
+use super::host::{Missing, need, try_run};
+use super::mount::LoopDevice;
 use crate::mount::Mount;
 
 /// Duration of an operation in milliseconds; it keeps a repeat from filling a histogram.

@@ -23,29 +23,21 @@
 //! same two processors would disturb its measurement. All other tests share the lab ([`Lab::share`]).
 
 pub mod campaign;
-mod cgroup;
 mod cluster;
-mod command;
 mod dice;
-mod dying;
 mod fake;
 mod fast;
 mod faulty;
-mod file_system;
 pub mod fleet;
+mod host;
 pub mod hostile;
 pub mod independent;
 mod latency;
 mod limited;
-mod loop_device;
 pub mod media;
-mod memory_disk;
 mod mount;
-mod nbdfuse;
 pub mod people;
-mod processors;
 mod removable;
-mod turn;
 
 /// Returns the value that was made, or ends the test named `$test` with a report why it was skipped.
 #[macro_export]
@@ -58,20 +50,13 @@ macro_rules! lab {
     };
 }
 
-pub use cgroup::{Cgroup, Limits};
 pub use cluster::{Cluster, ClusterPlan, Node, NodePlan, Slurm, Space, Volume};
-pub use command::{Missing, skip};
 pub use dice::{Dice, SplitMix};
-pub use dying::Dying;
 pub use fake::{Backing, FakeCard};
-pub use fast::{FastDevice, FilledDevice};
+pub use fast::{FastDevice, FilledDevice, MemoryDisk};
 pub use faulty::{FaultyCard, WriteFault};
-pub use file_system::FileSystem;
+pub use host::{Lab, Missing, on_all_processors, skip};
 pub use latency::{Bus, LatencyCard};
-pub use limited::LimitedCard;
-pub use loop_device::{LoopDevice, LoopPartition};
-pub use memory_disk::MemoryDisk;
-pub use mount::Mount;
-pub use processors::on_all_processors;
-pub use removable::RemovableCard;
-pub use turn::Lab;
+pub use limited::{Cgroup, LimitedCard, Limits};
+pub use mount::{FileSystem, LoopDevice, LoopPartition, Mount};
+pub use removable::{Dying, RemovableCard};

@@ -1,12 +1,11 @@
-//! A card with a known truth.
+//! Limits that the kernel enforces, and a card with a known truth made by them.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::cgroup::{Cgroup, Limits};
-use crate::command::Missing;
-use crate::loop_device::LoopDevice;
+use super::host::{Missing, need};
+use super::mount::LoopDevice;
 use crate::mount::Mount;
 
 /// An ext4 file system on a loop device in memory. Commands run through it are subject to its limits.
@@ -89,5 +88,147 @@ impl LimitedCard {
             };
         }
         within
+    }
+}
+
+// Limits that the kernel enforces: the truth that a measurement is compared with.
+
+/// Limits of one device; `None` means no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Read operations per second.
+    pub read_iops: Option<u64>,
+    /// Write operations per second.
+    pub write_iops: Option<u64>,
+    /// Bytes read per second.
+    pub read_bytes: Option<u64>,
+    /// Bytes written per second.
+    pub write_bytes: Option<u64>,
+}
+
+/// A control group with limits on one device, or on memory; removed when dropped.
+#[derive(Debug)]
+pub struct Cgroup {
+    path: PathBuf,
+}
+
+impl Cgroup {
+    /// Makes a group that limits the device `number` (`major:minor`). It uses cgroup v1 `blkio` or v2 `io.max`,
+    /// depending on the host.
+    ///
+    /// # Errors
+    /// [`Missing`] without root or either controller.
+    pub fn new(number: &str, limits: Limits) -> Result<Self, Missing> {
+        need(&[])?;
+        let name = format!("assay-lab-{}-{}", std::process::id(), number.replace(':', "-"));
+        let (root, _) = settings(number, limits)?;
+        let path = root.join(name);
+        std::fs::create_dir_all(&path).map_err(|e| Missing(format!("{}: {e}", path.display())))?;
+        let group = Self { path };
+        group.change(number, limits)?;
+        Ok(group)
+    }
+
+    /// Makes a group limited to `bytes` of memory, page cache included. The kernel kills a process that exceeds the
+    /// limit.
+    ///
+    /// # Errors
+    /// [`Missing`] without root or the memory controller.
+    pub fn of_memory(bytes: u64) -> Result<Self, Missing> {
+        need(&[])?;
+        let (root, limit) = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")]
+            .into_iter()
+            .find(|(root, limit)| {
+                let listed = std::fs::read_to_string(Path::new(root).join("cgroup.subtree_control"));
+                Path::new(root).join(limit).exists() || listed.is_ok_and(|controllers| controllers.contains("memory"))
+            })
+            .ok_or_else(|| Missing("needs the memory controller of control groups".to_owned()))?;
+        let path = Path::new(root).join(format!("assay-lab-{}-memory-{bytes}", std::process::id()));
+        let fail = |e: std::io::Error| Missing(format!("{}: {e}", path.display()));
+        std::fs::create_dir_all(&path).map_err(fail)?;
+        let group = Self { path: path.clone() };
+        std::fs::write(path.join(limit), bytes.to_string()).map_err(fail)?;
+        // Swap must not extend the limit.
+        let (swap, most) = if root.ends_with("memory") {
+            ("memory.memsw.limit_in_bytes", bytes.to_string())
+        } else {
+            ("memory.swap.max", "0".to_owned())
+        };
+        let swaps = std::fs::read_to_string("/proc/swaps").is_ok_and(|text| text.lines().count() > 1);
+        match std::fs::write(path.join(swap), most) {
+            Err(e) if swaps => Err(fail(e)),
+            _ => Ok(group),
+        }
+    }
+
+    /// Sets other limits for the device `number` at once. Where a limit is `None`, the old one stays.
+    ///
+    /// # Errors
+    /// [`Missing`] if the kernel refuses.
+    pub fn change(&self, number: &str, limits: Limits) -> Result<(), Missing> {
+        for (file, line) in settings(number, limits)?.1 {
+            let file = self.path.join(file);
+            std::fs::write(&file, line).map_err(|e| Missing(format!("{}: {e}", file.display())))?;
+        }
+        Ok(())
+    }
+
+    /// A command that runs inside the group from its first instruction on.
+    #[must_use]
+    pub fn command<A: AsRef<OsStr>>(&self, program: &Path, arguments: &[A]) -> Command {
+        let mut command = Command::new("sh");
+        command
+            .arg("-c")
+            .arg("echo $$ > \"$0\" && exec \"$@\"")
+            .arg(self.path.join("cgroup.procs"))
+            .arg(program)
+            .args(arguments);
+        command
+    }
+}
+
+/// Files of a controller and what to write into them.
+type Settings = (&'static Path, Vec<(&'static str, String)>);
+
+/// Where limits are set on this host, and what to write into which file.
+fn settings(number: &str, limits: Limits) -> Result<Settings, Missing> {
+    let v1 = Path::new("/sys/fs/cgroup/blkio");
+    let v2 = Path::new("/sys/fs/cgroup");
+    if v1.join("blkio.throttle.read_iops_device").exists()
+        || v1.join("blkio.throttle.io_serviced").exists()
+        || v1.join("cgroup.procs").exists()
+    {
+        let line = |value: u64| format!("{number} {value}");
+        let all = [
+            ("blkio.throttle.read_iops_device", limits.read_iops),
+            ("blkio.throttle.write_iops_device", limits.write_iops),
+            ("blkio.throttle.read_bps_device", limits.read_bytes),
+            ("blkio.throttle.write_bps_device", limits.write_bytes),
+        ];
+        Ok((v1, all.into_iter().filter_map(|(file, value)| value.map(|v| (file, line(v)))).collect()))
+    } else if std::fs::read_to_string(v2.join("cgroup.subtree_control")).is_ok_and(|c| c.contains("io")) {
+        let part = |key: &str, value: Option<u64>| value.map(|v| format!(" {key}={v}")).unwrap_or_default();
+        let line = format!(
+            "{number}{}{}{}{}",
+            part("riops", limits.read_iops),
+            part("wiops", limits.write_iops),
+            part("rbps", limits.read_bytes),
+            part("wbps", limits.write_bytes)
+        );
+        Ok((v2, vec![("io.max", line)]))
+    } else {
+        Err(Missing("needs the blkio or io controller of control groups".to_owned()))
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        // Processes that just ended leave the group only after a moment.
+        for _ in 0..50 {
+            if std::fs::remove_dir(&self.path).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! A file system on a device, mounted.
+//! Files as block devices, file systems on them, and their mounts.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
-use crate::command::{Missing, need, run, try_run};
-use crate::file_system::FileSystem;
+use super::host::{Missing, need, run, try_run};
 
 /// A driver outside of the kernel mounts within this time.
 const MOUNTED_WITHIN: Duration = Duration::from_secs(10);
@@ -144,4 +143,140 @@ fn until_free(device: &Path) {
 
 fn make_directory(directory: &Path) -> Result<(), Missing> {
     std::fs::create_dir_all(directory).map_err(|e| Missing(format!("{}: {e}", directory.display())))
+}
+
+// A file as a block device.
+
+/// A loop device, detached when dropped.
+#[derive(Debug)]
+pub struct LoopDevice {
+    path: PathBuf,
+}
+
+impl LoopDevice {
+    /// Attaches `file`; the kernel chooses the device. `direct` bypasses the cache of the file.
+    ///
+    /// # Errors
+    /// [`Missing`] without root, `losetup` or a free device.
+    pub fn attach(file: &Path, direct: bool) -> Result<Self, Missing> {
+        Self::attach_with_blocks(file, direct, 512)
+    }
+
+    /// The same with logical blocks of `block_bytes`.
+    ///
+    /// # Errors
+    /// As [`Self::attach`].
+    pub(crate) fn attach_with_blocks(file: &Path, direct: bool, block_bytes: u32) -> Result<Self, Missing> {
+        need(&["losetup"])?;
+        let direct = if direct { "--direct-io=on" } else { "--direct-io=off" };
+        let blocks = format!("--sector-size={block_bytes}");
+        let file = file.to_string_lossy().into_owned();
+        let device = run("losetup", &["--find", "--show", direct, blocks.as_str(), file.as_str()])?;
+        Ok(Self { path: PathBuf::from(device) })
+    }
+
+    /// Path of the device, like `/dev/loop3`.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Kernel name, like `loop3`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// `major:minor`.
+    ///
+    /// # Errors
+    /// [`Missing`] if the kernel does not list the device.
+    pub fn number(&self) -> Result<String, Missing> {
+        let path = Path::new("/sys/class/block").join(self.name()).join("dev");
+        std::fs::read_to_string(&path)
+            .map(|text| text.trim().to_owned())
+            .map_err(|e| Missing(format!("{}: {e}", path.display())))
+    }
+}
+
+/// A partition of a loop device that the kernel knows, removed when dropped: a detached loop device would keep it.
+#[derive(Debug)]
+pub struct LoopPartition {
+    device: PathBuf,
+    number: u32,
+}
+
+impl LoopPartition {
+    /// Adds a partition in the kernel, in sectors of 512 bytes (addpart(8)). It writes nothing to the device.
+    ///
+    /// # Errors
+    /// [`Missing`] without root, `addpart` or `delpart`, or if the kernel refuses.
+    pub fn add(device: &LoopDevice, number: u32, start: u64, sectors: u64) -> Result<Self, Missing> {
+        need(&["addpart", "delpart"])?;
+        let words = [number.to_string(), start.to_string(), sectors.to_string()];
+        let path = device.path().to_string_lossy();
+        run("addpart", &[&*path, words[0].as_str(), words[1].as_str(), words[2].as_str()])?;
+        Ok(Self { device: device.path().to_owned(), number })
+    }
+
+    /// Path of its node, like `/dev/loop3p1`.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(format!("{}p{}", self.device.display(), self.number))
+    }
+}
+
+impl Drop for LoopPartition {
+    fn drop(&mut self) {
+        try_run("delpart", &[self.device.as_os_str(), self.number.to_string().as_ref()]);
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        try_run("losetup", &["--detach".as_ref(), self.path.as_os_str()]);
+    }
+}
+
+// File systems for a medium.
+
+/// A file system, and the driver that mounts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileSystem {
+    /// ext2, by the kernel.
+    Ext2,
+    /// ext4, by the kernel.
+    Ext4,
+    /// XFS, by the kernel; at least 300 MiB.
+    Xfs,
+    /// btrfs, by the kernel; at least 110 MiB.
+    Btrfs,
+    /// FAT32, by fusefat: kernels without vfat are common on build machines.
+    Vfat,
+    /// exFAT, by exfat-fuse.
+    Exfat,
+}
+
+impl FileSystem {
+    /// Makes the file system on `device`.
+    ///
+    /// # Errors
+    /// [`Missing`] without root, or without the programs that make and mount it, or if making it fails.
+    pub(crate) fn make(self, device: &Path) -> Result<(), Missing> {
+        let (maker, options, driver): (_, &[&str], _) = match self {
+            Self::Ext2 => ("mkfs.ext2", &["-q", "-F", "-m", "0"], "mount"),
+            // Without lazy initialisation the kernel writes nothing in the background while a test measures.
+            Self::Ext4 => {
+                let eager = "lazy_itable_init=0,lazy_journal_init=0";
+                ("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", eager], "mount")
+            }
+            Self::Xfs => ("mkfs.xfs", &["-q", "-f"], "mount"),
+            Self::Btrfs => ("mkfs.btrfs", &["-q", "-f"], "mount"),
+            Self::Vfat => ("mkfs.vfat", &["-F", "32"], "fusefat"),
+            Self::Exfat => ("mkfs.exfat", &[], "mount.exfat-fuse"),
+        };
+        need(&[maker, driver, "umount"])?;
+        let options = options.iter().map(|option| option.as_ref());
+        run(maker, &options.chain([device.as_os_str()]).collect::<Vec<_>>()).map(drop)
+    }
 }

@@ -1,10 +1,12 @@
-//! A card that is removed, loses capacity or turns read-only during use.
+//! Devices that go away during use: a card that is removed, loses capacity or turns read-only, and an unplugged device.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use crate::command::{Missing, run};
-use crate::loop_device::LoopDevice;
+use assay_verify::probe::{Device, Fault};
+
+use super::host::{Missing, run};
+use super::mount::LoopDevice;
 use crate::mount::Mount;
 
 /// Attempts to shorten the file: writes in flight end soon.
@@ -92,5 +94,74 @@ impl RemovableCard {
     pub fn turn_read_only(&self) -> Result<(), Missing> {
         let switch = Path::new("/sys/fs/ext4").join(self.device.name()).join("trigger_fs_error");
         std::fs::write(&switch, "1").map_err(|e| Missing(format!("{}: {e}", switch.display())))
+    }
+}
+
+// A device that is unplugged.
+
+/// A device that works for a number of operations. The write that meets the end is torn, and every later operation
+/// fails.
+#[derive(Debug, Clone)]
+pub struct Dying<D> {
+    inner: D,
+    left: u64,
+    dead: bool,
+}
+
+impl<D: Device> Dying<D> {
+    /// A device that works for `operations` reads and writes.
+    pub fn new(inner: D, operations: u64) -> Self {
+        Self { inner, left: operations, dead: false }
+    }
+
+    /// The device, plugged in again.
+    pub fn revive(self) -> D {
+        self.inner
+    }
+
+    /// Counts one operation; returns false if the device is unplugged.
+    fn lives(&mut self) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        true
+    }
+}
+
+impl<D: Device> Device for Dying<D> {
+    fn bytes(&self) -> u64 {
+        self.inner.bytes()
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.inner.block_bytes()
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        if !self.lives() {
+            self.dead = true;
+            return Err(Fault::Gone);
+        }
+        self.inner.read_at(offset, buffer)
+    }
+
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        if !self.lives() {
+            if !self.dead {
+                self.dead = true;
+                self.inner.write_at(offset, &data[..data.len() / 1024 * 512])?;
+            }
+            return Err(Fault::Gone);
+        }
+        self.inner.write_at(offset, data)
+    }
+
+    fn sync(&mut self) -> Result<(), Fault> {
+        if self.dead { Err(Fault::Gone) } else { self.inner.sync() }
+    }
+
+    fn present(&mut self) -> bool {
+        !self.dead && self.inner.present()
     }
 }

@@ -12,9 +12,10 @@ use assay_device::owned::{Directory, OwnedError};
 use assay_import::{File, ImportError, Imported, Item, Options, Problem, import_each};
 use assay_store::{Foreign, StoreError, Stored, read_document};
 
+use super::files;
 use crate::copies::{Copy, DATABASE};
 use crate::failure::Failure;
-use crate::{input, output, state, system};
+use crate::{output, state, system};
 
 /// Name of standard input on the command line.
 pub(crate) const STANDARD_INPUT: &str = "-";
@@ -104,14 +105,14 @@ pub(crate) fn read(path: &Path) -> Result<File, Failure> {
     if system::is_device(&kind) {
         return Err(Failure::usage(format!("{} is a device, and no file with results", output::shown(path))));
     }
-    all_of(input::open(path).map_err(|error| cannot_read(path, &error))?, path)
+    all_of(files::open(path).map_err(|error| cannot_read(path, &error))?, path)
 }
 
 /// Reads what was named or found.
 fn read_found(found: &Found) -> Result<File, Failure> {
     let Some(root) = &found.root else { return read(&found.path) };
     let inner = found.path.strip_prefix(root).unwrap_or(&found.path);
-    let file = input::open_below(root, inner).map_err(|error| cannot_open(&found.path, &error))?;
+    let file = files::open_below(root, inner).map_err(|error| cannot_open(&found.path, &error))?;
     all_of(file, &found.path)
 }
 
@@ -184,7 +185,7 @@ fn of_store(found: &Found, hand: &mut dyn FnMut(Imported) -> ControlFlow<()>) ->
     assay_store::make_directory(&data)?;
     let root = found.root.as_deref().unwrap_or(&found.path);
     let inner = found.path.strip_prefix(root).unwrap_or(Path::new(""));
-    let directory = input::directory_below(root, inner).map_err(|error| cannot_open(&found.path, &error))?;
+    let directory = files::directory_below(root, inner).map_err(|error| cannot_open(&found.path, &error))?;
     let copy = Copy::of(&directory, &data)?;
     let Some(mut store) = Foreign::open(copy.path()).map_err(|error| of_foreign(found, &copy, &error))? else {
         return Ok(0);

@@ -1,12 +1,18 @@
-//! What killed runs and checks left on a medium, told with the command that removes it.
+//! What killed runs and checks left: files on a medium, told with the command that removes them, and journals of probes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assay_core::units::Bytes;
+use assay_device::guard::HeldDevice;
+use assay_device::{Sysroot, look};
 use assay_verify::files;
+use assay_verify::probe::{Identity, Pending, ReadDevice, Restoration, Stands, Traces};
 
-use crate::documents::{self, LeftDocument};
-use crate::output::{operand, shown};
+use super::state::DataDirectory;
+use crate::documents::{self, LeftDocument, PendingDocument, ProbedDocument};
+use crate::failure::Failure;
+use crate::output::{self, operand, shown};
+use crate::{state, system};
 
 /// What a command is about to do with what was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +89,7 @@ impl Left {
 }
 
 /// What was left in the directory `target`; nothing where it is no directory. Nothing is written.
-pub(crate) fn found(target: &Path, does: LeftoverAction) -> Vec<Left> {
+pub(crate) fn found_leftovers(target: &Path, does: LeftoverAction) -> Vec<Left> {
     let mut found = Vec::new();
     if !target.is_dir() {
         return found;
@@ -104,6 +110,193 @@ pub(crate) fn found(target: &Path, does: LeftoverAction) -> Vec<Left> {
 }
 
 /// One line for each thing that was left in the directory `target`.
-pub(crate) fn lines(target: &Path, does: LeftoverAction) -> Vec<String> {
-    found(target, does).iter().map(|left| left.line(target)).collect()
+pub(crate) fn leftover_lines(target: &Path, does: LeftoverAction) -> Vec<String> {
+    found_leftovers(target, does).iter().map(|left| left.line(target)).collect()
+}
+
+// Journals of probes: where they lie, and whether a device still needs one.
+//
+// The directory `journals` of the data directory holds those for which no other place was named, and for the
+// others a file `NAME.elsewhere` that holds their path.
+
+const DIRECTORY: &str = "journals";
+const JOURNAL: &str = "journal";
+const ELSEWHERE: &str = "elsewhere";
+/// Longest path that a pointer may hold: PATH_MAX (linux/limits.h).
+const LONGEST_DEVICE_NAME: u64 = 4096;
+
+fn journals_directory() -> Result<PathBuf, Failure> {
+    Ok(state::directory()?.join(DIRECTORY))
+}
+
+/// Where the journal of a probe of `device` goes. It is found again there, or, where `elsewhere` names
+/// another place, through a pointer.
+pub(crate) fn new_journal_place(device: &Path, elsewhere: Option<&Path>) -> Result<PathBuf, Failure> {
+    let fail = |path: &Path, e: std::io::Error| Failure::environment(format!("{}: {e}", shown(path)));
+    let name = device.to_string_lossy().trim_start_matches('/').replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let when = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    match elsewhere {
+        None => Ok(DataDirectory::made(DIRECTORY)?.path(&format!("{name}-{when}.{JOURNAL}"))),
+        Some(path) => {
+            let path = std::path::absolute(path).map_err(|e| fail(path, e))?;
+            // The probe need not fail where only the pointer cannot be made.
+            if let Ok(pointers) = DataDirectory::made(DIRECTORY) {
+                let _ = pointers.write(&format!("{name}-{when}.{ELSEWHERE}"), assay_store::bytes_of(&path));
+            }
+            Ok(path)
+        }
+    }
+}
+
+/// Removes the pointers to a journal that is gone.
+pub(crate) fn forget_journal(journal: &Path) {
+    let (Ok(directory), Ok(journal)) = (journals_directory(), std::path::absolute(journal)) else { return };
+    if std::fs::symlink_metadata(&journal).is_ok() {
+        return;
+    }
+    for pointer in journal_files(&directory, ELSEWHERE) {
+        if led_to_journal(&pointer).as_ref() == Some(&journal) {
+            let _ = std::fs::remove_file(pointer);
+        }
+    }
+}
+
+fn journal_files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == extension));
+    let mut files: Vec<PathBuf> = paths.collect();
+    files.sort();
+    files
+}
+
+fn led_to_journal(pointer: &Path) -> Option<PathBuf> {
+    let file = std::fs::symlink_metadata(pointer).ok()?;
+    if !file.is_file() || file.len() > LONGEST_DEVICE_NAME {
+        return None;
+    }
+    Some(assay_store::path_of(std::fs::read(pointer).ok()?))
+}
+
+/// Every journal that is known and there.
+fn all_journals() -> Vec<PathBuf> {
+    let Ok(directory) = journals_directory() else { return Vec::new() };
+    let mut all = journal_files(&directory, JOURNAL);
+    all.extend(journal_files(&directory, ELSEWHERE).iter().filter_map(|pointer| led_to_journal(pointer)));
+    all.retain(|path| path.is_file());
+    all
+}
+
+/// Journals whose blocks stand on the medium under `target`, whatever it was called when it was probed and however large
+/// it was, with the device to put them back to: the disk, or the partition that was probed. A device that this user may
+/// not read is left out.
+pub(crate) fn pending_on(target: &Path) -> Vec<(Pending, PathBuf)> {
+    let journals = all_journals();
+    if journals.is_empty() {
+        return Vec::new();
+    }
+    let mut devices = readable_under(target);
+    confirm(&journals, &mut devices);
+    // One that cannot be read says nothing of this device.
+    let traces = journals.iter().filter_map(|journal| Traces::of(journal).ok());
+    traces
+        .filter_map(|traces| {
+            let (_, device) = where_it_stands(&traces, &mut devices)?;
+            Some((traces.pending().clone(), device))
+        })
+        .collect()
+}
+
+/// Removes the journals of these devices whose content was put back completely, if the devices were attached anew since and still
+/// read as before.
+fn confirm(journals: &[PathBuf], devices: &mut [(PathBuf, ReadDevice)]) {
+    for (device, open) in devices {
+        let Ok(held) = HeldDevice::to_read(&Sysroot::real(), device) else { continue };
+        let (bytes, name) = (held.bytes(), device.to_string_lossy().into_owned());
+        let serial = look(&Sysroot::real(), device).ok().and_then(|target| target.medium.unit);
+        let identity = Identity { bytes, name, serial, attachment: held.attachment() };
+        for journal in journals {
+            if Restoration::new(journal, &identity).confirm(open).unwrap_or(false) {
+                forget_journal(journal);
+                output::tell(&format!(
+                    "{} still reads as before after it was attached anew: the journal of its quick probe, {}, is removed",
+                    shown(device),
+                    shown(journal)
+                ));
+            }
+        }
+    }
+}
+
+/// The other device of the disk of `device` on which the blocks of `journal` stand at their places, where they do not on
+/// `device`: the partition that was probed, where the disk was named, or the other way round.
+pub(crate) fn belongs_to_another(journal: &Path, device: &Path) -> Option<PathBuf> {
+    let traces = Traces::of(journal).ok()?;
+    let mut devices = readable_under(device);
+    match where_it_stands(&traces, &mut devices)? {
+        (Stands::AtItsPlace, found) if !is_same(&found, device) => Some(found),
+        _ => None,
+    }
+}
+
+/// The device of a path, its disk and the partitions of that, as far as this user may read them.
+fn readable_under(target: &Path) -> Vec<(PathBuf, ReadDevice)> {
+    let devices = system::devices_under(target).into_iter();
+    devices.filter_map(|device| ReadDevice::open(&device).ok().map(|open| (device, open))).collect()
+}
+
+/// The first device on which the blocks stand at their places, else the first on which they stand at all.
+fn where_it_stands(traces: &Traces, devices: &mut [(PathBuf, ReadDevice)]) -> Option<(Stands, PathBuf)> {
+    let mut best: Option<(Stands, PathBuf)> = None;
+    for (device, open) in devices {
+        let stands = traces.on(open);
+        if stands > best.as_ref().map(|(stands, _)| *stands) {
+            best = stands.map(|stands| (stands, device.clone()));
+        }
+        if stands == Some(Stands::AtItsPlace) {
+            break;
+        }
+    }
+    best
+}
+
+fn is_same(device: &Path, named: &Path) -> bool {
+    system::devices_under(named).first().is_some_and(|first| first == device)
+}
+
+/// Refuses to measure or check what an earlier probe has not put back.
+pub(crate) fn refuse_pending(target: &Path) -> Result<(), Failure> {
+    match pending_on(target).first() {
+        None => Ok(()),
+        Some((pending, device)) => {
+            Err(Failure::environment(format!("{}: {}", shown(target), pending_words(pending, device, target))))
+        }
+    }
+}
+
+/// What stands on the device below `target`, and the command that mends it.
+pub(crate) fn pending_words(pending: &Pending, device: &Path, target: &Path) -> String {
+    let when = i64::try_from(pending.created).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    let when = when.map_or_else(String::new, |when| format!(" of {}", when.strftime("%Y-%m-%d %H:%M UTC")));
+    let place = if is_same(device, target) { String::new() } else { format!(" on {}", shown(device)) };
+    format!(
+        "holds blocks of a quick probe{when}{place} that was cut off; put back the original contents: {}",
+        restore_command(&pending.journal, device)
+    )
+}
+
+/// The same as `assay info --json` tells it: `docs/verify.md` describes the fields.
+pub(crate) fn restore_document(pending: &Pending, device: &Path) -> PendingDocument {
+    let probed = &pending.device;
+    PendingDocument {
+        journal: documents::path(&pending.journal),
+        device: documents::path(device),
+        created_seconds: pending.created,
+        places: pending.places,
+        probed: ProbedDocument { name: probed.name.clone(), bytes: probed.bytes, serial: probed.serial.clone() },
+    }
+}
+
+/// The command that puts back.
+pub(crate) fn restore_command(journal: &Path, device: &Path) -> String {
+    format!("assay verify --restore {} {}", operand(journal), operand(device))
 }

@@ -3,41 +3,23 @@
 //! Wiring only: arguments become a request, the request a run, the run a record.
 
 mod answer;
-mod asked;
-mod baselines;
-#[cfg_attr(windows, path = "windows/child.rs")]
-mod child;
 mod cli;
 mod commands;
 mod copies;
-mod data_directory;
 mod documents;
 mod failure;
 mod files;
 mod imports;
-mod input;
-mod journals;
 mod leftovers;
-mod misplaced;
 mod output;
 mod progress;
 mod queries;
-mod questions;
 mod recorder;
-#[cfg_attr(windows, path = "windows/signals.rs")]
 mod signals;
 mod state;
 mod suites;
-#[cfg_attr(not(windows), path = "system/linux.rs")]
-#[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 mod together;
-#[cfg(not(windows))]
-#[path = "system/unix.rs"]
-mod unix;
-#[cfg(not(windows))]
-#[path = "system/wishes.rs"]
-mod wishes;
 
 use std::process::ExitCode;
 

@@ -6,13 +6,142 @@ use std::path::Path;
 
 use assay_core::record::Record;
 use assay_core::text::{harmless, quoted};
-use assay_store::{Detail, SqliteStore, Store, StoreError, Stored};
+use assay_store::{Detail, SqliteStore, Store, StoreError, Stored, Terms, headed};
 
-use crate::asked::{Asked, Place};
+use super::state::DataDirectory;
 use crate::failure::Failure;
-use crate::output;
 use crate::state::{EMPTY, existing};
-use crate::{baselines, imports};
+use crate::{imports, output};
+
+// How a query is read: where records are looked for, and what they have to be.
+
+/// A query, divided.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct DividedQuery<'q> {
+    pub(crate) place: QueryPlace<'q>,
+    /// Conditions that stand behind the name of a place other than the store, which reads its own.
+    terms: Option<&'q str>,
+}
+
+/// Where records are.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum QueryPlace<'q> {
+    /// In the store, which reads the whole query.
+    Store,
+    /// In the store, under the ids of the baseline of this name.
+    Baseline(&'q str),
+    /// In the program: figures of articles, by what stands behind `published:`.
+    Published(&'q str),
+    /// In a file or a directory, or on standard input.
+    File(&'q str),
+}
+
+impl<'q> DividedQuery<'q> {
+    /// Divides a query. A path may hold blanks and `=`: the longest that is there counts.
+    pub(crate) fn read(query: &'q str) -> Result<Self, Failure> {
+        let trimmed = query.trim();
+        if trimmed.starts_with(assay_analysis::PREFIX) || trimmed.starts_with(BASELINE_PREFIX) {
+            let (head, terms) = match headed(trimmed).next() {
+                Some((head, terms)) => (head, Some(terms)),
+                None => (trimmed, None),
+            };
+            let published = head.strip_prefix(assay_analysis::PREFIX).map(QueryPlace::Published);
+            let place = published.or_else(|| head.strip_prefix(BASELINE_PREFIX).map(QueryPlace::Baseline));
+            return Ok(Self { place: place.unwrap_or(QueryPlace::Store), terms });
+        }
+        if imports::is_file(query) {
+            return Ok(Self { place: QueryPlace::File(query), terms: None });
+        }
+        if let Some((head, terms)) = headed(trimmed).rev().find(|(head, _)| imports::is_file(head)) {
+            return Ok(Self { place: QueryPlace::File(head), terms: Some(terms) });
+        }
+        match headed(trimmed).next() {
+            // No id and no label has a slash.
+            Some((head, _)) if head.contains('/') && !head.contains('=') => Err(Failure::usage(format!(
+                "{}: no such file or directory; name one before the conditions, or none for records of the store",
+                output::shown(Path::new(head))
+            ))),
+            None if trimmed.contains('/') && !trimmed.contains('=') => Err(Failure::usage(format!(
+                "{}: no such file or directory; `assay list` shows the records of the store",
+                output::shown(Path::new(trimmed))
+            ))),
+            _ => Ok(Self { place: QueryPlace::Store, terms: None }),
+        }
+    }
+
+    /// The conditions, for the store that holds the records of a baseline.
+    pub(crate) fn terms(&self) -> Option<&'q str> {
+        self.terms
+    }
+
+    /// Those of the records of a place that keep the conditions.
+    pub(crate) fn kept<T>(&self, mut found: Vec<T>, record: impl Fn(&T) -> &Record) -> Result<Vec<T>, Failure> {
+        if let Some(terms) = self.terms.map(Terms::parse).transpose()? {
+            if let Some(misspelt) = terms.misspelt(found.iter().map(&record)) {
+                return Err(Failure::usage(harmless(&misspelt.to_string())));
+            }
+            found.retain(|one| terms.hold(record(one)));
+        }
+        Ok(found)
+    }
+}
+
+// Baselines: names that stand for records of the store, each a file of ids beside it. `baseline:NAME` is a query.
+
+/// How a query names a baseline.
+pub(crate) const BASELINE_PREFIX: &str = "baseline:";
+const BASELINES_DIRECTORY: &str = "baselines";
+/// Longest name; a file system may allow no more than 255 bytes.
+const LONGEST_BASELINE_NAME: usize = 64;
+
+/// A name that is a file's name everywhere.
+fn checked_baseline_name(name: &str) -> Result<&str, Failure> {
+    // As queries name it.
+    let name = name.strip_prefix(BASELINE_PREFIX).unwrap_or(name);
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) && !name.starts_with(['.', '-']);
+    if plain && !name.is_empty() && name.len() <= LONGEST_BASELINE_NAME {
+        return Ok(name);
+    }
+    Err(Failure::usage(format!(
+        "{} is not a valid baseline name; use up to {LONGEST_BASELINE_NAME} letters, digits, `-`, `_` and `.`, as in baseline:main",
+        quoted(name)
+    )))
+}
+
+/// Ids of the records of a baseline.
+pub(crate) fn read_baseline(name: &str) -> Result<Vec<String>, Failure> {
+    let name = checked_baseline_name(name)?;
+    let directory = DataDirectory::existing(BASELINES_DIRECTORY)?;
+    if let Some(text) = directory.map(|directory| directory.read(name)).transpose()?.flatten() {
+        return Ok(text.lines().map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect());
+    }
+    let known = baseline_names()?;
+    let known =
+        if known.is_empty() { "there is none yet".to_owned() } else { format!("there are {}", known.join(", ")) };
+    let set = format!("assay baseline set {name} QUERY creates it");
+    Err(Failure::usage(format!("no baseline is named `{name}`; {known}; {set}")))
+}
+
+/// Makes a baseline of these records, in place of one of the same name.
+pub(crate) fn set_baseline(name: &str, ids: &[String]) -> Result<(), Failure> {
+    let name = checked_baseline_name(name)?;
+    DataDirectory::made(BASELINES_DIRECTORY)?.write(name, ids.join("\n") + "\n")
+}
+
+/// Removes the name; the records stay.
+pub(crate) fn remove_baseline(name: &str) -> Result<(), Failure> {
+    read_baseline(name)?;
+    DataDirectory::made(BASELINES_DIRECTORY)?.remove(checked_baseline_name(name)?).map(drop)
+}
+
+/// Names of all baselines, sorted.
+pub(crate) fn baseline_names() -> Result<Vec<String>, Failure> {
+    let Some(directory) = DataDirectory::existing(BASELINES_DIRECTORY)? else { return Ok(Vec::new()) };
+    let mut names = directory.names()?;
+    // Other files, like one that is being written, are no baselines.
+    names.retain(|name| checked_baseline_name(name).is_ok());
+    Ok(names)
+}
 
 /// Records that several queries name, each once, in their order, with their documents: `published:…` names figures that
 /// ship with the program, and a path the results in a file, which are not kept. The documents are as they were stored.
@@ -133,7 +262,7 @@ fn each_once<T>(
 /// Refuses a query of the store with a misspelt key or value. Without it, users would take the answer about the other values for
 /// the whole.
 fn refuse_misspelt(query: &str) -> Result<(), Failure> {
-    if Asked::read(query)?.place != Place::Store {
+    if DividedQuery::read(query)?.place != QueryPlace::Store {
         return Ok(());
     }
     let Some(store) = existing()? else { return Ok(()) };
@@ -166,14 +295,14 @@ fn or_none<T>(answer: Result<Vec<T>, StoreError>) -> Result<Vec<T>, Failure> {
 
 fn documented(query: &str) -> Result<Vec<Stored>, Failure> {
     {
-        let asked = Asked::read(query)?;
+        let asked = DividedQuery::read(query)?;
         let found = match asked.place {
-            Place::Published(name) => {
+            QueryPlace::Published(name) => {
                 let stored = |record| Stored { document: Record::to_json(&record).unwrap_or_default(), record };
                 Some(published(name)?.into_iter().map(stored).collect())
             }
-            Place::File(path) => Some(imports::of_query(path)?),
-            Place::Baseline(_) | Place::Store => None,
+            QueryPlace::File(path) => Some(imports::of_query(path)?),
+            QueryPlace::Baseline(_) | QueryPlace::Store => None,
         };
         if let Some(found) = found {
             return asked.kept(found, |stored: &Stored| &stored.record);
@@ -185,15 +314,15 @@ fn documented(query: &str) -> Result<Vec<Stored>, Failure> {
 
 /// The records that a query names, without what grows; `None` where it asks a store that is not there.
 fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Record>>, Failure> {
-    let asked = Asked::read(query)?;
+    let asked = DividedQuery::read(query)?;
     let of_baseline = match asked.place {
-        Place::Published(name) => return asked.kept(published(name)?, |record| record).map(Some),
-        Place::File(path) => {
+        QueryPlace::Published(name) => return asked.kept(published(name)?, |record| record).map(Some),
+        QueryPlace::File(path) => {
             let records = imports::of_query(path)?.into_iter().map(|stored| stored.record).collect();
             return asked.kept(records, |record| record).map(Some);
         }
-        Place::Baseline(_) => true,
-        Place::Store => false,
+        QueryPlace::Baseline(_) => true,
+        QueryPlace::Store => false,
     };
     let Some(store) = existing()? else { return Ok(None) };
     if !of_baseline {
@@ -212,8 +341,8 @@ fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Record>>, Fail
 /// Ids of the records of the store that a query names, `baseline:NAME` included.
 fn ids_of(store: &SqliteStore, query: &str) -> Result<Vec<String>, Failure> {
     {
-        let asked = Asked::read(query)?;
-        if let Place::Baseline(name) = asked.place {
+        let asked = DividedQuery::read(query)?;
+        if let QueryPlace::Baseline(name) = asked.place {
             return ids_of_baseline(store, name, &asked);
         }
     }
@@ -232,12 +361,12 @@ fn as_model(store: &SqliteStore, query: &str, failure: Failure) -> Failure {
     }
 }
 
-fn ids_of_baseline(store: &SqliteStore, name: &str, asked: &Asked<'_>) -> Result<Vec<String>, Failure> {
+fn ids_of_baseline(store: &SqliteStore, name: &str, asked: &DividedQuery<'_>) -> Result<Vec<String>, Failure> {
     let mut ids = Vec::new();
-    for id in baselines::read(name)? {
+    for id in read_baseline(name)? {
         ids.extend(store.resolve(&id).map_err(|error| match error {
             StoreError::UnknownId { .. } => {
-                let baseline = harmless(&format!("{}{name}", baselines::PREFIX));
+                let baseline = harmless(&format!("{}{name}", BASELINE_PREFIX));
                 Failure::usage(format!("{baseline}: {error}; set the baseline again"))
             }
             error => error.into(),
@@ -252,10 +381,10 @@ fn ids_of_baseline(store: &SqliteStore, name: &str, asked: &Asked<'_>) -> Result
 
 /// Commands that change records, or copy them as they are stored, take those of the store, and no others.
 fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
-    let mend = match Asked::read(query)?.place {
-        Place::Published(_) => "figures of articles can only be read, as by assay compare".to_owned(),
-        Place::File(path) => format!("assay import {} brings its records there", crate::output::operand(path)),
-        Place::Baseline(_) | Place::Store => return Ok(()),
+    let mend = match DividedQuery::read(query)?.place {
+        QueryPlace::Published(_) => "figures of articles can only be read, as by assay compare".to_owned(),
+        QueryPlace::File(path) => format!("assay import {} brings its records there", crate::output::operand(path)),
+        QueryPlace::Baseline(_) | QueryPlace::Store => return Ok(()),
     };
     Err(Failure::usage(format!("{} is not in the store; {mend}", quoted(query))))
 }
@@ -277,5 +406,49 @@ pub(crate) fn verified(store: &SqliteStore) -> Result<Vec<Record>, Failure> {
     match store.observations("suite=verify", Detail::Estimates) {
         Err(StoreError::NoMatch { .. }) => Ok(Vec::new()),
         checks => Ok(checks?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(query: &str) -> DividedQuery<'_> {
+        DividedQuery::read(query).unwrap()
+    }
+
+    #[test]
+    fn a_place_and_conditions_are_told_apart() {
+        let asked = |place, terms| DividedQuery { place, terms };
+        for (query, expected) in [
+            ("published:", asked(QueryPlace::Published(""), None)),
+            ("published:a/1 unit=1", asked(QueryPlace::Published("a/1"), Some("unit=1"))),
+            (
+                "published: model=SanDisk U* unit=1,2",
+                asked(QueryPlace::Published(""), Some("model=SanDisk U* unit=1,2")),
+            ),
+            ("baseline:main kind=sd", asked(QueryPlace::Baseline("main"), Some("kind=sd"))),
+            ("- unit=3", asked(QueryPlace::File("-"), Some("unit=3"))),
+            ("model=published:a unit=1", asked(QueryPlace::Store, None)),
+            ("model=a/b unit=1", asked(QueryPlace::Store, None)),
+            ("last", asked(QueryPlace::Store, None)),
+        ] {
+            assert_eq!(read(query), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_path_may_hold_what_looks_like_a_condition() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["run a=1", "run a=1 b=2"] {
+            let path = place.path().join(name);
+            std::fs::write(&path, "").unwrap();
+            let path = path.to_str().unwrap();
+            assert_eq!(read(path), DividedQuery { place: QueryPlace::File(path), terms: None });
+            let query = format!("{path} unit=3 slot=1");
+            assert_eq!(read(&query), DividedQuery { place: QueryPlace::File(path), terms: Some("unit=3 slot=1") });
+        }
+        let nowhere = format!("{}/nothing unit=3", place.path().display());
+        assert!(DividedQuery::read(&nowhere).unwrap_err().message().contains("no such file"));
     }
 }

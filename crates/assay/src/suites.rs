@@ -9,8 +9,8 @@ use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_fio::{Amount, JobFile, Wish};
 
+use super::files;
 use crate::failure::Failure;
-use crate::input;
 
 /// Built-in suites, name and text.
 pub(crate) const BUILT_IN: [(&str, &str); 18] = [
@@ -67,7 +67,7 @@ fn text(name: &str) -> Result<(String, String), Failure> {
         return Err(Failure::usage(format!("no suite `{shown}`; {nearest}there are {names}, or name a file")));
     }
     let mut text = String::new();
-    match input::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
+    match files::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
         Ok(length) if length as u64 > LONGEST => {
             Err(Failure::usage(format!("{shown}: is larger than 1 MiB; a suite is a small TOML file")))
         }
@@ -134,7 +134,7 @@ fn read_job_file(text: &str, file: &str, wish: &Wish) -> Result<JobFile, SuiteEr
     let folder = Path::new(file).parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).to_owned();
     let included = |path: &Path| {
-        let file = input::open_below(&folder, path).map_err(|error| match error.kind() {
+        let file = files::open_below(&folder, path).map_err(|error| match error.kind() {
             Some(ErrorKind::NotFound) => "no such file".to_owned(),
             _ => error.to_string(),
         })?;
@@ -157,7 +157,7 @@ pub(crate) fn is_job_file(path: &Path) -> bool {
     let Ok(meta) = std::fs::metadata(path) else { return false };
     let mut text = String::new();
     let read = meta.is_file() && meta.len() <= LONGEST;
-    read && input::open(path).is_ok_and(|file| file.take(LONGEST).read_to_string(&mut text).is_ok())
+    read && files::open(path).is_ok_and(|file| file.take(LONGEST).read_to_string(&mut text).is_ok())
         && assay_fio::is_job_text(&text)
 }
 

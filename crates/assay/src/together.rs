@@ -1,4 +1,4 @@
-//! A run that begins with those of other nodes.
+//! A run that begins with those of other nodes, and records of another medium than the one that was wanted there.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,9 +16,9 @@ use jiff::Timestamp;
 
 use crate::cli::TogetherArgs;
 use crate::failure::Failure;
+use crate::output;
 use crate::progress::Progress;
 use crate::recorder::{Saved, keep_finished};
-use crate::{misplaced, output};
 
 /// Where the key is looked for that no file holds.
 pub(crate) const KEY: &str = "ASSAY_FLEET_KEY";
@@ -92,7 +92,7 @@ impl Together {
             let own = part.is_some_and(|part| part.run == run && part.node == name && part.lost.is_none());
             // What another version measured is not what was asked for now.
             let same = record.tool.version == env!("CARGO_PKG_VERSION");
-            own && same && record.outcome == Outcome::Completed && !misplaced::is_marked(record)
+            own && same && record.outcome == Outcome::Completed && !is_misplaced(record)
         };
         let ids = store.resolve(&format!("fleet={run} node={name}")).ok()?;
         let found = ids.iter().filter_map(|id| store.load(id).ok()).map(|stored| stored.record).filter(complete);
@@ -104,7 +104,7 @@ impl Together {
             if !matches!(why, NotKept::Misplaced(_)) {
                 return Some(record.id);
             }
-            misplaced::mark(&mut record);
+            mark_misplaced(&mut record);
             if let Err(error) = store.save(&record, RunState::Finished) {
                 output::tell_wrapped(&harmless(&format!("warning: {error}; record {} is not marked", record.id)));
             }
@@ -122,7 +122,7 @@ impl Together {
             format!("warning: the coordinator did not take the record ({why}); assay show {} has it", record.id);
         output::tell_wrapped(&harmless(&words));
         if let (NotKept::Misplaced(_), Some(keeper)) = (why, keeper) {
-            misplaced::mark(record);
+            mark_misplaced(record);
             if let Saved::Later(reason) | Saved::No(reason) = keep_finished(keeper, record) {
                 output::tell_wrapped(&format!("warning: {reason}"));
             }
@@ -211,4 +211,23 @@ impl Progress for LiveReporter<'_> {
     fn tell(&mut self, line: &str) {
         self.shown.tell(line);
     }
+}
+
+// Records of another medium than the one that an experiment plan wants in a place: they count for no unit.
+
+/// The label of such a record, which has what its labels said before.
+const MISPLACED: &str = "misplaced";
+/// Labels that name the unit of a record.
+const UNIT_LABELS: [&str; 4] = ["plan", "model", "unit", "round"];
+
+/// Removes the labels that name the unit of the record.
+pub(crate) fn mark_misplaced(record: &mut Record) {
+    let said = UNIT_LABELS.iter().filter_map(|key| Some(format!("{key}={}", record.labels.remove(*key)?)));
+    let said = said.collect::<Vec<_>>().join(" ");
+    record.labels.entry(MISPLACED.to_owned()).or_insert(said);
+}
+
+/// Whether that was done.
+pub(crate) fn is_misplaced(record: &Record) -> bool {
+    record.labels.contains_key(MISPLACED)
 }

@@ -6,9 +6,8 @@ use assay_core::finding::Finding;
 use assay_core::record::{Record, Source};
 use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Units};
 
-use super::names::percent;
 use super::rank::null;
-use super::truths::equal;
+use super::truths::{equal, percent};
 use crate::decisions::{orders, rank, stored};
 use crate::found::Found;
 use crate::row::{Bound, COVERAGE_ASSUMED, ERROR, Row};

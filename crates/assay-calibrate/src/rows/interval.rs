@@ -1,13 +1,13 @@
-//! Intervals: of a record today, of a unit over many days, of another unit.
+//! Intervals: of a record today, of a unit over many days, of another unit; and several runs in one afternoon.
 
 use assay_core::units::counted;
-use assay_lab::fleet::{Design, Fleet, Repeats, Run, Truth, Units};
+use assay_lab::fleet::{Design, Fleet, Load, Repeats, Run, Truth, Units};
 
-use super::names::percent;
-use super::truths::equal;
-use crate::decisions::{another_day, another_unit, stored, today};
+use super::compare::null;
+use super::truths::{equal, one_unit, percent};
+use crate::decisions::{LocalOrNas, another_day, another_unit, class_a1, nas, stored, today};
 use crate::found::Found;
-use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, Row};
+use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, ERROR, Row};
 
 fn holds(interval: Option<(f64, f64)>, truth: f64) -> Found {
     interval.map_or(Found::Undecided, |(low, high)| Found::of(low <= truth && truth <= high))
@@ -93,4 +93,107 @@ fn unit(units: usize, deviation: f64) -> Row {
         let next = Run { unit: units, ..fleet.design.0[0] };
         Ok(holds(another_unit(&stored(&fleet)?)?, fleet.run(&next, 0)))
     })
+}
+
+// A common way of measuring: several runs in one afternoon. The day of a unit counts, not its runs.
+
+/// A unit with a host of its own has days of its own, and runs of a day vary by 1 %.
+fn rows_by_days(truth: Truth, day: f64) -> Truth {
+    let mut truth = truth;
+    (truth.spread.day, truth.spread.run) = (day, 0.01);
+    truth
+}
+
+/// `runs` runs on each of `days` days of a unit.
+fn runs(unit: usize, days: u32, runs: u32) -> Design {
+    let one = Design::units(&[unit + 1]).0.into_iter().filter(|run| run.unit == unit);
+    let one = Design(one.collect()).changed(|_, run| run.host = unit);
+    (0..runs).fold(Design::default(), |all, _| all.and(one.clone())).on_days(days)
+}
+
+pub(super) fn one_day_rows() -> Vec<Row> {
+    [cards(), unlike(), class(), local()].into_iter().flatten().collect()
+}
+
+/// Two equal cards.
+fn cards() -> Vec<Row> {
+    let row = |(first, second): ((u32, u32), (u32, u32)), day: f64| {
+        let of = |(days, runs): (u32, u32)| {
+            let (days, runs) = (counted(days as usize, "day"), counted(runs as usize, "run"));
+            format!("{days} of {runs}")
+        };
+        let name = format!("compare two equal cards, {} and {}, day sd {}", of(first), of(second), percent(day));
+        let design = runs(0, first.0, first.1).and(runs(1, second.0, second.1));
+        null(name, rows_by_days(equal(1, Units::Normal(0.0), 0.0), day), design, |run: &Run| run.unit == 1)
+    };
+    vec![
+        row(((1, 5), (1, 5)), 0.03).short(),
+        row(((1, 10), (1, 10)), 0.03),
+        row(((2, 5), (2, 5)), 0.03),
+        row(((3, 3), (3, 3)), 0.03),
+        row(((3, 10), (3, 10)), 0.03),
+        row(((1, 6), (1, 2)), 0.03),
+        row(((5, 10), (1, 10)), 0.03),
+        row(((1, 5), (1, 5)), 0.05),
+    ]
+}
+
+/// Two cards whose days differ by 5 and by half a percent: the first is measured on few days.
+fn unlike() -> Vec<Row> {
+    let row = |first: u32, second: u32| {
+        let name = format!("compare two equal cards, {first} unsteady and {second} steady days");
+        let truth = equal(1, Units::Normal(0.0), 0.005);
+        Row::new(name, ERROR, move |seed| {
+            let steady = runs(1, second, 1);
+            let fleet = |truth: &Truth, design: Design, seed| stored(&Fleet { truth: truth.clone(), design, seed });
+            let mut unsteady = truth.clone();
+            unsteady.spread.run = 0.05;
+            let (a, b) = (fleet(&unsteady, runs(0, first, 1), seed)?, fleet(&truth, steady, seed ^ 1)?);
+            Ok(super::compare::equals(&crate::decisions::compare(&a, &b)?))
+        })
+    };
+    vec![row(1, 5), row(2, 6), row(3, 6), row(6, 3)]
+}
+
+/// At its thresholds a class is neither met for sure nor missed.
+fn class() -> Vec<Row> {
+    let row = |what: &str, factors: [f64; 3], met: bool, records: u32| {
+        let said = if met { "met" } else { "missed" };
+        let of = counted(records as usize, "run");
+        let name = format!("class A1, {what}, {of} of one day, {said}, day sd 3 %");
+        let truth = rows_by_days(one_unit(Load::class_a1(factors), 0.0), 0.03);
+        Row::new(name, ERROR, move |seed| {
+            let fleet = Fleet { truth: truth.clone(), design: runs(0, 1, records), seed };
+            Ok(match class_a1(&stored(&fleet)?)? {
+                Some(said) if said == met => Found::Wrong,
+                _ => Found::Undecided,
+            })
+        })
+    };
+    let reads = "only reads at their threshold";
+    vec![
+        row("all three at their thresholds", [1.0; 3], true, 5),
+        row("all three at their thresholds", [1.0; 3], false, 10),
+        row(reads, [1.5, 1.0, 1.5], true, 10).short(),
+        row(reads, [1.5, 1.0, 1.5], false, 10),
+    ]
+}
+
+/// At the limit, a probability is far from sure.
+fn local() -> Vec<Row> {
+    let row = |records: u32| {
+        let name = format!("nas, one unit at the limit, {records} runs of one day, day sd 3 %");
+        let share = 125e6 * 1448.0 / 1538.0 / 28.0 * 1.1;
+        let load = Load { iops: share / f64::from(1 << 20), ..Load::sequential_read() };
+        let truth = rows_by_days(one_unit(vec![load], 0.0), 0.03);
+        Row::new(name, ERROR, move |seed| {
+            let fleet = Fleet { truth: truth.clone(), design: runs(0, 1, records), seed };
+            Ok(match nas(&stored(&fleet)?, &[])? {
+                LocalOrNas::Local => Found::Wrong,
+                LocalOrNas::Nas => Found::Right,
+                LocalOrNas::Undecided => Found::Undecided,
+            })
+        })
+    };
+    vec![row(5), row(10)]
 }

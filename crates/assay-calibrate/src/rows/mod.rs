@@ -1,47 +1,38 @@
 //! The rows of the table, a file for each command.
 
-mod buy;
-mod cache;
-mod ceiling;
-mod class;
+mod advise;
 mod compare;
 mod confounded;
 mod interval;
 mod missed;
-mod names;
-mod nas;
-mod needed;
 mod odd;
-mod one_day;
 mod plan;
 mod rank;
 mod truths;
-mod voice;
-
-use crate::row::Row;
-
-use missed::missed;
 
 pub use missed::MISSED;
+use missed::missed;
+
+use crate::row::Row;
 
 /// All of them.
 #[must_use]
 pub fn all() -> Vec<Row> {
     let each = [
         compare::rows(),
-        one_day::rows(),
+        interval::one_day_rows(),
         interval::rows(),
         rank::rows(),
         confounded::rows(),
-        ceiling::rows(),
+        rank::ceiling_rows(),
         odd::rows(),
         plan::rows(),
-        class::rows(),
-        nas::rows(),
-        buy::rows(),
-        cache::rows(),
-        voice::rows(),
-        needed::rows(),
+        advise::class_rows(),
+        advise::nas_rows(),
+        advise::buy_rows(),
+        advise::cache_rows(),
+        compare::voice_rows(),
+        plan::needed_rows(),
     ];
     each.into_iter().flatten().map(|row| Row { missed: missed(&row.name), ..row }).collect()
 }

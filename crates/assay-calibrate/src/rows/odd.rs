@@ -3,8 +3,7 @@
 use assay_analysis::rank::{RankOptions, RankReport};
 use assay_lab::fleet::{Design, Fleet, Load, Part, Truth, Units};
 
-use super::names::percent;
-use super::truths::equal;
+use super::truths::{equal, percent};
 use crate::decisions::{Named, odd, odd_under_any_load, rank, stored};
 use crate::found::{Failure, Found};
 use crate::row::{Bound, ERROR, Row};

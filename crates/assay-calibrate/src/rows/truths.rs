@@ -1,4 +1,4 @@
-//! Truths that many rows start from.
+//! Truths that many rows start from, and shares in the names of rows.
 
 use assay_lab::fleet::{Load, Spread, Truth, Units};
 
@@ -18,4 +18,11 @@ pub(super) fn one_unit(loads: Vec<Load>, day: f64) -> Truth {
     truth.loads = loads;
     truth.spread.common = 0.5;
     truth
+}
+
+// Shares and numbers in the names of rows.
+
+/// A share as people read it: `3 %`.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", share * 100.0)
 }

@@ -2,9 +2,8 @@
 
 use assay_core::text::label;
 
-use crate::files;
-use crate::sysroot::Sysroot;
-use crate::system;
+use crate::files::Sysroot;
+use crate::{files, system};
 
 /// PF_KTHREAD (kernel include/linux/sched.h). Kernel threads also work for the I/O under test, so they do not count as
 /// load of others.

@@ -3,8 +3,8 @@
 use assay_core::text::label;
 
 use crate::block::{Node, Stack};
+use crate::files::Sysroot;
 use crate::klog::{Ring, first_line};
-use crate::sysroot::Sysroot;
 
 /// Words that the kernel uses for trouble with a device.
 const TROUBLE: [&str; 14] = [

@@ -9,7 +9,7 @@ pub use log::KernelLog;
 pub use throttle::{Firmware, ThrottleState};
 
 use crate::files;
-use crate::sysroot::Sysroot;
+use crate::files::Sysroot;
 
 /// State of the host at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,7 +1,7 @@
 //! Throttling of the processor: heat, firmware, supply voltage.
 
 use crate::files;
-use crate::sysroot::Sysroot;
+use crate::files::Sysroot;
 
 /// Bits that the firmware of a Raspberry Pi sets for a current condition. Shifted by 16, they mean a condition since
 /// the start (Raspberry Pi documentation, `vcgencmd get_throttled`).

@@ -2,10 +2,8 @@
 //! given once more, and only the device that was checked.
 
 #[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
-mod blocks;
-mod marks;
-#[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
 mod permit;
+#[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
 mod signature;
 #[cfg_attr(not(windows), path = "linux/mod.rs")]
 #[cfg_attr(windows, path = "no_raw/mod.rs")]

@@ -7,12 +7,9 @@ use assay_core::text::harmless;
 
 use crate::block::Node;
 use crate::error::shown;
-use crate::files::{self, FileId};
-use crate::mounts;
+use crate::files::{self, FileId, Sysroot};
 use crate::storage::{Backing, Devices, Whole};
-use crate::swaps;
-use crate::sysroot::Sysroot;
-use crate::system;
+use crate::{mounts, system};
 
 /// One use of a device or of something on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,7 +136,8 @@ impl Reach {
                 uses.push(reached.used(format!("mounted on {}", shown(&mount.point))));
             }
         }
-        let (devices, swap_files): (Vec<_>, Vec<_>) = swaps::read(sysroot).into_iter().partition(|swap| swap.is_device);
+        let (devices, swap_files): (Vec<_>, Vec<_>) =
+            mounts::read_swaps(sysroot).into_iter().partition(|swap| swap.is_device);
         for swap in swap_files {
             let stat = system::stat(&sysroot.path(&swap.path));
             let has = |(_, file): &&(Node, FileId)| stat.as_ref().is_some_and(|stat| *file == stat.id());

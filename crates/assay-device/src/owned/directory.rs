@@ -6,10 +6,8 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use super::attributes::{Access, Caching, EntryKind, OpenHow, Space, Stat, temporary};
 use super::error::{Cause, OwnedError};
-use super::names::temporary;
-use super::open::{Access, Caching, OpenHow, Space};
-use super::stat::{Kind, Stat};
 use super::system::{self, Handle, Mode};
 
 /// A directory, opened once.
@@ -107,7 +105,7 @@ impl Directory {
             None => {
                 let stat = system::stat_in(&self.handle, OsStr::new(name));
                 let stat = stat.map_err(|error| OwnedError::io(&self.path.join(name), error))?;
-                Err(stat.must_be(Kind::Directory).map_or_else(wrong, |()| {
+                Err(stat.must_be(EntryKind::Directory).map_or_else(wrong, |()| {
                     OwnedError::io(&self.path.join(name), io::Error::from(io::ErrorKind::NotADirectory))
                 }))
             }
@@ -162,7 +160,7 @@ impl Directory {
     /// Size in bytes of a regular file in it, from any owner; `None` if no such file has that name.
     #[must_use]
     pub fn file_bytes(&self, name: &OsStr) -> Option<u64> {
-        system::stat_in(&self.handle, name).ok().filter(|stat| stat.kind == Kind::File).map(|stat| stat.bytes)
+        system::stat_in(&self.handle, name).ok().filter(|stat| stat.kind == EntryKind::File).map(|stat| stat.bytes)
     }
 
     /// Opens a regular file in it for reading, from any owner. Links are not followed, and nothing else is opened.
@@ -178,10 +176,10 @@ impl Directory {
     pub(super) fn regular(&self, name: &OsStr, access: Access, caching: Caching) -> Result<(File, Stat), OwnedError> {
         let io = |error: io::Error| OwnedError::io(&self.path.join(name), error);
         let foreign = OwnedError::at(&self.path, name);
-        system::stat_in(&self.handle, name).map_err(io)?.must_be(Kind::File).map_err(&foreign)?;
+        system::stat_in(&self.handle, name).map_err(io)?.must_be(EntryKind::File).map_err(&foreign)?;
         let file = system::open_file(&self.handle, name, OpenHow { access, caching }).map_err(io)?;
         let stat = system::stat_file(&file).map_err(io)?;
-        stat.must_be(Kind::File).map_err(&foreign)?;
+        stat.must_be(EntryKind::File).map_err(&foreign)?;
         system::wait_again(&file).map_err(io)?;
         Ok((file, stat))
     }
@@ -202,7 +200,7 @@ impl Directory {
     pub fn replace(&self, name: &OsStr, content: &[u8]) -> Result<(), OwnedError> {
         let path = self.path.join(name);
         let io = |error: io::Error| OwnedError::io(&path, error);
-        let old = system::stat_in(&self.handle, name).ok().filter(|stat| stat.kind == Kind::File);
+        let old = system::stat_in(&self.handle, name).ok().filter(|stat| stat.kind == EntryKind::File);
         // Other users must not be able to read it before it has its final mode.
         let mode = if old.is_some() { Mode::Private } else { Mode::Usual };
         self.swap(name, mode, content, old.as_ref()).map_err(io)

@@ -11,24 +11,17 @@
 //!   and are on the same mount; nothing else is read, written or removed;
 //! - the amount that is read from them is limited, and so is the number of names that are listed.
 
-mod data;
+mod attributes;
 mod directory;
 mod error;
 mod lock;
-mod names;
-mod open;
 mod own;
-mod owner;
-mod removal;
-mod stat;
 mod system;
 mod tree;
 
-pub use data::copy_data;
+pub use attributes::{Access, Caching, Space, is_temporary};
 pub use directory::Directory;
 pub use error::{Cause, OwnedError};
 pub use lock::{Lock, Locked};
-pub use names::is_temporary;
-pub use open::{Access, Caching, Space};
 pub use own::{Entry, OwnDir};
-pub use tree::Tree;
+pub use tree::{Tree, copy_data};

@@ -1,16 +1,16 @@
-//! A directory that assay made.
+//! A directory that assay made, its files and their owner.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::attributes::{Access, Caching, EntryKind, Stat, temporary};
 use super::directory::Directory;
 use super::error::{Cause, OwnedError};
-use super::open::{Access, Caching};
-use super::owner::owner;
-use super::stat::{Kind, Stat};
-use super::system::{self, Mode};
+use super::system::{
+    Handle, Mode, {self},
+};
 
 /// Whether a file was removed while it was open: libfuse and NFS give it such a name until it is closed (`hard_remove`
 /// of fuse(8), "silly rename" of nfs(5)). It belongs neither to assay nor to anyone else.
@@ -77,7 +77,7 @@ impl OwnDir {
         let io = |error: io::Error| OwnedError::io(&path, error);
         let foreign = |cause| OwnedError::foreign(&path, cause);
         let os_name = OsStr::new(name);
-        system::stat_in(&parent.handle, os_name).map_err(io)?.must_be(Kind::Directory).map_err(foreign)?;
+        system::stat_in(&parent.handle, os_name).map_err(io)?.must_be(EntryKind::Directory).map_err(foreign)?;
         let handle = system::directory_in(&parent.handle, os_name).map_err(io)?;
         let stat = system::stat_directory(&handle).map_err(io)?;
         if !stat.is_beside(&parent.stat) {
@@ -252,7 +252,7 @@ impl OwnDir {
     }
 
     fn owned(&self, stat: &Stat) -> Result<(), Cause> {
-        stat.must_be(Kind::File)?;
+        stat.must_be(EntryKind::File)?;
         if stat.links > 1 {
             return Err(Cause::Links(stat.links));
         }
@@ -271,4 +271,36 @@ impl std::os::fd::AsFd for OwnDir {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.directory.as_fd()
     }
+}
+
+// Owner of the files that assay creates in a place.
+//
+// On most file systems it is the user who runs assay. FAT and similar file systems store no owners: everything belongs
+// to the user given by the mount. Servers may assign files of root to another user (root_squash, exports(5)).
+//
+// Windows has access control lists, which are not tested here. There files have no particular owner, and only the
+// checks for links, devices and files with two names apply.
+
+/// The owner of everything in a directory of assay's own. `made` says that it was just created.
+pub(super) fn owner(directory: &Handle, own: &Stat, parent: &Stat, made: bool) -> Result<u32, Cause> {
+    let me = system::user();
+    let free = system::keeps_no_owners(directory);
+    if !free && own.mode & 0o022 != 0 {
+        return Err(Cause::Mode(own.mode & 0o777));
+    }
+    let mine = own.uid == me || free && own.uid == parent.uid;
+    if mine || made && learned(directory).is_ok_and(|given| given == own.uid) {
+        return Ok(own.uid);
+    }
+    Err(Cause::Owner { is: own.uid, wanted: me })
+}
+
+/// The owner of a file that is created there.
+fn learned(directory: &Handle) -> io::Result<u32> {
+    let name = temporary()?;
+    let name = OsStr::new(&name);
+    let file = system::make_file(directory, name, Caching::Cached, Mode::Private)?;
+    let uid = system::stat_file(&file).map(|stat| stat.uid);
+    system::remove_file(directory, name)?;
+    uid
 }

@@ -1,8 +1,8 @@
-//! Linux.
+//! Linux, and functions that all Unix systems share.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use assay_core::record::Host;
@@ -13,9 +13,8 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::DeviceError;
 use crate::files::Stat;
-use crate::look::Seen;
+use crate::look::{Seen, TargetInfo, What};
 use crate::storage::Backing;
-use crate::target::{TargetInfo, What};
 
 /// Root of the kernel's trees.
 pub(crate) const ROOT: &str = "/";
@@ -147,4 +146,22 @@ pub(crate) fn target(_path: &Path, _seen: Seen) -> Option<TargetInfo> {
 /// Read from the kernel's trees instead.
 pub(crate) fn load() -> Option<[u64; 3]> {
     None
+}
+
+// Functions that all Unix systems share.
+
+/// Name of this host according to the system.
+#[must_use]
+pub fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Reads at an offset; returns the number of bytes.
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_at(buffer, offset)
+}
+
+/// A path as people write it.
+pub(crate) fn as_written(path: &str) -> String {
+    path.to_owned()
 }

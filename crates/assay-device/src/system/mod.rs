@@ -7,21 +7,16 @@ pub mod descriptors;
 mod linux;
 #[cfg(any(windows, test))]
 mod spelling;
-#[cfg(not(windows))]
-mod unix;
 #[cfg(windows)]
 mod windows;
 
 #[cfg(not(windows))]
-pub use linux::random;
-#[cfg(not(windows))]
 pub(crate) use linux::{
-    ROOT, available_memory, btrfs_id, host, kernel_log, load, loop_backing, refuse, seen, stat, target,
+    ROOT, as_written, available_memory, btrfs_id, host, kernel_log, load, loop_backing, read_at, refuse, seen, stat,
+    target,
 };
 #[cfg(not(windows))]
-pub use unix::host_name;
-#[cfg(not(windows))]
-pub(crate) use unix::{as_written, read_at};
+pub use linux::{host_name, random};
 #[cfg(windows)]
 pub(crate) use windows::*;
 #[cfg(windows)]

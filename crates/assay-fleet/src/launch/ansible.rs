@@ -6,12 +6,10 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::launcher_output::{NodeEnd, OutputEvent};
-use super::process::{Launched, Source};
-use super::what::{Group, Launch};
+use super::process::{EventSource, Launched, NodeEnd, OutputEvent};
+use super::request::{Group, Launch};
 use crate::ansible::{Event, Playbook, PrivateDirectory, Status};
-use crate::inventory::Inventory;
-use crate::rotation::Cell;
+use crate::ledger::{Cell, Inventory};
 
 /// Starts all nodes.
 pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
@@ -42,7 +40,7 @@ fn play(launch: &Launch<'_>) -> io::Result<Launched> {
     };
     let command = book.command(&directory);
     let numbers: HashMap<String, usize> = launch.places.iter().map(|place| place.node.clone()).zip(0..).collect();
-    let mut launched = Launched::read(command, "", Source::Output, Box::new(move |line| event_of(line, &numbers)))
+    let mut launched = Launched::read(command, "", EventSource::Output, Box::new(move |line| event_of(line, &numbers)))
         .map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 io::Error::other("there is no ansible-playbook; the package ansible-core has it")
@@ -99,7 +97,7 @@ fn event_of(line: &str, numbers: &HashMap<String, usize>) -> OutputEvent {
     let Some(place) = numbers.get(&event.node).copied() else { return OutputEvent::Nothing };
     match event.end() {
         Some(why) => {
-            let words = why.chars().take(super::launcher_output::MOST_LINE).collect();
+            let words = why.chars().take(super::process::MOST_LINE).collect();
             OutputEvent::Ended(place, NodeEnd { words, code: None, reached: event.status != Status::Unreachable })
         }
         // Other exit codes are reported by the next task, with the last words of the program.
@@ -113,9 +111,9 @@ fn event_of(line: &str, numbers: &HashMap<String, usize>) -> OutputEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::Route;
     use crate::key::RunKey;
     use crate::launch::{FarEnd, Place, Tunnel};
+    use crate::ledger::Route;
     use crate::transport::Endpoint;
 
     #[test]

@@ -3,16 +3,11 @@
 
 mod ansible;
 mod launcher;
-mod launcher_output;
-mod local;
 mod process;
+mod request;
 mod slurm;
-mod ssh;
-mod what;
-mod words;
 
 pub use launcher::Launcher;
-pub use launcher_output::NodeEnd;
-pub use process::Launched;
+pub use process::{Launched, NodeEnd};
+pub use request::{FarEnd, Group, Launch, Place, Tunnel};
 pub use slurm::slurm_names;
-pub use what::{FarEnd, Group, Launch, Place, Tunnel};

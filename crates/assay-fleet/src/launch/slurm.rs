@@ -5,10 +5,9 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::launcher_output::{NodeEnd, OutputEvent, Reader};
-use super::process::Launched;
-use super::what::{Group, Launch, Place};
-use super::words;
+use super::process::{Launched, NodeEnd, OutputEvent, OutputReader};
+use super::request;
+use super::request::{Group, Launch, Place};
 
 /// What a task says of itself begins so.
 const OWN: &str = "assay: ";
@@ -120,7 +119,7 @@ fn srun_by(program: &Path, launch: &Launch<'_>, place: &Place, allocated: bool) 
         // Reserves the nodes, so that no other job measures or computes there.
         command.arg("--exclusive");
     }
-    command.args(["sh", "-c", SCRIPT, "assay", launch.program]).args(words::arguments(launch, place));
+    command.args(["sh", "-c", SCRIPT, "assay", launch.program]).args(request::command_arguments(launch, place));
     let input = format!("{}\n{}", launch.key.of_node(&place.node).to_hex(), launch.suite.unwrap_or_default());
     Launched::several(command, &input, reader(place.node.clone())).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => io::Error::other("srun: not found; the package slurm-client has it"),
@@ -130,7 +129,7 @@ fn srun_by(program: &Path, launch: &Launch<'_>, place: &Place, allocated: bool) 
 
 /// Parses lines of `srun --label`: `0: TEXT` is from the node, other lines are from Slurm. The node first sends its
 /// name.
-fn reader(node: String) -> Reader {
+fn reader(node: String) -> OutputReader {
     let mut known = false;
     Box::new(move |line| {
         let Some(text) = line.trim_start().strip_prefix("0: ") else { return OutputEvent::Plain(line.to_owned()) };

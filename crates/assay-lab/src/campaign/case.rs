@@ -1,9 +1,10 @@
 //! One medium of a campaign, and the result of a check on it.
 
-use crate::media::{Class, Found, MediumSpec, ModelMedium, Snapshot, Traffic, Truth};
+use std::ops::RangeInclusive;
 
-use super::check::CheckResult;
-use super::sizes::Group;
+use assay_core::verification::FakeKind;
+
+use crate::media::{Class, Flips, Found, Layout, MediumSpec, ModelMedium, Reach, Snapshot, Traffic, Truth};
 
 /// A medium that was checked, and the quality of the answer.
 #[derive(Debug, Clone)]
@@ -76,11 +77,11 @@ impl Case {
         Self {
             seed,
             judgement: match &result {
-                Ok(result) => judgement(&truth, &shown, result),
+                Ok(result) => judgement_of_case(&truth, &shown, result),
                 Err(_) => Judgement::Wrong,
             },
             // A pool that was not exhausted shows no size.
-            size: said.filter(|_| fake && shown.class == truth.class).and_then(|result| size(&truth, result)),
+            size: said.filter(|_| fake && shown.class == truth.class).and_then(|result| size_of_case(&truth, result)),
             group: Group::of(spec, said.map_or(0, |result| result.driven_out_bytes)),
             kind_is_right: said
                 .filter(|_| fake && !truth.kinds.is_empty())
@@ -130,7 +131,7 @@ impl Case {
     }
 }
 
-fn judgement(truth: &Truth, shown: &Truth, result: &CheckResult) -> Judgement {
+fn judgement_of_case(truth: &Truth, shown: &Truth, result: &CheckResult) -> Judgement {
     let Some(found) = result.found else { return Judgement::Refused };
     if truth.right.contains(&found) {
         return Judgement::Right;
@@ -142,7 +143,7 @@ fn judgement(truth: &Truth, shown: &Truth, result: &CheckResult) -> Judgement {
     Judgement::Wrong
 }
 
-fn size(truth: &Truth, result: &CheckResult) -> Option<Size> {
+fn size_of_case(truth: &Truth, result: &CheckResult) -> Option<Size> {
     if truth.real_bytes.is_empty() {
         return None;
     }
@@ -152,4 +153,117 @@ fn size(truth: &Truth, result: &CheckResult) -> Option<Size> {
         true => Size::Inside,
         false => Size::Outside,
     })
+}
+
+// The result of a check, as a campaign needs it.
+
+/// The result of a check.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckResult {
+    /// The verdict; `None` if the check refused such a medium.
+    pub found: Option<Found>,
+    /// The kind of fake, if the check names one.
+    pub kind: Option<FakeKind>,
+    /// The interval that the check states for the real size, in bytes.
+    pub real_bytes: Option<RangeInclusive<u64>>,
+    /// What the check states it would have noticed.
+    pub reach: Reach,
+    /// Size of the largest cache, in bytes, that the check evicts before it reads, where a loss is known.
+    pub driven_out_bytes: u64,
+    /// Bytes that the check says it wrote; `None` if it does not say.
+    pub said_written_bytes: Option<u64>,
+    /// Bytes that the check says it read; `None` if it does not say.
+    pub said_read_bytes: Option<u64>,
+    /// Whether the journal of the saved content still exists, so that it can be restored.
+    pub journal_kept: bool,
+}
+
+impl CheckResult {
+    /// A result with a verdict and nothing else.
+    #[must_use]
+    pub fn of(found: Found, reach: Reach) -> Self {
+        Self {
+            found: Some(found),
+            kind: None,
+            real_bytes: None,
+            reach,
+            driven_out_bytes: reach.cache_bytes,
+            said_written_bytes: None,
+            said_read_bytes: None,
+            journal_kept: false,
+        }
+    }
+
+    /// The result of a check that refused the medium.
+    #[must_use]
+    pub fn refused() -> Self {
+        Self { found: None, ..Self::of(Found::Undecided, Reach::least()) }
+    }
+}
+
+// Groups of media by how exactly their size can be known. A report states exactness for each group separately.
+
+/// The reason why the size of a fake may not be known to the sector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Group {
+    /// The size can be known: the medium has one fault, and the check evicts its caches.
+    Plain,
+    /// The medium has a second fault: the real part may end where that fault begins.
+    SecondFault,
+    /// The memory lies in more than two pieces, and some may be smaller than any distance between samples.
+    Pieces,
+    /// The cache is larger than the check evicts.
+    Cache,
+    /// Memory is allocated to the addresses written first: its size shows only when all of it is used.
+    Thin,
+}
+
+impl Group {
+    /// All groups with their names.
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Plain, "one fault"),
+        (Self::SecondFault, "a second fault"),
+        (Self::Pieces, "many pieces"),
+        (Self::Cache, "larger cache"),
+        (Self::Thin, "thin"),
+    ];
+
+    /// The group of a medium for a check that evicts caches of up to `driven_out_bytes`.
+    #[must_use]
+    pub fn of(spec: &MediumSpec, driven_out_bytes: u64) -> Self {
+        let pieces = matches!(&spec.layout, Layout::Holds(ranges) if ranges.len() > 2);
+        let lined = spec.misaddress.is_some() && !spec.layout.is_whole(spec.announced_bytes);
+        if spec.pool.is_some() {
+            Self::Thin
+        } else if spec.caches.iter().any(|cache| cache.bytes_to_evict() > driven_out_bytes) {
+            Self::Cache
+        } else if pieces {
+            Self::Pieces
+        } else if lined || spec.decay.is_some() || !spec.errors.is_empty() || spec.flips != Flips::none() {
+            Self::SecondFault
+        } else {
+            Self::Plain
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::media::{Cache, Operations};
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn media_are_grouped_by_what_hides_their_size() {
+        let group = |spec: &MediumSpec| Group::of(spec, 32 * MIB);
+        let limbo = MediumSpec::limbo(1 << 30, 61 * MIB);
+        assert_eq!(group(&limbo), Group::Plain);
+        assert_eq!(group(&limbo.clone().with_cache(Cache::of(32 * MIB))), Group::Plain);
+        assert_eq!(group(&limbo.clone().with_cache(Cache::of(33 * MIB))), Group::Cache);
+        assert_eq!(group(&limbo.with_errors(0..4096, Operations::Reads)), Group::SecondFault);
+        let holds = |pieces: u64| Layout::holds((0..pieces).map(|piece| piece * 64 * MIB..(piece * 64 + 1) * MIB));
+        assert_eq!(group(&MediumSpec::laid_out(1 << 30, holds(2))), Group::Plain);
+        assert_eq!(group(&MediumSpec::laid_out(1 << 30, holds(3))), Group::Pieces);
+    }
 }

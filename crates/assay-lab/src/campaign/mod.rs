@@ -23,13 +23,7 @@
 //! `1234..1235` judges one medium again and shows it.
 
 mod case;
-mod check;
-mod report;
 mod run;
-mod sizes;
 
-pub use case::{Case, Judgement, Size};
-pub use check::CheckResult;
-pub use report::Report;
-pub use run::Campaign;
-pub use sizes::Group;
+pub use case::{Case, CheckResult, Group, Judgement, Size};
+pub use run::{Campaign, Report};

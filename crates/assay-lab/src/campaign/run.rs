@@ -1,14 +1,15 @@
-//! Running a check over seeds.
+//! Running a check over seeds, and the report of that.
 
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::media::{MediumSpec, ModelMedium};
-use crate::processors::on_all_processors;
+use assay_core::units::Bytes;
 
-use super::case::Case;
-use super::check::CheckResult;
-use super::report::Report;
+use super::case::{Case, CheckResult, Group, Judgement, Size};
+use crate::host::on_all_processors;
+use crate::media::{Class, Found, MediumSpec, ModelMedium};
 
 /// A population and the seeds to draw from it.
 #[derive(Debug, Clone)]
@@ -78,6 +79,204 @@ fn seeds(text: &str) -> Option<Range<u64>> {
         Some((from, to)) => Some(from.parse().ok()?..to.parse().ok()?).filter(|range| !range.is_empty()),
         None => text.parse().ok().map(|to| 0..to),
     }
+}
+
+// The report of a campaign.
+
+/// Most wrong answers that are printed; all of them are in [`Report::cases`].
+const LISTED: usize = 60;
+const COLUMNS: [(&str, Found); 5] = [
+    ("genuine", Found::Genuine),
+    ("fake", Found::Fake),
+    ("damaged", Found::Damaged),
+    ("failed", Found::Failed),
+    ("cannot tell", Found::Undecided),
+];
+
+/// All cases of a campaign, by seed. `Display` prints them as one page of text.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The cases.
+    pub cases: Vec<Case>,
+    /// The medium, if the campaign has a single one.
+    pub(super) only: Option<MediumSpec>,
+}
+
+impl Report {
+    /// Wrong answers.
+    pub fn wrong(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|case| case.judgement == Judgement::Wrong)
+    }
+
+    /// Genuine media that were called fake, damaged or failed.
+    pub fn false_alarms(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|case| case.false_alarms())
+    }
+
+    /// Media whose owner's data changed although they could have been restored.
+    pub fn harmed(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|case| case.harmed())
+    }
+
+    /// Media whose owner's data changed without a journal to restore them from.
+    pub fn lost(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|case| case.lost())
+    }
+
+    /// Fakes with a wrong stated size: neither the size nor the stated interval holds the true one.
+    pub fn wrong_sizes(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|case| case.size == Some(Size::Outside))
+    }
+
+    fn matrix(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<14}{:>6}", "truth", "media")?;
+        for (name, _) in COLUMNS {
+            write!(f, "{name:>13}")?;
+        }
+        writeln!(f, "{:>9}{:>7}  |{:>7}{:>8}{:>7}", "refused", "panic", "right", "beyond", "wrong")?;
+        let mut classes: BTreeMap<Class, Vec<&Case>> = BTreeMap::new();
+        for case in &self.cases {
+            classes.entry(case.truth.class).or_default().push(case);
+        }
+        for (class, cases) in &classes {
+            matrix_row(f, &format!("{class:?}").to_lowercase(), cases)?;
+        }
+        matrix_row(f, "all", &self.cases.iter().collect::<Vec<_>>())
+    }
+
+    fn sizes(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{:<18}{:>6}{:>16}{:>16}{:>9}{:>12}",
+            "sizes", "told", "to the sector", "in an interval", "outside", "not stated"
+        )?;
+        for (group, name) in Group::ALL {
+            let cases = self.cases.iter().filter(|case| case.group == group);
+            sizes_of(f, name, cases.filter_map(|case| case.size))?;
+        }
+        sizes_of(f, "all", self.cases.iter().filter_map(|case| case.size))?;
+        let kinds: Vec<bool> = self.cases.iter().filter_map(|case| case.kind_is_right).collect();
+        writeln!(f, "kind named rightly: {}", share(kinds.iter().filter(|right| **right).count(), kinds.len()))
+    }
+
+    fn harm(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let seeds = |cases: Vec<&Case>| match cases.len() {
+            0 => "none".to_owned(),
+            many => format!("{many}: seeds {}", list(cases.iter().map(|case| case.seed))),
+        };
+        writeln!(f, "genuine media accused: {}", seeds(self.false_alarms().collect()))?;
+        writeln!(f, "sizes outside the stated interval: {}", seeds(self.wrong_sizes().collect()))?;
+        writeln!(f, "owner's data changed though restorable: {}", seeds(self.harmed().collect()))?;
+        writeln!(f, "owner's data changed and no journal kept: {}", seeds(self.lost().collect()))?;
+        let understated = self.cases.iter().filter(|case| case.understated()).collect();
+        writeln!(f, "more traffic than stated: {}", seeds(understated))?;
+        let rejected = self.cases.iter().filter(|case| case.traffic.rejected > 0).collect();
+        writeln!(f, "operations that no device accepts: {}", seeds(rejected))
+    }
+
+    fn costs(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<22}{:>12}{:>12}{:>12}{:>12}", "", "median", "p90", "p99", "most")?;
+        let bytes = |value: u64| Bytes(value).to_string();
+        let plain = |value: u64| value.to_string();
+        let seconds = |ns: u64| format!("{:.1} s", ns as f64 / 1e9);
+        self.cost(f, "written", |case| case.traffic.written_bytes, bytes)?;
+        self.cost(f, "read", |case| case.traffic.read_bytes, bytes)?;
+        self.cost(f, "writes", |case| case.traffic.writes, plain)?;
+        self.cost(f, "reads", |case| case.traffic.reads, plain)?;
+        self.cost(f, "time on its clock", |case| case.elapsed_ns, seconds)
+    }
+
+    fn cost(
+        &self,
+        f: &mut Formatter<'_>,
+        name: &str,
+        of: impl Fn(&Case) -> u64,
+        text: impl Fn(u64) -> String,
+    ) -> fmt::Result {
+        let checked = self.cases.iter().filter(|case| case.judgement != Judgement::Refused);
+        let mut values: Vec<u64> = checked.map(of).collect();
+        values.sort_unstable();
+        write!(f, "{name:<22}")?;
+        for part in [0.5, 0.9, 0.99, 1.0] {
+            let rank = ((values.len() as f64 * part).ceil() as usize).max(1) - 1;
+            write!(f, "{:>12}", values.get(rank).map_or("-".to_owned(), |value| text(*value)))?;
+        }
+        writeln!(f)
+    }
+
+    fn wrong_ones(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let wrong: Vec<&Case> = self.wrong().collect();
+        if !wrong.is_empty() {
+            writeln!(f, "wrong, with their seeds (ASSAY_CAMPAIGN_SEEDS=1234..1235 shows one):")?;
+        }
+        for case in wrong.iter().take(LISTED) {
+            let expected = &case.truth;
+            let sizes = &expected.real_bytes;
+            let real = if sizes.is_empty() { String::new() } else { format!(" {sizes:?}") };
+            write!(f, "  {:>6} {:?}{real}: ", case.seed, expected.class)?;
+            match &case.result {
+                Err(message) => writeln!(f, "panic: {message}")?,
+                Ok(said) => {
+                    let found = said.found.map_or("refused".to_owned(), |found| format!("{found:?}"));
+                    let kind = said.kind.map_or(String::new(), |kind| format!(" {kind:?}"));
+                    let real = said.real_bytes.as_ref().map_or(String::new(), |real| format!(" {real:?}"));
+                    writeln!(f, "{found}{kind}{real}")?;
+                }
+            }
+        }
+        if wrong.len() > LISTED {
+            writeln!(f, "  and {}", list(wrong[LISTED..].iter().map(|case| case.seed)))?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let (Some(spec), [case]) = (&self.only, self.cases.as_slice()) {
+            return writeln!(f, "{spec:#?}\n{case:#?}");
+        }
+        self.matrix(f)?;
+        writeln!(f)?;
+        self.sizes(f)?;
+        self.harm(f)?;
+        writeln!(f)?;
+        self.costs(f)?;
+        writeln!(f)?;
+        self.wrong_ones(f)
+    }
+}
+
+fn matrix_row(f: &mut Formatter<'_>, name: &str, cases: &[&Case]) -> fmt::Result {
+    let count = |which: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| which(case)).count();
+    let judged = |judgement| count(&|case| case.judgement == judgement);
+    write!(f, "{name:<14}{:>6}", cases.len())?;
+    for (_, found) in COLUMNS {
+        write!(f, "{:>13}", count(&|case| case.found() == Some(found)))?;
+    }
+    let (refused, panics) = (judged(Judgement::Refused), count(&|case| case.result.is_err()));
+    let [right, beyond, wrong] = [Judgement::Right, Judgement::BeyondReach, Judgement::Wrong].map(judged);
+    writeln!(f, "{refused:>9}{panics:>7}  |{right:>7}{beyond:>8}{wrong:>7}")
+}
+
+fn sizes_of(f: &mut Formatter<'_>, name: &str, sizes: impl Iterator<Item = Size>) -> fmt::Result {
+    let sizes: Vec<Size> = sizes.collect();
+    let count = |size| sizes.iter().filter(|each| **each == size).count();
+    let shares = [Size::Exact, Size::Inside].map(|size| share(count(size), sizes.len()));
+    let [exact, inside] = shares;
+    let [outside, unstated] = [Size::Outside, Size::Unstated].map(count);
+    writeln!(f, "{name:<18}{:>6}{exact:>16}{inside:>16}{outside:>9}{unstated:>12}", sizes.len())
+}
+
+fn share(part: usize, whole: usize) -> String {
+    match whole {
+        0 => "-".to_owned(),
+        _ => format!("{part} ({:.1} %)", part as f64 * 100.0 / whole as f64),
+    }
+}
+
+fn list(seeds: impl Iterator<Item = u64>) -> String {
+    seeds.map(|seed| seed.to_string()).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! The machines of a cluster: nodes, a control machine, and a server.
+//! The machines of a cluster: nodes, a control machine, and a server; and their inventory for Ansible.
 
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::keys::Keys;
-use super::node::{Node, NodePlan};
-use super::space::Space;
-use super::{address, inventory, network};
-use crate::command::{Missing, need};
+use super::node::{Keys, Node, NodePlan};
+use super::space::{CONTROL, SERVER, Space};
+use crate::host::{Missing, need, run};
 
 /// Most nodes of a cluster, the size of the cluster in the articles. Each has its own address.
 const MOST_NODES: usize = 28;
@@ -75,7 +76,7 @@ impl Cluster {
         for space in std::iter::once(&mut control).chain(nodes.iter_mut().map(Node::space_mut)).chain(&mut server) {
             space.expect("here", deadline)?;
         }
-        network::connect(&control, &nodes, server.as_ref().zip(plan.uplink))?;
+        connect(&control, &nodes, server.as_ref().zip(plan.uplink))?;
         for space in nodes.iter_mut().map(Node::space_mut).chain(&mut server) {
             space.tell_linked()?;
         }
@@ -83,10 +84,10 @@ impl Cluster {
             space.expect("ready", deadline)?;
         }
         if let Some((server, bits)) = server.as_ref().zip(plan.uplink) {
-            network::shape_server(server, bits)?;
+            shape_server(server, bits)?;
         }
-        let inventory = inventory::write(directory.path(), &nodes, &keys)?;
-        inventory::write_ssh(directory.path(), &nodes, &keys)?;
+        let inventory = write_inventory(directory.path(), &nodes, &keys)?;
+        write_ssh(directory.path(), &nodes, &keys)?;
         Ok(Self { nodes, server, control, keys, inventory, directory })
     }
 
@@ -105,7 +106,7 @@ impl Cluster {
     /// Address of the control machine.
     #[must_use]
     pub fn control_address(&self) -> &'static str {
-        address::CONTROL
+        CONTROL
     }
 
     /// The server behind the shaped link, at [`Self::server_address`].
@@ -117,7 +118,7 @@ impl Cluster {
     /// Address of the server.
     #[must_use]
     pub fn server_address(&self) -> &'static str {
-        address::SERVER
+        SERVER
     }
 
     /// Inventory of the nodes for Ansible, an INI file.
@@ -151,4 +152,124 @@ impl Cluster {
         command.arg(format!("root@{}", node.address())).arg(script);
         command
     }
+}
+
+// The inventory of the cluster for Ansible.
+
+/// Writes an INI file that states how each node is reached and what is measured there.
+pub(super) fn write_inventory(directory: &Path, nodes: &[Node], keys: &Keys) -> Result<PathBuf, Missing> {
+    let path = directory.join("inventory.ini");
+    std::fs::write(&path, inventory_text(nodes, keys)).map_err(|e| Missing(format!("{}: {e}", path.display())))?;
+    Ok(path)
+}
+
+/// Writes `ssh_config`, and a program `bin/ssh` that reads it instead of the user's own.
+pub(super) fn write_ssh(directory: &Path, nodes: &[Node], keys: &Keys) -> Result<(), Missing> {
+    let fail = |e: std::io::Error| Missing(format!("{}: {e}", directory.display()));
+    let mut text = String::new();
+    for node in nodes {
+        let _ = writeln!(text, "Host {}\n    HostName {}", node.name(), node.address());
+    }
+    let _ = write!(
+        text,
+        "Host *\n    User root\n    IdentityFile {}\n    UserKnownHostsFile {}\n    StrictHostKeyChecking yes\n",
+        keys.private().display(),
+        keys.known_hosts().display(),
+    );
+    let (config, programs) = (directory.join("ssh_config"), directory.join("bin"));
+    std::fs::write(&config, text).map_err(fail)?;
+    std::fs::create_dir(&programs).map_err(fail)?;
+    let ssh = run("sh", &["-c", "command -v ssh"])?;
+    let script = format!("#!/bin/sh\nexec {ssh} -F {} \"$@\"\n", config.display());
+    let program = programs.join("ssh");
+    std::fs::write(&program, script).map_err(fail)?;
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).map_err(fail)
+}
+
+fn inventory_text(nodes: &[Node], keys: &Keys) -> String {
+    let options: Vec<_> = keys.options().iter().map(|option| option.to_string_lossy().into_owned()).collect();
+    let mut text = "[fleet]\n".to_owned();
+    for (number, node) in (1..).zip(nodes) {
+        let _ = writeln!(
+            text,
+            "{} ansible_host={} ansible_remote_tmp={} assay_target={} assay_unit=unit-{number} assay_slot=slot-{number}",
+            node.name(),
+            node.address(),
+            node.temporary().join("ansible").display(),
+            node.target().display(),
+        );
+    }
+    let _ = write!(
+        text,
+        "\n[fleet:vars]\nansible_user=root\nansible_ssh_private_key_file={}\nansible_ssh_common_args='{}'\n",
+        keys.private().display(),
+        options.join(" "),
+    );
+    text
+}
+
+// The bridge and its links.
+
+/// Makes the bridge on the control machine, and a link to each node and to the server. The link of the server is
+/// limited to the bits per second in `server`.
+fn connect(control: &Space, nodes: &[Node], server: Option<(&Space, u64)>) -> Result<(), Missing> {
+    let mut lines = format!("link add name fleet type bridge\naddress add {CONTROL}/24 dev fleet\nlink set fleet up\n");
+    let mut link = |name: &str, space: &Space| {
+        let process = space.process();
+        let _ = writeln!(lines, "link add name {name} type veth peer name eth0 netns {process}");
+        let _ = writeln!(lines, "link set {name} master fleet up");
+    };
+    for (at, node) in nodes.iter().enumerate() {
+        link(&format!("node{at}"), node.space());
+    }
+    if let Some((server, _)) = server {
+        link("server", server);
+    }
+    batch(control, &lines)?;
+    server.map_or(Ok(()), |(_, bits)| shape(control, "server", bits))
+}
+
+/// Shapes the server's own end of its link. The streams of the server share it by CUBIC, as on most servers. With BBR,
+/// which may be the default of a host, many streams in a short queue starve each other for seconds.
+fn shape_server(server: &Space, bits: u64) -> Result<(), Missing> {
+    shape(server, "eth0", bits)?;
+    let route = ["ip", "route", "change", "10.77.0.0/24", "dev", "eth0", "congctl", "cubic"];
+    let network = network_of(server);
+    let words: Vec<&str> = std::iter::once(network.as_str()).chain(route).collect();
+    run("nsenter", &words).map(drop)
+}
+
+/// Limits a device to `bits` per second by a token bucket, as the port of a switch does: 957 of 1,000 Mbit/s reach a
+/// TCP stream.
+fn shape(space: &Space, device: &str, bits: u64) -> Result<(), Missing> {
+    let (network, rate) = (network_of(space), format!("{bits}bit"));
+    let words = [&network, "tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", &rate];
+    let words: Vec<&str> = words.into_iter().chain(["burst", "256k", "latency", "50ms"]).collect();
+    run("nsenter", &words).map(drop)
+}
+
+/// Runs lines of ip(8) in a network. Process numbers are those outside.
+fn batch(space: &Space, lines: &str) -> Result<(), Missing> {
+    let fail = |e: std::io::Error| Missing(format!("ip: {e}"));
+    let mut ip = Command::new("nsenter")
+        .args([&network_of(space), "ip", "-batch", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(fail)?;
+    if let Some(mut input) = ip.stdin.take() {
+        // What ip says about a line that it refuses is the better message.
+        let _ = input.write_all(lines.as_bytes());
+    }
+    let output = ip.wait_with_output().map_err(fail)?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(Missing(format!("ip failed: {}", String::from_utf8_lossy(&output.stderr).trim())))
+    }
+}
+
+fn network_of(space: &Space) -> String {
+    format!("--net=/proc/{}/ns/net", space.process())
 }

@@ -1,10 +1,6 @@
 //! A cluster on one machine: nodes that ssh reaches, each in its own namespaces.
 
-mod address;
-mod inventory;
-mod keys;
 mod machines;
-mod network;
 mod node;
 mod slurm;
 mod space;

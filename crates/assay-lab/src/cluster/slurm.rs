@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{Cluster, Space};
-use crate::command::{Missing, need};
+use crate::host::{Missing, need};
 use crate::limited::LimitedCard;
 
 /// All nodes are idle within this time, even 28 of them beside compilers on two processors.

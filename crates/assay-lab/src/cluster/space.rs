@@ -1,4 +1,4 @@
-//! Namespaces that end with the program that made them.
+//! Namespaces that end with the program that made them, and their addresses, which exist only in them.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,13 +11,27 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::command::Missing;
+use crate::host::Missing;
+
+// Addresses from a private range.
+
+/// The control machine.
+pub(super) const CONTROL: &str = "10.77.0.1";
+/// The server.
+pub(super) const SERVER: &str = "10.77.0.2";
+/// All addresses, as a pattern of ssh.
+pub(super) const ANY: &str = "10.77.0.*";
+
+/// Address of the node with the index `at`.
+pub(super) fn address(at: usize) -> String {
+    format!("10.77.0.{}", 11 + at)
+}
 
 /// Script of the first process of a control machine. It removes the cluster's files, also after a crash.
-const CONTROL: &str = "echo here; read -r _ || true; rm -rf --one-file-system \"$1\"";
+const CONTROL_SCRIPT: &str = "echo here; read -r _ || true; rm -rf --one-file-system \"$1\"";
 
 /// Script of the first process of a server.
-const SERVER: &str =
+const SERVER_SCRIPT: &str =
     "echo here; read -r _; ip address add \"$1\" dev eth0; ip link set eth0 up; echo ready; read -r _ || true";
 
 /// Start of each of these scripts. `$0` is the name of the machine, `$KEEP` a mount that it needs. Mounts of devices
@@ -47,12 +61,19 @@ pub struct Space {
 
 impl Space {
     pub(super) fn control(directory: &Path) -> Result<Self, Missing> {
-        Self::begin(Command::new("unshare"), "control", directory, Path::new(""), CONTROL, &[directory.as_os_str()])
+        Self::begin(
+            Command::new("unshare"),
+            "control",
+            directory,
+            Path::new(""),
+            CONTROL_SCRIPT,
+            &[directory.as_os_str()],
+        )
     }
 
     pub(super) fn server(directory: &Path) -> Result<Self, Missing> {
-        let address = format!("{}/24", super::address::SERVER);
-        Self::begin(Command::new("unshare"), "server", directory, Path::new(""), SERVER, &[address.as_ref()])
+        let address = format!("{}/24", SERVER);
+        Self::begin(Command::new("unshare"), "server", directory, Path::new(""), SERVER_SCRIPT, &[address.as_ref()])
     }
 
     /// Starts `script` by the command `unshare` as the first process of a machine. The mount `keep` stays.

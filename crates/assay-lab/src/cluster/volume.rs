@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use super::{Cluster, Node};
-use crate::command::{Missing, need};
+use crate::host::{Missing, need};
 
 /// First port of the server; each node has its own port.
 const FIRST_PORT: usize = 10_810;

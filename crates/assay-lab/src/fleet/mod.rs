@@ -2,15 +2,8 @@
 //! the records are those that such a measurement would leave. They test the code that judges records: that code cannot
 //! know the truth, and the test does.
 
-mod at_once;
-mod design;
-mod effects;
-mod load;
 mod records;
 mod truth;
 
-pub use at_once::{at_once, slowed};
-pub use design::{Design, Repeats, Run};
-pub use load::Load;
-pub use records::Fleet;
-pub use truth::{Ceiling, Model, Part, Spread, Truth, Units};
+pub use records::{Fleet, at_once, slowed};
+pub use truth::{Ceiling, Design, Load, Model, Part, Repeats, Run, Spread, Truth, Units};

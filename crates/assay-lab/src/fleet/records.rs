@@ -1,7 +1,8 @@
-//! The records that the measurement of a fleet leaves.
+//! The records that the measurement of a fleet leaves, and the random effects in them.
 
 use std::collections::BTreeMap;
 
+use assay_core::cluster::{ClockFit, ClusterPart, CommonStart};
 use assay_core::draft::Draft;
 use assay_core::estimate::Estimate;
 use assay_core::histogram::{SCHEME, StoredHistogram, bounds_of, bucket_of};
@@ -10,13 +11,12 @@ use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record, Repeat, Settings, SuiteRef, Tool};
 use assay_core::verification::{Method, Verdict, Verification};
 use assay_core::workload::Op;
+use assay_engine::mix;
 use assay_stats::{geometric, geometric_until_known};
 use jiff::{SignedDuration, Timestamp};
 
-use super::design::{Design, Repeats, Run};
-use super::effects::Effects;
-use super::load::{Load, REPEAT_NS};
-use super::truth::Truth;
+use super::truth::{Design, Load, Model, Part, REPEAT_NS, Repeats, Run, Truth, Units};
+use crate::dice::Dice;
 
 /// 2026-03-02 08:00 UTC, the first day.
 const FIRST: i64 = 1_772_438_400;
@@ -237,6 +237,186 @@ fn fake() -> Verification {
 fn time(seconds: i64) -> String {
     let since = SignedDuration::from_secs(seconds);
     Timestamp::from_duration(since).map_or_else(|_| String::new(), |time| time.to_string())
+}
+
+// The random effects of a fleet. Each depends only on the seed and on the part that has it. So a fleet stays the same
+// if it is measured again, or if more units are bought.
+
+/// The part that has an effect.
+#[derive(Debug, Clone, Copy)]
+enum Of {
+    Unit = 1,
+    Host,
+    Slot,
+    Day,
+    Run,
+    Repeats,
+}
+
+/// Loads are numbered from 1; 0 is the part common to all loads.
+const ALL_LOADS: u64 = 0;
+
+/// The effects of a fleet, as logarithms.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effects<'a> {
+    pub(super) truth: &'a Truth,
+    pub(super) seed: u64,
+}
+
+impl Effects<'_> {
+    fn dice(&self, of: Of, key: [u64; 5]) -> Dice {
+        let seed = key.iter().fold(mix(self.seed ^ ((of as u64) << 56)), |seed, part| mix(seed ^ part));
+        Dice::new(seed)
+    }
+
+    /// An effect that is partly the same under all loads.
+    fn correlated(&self, of: Of, [a, b, c]: [u64; 3], load: usize, draw: impl Fn(&mut Dice) -> f64) -> f64 {
+        let common = self.truth.spread.common;
+        let mut value = 0.0;
+        if common > 0.0 {
+            value += common.sqrt() * draw(&mut self.dice(of, [a, b, c, ALL_LOADS, 0]));
+        }
+        if common < 1.0 {
+            value += (1.0 - common).sqrt() * draw(&mut self.dice(of, [a, b, c, load as u64 + 1, 0]));
+        }
+        value
+    }
+
+    /// The level of a model under a load.
+    pub(super) fn model(&self, model: usize, load: usize) -> f64 {
+        (self.truth.loads[load].iops * self.truth.models[model].ratio).ln()
+    }
+
+    /// The effect of a unit, relative to its model, under a load.
+    pub(super) fn unit(&self, model: usize, unit: usize, load: usize) -> f64 {
+        let Model { units, .. } = self.truth.models[model];
+        let key = [model as u64, unit as u64, 0];
+        let normal = |deviation: f64| deviation * self.correlated(Of::Unit, key, load, Dice::normal);
+        let own = match units {
+            Units::Normal(deviation) => normal(deviation),
+            Units::Heavy(deviation) => deviation * self.correlated(Of::Unit, key, load, heavy),
+            Units::Kinds { share, ratio, deviation } => {
+                let second = self.dice(Of::Unit, [model as u64, unit as u64, 0, ALL_LOADS, 1]).chance(share);
+                normal(deviation) + if second { ratio.ln() } else { 0.0 }
+            }
+        };
+        own + self.off(Part::Unit(model, unit))
+    }
+
+    /// The effect of a run, relative to its unit: host, slot, day, and the unit's own effect on that day. `attempt`
+    /// tells several runs of a unit on one day apart.
+    pub(super) fn run(&self, run: &Run, attempt: usize, load: usize) -> f64 {
+        let spread = self.truth.spread;
+        let plain = |deviation: f64, of, key| {
+            if deviation > 0.0 { deviation * self.dice(of, key).normal() } else { 0.0 }
+        };
+        let host = plain(spread.host, Of::Host, [run.host as u64, 0, 0, 0, 0]) + self.off(Part::Host(run.host));
+        let slot = run.slot.map_or(0.0, |slot| {
+            plain(spread.slot, Of::Slot, [run.host as u64, slot as u64, 0, 0, 0]) + self.off(Part::Slot(run.host, slot))
+        });
+        let day = plain(spread.day, Of::Day, [run.host as u64, run.day.into(), 0, 0, 0]) + self.off(Part::Day(run.day));
+        let whose = [run.model as u64, run.unit as u64, measuring(run, attempt)];
+        let own = if spread.run > 0.0 { spread.run * self.correlated(Of::Run, whose, load, Dice::normal) } else { 0.0 };
+        host + slot + day + own
+    }
+
+    fn off(&self, part: Part) -> f64 {
+        self.truth.off.iter().filter(|(of, _)| *of == part).map(|(_, ratio)| ratio.ln()).sum()
+    }
+
+    /// The repeats of a run under a load, without end. Each depends on the one before it.
+    pub(super) fn repeats(&self, run: &Run, attempt: usize, load: usize) -> impl Iterator<Item = f64> + use<> {
+        let whose = [run.model as u64, run.unit as u64, measuring(run, attempt), load as u64, 0];
+        let mut dice = self.dice(Of::Repeats, whose);
+        let (deviation, phi) = (self.truth.spread.repeat, self.truth.spread.autocorrelation);
+        let mut last: Option<f64> = None;
+        std::iter::repeat_with(move || {
+            let new = dice.normal();
+            let value = last.map_or(new, |last| phi * last + (1.0 - phi * phi).sqrt() * new);
+            last = Some(value);
+            deviation * value
+        })
+    }
+}
+
+/// Number of a measurement of a unit, from host, day and attempt; it has 64 bits on every processor.
+fn measuring(run: &Run, attempt: usize) -> u64 {
+    (run.host as u64) << 32 | u64::from(run.day) << 16 | attempt as u64
+}
+
+/// Student's t with three degrees of freedom, divided by its deviation.
+fn heavy(dice: &mut Dice) -> f64 {
+    let squares: f64 = (0..3).map(|_| dice.normal().powi(2)).sum();
+    dice.normal() / squares.sqrt()
+}
+
+// Records as the nodes of a cluster run would leave them.
+
+/// Time from the start of a repeat to the start of the next, in nanoseconds.
+const BETWEEN_NS: i64 = 30_000_000_000;
+/// Largest delay of the start of a node, in nanoseconds.
+const LATE_NS: i64 = 400_000;
+/// Bound of the clock error, in nanoseconds.
+const BOUND_NS: u64 = 150_000;
+
+/// Makes each record that of one node (`node1` and so on) in the run `run`. Repeats have a common start if all nodes
+/// measure at the same time and there is more than one.
+#[must_use]
+pub fn at_once(records: Vec<Record>, run: &str, mode: &str, at_a_time: u32) -> Vec<Record> {
+    let nodes = u32::try_from(records.len()).unwrap_or(u32::MAX);
+    let together = at_a_time >= nodes && nodes > 1;
+    let clock = ClockFit {
+        offset_ns: 0,
+        bound_ns: BOUND_NS,
+        round_trip_ns: 2 * BOUND_NS,
+        exchanges: 32,
+        drift_ppm: Some(0.0),
+        drift_bound_ppm: Some(1.0),
+    };
+    let part = |at: usize, mut record: Record| {
+        let node = format!("node{}", at + 1);
+        let labels = [("fleet", run.to_owned()), ("node", node.clone())];
+        record.labels.extend(labels.map(|(key, value)| (key.to_owned(), value)));
+        record.host.hostname = Some(node.clone());
+        record.cluster = Some(Box::new(ClusterPart {
+            run: run.to_owned(),
+            node,
+            attempt: 1,
+            nodes,
+            mode: mode.to_owned(),
+            at_a_time,
+            clock: Some(clock.clone()),
+            lost: None,
+            settled: None,
+        }));
+        let repeats = record.measurements.iter_mut().flat_map(|m| &mut m.repeats);
+        for (number, repeat) in repeats.enumerate().filter(|_| together) {
+            let planned_ns = BETWEEN_NS * (1 + i64::try_from(number).unwrap_or(0));
+            let late = LATE_NS * i64::try_from(at % 20).unwrap_or(0) / 19;
+            let start = CommonStart { planned_ns, began_ns: planned_ns + late, bound_ns: Some(BOUND_NS), nodes };
+            repeat.common_start = Some(Box::new(start));
+        }
+        record
+    };
+    records.into_iter().enumerate().map(|(at, record)| part(at, record)).collect()
+}
+
+/// Multiplies the speed of a record by `factor`, either under the loads that write or under those that read.
+pub fn slowed(record: &mut Record, factor: f64, writes: bool) {
+    for measurement in record.measurements.iter_mut().filter(|m| m.workload.writes() == writes) {
+        for repeat in &mut measurement.repeats {
+            repeat.iops *= factor;
+            repeat.bytes_per_second *= factor;
+            repeat.durable_bytes_per_second = repeat.durable_bytes_per_second.map(|rate| rate * factor);
+        }
+        let estimates =
+            [&mut measurement.iops, &mut measurement.bytes_per_second, &mut measurement.durable_bytes_per_second];
+        for estimate in estimates.into_iter().flatten() {
+            estimate.point *= factor;
+            estimate.low = estimate.low.map(|end| end * factor);
+            estimate.high = estimate.high.map(|end| end * factor);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@
 //!   device until then").
 //!   device until then").
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::card::CardSpec;
 use super::content::Content;
 use super::faults::{Fault, When};
@@ -33,7 +35,6 @@ use super::maps::Map;
 use super::medium::{Counters, Happening, Killed, Medium};
 use super::numbers::{MIB, Rng, SECTOR, fill, hash};
 use super::spec::Spec;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A program that probes media. It keeps its own journal, on a disk that survives everything.
 pub trait Program {

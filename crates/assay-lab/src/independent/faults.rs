@@ -7,8 +7,7 @@
 //! written, or of a write that restores data, is a *nip*: a host that reads twice may notice it.
 
 use super::error::Error;
-use super::maps::Op;
-use super::maps::Side;
+use super::maps::{Op, Side};
 use super::numbers::{Map64, Rng, SECTOR, Sector, fill, hash, variant};
 use super::truths::Word;
 

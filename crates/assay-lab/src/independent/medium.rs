@@ -3,13 +3,13 @@
 //! A program sees [`Medium::bytes`], [`Medium::read`], [`Medium::write`], [`Medium::flush`] and the clock. Everything
 //! else stages an attack: cards are exchanged without notice, the device is unplugged, the program is killed.
 
+use std::time::Duration;
+
 use super::card::{Card, CardSpec};
+pub use super::error::Error;
 use super::faults::When;
 use super::maps::{Op, Side};
 use super::numbers::{SECTOR, hash};
-use std::time::Duration;
-
-pub use super::error::Error;
 
 /// Duration of operations.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,8 +3,9 @@
 //! A pool has units of a fixed number of sectors. Before the first operation, the owner used the units with the lowest
 //! addresses. A unit without memory reads as a void. The sector's address serves as its cell.
 
-use super::numbers::{Map64, SECTOR, Sector, Set64, hash_bytes};
 use std::collections::BTreeMap;
+
+use super::numbers::{Map64, SECTOR, Sector, Set64, hash_bytes};
 
 /// The rule by which a pool allocates memory.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,12 +1,13 @@
 //! Reports over many runs.
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
 use super::campaign::{Program, Run, Scenario, run_one, size_word};
 use super::judge::{Claim, Severity};
 use super::spec::Spec;
 use super::truths::{Reach, Word};
-use std::collections::BTreeMap;
-use std::fmt;
-use std::ops::Range;
 
 /// The results of many runs. `Display` prints tables, then each violation with its seed and medium.
 #[derive(Debug, Default)]

@@ -1,15 +1,12 @@
 //! Named media: those that checks were seen to judge wrongly. They announce 1 GiB unless stated otherwise.
 
 use super::address::{Misaddress, Operations};
-use super::cache::{Cache, Eviction};
-use super::decay::{Decay, Retention};
-use super::dropped::DroppedRead;
+use super::decay::{Decay, DroppedRead, Flips, Retention};
 use super::failure::{Failure, Hang, Trigger};
-use super::flips::Flips;
 use super::layout::Layout;
 use super::pool::{Accounting, Pool, WhenFull};
-use super::spec::MediumSpec;
-use crate::file_system::FileSystem;
+use super::spec::{Cache, Eviction, MediumSpec};
+use crate::mount::FileSystem;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;

@@ -8,12 +8,9 @@ use assay_verify::probe::Fault;
 use super::address::{AddressMap, Direction};
 use super::cells::{Cells, PAGE, PAGE_SECTORS, pieces};
 use super::content::{Content, SECTOR};
-use super::decay::Decaying;
-use super::dropped::{Bus, DroppedRead, Filler};
-use super::flips::Flipping;
+use super::decay::{Bus, Decaying, DroppedRead, Filler, Flipping, Slipping};
 use super::layout::Place;
 use super::pool::Pooled;
-use super::slips::Slipping;
 use super::spec::MediumSpec;
 
 /// The memory of a medium and the way to it.

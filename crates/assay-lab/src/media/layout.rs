@@ -4,7 +4,6 @@ use std::iter::once;
 use std::ops::Range;
 
 use assay_core::verification::SECTOR_BYTES;
-
 use assay_engine::mix;
 
 /// The memory under the addresses; all sizes in bytes, in whole sectors of 512 bytes.

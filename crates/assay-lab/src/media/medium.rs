@@ -1,17 +1,20 @@
-//! The model medium.
+//! The model medium, a gate that holds its operations, and the medium behind a real block device.
 
+use std::io;
 use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use assay_core::verification::SECTOR_BYTES;
 use assay_verify::probe::{Device, Fault};
+use rustix::io::Errno;
 
 use super::address::Direction;
 use super::cache::Caches;
-use super::failure::{Admission, Failure, Hang, Health};
+use super::failure::{Admission, Clock, Failure, Hang, Health};
 use super::flash::Flash;
-use super::gate::Gate;
 use super::spec::{MediumSpec, SpecError};
-use super::timing::Clock;
+use crate::fake::Backing;
 
 /// A medium in memory, made from a [`MediumSpec`]; only written data take memory.
 #[derive(Debug, Clone)]
@@ -258,5 +261,138 @@ impl Device for ModelMedium {
 
     fn present(&mut self) -> bool {
         self.health.state() != Some(Failure::Gone)
+    }
+}
+
+// A model medium behind a real block device, and a gate that holds its operations.
+
+/// A model medium that the kernel reads and writes through a [`crate::FakeCard`], and that a test inspects and makes
+/// fail. Clones share the medium.
+#[derive(Debug, Clone)]
+pub struct SharedMedium {
+    medium: Arc<Mutex<ModelMedium>>,
+    // Separate, since a hanging operation holds the lock.
+    gate: Gate,
+}
+
+impl SharedMedium {
+    /// Shares `medium`.
+    #[must_use]
+    pub fn new(medium: ModelMedium) -> Self {
+        Self { gate: medium.gate(), medium: Arc::new(Mutex::new(medium)) }
+    }
+
+    /// Calls `act` with the medium; waits while it hangs.
+    pub fn with<T>(&self, act: impl FnOnce(&mut ModelMedium) -> T) -> T {
+        act(&mut self.medium.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Makes it fail now.
+    pub fn fail(&self, failure: Failure) {
+        self.with(|medium| medium.fail(failure));
+    }
+
+    /// The gate where its operations wait during a hang; a test may also close and open it.
+    #[must_use]
+    pub fn gate(&self) -> Gate {
+        self.gate.clone()
+    }
+}
+
+impl Backing for SharedMedium {
+    fn bytes(&self) -> u64 {
+        self.with(|medium| medium.bytes())
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.with(|medium| medium.block_bytes())
+    }
+
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.with(|medium| medium.read_at(offset, buffer)).map_err(error)
+    }
+
+    fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.with(|medium| medium.write_at(offset, data)).map_err(error)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.with(Device::sync).map_err(error)
+    }
+}
+
+fn error(fault: Fault) -> io::Error {
+    match fault {
+        Fault::ReadOnly => Errno::ROFS,
+        Fault::Gone => Errno::NODEV,
+        Fault::Denied => Errno::PERM,
+        Fault::Medium | Fault::AllErrors | Fault::WriteErrors | Fault::DropsWrites | Fault::Hung | Fault::Exchanged => {
+            Errno::IO
+        }
+    }
+    .into()
+}
+
+// A gate that holds operations until a test releases them.
+
+/// Operations of a medium wait while its gate is closed. Clones share the gate, so a test can release another thread.
+#[derive(Debug, Clone, Default)]
+pub struct Gate(Arc<GateShared>);
+
+#[derive(Debug, Default)]
+struct GateShared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    closed: bool,
+    waiting: usize,
+}
+
+impl Gate {
+    /// Makes operations wait from now on.
+    pub fn close(&self) {
+        self.lock().closed = true;
+    }
+
+    /// Releases all waiting operations, and lets later ones pass.
+    pub fn open(&self) {
+        self.lock().closed = false;
+        self.0.changed.notify_all();
+    }
+
+    /// Waits until an operation is held; returns false if none came within `most`.
+    #[must_use]
+    pub fn wait_until_blocked(&self, most: Duration) -> bool {
+        let end = Instant::now() + most;
+        let mut state = self.lock();
+        while state.waiting == 0 {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            state = self.0.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    /// Returns when the gate is open.
+    pub(super) fn pass(&self) {
+        let mut state = self.lock();
+        if !state.closed {
+            return;
+        }
+        state.waiting += 1;
+        self.0.changed.notify_all();
+        while state.closed {
+            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.waiting -= 1;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

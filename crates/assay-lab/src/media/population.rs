@@ -6,16 +6,12 @@
 use std::ops::Range;
 
 use super::address::{LineFault, Misaddress, Operations};
-use super::cache::{Cache, CachedWrites, Eviction, WritePolicy};
 use super::content::{InitialContent, Pattern};
-use super::decay::{Decay, Retention};
-use super::dropped::DroppedRead;
-use super::failure::{Failure, FailurePlan, Hang, Trigger};
-use super::flips::{BadCells, Flips, StuckBits};
+use super::decay::{BadCells, Decay, DroppedRead, Flips, Retention, StuckBits};
+use super::failure::{Failure, FailurePlan, Hang, Timing, Trigger};
 use super::layout::{BlockRule, Blocks, Layout, Order};
 use super::pool::{Accounting, Pool, WhenFull};
-use super::spec::MediumSpec;
-use super::timing::Timing;
+use super::spec::{Cache, CachedWrites, Eviction, MediumSpec, WritePolicy};
 use crate::dice::Dice;
 
 const SECTOR: u64 = 512;

@@ -5,14 +5,13 @@ use std::ops::Range;
 use assay_core::verification::{FakeKind, SECTOR_BYTES, Verdict};
 
 use super::address::{LineFault, Misaddress, Operations};
-use super::cache::{Cache, Eviction};
 use super::cells::PAGE;
 use super::content::Content;
 use super::decay::Retention;
 use super::failure::{Failure, FailurePlan};
 use super::layout::{BlockRule, Blocks, Layout, Order, Repeats};
 use super::pool::{Accounting, WhenFull};
-use super::spec::MediumSpec;
+use super::spec::{Cache, Eviction, MediumSpec};
 
 /// The verdict of a check on a medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,9 @@
-//! The kinds of stores, and the store of a seed.
+//! The kinds of stores, the store of a seed, and the behaviour of media in it.
 
+use super::schedules::unit_sd;
 use super::store::{Plot, Store};
-use super::{behaviour, imports, schedules};
+use super::world::{DURABLE, WRITE};
+use super::{imports, schedules};
 
 /// The name of a kind, and the function that fills an empty store.
 type Kind = (&'static str, fn(&mut Plot));
@@ -27,11 +29,11 @@ const TOLD: [Kind; 24] = [
     ("whole MB/s", imports::whole),
     ("labels against serial numbers", imports::labels_and_serials),
     ("copies", imports::copies),
-    ("drift and warm-up", behaviour::drift),
-    ("erratic models", behaviour::erratic),
-    ("odd units", behaviour::odd),
-    ("writes that order differently", behaviour::writes),
-    ("all at once", behaviour::all_at_once),
+    ("drift and warm-up", drift),
+    ("erratic models", erratic),
+    ("odd units", odd),
+    ("writes that order differently", writes),
+    ("all at once", all_at_once),
 ];
 
 /// Number of kinds of stores. The kind of a seed is its remainder by this number: seed 0 is of the first kind.
@@ -44,6 +46,124 @@ pub fn draw(seed: u64) -> Store {
     let mut plot = Plot::new(seed);
     tell(&mut plot);
     plot.close(kind)
+}
+
+// Behaviour of media: drift, a cold start, erratic models, odd units, write rates that order models differently.
+
+/// Repeats that drift or are correlated, and a slow first one.
+pub(super) fn drift(plot: &mut Plot) {
+    let each = 2 + plot.world.dice.below(4) as usize;
+    let sd = unit_sd(&mut plot.world);
+    let models = plot.world.models(2, each, sd);
+    plot.world.repeats = 3;
+    match plot.world.dice.below(3) {
+        0 => plot.world.noise.drift = -0.1,
+        1 => plot.world.noise.cold = 0.1,
+        _ => plot.world.noise.repeat_memory = 0.7,
+    }
+    let days = 1 + plot.world.dice.below(3) as i64;
+    for day in 0..days {
+        for (place, unit) in models.iter().flatten().enumerate() {
+            for run in 0..2 {
+                plot.record(*unit, 0, day, 9.0 + 0.3 * place as f64 + 0.1 * f64::from(run));
+            }
+        }
+    }
+    // A cold start is an effect of such days, below the speed of the unit.
+    plot.judged.figures = plot.world.noise.cold == 0.0;
+    plot.compare_units(models[0][0], models[0][1]);
+}
+
+/// One model of two to five varies far more than the others.
+pub(super) fn erratic(plot: &mut Plot) {
+    let count = 2 + plot.world.dice.below(4) as usize;
+    let each = 2 + plot.world.dice.below(5) as usize;
+    let models = plot.world.models(count, each, 0.03);
+    let wild = 0.12 + 0.15 * plot.world.dice.unit();
+    let which = plot.world.dice.below(count as u64) as usize;
+    plot.world.models[which].unit_sd = wild;
+    for unit in &models[which] {
+        let fresh = plot.world.unit(which);
+        plot.world.units[*unit].mean = plot.world.units[fresh].mean;
+        plot.world.units.pop();
+    }
+    for (place, unit) in models.iter().flatten().enumerate() {
+        plot.record(*unit, 0, place as i64 % 3, 14.0 + 0.1 * place as f64);
+    }
+    if let [first, second, ..] = models[which][..] {
+        plot.compare_units(first, second);
+    }
+}
+
+/// One to three models with six to thirteen units each; up to two units of the first model are bad.
+pub(super) fn odd(plot: &mut Plot) {
+    let count = 1 + plot.world.dice.below(3) as usize;
+    let each = 6 + plot.world.dice.below(8) as usize;
+    let sd = [0.02, 0.03, 0.05][plot.world.dice.below(3) as usize];
+    let models = plot.world.models(count, each, sd);
+    let bad = plot.world.dice.below(3) as usize;
+    for unit in models[0].iter().take(bad) {
+        let loss = 0.25 + 0.75 * plot.world.dice.unit();
+        let unit = &mut plot.world.units[*unit];
+        unit.odd = true;
+        unit.mean = unit.mean.map(|mean| mean - loss);
+    }
+    for (place, unit) in models.iter().flatten().enumerate() {
+        plot.record(*unit, 0, place as i64 % 2, 8.0 + 0.1 * place as f64);
+    }
+    // A bad unit is not drawn like the others of its model, so figures of models are not those of sold units.
+    plot.judged.figures = bad == 0;
+    plot.judged.ratios = bad == 0;
+    if let [.., first, second] = models[0][..] {
+        plot.compare_units(first, second);
+    }
+}
+
+/// Models where one acknowledges writes faster and the other makes them durable earlier.
+pub(super) fn writes(plot: &mut Plot) {
+    let each = 2 + plot.world.dice.below(5) as usize;
+    let sd = [0.03, 0.05, 0.1][plot.world.dice.below(3) as usize];
+    let models = plot.world.models(2, each, sd);
+    let sooner = 0.1 + 0.4 * plot.world.dice.unit();
+    let later = if plot.world.dice.chance(0.5) { 0.0 } else { 0.1 + 0.5 * plot.world.dice.unit() };
+    let shift = |mean: &mut [f64; 5]| {
+        mean[WRITE] += sooner;
+        mean[DURABLE] -= later;
+    };
+    shift(&mut plot.world.models[1].mean);
+    for unit in &models[1] {
+        shift(&mut plot.world.units[*unit].mean);
+    }
+    for (place, unit) in models.iter().flatten().enumerate() {
+        plot.record(*unit, 0, 0, 8.0 + 0.1 * place as f64);
+    }
+    plot.compare_units(models[0][0], models[1][0]);
+}
+
+/// A combination: an erratic model, gaps, several runs a day, drift.
+pub(super) fn all_at_once(plot: &mut Plot) {
+    let count = 2 + plot.world.dice.below(4) as usize;
+    let sd = unit_sd(&mut plot.world);
+    let models: Vec<Vec<usize>> = (0..count)
+        .map(|_| {
+            let each = 1 + plot.world.dice.below(6) as usize;
+            let model = plot.world.model(0.0, sd);
+            (0..each).map(|_| plot.world.unit(model)).collect()
+        })
+        .collect();
+    plot.world.noise.drift = if plot.world.dice.chance(0.5) { -0.08 } else { 0.0 };
+    for unit in models.iter().flatten() {
+        let days = 1 + plot.world.dice.below(3);
+        for _ in 0..days {
+            let day = plot.world.dice.below(10) as i64;
+            for run in 0..1 + plot.world.dice.below(3) {
+                plot.record(*unit, 0, day, 8.0 + 0.3 * run as f64);
+            }
+        }
+    }
+    if let [first, second, ..] = models[0][..] {
+        plot.compare_units(first, second);
+    }
 }
 
 #[cfg(test)]

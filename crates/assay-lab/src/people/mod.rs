@@ -11,7 +11,6 @@
 //!
 //! All speeds are logarithms until they are written; all times are UTC.
 
-mod behaviour;
 mod imports;
 mod kinds;
 mod paper;

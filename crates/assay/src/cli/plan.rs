@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use assay_analysis::Quantity;
 use clap::{Args, Subcommand, ValueHint};
 
-use super::values::{SuiteName, figure, minutes, share};
-
 use super::FileArgs;
+use super::values::{SuiteName, figure, minutes, share};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-
 use assay_core::units::Bytes;
+use clap::{Args, ValueEnum};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `assay compare`
+//! `assay compare` and `assay baseline`: records are compared, and named for later comparisons.
 
 use assay_analysis::compare::{
     By, CompareError, Comparison, Gate, Group, Request, compare as analyse, gate, nameless, split,
@@ -8,13 +8,14 @@ use assay_core::record::Record;
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, compare};
 use assay_store::Detail;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer::{Answer, Target, WITH_PICTURE};
-use crate::cli::{CompareArgs, GateFormatArg};
-use crate::documents::CompareDocument;
+use crate::cli::{BaselineArgs, BaselineCommand, CompareArgs, GateFormatArg};
+use crate::documents::{BaselineDocument, CompareDocument, RemovedBaseline};
 use crate::failure::Failure;
-use crate::{output, queries};
+use crate::{output, queries, state};
 
 pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let mut target = match args.format {
@@ -120,4 +121,63 @@ fn groups<'a>(args: &CompareArgs, named: &'a [Vec<Record>]) -> Vec<Group<'a>> {
         records: records.iter().collect(),
     };
     args.queries.iter().zip(named).enumerate().map(group).collect()
+}
+
+// `assay baseline`
+
+pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
+    match &args.command {
+        BaselineCommand::Set { name, queries, json } => {
+            let store = state::existing()?.ok_or_else(|| Failure::usage(state::EMPTY))?;
+            let ids = queries::resolve(&store, queries)?;
+            queries::set_baseline(name, &ids)?;
+            let line = described(name, &ids);
+            tell_baseline(*json, &BaselineDocument { baseline: name.clone(), records: ids }, &line)?;
+        }
+        BaselineCommand::List { names, json } => {
+            let mut all = Vec::new();
+            for name in if names.is_empty() { queries::baseline_names()? } else { each_once(names) } {
+                let ids = queries::read_baseline(&name)?;
+                all.push((name, ids));
+            }
+            if *json {
+                let row = |(baseline, records)| BaselineDocument { baseline, records };
+                output::print_json(&all.into_iter().map(row).collect::<Vec<_>>())?;
+            } else if all.is_empty() {
+                output::tell("there is no baseline; assay baseline set NAME QUERY creates one");
+            } else {
+                let lines: Vec<String> = all.iter().map(|(name, ids)| described(name, ids)).collect();
+                output::print(&assay_core::text::visible(&lines.join("\n")))?;
+            }
+        }
+        BaselineCommand::Rm { name, json } => {
+            queries::remove_baseline(name)?;
+            tell_baseline(*json, &RemovedBaseline { removed: name.clone() }, &format!("removed baseline {name}"))?;
+        }
+    }
+    Ok(Exit::Good)
+}
+
+fn each_once(names: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        // As a query names it, too.
+        let name = name.strip_prefix(queries::BASELINE_PREFIX).unwrap_or(name);
+        if !all.iter().any(|known| known == name) {
+            all.push(name.to_owned());
+        }
+    }
+    all
+}
+
+fn described(name: &str, ids: &[String]) -> String {
+    format!("{name}: {}", ids.join(", "))
+}
+
+fn tell_baseline(json: bool, document: &impl Serialize, line: &str) -> Result<(), Failure> {
+    if json {
+        return output::print_json(document);
+    }
+    output::tell(line);
+    Ok(())
 }

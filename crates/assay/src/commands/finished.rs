@@ -10,10 +10,10 @@ use assay_core::record::Record;
 use assay_report::{Format, Redactor};
 use assay_store::{Keeper, SqliteStore};
 
-use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
 use crate::output::operand;
 use crate::recorder::Saved;
+use crate::state::DataDirectory;
 use crate::{files, output, queries, state};
 
 /// What the report of a run or a check can be written as.

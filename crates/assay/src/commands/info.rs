@@ -9,7 +9,7 @@ use crate::cli::InfoArgs;
 use crate::documents::InfoDocument;
 use crate::failure::Failure;
 use crate::leftovers::{Left, LeftoverAction};
-use crate::{journals, leftovers, output, queries, state};
+use crate::{leftovers, output, queries, state};
 
 pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     let sysroot = Sysroot::real();
@@ -17,21 +17,24 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     let target = assay_device::look(&sysroot, &path)?;
     let host = assay_device::host(&sysroot);
     if args.json {
-        let pending = journals::pending_on(&path);
+        let pending = leftovers::pending_on(&path);
         output::print_json(&InfoDocument {
             medium: target.medium,
             host,
             proof_devices: target.devices,
-            left: leftovers::found(&path, LeftoverAction::Looks).iter().map(Left::document).collect(),
-            pending_journals: pending.iter().map(|(journal, device)| journals::document(journal, device)).collect(),
+            left: leftovers::found_leftovers(&path, LeftoverAction::Looks).iter().map(Left::document).collect(),
+            pending_journals: pending
+                .iter()
+                .map(|(journal, device)| leftovers::restore_document(journal, device))
+                .collect(),
         })?;
         return Ok(Exit::Good);
     }
     output::print(&assay_report::info(&target.medium, &host, &output::stdout_style()))?;
-    for (journal, device) in journals::pending_on(&path) {
-        output::print(&format!("restore   {}", journals::words(&journal, &device, &path)))?;
+    for (journal, device) in leftovers::pending_on(&path) {
+        output::print(&format!("restore   {}", leftovers::pending_words(&journal, &device, &path)))?;
     }
-    for line in leftovers::lines(&path, LeftoverAction::Looks) {
+    for line in leftovers::leftover_lines(&path, LeftoverAction::Looks) {
         output::print(&format!("left      {}", harmless(&line)))?;
     }
     // What the store knows of this unit is worth a line, and no reason to fail.

@@ -1,28 +1,16 @@
-//! One file a command.
+//! One file a command, or a file for small commands of one subject.
 
-mod advise;
-mod baseline;
+mod about;
 mod compare;
-mod completions;
-mod confidence;
-mod dry_run;
-mod export;
 mod finished;
 mod fleet;
 mod import;
 mod info;
-mod label;
-mod licences;
-mod list;
-mod man;
-mod peers;
 mod plan;
 mod rank;
+mod records;
 mod report;
-mod resume;
-mod rm;
 mod run;
-mod show;
 mod suite;
 mod verify;
 
@@ -38,21 +26,21 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Info(args) => info::info(&args),
         Command::Verify(args) => verify::verify(&args),
         Command::Compare(args) => compare::compare(&args),
-        Command::Baseline(args) => baseline::baseline(&args),
+        Command::Baseline(args) => compare::baseline(&args),
         Command::Rank(args) => rank::rank(&args),
         Command::Plan(args) => plan::plan(&args),
-        Command::Advise(args) => advise::advise(&args),
+        Command::Advise(args) => rank::advise(&args),
         Command::Suite(args) => suite::suite(args),
         Command::Fleet(args) => fleet::fleet(args),
         Command::Import(args) => import::import(&args),
-        Command::Export(args) => export::export(&args),
-        Command::List(args) => list::list(&args),
-        Command::Show(args) => show::show(&args),
-        Command::Label(args) => label::label(&args),
-        Command::Rm(args) => rm::rm(&args),
+        Command::Export(args) => records::export(&args),
+        Command::List(args) => records::list(&args),
+        Command::Show(args) => records::show(&args),
+        Command::Label(args) => records::label(&args),
+        Command::Rm(args) => records::rm(&args),
         Command::Report(args) => report::report(&args),
-        Command::Completions(args) => completions::completions(&args),
-        Command::Man(args) => man::man(&args),
-        Command::Licences(args) => licences::licences(&args),
+        Command::Completions(args) => about::completions(&args),
+        Command::Man(args) => about::man(&args),
+        Command::Licences(args) => about::licences(&args),
     }
 }

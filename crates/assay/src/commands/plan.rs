@@ -17,10 +17,9 @@ use serde_json::json;
 
 use crate::answer::{Target, WITHOUT_PICTURE};
 use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
-use crate::documents;
 use crate::documents::fleet::{NewPlanDocument, PlanCell, PlanDocument, PlanStatusDocument, PlanSuitesDocument};
 use crate::failure::Failure;
-use crate::{files, input, output, queries, state, suites};
+use crate::{documents, files, output, queries, state, suites};
 
 /// A longer file is no plan and no list of units; without a limit, `/dev/zero` would fill the
 /// memory. The largest plan takes less than 64 MiB.
@@ -193,7 +192,7 @@ pub(super) fn read(file: &Path) -> Result<ExperimentPlan, Failure> {
 fn text_of(path: &Path, mend: &str) -> Result<String, Failure> {
     let shown = output::shown(path);
     let mut text = String::new();
-    match input::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
+    match files::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
         Ok(length) if length as u64 > LONGEST => Err(Failure::usage(format!("{shown}: is larger than 64 MiB; {mend}"))),
         Ok(_) => Ok(text),
         Err(error) => Err(match error.kind() {

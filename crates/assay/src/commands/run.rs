@@ -1,35 +1,43 @@
-//! `assay run`
+//! `assay run`, with its dry run, its cross-check with fio, its resumption, and repeats for a confidence.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use assay_core::exit::Exit;
 use assay_core::finding::ValidityVerdict;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
-use assay_core::suite::{Suite, SuiteWorkload};
+use assay_core::suite::{Analysis, Suite, SuiteWorkload};
 use assay_core::text::harmless;
-use assay_core::units::Bytes;
+use assay_core::units::{Bytes, figures, nanoseconds, span};
+use assay_core::workload::Sync;
 use assay_engine::{Control, EngineKind};
 use assay_fio::Wish;
 use assay_report::Format;
-use assay_runner::{EngineWish, Peer, RawMode, Removal, Request, Resumption, Run, Tree, remove_abandoned, remove_left};
+use assay_runner::{
+    EngineWish, MOST_REPEATS, Peer, RawMode, Removal, Request, Resumption, Run, Tree, longest_repeat, longest_time,
+    remove_abandoned, remove_left,
+};
 use assay_store::{Keeper, SqliteStore, Store, new_id};
 
 use super::finished::{FORMATS, OutputOptions, conclude};
-use super::resume::Traces;
 use crate::cli::{EngineArg, PeerArg, RunArgs};
+use crate::documents::{DryRunDocument, DryRunStep, SuiteName};
 use crate::failure::Failure;
 use crate::leftovers::{self, LeftoverAction};
+use crate::output::{self, shown};
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
 use crate::recorder::Recorder;
+use crate::suites::LONGEST_BUDGET;
 use crate::together::Together;
-use crate::{files, journals, output, signals, state, suites};
+use crate::{files, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
     let target = args.target.clone();
-    crate::child::in_child(|| work(args), move || remove_what_was_left(&target))
+    signals::in_child(|| work(args), move || remove_what_was_left(&target))
 }
 
 /// Removes test files of a run that was killed, and says how many bytes.
@@ -38,13 +46,13 @@ fn remove_what_was_left(target: &Path) -> Vec<String> {
         Ok(Removal { removed, .. }) if removed.directories > 0 => {
             vec![format!("removed what it left in {}: {} of test files", output::shown(target), Bytes(removed.bytes))]
         }
-        _ => leftovers::lines(target, LeftoverAction::Looks),
+        _ => leftovers::leftover_lines(target, LeftoverAction::Looks),
     }
 }
 
 fn work(args: RunArgs) -> Result<Exit, Failure> {
     // Everything that can be wrong is found before the first byte is written.
-    let mut args = super::peers::settle(args)?;
+    let mut args = settle_peer(args)?;
     if let Some(path) = &args.output {
         Format::from_path(path, FORMATS).map_err(|e| Failure::usage(e.to_string()))?;
         files::check_writable(path)?;
@@ -52,19 +60,19 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     if !args.no_save {
         state::refuse_homeless()?;
     }
-    journals::refuse_pending(&args.target)?;
+    leftovers::refuse_pending(&args.target)?;
     let (resume, locked) = interrupted(&args)?;
     let before = resume.as_ref().map(|resumption| resumption.record().clone());
     let request = request(&mut args, resume)?;
     if !args.quiet {
-        leftovers::lines(&args.target, LeftoverAction::Runs)
+        leftovers::leftover_lines(&args.target, LeftoverAction::Runs)
             .iter()
             .for_each(|line| output::tell_wrapped(&harmless(line)));
     }
     let suite = args.dry_run.then(|| request.suite.clone());
     let prepared = Run::prepare(request)?;
     if let Some(suite) = suite {
-        super::dry_run::show(prepared.record(), &suite, args.json)?;
+        show_plan(prepared.record(), &suite, args.json)?;
         return Ok(Exit::Good);
     }
     let control = Control::default();
@@ -103,14 +111,14 @@ fn interrupted(args: &RunArgs) -> Result<(Option<Box<Resumption>>, bool), Failur
         Some(store) => show_abandoned(store)?,
         None => Traces::new(),
     };
-    Ok((super::resume::find(args, existing.as_ref(), &traces)?, locked))
+    Ok((find_run(args, existing.as_ref(), &traces)?, locked))
 }
 
 /// What is to be measured where and how, by the command line or by the run to resume.
 fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Request, Failure> {
     let suite = match &resume {
         Some(resumption) => {
-            args.target = super::resume::target(args, resumption);
+            args.target = resumed_target(args, resumption);
             resumption.suite()
         }
         None => suite(args)?,
@@ -161,7 +169,7 @@ fn peer_of(record: &Record) -> Option<Peer> {
 pub(super) fn suite(args: &RunArgs) -> Result<Suite, Failure> {
     let wish = Wish { size: args.size, at: Some(args.target.clone()) };
     let (_, mut suite, notes) = suites::wished(&args.suite, &wish)?;
-    super::peers::tell_notes(args, &notes);
+    tell_notes(args, &notes);
     if let Some(repeats) = args.repeats {
         suite.repeats = repeats;
     }
@@ -179,7 +187,7 @@ pub(super) fn suite(args: &RunArgs) -> Result<Suite, Failure> {
     if let Some(limit) = args.max_write {
         suite.max_write = limit;
     }
-    super::confidence::apply(args, &mut suite)?;
+    apply_confidence(args, &mut suite)?;
     in_the_manner(args, &mut suite)?;
     Ok(suite)
 }
@@ -271,5 +279,215 @@ fn seed() -> u64 {
     match assay_device::random(&mut bytes) {
         Ok(()) => u64::from_le_bytes(bytes) >> 11, // 53 bits: exact in every JSON reader
         Err(_) => u64::from(std::process::id()),
+    }
+}
+
+// `assay run --confidence`: a suite whose repeats last as long as they must.
+
+/// Changes the suite for the confidence asked for, if any was, and says what it takes at most.
+pub(super) fn apply_confidence(args: &RunArgs, suite: &mut Suite) -> Result<(), Failure> {
+    let Some(wish) = args.confidence else { return Ok(()) };
+    if let Some(soak) = suite.workloads.iter().find(|w| w.analysis == Analysis::Soak) {
+        return Err(Failure::usage(format!(
+            "--confidence is not for soaks like `{}`, which have a fixed length; leave it out",
+            soak.name
+        )));
+    }
+    if let Some(workload) = suite.workloads.iter().find(|w| w.group.is_some()) {
+        return Err(Failure::usage(format!(
+            "--confidence is not for workloads that run at the same time, like `{}`, whose rules differ; set --repeats",
+            workload.name
+        )));
+    }
+    suite.repeats = MOST_REPEATS;
+    let within = if args.budget.is_none() {
+        suite.budget = longest_time(suite).min(LONGEST_BUDGET);
+        format!("at most {}, usually far less (--budget sets a limit)", span(suite.budget))
+    } else {
+        span(suite.budget)
+    };
+    let writes = if suite.writes() { format!(" and {} of writes", Bytes(suite.max_write.0)) } else { String::new() };
+    if !args.quiet {
+        output::tell_wrapped(&format!(
+            "measures until ±{} % is reached; takes {within}{writes}",
+            figures(wish * 100.0)
+        ));
+    }
+    Ok(())
+}
+
+// `assay run --dry-run`: what would be run, how long and with how many bytes.
+
+/// Shows the plan of a run that was checked against the medium.
+pub(super) fn show_plan(record: &Record, suite: &Suite, as_json: bool) -> Result<(), Failure> {
+    let settings = &record.settings;
+    let each: Vec<_> = suite.workloads.iter().map(|w| longest_repeat(suite, w)).collect();
+    if as_json {
+        let step = |name: &str, title: String, longest| DryRunStep {
+            name: name.to_owned(),
+            title,
+            repeats: suite.repeats,
+            longest_ns: nanoseconds(longest),
+        };
+        let workloads = suite.workloads.iter().zip(&each).map(|(w, longest)| step(&w.name, plan_title(w), *longest));
+        let programs = suite.programs.iter().map(|p| step(&p.name, p.does.to_string(), p.duration));
+        return output::print_json(&DryRunDocument {
+            dry_run: true,
+            suite: SuiteName { name: suite.name.clone(), version: suite.version },
+            medium: record.medium.title(),
+            budget_ns: settings.budget_ns,
+            enough: suite.enough,
+            planned_write_bytes: settings.planned_write_bytes,
+            workloads: workloads.collect(),
+            programs: programs.collect(),
+        });
+    }
+    let mut lines = vec![format!(
+        "suite {}, version {}, on {}: at most {}, at most {} written",
+        suite.name,
+        suite.version,
+        record.title(),
+        span(suite.budget),
+        Bytes(settings.planned_write_bytes)
+    )];
+    let workloads = suite.workloads.iter().zip(each).map(|(w, longest)| (plan_title(w), longest));
+    let programs = suite.programs.iter().map(|p| (p.does.to_string(), p.duration));
+    let all: Vec<_> = workloads.chain(programs).collect();
+    let widest = all.iter().map(|(words, _)| words.chars().count()).max().unwrap_or(0);
+    for (words, longest) in all {
+        let gap = " ".repeat(widest - words.chars().count());
+        lines.push(match suite.enough {
+            None => format!("{words}{gap}  {} × at most {}", suite.repeats, span(longest)),
+            Some(enough) => {
+                let share = (enough * 1000.0).round() / 10.0;
+                format!("{words}{gap}  until known to {share} %, at most {}", span(longest * suite.repeats))
+            }
+        });
+    }
+    lines.push(
+        "Nothing was written. A slow medium gets fewer repeats and shallower queues; the record says so.".to_owned(),
+    );
+    output::print(&lines.join("\n"))
+}
+
+/// The load as people say it; a rate as the suite has it.
+fn plan_title(w: &SuiteWorkload) -> String {
+    let cached = if w.direct || w.sync != Sync::End { "" } else { ", cached" };
+    let group = w.group.as_ref().map_or_else(String::new, |group| format!(", at once in group {group}"));
+    format!("{}{group}{cached}", w.title())
+}
+
+// fio on the command line of `assay run`: job files as suites, and the cross-check.
+
+/// `assay run job.fio` measures the current directory by that job file; and a cross-check needs
+/// two instruments.
+pub(super) fn settle_peer(mut args: RunArgs) -> Result<RunArgs, Failure> {
+    if suites::is_job_file(&args.target) && args.target.is_file() {
+        let file = args.target.to_string_lossy().into_owned();
+        if args.suite != suites::DEFAULT {
+            return Err(Failure::usage(format!(
+                "{} is a fio job file, and --suite names another suite; name the directory to measure in, or leave out --suite",
+                shown(&args.target)
+            )));
+        }
+        args.suite = file;
+        args.target = PathBuf::from(".");
+    }
+    if suites::is_job_file(Path::new(&args.suite)) && args.resume.is_none() {
+        settle_peer_place(&mut args)?;
+    }
+    if args.crosscheck.is_some() && matches!(args.engine, EngineArg::Fio | EngineArg::Reference | EngineArg::Null) {
+        return Err(Failure::usage(
+            "--crosscheck compares assay's own engines with another tool; use --engine auto, uring or sync",
+        ));
+    }
+    Ok(args)
+}
+
+/// A job file is run where it says. A directory or device on the command line overrides that, with a note.
+fn settle_peer_place(args: &mut RunArgs) -> Result<(), Failure> {
+    let here = args.target == Path::new(".");
+    let wish = Wish { size: args.size, at: (!here).then(|| args.target.clone()) };
+    let read = suites::job_file(&args.suite, &wish)?;
+    let file = output::shown(Path::new(&args.suite));
+    if here && !read.others.is_empty() {
+        let all: Vec<String> = read.place.iter().chain(&read.others).map(|place| shown(place.path())).collect();
+        return Err(Failure::usage(format!(
+            "{file}: its jobs are on {}, and a run measures one medium; name it, like assay run --suite {file} {}",
+            all.join(", "),
+            all[0]
+        )));
+    }
+    let Some(place) = &read.place else { return Ok(()) };
+    let named = place.path();
+    if here {
+        if !args.quiet {
+            output::tell_wrapped(&format!("{file}: measures {}, as the file says", shown(named)));
+        }
+        args.target = named.to_owned();
+    } else if !args.quiet && args.target != named {
+        let target = shown(&args.target);
+        output::tell_wrapped(&format!("{file}: measures {target}, as the command line says, not {}", shown(named)));
+    }
+    Ok(())
+}
+
+/// What is different from how fio would run a job file.
+pub(super) fn tell_notes(args: &RunArgs, notes: &[String]) {
+    if !args.quiet {
+        for note in notes {
+            output::tell_wrapped(&format!("{}: {note}", args.suite));
+        }
+    }
+}
+
+// `assay run --resume`: which run, and as what.
+
+/// Directories that killed runs left on their media and that were found there, by the run.
+pub(super) type Traces = BTreeMap<String, PathBuf>;
+
+/// The run to resume, if that is asked for: the one named, else the newest that was interrupted.
+pub(super) fn find_run(
+    args: &RunArgs,
+    store: Option<&SqliteStore>,
+    traces: &Traces,
+) -> Result<Option<Box<Resumption>>, Failure> {
+    let Some(wish) = &args.resume else { return Ok(None) };
+    let none =
+        || Failure::usage("no run in the store was interrupted, so there is nothing to resume; leave out --resume");
+    let store = store.ok_or_else(none)?;
+    let id = match wish.as_str() {
+        "" => {
+            let cut = |outcome: &Outcome| {
+                use RunFailure as F;
+                matches!(outcome, Outcome::Failed { failure: F::Interrupted | F::Abandoned | F::Host, .. })
+            };
+            let all = store.list("all")?;
+            all.into_iter().rev().find(|run| cut(&run.outcome)).ok_or_else(none)?.id
+        }
+        query => match store.resolve(query)?.as_slice() {
+            [id] => id.clone(),
+            ids => {
+                return Err(Failure::usage(format!("--resume={} names {} runs; name one", harmless(query), ids.len())));
+            }
+        },
+    };
+    let resumption = Resumption::of(store.load(&id)?.record)?.with_trace(traces.get(&id).map(PathBuf::as_path));
+    let record = resumption.record();
+    if !args.quiet {
+        output::tell_wrapped(&format!(
+            "resumes run {id}: suite {}, interrupted after {}",
+            harmless(&record.suite.name),
+            span(Duration::from_nanos(record.settings.elapsed_ns))
+        ));
+    }
+    Ok(Some(Box::new(resumption)))
+}
+
+/// Where: as before, unless another place is named.
+pub(super) fn resumed_target(args: &RunArgs, resumption: &Resumption) -> PathBuf {
+    match &resumption.record().medium.path {
+        path if args.target == Path::new(".") && !path.is_empty() => PathBuf::from(path),
+        _ => args.target.clone(),
     }
 }

@@ -11,7 +11,8 @@ use assay_core::event::Event;
 use assay_report::AggregatesDocument;
 use assay_report::advise::AdviceDocument;
 use clap::CommandFactory;
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
 
 use super::fleet::{
     CleanDocument, CollectDocument, FleetCheckDocument, FleetEvent, FleetListDocument, FleetRunDocument,

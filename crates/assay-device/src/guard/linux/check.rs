@@ -11,14 +11,13 @@ use rustix::io::Errno;
 
 use super::contents::{Contents, contents};
 use super::held::HeldDevice;
-use super::openers::openers;
 use crate::block::Node;
 use crate::error::{DeviceError, shown};
+use crate::files::{self, FileId, Stat, Sysroot};
 use crate::guard::permit::RawPermit;
 use crate::guard::usage::{MountPoint, Reach};
-use crate::look::Seen;
-use crate::sysroot::Sysroot;
-use crate::target::What;
+use crate::look::{Seen, What};
+use crate::system;
 
 /// udev and others open a new device for a moment: they get this long to close it.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -243,6 +242,68 @@ fn refuse_data(path: &Path, contents: Contents) -> Result<(), DeviceError> {
     }
 }
 
+// Processes that have a device open. The kernel allows this beside an exclusive user.
+
+/// No real process has more ancestors; more is a loop in a table that changes while it is read.
+const DEEPEST: usize = 64;
+
+/// A process that has one of the devices open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Opener {
+    pid: u32,
+    program: String,
+}
+
+impl std::fmt::Display for Opener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "open in {}, process {}", self.program, self.pid)
+    }
+}
+
+/// Processes other than this one and its children that have a device of `numbers` open, or one of the files in
+/// `backing` behind loop devices, as far as this process may inspect them (proc(5), `/proc/PID/fd`).
+pub(super) fn openers(sysroot: &Sysroot, numbers: &[(u32, u32)], backing: &[FileId]) -> Vec<Opener> {
+    let proc = sysroot.path("/proc");
+    let all = files::entries(&proc).into_iter().filter_map(|name| name.parse::<u32>().ok());
+    let open = |pid: &u32| {
+        let fds = proc.join(pid.to_string()).join("fd");
+        let is_one = |stat: Stat| match stat.of_block_device {
+            Some(number) => numbers.contains(&number),
+            None => backing.contains(&stat.id()),
+        };
+        files::entries(&fds).iter().filter_map(|fd| system::stat(&fds.join(fd))).any(is_one)
+    };
+    all.filter(open)
+        .filter(|pid| !is_own(&proc, *pid))
+        .map(|pid| {
+            let name = files::text(&proc.join(pid.to_string()).join("comm"));
+            Opener { pid, program: name.map_or_else(|| "a program".to_owned(), |name| harmless(&name)) }
+        })
+        .collect()
+}
+
+/// Whether it is this process or one that it started.
+fn is_own(proc: &Path, pid: u32) -> bool {
+    let own = std::process::id();
+    let mut at = pid;
+    for _ in 0..DEEPEST {
+        if at == own {
+            return true;
+        }
+        match parent_process(&proc.join(at.to_string()).join("stat")) {
+            Some(above) if above > 0 => at = above,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The fourth field; the second, the name, may hold spaces and parentheses (proc(5)).
+fn parent_process(stat: &Path) -> Option<u32> {
+    let text = files::text(stat)?;
+    text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,5 +325,15 @@ mod tests {
         assert!(words(Contents::Marked("XFS file system")).contains("holds data (XFS file system)"));
         assert!(words(Contents::Unknown { offset: 4096 }).contains("at byte 4096"));
         assert!(words(Contents::Unreadable { offset: 0 }).contains("nothing shows it to be blank"));
+    }
+
+    #[test]
+    fn the_parent_is_found_behind_any_name() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "42 (a) R 1 (b) S 7 42 42 0").unwrap();
+        assert_eq!(parent_process(file.path()), Some(7));
+        assert_eq!(parent_process(Path::new("/proc/self/stat")), Some(std::os::unix::process::parent_id()));
+        assert!(is_own(Path::new("/proc"), std::process::id()));
+        assert!(!is_own(Path::new("/proc"), 1));
     }
 }

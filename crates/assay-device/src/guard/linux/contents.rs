@@ -8,8 +8,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Seek};
 
-use crate::guard::blocks::{BLOCK, Blocks};
-use crate::guard::signature::marked;
+use crate::guard::signature::{BLOCK, Blocks, marked};
 
 /// Blocks at either end of the device that are all read.
 const EDGE: u64 = (1 << 20) / BLOCK;

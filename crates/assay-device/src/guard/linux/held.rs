@@ -10,10 +10,9 @@ use rustix::fs::OFlags;
 
 use crate::block::Node;
 use crate::error::{DeviceError, shown};
-use crate::look::Seen;
+use crate::files::Sysroot;
+use crate::look::{Seen, What};
 use crate::owned::Caching;
-use crate::sysroot::Sysroot;
-use crate::target::What;
 
 /// If a medium is inserted while its device is opened, the kernel numbers it anew.
 const ATTEMPTS: u32 = 3;

@@ -3,7 +3,6 @@
 mod check;
 mod contents;
 mod held;
-mod openers;
 
 pub use check::{check_probe, check_raw};
 pub use held::HeldDevice;

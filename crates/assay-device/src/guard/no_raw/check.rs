@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::error::{DeviceError, shown};
+use crate::files::Sysroot;
 use crate::guard::permit::RawPermit;
-use crate::sysroot::Sysroot;
 
 /// Always refuses.
 ///

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::path::Path;
 
 use crate::error::{DeviceError, shown};
+use crate::files::Sysroot;
 use crate::look::Seen;
 use crate::owned::Caching;
-use crate::sysroot::Sysroot;
 
 /// An open raw device, which does not exist here.
 #[derive(Debug, Clone)]

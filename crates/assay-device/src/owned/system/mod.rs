@@ -1,8 +1,6 @@
 //! System calls on an open directory and on its entries: the same functions for each system, each in a file of its own,
 //! and one file for what all Unix systems share.
 
-#[cfg(not(windows))]
-mod linux;
 #[cfg(any(windows, test))]
 mod reserved;
 #[cfg(not(windows))]
@@ -10,8 +8,6 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
-#[cfg(not(windows))]
-pub(super) use linux::*;
 #[cfg(not(windows))]
 pub(super) use unix::*;
 #[cfg(windows)]

@@ -39,10 +39,8 @@ use windows_sys::Win32::System::IO::OVERLAPPED;
 
 use super::Mode;
 use super::reserved::is_plain;
-use crate::owned::Access;
-use crate::owned::open::OpenHow;
-use crate::owned::stat::{Kind, Stat};
-use crate::owned::{Caching, Space};
+use crate::owned::attributes::{EntryKind, OpenHow, Stat};
+use crate::owned::{Access, Caching, Space};
 use crate::system;
 
 /// Others may open a file that is open here, in any way.
@@ -165,7 +163,7 @@ pub(in crate::owned) fn open_directory(path: &Path) -> io::Result<Handle> {
 fn opened(path: &Path) -> io::Result<Handle> {
     let file = keep_open(path, ITSELF)?;
     let stat = stat_file(&file)?;
-    if stat.kind == Kind::Directory { Handle::new(file, stat) } else { Err(not_a_directory()) }
+    if stat.kind == EntryKind::Directory { Handle::new(file, stat) } else { Err(not_a_directory()) }
 }
 
 /// Opens a directory in another; links are not followed.
@@ -391,10 +389,10 @@ pub(in crate::owned) fn stat_file(file: &File) -> io::Result<Stat> {
     let has = |attribute: u32| info.dwFileAttributes & attribute != 0;
     Ok(Stat {
         kind: match () {
-            () if kind != FILE_TYPE_DISK || has(FILE_ATTRIBUTE_DEVICE) => Kind::Device,
-            () if has(FILE_ATTRIBUTE_REPARSE_POINT) => Kind::Link,
-            () if has(FILE_ATTRIBUTE_DIRECTORY) => Kind::Directory,
-            () => Kind::File,
+            () if kind != FILE_TYPE_DISK || has(FILE_ATTRIBUTE_DEVICE) => EntryKind::Device,
+            () if has(FILE_ATTRIBUTE_REPARSE_POINT) => EntryKind::Link,
+            () if has(FILE_ATTRIBUTE_DIRECTORY) => EntryKind::Directory,
+            () => EntryKind::File,
         },
         mode: 0,
         uid: 0,

@@ -8,15 +8,13 @@ use std::path::Path;
 use assay_core::medium::{BlockNode, Bus, Medium, MediumKind};
 use assay_core::text::{harmless, label};
 
-use super::control::{self, Disk};
-use super::volume::{Volume, volume};
+use super::control::{self, Disk, Volume, volume};
 use crate::error::{DeviceError, shown};
 use crate::files::Stat;
-use crate::look::{Seen, bare};
+use crate::look::{Seen, TargetInfo, What, bare};
 use crate::storage::Backing;
 use crate::system::descriptors;
 use crate::system::spelling::is_device;
-use crate::target::{TargetInfo, What};
 
 /// No directory can have such a name, so no kernel tree is ever found below it.
 pub(crate) const ROOT: &str = "<none>";

@@ -1,13 +1,17 @@
-//! The machine that measures, and the load of its processors.
+//! The machine that measures, the load of its processors, its name, and random data.
 
+use std::io;
 use std::mem::size_of;
 
 use assay_core::record::Host;
 use assay_core::text::label;
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::Foundation::FILETIME;
+use windows_sys::Win32::Security::Cryptography::{BCRYPT_USE_SYSTEM_PREFERRED_RNG, BCryptGenRandom};
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
-use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX, OSVERSIONINFOW};
+use windows_sys::Win32::System::SystemInformation::{
+    ComputerNamePhysicalDnsHostname, GetComputerNameExW, GlobalMemoryStatusEx, MEMORYSTATUSEX, OSVERSIONINFOW,
+};
 use windows_sys::Win32::System::Threading::{
     ALL_PROCESSOR_GROUPS, GetActiveProcessorCount, GetCurrentProcess, GetProcessTimes, GetSystemTimes,
 };
@@ -122,4 +126,29 @@ pub(crate) fn load() -> Option<[u64; 3]> {
     // The time of the kernel includes idle time.
     let total = ticks(kernel).saturating_add(ticks(user));
     Some([total, ticks(user), ticks(own_user)])
+}
+
+// Random data, and the name of the host.
+
+/// Fills `bytes` with unpredictable random data.
+///
+/// # Errors
+/// The system's.
+pub fn random(bytes: &mut [u8]) -> io::Result<()> {
+    let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    // SAFETY: the system writes `length` bytes to a buffer of that size; with this flag it takes no handle.
+    let status =
+        unsafe { BCryptGenRandom(std::ptr::null_mut(), bytes.as_mut_ptr(), length, BCRYPT_USE_SYSTEM_PREFERRED_RNG) };
+    if status >= 0 { Ok(()) } else { Err(io::Error::other("the system gives no random numbers")) }
+}
+
+/// Name of this host according to the system; empty if it has none.
+#[must_use]
+pub fn host_name() -> String {
+    let mut room = [0u16; 256];
+    let mut length = room.len() as u32;
+    // SAFETY: `room` has `length` elements, and the system writes no more of them.
+    let done = unsafe { GetComputerNameExW(ComputerNamePhysicalDnsHostname, room.as_mut_ptr(), &raw mut length) };
+    let units = room.get(..length as usize).filter(|_| done != 0).unwrap_or_default();
+    String::from_utf16_lossy(units)
 }

@@ -6,7 +6,7 @@ use assay_engine::Control;
 use serde_json::{Map, Value, json};
 
 use super::ansible::{Ansible, reason, via};
-use super::count::Count;
+use super::view::AnswerCount;
 use crate::cli::{FleetCleanArgs, ViaArg};
 use crate::documents::fleet::{CleanDocument, CleanedNode};
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ pub(super) fn clean(args: &FleetCleanArgs) -> Result<Exit, Failure> {
     let hosts = ansible.hosts()?;
     let mut rows: Vec<Row> = hosts.iter().map(|host| Row { node: host.name.clone(), ..Row::default() }).collect();
     let variables = Map::from_iter([("assay_remove_records".to_owned(), json!(args.records))]);
-    let count = Count::of(hosts.iter().map(|host| host.name.as_str()));
+    let count = AnswerCount::of(hosts.iter().map(|host| host.name.as_str()));
     ansible.play("clean", &hosts, variables, &mut |event| {
         let Some(row) = rows.iter_mut().find(|row| row.node == event.node) else { return };
         if let Some(fact) = event.facts.get("node_removed") {

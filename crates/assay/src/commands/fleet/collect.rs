@@ -1,24 +1,27 @@
-//! `assay fleet collect`
+//! `assay fleet collect`: records of nodes, by Ansible or ssh.
 
-mod by_ansible;
-mod by_ssh;
-mod row;
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_engine::Control;
-use assay_fleet::{Launcher, Ledger};
+use assay_fleet::{Launcher, Ledger, MAX_RECORD, RemoteNode};
+use serde_json::{Map, Value, json};
 
-use super::home::{FetchResult, Home};
-use super::ledgers;
-use super::records::adopt;
-use super::rotate;
-use crate::cli::{FleetCollectArgs, ViaArg};
+use super::measured::{entries, program};
+use super::records::{FetchResult, Home, adopt, is_id};
+use super::view::AnswerCount;
+use super::{ledgers, nodes, rotate};
+use crate::cli::{FleetCollectArgs, InventoryArgs, ViaArg};
+use crate::commands::fleet::ansible::{Ansible, reason};
 use crate::documents::fleet::{CollectDocument, CollectedNode, RefusedRecord};
 use crate::failure::Failure;
 use crate::together::check_name;
-use crate::{output, signals};
-use row::Row;
+use crate::{files, output, signals};
 
 pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {
     check_name("run", &args.run)?;
@@ -34,8 +37,8 @@ pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {
     signals::stop_on_signals(&control)?;
     let home = Home::of(&run, found.as_ref().map(rotate::guard).transpose()?.flatten())?;
     let rows = match via {
-        ViaArg::Ansible => by_ansible::rows(args, found.as_ref(), &run, &home, &control)?,
-        via => by_ssh::rows(args, via, found.as_ref(), &run, &home, &control)?,
+        ViaArg::Ansible => rows_by_ansible(args, found.as_ref(), &run, &home, &control)?,
+        via => rows_by_ssh(args, via, found.as_ref(), &run, &home, &control)?,
     };
     if let Some(mut ledger) = found {
         adopt(&mut ledger, home.guard())?;
@@ -64,7 +67,7 @@ fn via(args: &FleetCollectArgs, ledger: Option<&Ledger>) -> Result<ViaArg, Failu
     }
 }
 
-impl Row {
+impl CollectedRow {
     /// Takes a record that came.
     fn take(&mut self, home: &Home, id: &str, document: &[u8]) {
         match home.take(&self.node, id, document) {
@@ -75,7 +78,7 @@ impl Row {
     }
 }
 
-fn tell(args: &FleetCollectArgs, run: &str, rows: &[Row]) -> Result<(), Failure> {
+fn tell(args: &FleetCollectArgs, run: &str, rows: &[CollectedRow]) -> Result<(), Failure> {
     if args.json {
         return output::print_json(&CollectDocument { run, nodes: rows.iter().map(document).collect() });
     }
@@ -93,14 +96,14 @@ fn tell(args: &FleetCollectArgs, run: &str, rows: &[Row]) -> Result<(), Failure>
         words.extend(row.reason.clone());
         text += &format!("{:width$}  {}\n", row.node, words.join("; "));
     }
-    let count = |of: fn(&Row) -> usize| rows.iter().map(of).sum::<usize>();
+    let count = |of: fn(&CollectedRow) -> usize| rows.iter().map(of).sum::<usize>();
     let (taken, here) = (count(|row| row.taken.len()), count(|row| row.here.len()));
     text +=
         &format!("\nrun {run}: {taken} {} taken, {here} here before.", if taken == 1 { "record" } else { "records" });
     output::print(&text)
 }
 
-fn document(row: &Row) -> CollectedNode<'_> {
+fn document(row: &CollectedRow) -> CollectedNode<'_> {
     CollectedNode {
         node: &row.node,
         taken: &row.taken,
@@ -108,4 +111,153 @@ fn document(row: &Row) -> CollectedNode<'_> {
         refused: row.refused.iter().map(|(id, reason)| RefusedRecord { id, reason }).collect(),
         reason: row.reason.as_deref(),
     }
+}
+
+// What came of a node.
+
+/// What came of a node.
+#[derive(Debug, Default)]
+struct CollectedRow {
+    node: String,
+    taken: Vec<String>,
+    here: Vec<String>,
+    /// Records that were not taken, and why.
+    refused: Vec<(String, String)>,
+    /// Why there is none, or not all.
+    reason: Option<String>,
+}
+
+// Records by the playbook `collect`, which writes them into a directory of this command.
+
+fn rows_by_ansible(
+    args: &FleetCollectArgs,
+    ledger: Option<&Ledger>,
+    run: &str,
+    home: &Home,
+    control: &Control,
+) -> Result<Vec<CollectedRow>, Failure> {
+    let kept = ledger.and_then(|ledger| ledger.inventory.as_ref()).filter(|_| args.inventory.inventory.is_empty());
+    let ansible = match kept {
+        Some(kept) => Ansible::new(&InventoryArgs::of(kept), control)?,
+        None => Ansible::new(&args.inventory, control)?,
+    };
+    let hosts = ansible.hosts()?;
+    let before = home.ids();
+    let records = ansible.directory().path().join("records");
+    let variables = Map::from_iter([
+        ("assay_run".to_owned(), json!(run)),
+        ("assay_records".to_owned(), json!(records.to_string_lossy())),
+        ("assay_have".to_owned(), json!(before)),
+    ]);
+    let mut rows: Vec<CollectedRow> =
+        hosts.iter().map(|host| CollectedRow { node: host.name.clone(), ..CollectedRow::default() }).collect();
+    let mut brought: Vec<BTreeSet<String>> = vec![BTreeSet::new(); rows.len()];
+    let count = AnswerCount::of(hosts.iter().map(|host| host.name.as_str()));
+    ansible.play("collect", &hosts, variables, &mut |event| {
+        let Some(at) = rows.iter().position(|row| row.node == event.node) else { return };
+        if let Some(fact) = event.facts.get("node_collected") {
+            let ids = |name: &str| -> BTreeSet<String> {
+                let list = fact[name].as_array().into_iter().flatten().filter_map(Value::as_str);
+                list.filter(|id| is_id(id)).map(str::to_owned).collect()
+            };
+            brought[at] = ids("brought");
+            rows[at].here = ids("records").intersection(&before).cloned().collect();
+        }
+        if event.facts.contains_key("node_collected") || event.end().is_some() {
+            count.done(&event.node);
+        }
+        if let Some(end) = event.end() {
+            rows[at].reason.get_or_insert_with(|| reason(end));
+        }
+    })?;
+    drop(count);
+    for (row, ids) in rows.iter_mut().zip(brought) {
+        for id in ids {
+            match read(&records, &format!("{}-{id}.json", file_name(&row.node))) {
+                Ok(document) => row.take(home, &id, &document),
+                Err(why) => row.refused.push((id, why)),
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// The name of a node in the name of a file, as the role writes it.
+fn file_name(node: &str) -> String {
+    node.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
+}
+
+fn read(records: &Path, name: &str) -> Result<Vec<u8>, String> {
+    let mut document = Vec::new();
+    let file = files::open_below(records, Path::new(name)).map_err(|error| error.to_string())?;
+    file.take(MAX_RECORD).read_to_end(&mut document).map_err(|error| error.to_string())?;
+    if document.len() as u64 == MAX_RECORD { Err("it is longer than any record".to_owned()) } else { Ok(document) }
+}
+
+// Records by the program on each node, which is asked for them by ssh.
+
+/// Longest list of records, in bytes.
+const LIST: u64 = 16 << 20;
+/// How long an answer may take.
+const WITHIN: Duration = Duration::from_secs(120);
+
+fn rows_by_ssh(
+    args: &FleetCollectArgs,
+    via: ViaArg,
+    ledger: Option<&Ledger>,
+    run: &str,
+    home: &Home,
+    control: &Control,
+) -> Result<Vec<CollectedRow>, Failure> {
+    let launcher = if via == ViaArg::Local { Launcher::Local } else { Launcher::Ssh };
+    let mut nodes = entries(&args.nodes, ".", launcher)?;
+    if nodes.is_empty() {
+        nodes = ledger.map(|ledger| ledger.nodes.clone()).unwrap_or_default();
+    }
+    let of_run = ledger.filter(|ledger| ledger.inventory.is_none()).map(|ledger| ledger.program.as_str());
+    let program = program(args.program.as_deref().or(of_run), launcher)?;
+    // One at a time is in memory.
+    let turn = Mutex::new(());
+    let count = AnswerCount::of(nodes.iter().map(|entry| entry.name.as_str()));
+    nodes::each_at_once(&nodes, control, |entry| {
+        let remote = RemoteNode { launcher, node: &entry.name };
+        let mut row = CollectedRow { node: entry.name.clone(), ..CollectedRow::default() };
+        let list = match list(&remote, &program, run) {
+            Ok(list) => list,
+            Err(why) => {
+                count.done(&entry.name);
+                return CollectedRow { reason: Some(reason(&why)), ..row };
+            }
+        };
+        if list.is_empty() {
+            row.reason = Some(format!("no record of {run} on {}", entry.name));
+        }
+        let before = home.ids();
+        for id in list {
+            if before.contains(&id) {
+                row.here.push(id);
+                continue;
+            }
+            let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            match remote.call(&[&program, "show", &id, "--json"], MAX_RECORD, WITHIN) {
+                Ok(said) if said.code == Some(0) => row.take(home, &id, &said.out),
+                Ok(said) => row.refused.push((id, reason(&said.last_words()))),
+                Err(error) => row.refused.push((id, reason(&error.to_string()))),
+            }
+        }
+        count.done(&entry.name);
+        row
+    })
+}
+
+/// Identifiers of the records of a run on a node.
+fn list(remote: &RemoteNode<'_>, program: &str, run: &str) -> Result<Vec<String>, String> {
+    let said =
+        remote.call(&[program, "list", &format!("fleet={run}"), "--json"], LIST, WITHIN).map_err(|e| e.to_string())?;
+    if said.code != Some(0) {
+        return Err(said.last_words());
+    }
+    let list: Vec<Value> =
+        serde_json::from_slice(&said.out).map_err(|error| format!("its list of records: {error}"))?;
+    Ok(list.iter().filter_map(|row| row["id"].as_str()).filter(|id| is_id(id)).map(str::to_owned).collect())
 }

@@ -1,14 +1,17 @@
-//! Where runs on clusters are kept: a file each, next to the store.
+//! Where runs on clusters are kept: a file each, next to the store. `assay fleet list` shows them.
 
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 
+use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_fleet::Ledger;
 
-use crate::data_directory::DataDirectory;
+use crate::cli::FleetListArgs;
+use crate::documents::fleet::FleetListDocument;
 use crate::failure::Failure;
 use crate::output;
+use crate::state::DataDirectory;
 
 const DIRECTORY: &str = "fleet";
 
@@ -131,4 +134,29 @@ fn read(directory: &DataDirectory, name: &str) -> Result<Ledger, Failure> {
     let refuse = |reason: &str| Failure::environment(format!("{}: {reason}", output::shown(&directory.path(name))));
     let text = directory.read(name)?.ok_or_else(|| refuse("no such file"))?;
     Ledger::from_json(&text).map_err(|reason| refuse(&reason))
+}
+
+// `assay fleet list`
+
+pub(super) fn list_runs(args: &FleetListArgs) -> Result<Exit, Failure> {
+    let ledgers = all()?;
+    if args.json {
+        output::print_json(&FleetListDocument { runs: ledgers })?;
+        return Ok(Exit::Good);
+    }
+    let lines: Vec<String> = ledgers.iter().map(run_line).collect();
+    if lines.is_empty() {
+        output::tell("no run on a cluster yet; assay fleet run begins one");
+        return Ok(Exit::Good);
+    }
+    output::print(&lines.concat())?;
+    Ok(Exit::Good)
+}
+
+fn run_line(ledger: &Ledger) -> String {
+    let (nodes, missing) = (ledger.nodes.len(), ledger.missing().len());
+    let day = ledger.created.get(..16).unwrap_or_default().replace('T', " ");
+    let turn = ledger.rotation.as_ref().map(|turn| format!(", round {} of plan {}", turn.round, turn.plan));
+    let turn = turn.unwrap_or_default();
+    harmless(&format!("{}  {day}  {}  {} of {nodes} nodes{turn}", ledger.run, ledger.mode, nodes - missing)) + "\n"
 }

@@ -1,32 +1,26 @@
 //! `assay fleet`
 
 mod ansible;
-mod at_once;
-mod begun;
 mod check;
 mod clean;
 mod collect;
-mod count;
-mod descriptors;
-mod gather;
-mod home;
 mod ledgers;
-mod list;
 mod measured;
-mod node_arguments;
-mod outcome;
+mod nodes;
 mod participants;
 mod records;
 mod report;
 mod rotate;
-mod run;
 mod view;
 
 use assay_core::exit::Exit;
+use assay_engine::Control;
+use measured::{begun, exit_of_run, measured, tell_run};
 
-use crate::cli::{FleetArgs, FleetCommand};
+use crate::cli::{FleetArgs, FleetCommand, FleetRunArgs};
+use crate::documents::fleet::RotationNews;
 use crate::failure::Failure;
-use crate::system;
+use crate::{signals, system};
 
 pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
     // What was measured elsewhere is read here as any record.
@@ -34,11 +28,28 @@ pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("nodes are measured from a coordinator on Linux; import their records here"));
     }
     match args.command {
-        FleetCommand::Run(args) => run::run(*args),
+        FleetCommand::Run(args) => run(&args),
         FleetCommand::Check(args) => check::check(&args),
         FleetCommand::Collect(args) => collect::collect(&args),
         FleetCommand::Clean(args) => clean::clean(&args),
-        FleetCommand::List(args) => list::list(&args),
+        FleetCommand::List(args) => ledgers::list_runs(&args),
         FleetCommand::Report(args) => report::report(&args),
     }
+}
+
+/// `assay fleet run`
+fn run(args: &FleetRunArgs) -> Result<Exit, Failure> {
+    let control = Control::default();
+    signals::stop_on_signals(&control)?;
+    let ledger = match (&args.resume, &args.rotate) {
+        (Some(run), _) => ledgers::find(run)?,
+        (None, Some(plan)) => return rotate::begin(args, plan, &control),
+        (None, None) => begun(args, &control)?,
+    };
+    if ledger.rotation.is_some() {
+        return rotate::go_on(args, &ledger, &control);
+    }
+    let (ledger, records) = measured(args, ledger, args.resume.is_some(), None, &control)?;
+    tell_run(args, &ledger, &records, RotationNews::default())?;
+    Ok(exit_of_run(&ledger))
 }

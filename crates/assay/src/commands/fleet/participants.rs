@@ -16,7 +16,7 @@ use assay_fleet::{
 };
 
 use super::ledgers;
-use super::node_arguments::{SuiteHandover, arguments, handed, joined_at, listens, remote_port};
+use super::nodes::{SuiteHandover, handed_suite, joined_at, listens, node_arguments, remote_port};
 use super::records::{AskedRun, Guard, keep};
 use super::view::View;
 use crate::cli::FleetRunArgs;
@@ -72,7 +72,7 @@ impl<'a> Participants<'a> {
         let mut rules = Rules { ready_within: args.ready_within, ..Rules::new(mode, count) };
         // Of a resumed run most nodes are done.
         rules.quorum = args.quorum.unwrap_or(if resumed { 1 } else { rules.quorum });
-        super::descriptors::allow(numbers.len())?;
+        super::nodes::allow_descriptors(numbers.len())?;
         let key = RunKey::new().map_err(|error| Failure::environment(format!("no random numbers: {error}")))?;
         let nodes = numbers.iter().map(|n| (ledger.nodes[*n].name.clone(), ledger.nodes[*n].attempts)).collect();
         let expected = Expected {
@@ -87,7 +87,7 @@ impl<'a> Participants<'a> {
         let asked = AskedRun::of(ledger, launcher);
         let keep = keep(&expected, asked, state::keeper()?, Arc::clone(&records), guard);
         let (coordinator, coordinator_events) = listen(args, launcher, expected, keep)?;
-        let suite = handed(ledger, launcher)?;
+        let suite = handed_suite(ledger, launcher)?;
         let start = Start { launcher, key, endpoint: coordinator.endpoint().clone(), suite, by_port: BTreeSet::new() };
         let all: Vec<usize> = (0..numbers.len()).collect();
         let mut launched = Vec::new();
@@ -350,7 +350,7 @@ impl Start {
         let launch = Launch {
             run: &ledger.run,
             program: &ledger.program,
-            arguments: [arguments(ledger), self.suite.words()].concat(),
+            arguments: [node_arguments(ledger), self.suite.words()].concat(),
             suite: self.suite.text(),
             key: &self.key,
             places: places?,

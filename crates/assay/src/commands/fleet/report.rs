@@ -1,16 +1,22 @@
-//! `assay fleet report`
+//! `assay fleet report`: the run that it is about, and other runs of the same units.
 
-use assay_analysis::fleet::{FleetReport, report as reported};
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_analysis::fleet::{FleetReport, Node, Run, bare, report as reported};
 use assay_core::exit::Exit;
+use assay_core::record::Record;
+use assay_core::text::harmless;
+use assay_fleet::{Fate, Ledger};
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, fleet};
+use assay_store::{Detail, SqliteStore, Store, StoreError, Summary};
 use serde_json::Value;
 
-use super::gather::{Gathered, gathered};
+use super::ledgers;
 use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::FleetReportArgs;
 use crate::failure::Failure;
-use crate::output;
+use crate::{imports, output, queries, state};
 
 pub(super) fn report(args: &FleetReportArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITH_PICTURE)?;
@@ -48,4 +54,191 @@ impl Answer for ReportAnswer {
     fn picture(&self) -> Option<Drawing> {
         (!self.report.loads.is_empty()).then(|| assay_pictures::nodes(&self.report))
     }
+}
+
+// The run that a report is about, and other runs of the same units: of ledgers, of the store, or of a directory.
+
+/// Other runs that are looked at, the newest of those with units of this one.
+const OTHERS: usize = 12;
+const LABEL: &str = "fleet";
+
+/// What is reported.
+pub(super) struct Gathered {
+    pub(super) run: Run,
+    /// The newest first.
+    pub(super) others: Vec<Run>,
+    /// Which of the others the user named.
+    pub(super) named: Option<usize>,
+}
+
+pub(super) fn gathered(run: Option<&str>, against: Option<&str>) -> Result<Gathered, Failure> {
+    match run.filter(|run| imports::is_file(run)) {
+        Some(directory) => of_files(directory, against),
+        None => of_store(run, against),
+    }
+}
+
+/// Runs by their records in a file or a directory; the newest is reported.
+fn of_files(directory: &str, against: Option<&str>) -> Result<Gathered, Failure> {
+    let mut runs: BTreeMap<String, Vec<Record>> = BTreeMap::new();
+    for stored in imports::of_query(directory)? {
+        let record = bare(stored.record);
+        runs.entry(run_of(&record).unwrap_or_else(|| directory.to_owned())).or_default().push(record);
+    }
+    for records in runs.values_mut() {
+        queries::mark_verified(records)?;
+    }
+    let newest = |records: &[Record]| records.iter().map(|record| record.created.clone()).max();
+    let mut all: Vec<(Option<String>, Run)> =
+        runs.into_iter().map(|(name, records)| (newest(&records), Run::of_records(&name, records))).collect();
+    all.sort_by(|a, b| b.0.cmp(&a.0));
+    let mut all = all.into_iter().map(|(_, run)| run);
+    let run = all.next().ok_or_else(|| Failure::usage(format!("there is no record in {}", harmless(directory))))?;
+    let others: Vec<Run> = all.collect();
+    let named = match against.filter(|against| *against != "none") {
+        None => None,
+        Some(wanted) => Some(named(others.iter().map(|run| run.name.as_str()), wanted)?),
+    };
+    Ok(Gathered { run, others, named })
+}
+
+/// The run that a record is of.
+fn run_of(record: &Record) -> Option<String> {
+    record.cluster.as_ref().map(|part| part.run.clone()).or_else(|| record.labels.get(LABEL).cloned())
+}
+
+/// The place of the one that is called so, or begins so; of `last` the first, as names come with the newest first.
+fn named<'a>(names: impl Iterator<Item = &'a str> + Clone, wanted: &str) -> Result<usize, Failure> {
+    if let Some(exact) = names.clone().position(|name| name == wanted) {
+        return Ok(exact);
+    }
+    if wanted == ledgers::LAST && names.clone().next().is_some() {
+        return Ok(0);
+    }
+    let found: Vec<usize> = names.enumerate().filter(|(_, name)| name.starts_with(wanted)).map(|(at, _)| at).collect();
+    match found.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(Failure::usage(format!(
+            "no run on a cluster is called {}; assay fleet list has them",
+            harmless(wanted)
+        ))),
+        _ => Err(Failure::usage(format!("several runs begin with {}; assay fleet list has them", harmless(wanted)))),
+    }
+}
+
+/// A run as it is known before its records are read.
+struct Known {
+    name: String,
+    /// When it was begun.
+    created: String,
+    ledger: Option<Ledger>,
+    summaries: Vec<Summary>,
+}
+
+/// The runs of ledgers and labels, the newest first.
+fn known(store: Option<&SqliteStore>) -> Result<Vec<Known>, Failure> {
+    let mut all: BTreeMap<String, Known> = BTreeMap::new();
+    for ledger in ledgers::all()? {
+        let known = Known {
+            name: ledger.run.clone(),
+            created: ledger.created.clone(),
+            ledger: Some(ledger),
+            summaries: Vec::new(),
+        };
+        all.insert(known.name.clone(), known);
+    }
+    let summaries = store.map_or_else(|| Ok(Vec::new()), |store| store.list("all"))?;
+    for summary in summaries {
+        let Some(name) = summary.labels.get(LABEL).filter(|name| !name.is_empty()).cloned() else { continue };
+        let created = summary.created.clone();
+        let new = || Known { name: name.clone(), created, ledger: None, summaries: Vec::new() };
+        all.entry(name.clone()).or_insert_with(new).summaries.push(summary);
+    }
+    let mut all: Vec<Known> = all.into_values().collect();
+    all.sort_by(|a, b| b.created.cmp(&a.created));
+    Ok(all)
+}
+
+fn of_store(run: Option<&str>, against: Option<&str>) -> Result<Gathered, Failure> {
+    let store = state::existing()?;
+    let mut all = known(store.as_ref())?;
+    if all.is_empty() {
+        return Err(Failure::usage("no run on a cluster yet; assay fleet run begins one"));
+    }
+    let at = run.map_or(Ok(0), |wanted| named(all.iter().map(|known| known.name.as_str()), wanted))?;
+    let known = all.remove(at);
+    let mut records = Vec::with_capacity(known.summaries.len());
+    for summary in &known.summaries {
+        if let Some(store) = &store {
+            records.push(bare(store.load(&summary.id)?.record));
+        }
+    }
+    queries::mark_verified(&mut records)?;
+    let reported = of_known(&known, records);
+    let wanted = against.filter(|against| *against != "none");
+    let wanted = wanted.map(|wanted| named(all.iter().map(|known| known.name.as_str()), wanted)).transpose()?;
+    let (mut others, mut place) = (Vec::new(), None);
+    if let Some(store) = &store {
+        let own_units = units(&known.summaries);
+        for (at, other) in all.iter().enumerate() {
+            let asked = wanted == Some(at);
+            if asked || others.len() < OTHERS && !own_units.is_disjoint(&units(&other.summaries)) {
+                if asked {
+                    place = Some(others.len());
+                }
+                others.push(of_known(other, observed(store, other)?));
+            }
+        }
+    }
+    Ok(Gathered { run: reported, others, named: place })
+}
+
+/// What tells the units of a run apart: the suite, and the unit or what stands for it.
+fn units(summaries: &[Summary]) -> BTreeSet<(String, String)> {
+    let unit = |summary: &Summary| {
+        let label = |key: &str| summary.labels.get(key).cloned();
+        let unit = label("unit").or_else(|| summary.unit.clone()).or_else(|| label("node"));
+        Some((summary.suite.clone(), unit?))
+    };
+    summaries.iter().filter_map(unit).collect()
+}
+
+/// The records of another run, without what grows: the one that tells how it was run, whole.
+fn observed(store: &SqliteStore, other: &Known) -> Result<Vec<Record>, Failure> {
+    let mut records = Vec::with_capacity(other.summaries.len());
+    for summary in &other.summaries {
+        match store.observations(&summary.id, Detail::Latencies) {
+            Err(StoreError::NoMatch { .. }) => {}
+            found => records.extend(found?),
+        }
+    }
+    if let (Some(first), Some(summary)) = (records.first_mut(), other.summaries.first()) {
+        first.cluster = store.load(&summary.id)?.record.cluster;
+    }
+    queries::mark_verified(&mut records)?;
+    Ok(records)
+}
+
+fn of_known(known: &Known, records: Vec<Record>) -> Run {
+    let Some(ledger) = &known.ledger else { return Run::of_records(&known.name, records) };
+    let node = |entry: &assay_fleet::Entry| {
+        let words = entry.fate.as_ref().map_or_else(|| "not begun, or under way".to_owned(), Fate::words);
+        let again = if entry.attempts > 1 { format!(" (attempt {})", entry.attempts) } else { String::new() };
+        let complete = entry.fate.as_ref().is_some_and(Fate::is_result);
+        Node { name: entry.name.clone(), outcome: words + &again, complete, record: None }
+    };
+    let mut run = Run {
+        name: ledger.run.clone(),
+        mode: Some(ledger.mode.clone()),
+        at_a_time: ledger.at_a_time,
+        nodes: ledger.nodes.iter().map(node).collect(),
+        repeated: 0,
+        unnamed: 0,
+    };
+    run.take(records);
+    for node in run.nodes.iter_mut().filter(|node| node.complete && node.record.is_none()) {
+        node.outcome += ", and its record is no longer here";
+        node.complete = false;
+    }
+    run
 }

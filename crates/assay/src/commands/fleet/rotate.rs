@@ -1,8 +1,7 @@
 //! `assay fleet run --rotate`: the turns of an experiment plan, one after the other. Between two of them a person moves units.
 
-mod checklist;
-mod media;
 mod turn;
+mod units;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,16 +10,15 @@ use assay_analysis::plan::{ExperimentPlan, Move, Turn, read_plan};
 use assay_core::exit::Exit;
 use assay_engine::Control;
 use assay_fleet::{Ledger, Rotation};
+use units::Operator;
 
-use super::begun::begun;
 use super::ledgers;
-use super::measured::{exit, measured, tell};
+use super::measured::{begun, exit_of_run, measured, tell_run};
 use super::records::Guard;
 use crate::cli::FleetRunArgs;
 use crate::documents::fleet::{NextTurn, NodeReason, RotationNews};
 use crate::failure::Failure;
 use crate::output;
-use checklist::Operator;
 
 /// The first turn of a plan.
 pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Result<Exit, Failure> {
@@ -77,7 +75,7 @@ pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> 
 /// What judges the records of a run; none where it is no turn of a plan.
 pub(super) fn guard(ledger: &Ledger) -> Result<Option<Guard>, Failure> {
     let Some(rotation) = &ledger.rotation else { return Ok(None) };
-    media::guard(&begun_plan(&rotation.plan)?, ledger).map(Some)
+    units::guard(&begun_plan(&rotation.plan)?, ledger).map(Some)
 }
 
 /// The plan of this label.
@@ -103,19 +101,19 @@ impl Whole<'_> {
             }
             // A turn that was begun before is in its file.
             let resumed = ledger.nodes.iter().any(|node| node.attempts > 0);
-            let guard = media::guard(&self.plan, &ledger)?;
+            let guard = units::guard(&self.plan, &ledger)?;
             let (done, records) = measured(self.args, ledger, resumed, Some(guard), self.control)?;
             ledger = done;
             if !ledger.missing().is_empty() {
-                tell(self.args, &ledger, &records, RotationNews::default())?;
-                return Ok(exit(&ledger));
+                tell_run(self.args, &ledger, &records, RotationNews::default())?;
+                return Ok(exit_of_run(&ledger));
             }
             let Some(next) = self.next(&ledger)? else { return self.ends(&ledger, &records) };
             let moves = self.moves(Some(turn::of(&ledger)), next)?;
             let news = NextTurn { turn: next, moves: moves.clone() };
-            tell(self.args, &ledger, &records, RotationNews { next: Some(Some(news)), misplaced: None })?;
+            tell_run(self.args, &ledger, &records, RotationNews { next: Some(Some(news)), misplaced: None })?;
             let from = turn::of(&ledger);
-            self.person.shows(&checklist::text(&self.plan, &places(&ledger), Some(from), next, &moves))?;
+            self.person.shows(&units::text(&self.plan, &places(&ledger), Some(from), next, &moves))?;
             if !self.person.confirms(&ledger.run, self.control)? {
                 return if self.control.stopped() { Ok(Exit::Interrupted) } else { Ok(Exit::Waiting) };
             }
@@ -131,7 +129,7 @@ impl Whole<'_> {
             return Ok(true);
         }
         let moves = self.moves(from, to)?;
-        self.person.shows(&checklist::text(&self.plan, &places(ledger), from, to, &moves))?;
+        self.person.shows(&units::text(&self.plan, &places(ledger), from, to, &moves))?;
         self.person.confirms(if from.is_some() { &ledger.run } else { "" }, self.control)
     }
 
@@ -150,14 +148,14 @@ impl Whole<'_> {
     /// Whether no medium says that it is another one than the plan wants in its place.
     fn media_are_there(&mut self, ledger: &mut Ledger) -> Result<bool, Failure> {
         loop {
-            let wrong = media::misplaced(&self.plan, ledger, self.control)?;
+            let wrong = units::misplaced(&self.plan, ledger, self.control)?;
             if wrong.is_empty() {
                 return Ok(true);
             }
             if self.args.json || self.args.events {
                 let misplaced = wrong.into_iter().map(|(node, reason)| NodeReason { node, reason }).collect();
                 let news = RotationNews { next: None, misplaced: Some(misplaced) };
-                tell(self.args, ledger, &BTreeMap::new(), news)?;
+                tell_run(self.args, ledger, &BTreeMap::new(), news)?;
                 return Ok(false);
             }
             let lines: Vec<String> = wrong.iter().map(|(node, reason)| format!("{node}: {reason}")).collect();
@@ -191,12 +189,12 @@ impl Whole<'_> {
 
     /// The end of the plan.
     fn ends(&self, ledger: &Ledger, records: &BTreeMap<usize, assay_core::record::Record>) -> Result<Exit, Failure> {
-        tell(self.args, ledger, records, RotationNews { next: Some(None), misplaced: None })?;
+        tell_run(self.args, ledger, records, RotationNews { next: Some(None), misplaced: None })?;
         let label = self.plan.label();
         let turns = self.plan.turns().len();
         let what = if turns == self.plan.rounds() { "rounds" } else { "turns" };
         self.person.shows(&format!("All {turns} {what} of the plan are measured: assay rank plan={label}\n"))?;
-        Ok(if turn::failed(&label)?.is_empty() { exit(ledger) } else { Exit::Medium })
+        Ok(if turn::failed(&label)?.is_empty() { exit_of_run(ledger) } else { Exit::Medium })
     }
 }
 

@@ -1,12 +1,18 @@
-//! What is seen of a run on many nodes: a line a node on a terminal, plain lines elsewhere.
+//! What is seen of a run on many nodes: a line a node on a terminal, plain lines elsewhere, and what the run has come to.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use assay_analysis::fleet::Starts;
+use assay_core::record::Record;
+use assay_core::text::harmless;
 use assay_core::units::{counted, latency, rate};
-use assay_fleet::{Fate, Live};
+use assay_fleet::{Entry, Fate, Ledger, Live};
 
-use crate::output::{self, stderr_style};
+use crate::output;
+use crate::output::stderr_style;
 use crate::progress::Painter;
 
 /// How often the lines are painted anew.
@@ -18,7 +24,7 @@ const DOING: usize = 22;
 
 /// A node as it is seen.
 #[derive(Debug, Clone)]
-struct Row {
+struct NodeRow {
     name: String,
     joined: bool,
     live: Live,
@@ -27,7 +33,7 @@ struct Row {
 
 /// Who watches.
 pub(super) struct View {
-    rows: Vec<Row>,
+    rows: Vec<NodeRow>,
     painter: Option<Painter>,
     quiet: bool,
     painted: Instant,
@@ -35,7 +41,7 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(names: impl Iterator<Item = String>, quiet: bool) -> Self {
-        let row = |name| Row { name, joined: false, live: Live::default(), over: None };
+        let row = |name| NodeRow { name, joined: false, live: Live::default(), over: None };
         let terminal = !quiet && std::io::stderr().is_terminal() && output::can_repaint();
         let painter = terminal.then(Painter::default);
         Self { rows: names.map(row).collect(), painter, quiet, painted: Instant::now() }
@@ -90,8 +96,8 @@ impl View {
 }
 
 /// The sums, and a line for each node that is under way, those that are furthest behind first.
-fn lines(rows: &[Row], height: usize, unicode: bool) -> Vec<String> {
-    let mut under_way: Vec<&Row> = rows.iter().filter(|row| row.over.is_none()).collect();
+fn lines(rows: &[NodeRow], height: usize, unicode: bool) -> Vec<String> {
+    let mut under_way: Vec<&NodeRow> = rows.iter().filter(|row| row.over.is_none()).collect();
     under_way.sort_by(|a, b| {
         (a.joined, a.live.done).partial_cmp(&(b.joined, b.live.done)).unwrap_or(std::cmp::Ordering::Equal)
     });
@@ -111,7 +117,7 @@ fn lines(rows: &[Row], height: usize, unicode: bool) -> Vec<String> {
     all.map(|line| if unicode { line } else { line.replace('…', "...").replace('°', "") }).collect()
 }
 
-fn line(row: &Row) -> String {
+fn line(row: &NodeRow) -> String {
     let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
     let name = cut(&row.name, NAME);
     if !row.joined {
@@ -131,20 +137,110 @@ fn line(row: &Row) -> String {
     text.trim_end().to_owned()
 }
 
+// Which nodes have answered, while others are waited for: a line on a terminal, and nothing elsewhere.
+
+/// Nodes that are named; more are counted.
+const NAMED: usize = 5;
+
+/// Who is waited for.
+pub(super) struct AnswerCount {
+    all: usize,
+    inner: Option<Mutex<Counted>>,
+}
+
+struct Counted {
+    painter: Painter,
+    left: Vec<String>,
+}
+
+impl AnswerCount {
+    pub(super) fn of<'a>(nodes: impl Iterator<Item = &'a str>) -> Self {
+        let left: Vec<String> = nodes.map(str::to_owned).collect();
+        let count = Self {
+            all: left.len(),
+            inner: (std::io::stderr().is_terminal() && output::can_repaint())
+                .then(|| Mutex::new(Counted { painter: Painter::default(), left })),
+        };
+        count.paint(|_| {});
+        count
+    }
+
+    /// A node has answered, or failed.
+    pub(super) fn done(&self, node: &str) {
+        self.paint(|left| left.retain(|name| name != node));
+    }
+
+    fn paint(&self, change: impl FnOnce(&mut Vec<String>)) {
+        if let Some(inner) = &self.inner {
+            let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let Counted { painter, left } = &mut *inner;
+            change(left);
+            painter.paint(&[count_line(self.all, left)]);
+        }
+    }
+}
+
+fn count_line(all: usize, left: &[String]) -> String {
+    let named: Vec<&str> = left.iter().take(NAMED).map(String::as_str).collect();
+    let more = left.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let waits = if left.is_empty() { String::new() } else { format!("; left: {}{more}", named.join(", ")) };
+    format!("  {} of {all} nodes{waits}", all - left.len())
+}
+
+// What a run on a cluster has come to, in words.
+
+/// How far starts were from what was planned, over all repeats of all records.
+pub(super) fn starts(records: &BTreeMap<usize, Record>) -> Option<Starts> {
+    assay_analysis::fleet::starts(records.values())
+}
+
+/// A line for each node, the missing ones first, and one that says it all.
+pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>) -> String {
+    let width = ledger.nodes.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    let line = |entry: &Entry| {
+        let words = match &entry.fate {
+            Some(Fate::Recorded { id }) => format!("recorded  {id}"),
+            Some(fate) => fate.words(),
+            None => "not begun".to_owned(),
+        };
+        let again = if entry.attempts > 1 { format!(" (attempt {})", entry.attempts) } else { String::new() };
+        harmless(&format!("{:width$}  {words}{again}", entry.name)) + "\n"
+    };
+    let recorded = |entry: &&Entry| entry.fate.as_ref().is_some_and(Fate::is_result);
+    let (here, missing): (Vec<&Entry>, Vec<&Entry>) = ledger.nodes.iter().partition(|entry| recorded(entry));
+    let mut text: String = missing.iter().chain(&here).map(|entry| line(entry)).collect();
+    text += &format!("\nrun {}: records of {} of {}.", ledger.run, here.len(), counted(ledger.nodes.len(), "node"));
+    if let Some(starts) = starts {
+        text += &format!(
+            " {} began within {:.2} ms of the planned time (p95), with clocks known to within {:.2} ms.",
+            counted(starts.n, "repeat"),
+            starts.p95_late_ns as f64 / 1e6,
+            starts.bound_ns as f64 / 1e6
+        );
+    }
+    let next = if missing.is_empty() {
+        format!("\nassay fleet report {0}  or  assay rank fleet={0}", ledger.run)
+    } else {
+        format!("\nassay fleet run --resume {} repeats the missing", ledger.run)
+    };
+    text + &next + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn row(name: &str, done: f32, speed: Option<f64>) -> Row {
+    fn row(name: &str, done: f32, speed: Option<f64>) -> NodeRow {
         let doing = if speed.is_some() { "rand-read-4k-q1" } else { "wait" }.to_owned();
         let live =
             Live { doing, done, bytes_per_second: speed, p99_ns: speed.map(|_| 1.25e6), celsius: speed.map(|_| 41.0) };
-        Row { name: name.to_owned(), joined: true, live, over: None }
+        NodeRow { name: name.to_owned(), joined: true, live, over: None }
     }
 
     #[test]
     fn twenty_eight_nodes_fit_into_80_by_40_and_those_behind_come_first() {
-        let mut rows: Vec<Row> = (0..28).map(|n| row(&format!("node{n}"), n as f32 / 28.0, Some(23e6))).collect();
+        let mut rows: Vec<NodeRow> = (0..28).map(|n| row(&format!("node{n}"), n as f32 / 28.0, Some(23e6))).collect();
         rows[3].joined = false;
         rows[5].over = Some(Fate::Recorded { id: "x".to_owned() });
         rows[6].over = Some(Fate::Late);
@@ -160,11 +256,19 @@ mod tests {
 
     #[test]
     fn more_than_fit_are_counted() {
-        let rows: Vec<Row> = (0..100).map(|n| row(&format!("n{n}"), n as f32 / 100.0, None)).collect();
+        let rows: Vec<NodeRow> = (0..100).map(|n| row(&format!("n{n}"), n as f32 / 100.0, None)).collect();
         let lines = lines(&rows, 24, false);
         assert_eq!(lines.len(), 23);
         assert_eq!(lines[22], "  ... and 79 that are further");
         let tiny = super::lines(&rows, 0, true);
         assert_eq!(tiny.len(), 3);
+    }
+
+    #[test]
+    fn who_is_left_is_named_and_many_are_counted() {
+        let left: Vec<String> = (1..=28).map(|n| format!("n{n}")).collect();
+        assert_eq!(count_line(28, &left), "  0 of 28 nodes; left: n1, n2, n3, n4, n5 and 23 more");
+        assert_eq!(count_line(28, &left[..2]), "  26 of 28 nodes; left: n1, n2");
+        assert_eq!(count_line(28, &[]), "  28 of 28 nodes");
     }
 }

@@ -1,31 +1,40 @@
-//! `assay verify`: which check, and what becomes of its result.
+//! `assay verify`: which check, the check of a mounted medium, and what becomes of the result.
 
-mod discard;
-mod full;
 mod probe;
-mod record;
-mod remove;
-mod restore;
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
+use std::time::Duration;
 
 use assay_core::exit::Exit;
-use assay_core::units::Bytes;
+use assay_core::finding::{Finding, Warning};
+use assay_core::outcome::{Outcome, RunFailure};
+use assay_core::record::Record;
+use assay_core::text::harmless;
+use assay_core::units::{Bytes, counted, rate, span};
+use assay_core::verification::Verdict;
+use assay_device::TargetInfo;
+use assay_engine::{Control, Moment};
+use assay_store::new_id;
+use assay_verify::files::{self, CheckPlan, Checked, Format, Phase, Progress, Settings};
 use assay_verify::probe::{LEAST_BYTES, ProbeError};
+use assay_verify::{CheckRecord, Subject, quick};
 
-use crate::cli::VerifyArgs;
+use super::finished::{OutputOptions, conclude};
+use crate::cli::{ContentArg, VerifyArgs};
 use crate::failure::Failure;
-use crate::journals;
 use crate::leftovers::{self, LeftoverAction};
-use crate::output::shown;
+use crate::output::{self, operand, shown};
+use crate::progress::Status;
+use crate::recorder::{self, Saved};
+use crate::{signals, state};
 
 pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     // Like a run: a thread that waits for a hung medium cannot be ended.
     let target = args.target.clone();
     // What a killed check wrote is kept, since it can be resumed.
-    crate::child::in_child(|| work(args), move || leftovers::lines(&target, LeftoverAction::Looks))
+    signals::in_child(|| work(args), move || leftovers::leftover_lines(&target, LeftoverAction::Looks))
 }
 
 /// Why no check of a device is possible, where it is as small as an extended partition announces.
@@ -36,11 +45,11 @@ fn too_small(device: &Path) -> Option<ProbeError> {
 
 fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
     if let Some(journal) = &args.discard {
-        return discard::discard(args, journal);
+        return probe::discard(args, journal);
     }
     let target = &args.target;
     if args.remove {
-        return remove::remove(target);
+        return remove_leftovers(target);
     }
     let device = std::fs::metadata(target).is_ok_and(|meta| crate::system::is_device(&meta));
     if let Some(path) = &args.output {
@@ -58,10 +67,10 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
         crate::state::refuse_homeless()?;
     }
     if args.restore.is_none() {
-        journals::refuse_pending(target)?;
+        leftovers::refuse_pending(target)?;
     }
     match (&args.restore, args.quick, device) {
-        (Some(journal), _, true) => restore::restore(args, journal),
+        (Some(journal), _, true) => probe::restore(args, journal),
         (Some(_), _, false) => Err(Failure::usage(format!(
             "{} is not a device; --restore JOURNAL needs the device that was probed, like /dev/sdX",
             shown(target)
@@ -70,11 +79,265 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
         (None, true, false) if args.journal.is_some() => {
             Err(Failure::usage(format!("{} is not a device; --journal is for --quick on a device", shown(target))))
         }
-        (None, true, false) => full::quick(args),
+        (None, true, false) => quick(args),
         (None, false, true) => Err(Failure::usage(match too_small(target) {
             Some(why) => format!("{}: {why}", shown(target)),
             None => format!("{} is a device; mount it and name the directory, or add --quick", shown(target)),
         })),
-        (None, false, false) => full::full(args),
+        (None, false, false) => full_check(args),
+    }
+}
+
+// The record of a check: begun, saved and shown.
+
+/// Looks at the medium; `method` says how it is checked.
+fn begin_record(args: &VerifyArgs, method: &'static str) -> Result<(CheckRecord, TargetInfo), Failure> {
+    Ok(CheckRecord::begin(Subject {
+        id: new_id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        method,
+        target: args.target.clone(),
+        labels: args.labels.iter().cloned().collect(),
+    })?)
+}
+
+/// Saves and shows what was found.
+fn finish_record(args: &VerifyArgs, record: Record) -> Result<Exit, Failure> {
+    let mut keeper = if args.no_save { None } else { Some(state::keeper_at_any_rate()?) };
+    let saved = keeper.as_mut().map_or(Saved::Yes, |keeper| recorder::keep_finished(keeper, &record));
+    let exit = exit_of_record(&record);
+    let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: false };
+    conclude(record, saved, exit, keeper, &options)
+}
+
+fn is_not_put_back(warning: &Warning) -> bool {
+    matches!(warning.finding, Finding::NotPutBack { .. })
+}
+
+fn exit_of_record(record: &Record) -> Exit {
+    match &record.outcome {
+        Outcome::Failed { failure: RunFailure::Interrupted, .. } => Exit::Interrupted,
+        Outcome::Failed { failure: RunFailure::OutOfSpace, .. } => Exit::Environment,
+        outcome => match record.verification.as_ref().map(|v| v.verdict) {
+            // A fake that was proven stays one, whatever came after.
+            Some(Verdict::Fake) => Exit::No,
+            _ if outcome.medium_failed() => Exit::Medium,
+            _ if matches!(outcome, Outcome::Failed { failure: RunFailure::Host, .. }) => Exit::Environment,
+            // The medium is what it says, and its owner's data are not on it.
+            Some(verdict) if verdict.exit() == Exit::Good && record.warnings.iter().any(is_not_put_back) => {
+                Exit::Environment
+            }
+            Some(verdict) => verdict.exit(),
+            None => Exit::CannotTell,
+        },
+    }
+}
+
+// `assay verify --remove`: what killed checks and runs left, and nothing else.
+
+/// At most this many leftovers are listed one by one.
+const TOLD: usize = 20;
+
+fn remove_leftovers(target: &Path) -> Result<Exit, Failure> {
+    let runs = assay_runner::remove_left(target)?;
+    let removed = runs.removed;
+    if removed.directories > 0 {
+        let of = if removed.directories == 1 {
+            "the test files of a run that was killed".to_owned()
+        } else {
+            format!("the test files of {} runs that were killed", removed.directories)
+        };
+        output::print(&format!("removed {of}, {}", Bytes(removed.bytes)))?;
+    }
+    let check = files::remove(target)?;
+    if let Some(left) = &check {
+        output::print(&format!("removed {}, {}", shown(&left.path), Bytes(left.bytes)))?;
+    }
+    let (refused, strange): (Vec<_>, Vec<_>) = runs.stays.iter().partition(|why| why.kind().is_some());
+    for why in strange.iter().take(TOLD) {
+        output::print(&format!("left {why}"))?;
+    }
+    if strange.len() > TOLD {
+        output::print(&format!("left {} more of that kind", strange.len() - TOLD))?;
+    }
+    if removed.alive > 0 {
+        output::print(&format!("left {}: a run is still measuring there", shown(target)))?;
+    } else if check.is_none() && removed.directories == 0 && runs.stays.is_empty() {
+        output::print(&format!("nothing to remove in {}", shown(target)))?;
+    }
+    if let Some(why) = refused.first() {
+        return Err(Failure::environment(format!(
+            "the test files of {} cannot be removed: {why}",
+            counted(refused.len(), "killed run")
+        )));
+    }
+    if removed.more {
+        let line =
+            format!("{} has more directories like those of runs than are looked at; run this again", shown(target));
+        return Err(Failure::environment(line));
+    }
+    Ok(Exit::Good)
+}
+
+// Checks of a mounted medium.
+
+fn full_check(args: &VerifyArgs) -> Result<Exit, Failure> {
+    let usual = Settings::default();
+    let settings = Settings {
+        keep: args.keep,
+        only_read: args.only.is_some(),
+        format: match args.content {
+            Some(ContentArg::F3) => Format::F3,
+            Some(ContentArg::Salted) | None => Format::Salted,
+        },
+        cache_bytes: args.cache.map_or(usual.cache_bytes, |cache| cache.0),
+        fill_system: args.fill_system,
+        store: crate::state::directory().ok(),
+        limit_bytes: args.bytes.map(|bytes| bytes.0),
+        until_first_error: args.until.is_some(),
+        resume: args.resume,
+        hang_after: args.hang_after,
+        ..usual
+    };
+    let (record, _) = begin_record(args, "fill and check")?;
+    tell_left(args);
+    let plan = CheckPlan::new(&args.target, &settings)?;
+    if !args.quiet {
+        output::tell_wrapped(&harmless(&plan.sentence()));
+    }
+    let control = Control::default();
+    signals::stop_on_signals(&control)?;
+    let mut status = Status::new(args.quiet);
+    let (start, mut announced) = (control.now(), false);
+    let checked = files::check(&plan, &settings, &control, &mut |progress| {
+        // Said once, as soon as the speed of both directions is known.
+        if let Some(left) = progress.whole_remaining.filter(|_| !announced && progress.phase == Phase::Write) {
+            announced = true;
+            let all = control.elapsed(&start) + left;
+            status.say(&format!("takes about {} in total if it stays as fast as at the start", about(all)));
+        }
+        status.show(|| full_line(&progress));
+    })?;
+    drop(status);
+    finish_full_check(args, record, checked, &control, &start)
+}
+
+fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
+    let (record, _) = begin_record(args, "quick check")?;
+    let (fill_system, store) = (args.fill_system, crate::state::directory().ok());
+    // What is refused is refused before anything is announced.
+    CheckPlan::new(&args.target, &Settings { fill_system, store: store.clone(), ..Settings::default() })?;
+    let how = quick::Quick { hang_after: args.hang_after, fill_system, store, ..quick::Quick::default() };
+    let control = Control::default();
+    signals::stop_on_signals(&control)?;
+    tell_left(args);
+    let mut status = Status::new(args.quiet);
+    status.say("writes samples across the free space, reads them back and removes them");
+    let start = control.now();
+    let checked = quick::check(&args.target, &how, &control, &mut |done, most| {
+        status.show(|| format!("{done} of at most {most} operations"));
+    })?;
+    drop(status);
+    finish_full_check(args, record, checked, &control, &start)
+}
+
+/// Says what others left in the target.
+fn tell_left(args: &VerifyArgs) {
+    // What is resumed or read is no leftover.
+    let does = if args.resume || args.only.is_some() { LeftoverAction::GoesOn } else { LeftoverAction::Checks };
+    if !args.quiet {
+        leftovers::leftover_lines(&args.target, does).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
+    }
+}
+
+/// Says where files are left that no later check resumes, and finishes the record.
+fn finish_full_check(
+    args: &VerifyArgs,
+    record: CheckRecord,
+    checked: Checked,
+    control: &Control,
+    start: &Moment,
+) -> Result<Exit, Failure> {
+    let kept = args.keep || args.only.is_some();
+    if let Some(left) = checked.left.as_ref().filter(|_| !kept && !checked.resumable) {
+        output::tell(&format!(
+            "files of the check are left in {}; assay verify --remove {} removes them",
+            shown(left),
+            operand(&args.target)
+        ));
+    }
+    finish_record(args, record.close_files(checked, kept, control, control.elapsed(start)))
+}
+
+/// In whole minutes; in tens of seconds below ten minutes, and in seconds where it is short.
+fn about(time: Duration) -> String {
+    let seconds = time.as_secs().max(1);
+    let step = match seconds {
+        0..90 => 1,
+        90..600 => 10,
+        _ => 60,
+    };
+    span(Duration::from_secs(seconds.div_ceil(step) * step))
+}
+
+fn full_line(progress: &Progress) -> String {
+    let phase = match progress.phase {
+        Phase::Write => "writing",
+        Phase::Read => "reading",
+    };
+    let (done, total) = (Bytes(progress.done_bytes), Bytes(progress.total_bytes));
+    let share = progress.done_bytes as f64 / progress.total_bytes.max(1) as f64;
+    let mut line = format!(
+        "{phase} {} {:.0} %  {done} of {total}  {}",
+        progress_bar(share),
+        share * 100.0,
+        rate(progress.bytes_per_second)
+    );
+    if let Some(left) = progress.whole_remaining.or(progress.remaining) {
+        line += &format!("  {} left", span(Duration::from_secs(left.as_secs())));
+    }
+    line += &match (progress.lost_sectors, progress.phase) {
+        (0, Phase::Write) => String::new(),
+        (0, Phase::Read) => format!("  nothing found so far in {done} of {total}"),
+        (lost, Phase::Write) => format!("  {} could not be written", counted(lost as usize, "sector")),
+        (lost, Phase::Read) => format!("  {} lost", counted(lost as usize, "sector")),
+    };
+    line
+}
+
+/// Columns of the bar.
+const COLUMNS: usize = 16;
+
+fn progress_bar(share: f64) -> String {
+    let full = (share * COLUMNS as f64) as usize;
+    (0..COLUMNS).map(|column| if column < full { '#' } else { '.' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_far_how_fast_how_long_and_what_was_found() {
+        let mut progress = Progress {
+            phase: Phase::Read,
+            done_bytes: 1 << 30,
+            total_bytes: 4 << 30,
+            bytes_per_second: 20e6,
+            remaining: Some(Duration::from_secs(160)),
+            whole_remaining: None,
+            lost_sectors: 0,
+        };
+        let reading = full_line(&progress);
+        for words in
+            ["reading ####............ 25 %", "20.0 MB/s", "2 min 40 s left", "nothing found so far in 1 GiB of 4 GiB"]
+        {
+            assert!(reading.contains(words), "{words}: {reading}");
+        }
+        progress.lost_sectors = 7;
+        assert!(full_line(&progress).contains("7 sectors lost") && !full_line(&progress).contains("nothing found"));
+        progress.phase = Phase::Write;
+        assert!(full_line(&progress).contains("7 sectors could not be written"));
+        assert_eq!(about(Duration::from_secs(7200 - 59)), about(Duration::from_secs(7200)));
     }
 }

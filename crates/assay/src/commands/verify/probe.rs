@@ -1,5 +1,6 @@
-//! The quick probe of a device.
+//! The quick probe of a device, and what is done about its journal: putting back what it overwrote, or giving that up.
 
+use std::io::BufRead;
 use std::path::Path;
 use std::time::Duration;
 
@@ -7,23 +8,25 @@ use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, rate, span};
 use assay_device::Sysroot;
-use assay_device::guard::check_probe;
+use assay_device::guard::{check_probe, check_raw};
 use assay_engine::Control;
 use assay_runner::RunError;
 use assay_verify::probe::{
-    BlockDevice, Device, Forecast, Identity, Journal, JournalLeft, JournalPlace, Phase, ProbeError, ProbePlan, Probed,
-    Progress, Salt, Settings, TimedDevice, check_suitable, plan, run,
+    BlockDevice, Device, Differing, Forecast, Identity, Journal, JournalError, JournalLeft, JournalPlace, Phase,
+    ProbeError, ProbePlan, Probed, Progress, Restoration, RestoreProgress, RestoreStep, Restored, Salt, Settings,
+    Standing, TimedDevice, check_suitable, described, plan, run,
 };
 
-use super::record::{begin, finish};
+use super::{begin_record, finish_record};
 use crate::cli::VerifyArgs;
+use crate::documents::RestoreDocument;
 use crate::failure::Failure;
 use crate::output::{self, shown};
 use crate::progress::Status;
-use crate::{journals, signals};
+use crate::{leftovers, signals};
 
 pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let (record, seen) = begin(args, "quick probe")?;
+    let (record, seen) = begin_record(args, "quick probe")?;
     // What the device holds is put back, so that a file system on it is no reason to refuse; a
     // device in use still is one, and so is any other part of its disks, which is not saved.
     let named = args.target.to_string_lossy();
@@ -39,8 +42,8 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
         serial: seen.medium.unit,
         attachment: permit.held().attachment(),
     };
-    let path = journals::new_place(&args.target, args.journal.as_deref())?;
-    let place = place_of(args, &path).inspect_err(|_| journals::forget(&path))?;
+    let path = leftovers::new_journal_place(&args.target, args.journal.as_deref())?;
+    let place = place_of(args, &path).inspect_err(|_| leftovers::forget_journal(&path))?;
     let settings = match args.cache {
         Some(size) => Settings { cache_limit_bytes: size.0 },
         None => Settings::usual(identity.bytes),
@@ -48,7 +51,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let most = plan(identity.bytes, device.block_bytes(), &settings);
     let journal = new_journal(&path, &identity, &most)?;
     let status = announce(args, &path, &journal, &place, &most);
-    let mend = journals::restore_command(&path, &args.target);
+    let mend = leftovers::restore_command(&path, &args.target);
     signals::last_words(Some(format!("interrupted, not everything is put back; continue with: {mend}")));
     let start = control.now();
     let begun = watched(&mut device, journal, &settings, most, &control, status);
@@ -56,17 +59,17 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let probed = begun.map_err(|error| {
         // Nothing was overwritten.
         let _ = std::fs::remove_file(&path);
-        journals::forget(&path);
+        leftovers::forget_journal(&path);
         Failure::usage(error.to_string())
     })?;
     let left = probed.journal;
-    let exit = finish(args, record.close_probe(probed, &path, &control, control.elapsed(&start)))?;
+    let exit = finish_record(args, record.close_probe(probed, &path, &control, control.elapsed(&start)))?;
     match left {
         JournalLeft::Needed => output::tell(&format!("not everything is put back; continue with: {mend}")),
         JournalLeft::UntilSeenAgain => {
-            output::tell(&format!("everything is put back; {}", super::restore::kept_until_seen_again(&shown(&path))));
+            output::tell(&format!("everything is put back; {}", kept_until_seen_again(&shown(&path))));
         }
-        JournalLeft::Removed => journals::forget(&path),
+        JournalLeft::Removed => leftovers::forget_journal(&path),
     }
     Ok(exit)
 }
@@ -87,10 +90,10 @@ fn place_of(args: &VerifyArgs, path: &Path) -> Result<JournalPlace, Failure> {
 /// A journal with room for all that the probe may save.
 fn new_journal(path: &Path, identity: &Identity, most: &ProbePlan) -> Result<Journal, Failure> {
     let salt = Salt::random().map_err(|e| Failure::environment(format!("no random numbers from the kernel: {e}")))?;
-    let mut journal = Journal::create(path, identity, salt).inspect_err(|_| journals::forget(path))?;
+    let mut journal = Journal::create(path, identity, salt).inspect_err(|_| leftovers::forget_journal(path))?;
     if let Err(error) = journal.reserve(most.most_journal_bytes) {
         journal.abandon();
-        journals::forget(path);
+        leftovers::forget_journal(path);
         return Err(error.into());
     }
     Ok(journal)
@@ -98,7 +101,7 @@ fn new_journal(path: &Path, identity: &Identity, most: &ProbePlan) -> Result<Jou
 
 /// Says what is going to happen, and how it is mended where the process does not come to its end.
 fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, place: &JournalPlace, most: &ProbePlan) -> Status {
-    let mend = journals::restore_command(path, &args.target);
+    let mend = leftovers::restore_command(path, &args.target);
     output::tell(&format!("what is overwritten is saved first; if this is cut off: {mend}"));
     let mut status = Status::new(args.quiet);
     status.say(&format!(
@@ -148,11 +151,11 @@ fn watched(
             let all = Duration::from_secs((control.elapsed(&start) + left).as_secs().max(1));
             status.say(&format!("a genuine device: about {} in total, at the speed of the first transfers", span(all)));
         }
-        status.show(|| line(&progress, &forecast));
+        status.show(|| probe_line(&progress, &forecast));
     })
 }
 
-fn line(progress: &Progress, forecast: &Forecast) -> String {
+fn probe_line(progress: &Progress, forecast: &Forecast) -> String {
     let phase = match progress.phase {
         Phase::Discovering => "searching for losses",
         Phase::FindingPeriod => "searching where addresses repeat",
@@ -174,6 +177,145 @@ fn line(progress: &Progress, forecast: &Forecast) -> String {
     line
 }
 
+// Giving up what a journal holds, by its owner, in words.
+
+/// Longest answer that is read.
+const LONGEST: usize = 4096;
+
+pub(super) fn discard(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure> {
+    let what = match described(journal) {
+        Ok(what) => format!(
+            "{} holds the original contents of {} places of {} ({}) from before a quick probe",
+            shown(journal),
+            what.places,
+            assay_core::text::harmless(&what.device.name),
+            Bytes(what.device.bytes)
+        ),
+        // It is a journal, though of no use.
+        Err(error @ (JournalError::OtherFormat { .. } | JournalError::Read { .. })) => error.to_string(),
+        Err(error) => return Err(error.into()),
+    };
+    let name = journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    output::tell(&what);
+    output::tell("without it, blocks that were not put back cannot be restored");
+    output::tell(&format!("type {} to discard it:", shown(Path::new(&name))));
+    let mut answer = Vec::new();
+    let mut input = std::io::Read::take(std::io::stdin().lock(), LONGEST as u64);
+    input.read_until(b'\n', &mut answer).map_err(|e| Failure::environment(format!("standard input: {e}")))?;
+    if String::from_utf8_lossy(&answer).trim_end_matches(['\n', '\r']) != name {
+        return Err(Failure::usage(format!("{}: kept, its name was not typed", shown(journal))));
+    }
+    std::fs::remove_file(journal)
+        .map_err(|e| Failure::environment(format!("{}: cannot be removed ({e})", shown(journal))))?;
+    leftovers::forget_journal(journal);
+    if !args.quiet {
+        output::tell(&format!("{} was discarded", shown(journal)));
+    }
+    Ok(Exit::Good)
+}
+
+// Putting back what a probe overwrote, after a crash or a pulled plug.
+
+pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure> {
+    let sysroot = Sysroot::real();
+    let seen = assay_device::look(&sysroot, &args.target)?;
+    let named = args.target.to_string_lossy();
+    let permit = check_raw(&sysroot, &args.target, Some(&named))?;
+    if let Some(other) = leftovers::belongs_to_another(journal, &args.target) {
+        let mend = leftovers::restore_command(journal, &other);
+        return Err(Failure::usage(format!(
+            "{}: {} was probed, and not {}; nothing was written, put it back with: {mend}",
+            shown(&args.target),
+            shown(&other),
+            shown(&args.target)
+        )));
+    }
+    let mut device = BlockDevice::open(&permit)?;
+    let identity = Identity {
+        bytes: device.bytes(),
+        name: named.into_owned(),
+        serial: seen.medium.unit,
+        attachment: permit.held().attachment(),
+    };
+    let again = leftovers::restore_command(journal, &args.target);
+    let control = Control::default();
+    signals::last_words(Some(format!("interrupted, not everything is put back; continue with: {again}")));
+    signals::stop_on_signals(&control)?;
+    let mut status = Status::new(args.quiet);
+    let done = Restoration::new(journal, &identity)
+        .keeping_newer(args.keep_newer)
+        .until(&|| control.stopped())
+        .telling(&mut |progress| status.show(|| restore_line(&progress)))
+        .run(&mut device);
+    drop(status);
+    signals::last_words(None);
+    let done = done?;
+    leftovers::forget_journal(journal);
+    if args.json {
+        output::print_json(&RestoreDocument {
+            restored_bytes: done.bytes,
+            differing_offsets: offsets(&done),
+            already_restored: done.already,
+            newer_offsets: done.newer.clone(),
+            missing_places: done.missing.len(),
+            stopped: done.stopped,
+            journal_kept: done.journal != JournalLeft::Removed,
+        })?;
+    } else {
+        output::print(&words(&shown(&args.target), &shown(journal), &done))?;
+    }
+    if done.stopped {
+        output::tell(&format!("continue with: {again}"));
+        return Ok(Exit::Interrupted);
+    }
+    Ok(if done.is_complete() { Exit::Good } else { Exit::No })
+}
+
+fn restore_line(progress: &RestoreProgress) -> String {
+    let step = match progress.step {
+        RestoreStep::Looking => "compares with the original contents",
+        RestoreStep::Writing => "puts back",
+        RestoreStep::ReadingBack => "reads back",
+    };
+    format!("{step}  {} of {} places, {} written", progress.done, progress.places, Bytes(progress.written_bytes))
+}
+
+fn offsets(done: &Restored) -> Vec<u64> {
+    done.differing.iter().map(|place| place.offset).collect()
+}
+
+fn words(device: &str, journal: &str, done: &Restored) -> String {
+    let amount = Bytes(done.bytes);
+    if done.already {
+        return format!("{device} still reads as before after it was attached anew; {journal} is removed");
+    }
+    if !done.is_complete() {
+        let mend = if can_be_given_up(done) { "; --discard gives up what cannot come back" } else { "" };
+        return format!("{device}: {amount} put back, not everything: {done}; {journal} is kept{mend}");
+    }
+    if done.untouched && done.journal == JournalLeft::Needed {
+        return format!(
+            "{device} reads as before, and nothing of the probe is on it: put back already, or another card with \
+             the same content; {journal} is kept"
+        );
+    }
+    format!("{device} is as before: {amount} put back; {}", kept_until_seen_again(journal))
+}
+
+/// Why a journal stays though everything was put back.
+pub(super) fn kept_until_seen_again(journal: &str) -> String {
+    format!(
+        "leave it plugged in for a moment, since its cache may not have been written out; {journal} is removed when assay \
+         sees the device again after it was unplugged"
+    )
+}
+
+/// Whether the device is proven to be the right one, and answers: only then nothing is lost with the journal.
+fn can_be_given_up(done: &Restored) -> bool {
+    let answers = |place: &Differing| matches!(place.standing, Standing::Blocks | Standing::Other);
+    !done.untouched && !done.stopped && done.differing.iter().all(answers)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,12 +330,12 @@ mod tests {
             progress.written_bytes += 100_000 * (step % 2);
             progress.read_bytes += 100_000 * (1 - step % 2);
         }
-        let said = line(&progress, &forecast);
+        let said = probe_line(&progress, &forecast);
         for words in ["10.0 MB/s", " s left", "nothing found so far in 12 of 400 places"] {
             assert!(said.contains(words), "{words}: {said}");
         }
         progress.lost = 3;
-        let said = line(&progress, &forecast);
+        let said = probe_line(&progress, &forecast);
         assert!(said.contains("3 of 12 places lost") && !said.contains("nothing found") && !said.contains(" left"));
     }
 }

@@ -1,0 +1,216 @@
+//! `assay advise`: classes, a medium in each node or a volume, purchases, and caches.
+
+use assay_core::units::counted;
+use assay_core::workload::{Op, Pattern};
+use assay_lab::Dice;
+use assay_lab::fleet::{Design, Fleet, Load, Truth, Units};
+
+use super::truths::{equal, one_unit, percent};
+use crate::decisions::{Cached, LocalOrNas, buy, cache, class_a1, nas, stored};
+use crate::found::Found;
+use crate::row::{Bound, ERROR, Row};
+
+pub(super) fn class_rows() -> Vec<Row> {
+    let row =
+        |what: &str, factors: [f64; 3], day: f64, records: u32, bound: Bound, judge: fn(Option<bool>) -> Found| {
+            let of = counted(records as usize, "record");
+            let name = format!("class A1, {what}, {of}, day sd {}", percent(day));
+            let truth = one_unit(Load::class_a1(factors), day);
+            Row::new(name, bound, move |seed| {
+                let fleet = Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(records), seed };
+                Ok(judge(class_a1(&stored(&fleet)?)?))
+            })
+        };
+    // At the threshold the class is met, but only luck makes the answer certain.
+    let met = |day, records| {
+        row("all three at their thresholds", [1.0; 3], day, records, ERROR, |said| match said {
+            Some(false) => Found::Wrong,
+            Some(true) => Found::Right,
+            None => Found::Undecided,
+        })
+    };
+    let lucky = |day, records| {
+        row("only reads at their threshold", [1.5, 1.0, 1.5], day, records, ERROR, |said| match said {
+            Some(true) => Found::Wrong,
+            Some(false) | None => Found::Undecided,
+        })
+    };
+    let says = |what, factor: f64, records, judge| row(what, [factor; 3], 0.03, records, Bound::Right(0.9), judge);
+    let fast = |records| {
+        let met: fn(Option<bool>) -> Found = |said| said.map_or(Found::Undecided, Found::of);
+        says("all three half as fast again", 1.5, records, met)
+    };
+    let slow = |records| {
+        let missed: fn(Option<bool>) -> Found = |said| said.map_or(Found::Undecided, |met| Found::of(!met));
+        says("all three at 0.6", 0.6, records, missed)
+    };
+    vec![
+        met(0.0, 1).short(),
+        met(0.03, 1).short(),
+        met(0.03, 3),
+        met(0.03, 6),
+        lucky(0.0, 1),
+        lucky(0.03, 1),
+        lucky(0.03, 3),
+        lucky(0.03, 6),
+        fast(1).short(),
+        fast(3),
+        slow(1),
+        slow(3),
+    ]
+}
+
+// `assay advise nas`: a medium in each node, or a share of a volume.
+
+/// Share of a node of 1 Gbit/s over 28 nodes, in bytes per second of payload (TCP over Ethernet with time stamps).
+const SHARE: f64 = 125e6 * 1448.0 / 1538.0 / 28.0;
+/// Local has to be faster by this.
+const MARGIN: f64 = 1.1;
+/// What the volume gives to one client, in bytes per second: less than its wire.
+const VOLUME: f64 = 70e6;
+
+pub(super) fn nas_rows() -> Vec<Row> {
+    let stream = |rate: f64| Load { iops: rate / f64::from(1 << 20), ..Load::sequential_read() };
+    let local = move |records: u32, day: f64| {
+        let of = counted(records as usize, "record");
+        let name = format!("nas, one unit at the limit, {of}, day sd {}", percent(day));
+        let truth = one_unit(vec![stream(SHARE * MARGIN)], day);
+        Row::new(name, ERROR, move |seed| {
+            let fleet = Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(records), seed };
+            Ok(match nas(&stored(&fleet)?, &[])? {
+                LocalOrNas::Local => Found::Wrong,
+                LocalOrNas::Nas => Found::Right,
+                LocalOrNas::Undecided => Found::Undecided,
+            })
+        })
+    };
+    let (card, volume) = (one_unit(vec![stream(VOLUME / 28.0 * MARGIN)], 0.01), one_unit(vec![stream(VOLUME)], 0.03));
+    let fast = one_unit(vec![stream(SHARE * 2.0)], 0.03);
+    let slow = one_unit(vec![Load { iops: 800.0, ..Load::random_read() }], 0.01);
+    vec![
+        local(1, 0.0),
+        local(1, 0.03).short(),
+        local(3, 0.03),
+        local(6, 0.03),
+        Row::new("nas, at the limit of a volume that was measured once, day sd 3 %", ERROR, move |seed| {
+            let of = |truth: &Truth, days: u32, seed: u64| {
+                stored(&Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(days), seed })
+            };
+            let mut measured = of(&volume, 1, seed ^ 1)?;
+            measured.iter_mut().for_each(|r| drop(r.labels.insert("model".to_owned(), "Volume".to_owned())));
+            Ok(match nas(&of(&card, 6, seed)?, &measured)? {
+                LocalOrNas::Local => Found::Wrong,
+                LocalOrNas::Nas => Found::Right,
+                LocalOrNas::Undecided => Found::Undecided,
+            })
+        }),
+        // Disks do some 130 of these in a second, for all nodes together.
+        Row::new("nas, random reads of 4 KiB against a wire alone are not for the NAS", ERROR, move |seed| {
+            let fleet = Fleet { truth: slow.clone(), design: Design::units(&[1]).on_days(3), seed };
+            Ok(match nas(&stored(&fleet)?, &[])? {
+                LocalOrNas::Nas => Found::Wrong,
+                LocalOrNas::Local => Found::Right,
+                LocalOrNas::Undecided => Found::Undecided,
+            })
+        }),
+        Row::new("nas, one unit at twice the share, 3 records, day sd 3 %", Bound::Right(0.9), move |seed| {
+            let fleet = Fleet { truth: fast.clone(), design: Design::units(&[1]).on_days(3), seed };
+            Ok(match nas(&stored(&fleet)?, &[])? {
+                LocalOrNas::Local => Found::Right,
+                LocalOrNas::Nas => Found::Wrong,
+                LocalOrNas::Undecided => Found::Undecided,
+            })
+        }),
+    ]
+}
+
+// `assay advise buy`: the loss from the recommended purchase.
+
+/// Four models of one price that differ by 5 %.
+fn four(units: usize, seed: u64) -> Fleet {
+    let mut dice = Dice::new(seed);
+    let mut truth = equal(4, Units::Normal(0.1), 0.02).with_price("12USD");
+    truth.models.iter_mut().for_each(|model| model.ratio = (0.05 * dice.normal()).exp());
+    Fleet { truth, design: Design::units(&[units; 4]), seed }
+}
+
+/// The loss of a model against the best, in logarithms.
+fn loss(truth: &Truth, name: &str) -> f64 {
+    let best = truth.models.iter().map(|model| model.ratio).fold(f64::MIN, f64::max);
+    truth.models.iter().find(|model| model.name == name).map_or(f64::NAN, |model| (best / model.ratio).ln())
+}
+
+pub(super) fn buy_rows() -> Vec<Row> {
+    let enough = |units: usize| {
+        let units_each = counted(units, "unit");
+        let name = format!("buy among 4 models of {units_each} each, what is lost where more testing cannot pay");
+        Row::new(name, Bound::Mean(0.01), move |seed| {
+            let fleet = four(units, seed);
+            let said = buy(&stored(&fleet)?)?;
+            Ok(match said.model.filter(|_| said.tested_enough) {
+                Some(model) => Found::Number(loss(&fleet.truth, &model)),
+                None => Found::Aside,
+            })
+        })
+    };
+    let certain = |units: usize| {
+        let units_each = counted(units, "unit");
+        let name = format!("buy among 4 models of {units_each} each, what is certain is within 3 % of the best");
+        Row::new(name, ERROR, move |seed| {
+            let fleet = four(units, seed);
+            let said = buy(&stored(&fleet)?)?;
+            Ok(match said.certain.iter().all(|model| loss(&fleet.truth, model) <= 1.03f64.ln()) {
+                _ if said.certain.is_empty() => Found::Undecided,
+                within => Found::of(within),
+            })
+        })
+    };
+    let mut dear = equal(2, Units::Normal(0.01), 0.01).with_price("5USD").with_ratio(1, 1.06);
+    dear.models[1].price = Some("500USD".to_owned());
+    vec![
+        enough(1),
+        enough(3),
+        enough(6),
+        certain(1).short(),
+        certain(3).short(),
+        certain(6),
+        Row::new("buy does not pay 100 times the price for 6 % more speed", ERROR, move |seed| {
+            let fleet = Fleet { truth: dear.clone(), design: Design::units(&[4, 4]), seed };
+            let said = buy(&stored(&fleet)?)?;
+            Ok(said.model.map_or(Found::Undecided, |model| Found::of(model == dear.models[0].name)))
+        }),
+    ]
+}
+
+// `assay advise cache`: at the limits of a good and of a harmful cache.
+
+pub(super) fn cache_rows() -> Vec<Row> {
+    // Half of the reads hit: they take 0.5 + 0.5 / r of the time, so 1.2 times as fast is r = 1.5.
+    let row = |what: &str, ratio: f64, bound: Bound, judge: fn(Cached) -> Found| {
+        let name = format!("cache, {what}, one record each, day sd 3 %");
+        let volume = one_unit(vec![Load { iops: 130.0, ..Load::random_read() }], 0.03);
+        let feed = Load::new(Op::Write, Pattern::Sequential, 1 << 20, 8, 20.0);
+        let medium = one_unit(vec![Load { iops: 130.0 * ratio, ..Load::random_read() }, feed], 0.03);
+        Row::new(name, bound, move |seed| {
+            let of = |truth: &Truth, seed| stored(&Fleet { truth: truth.clone(), design: Design::units(&[1]), seed });
+            let mut slow = of(&volume, seed ^ 1)?;
+            slow.iter_mut().for_each(|r| drop(r.labels.insert("model".to_owned(), "Volume".to_owned())));
+            Ok(judge(cache(&of(&medium, seed)?, &slow)?))
+        })
+    };
+    vec![
+        row("reads 1.2 times as fast are not surely good", 1.5, ERROR, |said| match said {
+            Cached::Good | Cached::Harmful => Found::Wrong,
+            Cached::Undecided => Found::Undecided,
+        }),
+        row("reads as fast as without are not surely slower", 1.0, ERROR, |said| match said {
+            Cached::Good | Cached::Harmful => Found::Wrong,
+            Cached::Undecided => Found::Undecided,
+        }),
+        row("reads 1.67 times as fast are good", 5.0, Bound::Right(0.9), |said| match said {
+            Cached::Good => Found::Right,
+            Cached::Harmful => Found::Wrong,
+            Cached::Undecided => Found::Undecided,
+        }),
+    ]
+}

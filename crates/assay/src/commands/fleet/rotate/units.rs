@@ -1,0 +1,265 @@
+//! Units between two turns: whether they are where the plan wants them, and what a person does about it.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use assay_analysis::plan::{Cell, ExperimentPlan, Move, SeenMedium, Turn, misplaced as is_misplaced};
+use assay_core::record::Record;
+use assay_core::text::harmless;
+use assay_engine::Control;
+use assay_fleet::{Entry, Fate, Launcher, Ledger, RemoteNode};
+use assay_store::Store;
+use serde_json::Value;
+
+use super::turn;
+use crate::cli::{FleetRunArgs, InventoryArgs};
+use crate::commands::fleet::ansible::Ansible;
+use crate::commands::fleet::nodes;
+use crate::commands::fleet::records::Guard;
+use crate::failure::Failure;
+use crate::{output, state, system};
+
+/// Longest answer about a medium, in bytes.
+const ANSWER: u64 = 1 << 20;
+/// How long it may take.
+const WITHIN: Duration = Duration::from_secs(60);
+
+/// Nodes whose medium is not the one that the plan wants there, with the reason; what media say of themselves is kept. Slurm's
+/// nodes are judged by their records alone, and those of Ansible in the first turn, before which nothing is known.
+pub(super) fn misplaced(
+    plan: &ExperimentPlan,
+    ledger: &mut Ledger,
+    control: &Control,
+) -> Result<Vec<(String, String)>, Failure> {
+    let now = turn::of(ledger);
+    let mut seen: Vec<SeenMedium> = sightings(plan)?.into_iter().filter(|one| one.turn != now).collect();
+    if seen.is_empty() && ledger.inventory.is_some() {
+        return Ok(Vec::new());
+    }
+    let numbers = ledger.missing();
+    let missing: Vec<&Entry> = numbers.iter().map(|node| &ledger.nodes[*node]).collect();
+    let found = asked(ledger, &missing, control)?;
+    for (number, identity) in numbers.iter().zip(&found) {
+        ledger.nodes[*number].medium.clone_from(identity);
+    }
+    let ledger = &*ledger;
+    let missing = numbers.iter().map(|node| &ledger.nodes[*node]);
+    let here: Vec<(&Entry, &Cell, String)> = missing
+        .zip(found)
+        .filter_map(|(entry, identity)| Some((entry, cell(plan, ledger, entry)?, identity?)))
+        .collect();
+    seen.extend(here.iter().map(|(_, cell, identity)| SeenMedium::of(cell, identity)));
+    let judged = here
+        .iter()
+        .filter_map(|(entry, cell, identity)| Some((entry.name.clone(), is_misplaced(&seen, cell, identity)?)));
+    Ok(judged.collect())
+}
+
+/// Refuses the record of a medium that is another one.
+pub(super) fn guard(plan: &ExperimentPlan, ledger: &Ledger) -> Result<Guard, Failure> {
+    let now = turn::of(ledger);
+    let seen: Vec<SeenMedium> = sightings(plan)?.into_iter().filter(|one| one.turn != now).collect();
+    let cells: Vec<(String, Cell)> = ledger
+        .nodes
+        .iter()
+        .filter_map(|entry| Some((entry.name.clone(), cell(plan, ledger, entry)?.clone())))
+        .collect();
+    Ok(Box::new(move |node, record: &Record| {
+        let cell = cells.iter().find(|(name, _)| name == node).map(|(_, cell)| cell);
+        let reason = cell.zip(record.medium.unit.as_deref()).and_then(|(cell, own)| is_misplaced(&seen, cell, own));
+        reason.map_or(Ok(()), Err)
+    }))
+}
+
+/// The cell of a node in the turn of its run.
+fn cell<'a>(plan: &'a ExperimentPlan, ledger: &Ledger, entry: &Entry) -> Option<&'a Cell> {
+    let own = entry.cell.as_ref()?;
+    plan.cells_of(turn::of(ledger))
+        .find(|cell| cell.slot == own.slot && cell.unit == own.unit && cell.model == own.model)
+}
+
+/// The identities of media in all turns that were measured, as far as their records are here.
+fn sightings(plan: &ExperimentPlan) -> Result<Vec<SeenMedium>, Failure> {
+    let Some(store) = state::existing()? else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for ledger in turn::ledgers_of_plan(&plan.label())? {
+        for entry in &ledger.nodes {
+            let id = entry.fate.as_ref().filter(|fate| fate.is_result()).and_then(Fate::record);
+            let Some((id, cell)) = id.zip(cell(plan, &ledger, entry)) else { continue };
+            // A removed record was found wrong by the user.
+            let Ok(stored) = store.load(id) else { continue };
+            if let Some(identity) = entry.medium.clone().or(stored.record.medium.unit) {
+                all.push(SeenMedium::of(cell, &identity));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// What the media in these nodes say of themselves now; none where a node or its medium says nothing.
+fn asked(ledger: &Ledger, nodes: &[&Entry], control: &Control) -> Result<Vec<Option<String>>, Failure> {
+    let launcher = match Launcher::of_name(&ledger.via) {
+        Some(launcher @ (Launcher::Local | Launcher::Ssh)) => launcher,
+        Some(Launcher::Ansible) => return by_ansible(ledger, nodes, control),
+        Some(Launcher::Slurm) | None => return Ok(vec![None; nodes.len()]),
+    };
+    nodes::each_at_once(nodes, control, |entry| {
+        let remote = RemoteNode { launcher, node: &entry.name };
+        let said = remote.call(&[&ledger.program, "info", "--json", "--", &entry.target], ANSWER, WITHIN).ok()?;
+        let said: Value = serde_json::from_slice(&said.out).ok()?;
+        said["medium"]["unit"].as_str().map(str::to_owned)
+    })
+}
+
+/// By the playbook `check`, whose events say what the medium of each node is.
+fn by_ansible(ledger: &Ledger, nodes: &[&Entry], control: &Control) -> Result<Vec<Option<String>>, Failure> {
+    let mut found = vec![None; nodes.len()];
+    let Some(inventory) = &ledger.inventory else { return Ok(found) };
+    let ansible = Ansible::new(&InventoryArgs::of(inventory), control)?;
+    let hosts = ansible.hosts()?;
+    let hosts: Vec<_> = hosts.into_iter().filter(|host| nodes.iter().any(|entry| entry.name == host.name)).collect();
+    ansible.play("check", &hosts, inventory.variables.clone(), &mut |event| {
+        let Some(at) = nodes.iter().position(|entry| entry.name == event.node) else { return };
+        if let Some(report) = event.facts.get("node_report") {
+            found[at] = report["medium"]["unit"].as_str().map(str::to_owned);
+        }
+    })?;
+    Ok(found)
+}
+
+// What a person does between two turns, and whether it was done.
+
+/// Between two looks at whether the user interrupts.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Who moves units.
+pub(super) struct Operator {
+    asks: bool,
+    /// Programs read what the command says.
+    silent: bool,
+}
+
+impl Operator {
+    pub(super) fn new(args: &FleetRunArgs) -> Self {
+        let silent = args.json || args.events;
+        let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        Self { asks: terminal && !silent && !args.quiet, silent }
+    }
+
+    /// Whether somebody can be asked.
+    pub(super) fn asks(&self) -> bool {
+        self.asks
+    }
+
+    /// Shows a text of several lines.
+    pub(super) fn shows(&self, text: &str) -> Result<(), Failure> {
+        if self.silent { Ok(()) } else { output::print(text) }
+    }
+
+    /// Waits until the user confirms the moves. Without a terminal it returns `false` at once and prints the command that continues.
+    pub(super) fn confirms(&mut self, run: &str, control: &Control) -> Result<bool, Failure> {
+        let later = if run.is_empty() { String::new() } else { format!("assay fleet run --resume {run}") };
+        if !self.asks {
+            if !later.is_empty() {
+                self.shows(&format!("When it is done: {later}\n"))?;
+            }
+            return Ok(false);
+        }
+        let later = if later.is_empty() { String::new() } else { format!(", and later {later}") };
+        // What was typed while nothing was asked is no answer.
+        system::forget_typed();
+        output::tell_wrapped(&format!("Press Enter when it is done, or Ctrl-C{later}."));
+        let _ = std::io::stderr().flush();
+        let (sender, answer) = channel();
+        let read = move || {
+            let mut line = String::new();
+            let _ = sender.send(std::io::stdin().read_line(&mut line).is_ok_and(|read| read > 0));
+        };
+        let begun = std::thread::Builder::new().spawn(read);
+        begun.map_err(|error| Failure::environment(format!("no thread: {error}")))?;
+        loop {
+            match answer.recv_timeout(TICK) {
+                Ok(done) => return Ok(done),
+                Err(RecvTimeoutError::Disconnected) => return Ok(false),
+                Err(RecvTimeoutError::Timeout) if control.stopped() => {
+                    return Err(Failure::interrupted("interrupted; what was measured is kept"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+}
+
+/// The moves before a turn, a line each. `places` has the node of each slot.
+pub(super) fn text(
+    plan: &ExperimentPlan,
+    places: &BTreeMap<&str, &str>,
+    from: Option<Turn>,
+    to: Turn,
+    moves: &[Move],
+) -> String {
+    let wave = if plan.waves() > 1 { format!(", wave {} of {}", to.wave, plan.waves()) } else { String::new() };
+    let head = format!("Round {} of {}{wave} of plan {}", to.round, plan.rounds(), plan.label());
+    if moves.is_empty() {
+        return format!("{head}: nothing is moved.\n");
+    }
+    let place = |slot: &str| match places.get(slot) {
+        Some(node) if *node != slot => format!("{node} (slot {slot})"),
+        _ => slot.to_owned(),
+    };
+    let names: Vec<String> = moves.iter().map(|one| format!("{} unit {}", one.model, one.unit)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let line = |(one, name): (&Move, &String)| {
+        let what = match (&one.from, &one.to) {
+            (Some(from), Some(to)) => format!("from {} to {}", place(from), place(to)),
+            (Some(from), None) => format!("out of {}", place(from)),
+            (None, Some(to)) => format!("into {}", place(to)),
+            (None, None) => "stays out".to_owned(),
+        };
+        harmless(&format!("  [ ] {name:width$}  {what}")) + "\n"
+    };
+    let lines: String = moves.iter().zip(&names).map(line).collect();
+    let done = if from.is_some() { "move" } else { "put" };
+    format!("{head}: {done} before it begins\n{lines}")
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_analysis::plan::{Moves, Request, Roster, Slots};
+
+    use super::*;
+
+    fn one(unit: &str, from: Option<&str>, to: Option<&str>) -> Move {
+        let text = |slot: Option<&str>| slot.map(str::to_owned);
+        Move { model: "EVO".to_owned(), unit: unit.to_owned(), from: text(from), to: text(to) }
+    }
+
+    #[test]
+    fn each_move_is_a_line_to_tick_off() {
+        let (text_of_suite, suite) = crate::suites::checked("smoke").unwrap();
+        let request = Request {
+            roster: &Roster::inline("EVO=1,10", "--units").unwrap(),
+            slots: &Slots::parse("a,b", "--slots").unwrap(),
+            rounds: 2,
+            moves: Moves::EachRound,
+            suite: &suite,
+            suite_source: "smoke",
+            suite_text: &text_of_suite,
+            handling_minutes: 1.0,
+            seed: None,
+        };
+        let plan = ExperimentPlan::new(&request).unwrap();
+        let moves = [one("1", Some("a"), None), one("10", Some("b"), Some("a")), one("3\u{1b}", None, Some("b"))];
+        let places = BTreeMap::from([("a", "node1"), ("b", "b")]);
+        let now = Turn { round: 1, wave: 1 };
+        let said = text(&plan, &places, Some(now), Turn { round: 2, ..now }, &moves);
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines[0], format!("Round 2 of 2 of plan {}: move before it begins", plan.label()));
+        assert_eq!(lines[1], "  [ ] EVO unit 1   out of node1 (slot a)");
+        assert_eq!(lines[2], "  [ ] EVO unit 10  from b to node1 (slot a)");
+        assert!(lines[3].ends_with("into b") && !said.contains('\u{1b}'), "{said}");
+        assert!(text(&plan, &places, None, now, &[]).contains("nothing is moved"));
+    }
+}

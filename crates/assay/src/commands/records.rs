@@ -1,0 +1,234 @@
+//! Commands on records of the store: `assay list`, `show`, `label`, `rm` and `export`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use assay_analysis::aggregate::{Aggregate, aggregate};
+use assay_analysis::percentiles::percentile;
+use assay_core::exit::Exit;
+use assay_core::record::{Measurement, Record};
+use assay_core::text;
+use assay_core::text::clean;
+use assay_report::{Document, Style};
+use assay_store::{SqliteStore, Store, Stored};
+use serde_json::Value;
+
+use super::finished::REPORTS;
+use crate::answer::{Answer, Target, WITHOUT_PICTURE};
+use crate::cli::{AggregateArg, ExportArgs, LabelArgs, ListArgs, RmArgs, ShowArgs};
+use crate::documents::{
+    self, ExportDocument, LabelDocument, LatencyPercentile, LoadPercentiles, RecordPercentiles, RemovedRecords,
+};
+use crate::failure::Failure;
+use crate::state::DataDirectory;
+use crate::{output, queries, state};
+
+pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let target = Target::new(&args.file, WITHOUT_PICTURE)?;
+    if let Some(how) = args.aggregate {
+        return aggregated(args, how, &target);
+    }
+    let records = queries::listed(&args.queries)?;
+    if records.is_empty() {
+        output::tell(queries::nothing(&args.queries)?);
+        if !args.json {
+            return Ok(Exit::Good);
+        }
+    }
+    target.deliver(&Listed(target.redacted(records)?), args.json)?;
+    Ok(Exit::Good)
+}
+
+/// One figure over all runs of each medium.
+fn aggregated(args: &ListArgs, how: AggregateArg, target: &Target) -> Result<Exit, Failure> {
+    let how = match how {
+        AggregateArg::Mean => Aggregate::Mean,
+        AggregateArg::Trimmed => Aggregate::Trimmed,
+        AggregateArg::Best => Aggregate::Best,
+    };
+    // With scores, which observations have none of.
+    let records: Vec<Record> = queries::find(&args.queries)?.into_iter().map(|stored| stored.record).collect();
+    let (rows, left_out) = aggregate(&target.redacted(records)?, how);
+    if let (true, Some(first)) = (rows.is_empty(), left_out.first()) {
+        return Err(Failure::usage(format!("none of these {} records {}", left_out.len(), first.reason)));
+    }
+    target.deliver(&assay_report::aggregates(&rows, &left_out, how), args.json)?;
+    Ok(Exit::Good)
+}
+
+struct Listed(Vec<Record>);
+
+impl Answer for Listed {
+    fn text(&self, style: &Style) -> String {
+        assay_report::list(&self.0, style)
+    }
+
+    fn json(&self) -> Result<Value, Failure> {
+        output::json(&assay_report::listed(&self.0))
+    }
+
+    fn document(&self) -> Document {
+        assay_report::list_document(&self.0)
+    }
+}
+
+// `assay show`
+
+/// Percentiles of the latency in place of the cards.
+fn percentiles(found: &[Stored], args: &ShowArgs) -> Result<Exit, Failure> {
+    let shares = &args.percentiles;
+    if !args.json {
+        for (number, stored) in found.iter().enumerate() {
+            if number > 0 {
+                output::print("")?;
+            }
+            if found.len() > 1 {
+                output::print(&assay_report::percentile_heading(&stored.record))?;
+            }
+            output::print(&assay_report::percentile_lines(&stored.record, shares))?;
+        }
+        return Ok(Exit::Good);
+    }
+    let of = |m: &Measurement| {
+        let all = shares.iter().map(|share| LatencyPercentile { share: *share, latency_ns: percentile(m, *share) });
+        LoadPercentiles { workload: m.workload.name.clone(), percentiles: all.collect() }
+    };
+    let record = |stored: &Stored| RecordPercentiles {
+        record: stored.record.id.clone(),
+        workloads: stored.record.measurements.iter().map(of).collect(),
+    };
+    output::print_json(&found.iter().map(record).collect::<Vec<_>>())?;
+    Ok(Exit::Good)
+}
+
+pub(super) fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+    let found = queries::find(&args.queries)?;
+    if !args.percentiles.is_empty() {
+        return percentiles(&found, args);
+    }
+    if args.json {
+        let documents: Vec<&str> = found.iter().map(|s| s.document.trim_end()).collect();
+        match documents.as_slice() {
+            [one] => output::print(&text::json(one))?,
+            several => output::print(&text::json(&format!("[{}]", several.join(",\n"))))?,
+        }
+        return Ok(Exit::Good);
+    }
+    for (number, stored) in found.iter().enumerate() {
+        if number > 0 {
+            output::print("")?;
+        }
+        output::print(&assay_report::card(&stored.record, &output::stdout_style()))?;
+    }
+    Ok(Exit::Good)
+}
+
+// `assay label`
+
+pub(super) fn label(args: &LabelArgs) -> Result<Exit, Failure> {
+    let Some(mut store) = state::existing()? else {
+        return Err(Failure::usage(state::EMPTY));
+    };
+    let mut labels: BTreeMap<String, Option<String>> = BTreeMap::new();
+    for (key, value) in &args.labels {
+        if labels.insert(key.clone(), value.clone()).is_some_and(|other| other != *value) {
+            return Err(Failure::usage(format!("label {} is given twice, with different values", clean(key))));
+        }
+    }
+    let ids = queries::resolve(&store, std::slice::from_ref(&args.query))?;
+    let changed = store.relabel(&ids, &labels)?;
+    if args.json {
+        output::print_json(&LabelDocument { records: ids, changed, labels })?;
+    } else {
+        let word = |count: usize| if count == 1 { "record" } else { "records" };
+        let same = match ids.len() - changed.len() {
+            0 => String::new(),
+            same => format!("; {same} {} needed no change", word(same)),
+        };
+        output::tell(&format!("changed {} {}{same}", changed.len(), word(changed.len())));
+    }
+    Ok(Exit::Good)
+}
+
+// `assay rm`
+
+pub(super) fn rm(args: &RmArgs) -> Result<Exit, Failure> {
+    let Some(mut store) = state::existing()? else {
+        return Err(Failure::usage("the store is empty; there is nothing to remove"));
+    };
+    // All of them are looked up before the first is removed: a typing error removes nothing.
+    if queries::divided(&args.queries)?.into_iter().any(|query| ["", "all"].contains(&query.trim())) {
+        return Err(Failure::usage("rm does not take `all`; name the records, or remove the store's file"));
+    }
+    let ids = queries::resolve(&store, &args.queries)?;
+    // A star in a value may name everything: `suite=*`.
+    if args.queries.iter().any(|query| query.contains('*')) && ids.len() > 1 && ids.len() == store.list("all")?.len() {
+        return Err(Failure::usage("these queries name every record; name the records, or remove the store's file"));
+    }
+    let reports = DataDirectory::existing(REPORTS).ok().flatten();
+    for id in &ids {
+        store.remove(id)?;
+        let _ = reports.as_ref().map(|reports| reports.remove(&format!("{id}.html")));
+    }
+    if args.json {
+        output::print_json(&RemovedRecords { removed: ids })?;
+    } else {
+        output::tell(&format!("removed {}", ids.join(", ")));
+    }
+    Ok(Exit::Good)
+}
+
+// `assay export`
+
+/// Records that are written in one transaction: of long soaks, some hundred megabytes.
+const AT_ONCE: usize = 50;
+
+pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
+    let shown = output::shown(&args.store);
+    if !is_free(&args.store)? {
+        return Err(Failure::usage(format!("{shown} is not empty; name a directory that is not there yet")));
+    }
+    let store = state::existing()?.ok_or_else(|| Failure::usage(state::EMPTY))?;
+    let ids = queries::resolve(&store, &args.queries)?;
+    let redactor = state::redactor(args.identities)?;
+    let mut copy = SqliteStore::open(&args.store)?;
+    for some in ids.chunks(AT_ONCE) {
+        let mut documents = Vec::with_capacity(some.len());
+        for id in some {
+            let stored = store.load(id)?;
+            documents.push(if args.identities { stored.document } else { redacted(&stored.document, &redactor)? });
+        }
+        let texts: Vec<&str> = documents.iter().map(String::as_str).collect();
+        for saved in copy.save_documents(&texts)? {
+            saved?;
+        }
+    }
+    if args.json {
+        output::print_json(&ExportDocument { store: documents::path(&args.store), records: ids })?;
+    } else {
+        let records = if ids.len() == 1 { "record" } else { "records" };
+        output::tell_wrapped(&format!(
+            "wrote {} {records} to {shown}; read it with: assay import {}",
+            ids.len(),
+            output::operand(&args.store)
+        ));
+    }
+    Ok(Exit::Good)
+}
+
+/// The document without identities.
+fn redacted(document: &str, redactor: &assay_report::Redactor) -> Result<String, Failure> {
+    let mut value: Value = serde_json::from_str(document)
+        .map_err(|e| Failure::environment(format!("a stored record is not JSON: {e}")))?;
+    redactor.value(&mut value);
+    Ok(value.to_string())
+}
+
+/// Whether nothing would be lost there.
+fn is_free(directory: &Path) -> Result<bool, Failure> {
+    match directory.read_dir() {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(Failure::usage(format!("{} cannot be written: {error}", output::shown(directory)))),
+    }
+}
