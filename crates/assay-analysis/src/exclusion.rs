@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use assay_core::finding::{self, Severity};
+use assay_core::finding::{self, Severity, Warning};
 use assay_core::medium::Mounted;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
@@ -287,6 +287,6 @@ pub(crate) fn excluded_whole(record: &Record) -> Option<Reason> {
 pub(crate) fn invalid(record: &Record, measurement: Option<&Measurement>) -> Reason {
     let own = measurement.into_iter().flat_map(|m| &m.warnings);
     let warning = record.warnings.iter().chain(own).find(|w| w.severity == Severity::Invalid);
-    let said = warning.map(|w| w.cause.clone()).or_else(|| record.validity.reasons.first().cloned());
+    let said = warning.or(record.validity.reasons.first()).map(Warning::cause);
     Reason::Invalid { cause: said.unwrap_or_else(|| "the record says so".to_owned()) }
 }

@@ -175,8 +175,8 @@ pub fn leave_out_copies<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
         let Some(print) = print(record) else { continue };
         match known.get(&print) {
             Some(first) if *first != record.id => {
-                let reason = format!("a copy: its repeats are those of record {first} to the last digit");
-                record.validity = Validity { verdict: ValidityVerdict::Invalid, reasons: vec![reason] };
+                let copy = Finding::CopyOf { record: first.clone() }.into();
+                record.validity = Validity { verdict: ValidityVerdict::Invalid, reasons: vec![copy] };
             }
             Some(_) => {}
             None => drop(known.insert(print, record.id.clone())),

@@ -1,6 +1,7 @@
 //! One row a measurement, for spreadsheets and scripts (RFC 4180).
 
 use assay_core::estimate::Estimate;
+use assay_core::finding::Warning;
 use assay_core::record::{Measurement, Record};
 use assay_core::text;
 use assay_core::units::exact;
@@ -142,7 +143,7 @@ fn after(m: &Measurement) -> [String; AFTER.len()] {
         number(m.in_flight),
         m.bus_limited.to_string(),
         m.instrument_limited.to_string(),
-        m.warnings.iter().map(|w| w.cause.as_str()).collect::<Vec<_>>().join("; "),
+        m.warnings.iter().map(Warning::cause).collect::<Vec<_>>().join("; "),
     ]
 }
 

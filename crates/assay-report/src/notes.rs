@@ -64,7 +64,7 @@ pub(crate) fn notes(record: &Record) -> Vec<Note> {
         let cause = common_cause(warning);
         match notes
             .iter_mut()
-            .find(|n| n.severity == warning.severity && n.remedy == warning.remedy && same(&n.cause, &cause))
+            .find(|n| n.severity == warning.severity && n.remedy == warning.remedy() && same(&n.cause, &cause))
         {
             Some(note) => {
                 note.cause = merged(&note.cause, &cause);
@@ -75,7 +75,7 @@ pub(crate) fn notes(record: &Record) -> Vec<Note> {
             None => notes.push(Note {
                 severity: warning.severity,
                 cause,
-                remedy: warning.remedy.clone(),
+                remedy: warning.remedy().to_owned(),
                 about: about.into_iter().collect(),
             }),
         }
@@ -95,7 +95,7 @@ pub(crate) fn notes(record: &Record) -> Vec<Note> {
 fn common_cause(warning: &Warning) -> String {
     match warning.finding {
         Finding::BusLimited { .. } => "bus-limited, so the medium may be faster than this".to_owned(),
-        _ => warning.cause.clone(),
+        _ => warning.cause(),
     }
 }
 

@@ -134,7 +134,7 @@ fn of_figures(record: &Record, thing: &str) -> String {
             .into_iter()
             .find(|n| n.severity == Severity::Invalid)
             .map(|n| n.cause)
-            .or_else(|| record.validity.reasons.first().cloned())
+            .or_else(|| record.validity.reasons.first().map(Warning::cause))
             .unwrap_or_else(|| "they contradict each other".to_owned());
         return format!("These figures do not describe the medium. {}.", capitalised(&statement(&cause)));
     }
@@ -154,7 +154,7 @@ fn of_figures(record: &Record, thing: &str) -> String {
         format!("{thing} {}{end}.", clauses(record, &headline))
     };
     if record.validity.verdict == ValidityVerdict::Suspect {
-        let said = record.validity.reasons.first().map(|reason| clean(reason));
+        let said = record.validity.reasons.first().map(|reason| clean(&reason.cause()));
         let reason = gravest(record).or(said).unwrap_or_else(|| "see the warnings".to_owned());
         text.push_str(&format!(" Treat with caution: {reason}."));
     }
@@ -177,7 +177,7 @@ fn gravest(record: &Record) -> Option<String> {
     };
     let suspect = |warning: &&Warning| warning.severity == Severity::Suspect;
     let found = record.all_warnings().filter(suspect).min_by_key(|warning| weight(&warning.finding))?;
-    let cause = clean(&found.cause);
+    let cause = clean(&found.cause());
     let alike = |warning: &Warning| discriminant(&warning.finding) == discriminant(&found.finding) && suspect(&warning);
     let about: Vec<&Measurement> = record.measurements.iter().filter(|m| m.warnings.iter().any(alike)).collect();
     let is_of_run = record.warnings.iter().any(alike);

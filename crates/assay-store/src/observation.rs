@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use assay_core::cluster::{ClusterPart, CommonStart};
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Validity, Warning};
+use assay_core::finding::{Finding, Severity, Validity, ValidityVerdict, Warning};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
@@ -129,9 +129,9 @@ struct Head {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cluster: Option<Box<ClusterPart>>,
     outcome: Outcome,
-    validity: Validity,
+    validity: Judged,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<Warning>,
+    warnings: Vec<WeighedFinding>,
 }
 
 /// Where it was measured; board and processor distinguish computers.
@@ -162,7 +162,7 @@ struct Measured {
     bus_limited: bool,
     instrument_limited: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<Warning>,
+    warnings: Vec<WeighedFinding>,
 }
 
 /// Point, low, high, and number of values.
@@ -234,8 +234,8 @@ impl Head {
             source: source.as_ref().map(|source| Source { text: None, ..source.clone() }),
             cluster: cluster.clone(),
             outcome: outcome.clone(),
-            validity: validity.clone(),
-            warnings: warnings.iter().map(without_remedy).collect(),
+            validity: Judged::of(validity),
+            warnings: warnings.iter().map(WeighedFinding::of).collect(),
         }
     }
 
@@ -266,8 +266,8 @@ impl Head {
             source: self.source,
             cluster: self.cluster,
             outcome: self.outcome,
-            validity: self.validity,
-            warnings: self.warnings,
+            validity: self.validity.validity(),
+            warnings: self.warnings.into_iter().map(WeighedFinding::warning).collect(),
         }
     }
 }
@@ -306,7 +306,7 @@ impl Measured {
             batching: batching.clone(),
             bus_limited: *bus_limited,
             instrument_limited: *instrument_limited,
-            warnings: warnings.iter().map(without_remedy).collect(),
+            warnings: warnings.iter().map(WeighedFinding::of).collect(),
         }
     }
 
@@ -323,7 +323,7 @@ impl Measured {
             batching: self.batching,
             bus_limited: self.bus_limited,
             instrument_limited: self.instrument_limited,
-            warnings: self.warnings,
+            warnings: self.warnings.into_iter().map(WeighedFinding::warning).collect(),
             ..Measurement::empty(self.workload, "")
         }
     }
@@ -333,9 +333,39 @@ fn owned((key, value): (&String, &String)) -> (String, String) {
     (key.clone(), value.clone())
 }
 
-fn without_remedy(warning: &Warning) -> Warning {
-    let Warning { finding, severity, cause, remedy: _ } = warning;
-    Warning { finding: finding.clone(), severity: *severity, cause: cause.clone(), remedy: String::new() }
+/// A warning without its sentences.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct WeighedFinding {
+    finding: Finding,
+    severity: Severity,
+}
+
+/// A verdict with what it rests on.
+#[derive(Debug, Serialize, Deserialize)]
+struct Judged {
+    verdict: ValidityVerdict,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<WeighedFinding>,
+}
+
+impl Judged {
+    fn of(validity: &Validity) -> Self {
+        Self { verdict: validity.verdict, reasons: validity.reasons.iter().map(WeighedFinding::of).collect() }
+    }
+
+    fn validity(self) -> Validity {
+        Validity { verdict: self.verdict, reasons: self.reasons.into_iter().map(WeighedFinding::warning).collect() }
+    }
+}
+
+impl WeighedFinding {
+    fn of(warning: &Warning) -> Self {
+        Self { finding: warning.finding.clone(), severity: warning.severity }
+    }
+
+    fn warning(self) -> Warning {
+        Warning::new(self.finding, self.severity)
+    }
 }
 
 /// Only the page of the check shows the parts of the medium and the speed by address.

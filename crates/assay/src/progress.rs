@@ -100,7 +100,7 @@ fn so_far(half_width: f64) -> String {
 /// A finding in a line, with the title of the workload that it is about.
 fn warning_line(title: Option<&str>, warning: &Warning) -> String {
     let about = title.map(|title| format!(" ({title})")).unwrap_or_default();
-    format!("warning{about}: {}", warning.cause)
+    format!("warning{about}: {}", warning.cause())
 }
 
 /// What is about to happen, said before the first byte is written.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_core::finding::Severity;
+use assay_core::finding::{Severity, Warning};
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_stats::days::{Run as DatedRun, days, log_mean_over_days};
@@ -481,10 +481,10 @@ fn doubts(record: &Record, loads: &[LoadComparison]) -> Option<Note> {
     let weight = if mark == Mark::Suspect { Severity::Suspect } else { Severity::Invalid };
     let mut causes: Vec<String> = match (mark, &record.verification) {
         (Mark::Fake, Some(verification)) => vec![verification.sentence.clone()],
-        _ => record.all_warnings().filter(|w| w.severity == weight).map(|w| w.cause.clone()).collect(),
+        _ => record.all_warnings().filter(|w| w.severity == weight).map(Warning::cause).collect(),
     };
     if causes.is_empty() {
-        causes.clone_from(&record.validity.reasons);
+        causes = record.validity.reasons.iter().map(Warning::cause).collect();
     }
     let mut seen = BTreeSet::new();
     causes.retain(|cause| seen.insert(cause.clone()));

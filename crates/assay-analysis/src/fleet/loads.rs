@@ -1,7 +1,7 @@
 //! The figures of all nodes under a load, their sum over the time in which all ran, and a row for each node.
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Warning};
 use assay_core::medium::Mounted;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat};
@@ -181,7 +181,7 @@ pub(super) fn node_row(node: &Node) -> FleetRow {
 /// Whether the host was slowed down while it measured, in the words of the finding.
 pub(super) fn throttled(record: &Record) -> Option<String> {
     let by = |finding: &Finding| matches!(finding, Finding::Throttled { .. });
-    record.all_warnings().find(|warning| by(&warning.finding)).map(|warning| warning.cause.clone())
+    record.all_warnings().find(|warning| by(&warning.finding)).map(Warning::cause)
 }
 
 // What nodes moved at the same time.

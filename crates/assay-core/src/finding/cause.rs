@@ -193,6 +193,9 @@ impl Finding {
                 format!("{tool} went through the page cache, which may be part of the number")
             }
             Self::NotTold { tool, what } => format!("{tool} does not report: {what}"),
+            Self::CopyOf { record } => {
+                format!("a copy: its repeats are those of record {record} to the last digit")
+            }
             Self::MarkedDoubtful { why } => {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
                 format!(
@@ -320,6 +323,7 @@ impl Finding {
             Self::FieldsLeftOut { .. } => {
                 "write the report with the version that made the record, or with --identities"
             }
+            Self::CopyOf { .. } => "remove one of the two with assay rm",
             Self::BestOf { .. } => "compare it with other figures that are the best of as many runs",
             Self::CachedByTool { .. } => "run the tool with direct I/O, or assay in its place",
             Self::SourceContradicts { .. } | Self::SourceIncomplete { .. } | Self::MarkedDoubtful { .. } => {

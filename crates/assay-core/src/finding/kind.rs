@@ -353,6 +353,11 @@ pub enum Finding {
         /// Why; empty where it was not said.
         why: String,
     },
+    /// The repeats of the record are those of another one to the last digit.
+    CopyOf {
+        /// Id of the other record.
+        record: String,
+    },
     /// A copy of the record without identities lacks what this version cannot judge.
     FieldsLeftOut {
         /// How many fields.
@@ -368,7 +373,10 @@ impl Finding {
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self {
-            Self::ServedFromCache { .. } | Self::LittlesLaw { .. } | Self::MarkedDoubtful { .. } => Severity::Invalid,
+            Self::ServedFromCache { .. }
+            | Self::LittlesLaw { .. }
+            | Self::MarkedDoubtful { .. }
+            | Self::CopyOf { .. } => Severity::Invalid,
             Self::SmallerSpan { asked_bytes, used_bytes, .. } if is_small_area(*asked_bytes, *used_bytes) => {
                 Severity::Suspect
             }
@@ -454,6 +462,7 @@ impl Finding {
             Self::BestOf { .. } => "best of runs",
             Self::SourceContradicts { .. } => "contradictory",
             Self::MarkedDoubtful { .. } => "doubtful",
+            Self::CopyOf { .. } => "a copy",
             Self::SourceIncomplete { .. } => "cut off",
             Self::SoakPaused { .. } => "paused",
             Self::Throttled { .. } => "throttled",
@@ -471,23 +480,74 @@ impl Finding {
 
 // Findings as they stand in a record, and what they amount to.
 
-/// A finding with its weight and its text, as stored and shown.
+/// A finding with its weight, as it stands in a record. Its sentences are made whenever it is shown or written: those of a
+/// document are read only where a newer version wrote them about a finding that this one does not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "WarningDocument", into = "WarningDocument")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "WarningDocument"))]
 pub struct Warning {
     /// What was found.
     pub finding: Finding,
     /// How much it weighs.
     pub severity: Severity,
-    /// What it means for the number.
-    pub cause: String,
+    /// Cause and remedy of a finding that this version does not know.
+    newer: Option<Box<(String, String)>>,
+}
+
+impl Warning {
+    /// One of this weight, which may be from a newer version.
+    #[must_use]
+    pub fn new(finding: Finding, severity: Severity) -> Self {
+        Self { finding, severity, newer: None }
+    }
+
+    /// What it means for the number: a sentence without a full stop.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        self.newer.as_ref().map_or_else(|| self.finding.cause(), |newer| newer.0.clone())
+    }
+
     /// What mends it; empty where nothing can.
-    pub remedy: String,
+    #[must_use]
+    pub fn remedy(&self) -> &str {
+        self.newer.as_ref().map_or_else(|| self.finding.remedy(), |newer| &newer.1)
+    }
 }
 
 impl From<Finding> for Warning {
     fn from(finding: Finding) -> Self {
-        Self { severity: finding.severity(), cause: finding.cause(), remedy: finding.remedy().to_owned(), finding }
+        Self::new(finding.clone(), finding.severity())
+    }
+}
+
+/// A finding with its weight and its sentences.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Warning"))]
+struct WarningDocument {
+    /// What was found.
+    finding: Finding,
+    /// How much it weighs.
+    severity: Severity,
+    /// What it means for the number.
+    cause: String,
+    /// What mends it; empty where nothing can.
+    remedy: String,
+}
+
+impl From<Warning> for WarningDocument {
+    fn from(warning: Warning) -> Self {
+        let (cause, remedy) = (warning.cause(), warning.remedy().to_owned());
+        Self { finding: warning.finding, severity: warning.severity, cause, remedy }
+    }
+}
+
+impl From<WarningDocument> for Warning {
+    fn from(document: WarningDocument) -> Self {
+        let WarningDocument { finding, severity, cause, remedy } = document;
+        let newer = (finding == Finding::Unknown).then(|| Box::new((cause, remedy)));
+        Self { finding, severity, newer }
     }
 }
 
@@ -511,15 +571,15 @@ pub enum ValidityVerdict {
 pub struct Validity {
     /// The worst of all warnings.
     pub verdict: ValidityVerdict,
-    /// Causes of everything worse than a note.
-    pub reasons: Vec<String>,
+    /// Everything worse than a note, each once.
+    pub reasons: Vec<Warning>,
 }
 
 impl Validity {
     /// Judges by the worst of `warnings`.
     pub fn judge<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Self {
         let mut verdict = ValidityVerdict::Valid;
-        let mut reasons = Vec::new();
+        let mut reasons: Vec<Warning> = Vec::new();
         for warning in warnings {
             let weight = match warning.severity {
                 Severity::Note => continue,
@@ -527,8 +587,8 @@ impl Validity {
                 Severity::Invalid => ValidityVerdict::Invalid,
             };
             verdict = verdict.max(weight);
-            if !reasons.contains(&warning.cause) {
-                reasons.push(warning.cause.clone());
+            if !reasons.contains(warning) {
+                reasons.push(warning.clone());
             }
         }
         Self { verdict, reasons }
@@ -547,12 +607,27 @@ mod tests {
         assert_eq!(validity.reasons.len(), 1);
         let bad: Warning = Finding::ServedFromCache { proof_ratio: 0.02 }.into();
         assert_eq!(Validity::judge(warnings.iter().chain([&bad])).verdict, ValidityVerdict::Invalid);
-        assert!(bad.cause.contains("only 2.00 %"), "{}", bad.cause);
+        assert!(bad.cause().contains("only 2.00 %"), "{}", bad.cause());
     }
 
     #[test]
     fn a_finding_of_a_newer_version_is_read() {
         let text = r#"{"kind":"cosmic_ray","bits":3}"#;
         assert_eq!(serde_json::from_str::<Finding>(text).unwrap(), Finding::Unknown);
+        let text = r#"{"finding":{"kind":"cosmic_ray"},"severity":"suspect","cause":"a bit fell","remedy":"lead"}"#;
+        let warning = serde_json::from_str::<Warning>(text).unwrap();
+        assert_eq!(
+            (warning.cause().as_str(), warning.remedy(), warning.severity),
+            ("a bit fell", "lead", Severity::Suspect)
+        );
+    }
+
+    #[test]
+    fn sentences_of_a_document_are_not_read() {
+        let text = r#"{"finding":{"kind":"another_run"},"severity":"suspect","cause":"<b>","remedy":"<i>"}"#;
+        let warning = serde_json::from_str::<Warning>(text).unwrap();
+        assert_eq!(warning, Finding::AnotherRun.into());
+        let written = serde_json::to_value(&warning).unwrap();
+        assert_eq!(written["cause"], Finding::AnotherRun.cause());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use assay_core::finding::Warning;
 use assay_core::record::{Measurement, Record};
 use assay_core::workload::{Op, Unknown, Workload};
 use assay_import::{File, Imported, Item, Options, import};
@@ -39,7 +40,7 @@ impl Seen {
     }
 
     fn take(&mut self, record: &Record) {
-        let doubts = |causes: Vec<&String>| {
+        let doubts = |causes: Vec<String>| {
             let words = [
                 "contradicts",
                 "not complete",
@@ -51,9 +52,9 @@ impl Seen {
             ];
             causes.iter().any(|cause| words.iter().any(|words| cause.contains(words)))
         };
-        let whole = doubts(record.warnings.iter().map(|warning| &warning.cause).collect());
+        let whole = doubts(record.warnings.iter().map(Warning::cause).collect());
         for m in &record.measurements {
-            let warned = whole || doubts(m.warnings.iter().map(|warning| &warning.cause).collect());
+            let warned = whole || doubts(m.warnings.iter().map(Warning::cause).collect());
             self.figures.extend(values(m).into_iter().map(|(what, value)| Figure {
                 what: what.to_owned(),
                 value,

@@ -28,7 +28,7 @@ pub(crate) fn records(text: &str) -> Vec<Record> {
 fn warnings(text: &str) -> Vec<String> {
     let of = |record: Record| {
         let figures = record.measurements.into_iter().flat_map(|m| m.warnings);
-        record.warnings.into_iter().chain(figures).map(|warning| warning.cause).collect::<Vec<_>>()
+        record.warnings.into_iter().chain(figures).map(|warning| warning.cause()).collect::<Vec<_>>()
     };
     records(text).into_iter().flat_map(of).collect()
 }

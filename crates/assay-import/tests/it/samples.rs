@@ -145,7 +145,7 @@ fn show(out: &mut String, record: &Record) {
         .unwrap();
     }
     for warning in &record.warnings {
-        writeln!(out, "  ! {}", warning.cause).unwrap();
+        writeln!(out, "  ! {}", warning.cause()).unwrap();
     }
 }
 
@@ -180,6 +180,6 @@ fn figure(out: &mut String, m: &Measurement) {
             .unwrap();
     }
     for warning in &m.warnings {
-        writeln!(out, "    ! {}", warning.cause).unwrap();
+        writeln!(out, "    ! {}", warning.cause()).unwrap();
     }
 }

@@ -140,9 +140,9 @@ pub(crate) fn warnings(warnings: &[Warning]) -> Markup {
                     @let word = notes::word(warning.severity);
                     li class=(word) {
                         strong { (word) } " "
-                        span { (capitalised(&statement(&warning.cause))) "." }
-                        @if !warning.remedy.is_empty() {
-                            " " span.remedy { (capitalised(&statement(&warning.remedy))) "." }
+                        span { (capitalised(&statement(&warning.cause()))) "." }
+                        @if !warning.remedy().is_empty() {
+                            " " span.remedy { (capitalised(&statement(warning.remedy()))) "." }
                         }
                     }
                 }

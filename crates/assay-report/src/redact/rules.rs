@@ -41,7 +41,7 @@ pub(super) const RECORD: Rule = Fields(&[
     ),
     ("cluster", CLUSTER),
     ("outcome", OUTCOME),
-    ("validity", Fields(&[("verdict", Keep), ("reasons", Each(&Text))])),
+    ("validity", Fields(&[("verdict", Keep), ("reasons", Each(&WARNING))])),
     ("warnings", Each(&WARNING)),
 ]);
 
@@ -421,6 +421,7 @@ const FINDING: Rule = Fields(&[
     ("used", Known),
     ("used_bytes", Keep),
     ("what", Text),
+    ("record", Keep),
     ("why", Text),
 ]);
 

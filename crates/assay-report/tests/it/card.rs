@@ -1,6 +1,6 @@
 //! The terminal card, as people see it.
 
-use assay_core::finding::ValidityVerdict;
+use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::medium::MediumKind;
 use assay_core::record::{Latency, Measurement, Record};
 use assay_core::workload::{Op, Pattern, Sync};
@@ -200,8 +200,8 @@ fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
     assert_eq!(verdict_sentence(&bare), "This NVMe drive reads 23.1 ±0.1 MB/s.");
     // A doubt is shown for any load.
     bare.validity.verdict = ValidityVerdict::Suspect;
-    bare.validity.reasons = vec!["it was read before it was written".to_owned()];
-    let doubt = "Treat with caution: it was read before it was written.";
+    bare.validity.reasons = vec![Finding::AnotherRun.into()];
+    let doubt = "Treat with caution: another run of assay is measuring the same file system.";
     assert!(verdict_sentence(&bare).ends_with(doubt), "{}", verdict_sentence(&bare));
     (bare.measurements[0].workload.pattern, bare.measurements[0].workload.block_bytes) = (Pattern::Random, 16 << 10);
     let other = verdict_sentence(&bare);

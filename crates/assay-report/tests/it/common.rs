@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_core::draft::Draft;
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Finding, Validity, Warning};
+use assay_core::finding::{Finding, Validity};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::{BlockNode, Bus, Medium, MediumKind};
 use assay_core::outcome::{Outcome, RunFailure};
@@ -378,11 +378,8 @@ pub fn hostile() -> Record {
     record.labels.insert("note\u{1b}<u>".into(), "</script><script>document.title='owned'</script>".into());
     record.sensors[0].name = evil.into();
     record.measurements[0].workload.name = evil.into();
-    record.warnings.push(Warning {
-        cause: evil.into(),
-        remedy: "</textarea>\u{9b}2J".into(),
-        ..Finding::AnotherRun.into()
-    });
+    let text = format!("{evil}</textarea>\u{9b}2J");
+    record.warnings.push(Finding::NotSaved { reason: text }.into());
     judge(&mut record);
     record
 }

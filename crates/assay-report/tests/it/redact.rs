@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_core::crosscheck::Crosscheck;
-use assay_core::finding::{Finding, Warning};
+use assay_core::finding::Finding;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Record, Sensor, Source};
 use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
@@ -133,7 +133,7 @@ impl Secrets {
             Finding::NotSaved { reason: said.clone() }.into(),
             Finding::FileLeft { path: record.medium.path.clone(), reason: said.clone() }.into(),
             Finding::KernelErrors { lines: 1, first: said.clone() }.into(),
-            Warning { remedy: said.clone(), ..Finding::AnotherRun.into() },
+            Finding::AnotherRun.into(),
         ];
         record.measurements[0].warn(Finding::CachedIo { reason: said.clone() });
         record.outcome = Outcome::Failed {
@@ -428,7 +428,7 @@ fn a_variant_that_is_no_word_becomes_another_and_the_document_stays_a_record() {
     assert_eq!(value["outcome"]["failure"], "other");
     assert!(!value.to_string().contains("Alice"), "{value}");
     let record: Record = serde_json::from_value(value).unwrap();
-    assert!(record.warnings.iter().any(|w| w.cause.contains("lacks 1 field")), "{:?}", record.warnings);
+    assert!(record.warnings.iter().any(|w| w.cause().contains("lacks 1 field")), "{:?}", record.warnings);
 }
 
 #[test]

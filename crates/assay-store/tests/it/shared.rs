@@ -392,7 +392,6 @@ fn an_observation_is_drawn_from_the_document_of_now(store: &mut dyn Store) {
     for state in [under_way, under_way, RunState::Finished, under_way, RunState::Finished] {
         record.settings.elapsed_ns += 1;
         record.warnings.push(Finding::SwapOnMedium.into());
-        record.warnings.iter_mut().for_each(|warning| warning.remedy.clear());
         record.outcome = if matches!(state, RunState::Finished) { Outcome::Completed } else { Outcome::Running };
         store.save(&record, state).unwrap();
         assert_eq!(seen(store, "aaaaaaaaaa").warnings, record.warnings);

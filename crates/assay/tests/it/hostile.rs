@@ -7,7 +7,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::common::{Place, Terminal, assert_harmless, run};
-use assay_core::finding::{Finding, Warning};
+use assay_core::finding::Finding;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Record, Sensor};
 use assay_lab::{Missing, skip};
@@ -63,7 +63,7 @@ fn record(id: &str, unit: &str, factor: f64, text: &str) -> Record {
     let reason = text.to_owned();
     record.warnings = vec![
         Finding::NotSaved { reason: reason.clone() }.into(),
-        Warning { cause: reason.clone(), remedy: reason.clone(), ..Finding::AnotherRun.into() },
+        Finding::FileLeft { path: reason.clone(), reason: reason.clone() }.into(),
     ];
     record.outcome = Outcome::Completed;
     for measurement in &mut record.measurements {

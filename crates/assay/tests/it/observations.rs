@@ -304,7 +304,7 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
         2 => record.warnings.push(Finding::ServedFromCache { proof_ratio: 0.02 }.into()),
         3 => {
             record.validity.verdict = ValidityVerdict::Invalid;
-            record.validity.reasons = vec!["SERIAL-0-0 is not what it says".to_owned()];
+            record.validity.reasons = vec![Finding::NotSaved { reason: "SERIAL-0-0 was full".to_owned() }.into()];
         }
         4 => {
             let verdict = if dice.one_in(2) { "fake" } else { "genuine" };

@@ -57,7 +57,7 @@ fn an_original_as_the_engine_makes_a_record_with_what_it_printed() {
     }
     let own = &record.measurements[2];
     assert!(own.repeats.is_empty(), "it has no original");
-    assert!(own.warnings.iter().any(|w| w.cause.contains("names no original")), "{:?}", own.warnings);
+    assert!(own.warnings.iter().any(|w| w.cause().contains("names no original")), "{:?}", own.warnings);
     dir.assert_clean();
 }
 
