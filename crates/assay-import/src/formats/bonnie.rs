@@ -195,7 +195,7 @@ fn table(text: &Text, at: usize, version: Option<&str>) -> Vec<Row> {
             if let Some(row) = row_of_files(&mut rows, &words) {
                 row.end = row.end.max(end);
             }
-        } else if let Some(parsed) = row(&words, nameless).or_else(|| row_below(&rows, &words)) {
+        } else if let Some(parsed) = row(&words, nameless).or_else(|| row_below(&rows, text.line(number), &words)) {
             let parsed = Parsed { version: version.map(str::to_owned), threads, ..parsed };
             let from = if rows.is_empty() { at } else { number };
             rows.push(Row { parsed, from, end, exact: false });
@@ -252,6 +252,10 @@ fn row(words: &[&str], nameless: bool) -> Option<Parsed> {
         if figures == 0 || !nameless && head.len() != 2 && figures < values.len() {
             continue;
         }
+        // Figures of the test of characters in a row that was wrapped.
+        if !nameless && head.iter().all(|word| word.parse::<u64>().is_ok()) {
+            continue;
+        }
         // A row that was wrapped has fewer figures, and a size before them.
         if values.len() == 8 && head.iter().skip(1).rev().skip(1).any(|word| size(word).is_some()) {
             continue;
@@ -269,9 +273,10 @@ fn row(words: &[&str], nameless: bool) -> Option<Parsed> {
 }
 
 /// A row without machine and size is of those of the row above.
-fn row_below(rows: &[Row], words: &[&str]) -> Option<Parsed> {
+fn row_below(rows: &[Row], line: &str, words: &[&str]) -> Option<Parsed> {
     let above = &rows.last()?.parsed;
-    if words.len() != 12 || !words.iter().all(|word| is_figure(word)) {
+    // The rest of a row that was wrapped has no blanks before it.
+    if !line.starts_with("    ") || words.len() != 12 || !words.iter().all(|word| is_figure(word)) {
         return None;
     }
     let size = format!("{}M", above.size? >> 20);

@@ -34,7 +34,7 @@ const BEGINNINGS: [&str; 6] = [
     "Der Datenträger ist wahrscheinlich defekt",
     "Das Medium ist wahrscheinlich defekt",
 ];
-static PARTLY: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:[Oo]nly|[Nn]ur) (\d+) (?:of|von) (\d+) MByte"));
+static PARTLY: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:[Oo]nly|[Nn]ur) (\S+) (?:of|von) (\S+) MByte"));
 static END: LazyLock<Regex> = LazyLock::new(|| regex(r"H2testw v(1\.\d+)"));
 static SPEED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(Writing speed|Reading speed|Schreibrate|Leserate): *([0-9.,]+) ([KMG]?)Byte/s"));
@@ -143,10 +143,16 @@ fn report(text: &str) -> Option<Report> {
         check.counts.corrupted = check.counts.corrupted.saturating_add(lost.saturating_sub(known));
     }
     report.findings.extend(wrong);
-    let partly = PARTLY.captures(text).and_then(|partly| {
+    let told = PARTLY.captures(text);
+    let partly = told.as_ref().and_then(|partly| {
         let mib = |at: usize| partly[at].parse::<u64>().ok()?.checked_mul(1 << 20);
-        Some((mib(1)?, mib(2)?))
+        Some((mib(1)?, mib(2)?)).filter(|(tested, all)| tested <= all)
     });
+    if let Some(told) = told.as_ref().filter(|_| partly.is_none()) {
+        report
+            .findings
+            .push(Finding::SourceContradicts { how: format!("{} of {} MByte were tested", &told[1], &told[2]) });
+    }
     let first = first_error(text);
     let counts = check.counts;
     // Nothing good behind the first loss.
@@ -156,7 +162,7 @@ fn report(text: &str) -> Option<Report> {
     });
     check.first_error = first.map(|first| FirstError { class: class(&check.counts, &first), ..first });
     check.announced_bytes = partly.map_or(0, |(_, all)| all);
-    let little = partly.is_some_and(|(tested, all)| tested / LEAST_TESTED * 10 < all);
+    let little = told.is_some() && partly.is_none_or(|(tested, all)| tested / LEAST_TESTED * 10 < all);
     check_decide(&mut check, tail_is_lost, good && complete && !little);
     // H2testw calls no medium defective without an error, whatever a copy of the text has kept of the counts. Without the
     // count of good sectors the share of lost ones is unknown.

@@ -209,7 +209,8 @@ pub(super) fn expand_json_strings(lines: &mut Vec<Line>) {
         } else if let Some(text) = listed.then(|| string(&line.text)).flatten() {
             plain.push(Line { number, text });
         } else {
-            listed = false;
+            // A page may have put a blank line behind each.
+            listed &= line.text.trim().is_empty();
             plain.push(line);
         }
         if plain.len() > MOST_LINES {

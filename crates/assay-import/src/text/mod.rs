@@ -43,6 +43,8 @@ impl Text {
             html::strip_html(&mut lines);
             html::without_forum_marks(&mut lines);
         }
+        // A log may have written before each line of what holds the strings, and what they hold may be a log.
+        prefix::strip(&mut lines);
         html::expand_json_strings(&mut lines);
         decode::quoted_printable(&mut lines);
         prefix::strip(&mut lines);
