@@ -220,7 +220,7 @@ fn input(device: &Path) -> Option<PathBuf> {
 /// Most inputs of a chip: more say nothing about storage (large machines have one for each core).
 const MOST_CHIPS: usize = 8;
 
-/// All chips except those of drives, which [`self`] reads, and those that repeat a thermal zone.
+/// All chips except those of drives, which [`find_drives`] reads, and those that repeat a thermal zone.
 fn find_chips(sysroot: &Sysroot) -> Vec<FoundSensor> {
     let class = sysroot.path("/sys/class/hwmon");
     let mut found = Vec::new();
