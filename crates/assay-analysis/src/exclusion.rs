@@ -4,7 +4,7 @@ use std::fmt;
 
 use assay_core::finding::{self, Severity, Warning};
 use assay_core::medium::Mounted;
-use assay_core::outcome::Outcome;
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 use assay_core::units::{Bytes, grouped};
 use assay_core::verification::Verdict;
@@ -115,18 +115,18 @@ pub enum Reason {
     },
     /// The figure is not what it claims to be.
     Invalid {
-        /// Why it is invalid.
-        cause: String,
+        /// Why it is invalid; null where the record says no more.
+        warning: Option<Box<Warning>>,
     },
     /// The unit, in this record or another one, was found to be fake, damaged or failing.
     NotGenuine {
         /// The verdict of the check.
-        cause: String,
+        verdict: Verdict,
     },
     /// The medium failed during the measurement. Its speed until then does not describe it.
     MediumFailed {
         /// The failure.
-        cause: String,
+        failure: RunFailure,
     },
     /// The run is under way, or was killed.
     Unfinished,
@@ -214,9 +214,14 @@ impl fmt::Display for Reason {
             Self::NoQuantity { quantity } => write!(f, "no {} was kept", quantity.name()),
             Self::BadValue { value } => write!(f, "left out a value of {value}: not a positive finite number"),
             Self::Repeats { left_out, of } => write!(f, "left out {left_out} of {of} repeats: not completed"),
-            Self::Invalid { cause } => write!(f, "invalid: {cause}"),
-            Self::NotGenuine { cause } => f.write_str(cause),
-            Self::MediumFailed { cause } => write!(f, "the medium failed: {cause}"),
+            Self::Invalid { warning: Some(warning) } => write!(f, "invalid: {}", warning.cause()),
+            Self::Invalid { warning: None } => f.write_str("invalid: the record says so"),
+            Self::NotGenuine { verdict } => f.write_str(match verdict {
+                Verdict::Fake => "a fake: it announces more than it has",
+                Verdict::Failed => "failed: it stopped working while it was checked",
+                _ => "damaged: it loses data",
+            }),
+            Self::MediumFailed { failure } => write!(f, "the medium failed: {}", failure.title()),
             Self::Unfinished => f.write_str("the run is under way, or was killed"),
             Self::NoLoadAsked => f.write_str("not measured under a load that is judged"),
             Self::Mixed => f.write_str("a mixed load: it uses the wire in both directions"),
@@ -262,17 +267,12 @@ impl fmt::Display for Reason {
 #[must_use]
 pub(crate) fn excluded_whole(record: &Record) -> Option<Reason> {
     if let Some(verification) = record.verification.as_ref().filter(|v| v.verdict.is_bad()) {
-        let cause = match verification.verdict {
-            Verdict::Fake => "a fake: it announces more than it has",
-            Verdict::Failed => "failed: it stopped working while it was checked",
-            _ => "damaged: it loses data",
-        };
-        return Some(Reason::NotGenuine { cause: cause.to_owned() });
+        return Some(Reason::NotGenuine { verdict: verification.verdict });
     }
     match &record.outcome {
         Outcome::Running => return Some(Reason::Unfinished),
         Outcome::Failed { failure, .. } if record.outcome.medium_failed() => {
-            return Some(Reason::MediumFailed { cause: failure.title().to_owned() });
+            return Some(Reason::MediumFailed { failure: *failure });
         }
         _ => {}
     }
@@ -287,6 +287,6 @@ pub(crate) fn excluded_whole(record: &Record) -> Option<Reason> {
 pub(crate) fn invalid(record: &Record, measurement: Option<&Measurement>) -> Reason {
     let own = measurement.into_iter().flat_map(|m| &m.warnings);
     let warning = record.warnings.iter().chain(own).find(|w| w.severity == Severity::Invalid);
-    let said = warning.or(record.validity.reasons.first()).map(Warning::cause);
-    Reason::Invalid { cause: said.unwrap_or_else(|| "the record says so".to_owned()) }
+    let warning = warning.or(record.validity.reasons.first());
+    Reason::Invalid { warning: warning.cloned().map(Box::new) }
 }

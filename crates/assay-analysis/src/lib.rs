@@ -9,6 +9,7 @@ pub mod compare;
 #[cfg(test)]
 mod consistency_tests;
 mod deciding;
+mod displayed;
 mod exclusion;
 pub mod fleet;
 mod identity;

@@ -353,7 +353,10 @@ mod tests {
         let quantity = Quantity::usual(first);
         let (reading, reasons) = admit(&record, first, quantity);
         assert!(reading.is_none());
-        assert!(matches!(&reasons[..], [Reason::Invalid { cause }] if cause.contains("too far left")), "{reasons:?}");
+        assert!(
+            matches!(&reasons[..], [Reason::Invalid { warning: Some(warning) }] if warning.cause().contains("too far left")),
+            "{reasons:?}"
+        );
         assert!(admit(&record, other, Quantity::usual(other)).0.is_some());
         let figures = |record: &Record| -> Vec<_> {
             record.measurements.iter().map(|m| (m.iops.clone(), m.bytes_per_second.clone())).collect()

@@ -6,6 +6,8 @@ mod report;
 mod run;
 
 pub use loads::{Beside, Figure, FleetRow, LoadRow, NoSum, Together};
-pub use odd::{BelowAt, BelowNode, Effect, Inseparable, ODD_ALPHA, OddAt, OddNode, OddNodes, SlotRow, Slots};
-pub use report::{Against, FleetReport, Loss, NodeLoss, Starts, Sum, report, starts};
+pub use odd::{
+    BelowAt, BelowNode, Effect, Inseparable, NotRanked, ODD_ALPHA, OddAt, OddNode, OddNodes, SlotRow, Slots,
+};
+pub use report::{Against, FleetReport, Loss, NodeLoss, NotCompared, Starts, Sum, report, starts};
 pub use run::{Node, Run, bare};

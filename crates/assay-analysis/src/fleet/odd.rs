@@ -12,10 +12,11 @@ use super::loads::{FleetRow, LoadRow};
 use super::run::Run;
 use crate::admission::small_area;
 use crate::compare::{Group, Request, under};
+use crate::displayed::displayed;
 use crate::exclusion::Reason;
 use crate::identity::{identity, suite};
 use crate::load::Load;
-use crate::rank::{LoadRanking, Notice, RankOptions, RankReport, Remark, SlotWarning, Unresolved, rank};
+use crate::rank::{LoadRanking, Notice, RankError, RankOptions, RankReport, Remark, SlotWarning, Unresolved, rank};
 
 /// The number of nodes that get an interval: those that deviate most. Longer lists are not read.
 const MOST_INTERVALS: usize = 20;
@@ -35,7 +36,20 @@ pub struct OddNodes {
     /// The probability that a node is named although all are equal, over all loads.
     pub alpha: f64,
     /// Why nothing could be tested; null where it could.
-    pub refusal: Option<String>,
+    #[serde(serialize_with = "displayed")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub refusal: Option<NotRanked>,
+}
+
+/// Why nodes are not ranked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotRanked {
+    /// There is nothing to rank.
+    #[error("no node has a record")]
+    NoRecord,
+    /// The records allow no ranking.
+    #[error("{0}")]
+    Records(#[from] RankError),
 }
 
 /// A node that differs from the others of its model.
@@ -67,7 +81,7 @@ pub struct OddAt {
 }
 
 /// Odd nodes of a run, by the rule of the ranking.
-pub(super) fn odd(run: &Run, ranked: Result<&RankReport, String>) -> OddNodes {
+pub(super) fn odd(run: &Run, ranked: Result<&RankReport, NotRanked>) -> OddNodes {
     let nothing = OddNodes {
         odd: Vec::new(),
         again: Vec::new(),
@@ -156,8 +170,8 @@ fn intervals(run: &Run, report: &RankReport, found: &mut OddNodes) {
 }
 
 /// The ranking of the records of a run.
-pub(super) fn ranked(records: &[&Record]) -> Result<RankReport, String> {
-    rank(records, &RankOptions::default()).map_err(|error| error.to_string())
+pub(super) fn ranked(records: &[&Record]) -> Result<RankReport, NotRanked> {
+    Ok(rank(records, &RankOptions::default())?)
 }
 
 // Nodes that are special for reasons other than their figures: their target is not a mounted medium, or they are far

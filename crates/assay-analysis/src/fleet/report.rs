@@ -6,13 +6,14 @@ use assay_core::record::Record;
 use serde::Serialize;
 
 use super::loads::{FleetRow, LoadRow, load_row, node_row, sum_of_separate, together};
-use super::odd::{BelowNode, OddNodes, Slots, far_below, odd, owners, ranked, set_apart, slots};
+use super::odd::{BelowNode, NotRanked, OddNodes, Slots, far_below, odd, owners, ranked, set_apart, slots};
 use super::run::Run;
 use crate::Excluded;
 use crate::admission::admit;
 use crate::at_once::factor;
 use crate::compare::{Group, Pair, Question, Request, under};
 use crate::deciding::deciding_quantity;
+use crate::displayed::displayed;
 use crate::exclusion::{Reason, excluded_whole};
 use crate::identity::{identity, suite};
 use crate::load::Load;
@@ -75,7 +76,7 @@ pub fn report(run: &Run, others: &[Run], named: Option<&Run>, compared: bool) ->
         found.extend(row);
         excluded.extend(left_out);
     }
-    let ranked = if records.is_empty() { Err("no node has a record".to_owned()) } else { ranked(&records) };
+    let ranked = if records.is_empty() { Err(NotRanked::NoRecord) } else { ranked(&records) };
     let odd: OddNodes = odd(counted, ranked.as_ref().map_err(Clone::clone));
     let mut rows: Vec<FleetRow> = run.nodes.iter().map(node_row).collect();
     for one in &odd.odd {
@@ -170,9 +171,25 @@ pub struct Against {
     /// Numbers of nodes without a record there.
     pub missing: Vec<usize>,
     /// Why there is no comparison; null where there is one.
-    pub refusal: Option<String>,
+    #[serde(serialize_with = "displayed")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub refusal: Option<NotCompared>,
     /// By load.
     pub loads: Vec<Loss>,
+}
+
+/// Why a run is not compared with another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotCompared {
+    /// Nodes have another unit or slot there.
+    #[error("{nodes} {} another unit or slot there", if *nodes == 1 { "node has" } else { "nodes have" })]
+    Moved {
+        /// How many.
+        nodes: usize,
+    },
+    /// Fewer than two nodes are in both runs with the same unit and suite.
+    #[error("it has not two of these nodes with the same units and the same suite")]
+    TooFewNodes,
 }
 
 /// A load in both runs.
@@ -248,11 +265,8 @@ fn paired(run: &Run, other: &Run) -> (Vec<Places>, Vec<usize>, Vec<usize>) {
 pub(super) fn against(run: &Run, other: &Run, loads: &[Load]) -> Against {
     let (same, moved, missing) = paired(run, other);
     let refusal = match same.len() {
-        0 | 1 if !moved.is_empty() => Some(match moved.len() {
-            1 => "1 node has another unit or slot there".to_owned(),
-            n => format!("{n} nodes have another unit or slot there"),
-        }),
-        0 | 1 => Some("it has not two of these nodes with the same units and the same suite".to_owned()),
+        0 | 1 if !moved.is_empty() => Some(NotCompared::Moved { nodes: moved.len() }),
+        0 | 1 => Some(NotCompared::TooFewNodes),
         _ => None,
     };
     let losses =

@@ -1,13 +1,14 @@
 //! The result of a ranking, as data. Names are as records have them: escape them before they are shown.
 
 use assay_core::estimate::Estimate;
-use assay_stats::rank::{Better, Class, Medal, Notice};
+use assay_stats::rank::{Better, Class, Medal, Notice, Refusal};
 use serde::Serialize;
 
 use super::collect::UsedCeiling;
 use super::composite::CompositeRanking;
 use super::setting::{FailedRecord, FailureShare};
 use crate::Excluded;
+use crate::displayed::displayed;
 use crate::load::Load;
 use crate::needed::Needed;
 use crate::quantity::Quantity;
@@ -52,7 +53,9 @@ pub struct LoadRanking {
     /// Whether it is not the load that decides.
     pub exploratory: bool,
     /// Why models are not ordered; `None` where they are.
-    pub refusal: Option<String>,
+    #[serde(serialize_with = "displayed")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub refusal: Option<Refusal>,
     /// Ordered models first, the best one at the top; then models without an order.
     pub models: Vec<ModelRow>,
     /// All pairs of ordered models.

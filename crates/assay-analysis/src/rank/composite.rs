@@ -9,6 +9,7 @@ use assay_stats::decide::{
 use serde::Serialize;
 
 use super::collect::Catalogue;
+use crate::displayed::displayed;
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::reading;
@@ -31,7 +32,9 @@ pub struct CompositeRanking {
     /// Which one.
     pub kind: CompositeKind,
     /// Why there is no score; `None` where there is one.
-    pub refusal: Option<String>,
+    #[serde(serialize_with = "displayed")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub refusal: Option<CompositeRefusal>,
     /// Best first.
     pub models: Vec<CompositeRow>,
     /// The parts of the score.
@@ -40,6 +43,17 @@ pub struct CompositeRanking {
     pub winner: Option<String>,
     /// Models that lack a part, and were left out.
     pub incomplete: Vec<String>,
+}
+
+/// Why there is no composite.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CompositeRefusal {
+    /// Models lack parts of it.
+    #[error("fewer than two models have all parts of it")]
+    TooFewModels,
+    /// Its parts allow no decision.
+    #[error("{0}")]
+    Parts(assay_stats::decide::Refusal),
 }
 
 /// A model in a composite.
@@ -70,12 +84,12 @@ pub(super) fn composite(kind: CompositeKind, catalogue: &Catalogue<'_>, seed: u6
     let incomplete = all.iter().filter(|m| !rows.contains_key(**m)).map(|m| (*m).to_owned()).collect();
     let mut found = CompositeRanking { kind, refusal: None, models: Vec::new(), parts, winner: None, incomplete };
     if rows.len() < 2 {
-        found.refusal = Some("fewer than two models have all parts of it".to_owned());
+        found.refusal = Some(CompositeRefusal::TooFewModels);
         return found;
     }
     match stand(kind, rows, seed) {
         Ok((models, winner)) => (found.models, found.winner) = (models, winner),
-        Err(refusal) => found.refusal = Some(refusal.to_string()),
+        Err(refusal) => found.refusal = Some(CompositeRefusal::Parts(refusal)),
     }
     found
 }

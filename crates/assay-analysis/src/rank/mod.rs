@@ -13,9 +13,9 @@ pub use answer::{
     Basis, Deviation, LoadRanking, ModelRow, PairRow, RankReport, Ratio, Remark, Shares, SlotWarning, Standing,
     TwoSpeeds, UnitRow, Unresolved,
 };
-pub use assay_stats::rank::{Better, Class, Medal, Notice};
+pub use assay_stats::rank::{Better, Class, Medal, Notice, Refusal};
 pub use collect::{CeilingSource, UsedCeiling};
-pub use composite::{CompositeKind, CompositeRanking, CompositeRow};
+pub use composite::{CompositeKind, CompositeRanking, CompositeRefusal, CompositeRow};
 pub(crate) use level::{DecidedLoad, Levels};
 pub use ranking::{RankError, rank};
 pub(crate) use setting::Setting;

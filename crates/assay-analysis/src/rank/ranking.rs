@@ -159,7 +159,7 @@ impl Setting<'_> {
         let slots = if exploratory { Vec::new() } else { slots(&sessions, self.ask.seed) };
         let (ranking, refusal) = match ranked {
             Ok(ranking) => (Some(ranking), None),
-            Err(refusal) => (None, Some(refusal.to_string())),
+            Err(refusal) => (None, Some(refusal)),
         };
         let (smallest_ratio, least_units) = resolution(ranking.as_ref(), options.alpha);
         Some(LoadRanking {

@@ -172,7 +172,7 @@ fn against_finding(against: &Against) -> String {
         against.own_at_a_time
     );
     if let Some(refusal) = &against.refusal {
-        return format!("Not compared with {other}: {}.", statement(refusal));
+        return format!("Not compared with {other}: {}.", statement(&refusal.to_string()));
     }
     let slower: Vec<&Loss> = against.loads.iter().filter(|loss| loss.pair.verdict == PairVerdict::Worse).collect();
     let same = against.loads.iter().filter(|loss| loss.pair.verdict == PairVerdict::Same).count();

@@ -106,7 +106,7 @@ fn odd_nodes(report: &FleetReport) -> String {
         trimmed(found.alpha * 100.0, 1)
     );
     if let Some(refusal) = &found.refusal {
-        return format!("odd nodes could not be determined: {}", statement(refusal));
+        return format!("odd nodes could not be determined: {}", statement(&refusal.to_string()));
     }
     match found.odd.as_slice() {
         [] if found.tested == 0 => too_few(report),

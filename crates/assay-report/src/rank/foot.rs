@@ -259,7 +259,7 @@ const FIGURES: usize = 38;
 pub(super) fn composite_text(page: &mut Page, composite: &CompositeRanking) {
     page.text(Paint::Bold, 0, &format!("Composite: {}", composite_name(composite)));
     if let Some(refusal) = &composite.refusal {
-        page.text(Paint::Care, 2, &clean(refusal));
+        page.text(Paint::Care, 2, &clean(&refusal.to_string()));
     }
     if !composite.models.is_empty() {
         page.text(Paint::Plain, 2, &composite_verdict(composite));
@@ -287,7 +287,7 @@ pub(super) fn composite_text(page: &mut Page, composite: &CompositeRanking) {
 /// The same for a document.
 pub(super) fn composite_blocks(composite: &CompositeRanking) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(format!("Composite: {}", composite_name(composite)))];
-    blocks.extend(composite.refusal.iter().map(|refusal| Block::Text(clean(refusal))));
+    blocks.extend(composite.refusal.iter().map(|refusal| Block::Text(clean(&refusal.to_string()))));
     let row = |row: &CompositeRow| -> Row {
         let shares: Vec<String> = row.acceptability.iter().map(|share| format!("{share:.3}")).collect();
         let ranks = words::ranks(row.ranks);

@@ -161,7 +161,7 @@ fn found_and_mend(ranking: &LoadRanking) -> (String, Option<&'static str>) {
     let names = set(&best);
     let found = match found {
         First::NotRanked => {
-            let why = ranking.refusal.as_ref().map(|refusal| format!(": {}", clean(refusal)));
+            let why = ranking.refusal.as_ref().map(|refusal| format!(": {}", clean(&refusal.to_string())));
             format!("Not ranked{}", why.unwrap_or_default())
         }
         First::BusLimit => {
