@@ -44,7 +44,7 @@ pub(crate) enum Left {
 }
 
 impl Left {
-    /// As `assay info --json` tells it: `docs/verify.md` describes the fields.
+    /// As `assay info --json` tells it: `docs/json.md` describes the fields.
     pub(crate) fn document(&self) -> LeftDocument {
         match self {
             Self::Runs { directories, bytes, .. } => {
@@ -284,7 +284,7 @@ pub(crate) fn pending_words(pending: &Pending, device: &Path, target: &Path) -> 
     )
 }
 
-/// The same as `assay info --json` tells it: `docs/verify.md` describes the fields.
+/// The same as `assay info --json` tells it: `docs/json.md` describes the fields.
 pub(crate) fn restore_document(pending: &Pending, device: &Path) -> PendingDocument {
     let probed = &pending.device;
     PendingDocument {

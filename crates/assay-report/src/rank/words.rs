@@ -5,7 +5,7 @@ use assay_analysis::rank::{
     Better, CeilingSource, Class, LoadRanking, Medal, ModelRow, PairRow, RankReport, Standing, UnitRow, UsedCeiling,
 };
 use assay_core::estimate::Estimate;
-use assay_core::text::clean;
+use assay_core::text::{capitalised, clean};
 use assay_core::units::{figures, fixed, multiple, multiples, rate, span, times, trimmed};
 use assay_core::workload::Op;
 
@@ -215,7 +215,7 @@ pub(crate) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
         _ => format!("{found}: at {} no two of them differ{mend}.", level(alpha)),
     };
     if let Some(tell) = &ranking.needed {
-        text += &format!(" {}.", needed(tell));
+        text += &format!(" {}.", capitalised(&needed(tell)));
     }
     if ranking.weak {
         text += &format!(" {}.", weak(ranking));
