@@ -8,9 +8,7 @@ use std::path::Path;
 use super::attributes::{Access, Caching, EntryKind, Stat, temporary};
 use super::directory::Directory;
 use super::error::{Cause, OwnedError};
-use super::system::{
-    Handle, Mode, {self},
-};
+use super::system::{self, Handle, Mode};
 
 /// Whether a file was removed while it was open: libfuse and NFS give it such a name until it is closed (`hard_remove`
 /// of fuse(8), "silly rename" of nfs(5)). It belongs neither to assay nor to anyone else.
