@@ -421,7 +421,7 @@ const FINDING: Rule = Fields(&[
     ("used", Known),
     ("used_bytes", Keep),
     ("what", Text),
-    ("record", Keep),
+    ("record", Known),
     ("why", Text),
 ]);
 

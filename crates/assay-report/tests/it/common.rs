@@ -379,7 +379,7 @@ pub fn hostile() -> Record {
     record.sensors[0].name = evil.into();
     record.measurements[0].workload.name = evil.into();
     let text = format!("{evil}</textarea>\u{9b}2J");
-    record.warnings.push(Finding::NotSaved { reason: text }.into());
+    record.warnings.push(Finding::CachedIo { reason: text }.into());
     judge(&mut record);
     record
 }
