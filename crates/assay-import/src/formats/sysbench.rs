@@ -67,17 +67,17 @@ impl Format for Sysbench {
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut run = Run::default();
         run.called(text, at);
-        let (mut end, mut prepared, mut begun) = (at + 1, false, false);
+        let (mut end, mut prepared, mut begun) = (at + 1, false, 0);
         for line in at..text.len().min(at + MOST_LINES) {
             let (said, number) = (text.line(line), line);
             // The run before was cut off.
             let begins = begins(said);
             // Of some tests the name follows in a line of the same shape.
             let another = begins && (said.contains(PLAIN) || run.seconds.is_some());
-            if number > at && (begun && another || TITLE.is_match(said)) {
+            if number > at && (begun > 0 && another || begun > 1 && begins || TITLE.is_match(said)) {
                 break;
             }
-            begun |= begins;
+            begun += usize::from(begins);
             prepared |= said.contains("Creating files for the test");
             if run.line(said.trim()) {
                 end = number + 1;
