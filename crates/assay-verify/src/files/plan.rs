@@ -330,6 +330,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(windows))]
     fn the_file_systems_of_the_host_and_of_the_store_are_known() {
         assert_eq!(carries(Path::new("/"), None), Some(Carried::Path(PathBuf::from("/"))));
         let other = Path::new("/proc");
