@@ -186,7 +186,7 @@ pub fn csv(cell: &str) -> String {
 // JSON.
 
 /// A JSON document in which no character is left that a terminal could obey: they are written as
-/// `\u009b`. It means the same, since such characters stand in strings alone; the white space between
+/// `\u009b`. It means the same, since such characters occur only in strings; the white space between
 /// them stays.
 #[must_use]
 pub fn json(document: &str) -> String {
@@ -478,7 +478,7 @@ mod tests {
         }
     }
 
-    /// What PowerShell and cmd do of it is from their documentation: none of them is here.
+    /// What PowerShell and cmd do with it is from their documentation: neither was tried.
     #[test]
     fn on_windows_nothing_ends_the_quotes_and_nothing_is_expanded() {
         assert_eq!(windows_shell("a & calc"), r#""a & calc""#);

@@ -219,7 +219,7 @@ pub(crate) struct Files {
     pub(crate) names: Option<Vec<String>>,
 }
 
-/// Whether a path is that of a device, and not of a file in shared memory.
+/// Whether a path names a device. Paths below `/dev/shm` name files.
 fn is_device(path: &str) -> bool {
     path.starts_with("/dev/") && !path.starts_with("/dev/shm/")
 }

@@ -240,7 +240,7 @@ pub(crate) fn distribution(text: &str) -> Result<Distribution, String> {
             quoted(text)
         )
     };
-    // Other zones for writes (`zoned:…,…`) and a centre (`zipf:1.1:0.3`) are none of assay's.
+    // Other zones for writes (`zoned:…,…`) and a centre (`zipf:1.1:0.3`) have no counterpart in assay.
     Distribution::from_fio(text).map_err(|_| wrong())
 }
 

@@ -402,9 +402,9 @@ mod tests {
         let all = m.decide(300 * SECOND);
         assert_eq!(all, [Decision::Late(2), Decision::Late(3), Decision::TooFew { ready: 2 }]);
         assert!(is_over(&m));
-        let mut nobody = Meeting::new(Rules::new(Mode::Simultaneous, 1), 0);
-        nobody.over(0);
-        assert_eq!((nobody.decide(0), is_over(&nobody)), (vec![], true));
+        let mut empty = Meeting::new(Rules::new(Mode::Simultaneous, 1), 0);
+        empty.over(0);
+        assert_eq!((empty.decide(0), is_over(&empty)), (vec![], true));
     }
 
     /// Who hangs costs the others the time of a step once.

@@ -189,7 +189,7 @@ impl Offers {
     pub(crate) fn add(&mut self, workload: u32, load: AbleLoad) -> Result<(), WireError> {
         let next = self.loads.len() < MAX_LOADS && usize::try_from(workload).is_ok_and(|at| at == self.loads.len());
         if self.complete || !next || !is_sound_load(&load) {
-            return Err(WireError::Malformed(format!("workload {workload} as nobody can run it")));
+            return Err(WireError::Malformed(format!("workload {workload} cannot be run")));
         }
         self.loads.push(load);
         Ok(())

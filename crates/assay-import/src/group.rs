@@ -337,7 +337,7 @@ static IDENTITIES: LazyLock<Regex> = LazyLock::new(|| {
     regex(pattern)
 });
 
-/// A text with a mark in the place of each.
+/// A text with a mark instead of each.
 fn without_identities(text: &str) -> String {
     IDENTITIES
         .replace_all(text, |found: &regex_lite::Captures<'_>| {

@@ -195,7 +195,7 @@ fn digits(value: f64) -> String {
 /// least a twentieth too much, and a worn medium loses less.
 const FAKE_PERCENT: u64 = 5;
 
-/// A check of which nothing is known but how it was made.
+/// A check without results: only its method is known.
 pub(crate) fn check_undecided(method: Method) -> Verification {
     Verification { read_back: "not told".to_owned(), ..Verification::undecided(method) }
 }
@@ -244,7 +244,7 @@ pub(crate) fn check_losses(counts: &SectorCounts, verdict: Verdict) -> String {
     }
 }
 
-/// A pass over so many bytes at a rate.
+/// A pass over `bytes` at a rate.
 pub(crate) fn check_pass(bytes: u64, rate: Option<f64>) -> Option<Pass> {
     let rate = rate.filter(|rate| *rate > 0.0 && bytes > 0)?;
     Some(Pass { bytes, elapsed_ns: (bytes as f64 / rate * 1e9) as u64, speed: Vec::new() })

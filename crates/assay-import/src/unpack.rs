@@ -251,7 +251,7 @@ fn xz_chunks(rest: &mut XzRest<'_>) -> Result<(), String> {
     }
 }
 
-/// Passes over the index of a stream with so many blocks, whose first byte was read, and its footer.
+/// Skips the index and the footer of a stream. The first byte of the index was read; it has an entry for each of `blocks`.
 fn xz_index(rest: &mut XzRest<'_>, blocks: u64) -> Result<(), String> {
     let begun = rest.at - 1;
     if rest.number()? != blocks {

@@ -288,7 +288,7 @@ fn names(tool: Original) -> &'static [&'static str] {
     }
 }
 
-/// A program and what it says to `option`; `None` where there is none of that name.
+/// A program and what it says to `option`; `None` if no program has that name.
 fn started(name: &str, option: &str) -> io::Result<Option<(PathBuf, Output)>> {
     let places = ELSEWHERE.map(|place| PathBuf::from(place).join(name));
     for program in std::iter::once(PathBuf::from(name)).chain(places) {

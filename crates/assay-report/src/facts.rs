@@ -316,7 +316,7 @@ fn manner(record: &Record) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// `took 84.2 s of 90 s, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`; empty where none of it is known.
+/// `took 84.2 s of 90 s, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`; empty if nothing is known.
 fn effort(record: &Record) -> String {
     let s = &record.settings;
     if (s.elapsed_ns, s.written_bytes, s.read_bytes) == (0, 0, 0) {

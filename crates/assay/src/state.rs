@@ -228,7 +228,7 @@ impl DataDirectory {
         }
     }
 
-    /// Where a file in it is, for messages, and for programs that are told of it.
+    /// Where a file in it is, for messages, and for the programs that receive it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }

@@ -303,7 +303,7 @@ fn a_model_that_was_only_checked_takes_no_part() {
     records[2].measurements.clear();
     let models =
         |records: &[Record]| step(records, &options()).chances.into_iter().map(|c| c.model).collect::<Vec<_>>();
-    assert_eq!(models(&records), ["A", "B", "C"], "a fake is told of");
+    assert_eq!(models(&records), ["A", "B", "C"], "a fake is reported");
     records[2].verification.as_mut().unwrap().verdict = Verdict::Genuine;
     assert_eq!(models(&records), ["A", "B"]);
 }

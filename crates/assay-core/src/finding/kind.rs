@@ -1,4 +1,4 @@
-//! What can be found about a number, how much it weighs, and findings as they stand in a record.
+//! Findings about a number, their weight, and how a record holds them.
 
 use serde::{Deserialize, Serialize};
 
@@ -478,10 +478,10 @@ impl Finding {
     }
 }
 
-// Findings as they stand in a record, and what they amount to.
+// Findings in a record, and the verdict that they lead to.
 
-/// A finding with its weight, as it stands in a record. Its sentences are made whenever it is shown or written: those of a
-/// document are read only where a newer version wrote them about a finding that this one does not know.
+/// A finding of a record, with its weight. Its sentences are made whenever it is shown or written. Those of a document are
+/// read only if a newer version wrote them about a finding that this version does not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "WarningDocument", into = "WarningDocument")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

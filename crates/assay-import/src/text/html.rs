@@ -73,7 +73,7 @@ fn has_end(text: &str, name: &str) -> bool {
     text.match_indices("[/").any(|(at, _)| forum_mark(&text[at..], &[name]) > 0)
 }
 
-/// Length of the mark at the beginning of a text; 0 where there is none of these names.
+/// Length of the mark at the beginning of a text; 0 if it has no such name.
 fn forum_mark(text: &str, names: &[&str]) -> usize {
     let inner = text[1..].strip_prefix('/').unwrap_or(&text[1..]);
     let stands = |name: &&&str| {
@@ -188,7 +188,7 @@ fn entities(text: &str) -> String {
 /// Keys whose strings are the output of a program.
 const KEYS: [&str; 5] = ["stdout", "stdout_lines", "msg", "stderr", "stderr_lines"];
 
-/// Puts the lines of such strings in the place of the strings.
+/// Replaces such strings by their lines.
 pub(super) fn expand_json_strings(lines: &mut Vec<Line>) {
     if !lines.iter().any(|line| key_of(&line.text).is_some_and(|key| KEYS.contains(&key))) {
         return;

@@ -58,7 +58,7 @@ fn plain_line(line: &str) -> String {
 
 // Blank lines that a mail or a page has put between all lines, and the end of a text that is cut off.
 
-/// Fewest lines of which each is followed by a blank one.
+/// Fewest lines that are each followed by a blank one.
 const LEAST_BLANK_LINES: usize = 2;
 /// Share of the lines that are, of ten.
 const MOST_BLANK_LINES: usize = 9;

@@ -146,7 +146,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The kind of computer: its board, else its processor, else its name; empty where the record has none of them.
+/// The kind of computer: its board, else its processor, else its name; empty if the record has no such field.
 pub(super) fn computer(record: &Record) -> String {
     let host = &record.host;
     let all = [&host.board, &host.cpu, &host.hostname];

@@ -25,7 +25,7 @@ const ENDS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 /// variables count as not set.
 ///
 /// # Errors
-/// [`StoreError::NoHome`] if none of them names a directory.
+/// [`StoreError::NoHome`] if no variable names a directory.
 pub fn data_dir(env: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, StoreError> {
     let path = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(own) = path("ASSAY_DATA") {

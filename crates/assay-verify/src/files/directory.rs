@@ -178,7 +178,7 @@ pub struct Left {
     pub bytes: u64,
     /// Whether the check is still running, here or on another host.
     pub alive: bool,
-    /// Whether it was told to keep its files.
+    /// Whether it keeps its files.
     pub kept: bool,
     /// Whether `--resume` can continue it.
     pub resumable: bool,
@@ -319,7 +319,7 @@ pub(crate) struct State {
     pub(crate) area_bytes: u64,
     /// Bytes from the start that are written and durable.
     pub(crate) written_bytes: u64,
-    /// Whether the check ended and was told to keep the files.
+    /// Whether the check ended and keeps its files.
     pub(crate) kept: bool,
     /// How far reading has come, and the findings up to there.
     pub(crate) read: Option<(u64, Tally)>,
@@ -480,7 +480,7 @@ pub enum VerifyError {
         /// Name of that host, safe to show.
         host: String,
     },
-    /// Files that an earlier check was told to keep.
+    /// Files that an earlier check kept by request.
     #[error("{}: kept by an earlier check; read them with --only read, or remove them with --remove", .0.display())]
     Kept(PathBuf),
     /// Something not made by assay has the name of its directory.

@@ -188,7 +188,7 @@ pub(super) enum Class {
     Stamped,
     /// The content from before is unknown: the journal is damaged.
     Lost,
-    /// None of these: written since, or another card.
+    /// Other content: written since, or another card.
     Other,
     /// Different content at each reading: the medium holds nothing here.
     Unsteady,

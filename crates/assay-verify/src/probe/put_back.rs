@@ -473,7 +473,7 @@ pub struct Restored {
     pub untouched: bool,
     /// The journal says that everything was put back earlier, and the device agrees after it was attached anew.
     pub already: bool,
-    /// It was told to stop.
+    /// It was stopped.
     pub stopped: bool,
     /// Why what reads as before may not be so, where the probe found a reason.
     pub doubt: Option<&'static str>,

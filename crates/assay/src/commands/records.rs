@@ -46,7 +46,7 @@ fn aggregated(args: &ListArgs, how: AggregateArg, target: &Target) -> Result<Exi
         AggregateArg::Trimmed => Aggregate::Trimmed,
         AggregateArg::Best => Aggregate::Best,
     };
-    // With scores, which observations have none of.
+    // With scores, which observations lack.
     let records: Vec<Record> = queries::find(&args.queries)?.into_iter().map(|stored| stored.record).collect();
     let (rows, left_out) = aggregate(&target.redacted(records)?, how);
     if let (true, Some(first)) = (rows.is_empty(), left_out.first()) {

@@ -137,7 +137,7 @@ fn write_article(args: &ReportArgs, directory: &Path) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// Longest file that is compared with an article's: none of these comes near it.
+/// Longest file that is compared with an article's: no file of an article comes near it.
 const LONGEST: u64 = 64 << 20;
 
 /// Before anything is written: a file is replaced if an article made it and it was not changed since, or if it is the same.

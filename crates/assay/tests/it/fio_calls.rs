@@ -115,7 +115,7 @@ fn traced(command: &Command, trace: &Path) -> String {
     std::fs::read_to_string(trace).unwrap()
 }
 
-/// The calls of both programs by a job file with 8 MiB a file, in so many seconds each.
+/// The calls of both programs by a job file with 8 MiB a file, each for `seconds`.
 fn both(job: &str, seconds: u32) -> [Calls; 2] {
     let dir = Place::new();
     let text = format!("[global]\nrandrepeat=0\nsize=8m\nruntime={seconds}\ntime_based\ndirect=1\n[j]\n{job}");

@@ -206,7 +206,7 @@ mod tests {
         control.stop();
         let watched =
             watch(&mut child, &spec(), Duration::from_secs(100), &control, &mut |_| ControlFlow::Continue(()));
-        assert_eq!((&watched.trouble, watched.success), (&None, true), "it ended as it was told");
+        assert_eq!((&watched.trouble, watched.success), (&None, true), "it ended by itself, with success");
         assert!(watched.elapsed_ns < nanoseconds(GRACE), "{watched:?}");
         assert!(is_gone(grandchild), "though a shell lets it ignore the interrupt");
     }

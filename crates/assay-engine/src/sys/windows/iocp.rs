@@ -374,7 +374,7 @@ mod tests {
             assert_eq!(waiting(&kept), 300);
         });
         let answer = dropped.recv_timeout(Duration::from_secs(60));
-        assert_ne!(answer, Err(RecvTimeoutError::Timeout), "the engine waits for operations that nobody cancelled");
+        assert_ne!(answer, Err(RecvTimeoutError::Timeout), "the engine waits for operations that were not cancelled");
         thread.join().unwrap();
     }
 

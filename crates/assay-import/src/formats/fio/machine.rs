@@ -295,7 +295,7 @@ fn terse_side(op: Op, fields: &[&str]) -> Option<Side> {
         operations: None,
         seconds: whole(3, 1e-3),
     };
-    // Whole KiB/s of a slow medium are too coarse: size and time are told too.
+    // Whole KiB/s of a slow medium are too coarse: size and time are given, too.
     let by_time = side.bytes * 1e3 / side.runtime_ms;
     side.bytes_per_second = side.bytes_per_second.map(|rate| close_terse(rate, by_time, 1024.0));
     let percentile = |share: f64| {

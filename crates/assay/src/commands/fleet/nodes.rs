@@ -1,4 +1,4 @@
-//! What nodes are told: their command line, and where they find the coordinator. Work on many nodes, some of them at a time.
+//! What nodes receive: their command line, and the address of the coordinator. Work on many nodes, some of them at a time.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
