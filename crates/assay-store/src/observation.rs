@@ -364,7 +364,7 @@ impl WeighedFinding {
     }
 
     fn warning(self) -> Warning {
-        Warning::new(self.finding, self.severity)
+        Warning::read(self.finding, self.severity)
     }
 }
 

@@ -496,9 +496,11 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// One of this weight, which may be from a newer version.
+    /// A finding of a document, with the weight that the document gives it. That weight counts only if a newer version found
+    /// what this version does not know.
     #[must_use]
-    pub fn new(finding: Finding, severity: Severity) -> Self {
+    pub fn read(finding: Finding, severity: Severity) -> Self {
+        let severity = if finding == Finding::Unknown { severity } else { finding.severity() };
         Self { finding, severity, newer: None }
     }
 
@@ -517,7 +519,7 @@ impl Warning {
 
 impl From<Finding> for Warning {
     fn from(finding: Finding) -> Self {
-        Self::new(finding.clone(), finding.severity())
+        Self { severity: finding.severity(), finding, newer: None }
     }
 }
 
@@ -547,7 +549,7 @@ impl From<WarningDocument> for Warning {
     fn from(document: WarningDocument) -> Self {
         let WarningDocument { finding, severity, cause, remedy } = document;
         let newer = (finding == Finding::Unknown).then(|| Box::new((cause, remedy)));
-        Self { finding, severity, newer }
+        Self { newer, ..Self::read(finding, severity) }
     }
 }
 
@@ -624,8 +626,9 @@ mod tests {
 
     #[test]
     fn sentences_of_a_document_are_not_read() {
-        let text = r#"{"finding":{"kind":"another_run"},"severity":"suspect","cause":"<b>","remedy":"<i>"}"#;
+        let text = r#"{"finding":{"kind":"another_run"},"severity":"note","cause":"<b>","remedy":"<i>"}"#;
         let warning = serde_json::from_str::<Warning>(text).unwrap();
+        // Neither is its weight.
         assert_eq!(warning, Finding::AnotherRun.into());
         let written = serde_json::to_value(&warning).unwrap();
         assert_eq!(written["cause"], Finding::AnotherRun.cause());

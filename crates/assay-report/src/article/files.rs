@@ -285,7 +285,7 @@ impl Manifest {
         format!("{BEGINS}{all}{ENDS}\n")
     }
 
-    /// Reads what a `README.md` called `name` names; empty where it is of no article, or was changed.
+    /// Reads what a `README.md` called `name` names; empty if no article wrote it, or if it was changed since.
     #[must_use]
     pub fn read(name: &str, readme: &[u8]) -> Self {
         let read = || {

@@ -152,7 +152,7 @@ fn check(directory: &Path, article: &Article) -> Result<(), Failure> {
         if path.symlink_metadata().is_ok() && !content(&path).is_some_and(|there| is_own(&there)) {
             let shown = output::shown(&path);
             return Err(Failure::usage(format!(
-                "{shown} is there, and is of no article or was changed; name another directory, or remove it"
+                "{shown} was not written as a part of this article, or was changed since; name another directory, or remove it"
             )));
         }
         files::check_writable(&path)?;
