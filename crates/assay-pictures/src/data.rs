@@ -192,6 +192,12 @@ pub(crate) fn rests_on<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> S
     }
 }
 
+/// Keeps the first of equal names, wherever the others are: a medium has a figure in several columns.
+fn unique(names: &mut Vec<String>) {
+    let mut seen = std::collections::BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+}
+
 /// Notes for pictures with marked figures, and the names of figures that were left out, with the reason.
 pub(crate) fn notes<'a>(values: impl Iterator<Item = (impl Display, &'a Value)>) -> Vec<String> {
     let (mut left_out, mut suspect, mut bounded): (Vec<String>, Vec<String>, bool) = (Vec::new(), Vec::new(), false);
@@ -210,11 +216,11 @@ pub(crate) fn notes<'a>(values: impl Iterator<Item = (impl Display, &'a Value)>)
     if bounded {
         notes.push("Hollow: the bus or the instrument was reached, the medium is at least this fast.".to_owned());
     }
-    suspect.dedup();
+    unique(&mut suspect);
     if !suspect.is_empty() {
         notes.push(format!("Suspect, see its warnings: {}.", listed(suspect.iter().map(String::as_str))));
     }
-    left_out.dedup();
+    unique(&mut left_out);
     if !left_out.is_empty() {
         notes.push(format!("Not drawn: {}.", listed(left_out.iter().map(String::as_str))));
     }
@@ -366,6 +372,15 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_medium_with_several_marked_figures_is_named_once() {
+        let value = |mark| Value { point: 1.0, interval: None, level: None, n: 1, marks: vec![mark] };
+        let (suspect, fake) = (value(Mark::Suspect), value(Mark::Fake));
+        let values = [("a", &suspect), ("b", &suspect), ("a", &suspect), ("c", &fake), ("d", &fake), ("c", &fake)];
+        let want = ["Suspect, see its warnings: a, b.", "Not drawn: c (fake or damaged), d (fake or damaged)."];
+        assert_eq!(notes(values.into_iter()), want);
+    }
 
     #[test]
     fn a_level_that_is_none_is_not_written() {

@@ -202,15 +202,15 @@ fn an_article_takes_the_place_of_an_article_and_of_nothing_else() {
     let article = || place.assay(["report", "all", "--article", "cards"]);
     fs::create_dir(place.path().join("cards")).unwrap();
     place.file("cards/README.md", "mine");
-    run(article()).refuses(2, &["cards/README.md", "of no article", "another directory"]);
+    run(article()).refuses(2, &["cards/README.md", "not written as a part of this article", "another directory"]);
     // Neither a pipe without a writer nor a link to another file is an article.
     fs::remove_file(place.path().join("cards/README.md")).unwrap();
     run(place.shell("mkfifo cards/README.md")).succeeds();
-    run(article()).refuses(2, &["cards/README.md", "of no article"]).at_once();
+    run(article()).refuses(2, &["cards/README.md", "not written as a part of this article"]).at_once();
     fs::remove_file(place.path().join("cards/README.md")).unwrap();
     place.file("mine.md", "mine\n");
     std::os::unix::fs::symlink("../mine.md", place.path().join("cards/README.md")).unwrap();
-    run(article()).refuses(2, &["cards/README.md", "of no article"]);
+    run(article()).refuses(2, &["cards/README.md", "not written as a part of this article"]);
     fs::remove_file(place.path().join("cards/README.md")).unwrap();
     place.file("cards/README.md", "mine");
     assert_eq!(written(&place, "README.md"), "mine");
@@ -231,7 +231,7 @@ fn an_article_takes_the_place_of_an_article_and_of_nothing_else() {
     let heat = place.path().join("cards/heat.svg");
     fs::remove_file(&heat).unwrap();
     std::os::unix::fs::symlink("../mine.md", &heat).unwrap();
-    run(article()).refuses(2, &["heat.svg", "of no article"]);
+    run(article()).refuses(2, &["heat.svg", "not written as a part of this article"]);
     assert_eq!(fs::read_to_string(place.path().join("mine.md")).unwrap(), "mine\n");
     fs::remove_file(&heat).unwrap();
     // One that was cut off before its last file is written again.
