@@ -55,6 +55,18 @@ fn settled(coordinator: &Coordinator, expected: &Expected, all: Vec<Ability>) ->
 
 const LONG: Duration = Duration::from_secs(60);
 
+/// The events until all that is wanted came. The coordinator tells of some after the nodes heard of them.
+fn events_until(events: &CoordinatorEvents, complete: impl Fn(&[CoordinatorEvent]) -> bool) -> Vec<CoordinatorEvent> {
+    let mut seen = Vec::new();
+    while !complete(&seen) {
+        match events.recv_timeout(LONG) {
+            Ok(event) => seen.push(event),
+            Err(error) => panic!("{error}: {seen:?}"),
+        }
+    }
+    seen
+}
+
 /// Seven cards write 10 MB/s and one 4 MB/s, for which a depth of 8 is too much.
 #[test]
 fn a_slow_node_runs_what_the_others_run_and_is_named() {
@@ -70,11 +82,11 @@ fn a_slow_node_runs_what_the_others_run_and_is_named() {
         assert!((ratio - if node == 5 { 0.4 } else { 1.0 }).abs() < 1e-9, "{ratio}");
         assert_eq!((told.by, told.nodes, told.area_bytes), (SettledBy::Nodes, 8, 64 * MIB));
     }
-    let events: Vec<CoordinatorEvent> = events.try_iter().collect();
-    assert!(events.contains(&CoordinatorEvent::Offered(5, Mounted::Root)));
-    let below =
-        events.iter().find_map(|e| if let CoordinatorEvent::Settled(_, below) = e { Some(below) } else { None });
-    let below = below.unwrap();
+    let settled =
+        |e: &CoordinatorEvent| if let CoordinatorEvent::Settled(_, below) = e { Some(below.clone()) } else { None };
+    let offered = CoordinatorEvent::Offered(5, Mounted::Root);
+    let events = events_until(&events, |seen| seen.contains(&offered) && seen.iter().any(|e| settled(e).is_some()));
+    let below = events.iter().find_map(settled).unwrap();
     assert!(below.len() == 1 && below[0].node == 5, "{below:?}");
     assert!(below[0].loads.len() == 1 && below[0].loads[0].0 == 0, "{below:?}");
 }
@@ -107,11 +119,9 @@ fn nodes_that_say_nonsense_are_out_and_the_others_go_on() {
     let good = told.remove(0).unwrap();
     // The offer of the node with the other suite was valid, and it noticed the difference itself.
     assert_eq!((good.loads.len(), good.loads[0].queue_depth, good.nodes), (2, 8, 5));
-    let left: Vec<usize> = events
-        .try_iter()
-        .filter_map(|event| if let CoordinatorEvent::Left(node, _) = event { Some(node) } else { None })
-        .collect();
-    assert!(left.contains(&1) && left.contains(&2), "{left:?}");
+    let left =
+        |seen: &[CoordinatorEvent], node| seen.iter().any(|e| matches!(e, CoordinatorEvent::Left(n, _) if *n == node));
+    events_until(&events, |seen| left(seen, 1) && left(seen, 2));
 }
 
 /// A repeat before anything is settled is none.
@@ -122,9 +132,10 @@ fn no_node_begins_before_loads_are_settled() {
     let mut node = join(&coordinator, &expected, 0);
     assert_eq!(node.ready(Step { stage: 0, round: 0, workload: 0 }, &control), Word::Alone);
     assert!(control.stopped(), "the node ends");
-    let reason =
-        events.try_iter().find_map(|e| if let CoordinatorEvent::Left(0, reason) = e { Some(reason) } else { None });
-    assert!(reason.unwrap().contains("before the loads were settled"));
+    let early = "before the loads were settled";
+    events_until(&events, |seen| {
+        seen.iter().any(|e| matches!(e, CoordinatorEvent::Left(0, reason) if reason.contains(early)))
+    });
 }
 
 /// Who joins and says nothing is late, and the others go on without it.
@@ -134,6 +145,6 @@ fn who_says_nothing_is_not_waited_for_beyond_the_time_for_it() {
     let silent = join(&coordinator, &expected, 2);
     let told = settled(&coordinator, &expected, vec![able(10.0, 8), able(10.0, 4)]);
     assert!(told.iter().all(|told| told.as_ref().is_some_and(|told| told.loads[0].queue_depth == 4)), "{told:?}");
-    assert!(events.try_iter().any(|event| event == CoordinatorEvent::Late(2)));
+    events_until(&events, |seen| seen.contains(&CoordinatorEvent::Late(2)));
     drop(silent);
 }
