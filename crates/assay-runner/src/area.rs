@@ -133,7 +133,7 @@ impl Area {
 
     /// Makes the directory in which a tool works that names its files itself; says why, where it could not.
     pub(crate) fn prepare_for(&self, instrument: Instrument) -> Option<Trouble> {
-        let Instrument::Original(tool) = instrument else { return None };
+        let Instrument::Tool(tool) = instrument else { return None };
         let needed = assay_original::needs_directory(tool);
         needed.then(|| self.files().err()).flatten().map(|error| Trouble::Setup(error.to_string()))
     }

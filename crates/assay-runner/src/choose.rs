@@ -14,21 +14,33 @@ use assay_original::{Found, Subject};
 
 use crate::error::RunError;
 
-/// What the user asked for.
+/// An engine of assay's own that reaches a medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum EngineWish {
-    /// Whatever is best here.
+pub enum OwnEngine {
+    /// The best one of this system for each workload.
     #[default]
     Auto,
-    /// This one.
-    Only(EngineKind),
-    /// The program fio, which runs a loop of its own.
-    Fio,
-    /// The tool that each workload was taken from.
-    Reference,
+    /// `pread` and `pwrite`.
+    Sync,
+    /// io_uring, on Linux.
+    Uring,
+    /// I/O completion ports, on Windows.
+    Iocp,
 }
 
-/// By what repeats are made a second time, in turns.
+impl OwnEngine {
+    /// The one that was named; `None` where the choice is assay's.
+    fn named(self) -> Option<EngineKind> {
+        match self {
+            Self::Auto => None,
+            Self::Sync => Some(EngineKind::Sync),
+            Self::Uring => Some(EngineKind::Uring),
+            Self::Iocp => Some(EngineKind::Iocp),
+        }
+    }
+}
+
+/// Another program that makes repeats: in place of assay's engines, or in turns with them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
     /// The program fio.
@@ -56,8 +68,53 @@ impl Peer {
     /// What runs a workload with this original.
     pub(crate) fn instrument(self, original: Option<Original>) -> Option<Instrument> {
         match self {
-            Self::Fio => Some(Instrument::Fio),
-            Self::Reference => original.map(Instrument::from),
+            Self::Fio => Some(Instrument::Tool(Original::Fio)),
+            Self::Reference => original.map(Instrument::Tool),
+        }
+    }
+}
+
+/// What runs the workloads of a run, as the user chose it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// An engine of assay's own, and the program that repeats are made by too, in turns.
+    Own {
+        /// The engine.
+        engine: OwnEngine,
+        /// The program; `None` without a cross-check.
+        crosscheck: Option<Peer>,
+    },
+    /// Another program alone.
+    Peer(Peer),
+    /// No I/O at all.
+    Null,
+}
+
+impl Default for EngineChoice {
+    fn default() -> Self {
+        Self::Own { engine: OwnEngine::Auto, crosscheck: None }
+    }
+}
+
+impl EngineChoice {
+    /// The program of a cross-check.
+    #[must_use]
+    pub fn crosscheck(self) -> Option<Peer> {
+        if let Self::Own { crosscheck, .. } = self { crosscheck } else { None }
+    }
+
+    /// Whether this program makes repeats, alone or in turns.
+    #[must_use]
+    pub fn includes(self, peer: Peer) -> bool {
+        self == Self::Peer(peer) || self.crosscheck() == Some(peer)
+    }
+
+    /// The engine of assay's own that was named.
+    pub(crate) fn named(self) -> Option<EngineKind> {
+        match self {
+            Self::Own { engine, .. } => engine.named(),
+            Self::Peer(_) => None,
+            Self::Null => Some(EngineKind::Null),
         }
     }
 }
@@ -67,16 +124,8 @@ impl Peer {
 pub(crate) enum Instrument {
     /// An engine of assay's own.
     Engine(EngineKind),
-    /// The program fio.
-    Fio,
-    /// The tool that the workload was taken from, other than fio.
-    Original(Original),
-}
-
-impl From<Original> for Instrument {
-    fn from(original: Original) -> Self {
-        if original == Original::Fio { Self::Fio } else { Self::Original(original) }
-    }
+    /// Another program.
+    Tool(Original),
 }
 
 impl Instrument {
@@ -84,8 +133,7 @@ impl Instrument {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Engine(kind) => kind.name(),
-            Self::Fio => "fio",
-            Self::Original(tool) => tool.name(),
+            Self::Tool(tool) => tool.name(),
         }
     }
 
@@ -98,7 +146,7 @@ impl Instrument {
 /// What can be used here.
 #[derive(Debug, Clone)]
 pub(crate) struct Engines {
-    wish: EngineWish,
+    choice: EngineChoice,
     /// The engine that keeps several operations in flight by itself.
     queue: Availability,
     fio: Option<Fio>,
@@ -107,14 +155,14 @@ pub(crate) struct Engines {
 
 impl Engines {
     /// Probes the kernel, and looks for the programs that are needed.
-    pub(crate) fn new(wish: EngineWish, peer: Option<Peer>, suite: &Suite) -> Result<Self, RunError> {
-        if let EngineWish::Only(kind) = wish
+    pub(crate) fn new(choice: EngineChoice, suite: &Suite) -> Result<Self, RunError> {
+        if let Some(kind) = choice.named()
             && let Availability::No(reason) = probe(kind)
         {
             return Err(RunError::Engine { engine: kind.name().to_owned(), reason });
         }
         let queue = probe(ASYNCHRONOUS);
-        let reference = wish == EngineWish::Reference || peer == Some(Peer::Reference);
+        let reference = choice.includes(Peer::Reference);
         let mut originals: Vec<Original> = Vec::new();
         let named = suite.workloads.iter().filter_map(|w| w.original);
         for original in named.chain(suite.programs.iter().filter_map(|p| p.original)).filter(|_| reference) {
@@ -125,16 +173,15 @@ impl Engines {
         if reference && originals.is_empty() {
             return Err(RunError::NoOriginal(suite.name.clone()));
         }
-        let missing = |reason| match wish {
-            EngineWish::Fio => RunError::Engine { engine: "fio".to_owned(), reason },
-            EngineWish::Reference => RunError::Engine { engine: "reference".to_owned(), reason },
-            _ => RunError::Crosscheck(reason),
+        let missing = |reason| match choice {
+            EngineChoice::Peer(peer) => RunError::Engine { engine: peer.name().to_owned(), reason },
+            EngineChoice::Own { .. } | EngineChoice::Null => RunError::Crosscheck(reason),
         };
-        let needs_fio = wish == EngineWish::Fio || peer == Some(Peer::Fio) || originals.contains(&Original::Fio);
+        let needs_fio = choice.includes(Peer::Fio) || originals.contains(&Original::Fio);
         let fio = needs_fio.then(Fio::find).transpose().map_err(missing)?;
         let found = originals.into_iter().filter(|original| *original != Original::Fio).map(Found::find);
         let originals = found.collect::<Result<_, _>>().map_err(missing)?;
-        Ok(Self { wish, queue, fio, originals })
+        Ok(Self { choice, queue, fio, originals })
     }
 
     /// Runs one repeat of workloads at the same time, each by its instrument; a report of each. `subject` is what a
@@ -149,12 +196,16 @@ impl Engines {
         if let [(instrument, spec)] = work {
             return vec![self.run_one(*instrument, spec, subject, control, &mut |sample| on_sample(0, sample))];
         }
-        // No suite that a tool runs has several at once: such requests are refused.
-        let engine = |instrument: &Instrument| match instrument {
-            Instrument::Engine(kind) => *kind,
-            Instrument::Fio | Instrument::Original(_) => EngineKind::Sync,
-        };
-        let workloads: Vec<_> = work.iter().map(|(instrument, spec)| (engine(instrument), *spec)).collect();
+        let mut workloads = Vec::with_capacity(work.len());
+        for (instrument, spec) in work {
+            match instrument {
+                Instrument::Engine(kind) => workloads.push((*kind, *spec)),
+                Instrument::Tool(tool) => {
+                    let reason = format!("{} runs no workloads at the same time", tool.name());
+                    return work.iter().map(|_| failed(reason.clone())).collect();
+                }
+            }
+        }
         run_together(&workloads, control, on_sample)
     }
 
@@ -172,13 +223,10 @@ impl Engines {
                 let reports = run_together(&[(kind, spec)], control, &mut |_, sample| on_sample(sample));
                 reports.into_iter().next().unwrap_or_default()
             }
-            Instrument::Fio => assay_fio::run_repeat(self.fio.as_ref(), spec, control, on_sample),
-            Instrument::Original(tool) => match self.original(tool) {
+            Instrument::Tool(Original::Fio) => assay_fio::run_repeat(self.fio.as_ref(), spec, control, on_sample),
+            Instrument::Tool(tool) => match self.original(tool) {
                 Some(found) => assay_original::run_repeat(found, spec, subject, control, on_sample),
-                None => RepeatReport {
-                    trouble: Some(Trouble::Setup(format!("{} is missing", tool.name()))),
-                    ..RepeatReport::default()
-                },
+                None => failed(format!("{} is missing", tool.name())),
             },
         }
     }
@@ -192,8 +240,8 @@ impl Engines {
     pub(crate) fn version(&self, instrument: Instrument) -> &str {
         match instrument {
             Instrument::Engine(_) => "",
-            Instrument::Fio => self.fio.as_ref().map_or("", |fio| &fio.version),
-            Instrument::Original(tool) => self.original(tool).map_or("", |found| &found.version),
+            Instrument::Tool(Original::Fio) => self.fio.as_ref().map_or("", |fio| &fio.version),
+            Instrument::Tool(tool) => self.original(tool).map_or("", |found| &found.version),
         }
     }
 
@@ -204,22 +252,25 @@ impl Engines {
 
     /// Whether each workload is run by the tool it was taken from.
     pub(crate) fn are_originals(&self) -> bool {
-        self.wish == EngineWish::Reference
+        self.choice == EngineChoice::Peer(Peer::Reference)
     }
 
     /// What runs one workload; `None` where it shall be its original and it has none.
     pub(crate) fn for_workload(&self, workload: &Workload, original: Option<Original>) -> Option<Instrument> {
-        Some(Instrument::Engine(match self.wish {
-            EngineWish::Fio => return Some(Instrument::Fio),
-            EngineWish::Reference => return original.map(Instrument::from),
-            EngineWish::Only(EngineKind::Null) => EngineKind::Null,
-            EngineWish::Only(EngineKind::Sync) => EngineKind::Sync,
+        let engine = match self.choice {
+            EngineChoice::Peer(peer) => return peer.instrument(original),
+            EngineChoice::Null => return Some(Instrument::Engine(EngineKind::Null)),
+            EngineChoice::Own { engine, .. } => engine,
+        };
+        Some(Instrument::Engine(match engine {
+            OwnEngine::Sync => EngineKind::Sync,
             _ if workload.poll || !workload.priorities.shares.is_empty() => EngineKind::Uring,
             // A sync after every write is one operation in flight by its nature.
             _ if workload.sync.each() => EngineKind::Sync,
-            EngineWish::Only(kind) => kind,
-            EngineWish::Auto if workload.queue_depth == 1 => EngineKind::Sync,
-            EngineWish::Auto => match self.queue {
+            OwnEngine::Uring => EngineKind::Uring,
+            OwnEngine::Iocp => EngineKind::Iocp,
+            OwnEngine::Auto if workload.queue_depth == 1 => EngineKind::Sync,
+            OwnEngine::Auto => match self.queue {
                 Availability::Yes(_) => ASYNCHRONOUS,
                 Availability::No(_) => EngineKind::Sync,
             },
@@ -228,27 +279,28 @@ impl Engines {
 
     /// Name for the record.
     pub(crate) fn name(&self) -> &'static str {
-        match (self.wish, &self.queue) {
-            (EngineWish::Fio, _) => Instrument::Fio.name(),
-            (EngineWish::Reference, _) => Peer::Reference.name(),
-            (EngineWish::Only(kind), _) => kind.name(),
-            (EngineWish::Auto, Availability::Yes(_)) => ASYNCHRONOUS.name(),
-            (EngineWish::Auto, Availability::No(_)) => EngineKind::Sync.name(),
+        match (self.choice, self.choice.named(), &self.queue) {
+            (EngineChoice::Peer(peer), ..) => peer.name(),
+            (_, Some(kind), _) => kind.name(),
+            (_, None, Availability::Yes(_)) => ASYNCHRONOUS.name(),
+            (_, None, Availability::No(_)) => EngineKind::Sync.name(),
         }
     }
 
     /// Reason for the record.
     pub(crate) fn reason(&self) -> String {
         let rule = format!("one in flight and synced writes through {CALLS}");
-        match (self.wish, &self.queue) {
-            (EngineWish::Fio, _) => format!("asked for: {}", self.version(Instrument::Fio)),
-            (EngineWish::Reference, _) => {
+        match (self.choice, self.choice.named(), &self.queue) {
+            (EngineChoice::Peer(Peer::Fio), ..) => {
+                format!("asked for: {}", self.version(Instrument::Tool(Original::Fio)))
+            }
+            (EngineChoice::Peer(Peer::Reference), ..) => {
                 let fio = self.fio.iter().map(|fio| fio.version.clone());
                 let others = self.originals.iter().map(|found| format!("{} {}", found.tool.name(), found.version));
                 format!("asked for: {}", fio.chain(others).collect::<Vec<_>>().join(", "))
             }
-            (EngineWish::Only(_), _) => "asked for".to_owned(),
-            (EngineWish::Auto, Availability::Yes(has)) => {
+            (_, Some(_), _) => "asked for".to_owned(),
+            (_, None, Availability::Yes(has)) => {
                 let mut with = Vec::new();
                 if has.registered_files {
                     with.push("registered file");
@@ -270,9 +322,14 @@ impl Engines {
                 }
                 reason
             }
-            (EngineWish::Auto, Availability::No(why)) => format!("{why}; queue depth by threads"),
+            (_, None, Availability::No(why)) => format!("{why}; queue depth by threads"),
         }
     }
+}
+
+/// The report of a repeat that could not begin.
+fn failed(reason: String) -> RepeatReport {
+    RepeatReport { trouble: Some(Trouble::Setup(reason)), ..RepeatReport::default() }
 }
 
 #[cfg(test)]
@@ -284,46 +341,51 @@ mod tests {
 
     #[test]
     fn several_operations_in_flight_need_an_engine_for_that_and_one_does_not() {
-        let engines =
-            |wish, queue: &Availability| Engines { wish, queue: queue.clone(), fio: None, originals: Vec::new() };
+        let engines = |engine, queue: &Availability| Engines {
+            choice: EngineChoice::Own { engine, crosscheck: None },
+            queue: queue.clone(),
+            fio: None,
+            originals: Vec::new(),
+        };
         let workload = |queue_depth, sync| {
             let some = crate::evidence::measurement(&[]).workload;
             Workload { queue_depth, sync, ..(*some).clone() }
         };
         let (works, fails) = (Availability::Yes(Capabilities::default()), Availability::No("old kernel".to_owned()));
         let auto = |queue, queue_depth, sync| {
-            engines(EngineWish::Auto, queue).for_workload(&workload(queue_depth, sync), None).unwrap()
+            engines(OwnEngine::Auto, queue).for_workload(&workload(queue_depth, sync), None).unwrap()
         };
         assert_eq!(auto(&works, 1, Sync::End), Instrument::Engine(EngineKind::Sync));
         assert_eq!(auto(&works, 2, Sync::End), Instrument::Engine(ASYNCHRONOUS));
         assert_eq!(auto(&fails, 32, Sync::End), Instrument::Engine(EngineKind::Sync));
         assert_eq!(auto(&works, 32, Sync::Fdatasync), Instrument::Engine(EngineKind::Sync), "a sync after every write");
         let polled = Workload { poll: true, ..workload(1, Sync::End) };
-        let auto_polled = engines(EngineWish::Auto, &works).for_workload(&polled, None).unwrap();
+        let auto_polled = engines(OwnEngine::Auto, &works).for_workload(&polled, None).unwrap();
         assert_eq!(auto_polled, Instrument::Engine(EngineKind::Uring), "pread does not poll");
         let shares = assay_core::priority::Priorities::parse_shares("20 % idle").unwrap();
         let priorities = assay_core::priority::Priorities { job: None, shares };
         let some_first = Workload { priorities, ..workload(1, Sync::End) };
-        let some_first = engines(EngineWish::Auto, &works).for_workload(&some_first, None).unwrap();
+        let some_first = engines(OwnEngine::Auto, &works).for_workload(&some_first, None).unwrap();
         assert_eq!(some_first, Instrument::Engine(EngineKind::Uring), "pread has the priority of its thread");
-        let only = engines(EngineWish::Only(ASYNCHRONOUS), &works);
-        assert_eq!(only.for_workload(&workload(1, Sync::End), None).unwrap(), Instrument::Engine(ASYNCHRONOUS));
+        let only = engines(OwnEngine::Uring, &works);
+        assert_eq!(only.for_workload(&workload(1, Sync::End), None).unwrap(), Instrument::Engine(EngineKind::Uring));
         assert_eq!(only.for_workload(&workload(1, Sync::Fsync), None).unwrap(), Instrument::Engine(EngineKind::Sync));
     }
+
     #[test]
     fn a_workload_without_original_has_nothing_to_run_it_as_reference() {
         let engines = Engines {
-            wish: EngineWish::Reference,
+            choice: EngineChoice::Peer(Peer::Reference),
             queue: Availability::No(String::new()),
             fio: None,
             originals: Vec::new(),
         };
         let workload = crate::evidence::measurement(&[]).workload;
         assert_eq!(engines.for_workload(&workload, None), None);
-        assert_eq!(engines.for_workload(&workload, Some(Original::Fio)), Some(Instrument::Fio));
-        let hdparm = Some(Instrument::Original(Original::Hdparm));
+        assert_eq!(engines.for_workload(&workload, Some(Original::Fio)), Some(Instrument::Tool(Original::Fio)));
+        let hdparm = Some(Instrument::Tool(Original::Hdparm));
         assert_eq!(engines.for_workload(&workload, Some(Original::Hdparm)), hdparm);
-        assert_eq!(Peer::Fio.instrument(None), Some(Instrument::Fio));
+        assert_eq!(Peer::Fio.instrument(None), Some(Instrument::Tool(Original::Fio)));
         assert_eq!(Peer::Reference.instrument(None), None);
         assert_eq!(Peer::Reference.instrument(Some(Original::Hdparm)), hdparm);
     }

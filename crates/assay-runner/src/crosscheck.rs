@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use assay_core::crosscheck::{Crosscheck, Pair, Side};
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
+use assay_core::original::Original;
 use assay_core::record::Record;
 use assay_engine::{RepeatReport, RepeatSpec, Trouble};
 use assay_original::{ProgramReport, Subject};
@@ -74,7 +75,7 @@ pub(crate) fn add(
     let Some(measurement) = record.measurements.get_mut(index) else { return };
     let block = measurement.workload.block_bytes.max(1) as f64;
     // Tools with the final sync in their clock print no other rate.
-    let durable = matches!(peer.0, Instrument::Original(_)) && theirs.durable_bytes_per_second.is_some();
+    let durable = peer.0 != Instrument::Tool(Original::Fio) && theirs.durable_bytes_per_second.is_some();
     let side = |report: &RepeatReport| side(report, durable.then_some(block));
     let original = theirs.original.clone().map(Box::new);
     let pair = side(ours).zip(side(theirs)).map(|(ours, theirs)| Pair {
@@ -212,7 +213,7 @@ mod tests {
                 report
             };
             let order = if peer_first(i as u32) { Order::PeerFirst } else { Order::PeerLast };
-            add(&mut record, 0, (Instrument::Fio, "fio-3.33"), order, &report(*ours), &report(*theirs));
+            add(&mut record, 0, (Instrument::Tool(Original::Fio), "fio-3.33"), order, &report(*ours), &report(*theirs));
         }
         (record.crosscheck, record.measurements.remove(0))
     }
@@ -243,7 +244,7 @@ mod tests {
         let mut record = crate::samples::record(vec![measurement()]);
         let failed =
             RepeatReport { trouble: Some(Trouble::Peer("fio-3.33: no".to_owned())), ..RepeatReport::default() };
-        let peer = (Instrument::Fio, "fio-3.33");
+        let peer = (Instrument::Tool(Original::Fio), "fio-3.33");
         add(&mut record, 0, peer, Order::PeerLast, &RepeatReport::default(), &failed);
         let check = &record.crosscheck[0];
         assert_eq!((check.trouble.as_deref(), check.ratio.as_ref()), (Some("fio-3.33: no"), None));
@@ -289,7 +290,11 @@ mod tests {
             let check = record.crosscheck.remove(0);
             (check.ratio.unwrap().point, check.pairs[0].durable)
         };
-        assert_eq!(ratio(Instrument::Original(Original::Dd)), (1.0, true));
-        assert_eq!(ratio(Instrument::Fio), (450.0, false), "fio's rate is that before the sync, as ours is");
+        assert_eq!(ratio(Instrument::Tool(Original::Dd)), (1.0, true));
+        assert_eq!(
+            ratio(Instrument::Tool(Original::Fio)),
+            (450.0, false),
+            "fio's rate is that before the sync, as ours is"
+        );
     }
 }

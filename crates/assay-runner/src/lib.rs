@@ -38,7 +38,7 @@ pub use adaptive::{MOST_REPEATS, longest_time};
 pub use assay_device::random;
 pub use assay_programs::Tree;
 pub use budget::longest_repeat;
-pub use choose::{EngineWish, Peer};
+pub use choose::{EngineChoice, OwnEngine, Peer};
 pub use emit::Observer;
 pub use error::RunError;
 pub use prepare::Run;

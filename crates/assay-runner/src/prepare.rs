@@ -45,7 +45,7 @@ impl Run {
         }
         let is_device = is_device(&request)?;
         let mut seen = assay_device::look(&sysroot, &request.path)?;
-        let engines = Engines::new(request.engine, request.crosscheck, &request.suite)?;
+        let engines = Engines::new(request.engine, &request.suite)?;
         refuse_impossible(&request, &sysroot)?;
         refusal::refuse_unpolled(&request, &seen, &sysroot)?;
         let mut findings = Vec::new();
@@ -101,7 +101,7 @@ fn settings(request: &Request, is_device: bool, area_bytes: u64) -> Settings {
         hang_after_ns: Some(nanoseconds(request.hang_after)),
         suite_text: suite.to_text(),
         raw_device: is_device,
-        crosscheck: request.crosscheck.map(|peer| peer.name().to_owned()),
+        crosscheck: request.engine.crosscheck().map(|peer| peer.name().to_owned()),
         ..Settings::default()
     }
 }

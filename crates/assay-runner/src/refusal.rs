@@ -12,7 +12,7 @@ use assay_engine::{
 
 use crate::area::Area;
 use crate::budget::least_budget;
-use crate::choose::{EngineWish, Peer};
+use crate::choose::{EngineChoice, OwnEngine, Peer};
 use crate::error::RunError;
 use crate::request::Request;
 use crate::timeout::{NoAnswer, no_thread, within};
@@ -20,27 +20,32 @@ use crate::timeout::{NoAnswer, no_thread, within};
 /// Refuses what cannot be done on any medium: too little time, or buffers that memory does not hold.
 pub(crate) fn refuse_impossible(request: &Request, sysroot: &Sysroot) -> Result<(), RunError> {
     refuse_too_short(request)?;
-    let open = request.suite.workloads.iter().find(|w| w.rate.is_some());
-    if let (EngineWish::Fio, Some(open)) = (&request.engine, open) {
-        return Err(RunError::OpenLoopByFio(open.name.clone()));
-    }
-    let special = request.suite.workloads.iter().find(|w| w.group.is_some() || w.think.is_some());
-    if let (EngineWish::Fio, Some(special)) = (&request.engine, special) {
-        return Err(RunError::TogetherByFio(special.name.clone()));
-    }
-    let refined = request.suite.workloads.iter().find(|w| !w.refined.is_empty());
-    if let (EngineWish::Fio, Some(refined)) = (&request.engine, refined) {
-        return Err(RunError::RefinedByFio(refined.name.clone()));
+    if request.engine == EngineChoice::Peer(Peer::Fio) {
+        refuse_for_fio(&request.suite.workloads)?;
     }
     refuse_manner(request)?;
     refuse_priorities(request)?;
     refuse_too_large(&request.suite.workloads, available_memory(sysroot))
 }
 
+/// Refuses workloads that fio does in another way.
+fn refuse_for_fio(workloads: &[SuiteWorkload]) -> Result<(), RunError> {
+    if let Some(open) = workloads.iter().find(|w| w.rate.is_some()) {
+        return Err(RunError::OpenLoopByFio(open.name.clone()));
+    }
+    if let Some(special) = workloads.iter().find(|w| w.group.is_some() || w.think.is_some()) {
+        return Err(RunError::TogetherByFio(special.name.clone()));
+    }
+    if let Some(refined) = workloads.iter().find(|w| !w.refined.is_empty()) {
+        return Err(RunError::RefinedByFio(refined.name.clone()));
+    }
+    Ok(())
+}
+
 /// Refuses a budget in which some workloads would have no repeat. What is left of an interrupted run's is not
 /// refused.
 fn refuse_too_short(request: &Request) -> Result<(), RunError> {
-    let sides = if request.crosscheck.is_some() { 2 } else { 1 };
+    let sides = if request.engine.crosscheck().is_some() { 2 } else { 1 };
     let repeats = sides * u32::try_from(leaders(&request.suite.workloads).len()).unwrap_or(u32::MAX / 2);
     let least = least_budget(repeats);
     if request.resume.is_some() || request.suite.budget >= least {
@@ -77,7 +82,7 @@ fn refuse_too_large(workloads: &[SuiteWorkload], available: Option<u64>) -> Resu
 
 /// Refuses processors that this process may not use, and instruments that cannot do what was asked for.
 fn refuse_manner(request: &Request) -> Result<(), RunError> {
-    let reference = request.engine == EngineWish::Reference || request.crosscheck == Some(Peer::Reference);
+    let reference = request.engine.includes(Peer::Reference);
     let pinned = request.suite.workloads.iter().filter(|w| !w.cpus.is_empty());
     let allowed = processors();
     for workload in pinned {
@@ -86,11 +91,13 @@ fn refuse_manner(request: &Request) -> Result<(), RunError> {
         }
         refuse_missing(workload, &allowed)?;
     }
-    let others = matches!(request.engine, EngineWish::Fio | EngineWish::Reference | EngineWish::Only(EngineKind::Sync));
+    let polls = matches!(
+        request.engine,
+        EngineChoice::Null
+            | EngineChoice::Own { engine: OwnEngine::Auto | OwnEngine::Uring | OwnEngine::Iocp, crosscheck: None }
+    );
     match polled(request) {
-        Some(workload) if others || request.crosscheck.is_some() => {
-            Err(RunError::PolledByOthers(workload.name.clone()))
-        }
+        Some(workload) if !polls => Err(RunError::PolledByOthers(workload.name.clone())),
         _ => Ok(()),
     }
 }
@@ -104,7 +111,7 @@ fn refuse_missing(workload: &SuiteWorkload, allowed: &[u32]) -> Result<(), RunEr
 
 /// The first workload whose completions are to be polled for; none where nothing reaches a medium.
 fn polled(request: &Request) -> Option<&SuiteWorkload> {
-    let null = request.engine == EngineWish::Only(EngineKind::Null);
+    let null = request.engine == EngineChoice::Null;
     request.suite.workloads.iter().find(|w| w.poll && !null)
 }
 
@@ -154,10 +161,9 @@ pub(crate) fn try_out(request: &Request, area: &Area) -> Result<(), RunError> {
 /// Refuses priorities that this system does not have or does not let this process have, and instruments that cannot give
 /// them to a share of the operations.
 fn refuse_priorities(request: &Request) -> Result<(), RunError> {
-    if request.engine == EngineWish::Only(EngineKind::Null) {
+    if request.engine == EngineChoice::Null {
         return Ok(());
     }
-    let own = matches!(request.engine, EngineWish::Auto | EngineWish::Only(_));
     for workload in request.suite.workloads.iter().filter(|w| !w.priorities.is_empty()) {
         let refused = |priority: String, reason: String, mend| {
             let workload = workload.name.clone();
@@ -168,8 +174,10 @@ fn refuse_priorities(request: &Request) -> Result<(), RunError> {
             let what = workload.priorities.to_string();
             return refused(what, "priorities of operations are a part of Linux".to_owned(), leave_out);
         }
-        if own && !workload.priorities.shares.is_empty() {
-            if matches!(request.engine, EngineWish::Only(kind) if kind != EngineKind::Uring) {
+        if let EngineChoice::Own { engine, .. } = request.engine
+            && !workload.priorities.shares.is_empty()
+        {
+            if !matches!(engine, OwnEngine::Auto | OwnEngine::Uring) {
                 return Err(RunError::SharesByOthers(workload.name.clone()));
             }
             if let Availability::No(reason) = probe(EngineKind::Uring) {

@@ -17,7 +17,7 @@ use assay_core::units::Bytes;
 use assay_programs::Tree;
 use jiff::Timestamp;
 
-use crate::choose::{EngineWish, Peer};
+use crate::choose::EngineChoice;
 use crate::error::RunError;
 
 /// Whether a raw device may be used.
@@ -43,8 +43,8 @@ pub struct Request {
     pub id: String,
     /// Version of the program.
     pub version: String,
-    /// Engine asked for.
-    pub engine: EngineWish,
+    /// What runs the workloads.
+    pub engine: EngineChoice,
     /// Whether a raw device may be used.
     pub raw: RawMode,
     /// Labels of the user.
@@ -53,8 +53,6 @@ pub struct Request {
     pub seed: u64,
     /// Relative half width over the repeats to measure for; the suite's repeats are then the most.
     pub confidence: Option<f64>,
-    /// By what every workload is run too, in turns.
-    pub crosscheck: Option<Peer>,
     /// Without a completion for this long, the medium hangs ([`crate::HANG_AFTER`] by
     /// default).
     pub hang_after: Duration,

@@ -136,7 +136,7 @@ impl Session<'_> {
 
     /// Instruments that run each repeat.
     fn sides(&self) -> u32 {
-        if self.request.crosscheck.is_some() { 2 } else { 1 }
+        if self.request.engine.crosscheck().is_some() { 2 } else { 1 }
     }
 
     /// The repeat at `next` with its workload; `None` where it is not made.

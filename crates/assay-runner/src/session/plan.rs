@@ -125,7 +125,7 @@ impl Session<'_> {
     /// another instrument runs the same, for one as it does.
     fn known_wait(&self, measurement: &Measurement) -> Option<u32> {
         let chosen = measurement.batching.as_ref().map_or(1, |batching| batching.wait_for);
-        (completed(measurement) > 0 || self.request.crosscheck.is_some()).then_some(chosen)
+        (completed(measurement) > 0 || self.request.engine.crosscheck().is_some()).then_some(chosen)
     }
 
     /// What a tool works on that runs this workload in place of an engine.

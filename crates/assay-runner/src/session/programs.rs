@@ -16,14 +16,13 @@ use assay_core::suite::LEAST_REPEATS;
 use assay_core::units::{MIB, nanoseconds};
 use assay_device::owned::{OwnDir, OwnedError};
 use assay_engine as engine;
-use assay_engine::EngineKind;
 use assay_original::{ProgramReport, Subject, run_program};
 use assay_programs::{Done, Figure, Fitted, Limits, Timed, Trouble, Work, fit, run};
 use assay_stats::geometric;
 
 use super::run::Session;
 use crate::area::room;
-use crate::choose::{EngineWish, Instrument, Peer};
+use crate::choose::{EngineChoice, Instrument, Peer};
 use crate::crosscheck::Order;
 use crate::system::TIMED_OUT;
 use crate::timeout::{AFTER_STOP, SYNC};
@@ -100,9 +99,9 @@ impl Session<'_> {
     /// Why no program can run, where that is so.
     fn no_programs(&self) -> Option<&'static str> {
         match self.request.engine {
-            EngineWish::Fio => Some("fio has no such work"),
-            EngineWish::Only(EngineKind::Null) => Some("the null engine does nothing"),
-            _ => None,
+            EngineChoice::Peer(Peer::Fio) => Some("fio has no such work"),
+            EngineChoice::Null => Some("the null engine does nothing"),
+            EngineChoice::Own { .. } | EngineChoice::Peer(Peer::Reference) => None,
         }
     }
 
@@ -392,7 +391,7 @@ fn add_figures(score: &mut Score, figure: &Figure, threads: u32) {
 impl Session<'_> {
     /// The tool that runs a program too, in turns.
     fn program_peer(&self, asked: &SuiteProgram) -> Option<Original> {
-        asked.original.filter(|_| self.request.crosscheck == Some(Peer::Reference))
+        asked.original.filter(|_| self.request.engine.crosscheck() == Some(Peer::Reference))
     }
 
     /// Makes one repeat, by all that shall make it. Where the process is stopped meanwhile it counts for nothing.
@@ -404,7 +403,7 @@ impl Session<'_> {
         time: Duration,
         round: u32,
     ) -> Result<Made, Trouble> {
-        if self.request.engine == EngineWish::Reference {
+        if self.request.engine == EngineChoice::Peer(Peer::Reference) {
             drop(files);
             let tool =
                 asked.original.ok_or_else(|| Trouble::LeftOut("the suite names no original for it".to_owned()))?;
@@ -430,7 +429,7 @@ impl Session<'_> {
         }
         let (ours, theirs) = (done.figures.first().map(|figure| figure.value), theirs.and_then(Result::transpose));
         if let (Some(ours), Some(theirs), true) = (ours, theirs, self.control.suspended() == suspended) {
-            let version = self.engines.version(Instrument::Original(tool)).to_owned();
+            let version = self.engines.version(Instrument::Tool(tool)).to_owned();
             let order = if first { Order::PeerFirst } else { Order::PeerLast };
             let (peer, operations) = ((tool.name(), version.as_str()), operations(&fitted.program));
             crosscheck::add_program(self.draft.fill(), &asked.name, peer, order, operations, (ours, theirs));
@@ -464,7 +463,7 @@ impl Session<'_> {
     ) -> Result<Option<ProgramReport>, engine::Trouble> {
         let missing = || engine::Trouble::Setup(format!("{} is missing", tool.name()));
         let found = self.engines.original(tool).cloned().ok_or_else(missing)?;
-        if let Some(trouble) = self.area.prepare_for(Instrument::Original(tool)) {
+        if let Some(trouble) = self.area.prepare_for(Instrument::Tool(tool)) {
             return Err(trouble);
         }
         let subject = self.area.subject(&self.area.target, Subject { time, ..Subject::default() });

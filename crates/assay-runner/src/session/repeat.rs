@@ -74,7 +74,7 @@ impl Session<'_> {
                 return Next::End;
             }
         }
-        let peer = self.request.crosscheck.and_then(|peer| peer.instrument(entries[index].asked.original));
+        let peer = self.request.engine.crosscheck().and_then(|peer| peer.instrument(entries[index].asked.original));
         let peer = peer.filter(|_| planned.iter().all(Planned::has_peer));
         let peer_first = crosscheck::peer_first(turn.round);
         let mut theirs = None;

@@ -10,14 +10,14 @@ use assay_core::record::{Batching, Measurement, Repeat};
 use assay_core::suite::Suite;
 use assay_core::units::nanoseconds;
 use assay_core::workload::{Op, Pattern, Stop};
-use assay_engine::{Control, EngineKind, RepeatReport, Trouble};
+use assay_engine::{Control, RepeatReport, Trouble};
 use assay_original::Subject;
 
 use super::order::in_order;
 use super::plan::{LoadEntry, Turn, spread};
 use super::run::{Session, aligned};
 use crate::budget::Budget;
-use crate::choose::EngineWish;
+use crate::choose::{EngineChoice, OwnEngine};
 use crate::error::RunError;
 use crate::prepare::Run;
 use crate::request::{RawMode, Request};
@@ -36,12 +36,11 @@ fn request(directory: &Path) -> Request {
         suite: Suite::parse(text, "test").unwrap(),
         id: "0123456789".to_owned(),
         version: "0.1.0".to_owned(),
-        engine: EngineWish::Only(EngineKind::Null),
+        engine: EngineChoice::Null,
         raw: RawMode::Refused,
         labels: [("slot".to_owned(), "3".to_owned())].into(),
         seed: 7,
         confidence: None,
-        crosscheck: None,
         hang_after: Duration::from_secs(30),
         sensors: Vec::new(),
         notes: Vec::new(),
@@ -347,7 +346,7 @@ fn with_programs(directory: &Path, programs: &str) -> Request {
     let text =
         format!("{}{programs}", request.suite.to_text().replace("\"8MiB\"", "\"24MiB\"").replace("\"30s\"", "\"90s\""));
     request.suite = Suite::parse(&text, "test").unwrap();
-    request.engine = EngineWish::Only(EngineKind::Sync);
+    request.engine = EngineChoice::Own { engine: OwnEngine::Sync, crosscheck: None };
     request
 }
 
@@ -415,7 +414,7 @@ fn what_cannot_run_or_is_made_smaller_is_said() {
     let run =
         |request| Run::prepare(request).unwrap().execute(&Control::default(), &mut Listener::default(), None).unwrap();
     let mut null = with_programs(dir.path(), STREAM_AND_ROWS);
-    null.engine = EngineWish::Only(EngineKind::Null);
+    null.engine = EngineChoice::Null;
     let record = run(null);
     let left_out = |w: &&assay_core::finding::Warning| matches!(w.finding, Finding::ProgramLeftOut { ran: 0, .. });
     assert!(record.scores.is_empty() && record.warnings.iter().filter(left_out).count() == 3);

@@ -14,12 +14,12 @@ use assay_core::suite::{Analysis, Suite, SuiteWorkload};
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, figures, nanoseconds, span};
 use assay_core::workload::Sync;
-use assay_engine::{Control, EngineKind};
+use assay_engine::Control;
 use assay_fio::Wish;
 use assay_report::Format;
 use assay_runner::{
-    EngineWish, MOST_REPEATS, Peer, RawMode, Removal, Request, Resumption, Run, Tree, longest_repeat, longest_time,
-    remove_abandoned, remove_left,
+    EngineChoice, MOST_REPEATS, OwnEngine, Peer, RawMode, Removal, Request, Resumption, Run, Tree, longest_repeat,
+    longest_time, remove_abandoned, remove_left,
 };
 use assay_store::{Keeper, SqliteStore, Store, new_id};
 
@@ -125,30 +125,21 @@ fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Reques
     };
     let before = resume.as_ref().map(|resumption| resumption.record());
     let source_tree = source_tree(args, &suite)?;
+    let peer = match (args.crosscheck, before) {
+        (Some(PeerArg::Fio), _) => Some(Peer::Fio),
+        (Some(PeerArg::Reference), _) => Some(Peer::Reference),
+        (None, before) => before.and_then(|record| Peer::named(record.settings.crosscheck.as_deref()?)),
+    };
     Ok(Request {
         path: args.target.clone(),
         suite,
         id: before.map_or_else(new_id, |record| record.id.clone()),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        engine: match args.engine {
-            EngineArg::Auto => EngineWish::Auto,
-            EngineArg::Uring => EngineWish::Only(EngineKind::Uring),
-            EngineArg::Iocp => EngineWish::Only(EngineKind::Iocp),
-            EngineArg::Sync => EngineWish::Only(EngineKind::Sync),
-            EngineArg::Fio => EngineWish::Fio,
-            EngineArg::Reference => EngineWish::Reference,
-            EngineArg::Null => EngineWish::Only(EngineKind::Null),
-        },
+        engine: engine(args.engine, peer)?,
         raw: raw_mode(args)?,
         labels: args.labels.iter().cloned().collect(),
         seed: before.map_or_else(seed, |record| record.settings.seed),
         confidence: before.map_or(args.confidence, |record| record.settings.confidence),
-        crosscheck: match (args.crosscheck, before) {
-            (Some(PeerArg::Fio), _) => Some(Peer::Fio),
-            (Some(PeerArg::Reference), _) => Some(Peer::Reference),
-            (None, Some(before)) => peer_of(before),
-            (None, None) => None,
-        },
         hang_after: args.hang_after,
         sensors: args.sensors.clone(),
         notes: args.notes.clone(),
@@ -157,11 +148,23 @@ fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Reques
     })
 }
 
-/// By what an interrupted run was cross-checked. Records of older versions say that by the pairs alone.
-fn peer_of(record: &Record) -> Option<Peer> {
-    match &record.settings.crosscheck {
-        Some(name) => Peer::named(name),
-        None => (!record.crosscheck.is_empty()).then_some(Peer::Fio),
+/// What runs the workloads. A cross-check needs an engine of assay's own on the other side.
+fn engine(engine: EngineArg, crosscheck: Option<Peer>) -> Result<EngineChoice, Failure> {
+    let own = |engine| Ok(EngineChoice::Own { engine, crosscheck });
+    let alone = |choice| match crosscheck {
+        None => Ok(choice),
+        Some(_) => Err(Failure::usage(
+            "--crosscheck compares assay's own engines with another tool; use --engine auto, uring or sync",
+        )),
+    };
+    match engine {
+        EngineArg::Auto => own(OwnEngine::Auto),
+        EngineArg::Uring => own(OwnEngine::Uring),
+        EngineArg::Iocp => own(OwnEngine::Iocp),
+        EngineArg::Sync => own(OwnEngine::Sync),
+        EngineArg::Fio => alone(EngineChoice::Peer(Peer::Fio)),
+        EngineArg::Reference => alone(EngineChoice::Peer(Peer::Reference)),
+        EngineArg::Null => alone(EngineChoice::Null),
     }
 }
 
@@ -379,8 +382,7 @@ fn plan_title(w: &SuiteWorkload) -> String {
 
 // fio on the command line of `assay run`: job files as suites, and the cross-check.
 
-/// `assay run job.fio` measures the current directory by that job file; and a cross-check needs
-/// two instruments.
+/// `assay run job.fio` measures the current directory by that job file.
 pub(super) fn settle_peer(mut args: RunArgs) -> Result<RunArgs, Failure> {
     if suites::is_job_file(&args.target) && args.target.is_file() {
         let file = args.target.to_string_lossy().into_owned();
@@ -395,11 +397,6 @@ pub(super) fn settle_peer(mut args: RunArgs) -> Result<RunArgs, Failure> {
     }
     if suites::is_job_file(Path::new(&args.suite)) && args.resume.is_none() {
         settle_peer_place(&mut args)?;
-    }
-    if args.crosscheck.is_some() && matches!(args.engine, EngineArg::Fio | EngineArg::Reference | EngineArg::Null) {
-        return Err(Failure::usage(
-            "--crosscheck compares assay's own engines with another tool; use --engine auto, uring or sync",
-        ));
     }
     Ok(args)
 }
