@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::exit::Exit;
-
 /// Sectors are counted in this size in bytes, whatever the medium's own: that of H2testw and f3.
 pub const SECTOR_BYTES: u64 = 512;
 
@@ -61,18 +59,6 @@ impl Verdict {
     #[must_use]
     pub fn is_bad(self) -> bool {
         matches!(self, Self::Fake | Self::Damaged | Self::Failed)
-    }
-
-    /// How the command ends.
-    #[must_use]
-    pub fn exit(self) -> Exit {
-        match self {
-            Self::Genuine => Exit::Good,
-            Self::Fake => Exit::No,
-            Self::Damaged => Exit::Damaged,
-            Self::Failed => Exit::Medium,
-            Self::Undecided | Self::Other => Exit::CannotTell,
-        }
     }
 }
 
@@ -380,11 +366,9 @@ impl Verification {
 mod tests {
     use super::*;
 
-    /// Scripts distinguish the answers by the exit code alone.
     #[test]
-    fn each_verdict_has_an_exit_code_and_a_word_of_its_own() {
+    fn each_verdict_has_a_word_of_its_own() {
         let all = [Verdict::Genuine, Verdict::Fake, Verdict::Damaged, Verdict::Failed, Verdict::Undecided];
-        assert_eq!(all.map(|verdict| verdict.exit() as u8), [0, 1, 5, 3, 6]);
         assert_eq!(all.map(Verdict::title), ["genuine", "fake", "damaged", "failed", "cannot tell"]);
         assert_eq!(all.map(Verdict::is_bad), [false, true, true, true, false]);
     }

@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod copies;
 mod documents;
+mod ending;
 mod failure;
 mod files;
 mod imports;

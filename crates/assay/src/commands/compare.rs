@@ -15,7 +15,7 @@ use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::{BaselineArgs, BaselineCommand, CompareArgs, GateFormatArg};
 use crate::documents::{BaselineDocument, CompareDocument, RemovedBaseline};
 use crate::failure::Failure;
-use crate::{output, queries, state};
+use crate::{ending, output, queries, state};
 
 pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let mut target = match args.format {
@@ -55,7 +55,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         // What a log should show, whatever the file holds.
         output::print(&compare::gate_text(&answer.comparison, gate, &output::stdout_style()))?;
     }
-    Ok(answer.exit())
+    Ok(ending::of_comparison(&answer.comparison, answer.gate.as_ref()))
 }
 
 /// A comparison, and whether it keeps the limits that were set.
@@ -85,21 +85,6 @@ impl Answer for CompareAnswer {
 
     fn picture(&self) -> Option<Drawing> {
         compare::picture(&self.comparison)
-    }
-}
-
-impl CompareAnswer {
-    fn exit(&self) -> Exit {
-        let gate = self.gate.as_ref();
-        if gate.is_some_and(Gate::failed) {
-            Exit::Limit
-        } else if !self.comparison.is_answered() {
-            Exit::No
-        } else if gate.is_some_and(|gate| gate.unknown_fails && gate.unknown()) {
-            Exit::CannotTell
-        } else {
-            Exit::Good
-        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::answer::{Target, WITHOUT_PICTURE};
 use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 use crate::documents::fleet::{NewPlanDocument, PlanCell, PlanDocument, PlanStatusDocument, PlanSuitesDocument};
 use crate::failure::Failure;
-use crate::{documents, files, output, queries, state, suites};
+use crate::{documents, ending, files, output, queries, state, suites};
 
 /// A longer file is no plan and no list of units; without a limit, `/dev/zero` would fill the
 /// memory. The largest plan takes less than 64 MiB.
@@ -124,7 +124,7 @@ fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> 
     let (complete, missing) = (status.complete(), status.missing());
     let json = output::json(&PlanStatusDocument { status: &status, complete, missing })?;
     target.deliver(&Answered { document: plan::status(&plan, &status), json }, as_json)?;
-    Ok(if status.complete() { Exit::Good } else { Exit::No })
+    Ok(ending::of_answer(complete))
 }
 
 fn next(args: &RaceArgs) -> Result<Exit, Failure> {
@@ -142,7 +142,7 @@ fn next(args: &RaceArgs) -> Result<Exit, Failure> {
     };
     let step = race(&records, &load, quantity, &options)?;
     target.deliver(&Answered { document: plan::race(&step), json: json!(step) }, args.json)?;
-    Ok(if step.nothing_fit() { Exit::No } else { Exit::Good })
+    Ok(ending::of_answer(!step.nothing_fit()))
 }
 
 fn swap(args: &SwapArgs) -> Result<Exit, Failure> {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::answer::{Answer, Target, WITH_PICTURE, WITHOUT_PICTURE};
 use crate::cli::{AdviseArgs, RankArgs};
 use crate::failure::Failure;
-use crate::{output, queries};
+use crate::{ending, output, queries};
 
 pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let mut target = Target::new(&args.file, WITH_PICTURE)?;
@@ -37,7 +37,7 @@ pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let report = ranked(&records, &ask).map_err(|error| Failure::usage(harmless(&error.to_string())))?;
     let ranked = Ranked { report, all: args.all };
     target.deliver(&ranked, args.json)?;
-    Ok(if ranked.report.primary.refusal.is_some() { Exit::No } else { Exit::Good })
+    Ok(ending::of_answer(ranked.report.primary.refusal.is_none()))
 }
 
 struct Ranked {
@@ -89,7 +89,7 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
         }
     };
     target.deliver(&answered, args.json())?;
-    Ok(if no { Exit::No } else { Exit::Good })
+    Ok(ending::of_answer(!no))
 }
 
 fn is_no(found: &CacheAdvice) -> bool {

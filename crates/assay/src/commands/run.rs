@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::exit::Exit;
-use assay_core::finding::ValidityVerdict;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::suite::{Analysis, Suite, SuiteWorkload};
@@ -33,7 +32,7 @@ use crate::progress::{Lines, Live, Machine, Progress, Silent};
 use crate::recorder::Recorder;
 use crate::suites::LONGEST_BUDGET;
 use crate::together::Together;
-use crate::{files, signals, state, suites};
+use crate::{ending, files, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
     let target = args.target.clone();
@@ -98,7 +97,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     let saved = recorder.finish();
     drop(progress);
     together.deliver(&mut record, keeper.as_mut());
-    let exit = exit(&record);
+    let exit = ending::of_run(&record);
     let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: args.events };
     conclude(record, saved, exit, keeper, &options)
 }
@@ -263,16 +262,6 @@ fn progress(args: &RunArgs) -> Box<dyn Progress> {
         Box::new(Live::new(output::stderr_style().unicode))
     } else {
         Box::new(Lines::default())
-    }
-}
-
-fn exit(record: &Record) -> Exit {
-    match &record.outcome {
-        Outcome::Failed { failure: RunFailure::Interrupted, .. } => Exit::Interrupted,
-        Outcome::Failed { failure: RunFailure::OutOfSpace | RunFailure::Host, .. } => Exit::Environment,
-        outcome if outcome.medium_failed() => Exit::Medium,
-        _ if record.validity.verdict == ValidityVerdict::Invalid => Exit::No,
-        _ => Exit::Good,
     }
 }
 

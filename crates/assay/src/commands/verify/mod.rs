@@ -8,12 +8,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_core::exit::Exit;
-use assay_core::finding::{Finding, Warning};
-use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, counted, rate, span};
-use assay_core::verification::Verdict;
 use assay_device::TargetInfo;
 use assay_engine::{Control, Moment};
 use assay_store::new_id;
@@ -28,7 +25,7 @@ use crate::leftovers::{self, LeftoverAction};
 use crate::output::{self, operand, shown};
 use crate::progress::Status;
 use crate::recorder::{self, Saved};
-use crate::{signals, state};
+use crate::{ending, signals, state};
 
 pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     // Like a run: a thread that waits for a hung medium cannot be ended.
@@ -105,32 +102,9 @@ fn begin_record(args: &VerifyArgs, method: &'static str) -> Result<(CheckRecord,
 fn finish_record(args: &VerifyArgs, record: Record) -> Result<Exit, Failure> {
     let mut keeper = if args.no_save { None } else { Some(state::keeper_at_any_rate()?) };
     let saved = keeper.as_mut().map_or(Saved::Yes, |keeper| recorder::keep_finished(keeper, &record));
-    let exit = exit_of_record(&record);
+    let exit = ending::of_check(&record);
     let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: false };
     conclude(record, saved, exit, keeper, &options)
-}
-
-fn is_not_put_back(warning: &Warning) -> bool {
-    matches!(warning.finding, Finding::NotPutBack { .. })
-}
-
-fn exit_of_record(record: &Record) -> Exit {
-    match &record.outcome {
-        Outcome::Failed { failure: RunFailure::Interrupted, .. } => Exit::Interrupted,
-        Outcome::Failed { failure: RunFailure::OutOfSpace, .. } => Exit::Environment,
-        outcome => match record.verification.as_ref().map(|v| v.verdict) {
-            // A fake that was proven stays one, whatever came after.
-            Some(Verdict::Fake) => Exit::No,
-            _ if outcome.medium_failed() => Exit::Medium,
-            _ if matches!(outcome, Outcome::Failed { failure: RunFailure::Host, .. }) => Exit::Environment,
-            // The medium is what it says, and its owner's data are not on it.
-            Some(verdict) if verdict.exit() == Exit::Good && record.warnings.iter().any(is_not_put_back) => {
-                Exit::Environment
-            }
-            Some(verdict) => verdict.exit(),
-            None => Exit::CannotTell,
-        },
-    }
 }
 
 // `assay verify --remove`: what killed checks and runs left, and nothing else.
