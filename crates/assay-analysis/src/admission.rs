@@ -6,7 +6,7 @@ use assay_core::finding::{self, Finding, is_small_area};
 use assay_core::record::{Measurement, Record};
 use assay_core::verification::Verification;
 
-use crate::exclusion::{Excluded, Reason, excluded_whole, invalid};
+use crate::exclusion::{Excluded, NoFigureCause, Reason, excluded_whole, invalid};
 use crate::identity::{Identity, identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
@@ -40,7 +40,7 @@ pub fn excluded(reading: &Reading<'_>) -> Option<Reason> {
 pub fn examine<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Option<Reading<'a>>, Vec<Reason>) {
     let Some(measured) = measurement(record, load) else {
         let nothing = record.measurements.is_empty();
-        let bare = || Reason::NoFigure { cause: format!("nothing measured, {}", record.outcome.sentence()) };
+        let bare = || Reason::NoFigure { cause: NoFigureCause::NothingMeasured { outcome: record.outcome.clone() } };
         return (None, vec![if nothing { bare() } else { nearest(record, load) }]);
     };
     let Some(mut reading) = reading_of(record, measured, quantity) else {
@@ -70,15 +70,12 @@ pub fn admit<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Option
     }
 }
 
-fn cause(measurement: &Measurement) -> String {
-    let fewer = measurement.warnings.iter().find_map(|w| match &w.finding {
-        finding::Finding::FewerRepeats { reason, .. } => Some(format!("skipped: {reason}")),
-        _ => None,
-    });
-    match measurement.repeats.len() {
-        _ if fewer.is_some() => fewer.unwrap_or_default(),
-        0 => "the run ended before it".to_owned(),
-        n => format!("none of {n} repeats completed"),
+fn cause(measurement: &Measurement) -> NoFigureCause {
+    let fewer = measurement.warnings.iter().find(|w| matches!(w.finding, finding::Finding::FewerRepeats { .. }));
+    match (fewer, measurement.repeats.len()) {
+        (Some(warning), _) => NoFigureCause::Skipped { warning: Box::new(warning.clone()) },
+        (None, 0) => NoFigureCause::NotReached,
+        (None, repeats) => NoFigureCause::NoneCompleted { repeats },
     }
 }
 

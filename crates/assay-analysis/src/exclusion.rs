@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use assay_core::finding::{self, Severity, Warning};
+use assay_core::finding::{self, Finding, Severity, Warning};
 use assay_core::medium::Mounted;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
@@ -93,8 +93,8 @@ pub enum Reason {
     LoadNotTold,
     /// The workload has no completed repeat.
     NoFigure {
-        /// Why, if the record says so.
-        cause: String,
+        /// Why.
+        cause: NoFigureCause,
     },
     /// The load was measured, but this figure of it was not recorded.
     NoQuantity {
@@ -172,6 +172,44 @@ pub enum Reason {
     NoPrice,
     /// The model is unknown.
     NoModel,
+}
+
+/// Why a workload has no figure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum NoFigureCause {
+    /// The record has no measurement at all.
+    NothingMeasured {
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// The run left the workload out, for the reason in the finding.
+    Skipped {
+        /// The finding.
+        warning: Box<Warning>,
+    },
+    /// The run ended before the workload.
+    NotReached,
+    /// No repeat was completed.
+    NoneCompleted {
+        /// Number of repeats.
+        repeats: usize,
+    },
+}
+
+impl fmt::Display for NoFigureCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NothingMeasured { outcome } => write!(f, "nothing measured, {}", outcome.sentence()),
+            Self::Skipped { warning } => match &warning.finding {
+                Finding::FewerRepeats { reason, .. } => write!(f, "skipped: {reason}"),
+                _ => write!(f, "skipped: {}", warning.cause()),
+            },
+            Self::NotReached => f.write_str("the run ended before it"),
+            Self::NoneCompleted { repeats } => write!(f, "none of {repeats} repeats completed"),
+        }
+    }
 }
 
 impl Reason {

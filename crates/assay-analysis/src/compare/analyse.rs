@@ -9,7 +9,9 @@ use assay_stats::days::{Run as DatedRun, days, log_mean_over_days};
 use assay_stats::log_mean;
 
 use super::pair::{Models, Numbers, estimate, judge, options, pairs};
-use super::report::{Basis, Comparison, GroupInfo, LoadComparison, Note, Pair, PairVerdict, Run, Side, Why, letter};
+use super::report::{
+    Basis, Comparison, DoubtCause, GroupInfo, LoadComparison, Note, Pair, PairVerdict, Run, Side, Why, letter,
+};
 use super::request::{By, CompareError, Group, Request, check, split};
 use crate::admission::{full_areas, small_area};
 use crate::deciding::{deciding_load, deciding_quantity};
@@ -479,14 +481,17 @@ fn doubts(record: &Record, loads: &[LoadComparison]) -> Option<Note> {
         return None;
     }
     let weight = if mark == Mark::Suspect { Severity::Suspect } else { Severity::Invalid };
-    let mut causes: Vec<String> = match (mark, &record.verification) {
-        (Mark::Fake, Some(verification)) => vec![verification.sentence.clone()],
-        _ => record.all_warnings().filter(|w| w.severity == weight).map(Warning::cause).collect(),
+    let found = |warning: &Warning| DoubtCause::Finding { warning: Box::new(warning.clone()) };
+    let all: Vec<DoubtCause> = match (mark, &record.verification) {
+        (Mark::Fake, Some(verification)) => vec![DoubtCause::Check { verdict: verification.verdict }],
+        _ => record.all_warnings().filter(|w| w.severity == weight).map(found).collect(),
     };
-    if causes.is_empty() {
-        causes = record.validity.reasons.iter().map(Warning::cause).collect();
+    let reasons = || record.validity.reasons.iter().map(found).collect();
+    let mut causes: Vec<DoubtCause> = Vec::new();
+    for cause in if all.is_empty() { reasons() } else { all } {
+        if !causes.contains(&cause) {
+            causes.push(cause);
+        }
     }
-    let mut seen = BTreeSet::new();
-    causes.retain(|cause| seen.insert(cause.clone()));
     Some(Note::Doubtful { record: record.id.clone(), mark, causes })
 }

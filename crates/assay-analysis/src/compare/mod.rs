@@ -17,7 +17,7 @@ pub use analyse::compare;
 pub(crate) use analyse::{Orders, under};
 pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
 pub use report::{
-    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, NoSeries, Note, Pair, PairVerdict, Question, Run, Runs,
-    Series, SeriesUse, Side, Why,
+    Basis, Comparison, Days, DoubtCause, GroupInfo, LoadComparison, Method, NoSeries, Note, Pair, PairVerdict,
+    Question, Run, Runs, Series, SeriesUse, Side, Why,
 };
 pub use request::{By, CompareError, Group, Limit, LimitError, LimitSense, Request, nameless, split};

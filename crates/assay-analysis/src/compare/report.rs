@@ -3,13 +3,15 @@
 use std::fmt;
 
 use assay_core::estimate::Estimate;
+use assay_core::finding::Warning;
+use assay_core::verification::Verdict;
 use serde::Serialize;
 
-use crate::Excluded;
 use crate::load::Load;
 use crate::needed::Needed;
 use crate::quantity::Quantity;
 use crate::reading::Mark;
+use crate::{Excluded, Reason};
 
 /// A comparison of groups.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -375,7 +377,7 @@ pub enum Why {
 // Other causes of a difference, and the limits of a statement.
 
 /// A caveat of a comparison. Text is as records give it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Note {
@@ -460,13 +462,39 @@ pub enum Note {
         /// Its severity.
         mark: Mark,
         /// Why.
-        causes: Vec<String>,
+        causes: Vec<DoubtCause>,
     },
     /// Some figures are published ones, whose circumstances are only partly known.
     Published {
         /// Indices of groups that hold some.
         groups: Vec<usize>,
     },
+}
+
+/// Why the figures of a record are doubtful.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum DoubtCause {
+    /// A finding of the record.
+    Finding {
+        /// The finding.
+        warning: Box<Warning>,
+    },
+    /// The verdict of a check of the medium.
+    Check {
+        /// The verdict.
+        verdict: Verdict,
+    },
+}
+
+impl fmt::Display for DoubtCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Finding { warning } => f.write_str(&warning.cause()),
+            Self::Check { verdict } => Reason::NotGenuine { verdict: *verdict }.fmt(f),
+        }
+    }
 }
 
 fn letters(groups: &[usize]) -> String {
@@ -546,7 +574,14 @@ impl fmt::Display for Note {
                     Mark::Fake => "is from a medium that is not genuine and cannot win a comparison",
                     _ => "is doubtful",
                 };
-                write!(f, "{record} {word}: {}", causes.join("; "))
+                // Two findings may say the same in words.
+                let mut all: Vec<String> = Vec::new();
+                for cause in causes.iter().map(ToString::to_string) {
+                    if !all.contains(&cause) {
+                        all.push(cause);
+                    }
+                }
+                write!(f, "{record} {word}: {}", all.join("; "))
             }
             Self::Published { groups } => {
                 write!(f, "{}: published figures, one value a unit and load", letters(groups))

@@ -118,7 +118,7 @@ fn what_is_invalid_or_fake_wins_nothing() {
     assert!(
         c.notes
             .iter()
-            .any(|n| matches!(n, Note::Doubtful { mark: Mark::Invalid, causes, .. } if causes[0].contains("2.00 %"))),
+            .any(|n| matches!(n, Note::Doubtful { mark: Mark::Invalid, causes, .. } if causes[0].to_string().contains("2.00 %"))),
         "{:?}",
         c.notes
     );

@@ -17,5 +17,5 @@ pub use experiment_plan::{Cell, ExperimentPlan, Move, Moves, PlannedSuite, Reque
 pub use file::read_plan;
 pub use names::{ModelUnits, PlanError, Roster, Slots};
 pub use race::{Chance, Race, RaceOptions, race};
-pub use status::{CellState, CellStatus, Misfit, Status, arguments, quoted_line, status};
+pub use status::{CellState, CellStatus, Misfit, MisfitReason, Status, arguments, quoted_line, status};
 pub use swap::{Place, SwapEffect, SwapOptions, SwapStep, SwapTest, swap_test};

@@ -1,7 +1,9 @@
 //! The progress of a plan, by the labels of records, and the commands of its cells.
 
+use std::fmt;
+
 use assay_core::finding::ValidityVerdict;
-use assay_core::outcome::Outcome;
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::suite::Suite;
 use serde::Serialize;
@@ -23,7 +25,7 @@ pub enum CellState {
         /// The record.
         record: String,
         /// How.
-        failure: String,
+        failure: RunFailure,
     },
     /// There is no record that fits.
     Missing,
@@ -48,7 +50,110 @@ pub struct Misfit {
     /// Its id.
     pub record: String,
     /// Why it does not count.
-    pub reason: String,
+    pub reason: MisfitReason,
+}
+
+/// Why a record does not count as the result of a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum MisfitReason {
+    /// Its labels name a cell, but not the plan.
+    NoPlan {
+        /// The label of the plan.
+        plan: String,
+    },
+    /// A label is missing.
+    NoLabel {
+        /// Its key.
+        key: &'static str,
+    },
+    /// The plan has no such model.
+    NoModel {
+        /// The model.
+        model: String,
+    },
+    /// The plan has no such unit of the model.
+    NoUnit {
+        /// The model.
+        model: String,
+        /// The unit.
+        unit: String,
+    },
+    /// The label of the round is not a number.
+    RoundNotANumber {
+        /// The label.
+        round: String,
+    },
+    /// The plan has fewer rounds.
+    NoRound {
+        /// The round of the record.
+        round: usize,
+        /// Number of rounds of the plan.
+        rounds: usize,
+    },
+    /// The unit was in another slot than the plan says.
+    OtherSlot {
+        /// The round.
+        round: usize,
+        /// The slot of the record.
+        slot: String,
+        /// The slot of the plan.
+        planned: String,
+    },
+    /// It ran another suite or version.
+    OtherSuite {
+        /// The suite that ran.
+        suite: String,
+        /// Its version.
+        version: u32,
+        /// The suite of the plan.
+        planned: String,
+        /// Its version.
+        planned_version: u32,
+    },
+    /// It ran a suite with the name and version of the plan's, and other workloads.
+    OtherWorkloads {
+        /// The suite.
+        suite: String,
+    },
+    /// The run is under way, or was killed.
+    Running,
+    /// The run did not finish, for a reason that is not the medium's.
+    Unfinished {
+        /// The reason.
+        failure: RunFailure,
+    },
+    /// The result is invalid.
+    Invalid,
+    /// The medium failed in another record of the cell, which outweighs figures.
+    FailedElsewhere,
+}
+
+impl fmt::Display for MisfitReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPlan { plan } => write!(f, "looks like a cell, but has no label plan={plan}"),
+            Self::NoLabel { key } => write!(f, "has no label {key}"),
+            Self::NoModel { model } => write!(f, "model {model} is not in the plan"),
+            Self::NoUnit { model, unit } => write!(f, "unit {unit} of {model} is not in the plan"),
+            Self::RoundNotANumber { round } => write!(f, "round {round} is not a number"),
+            Self::NoRound { round, rounds } => write!(f, "round {round} is not in the plan, which has {rounds}"),
+            Self::OtherSlot { round, slot, planned } => {
+                write!(f, "was in slot {slot}; in round {round} it belongs in slot {planned}")
+            }
+            Self::OtherSuite { suite, version, planned, planned_version } => {
+                write!(f, "ran suite {suite} version {version}; the plan says {planned} version {planned_version}")
+            }
+            Self::OtherWorkloads { suite } => {
+                write!(f, "ran a suite named {suite} with other workloads than the plan's")
+            }
+            Self::Running => f.write_str("is under way, or was killed"),
+            Self::Unfinished { failure } => write!(f, "did not finish: {}", failure.title()),
+            Self::Invalid => f.write_str("is invalid; measure the cell again"),
+            Self::FailedElsewhere => f.write_str("its medium failed in another record of the cell"),
+        }
+    }
 }
 
 /// The progress of a plan.
@@ -89,7 +194,7 @@ pub fn status(plan: &ExperimentPlan, records: &[Record]) -> Status {
             Some(named) if named.eq_ignore_ascii_case(&label) => cell_of(plan, record),
             Some(_) => continue,
             None => match cell_of(plan, record) {
-                Ok(_) => Err(format!("looks like a cell, but has no label plan={label}")),
+                Ok(_) => Err(MisfitReason::NoPlan { plan: label.clone() }),
                 Err(_) => continue,
             },
         };
@@ -103,37 +208,39 @@ pub fn status(plan: &ExperimentPlan, records: &[Record]) -> Status {
 }
 
 /// The cell that the labels of a record name.
-fn cell_of(plan: &ExperimentPlan, record: &Record) -> Result<usize, String> {
-    let label = |key: &str| record.labels.get(key).map(String::as_str).ok_or(format!("has no label {key}"));
+fn cell_of(plan: &ExperimentPlan, record: &Record) -> Result<usize, MisfitReason> {
+    let label = |key: &'static str| record.labels.get(key).ok_or(MisfitReason::NoLabel { key });
     let (model, unit, slot, round) = (label("model")?, label("unit")?, label("slot")?, label("round")?);
     let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
     let Some(known) = plan.models().iter().find(|known| same(&known.name, model)) else {
-        return Err(format!("model {model} is not in the plan"));
+        return Err(MisfitReason::NoModel { model: model.clone() });
     };
     if !known.units.iter().any(|known| same(known, unit)) {
-        return Err(format!("unit {unit} of {model} is not in the plan"));
+        return Err(MisfitReason::NoUnit { model: model.clone(), unit: unit.clone() });
     }
-    let number: usize = round.parse().map_err(|_| format!("round {round} is not a number"))?;
+    let number: usize = round.parse().map_err(|_| MisfitReason::RoundNotANumber { round: round.clone() })?;
     let mine = |cell: &Cell| cell.round == number && same(&cell.model, model) && same(&cell.unit, unit);
     let Some(index) = plan.cells().iter().position(mine) else {
-        return Err(format!("round {round} is not in the plan, which has {}", plan.rounds()));
+        return Err(MisfitReason::NoRound { round: number, rounds: plan.rounds() });
     };
     let cell = &plan.cells()[index];
     if !same(&cell.slot, slot) {
-        return Err(format!("was in slot {slot}; in round {round} it belongs in slot {}", cell.slot));
+        return Err(MisfitReason::OtherSlot { round: number, slot: slot.clone(), planned: cell.slot.clone() });
     }
     same_suite(plan, record)?;
     Ok(index)
 }
 
 /// The suite has to hold the same workloads, in any order.
-fn same_suite(plan: &ExperimentPlan, record: &Record) -> Result<(), String> {
+fn same_suite(plan: &ExperimentPlan, record: &Record) -> Result<(), MisfitReason> {
     let planned = &plan.suite().suite;
     if record.suite.name != planned.name || record.suite.version != planned.version {
-        return Err(format!(
-            "ran suite {} version {}; the plan says {} version {}",
-            record.suite.name, record.suite.version, planned.name, planned.version
-        ));
+        return Err(MisfitReason::OtherSuite {
+            suite: record.suite.name.clone(),
+            version: record.suite.version,
+            planned: planned.name.clone(),
+            planned_version: planned.version,
+        });
     }
     if record.settings.suite_text.is_empty() {
         return Ok(());
@@ -145,29 +252,29 @@ fn same_suite(plan: &ExperimentPlan, record: &Record) -> Result<(), String> {
     };
     match Suite::parse(&record.settings.suite_text, "") {
         Ok(ran) if sorted(&ran) == sorted(planned) => Ok(()),
-        _ => Err(format!("ran a suite named {} with other workloads than the plan's", planned.name)),
+        _ => Err(MisfitReason::OtherWorkloads { suite: planned.name.clone() }),
     }
 }
 
 /// Takes a record as the result of its cell.
-fn count(state: &mut CellState, record: &Record) -> Result<(), String> {
+fn count(state: &mut CellState, record: &Record) -> Result<(), MisfitReason> {
     match &record.outcome {
-        Outcome::Running => return Err("is under way, or was killed".to_owned()),
+        Outcome::Running => return Err(MisfitReason::Running),
         Outcome::Failed { failure, .. } if record.outcome.medium_failed() => {
             // A later failure outweighs figures: the medium is the one that broke.
-            *state = CellState::MediumFailed { record: record.id.clone(), failure: failure.title().to_owned() };
+            *state = CellState::MediumFailed { record: record.id.clone(), failure: *failure };
             return Ok(());
         }
-        Outcome::Failed { failure, .. } => return Err(format!("did not finish: {}", failure.title())),
+        Outcome::Failed { failure, .. } => return Err(MisfitReason::Unfinished { failure: *failure }),
         Outcome::Completed => {}
     }
     if record.validity.verdict == ValidityVerdict::Invalid {
-        return Err("is invalid; measure the cell again".to_owned());
+        return Err(MisfitReason::Invalid);
     }
     match state {
         CellState::Measured { records } => records.push(record.id.clone()),
         CellState::Missing => *state = CellState::Measured { records: vec![record.id.clone()] },
-        CellState::MediumFailed { .. } => return Err("its medium failed in another record of the cell".to_owned()),
+        CellState::MediumFailed { .. } => return Err(MisfitReason::FailedElsewhere),
     }
     Ok(())
 }

@@ -446,7 +446,7 @@ fn records_that_do_not_fit_are_named_with_the_reason() {
         (changed(&|r| r.validity.verdict = assay_core::finding::ValidityVerdict::Invalid), "is invalid"),
     ] {
         assert_eq!(status.misfits.len(), 1, "{words}");
-        assert!(status.misfits[0].reason.contains(words), "{words}: {status:?}");
+        assert!(status.misfits[0].reason.to_string().contains(words), "{words}: {status:?}");
         assert_eq!(status.missing(), 8, "{words}");
     }
     // Another plan's are not ours; a medium that fails is a result.

@@ -19,4 +19,4 @@ pub use composite::{CompositeKind, CompositeRanking, CompositeRefusal, Composite
 pub(crate) use level::{DecidedLoad, Levels};
 pub use ranking::{RankError, rank};
 pub(crate) use setting::Setting;
-pub use setting::{FailedRecord, FailureShare, RankOptions};
+pub use setting::{FailedRecord, FailureShare, MediumFailure, RankOptions};

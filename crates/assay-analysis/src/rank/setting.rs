@@ -113,12 +113,27 @@ pub struct FailedRecord {
     pub record: String,
     /// The unit.
     pub unit: String,
-    /// What happened, as people say it: `turned read-only`, `fake`.
-    pub what: String,
-    /// After this many nanoseconds of the run; `None` where a check found it.
-    pub elapsed_ns: Option<u64>,
-    /// Whether data were lost or invented.
-    pub corrupt: bool,
+    /// What happened.
+    pub failure: MediumFailure,
+}
+
+/// How a medium failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum MediumFailure {
+    /// A check found that it loses or invents data.
+    Check {
+        /// The verdict.
+        verdict: Verdict,
+    },
+    /// It failed during a run.
+    Run {
+        /// How.
+        failure: RunFailure,
+        /// After this many nanoseconds of the run.
+        elapsed_ns: u64,
+    },
 }
 
 /// Units that failed, of all of a model, with Jeffreys's interval.
@@ -146,7 +161,7 @@ impl FailureShare {
 
 /// How a record ended: `None` while its run is under way.
 pub(super) fn ending(record: &Record) -> Option<Ending> {
-    if corrupt(record).is_some() {
+    if bad_verdict(record).is_some() {
         return Some(Ending::Corrupt);
     }
     match &record.outcome {
@@ -166,28 +181,21 @@ pub(super) fn ending(record: &Record) -> Option<Ending> {
     }
 }
 
-fn corrupt(record: &Record) -> Option<&'static str> {
-    match record.verification.as_ref()?.verdict {
-        Verdict::Fake => Some("fake: it announces more than it has"),
-        Verdict::Damaged => Some("damaged: it loses data"),
-        Verdict::Failed => Some("failed while it was checked"),
-        _ => None,
-    }
+/// The verdict of a check that proved loss of data.
+fn bad_verdict(record: &Record) -> Option<Verdict> {
+    record.verification.as_ref().map(|verification| verification.verdict).filter(|verdict| verdict.is_bad())
 }
 
 /// The failure of a record, where the medium failed.
 pub(super) fn failure(record: &Record, unit: &str) -> Option<FailedRecord> {
-    let (id, unit) = (record.id.clone(), unit.to_owned());
-    if let Some(what) = corrupt(record) {
-        return Some(FailedRecord { record: id, unit, what: what.to_owned(), elapsed_ns: None, corrupt: true });
-    }
-    match &record.outcome {
-        Outcome::Failed { failure, elapsed_ns, .. } if record.outcome.medium_failed() => {
-            let what = failure.title().to_owned();
-            Some(FailedRecord { record: id, unit, what, elapsed_ns: Some(*elapsed_ns), corrupt: false })
+    let failure = match (bad_verdict(record), &record.outcome) {
+        (Some(verdict), _) => MediumFailure::Check { verdict },
+        (None, Outcome::Failed { failure, elapsed_ns, .. }) if record.outcome.medium_failed() => {
+            MediumFailure::Run { failure: *failure, elapsed_ns: *elapsed_ns }
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(FailedRecord { record: record.id.clone(), unit: unit.to_owned(), failure })
 }
 
 // The options of a ranking.

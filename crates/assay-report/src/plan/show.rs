@@ -103,7 +103,7 @@ pub fn status(plan: &ExperimentPlan, status: &Status) -> Document {
         blocks.push(Block::Table(Table { caption: String::new(), columns, rows: open }));
     }
     if !status.misfits.is_empty() {
-        let misfit = |m: &Misfit| (clean(&m.record), statement(&m.reason));
+        let misfit = |m: &Misfit| (clean(&m.record), statement(&m.reason.to_string()));
         blocks.push(Block::Heading("Records that do not count".to_owned()));
         blocks.push(Block::Items(status.misfits.iter().map(misfit).collect()));
     }
@@ -139,7 +139,7 @@ fn open_cell(cell: &CellStatus) -> Option<Row> {
     let word = match &cell.state {
         CellState::Measured { records } if records.len() < 2 => return None,
         CellState::Measured { records } => format!("measured {} times", records.len()),
-        CellState::MediumFailed { failure, .. } => failure.clone(),
+        CellState::MediumFailed { failure, .. } => failure.title().to_owned(),
         CellState::Missing => "missing".to_owned(),
     };
     let c = &cell.cell;
@@ -152,7 +152,7 @@ fn status_data(status: &Status) -> Data {
     let row = |cell: &CellStatus| {
         let (state, records) = match &cell.state {
             CellState::Measured { records } => ("measured".to_owned(), records.join(" ")),
-            CellState::MediumFailed { record, failure } => (failure.clone(), record.clone()),
+            CellState::MediumFailed { record, failure } => (failure.title().to_owned(), record.clone()),
             CellState::Missing => ("missing".to_owned(), String::new()),
         };
         let c = &cell.cell;

@@ -2,11 +2,13 @@
 
 use assay_analysis::Mark;
 use assay_analysis::rank::{
-    Better, CeilingSource, Class, LoadRanking, Medal, ModelRow, PairRow, RankReport, Standing, UnitRow, UsedCeiling,
+    Better, CeilingSource, Class, LoadRanking, Medal, MediumFailure, ModelRow, PairRow, RankReport, Standing, UnitRow,
+    UsedCeiling,
 };
 use assay_core::estimate::Estimate;
 use assay_core::text::{capitalised, clean};
 use assay_core::units::{figures, fixed, multiple, multiples, rate, span, times, trimmed};
+use assay_core::verification::Verdict;
 use assay_core::workload::Op;
 
 use crate::caveats::needed;
@@ -325,9 +327,16 @@ fn failures(model: &ModelRow) -> Option<String> {
         .failed
         .iter()
         .map(|f| {
-            let after = f.elapsed_ns.map(|ns| format!(" after {}", span(std::time::Duration::from_nanos(ns))));
+            let what = match f.failure {
+                MediumFailure::Check { verdict: Verdict::Fake } => "fake: it announces more than it has".to_owned(),
+                MediumFailure::Check { verdict: Verdict::Failed } => "failed while it was checked".to_owned(),
+                MediumFailure::Check { .. } => "damaged: it loses data".to_owned(),
+                MediumFailure::Run { failure, elapsed_ns } => {
+                    format!("{} after {}", failure.title(), span(std::time::Duration::from_nanos(elapsed_ns)))
+                }
+            };
             let unit = if f.unit.is_empty() { String::new() } else { format!("unit {} ", clean(&f.unit)) };
-            format!("{unit}{}{}", f.what, after.unwrap_or_default())
+            format!("{unit}{what}")
         })
         .collect();
     let word = if model.class == Class::Corrupt { "data lost by" } else { "failed:" };

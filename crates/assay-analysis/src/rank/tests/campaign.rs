@@ -9,10 +9,10 @@ use assay_core::workload::{Op, Pattern};
 
 use super::{failed, measured, nine, ranked, read, record, row, workload};
 use crate::quantity::Quantity;
-use crate::rank::Refusal;
 use crate::rank::{
     Better, CeilingSource, Class, Medal, Notice, RankError, RankOptions, RankReport, Remark, Standing, rank,
 };
+use crate::rank::{MediumFailure, Refusal};
 
 /// Four models of three units in twelve slots and three rounds; unit 2 of model B is at half speed, slot
 /// 5 is 12 % slow.
@@ -169,7 +169,7 @@ fn a_burnt_unit_costs_the_gold() {
     assert_eq!((share.failed, share.of), (1, 3));
     // Jeffreys's interval of 1 of 3.
     assert!((share.low - 0.04).abs() < 0.01 && (share.high - 0.82).abs() < 0.01, "{share:?}");
-    assert_eq!(burnt.failed[0].what, "turned read-only");
+    assert!(matches!(burnt.failed[0].failure, MediumFailure::Run { failure: RunFailure::ReadOnly, .. }));
     // A run that the user stopped says nothing about the medium.
     records[8].outcome = failed(RunFailure::Interrupted);
     assert_eq!(ranked(&records, &RankOptions::default()).primary.models[0].model, "C");
@@ -195,7 +195,7 @@ fn a_fake_is_last_whatever_its_speed() {
     let report = ranked(&records, &RankOptions::default());
     let last = report.primary.models.last().unwrap();
     assert_eq!((last.model.as_str(), last.class, last.medal), ("C", Class::Corrupt, None));
-    assert!(last.failed[0].corrupt);
+    assert!(matches!(last.failed[0].failure, MediumFailure::Check { .. }));
 }
 
 fn fake() -> Verification {
