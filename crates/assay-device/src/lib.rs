@@ -18,6 +18,7 @@ mod mounts;
 pub mod owned;
 mod sensors;
 mod storage;
+mod survey;
 mod system;
 
 pub use conditions::{Firmware, HostLoad, HostState, KernelLog, LoadState, ThrottleState};
@@ -29,4 +30,5 @@ pub use look::{Seen, TargetInfo, What, look, look_by_dev};
 pub use mounts::swaps_on;
 pub use sensors::{Reading, Sensors};
 pub use storage::{Storage, StorageBelow};
+pub use survey::{SurveyedMedium, survey};
 pub use system::{descriptors, host_name, random};

@@ -63,6 +63,28 @@ pub(crate) struct InfoDocument {
     pub(crate) pending_journals: Vec<PendingDocument>,
 }
 
+/// `assay info --list`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct InfoListDocument {
+    /// The media, mounted ones first.
+    pub(crate) media: Vec<SurveyedDocument>,
+}
+
+/// A medium of this machine.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct SurveyedDocument {
+    /// Its mount point, or the device: what other commands take.
+    pub(crate) path: String,
+    /// Whether it is mounted.
+    pub(crate) mounted: bool,
+    /// Whether it is removable.
+    pub(crate) removable: bool,
+    /// The medium.
+    pub(crate) medium: Medium,
+}
+
 /// Something that was left on a medium.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -31,6 +31,13 @@ use clap::error::ErrorKind;
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
+    let mut questions = output::Questions::new(false);
+    if std::env::args_os().len() == 1 && questions.asks() {
+        return match commands::guide(&mut questions) {
+            Ok(exit) => exit.into(),
+            Err(failure) => output::tell_failure(&failure).into(),
+        };
+    }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {

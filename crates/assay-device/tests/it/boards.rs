@@ -2,7 +2,7 @@
 
 use crate::common::{Board, ceiling, mode, source, stack};
 use assay_core::medium::MediumKind;
-use assay_device::{ProofMeter, Sensors, StorageBelow, Sysroot, guard, host, swaps_on};
+use assay_device::{ProofMeter, Sensors, StorageBelow, Sysroot, guard, host, survey, swaps_on};
 
 fn near(got: Option<f64>, wanted: f64) {
     let got = got.expect("a ceiling");
@@ -627,4 +627,18 @@ fn disks_below_a_directory_are_compared_by_what_they_are() {
     let elsewhere = below(&board, "/mnt/nfs", (0, 50));
     assert!(elsewhere.storage.is_empty() && elsewhere.unknown.is_none(), "no disk of this machine");
     assert_eq!(below(&board, "/mnt/ntfs", (8, 1)).storage[0].1, "sda");
+}
+
+/// A card with two mounted parts is one medium, named by the larger one; memory is none.
+#[test]
+fn the_media_of_a_board_are_its_disks_and_not_its_mounts() {
+    let listed = |board: &Board| -> Vec<(String, MediumKind)> {
+        let all = survey(&board.sysroot());
+        all.into_iter().map(|found| (found.path.display().to_string(), found.target.medium.kind)).collect()
+    };
+    assert_eq!(listed(&Board::new("pi4-microsd")), [("/".to_owned(), MediumKind::Sd)]);
+    let stick = listed(&Board::new("usb2-stick"));
+    assert!(stick.contains(&("/media/pi/MY STICK".to_owned(), MediumKind::UsbStick)), "{stick:?}");
+    let volume = listed(&Board::new("iscsi"));
+    assert!(volume.iter().any(|(_, kind)| *kind == MediumKind::Iscsi), "{volume:?}");
 }

@@ -185,6 +185,7 @@ const INFO_EXAMPLES: &str = "\
 Examples:
   assay info               the medium under the current directory
   assay info /dev/mmcblk0  a device
+  assay info --list        every medium of this machine
   assay info --json /mnt/card";
 const SUITE_EXAMPLES: &str = "\
 Examples:
@@ -226,6 +227,10 @@ pub(crate) struct InfoArgs {
     /// Directory, file or device
     #[arg(default_value = ".")]
     pub(crate) target: PathBuf,
+
+    /// List all media of this machine: mounted ones, and disks that nothing uses
+    #[arg(long, conflicts_with = "target")]
+    pub(crate) list: bool,
 
     /// Print one JSON document
     #[arg(long)]

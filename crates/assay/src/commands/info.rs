@@ -1,18 +1,24 @@
 //! `assay info`
 
 use assay_core::exit::Exit;
-use assay_core::text::harmless;
-use assay_device::Sysroot;
+use assay_core::medium::Medium;
+use assay_core::text::{clean, harmless};
+use assay_core::units::capacity;
+use assay_device::{Sysroot, survey};
+use assay_report::{left, right, table, wrapped};
 use assay_store::Store;
 
 use crate::cli::InfoArgs;
-use crate::documents::InfoDocument;
+use crate::documents::{InfoDocument, InfoListDocument, SurveyedDocument};
 use crate::failure::Failure;
 use crate::leftovers::{Left, LeftoverAction};
 use crate::{leftovers, output, queries, state};
 
 pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     let sysroot = Sysroot::real();
+    if args.list {
+        return list(&sysroot, args.json);
+    }
     let path = std::fs::canonicalize(&args.target).unwrap_or_else(|_| args.target.clone());
     let target = assay_device::look(&sysroot, &path)?;
     let host = assay_device::host(&sysroot);
@@ -55,5 +61,34 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
             output::print(&output::wrapped(&line, output::stdout_style().width))?;
         }
     }
+    Ok(Exit::Good)
+}
+
+/// `assay info --list`: each medium with the path that other commands take.
+fn list(sysroot: &Sysroot, as_json: bool) -> Result<Exit, Failure> {
+    let found = survey(sysroot);
+    if as_json {
+        let document = |one: assay_device::SurveyedMedium| SurveyedDocument {
+            path: crate::documents::path(&one.path),
+            mounted: !one.target.raw,
+            removable: one.target.removable,
+            medium: one.target.medium,
+        };
+        output::print_json(&InfoListDocument { media: found.into_iter().map(document).collect() })?;
+        return Ok(Exit::Good);
+    }
+    if found.is_empty() {
+        output::tell("no medium was found; name a directory on it: assay info DIR");
+        return Ok(Exit::Good);
+    }
+    let rows = found.iter().map(|one| {
+        let medium = &one.target.medium;
+        let name = Medium { capacity_bytes: None, ..medium.clone() }.title();
+        let size = medium.capacity_bytes.map_or_else(|| "–".to_owned(), capacity);
+        let state = if one.target.raw { "not mounted" } else { "mounted" };
+        vec![output::shown(&one.path), clean(&name), medium.kind.title().to_owned(), size, state.to_owned()]
+    });
+    let columns = vec![left("path"), wrapped("medium"), left("kind"), right("size"), left("state")];
+    output::print(&table(columns, rows, &output::stdout_style()))?;
     Ok(Exit::Good)
 }

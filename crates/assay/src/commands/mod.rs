@@ -4,6 +4,7 @@ mod about;
 mod compare;
 mod finished;
 mod fleet;
+mod guide;
 mod import;
 mod info;
 mod plan;
@@ -18,6 +19,7 @@ use assay_core::exit::Exit;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
+pub(crate) use guide::guide;
 
 /// Does what was asked for.
 pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {

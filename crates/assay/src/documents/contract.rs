@@ -20,8 +20,8 @@ use super::fleet::{
 };
 use super::{
     BaselineDocument, CompareDocument, DryRunDocument, ErrorDocument, ExportDocument, FormatsDocument, ImportDocument,
-    InfoDocument, LabelDocument, LicenceDocument, RecordPercentiles, RemovedBaseline, RemovedRecords, ReportDocument,
-    RestoreDocument, SettledDocument, SuiteDocument, SuiteText, WrittenFile,
+    InfoDocument, InfoListDocument, LabelDocument, LicenceDocument, RecordPercentiles, RemovedBaseline, RemovedRecords,
+    ReportDocument, RestoreDocument, SettledDocument, SuiteDocument, SuiteText, WrittenFile,
 };
 use crate::cli::Cli;
 
@@ -55,6 +55,7 @@ fn documents() -> Vec<Published> {
         published("events", &["assay run --events"], of::<Event>),
         published("dry-run", &["assay run --dry-run"], of::<DryRunDocument>),
         published("info", &["assay info"], of::<InfoDocument>),
+        published("info-list", &["assay info --list"], of::<InfoListDocument>),
         published("restore", &["assay verify --restore"], of::<RestoreDocument>),
         published("list", &["assay list"], of::<Vec<assay_report::ListedRecord>>),
         published("aggregate", &["assay list --aggregate"], of::<AggregatesDocument<'static>>),

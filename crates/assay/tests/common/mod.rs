@@ -2,6 +2,7 @@
 
 #![allow(
     dead_code,
+    unused_imports,
     missing_docs,
     clippy::unwrap_used,
     reason = "each test program uses its part, and fails by panicking"
@@ -12,6 +13,9 @@ pub mod family;
 pub mod known;
 pub mod originals;
 pub mod pages;
+pub mod terminal;
+
+pub use terminal::{AtTerminal, Terminal};
 
 use std::ffi::OsStr;
 use std::fs::Permissions;
@@ -519,27 +523,4 @@ pub fn scratch_directories(medium: &Path) -> usize {
         .unwrap()
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".assay-"))
         .count()
-}
-
-/// Runs commands on a terminal of their own, by script(1).
-pub struct Terminal;
-
-impl Terminal {
-    pub fn new(test: &str) -> Option<Self> {
-        let found = Command::new("script").arg("--version").stdout(Stdio::null()).status().is_ok_and(|s| s.success());
-        if !found {
-            skip(test, &Missing("needs script".to_owned()));
-        }
-        found.then_some(Self)
-    }
-
-    /// What the terminal was sent.
-    pub fn run(&self, place: &Place, script: &str, environment: &[(&str, &str)]) -> String {
-        let mut command = place.shell("exec script --quiet --return --command \"$SCRIPT\" /dev/null");
-        command.env("SCRIPT", script).env("TERM", "xterm").env("SHELL", "/bin/sh").envs(environment.iter().copied());
-        let done = run(command);
-        done.measures();
-        assert!(!done.stdout.contains("panicked"), "{}", done.stdout);
-        done.stdout
-    }
 }

@@ -1,16 +1,14 @@
 //! A plan carried out on several nodes: `assay fleet run --rotate`.
 
 use std::fs;
-use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, ChildStdin, Output, Stdio};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::process::Output;
+use std::time::Duration;
 
 use assay_lab::{Cluster, ClusterPlan, Lab, Missing, lab, skip};
 use serde_json::Value;
 
-use crate::common::{ASSAY, Done, Place, Terminal, fate, run, tiny_at_leisure};
+use crate::common::{ASSAY, AtTerminal, Done, Place, Terminal, fate, run, tiny_at_leisure};
 
 /// A place with a plan of two units in two slots, and directories for them.
 fn planned(units: &str, slots: &str) -> Place {
@@ -224,52 +222,8 @@ fn the_record_of_a_medium_that_was_not_moved_counts_nowhere() {
     assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 5, "it was measured anew");
 }
 
-/// The command at a terminal, whose Enter key a test presses.
-struct AtTerminal {
-    child: Child,
-    keys: ChildStdin,
-    said: Arc<Mutex<String>>,
-}
-
-impl AtTerminal {
-    fn new(place: &Place, words: &str) -> Self {
-        let mut command = place.shell("exec script --quiet --return --command \"$SCRIPT\" /dev/null");
-        command.env("SCRIPT", format!("'{ASSAY}' {words}")).env("TERM", "xterm").env("SHELL", "/bin/sh");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let (keys, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let said = Arc::new(Mutex::new(String::new()));
-        let kept = Arc::clone(&said);
-        std::thread::spawn(move || {
-            let mut bytes = [0u8; 4096];
-            while let Ok(count @ 1..) = stdout.read(&mut bytes) {
-                kept.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
-            }
-        });
-        Self { child, keys, said }
-    }
-
-    /// Waits until somebody was asked so often.
-    fn asked(&mut self, times: usize) {
-        let end = Instant::now() + Duration::from_secs(120);
-        while self.said.lock().unwrap().matches("Press Enter when it is done").count() < times {
-            let said = self.said.lock().unwrap().clone();
-            assert!(Instant::now() < end && self.child.try_wait().unwrap().is_none(), "{said}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn presses(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
-    }
-
-    /// What was said by the end, and the exit code.
-    fn ended(mut self) -> (String, Option<i32>) {
-        let code = self.child.wait().unwrap().code();
-        std::thread::sleep(Duration::from_millis(200));
-        (self.said.lock().unwrap().clone(), code)
-    }
-}
+/// What asks for the Enter key.
+const PRESS: &str = "Press Enter when it is done";
 
 /// On a terminal each round waits for Enter, and what was typed before it asks is no answer.
 #[test]
@@ -279,9 +233,9 @@ fn somebody_at_a_terminal_says_when_the_units_were_moved() {
     }
     let place = planned("A=1,2", "a,b");
     let mut terminal = AtTerminal::new(&place, &[&RUN[..], &["b=b"], &NULL].concat().join(" "));
-    terminal.asked(1);
+    terminal.waits_for(PRESS, 1);
     terminal.presses("\n\n");
-    terminal.asked(2);
+    terminal.waits_for(PRESS, 2);
     std::thread::sleep(Duration::from_secs(1));
     let runs = place.json(["fleet", "list", "--json"]);
     assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "nothing was moved yet: {runs}");

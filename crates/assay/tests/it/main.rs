@@ -34,6 +34,7 @@ mod fleet_loads;
 mod fleet_report;
 mod fleet_rotate;
 mod foreign;
+mod guide;
 mod handles;
 mod hostile;
 mod identity;
