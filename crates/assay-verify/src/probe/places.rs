@@ -272,6 +272,11 @@ impl Survey {
         self.classes.iter().enumerate().filter(move |(_, classes)| has(classes)).map(|(index, _)| index)
     }
 
+    /// Whether any place has content that other media do not have.
+    pub(super) fn is_distinctive(&self) -> bool {
+        self.varied > 0
+    }
+
     /// Whether the content proves that it is the same device: most places with distinctive content hold what was saved
     /// there. Partition tables and the like are the same on many media. On an empty medium, all places must match.
     pub(super) fn is_recognised(&self) -> bool {

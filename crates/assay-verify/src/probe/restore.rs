@@ -340,15 +340,21 @@ impl<'a> Restoration<'a> {
     /// Whether the device was attached anew after everything was put back, and still does not need the journal.
     fn was_seen_again(&self, log: &Log, survey: &Survey) -> bool {
         let readable = survey.with(Class::Unreadable).next().is_none();
-        self.is_attached_anew(log) && log.is_whole() && readable && survey.is_recognised()
+        // An empty card holds what each empty card holds.
+        let is_its_own = survey.is_distinctive() || self.has_same_serial(log) == Some(true);
+        self.is_attached_anew(log) && log.is_whole() && readable && survey.is_recognised() && is_its_own
+    }
+
+    /// Whether the serial numbers agree; `None` where one of them is not known.
+    fn has_same_serial(&self, log: &Log) -> Option<bool> {
+        let its = log.header.device.serial.as_ref().zip(self.identity.serial.as_ref());
+        its.map(|(then, now)| then == now)
     }
 
     /// Whether everything was put back while the device was attached before, as far as its serial number tells.
     fn is_attached_anew(&self, log: &Log) -> bool {
         let Some(then) = log.restored.as_ref().filter(|then| !then.is_empty()) else { return false };
-        let its = log.header.device.serial.as_ref().zip(self.identity.serial.as_ref());
-        let same_unit = its.is_none_or(|(then, now)| then == now);
-        same_unit && self.identity.attachment.as_ref().is_some_and(|now| now != then)
+        self.has_same_serial(log) != Some(false) && self.identity.attachment.as_ref().is_some_and(|now| now != then)
     }
 
     /// Refuses another card and newer data, before the first write.

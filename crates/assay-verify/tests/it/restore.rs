@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use assay_engine::Control;
 use assay_lab::Dying;
-use assay_lab::media::{Layout, MediumSpec, ModelMedium};
+use assay_lab::media::{InitialContent, Layout, MediumSpec, ModelMedium, Pattern};
 use assay_verify::probe::{
     Device, Fault, Identity, Journal, JournalError, JournalLeft, Restoration, RestoreError, Salt, Settings, restore,
     run,
@@ -97,6 +97,20 @@ fn a_copy_of_the_card_closes_no_journal() {
     assert!(done.untouched && done.journal == JournalLeft::Needed && path.exists());
     assert!(restore(&path, &mut probed, &who).unwrap().is_complete());
     assert_eq!(changed(&probed), [0; 0]);
+}
+
+/// Empty cards hold the same, so one of them without a serial number says nothing of another's journal.
+#[test]
+fn an_empty_card_closes_the_journal_of_no_other() {
+    let empty = MediumSpec { before: InitialContent::full_of(Pattern::Zeros), ..genuine() };
+    let (_directory, path, mut probed) = cut_off(&empty, 1200);
+    let who = identity(&probed);
+    assert!(restore(&path, &mut probed, &who).unwrap().is_complete());
+    let anew = Identity { attachment: Some("second".to_owned()), ..who };
+    let mut other = empty.build().unwrap();
+    assert!(!Restoration::new(&path, &anew).confirm(&mut other).unwrap() && path.exists());
+    let done = restore(&path, &mut other, &anew).unwrap();
+    assert!(done.untouched && path.exists(), "{done:?}");
 }
 
 /// Threat 5: a journal of last week was restored over today's file system.
