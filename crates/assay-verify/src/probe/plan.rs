@@ -138,6 +138,9 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// A run takes at most one part in so many of the device.
+    pub const RUN_SHARE: u64 = 8;
+
     /// The usual setting for a device of `bytes`: 64 MiB, and from 1 TiB on, where the comb costs more, 30 MiB. A
     /// genuine device of 2 TiB in blocks of 512 bytes then costs at most 400 MB.
     #[must_use]
@@ -153,6 +156,6 @@ impl Settings {
 
     /// Length of a run for a device of `bytes`, in bytes.
     pub(crate) fn run_bytes(&self, bytes: u64) -> u64 {
-        self.cache_limit_bytes.min(bytes / 8)
+        self.cache_limit_bytes.min(bytes / Self::RUN_SHARE)
     }
 }

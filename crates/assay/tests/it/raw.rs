@@ -226,6 +226,9 @@ fn a_first_or_last_block_that_cannot_be_read_stops_a_run_and_not_the_probe() {
         let refused = run(place.assay(["run", "--suite", "tiny.toml", "--raw", path]));
         refused.refuses(2, &[path, &format!("at byte {}", bad.start), "blank", "--overwrite"]);
         assert_eq!(*written.lock().unwrap(), 0, "a refusal wrote to the device");
+        // A cache that the probe cannot drive out here would be said to be driven out.
+        run(place.assay(["verify", "--quick", "--cache", "9MiB", path])).refuses(2, &[path, "8 MiB at most"]);
+        assert_eq!(*written.lock().unwrap(), 0, "a refusal wrote to the device");
         let probed = run(place.assay(["verify", "--quick", "--json", path]));
         let record: Record = serde_json::from_str(&probed.stdout).unwrap_or_else(|_| panic!("{}", probed.stderr));
         assert!(record.verification.is_some());

@@ -42,12 +42,9 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
         serial: seen.medium.unit,
         attachment: permit.held().attachment(),
     };
+    let settings = settings(args, identity.bytes)?;
     let path = leftovers::new_journal_place(&args.target, args.journal.as_deref())?;
     let place = place_of(args, &path).inspect_err(|_| leftovers::forget_journal(&path))?;
-    let settings = match args.cache {
-        Some(size) => Settings { cache_limit_bytes: size.0 },
-        None => Settings::usual(identity.bytes),
-    };
     let most = plan(identity.bytes, device.block_bytes(), &settings);
     let journal = new_journal(&path, &identity, &most)?;
     let status = announce(args, &path, &journal, &place, &most);
@@ -72,6 +69,21 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
         JournalLeft::Removed => leftovers::forget_journal(&path),
     }
     Ok(exit)
+}
+
+/// How thorough the probe is. A cache that it cannot drive out on a device of `bytes` is refused.
+fn settings(args: &VerifyArgs, bytes: u64) -> Result<Settings, Failure> {
+    let Some(Bytes(asked)) = args.cache else { return Ok(Settings::usual(bytes)) };
+    let most = bytes / Settings::RUN_SHARE;
+    if asked > most {
+        return Err(Failure::usage(format!(
+            "{}: --cache {} is more than an eighth of the device; use {} at most, or check it mounted: assay verify DIR",
+            shown(&args.target),
+            Bytes(asked),
+            Bytes(most)
+        )));
+    }
+    Ok(Settings { cache_limit_bytes: asked })
 }
 
 /// Where the journal at `path` lies. On a disk that is probed it is refused, unless that place was named.
