@@ -387,6 +387,8 @@ pub(crate) struct RemovedBaseline {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RemovedRecords {
+    /// Whether nothing was removed, and this is what would be.
+    pub(crate) dry_run: bool,
     /// Ids of the records.
     pub(crate) removed: Vec<String>,
 }

@@ -180,7 +180,14 @@ pub(crate) fn style(stream: &impl IsTerminal, columns: Option<u16>) -> Style {
             // The C locale is what cron, ssh and containers have; their readers know UTF-8.
             locale.contains("utf") || locale == "c" || locale == "posix"
         });
-    Style { width: columns.filter(|_| terminal).map_or(80, usize::from), color: terminal && color_wanted(), unicode }
+    let width = columns.filter(|_| terminal).map_or_else(named_width, usize::from);
+    Style { width, color: terminal && color_wanted(), unicode }
+}
+
+/// The width of text that goes to no terminal: `COLUMNS`, where that was exported, or 80.
+fn named_width() -> usize {
+    let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<usize>().ok());
+    named.filter(|columns| (20..=1000).contains(columns)).unwrap_or(80)
 }
 
 /// Style of standard output.

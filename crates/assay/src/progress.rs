@@ -243,7 +243,16 @@ impl Progress for Live {
 }
 
 fn left(left_ns: u64) -> String {
-    format!("{} left", span(Duration::from_nanos(left_ns)))
+    time_left(Duration::from_nanos(left_ns))
+}
+
+/// The time that something still takes, as far as it is known: in whole seconds, which is more than the estimate knows.
+pub(crate) fn time_left(left: Duration) -> String {
+    match left.as_secs_f64().round() as u64 {
+        0 => "almost done".to_owned(),
+        seconds @ 1..60 => format!("{seconds} s left"),
+        seconds => format!("{} left", span(Duration::from_secs(seconds))),
+    }
 }
 
 /// A bar of `columns` columns, in halves where the terminal has such characters.

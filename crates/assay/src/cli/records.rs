@@ -203,6 +203,10 @@ pub(crate) struct RmArgs {
           help = stored_query_help!("Which records (all is refused)"))]
     pub(crate) queries: Vec<String>,
 
+    /// Show what would be done, after all checks, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

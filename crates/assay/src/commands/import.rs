@@ -10,7 +10,7 @@ use assay_core::exit::Exit;
 use assay_core::finding::Finding;
 use assay_core::record::{Record, Source};
 use assay_core::text::{self, harmless, quoted};
-use assay_core::units::{counted, grouped, span};
+use assay_core::units::{counted, grouped};
 use assay_import::{Given, IdleRow, ImportError, Imported, Item, Options, PathPattern, Sheet};
 use assay_store::{Change, SqliteStore, Store, StoreError, read_document};
 use serde_json::Value;
@@ -22,7 +22,7 @@ use crate::documents::{
 use crate::failure::Failure;
 use crate::imports::{self, Found, STANDARD_INPUT};
 use crate::output::Questions;
-use crate::progress::Status;
+use crate::progress::{Status, time_left};
 use crate::{output, state};
 
 // The files of a command line, one after another.
@@ -95,7 +95,7 @@ fn progress(done: usize, of: usize, elapsed: Duration) -> String {
     let mut line = format!("imported {} of {} files", files(done), files(of));
     if done > 0 {
         let left = elapsed.mul_f64((of - done) as f64 / done as f64);
-        line += &format!(", about {} left", span(Duration::from_secs(left.as_secs().max(1))));
+        line += &format!(", {}", time_left(left));
     }
     line
 }
@@ -568,7 +568,7 @@ mod tests {
     #[test]
     fn a_line_says_how_many_files_are_done_and_what_is_left() {
         let line = progress(1_000, 5_000, Duration::from_secs(3));
-        assert_eq!(line, format!("imported {} of {} files, about 12.0 s left", grouped(1_000), grouped(5_000)));
+        assert_eq!(line, format!("imported {} of {} files, 12 s left", grouped(1_000), grouped(5_000)));
         assert_eq!(progress(0, 2, Duration::from_secs(3)), "imported 0 of 2 files");
     }
 }

@@ -9,6 +9,7 @@ use assay_core::exit::Exit;
 use assay_core::record::{Measurement, Record};
 use assay_core::text;
 use assay_core::text::clean;
+use assay_core::units::counted;
 use assay_report::{Document, Style};
 use assay_store::{SqliteStore, Store, Stored};
 use serde_json::Value;
@@ -166,14 +167,15 @@ pub(super) fn rm(args: &RmArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("these queries name every record; name the records, or remove the store's file"));
     }
     let reports = DataDirectory::existing(REPORTS).ok().flatten();
-    for id in &ids {
+    for id in ids.iter().filter(|_| !args.dry_run) {
         store.remove(id)?;
         let _ = reports.as_ref().map(|reports| reports.remove(&format!("{id}.html")));
     }
     if args.json {
-        output::print_json(&RemovedRecords { removed: ids })?;
+        output::print_json(&RemovedRecords { dry_run: args.dry_run, removed: ids })?;
     } else {
-        output::tell(&format!("removed {}", ids.join(", ")));
+        let word = if args.dry_run { "would remove" } else { "removed" };
+        output::tell_wrapped(&format!("{word} {}: {}", counted(ids.len(), "record"), ids.join(", ")));
     }
     Ok(Exit::Good)
 }

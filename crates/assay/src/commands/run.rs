@@ -359,6 +359,8 @@ pub(super) fn show_plan(record: &Record, suite: &Suite, as_json: bool) -> Result
     lines.push(
         "Nothing was written. A slow medium gets fewer repeats and shallower queues; the record says so.".to_owned(),
     );
+    let width = output::stdout_style().width;
+    let lines: Vec<String> = lines.iter().map(|line| output::wrapped(line, width)).collect();
     output::print(&lines.join("\n"))
 }
 

@@ -23,7 +23,7 @@ use crate::cli::{ContentArg, VerifyArgs};
 use crate::failure::Failure;
 use crate::leftovers::{self, LeftoverAction};
 use crate::output::{self, operand, shown};
-use crate::progress::Status;
+use crate::progress::{Status, time_left};
 use crate::recorder::{self, Saved};
 use crate::{ending, signals, state};
 
@@ -268,7 +268,7 @@ fn full_line(progress: &Progress) -> String {
         rate(progress.bytes_per_second)
     );
     if let Some(left) = progress.whole_remaining.or(progress.remaining) {
-        line += &format!("  {} left", span(Duration::from_secs(left.as_secs())));
+        line += &format!("  {}", time_left(left));
     }
     line += &match (progress.lost_sectors, progress.phase) {
         (0, Phase::Write) => String::new(),

@@ -22,7 +22,7 @@ use crate::cli::VerifyArgs;
 use crate::documents::RestoreDocument;
 use crate::failure::Failure;
 use crate::output::{self, shown};
-use crate::progress::Status;
+use crate::progress::{Status, time_left};
 use crate::{leftovers, signals};
 
 pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
@@ -179,7 +179,7 @@ fn probe_line(progress: &Progress, forecast: &Forecast) -> String {
     // How much a fake takes is not known before.
     let foreseen = progress.lost == 0 && matches!(progress.phase, Phase::Discovering | Phase::Restoring);
     if let Some(left) = forecast.left().filter(|_| foreseen) {
-        line += &format!("  {} left", span(Duration::from_secs(left.as_secs())));
+        line += &format!("  {}", time_left(left));
     }
     match (progress.places, progress.lost) {
         (0, _) => {}
