@@ -194,11 +194,24 @@ fn was_labelled(stored: &str, json: &str) -> bool {
 }
 
 /// Parses a document from elsewhere as a record that can be stored.
-fn readable(json: &str) -> Result<(Record, Columns), StoreError> {
+pub(super) fn readable(json: &str) -> Result<(Record, Columns), StoreError> {
     document::bounded(json)?;
     let record = document::read(json.trim())?;
     let columns = Columns::of(&record)?;
     Ok((record, columns))
+}
+
+/// What a document from elsewhere changes, beside the one with its id; `None` where they contradict each other.
+pub(super) fn change_by(there: Option<&There>, json: &str) -> Option<Change> {
+    match there {
+        None => Some(Change::Added),
+        Some(there) if there.json.as_deref() == Some(json) => Some(Change::Unchanged),
+        Some(there) if there.json.as_deref().is_some_and(|stored| was_labelled(stored, json)) => {
+            Some(Change::Unchanged)
+        }
+        Some(there) if there.copied_while_running() => Some(Change::Replaced),
+        Some(_) => None,
+    }
 }
 
 fn save_text(
@@ -207,12 +220,8 @@ fn save_text(
     record: &Record,
     columns: &Columns,
 ) -> rusqlite::Result<Result<Saved, StoreError>> {
-    let change = match there(tx, &record.id)? {
-        None => Change::Added,
-        Some(there) if there.json.as_deref() == Some(json) => Change::Unchanged,
-        Some(there) if there.json.as_deref().is_some_and(|stored| was_labelled(stored, json)) => Change::Unchanged,
-        Some(there) if there.copied_while_running() => Change::Replaced,
-        Some(_) => return Ok(Err(StoreError::Conflict { id: record.id.clone() })),
+    let Some(change) = change_by(there(tx, &record.id)?.as_ref(), json) else {
+        return Ok(Err(StoreError::Conflict { id: record.id.clone() }));
     };
     if change != Change::Unchanged {
         let number = put(tx, record, columns, json)?;
@@ -350,10 +359,10 @@ fn close(tx: &Transaction<'_>, number: i64, outcome: &Outcome) -> rusqlite::Resu
 }
 
 /// What is stored under an id.
-struct There {
-    json: Option<String>,
-    outcome: String,
-    owned: bool,
+pub(super) struct There {
+    pub(super) json: Option<String>,
+    pub(super) outcome: String,
+    pub(super) owned: bool,
 }
 
 impl There {
@@ -362,7 +371,7 @@ impl There {
     }
 }
 
-fn there(conn: &Connection, id: &str) -> rusqlite::Result<Option<There>> {
+pub(super) fn there(conn: &Connection, id: &str) -> rusqlite::Result<Option<There>> {
     let row = conn
         .query_row(
             "SELECT number, outcome, EXISTS (SELECT 1 FROM run WHERE run.record = number) FROM record WHERE id = ?1",

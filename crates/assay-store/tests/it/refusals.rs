@@ -7,9 +7,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::common::{Mount, child, is_root, record, skip, with_samples};
+use crate::common::{Mount, child, is_root, record, running, skip, with_label, with_samples};
 use assay_core::exit::Exit;
-use assay_store::{Keeper, Kept, RunState, Spool, SqliteStore, Store, StoreError};
+use assay_core::record::Record;
+use assay_store::{Keeper, Kept, Rehearsal, RunState, Saved, Spool, SqliteStore, Store, StoreError};
 
 fn filled(dir: &Path) {
     let mut store = SqliteStore::open(dir).unwrap();
@@ -433,4 +434,40 @@ fn a_store_with_two_names_that_cannot_be_written_is_read_where_it_is() {
     let store = SqliteStore::open_existing(&data).unwrap().unwrap();
     assert!(store.read_only());
     assert_eq!(store.list("").unwrap().len(), 2);
+}
+
+#[test]
+fn a_rehearsal_says_what_saving_would_change_and_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path());
+    let labelled = |id: &str| with_label(record(id), "rack", "2");
+    let text = |record: Record| record.to_json().unwrap();
+    let other = Record { created: "2026-02-02T03:04:05Z".to_owned(), ..record("cccccccccc") };
+    let documents = [
+        text(with_samples(record("aaaaaaaaaa"), 8)),
+        text(record("aaaaaaaaaa")),
+        text(labelled("cccccccccc")),
+        text(record("cccccccccc")),
+        text(other),
+        text(running("dddddddddd")),
+        text(record("dddddddddd")),
+        text(running("dddddddddd")),
+        "no record".to_owned(),
+    ];
+    let texts: Vec<&str> = documents.iter().map(String::as_str).collect();
+    let said = |all: Vec<Result<Saved, StoreError>>| -> Vec<String> {
+        all.into_iter().map(|one| one.map_or_else(|error| error.to_string(), |saved| format!("{saved:?}"))).collect()
+    };
+    let mut rehearsal = Rehearsal::of(SqliteStore::open_existing(dir.path()).unwrap()).unwrap();
+    // In two parts, as files come one after another.
+    let mut rehearsed = said(rehearsal.save_documents(&texts[..3]).unwrap());
+    rehearsed.extend(said(rehearsal.save_documents(&texts[3..]).unwrap()));
+    assert_eq!(rehearsal.load("cccccccccc").unwrap().record, labelled("cccccccccc"));
+    assert_eq!(rehearsal.load("aaaaaaaaaa").unwrap().record, with_samples(record("aaaaaaaaaa"), 8));
+    drop(rehearsal);
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    assert_eq!(store.list("").unwrap().len(), 2);
+    assert_eq!(rehearsed, said(store.save_documents(&texts).unwrap()));
+    let nothing = Rehearsal::of(None).unwrap();
+    assert!(matches!(nothing.load("aaaaaaaaaa"), Err(StoreError::UnknownId { .. })));
 }

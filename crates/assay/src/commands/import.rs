@@ -1,5 +1,7 @@
 //! `assay import`: the files of a command line, their records, and what becomes of each in the store.
 
+mod keep;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -7,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use assay_analysis::{identity, mark_doubtful, names_model};
 use assay_core::exit::Exit;
-use assay_core::finding::Finding;
 use assay_core::record::{Record, Source};
 use assay_core::text::{self, harmless, quoted};
 use assay_core::units::{counted, grouped};
 use assay_import::{Given, IdleRow, ImportError, Imported, Item, Options, PathPattern, Sheet};
-use assay_store::{Change, SqliteStore, Store, StoreError, read_document};
+use assay_store::read_document;
+use keep::{Kept, Place, Waiting};
 use serde_json::Value;
 
 use crate::cli::ImportArgs;
@@ -21,9 +23,9 @@ use crate::documents::{
 };
 use crate::failure::Failure;
 use crate::imports::{self, Found, STANDARD_INPUT};
+use crate::output;
 use crate::output::Questions;
 use crate::progress::{Status, time_left};
-use crate::{output, state};
 
 // The files of a command line, one after another.
 
@@ -43,8 +45,7 @@ pub(in crate::commands) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
         keep_text: !args.no_text,
     };
     let files = imports::files(&args.paths)?;
-    let store = if args.dry_run { None } else { Some(state::opened()?) };
-    let mut intake = Intake::new(args, &options, store);
+    let mut intake = Intake::new(args, &options, Place::of(args.dry_run)?);
     let begun = Instant::now();
     for (done, found) in files.iter().enumerate() {
         if begun.elapsed() > LONG {
@@ -113,8 +114,7 @@ const MOST_REFUSED: usize = 1_000;
 struct Intake<'a> {
     args: &'a ImportArgs,
     options: &'a Options,
-    /// None where nothing is kept.
-    store: Option<SqliteStore>,
+    place: Place,
     status: Status,
     questions: Questions,
     waiting: Vec<Waiting>,
@@ -145,12 +145,12 @@ struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    fn new(args: &'a ImportArgs, options: &'a Options, store: Option<SqliteStore>) -> Self {
+    fn new(args: &'a ImportArgs, options: &'a Options, place: Place) -> Self {
         let input = args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT);
         Self {
             args,
             options,
-            store,
+            place,
             status: Status::new(false),
             questions: Questions::new(args.json || args.dry_run || input),
             waiting: Vec::new(),
@@ -247,9 +247,7 @@ impl<'a> Intake<'a> {
         if !found.named || !self.questions.asks() {
             return;
         }
-        let new = |record: &&mut Record| {
-            !names_model(record) && self.store.as_ref().is_none_or(|store| store.load(&record.id).is_err())
-        };
+        let new = |record: &&mut Record| !names_model(record) && self.place.load(&record.id).is_err();
         let mut nameless: Vec<&mut Record> = made.iter_mut().filter(new).collect();
         if nameless.is_empty() {
             return;
@@ -277,15 +275,12 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Saves what waits, where there is a store, and says of each what became of it.
+    /// Saves what waits, or rehearses that, and says of each what became of it.
     fn keep(&mut self) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
         let mut lines = Vec::new();
-        let kept = match &mut self.store {
-            Some(store) => keep(store, &waiting)?,
-            None => waiting.iter().map(|_| Kept::Added).collect(),
-        };
+        let kept = keep::keep(&mut self.place, &waiting)?;
         for (Waiting { file, record, .. }, kept) in waiting.into_iter().zip(kept) {
             let shown = output::shown(&file);
             let (change, reason) = match kept {
@@ -477,88 +472,6 @@ fn line(record: &Record, change: ImportChange, file: &str) -> String {
     let lines = record.source.as_ref().and_then(|source| source.lines);
     let lines = lines.map_or_else(String::new, |(from, to)| format!(":{from}-{to}"));
     harmless(&format!("{word:<9} {}  {whose}, {}, {held}, {file}{lines}", record.id, record.tool.name))
-}
-
-// What becomes of a record in the store.
-
-/// A record that is to be saved.
-#[derive(Debug)]
-struct Waiting {
-    file: PathBuf,
-    record: Record,
-    document: String,
-    /// What was said of it beside its text.
-    given: Given,
-}
-
-enum Kept {
-    Added,
-    Known,
-    Conflict(String),
-}
-
-/// Saves records. One that was made of the same text before is known, though a later version of assay may read more of
-/// it, and labels may have been added since; with other labels it is another claim about the same figures.
-fn keep(store: &mut SqliteStore, waiting: &[Waiting]) -> Result<Vec<Kept>, Failure> {
-    let documents: Vec<&str> = waiting.iter().map(|one| one.document.as_str()).collect();
-    let saved = store.save_documents(&documents)?;
-    let kept = saved.into_iter().zip(waiting).map(|(saved, one)| match saved {
-        Ok(saved) if saved.change == Change::Unchanged => Ok(Kept::Known),
-        Ok(_) => Ok(Kept::Added),
-        Err(StoreError::Conflict { id }) => Ok(conflict(one, &store.load(&id)?.record)),
-        Err(error) => Err(error.into()),
-    });
-    kept.collect()
-}
-
-/// What a record is beside one of the same id that is in the store.
-fn conflict(Waiting { record, given, .. }: &Waiting, there: &Record) -> Kept {
-    let id = &there.id;
-    let text = |of: &Record| of.source.as_ref().map(|source| source.original_text_sha256.clone());
-    if record.source.is_none() && *there == (Record { labels: there.labels.clone(), ..record.clone() }) {
-        return Kept::Conflict(format!(
-            "record {id} is in the store with other labels; to change them: assay label {id} KEY=VALUE"
-        ));
-    }
-    if record.source.is_none() || text(record) != text(there) {
-        return Kept::Conflict(format!("another record {id} is in the store; both stay as they are"));
-    }
-    let host = given.host.is_none() || given.host == there.host.hostname;
-    let kind = given.kind.is_none_or(|kind| kind == there.medium.kind);
-    let marked = given.doubtful.is_empty() || doubts(record) == doubts(there);
-    let labelled = record.labels.iter().all(|(key, value)| there.labels.get(key) == Some(value));
-    if labelled && host && kind && marked {
-        return Kept::Known;
-    }
-    let labels: Vec<String> = there.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let what = if !labelled {
-        if labels.is_empty() { "without labels".to_owned() } else { format!("as {}", labels.join(", ")) }
-    } else if !host {
-        there.host.hostname.as_ref().map_or_else(|| "without a host".to_owned(), |host| format!("of host {host}"))
-    } else if !kind {
-        format!("as {}", there.medium.kind.title())
-    } else {
-        "with other figures marked as doubtful".to_owned()
-    };
-    let mend = if labelled {
-        format!("to change that: assay rm {id}, and import again")
-    } else {
-        format!("to change that: assay label {id} KEY=VALUE")
-    };
-    Kept::Conflict(format!("the same text is in the store {what}, record {id}; {mend}"))
-}
-
-/// The figures that are marked, with the reasons.
-fn doubts(record: &Record) -> Vec<(usize, &str)> {
-    let mut all = Vec::new();
-    for (at, measurement) in record.measurements.iter().enumerate() {
-        for warning in &measurement.warnings {
-            if let Finding::MarkedDoubtful { why } = &warning.finding {
-                all.push((at, why.as_str()));
-            }
-        }
-    }
-    all
 }
 
 #[cfg(test)]

@@ -522,3 +522,33 @@ fn logs_of_a_script_are_one_record_each_and_their_means_are_those_of_the_hand() 
     // Five more than the first cell, each of seven times the value: kB are KiB.
     near(of("random write 4 KiB", "rate"), (hand * 7.0 + 5.0) * 1024.0);
 }
+
+#[test]
+fn a_dry_run_says_what_the_import_would() {
+    let place = Place::new();
+    for (file, read) in [("a.txt", 20.0), ("b.txt", 30.0), ("c.txt", 30.0), ("d.txt", 40.0)] {
+        fs::write(place.path().join(file), report(read)).unwrap();
+    }
+    run(place.assay(["import", "a.txt", "d.txt", "--label", "unit=1"])).succeeds();
+    let files = ["import", "a.txt", "b.txt", "c.txt", "b.txt"];
+    let told = |done: &Done| {
+        let text = format!("{}{}", done.stdout, said(done));
+        text.replace("would add", "added    ").replace("would be added", "added")
+    };
+    let rehearsed = run(place.assay([&files[..], &["d.txt", "--dry-run", "--label", "unit=2"]].concat()));
+    assert!(
+        told(&rehearsed).contains("1 record added, 2 records known already, 2 records in conflict"),
+        "{rehearsed:?}"
+    );
+    assert_eq!(run(place.assay(["list", "--json"])).stdout.matches("\"id\"").count(), 2, "nothing was kept");
+    let real = run(place.assay([&files[..], &["d.txt", "--label", "unit=2"]].concat()));
+    let without_mend = |text: String| text.split(" names no model").next().unwrap_or_default().to_owned();
+    assert_eq!(without_mend(told(&rehearsed)), without_mend(told(&real)));
+    assert_eq!((rehearsed.code, real.code), (Some(2), Some(2)));
+    // Where there is no store, none is made.
+    let empty = Place::new();
+    fs::write(empty.path().join("b.txt"), report(30.0)).unwrap();
+    let done = run(empty.assay(["import", "b.txt", "b.txt", "--dry-run"]));
+    assert!(said(&done).contains("1 record would be added, 1 record known already"), "{done:?}");
+    assert!(run(empty.assay(["list"])).stderr.contains("the store is empty"));
+}
