@@ -36,7 +36,12 @@ pub struct Imported {
 #[derive(Debug, Clone)]
 pub enum Item {
     /// A record of assay, as it stands in the file, with fields that this version does not know.
-    Own(String),
+    Own {
+        /// The file, or the member of an archive.
+        file: String,
+        /// The record as JSON.
+        document: String,
+    },
     /// A record that was made of a report.
     Made(Box<Record>),
 }
@@ -45,7 +50,7 @@ impl Item {
     /// The memory that it takes, about.
     fn bytes(&self) -> usize {
         match self {
-            Self::Own(document) => document.len(),
+            Self::Own { document, .. } => document.len(),
             Self::Made(record) => {
                 let text = record.source.as_ref().and_then(|source| source.text.as_ref()).map_or(0, String::len);
                 text + (record.measurements.len() + record.scores.len() + 1) * FIGURE_BYTES
@@ -161,7 +166,7 @@ fn one(file: &File, options: &Options, hands: &mut Hands<'_>) -> Result<(), Impo
     if let Some(documents) = own_documents(&file.bytes) {
         let documents = documents.map_err(|reason| ImportError::Own { file: file.name.clone(), reason })?;
         for document in documents {
-            if hands.item(Item::Own(document.to_owned())).is_break() {
+            if hands.item(Item::Own { file: file.name.clone(), document: document.to_owned() }).is_break() {
                 break;
             }
         }

@@ -27,4 +27,4 @@ pub use registry::{FORMATS, ImportError, names};
 pub use report::{Figure, Format, Load, Problem, Report, Section, Statistic};
 pub use sheet::{IdleRow, Sheet, SheetError, doubt};
 pub use text::{Line, Text};
-pub use unpack::File;
+pub use unpack::{File, member};

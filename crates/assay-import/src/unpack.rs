@@ -63,6 +63,20 @@ fn inner(name: &str) -> String {
     }
 }
 
+/// The name that a member has in an archive, out of the name of the file that its records tell; `None` where this is the
+/// named file itself.
+#[must_use]
+pub fn member<'a>(named: &str, file: &'a str) -> Option<&'a str> {
+    let mut unpacked = named.to_owned();
+    for _ in 0..=DEEPEST {
+        if let Some(member) = file.strip_prefix(&unpacked).and_then(|rest| rest.strip_prefix('/')) {
+            return Some(member);
+        }
+        unpacked = inner(&unpacked);
+    }
+    None
+}
+
 /// An archive, or a file that is nothing of the kind.
 fn plain(file: File, take: &mut dyn FnMut(File) -> ControlFlow<()>) -> Result<(), ImportError> {
     if is_tar(&file.bytes) {

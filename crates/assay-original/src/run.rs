@@ -189,7 +189,7 @@ pub(crate) fn read(
     let imported = import(File::new(name, text), &options).map_err(|_| nothing())?;
     let record = imported.items.into_iter().find_map(|item| match item {
         Item::Made(record) => Some(*record),
-        Item::Own(_) => None,
+        Item::Own { .. } => None,
     });
     let mut record = record.ok_or_else(nothing)?;
     let source = record.source.take().ok_or_else(nothing)?;

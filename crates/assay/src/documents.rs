@@ -457,7 +457,7 @@ pub(crate) struct ImportedRecord {
     pub(crate) id: String,
     /// What became of it.
     pub(crate) change: ImportChange,
-    /// File that it came from.
+    /// File that it came from; of a member of an archive, the archive.
     pub(crate) file: String,
     /// Where it stood, without the text; null for a record of assay.
     pub(crate) source: Option<Source>,

@@ -195,7 +195,7 @@ fn of_store(found: &Found, hand: &mut dyn FnMut(Imported) -> ControlFlow<()>) ->
         match document {
             Ok(document) => {
                 bytes += document.len();
-                next.items.push(Item::Own(document));
+                next.items.push(Item::Own { file: found.path.to_string_lossy().into_owned(), document });
             }
             Err(_) if broken >= MOST_BROKEN => {
                 let _ = hand(next);
@@ -295,7 +295,7 @@ pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
 /// A record as the store would give it.
 fn stored(item: Item) -> Result<Stored, Failure> {
     Ok(match item {
-        Item::Own(document) => Stored { record: read_document(&document)?, document },
+        Item::Own { document, .. } => Stored { record: read_document(&document)?, document },
         Item::Made(record) => Stored { document: document(&record)?, record: *record },
     })
 }

@@ -85,7 +85,7 @@ fn records(items: &[Item]) -> Vec<String> {
     items
         .iter()
         .map(|item| match item {
-            Item::Own(document) => document.clone(),
+            Item::Own { document, .. } => document.clone(),
             Item::Made(record) => serde_json::to_string(record).expect("JSON"),
         })
         .collect()

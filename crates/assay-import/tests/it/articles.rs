@@ -17,7 +17,7 @@ fn records(name: &str) -> Vec<Record> {
     assert_eq!(imported.problems, [], "{name}");
     let made = |item| match item {
         Item::Made(record) => *record,
-        Item::Own(_) => panic!("a record of assay in {name}"),
+        Item::Own { .. } => panic!("a record of assay in {name}"),
     };
     imported.items.into_iter().map(made).collect()
 }

@@ -19,7 +19,7 @@ pub(crate) fn read(text: &str) -> Imported {
 pub(crate) fn records(text: &str) -> Vec<Record> {
     let made = |item| match item {
         Item::Made(record) => Some(*record),
-        Item::Own(_) => None,
+        Item::Own { .. } => None,
     };
     read(text).items.into_iter().filter_map(made).collect()
 }

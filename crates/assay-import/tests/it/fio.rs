@@ -39,7 +39,7 @@ fn records(text: &str) -> Vec<Record> {
     assert_eq!(imported.problems, [], "{text}");
     let made = imported.items.into_iter().map(|item| match item {
         Item::Made(record) => *record,
-        Item::Own(_) => unreachable!(),
+        Item::Own { .. } => unreachable!(),
     });
     made.collect()
 }

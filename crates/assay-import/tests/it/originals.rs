@@ -158,7 +158,7 @@ fn f3read_of_a_good_file_and_of_a_bad_one() {
         let items = imported.map(|imported| imported.items).unwrap_or_default();
         let verdicts = items.iter().filter_map(|item| match item {
             Item::Made(record) => record.verification.as_ref().map(|check| check.verdict),
-            Item::Own(_) => None,
+            Item::Own { .. } => None,
         });
         assert!(verdicts.into_iter().all(|verdict| verdict != Verdict::Genuine), "cut off at {end}");
     }

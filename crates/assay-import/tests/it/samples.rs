@@ -66,7 +66,7 @@ fn seen(file: &File) -> String {
         Ok(imported) => {
             for item in &imported.items {
                 match item {
-                    Item::Own(_) => out.push_str("a record of assay\n"),
+                    Item::Own { .. } => out.push_str("a record of assay\n"),
                     Item::Made(record) => show(&mut out, record),
                 }
             }

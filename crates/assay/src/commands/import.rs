@@ -189,7 +189,7 @@ impl<'a> Intake<'a> {
                 });
             }
         }
-        let owns = held.items.iter().any(|item| matches!(item, Item::Own(_)));
+        let owns = held.items.iter().any(|item| matches!(item, Item::Own { .. }));
         if owns && !self.args.labels.is_empty() {
             let file = output::shown(&found.path);
             self.status.say(&format!("{file}: records of assay keep their labels; change them with: assay label"));
@@ -197,10 +197,14 @@ impl<'a> Intake<'a> {
         let mut made = Vec::new();
         for item in held.items {
             match item {
-                Item::Own(document) => match read_document(&document) {
-                    Ok(record) => {
-                        self.wait(Waiting { file: found.path.clone(), record, document, given: Given::default() })
-                    }
+                Item::Own { file, document } => match read_document(&document) {
+                    Ok(record) => self.wait(Waiting {
+                        file: found.path.clone(),
+                        member: file,
+                        record,
+                        document,
+                        given: Given::default(),
+                    }),
                     Err(error) => {
                         if self.refused_of_file >= MOST_REFUSED {
                             let what =
@@ -225,7 +229,7 @@ impl<'a> Intake<'a> {
             given.doubtful.extend(self.args.doubtful.iter().cloned());
             self.mark(&mut record, &given);
             let document = imports::document(&record)?;
-            self.wait(Waiting { file: found.path.clone(), record, document, given });
+            self.wait(Waiting { file: found.path.clone(), member: file, record, document, given });
         }
         self.keep_full()?;
         Ok(ControlFlow::Continue(()))
@@ -281,8 +285,8 @@ impl<'a> Intake<'a> {
         self.bytes = 0;
         let mut lines = Vec::new();
         let kept = keep::keep(&mut self.place, &waiting)?;
-        for (Waiting { file, record, .. }, kept) in waiting.into_iter().zip(kept) {
-            let shown = output::shown(&file);
+        for (Waiting { file, member, record, .. }, kept) in waiting.into_iter().zip(kept) {
+            let shown = whence(&file, &member);
             let (change, reason) = match kept {
                 Kept::Added if self.args.dry_run => (ImportChange::WouldBeAdded, None),
                 Kept::Added => (ImportChange::Added, None),
@@ -306,7 +310,7 @@ impl<'a> Intake<'a> {
                 self.nameless.0 += 1;
             }
             if !self.args.json {
-                lines.push(line(&record, change, &shown));
+                lines.push(line(&record, change, &shown, &member));
                 continue;
             }
             // The text is in the record already.
@@ -453,8 +457,15 @@ fn records(n: usize, what: &str) -> String {
     format!("{} {what}", counted(n, "record"))
 }
 
+/// The file, with the member of it where it is an archive.
+fn whence(file: &Path, member: &str) -> String {
+    let named = file.to_string_lossy();
+    let member = assay_import::member(&named, member).map(|member| format!("{named}/{member}"));
+    output::shown(member.as_deref().map_or(file, Path::new))
+}
+
 /// A record in a line.
-fn line(record: &Record, change: ImportChange, file: &str) -> String {
+fn line(record: &Record, change: ImportChange, file: &str, member: &str) -> String {
     let word = match change {
         ImportChange::Added => "added",
         ImportChange::WouldBeAdded => "would add",
@@ -469,7 +480,9 @@ fn line(record: &Record, change: ImportChange, file: &str) -> String {
     };
     let unit = identity(record).unit;
     let whose = if unit.is_empty() { record.title() } else { format!("{} {unit}", record.title()) };
-    let lines = record.source.as_ref().and_then(|source| source.lines);
+    // Those of a record of assay are of a text that is elsewhere.
+    let source = record.source.as_ref().filter(|source| source.file == member);
+    let lines = source.and_then(|source| source.lines);
     let lines = lines.map_or_else(String::new, |(from, to)| format!(":{from}-{to}"));
     harmless(&format!("{word:<9} {}  {whose}, {}, {held}, {file}{lines}", record.id, record.tool.name))
 }

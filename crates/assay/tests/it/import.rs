@@ -105,6 +105,16 @@ fn labels_come_from_the_path_and_members_of_an_archive_are_files() {
     let (code, again) = json(&place, &["import", packed.to_str().unwrap(), "--path", pattern, "--json"]);
     // The same texts, whatever they lie in.
     assert_eq!((code, &again["added"], &again["known"]), (0, &0.into(), &6.into()), "{again:#}");
+    // In words a member is named with its archive, as a text and as a record of assay.
+    run(place.assay(["report", "all", "-o", root.join("all.json").to_str().unwrap()])).succeeds();
+    let packed = archive.finish();
+    for arguments in [vec!["import", "--dry-run"], vec!["import"]] {
+        let done = run(place.assay([&arguments[..], &[packed.to_str().unwrap()]].concat()));
+        for member in ["results.tar.gz/./EVO/2/run_1.txt:2-12", "results.tar.gz/./all.json: "] {
+            let text = format!("{}{}", done.stdout, said(&done));
+            assert!(text.contains(member), "{member} is not in {text}");
+        }
+    }
 }
 
 /// An archive made of a directory by the system's tar, when it is finished.

@@ -45,6 +45,8 @@ impl Place {
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) file: PathBuf,
+    /// The same as its record tells it, behind which a member of an archive is named.
+    pub(super) member: String,
     pub(super) record: Record,
     pub(super) document: String,
     /// What was said of it beside its text.
