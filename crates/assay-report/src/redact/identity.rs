@@ -50,6 +50,9 @@ pub(crate) enum Rule {
     /// A number or flag, or text that assay or its user wrote: stays but for identities that other fields of
     /// the record hold.
     Known,
+    /// What the user says of the record: as [`Rule::Known`], and words for tools are replaced where they are the name of the
+    /// host.
+    Labels,
     /// Text from elsewhere: everything in it that looks like an identity is replaced too.
     Text,
     /// An identity: replaced whole.

@@ -19,6 +19,8 @@ pub(super) struct Known {
     plain: Vec<(String, String)>,
     /// Replaced only where they are all there is.
     short: Vec<(String, String)>,
+    /// Words for tools, suites and loads, by which a host or user is called. They are replaced in labels only.
+    vocabulary: Vec<(String, String)>,
 }
 
 impl Known {
@@ -29,12 +31,13 @@ impl Known {
         all.retain(|(identity, _)| !identity.is_empty());
         all.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         all.dedup();
+        let (vocabulary, all): (Vec<_>, Vec<_>) = all.into_iter().partition(|(identity, _)| is_vocabulary(identity));
         let (searched, short): (Vec<_>, Vec<_>) = all.into_iter().partition(|(identity, _)| {
             let length = identity.chars().count();
             length > SHORTEST || (length == SHORTEST && identity.bytes().any(|b| b.is_ascii_digit()))
         });
         let (plain, searched) = searched.into_iter().partition(|(identity, _)| is_plain(identity));
-        Self { searched, plain, short }
+        Self { searched, plain, short, vocabulary }
     }
 
     /// The identity at the start of the rest of a sentence: its length in bytes and its short name. `inside` says that
@@ -59,13 +62,24 @@ impl Known {
         known.find(|(identity, _)| identity.eq_ignore_ascii_case(text)).map(|(_, name)| name.as_str())
     }
 
-    /// Replaces identities in a `text` that assay did not write, such as a label. Nothing else is replaced.
+    /// Replaces identities in a `text`. Nothing else is replaced.
     pub(super) fn replaced(&self, text: &str) -> String {
+        self.replaced_with(text, &[])
+    }
+
+    /// The same in a label, which assay did not write.
+    pub(super) fn replaced_in_label(&self, text: &str) -> String {
+        let word = self.vocabulary.iter().find(|(identity, _)| identity.eq_ignore_ascii_case(text));
+        word.map_or_else(|| self.replaced_with(text, &self.vocabulary), |(_, name)| name.clone())
+    }
+
+    fn replaced_with(&self, text: &str, more: &[(String, String)]) -> String {
         if let Some(name) = self.whole(text) {
             return name.to_owned();
         }
         replaced(text, |rest, inside| {
-            let found = self.at(rest, inside).or_else(|| Self::begins(&self.plain, rest, inside));
+            let all = [&self.searched, &self.plain, more];
+            let found = all.into_iter().find_map(|some| Self::begins(some, rest, inside));
             found.map(|(length, name)| (length, name.to_owned()))
         })
     }
@@ -125,7 +139,7 @@ fn gather(value: &Value, rule: &Rule, key: &Key, all: &mut Vec<(String, String)>
 }
 
 /// The path as a whole, since in other text one with blanks is not told from what follows it; its host and
-/// user; and the components that name a user or a volume.
+/// user; and the components that name a user or a volume, but for words that name a tool.
 fn gather_path(text: &str, key: &Key, all: &mut Vec<(String, String)>) {
     let whole = identity::redacted_path(text, key);
     if whole != *text && text.len() >= LONG {
@@ -136,7 +150,8 @@ fn gather_path(text: &str, key: &Key, all: &mut Vec<(String, String)>) {
         all.extend(user.map(|user| (user.to_owned(), key.name(Kind::Path, user))));
         all.extend(known_forms(Kind::Host, host).map(|form| (form.to_owned(), key.name(Kind::Host, host))));
     }
-    all.extend(identity::path_names(text).into_iter().map(|name| (name.to_owned(), key.name(Kind::Path, name))));
+    let names = identity::path_names(text).into_iter().filter(|name| !is_vocabulary(name));
+    all.extend(names.map(|name| (name.to_owned(), key.name(Kind::Path, name))));
 }
 
 /// The forms of an identity in other text: unchanged; for a host also without its domain; for an SD card or eMMC also
@@ -176,6 +191,33 @@ const PLAIN_WORDS: &str = "\
     there this thread threads time times tool total true truth type ubuntu unit units unknown used user users valid \
     value verify version volume volumes wait wall when which whole window with within without word words work workload \
     works write writer writes written zero zone \
+    ";
+
+// Words that stand in fields of a record for what it is about, and not for whose it is.
+
+/// Whether it is made of words for tools, engines, suites and loads, and of sizes: `fio`, `AS SSD`, `seq-read-1m-q8`. A
+/// directory that is called so would hide with which tool a record was measured.
+pub(super) fn is_vocabulary(identity: &str) -> bool {
+    let identity = identity.to_ascii_lowercase();
+    let mut words = identity.split(['-', '_', ' ', '+', '.']).filter(|part| !part.is_empty() && !is_size(part)).peekable();
+    words.peek().is_some() && words.all(|word| VOCABULARY.split_ascii_whitespace().any(|known| known == word))
+}
+
+/// `8`, `1m`, `q32`, `j4`.
+fn is_size(part: &str) -> bool {
+    let number = part.strip_prefix(['q', 'j']).unwrap_or(part).trim_end_matches(['k', 'm', 'g']);
+    (1..=4).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit()) && part.len() <= 5
+}
+
+/// In alphabetical order.
+const VOCABULARY: &str = "\
+    aio amorphousdiskmark append as assay atto bench beside blocks bonnie boot class compress contention cpu \
+    crystaldiskmark crystaldiskmark3 crystaldiskmark5 crystaldiskmark8 curve database dd direct disk diskmark diskspd \
+    elbencho ezfio f3 f3probe f3read f3write fdatasync fio fsync full gzip h2testw hd hdparm hpi hpl iocp ioping iops \
+    ior iozone json kdiskmark libaio linpack linux load logs markdown mdtest memory mixed null nvme only \
+    openbenchmarking packages parquet phoronix pibenchmarks postmark programs prometheus quick rand random read reads sd \
+    seq sequential services smart smartctl smoke soak sqlite ssd start stress suite sweep sync sysbench t test text trim \
+    tune unpack update uring winsat write writes xml \
     ";
 
 // Options of mount(8), as the kernel lists them.
@@ -273,6 +315,17 @@ pub(super) fn redacted_options(option: &str, known: &Known, key: &Key) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_vocabulary_is_in_order_and_holds_no_name() {
+        assert!(VOCABULARY.split_ascii_whitespace().is_sorted());
+        for word in ["fio", "FIO", "AS SSD", "bonnie++", "seq-read-1m-q8", "rand_read_4k", "uring", "crystaldiskmark8"] {
+            assert!(is_vocabulary(word), "{word}");
+        }
+        for name in ["alice", "node7", "2024", "q32", "", "fio-alice", "f3x", "12345678", "1m"] {
+            assert!(!is_vocabulary(name), "{name}");
+        }
+    }
 
     #[test]
     fn words_are_in_order_and_none_is_a_name() {

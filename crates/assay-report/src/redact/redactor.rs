@@ -114,6 +114,7 @@ impl Pass<'_> {
                 known::redacted_options(&text, &self.known, self.key).map(Value::String)
             }
             (Rule::Fields(rules), Value::Object(fields)) => return Some(self.fields(fields, rules)),
+            (Rule::Labels, Value::Object(labels)) => return Some(self.labels(labels)),
             (Rule::Each(rule), Value::Array(items)) => {
                 return Some(items.into_iter().filter_map(|item| self.apply(item, rule)).collect());
             }
@@ -136,6 +137,23 @@ impl Pass<'_> {
             match rules.iter().find(|(known, _)| *known == name) {
                 Some((_, rule)) => out.extend(self.apply(value, rule).map(|value| (name, value))),
                 None => self.left_out += 1,
+            }
+        }
+        Value::Object(out)
+    }
+}
+
+impl Pass<'_> {
+    fn labels(&mut self, labels: Map<String, Value>) -> Value {
+        let mut out = Map::new();
+        for (name, value) in labels {
+            match value {
+                Value::String(text) => {
+                    let text = self.known.replaced_in_label(&text);
+                    out.insert(self.known.replaced_in_label(&name), text.into());
+                }
+                Value::Null => drop(out.insert(self.known.replaced_in_label(&name), Value::Null)),
+                _ => self.left_out += 1,
             }
         }
         Value::Object(out)

@@ -1,6 +1,6 @@
 //! What becomes of each field of the record in a shared report; of a medium, `facts.rs` says it.
 
-use super::identity::Rule::{Each, Fields, Keep, Known, Name, Never, Path, Source, Text};
+use super::identity::Rule::{Each, Fields, Keep, Known, Labels, Name, Never, Path, Source, Text};
 use super::identity::{Kind, Rule};
 use crate::facts::MEDIUM_RULE;
 
@@ -12,7 +12,7 @@ pub(super) const RECORD: Rule = Fields(&[
     ("tool", TOOL),
     ("host", HOST),
     ("medium", MEDIUM_RULE),
-    ("labels", Each(&Known)),
+    ("labels", Labels),
     ("suite", Fields(&[("name", Known), ("version", Keep)])),
     ("settings", SETTINGS),
     ("measurements", Each(&MEASUREMENT)),

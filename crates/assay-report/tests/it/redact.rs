@@ -355,6 +355,30 @@ fn a_name_that_is_a_plain_word_garbles_no_sentence() {
     }
 }
 
+/// A report of fio in a directory of that name was one of `path-3fa9c1d2`.
+#[test]
+fn a_directory_named_like_a_tool_hides_no_tool() {
+    for word in ["fio", "uring", "seq-read-1m-q8", "quick"] {
+        let mut record = crate::common::good_card();
+        record.medium.path = format!("/home/alicezq/{word}");
+        record.medium.mount_point = Some(format!("/mnt/{word}"));
+        (record.tool.name, record.tool.version) = (word.into(), format!("{word}-3.36"));
+        (record.tool.engine, record.suite.name) = (word.into(), word.into());
+        record.measurements[0].workload.name = word.into();
+        record.labels.insert("tool".into(), word.into());
+        let out = redacted(&record);
+        assert_eq!((&*out.tool.name, &*out.tool.engine, &*out.suite.name), (word, word, word));
+        assert_eq!((&*out.tool.version, &*out.labels["tool"]), (&*format!("{word}-3.36"), word));
+        assert_eq!(out.measurements[0].workload.name, word);
+        assert!(!out.medium.path.contains("alicezq") && !out.medium.path.contains(word), "{}", out.medium.path);
+        // A host is somebody's, and its name stays behind wherever a person may have written it.
+        record.host.hostname = Some(word.into());
+        let out = redacted(&record);
+        assert_eq!(out.tool.name, word);
+        assert_eq!(Some(&out.labels["tool"]), out.host.hostname.as_ref());
+    }
+}
+
 #[test]
 fn a_short_name_is_replaced_where_it_stands_alone() {
     let mut record = crate::common::good_card();
