@@ -87,10 +87,17 @@ impl Target {
         Ok(Self { file, redactor: Some(state::redactor(args.identities)?), contradictions: None })
     }
 
+    /// Records in parts, as [`Target::redacted`] all together.
+    pub(crate) fn redacted_parts(&self, parts: Vec<Vec<Record>>) -> Result<Vec<Vec<Record>>, Failure> {
+        let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
+        let mut all = self.redacted(parts.into_iter().flatten().collect())?.into_iter();
+        Ok(lengths.into_iter().map(|length| all.by_ref().take(length).collect()).collect())
+    }
+
     /// The records as they may go there.
     pub(crate) fn redacted(&self, records: Vec<Record>) -> Result<Vec<Record>, Failure> {
         match &self.redactor {
-            Some(redactor) => Ok(records.iter().map(|record| redactor.record(record)).collect::<Result<_, _>>()?),
+            Some(redactor) => Ok(redactor.records(&records)?),
             None => Ok(records),
         }
     }
@@ -113,13 +120,14 @@ impl Target {
     /// A run on many nodes as it may go there. With ssh the name of a node is that of its host.
     pub(crate) fn redact_run(&self, run: &mut Run) -> Result<(), Failure> {
         let Some(redactor) = &self.redactor else { return Ok(()) };
+        let mut records = redactor.records(run.nodes.iter().filter_map(|node| node.record.as_ref()))?.into_iter();
         for node in &mut run.nodes {
             // The rules are those of records: what became of a node may name it.
             let mut part = json!({ "cluster": { "node": node.name, "lost": node.outcome } });
             redactor.value(&mut part);
             let said = |key: &str| part["cluster"][key].as_str().map(str::to_owned);
             (node.name, node.outcome) = (said("node").unwrap_or_default(), said("lost").unwrap_or_default());
-            node.record = node.record.as_ref().map(|record| redactor.record(record)).transpose()?;
+            node.record = node.record.take().and_then(|_| records.next());
         }
         Ok(())
     }

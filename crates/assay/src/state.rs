@@ -177,11 +177,9 @@ pub(crate) fn redactor(identities: bool) -> Result<Redactor, Failure> {
 /// Takes identities out by the key of the store; without a store by one that is not kept, so that the short
 /// names mean nothing outside of the report.
 pub(crate) fn redactor_of(store: Option<&mut SqliteStore>) -> Result<Redactor, Failure> {
-    let key = match store {
-        Some(store) => store.identity_key()?,
-        None => random_key()?,
-    };
-    Ok(Redactor::with_key(key))
+    let Some(store) = store else { return Ok(Redactor::with_key(random_key()?)) };
+    let units = store.units()?;
+    Ok(Redactor::with_key(store.identity_key()?).knowing(units.iter().map(String::as_str)))
 }
 
 /// The same at the end of long work, whose result is shown whatever is wrong with the store.

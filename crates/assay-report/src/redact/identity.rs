@@ -50,8 +50,8 @@ pub(crate) enum Rule {
     /// A number or flag, or text that assay or its user wrote: stays but for identities that other fields of
     /// the record hold.
     Known,
-    /// What the user says of the record: as [`Rule::Known`], and words for tools are replaced where they are the name of the
-    /// host.
+    /// What the user says of the record: as [`Rule::Known`], and identities of other records, and values whose name says
+    /// that they are identities, are replaced whole.
     Labels,
     /// Text from elsewhere: everything in it that looks like an identity is replaced too.
     Text,

@@ -156,7 +156,7 @@ fn gather_path(text: &str, key: &Key, all: &mut Vec<(String, String)>) {
 
 /// The forms of an identity in other text: unchanged; for a host also without its domain; for an SD card or eMMC also
 /// the serial number within its CID (kernel drivers/mmc/core/sd.c and mmc.c: bits 24 to 55, or 16 to 47).
-fn known_forms(kind: Kind, identity: &str) -> impl Iterator<Item = &str> {
+pub(super) fn known_forms(kind: Kind, identity: &str) -> impl Iterator<Item = &str> {
     let is_cid = kind == Kind::Unit && identity.len() == 32 && identity.bytes().all(|b| b.is_ascii_hexdigit());
     let serials = [18..26, 20..28].map(|range| identity.get(range).filter(|_| is_cid));
     let host = identity.split_once('.').filter(|_| kind == Kind::Host && identity.parse::<std::net::IpAddr>().is_err());
@@ -199,7 +199,8 @@ const PLAIN_WORDS: &str = "\
 /// directory that is called so would hide with which tool a record was measured.
 pub(super) fn is_vocabulary(identity: &str) -> bool {
     let identity = identity.to_ascii_lowercase();
-    let mut words = identity.split(['-', '_', ' ', '+', '.']).filter(|part| !part.is_empty() && !is_size(part)).peekable();
+    let mut words =
+        identity.split(['-', '_', ' ', '+', '.']).filter(|part| !part.is_empty() && !is_size(part)).peekable();
     words.peek().is_some() && words.all(|word| VOCABULARY.split_ascii_whitespace().any(|known| known == word))
 }
 
@@ -319,7 +320,8 @@ mod tests {
     #[test]
     fn the_vocabulary_is_in_order_and_holds_no_name() {
         assert!(VOCABULARY.split_ascii_whitespace().is_sorted());
-        for word in ["fio", "FIO", "AS SSD", "bonnie++", "seq-read-1m-q8", "rand_read_4k", "uring", "crystaldiskmark8"] {
+        for word in ["fio", "FIO", "AS SSD", "bonnie++", "seq-read-1m-q8", "rand_read_4k", "uring", "crystaldiskmark8"]
+        {
             assert!(is_vocabulary(word), "{word}");
         }
         for name in ["alice", "node7", "2024", "q32", "", "fio-alice", "f3x", "12345678", "1m"] {

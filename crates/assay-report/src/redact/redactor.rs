@@ -1,5 +1,7 @@
 //! The redactor.
 
+use std::collections::HashMap;
+
 use assay_core::finding::{Finding, Warning};
 use assay_core::record::Record;
 use serde_json::{Map, Value};
@@ -15,6 +17,8 @@ use super::{identity, known};
 pub struct Redactor {
     /// None where identities are kept.
     key: Option<Key>,
+    /// Units that are known beside those of the records.
+    units: Units,
 }
 
 impl std::fmt::Debug for Redactor {
@@ -38,13 +42,40 @@ impl Redactor {
     /// Replaces identities by names made with `key`. The key has to be secret, because it allows guesses to be tested.
     #[must_use]
     pub fn with_key(key: [u8; 32]) -> Self {
-        Self { key: Some(Key(key)) }
+        Self { key: Some(Key(key)), units: Units::new() }
     }
 
     /// Keeps records unchanged.
     #[must_use]
     pub fn keeping_identities() -> Self {
-        Self { key: None }
+        Self { key: None, units: Units::new() }
+    }
+
+    /// The same, which also knows these units: a label that is the name of one is replaced, whatever record has it.
+    #[must_use]
+    pub fn knowing<'a>(mut self, units: impl IntoIterator<Item = &'a str>) -> Self {
+        if let Some(key) = &self.key {
+            self.units = named(units, key);
+        }
+        self
+    }
+
+    /// Records without identities, which are shared together: a label of one may name the unit of another.
+    ///
+    /// # Errors
+    /// [`RedactError`] where JSON cannot represent one of them.
+    pub fn records<'a>(&self, records: impl IntoIterator<Item = &'a Record>) -> Result<Vec<Record>, RedactError> {
+        let records: Vec<&Record> = records.into_iter().collect();
+        let Some(key) = &self.key else { return Ok(records.into_iter().cloned().collect()) };
+        let units = named(records.iter().filter_map(|record| record.medium.unit.as_deref()), key);
+        records.into_iter().map(|record| self.without(record, &units)).collect()
+    }
+
+    /// The same of JSON documents, as [`Redactor::value`].
+    pub fn values(&self, records: &mut [Value]) {
+        let Some(key) = &self.key else { return };
+        let units = named(records.iter().filter_map(|record| record["medium"]["unit"].as_str()), key);
+        records.iter_mut().for_each(|record| self.redact(record, key, &units));
     }
 
     /// The record without identities.
@@ -52,26 +83,48 @@ impl Redactor {
     /// # Errors
     /// [`RedactError`] where JSON cannot represent the record.
     pub fn record(&self, record: &Record) -> Result<Record, RedactError> {
-        if self.key.is_none() {
-            return Ok(record.clone());
-        }
+        self.without(record, &Units::new())
+    }
+
+    fn without(&self, record: &Record, units: &Units) -> Result<Record, RedactError> {
+        let Some(key) = &self.key else { return Ok(record.clone()) };
         let fail = |error: serde_json::Error| RedactError { id: record.id.clone(), reason: error.to_string() };
         let mut value = record.to_value().map_err(fail)?;
-        self.value(&mut value);
+        self.redact(&mut value, key, units);
         Record::from_json(&value.to_string()).map_err(fail)
     }
 
     /// Redacts a record as a JSON document, which a newer version may have written. Fields without a rule are left out,
     /// and a note in the record gives their number.
     pub fn value(&self, record: &mut Value) {
-        let Some(key) = &self.key else { return };
+        if let Some(key) = &self.key {
+            self.redact(record, key, &Units::new());
+        }
+    }
+
+    fn redact(&self, record: &mut Value, key: &Key, units: &Units) {
         let known = Known::of(record, &RECORD, key);
-        let mut pass = Pass { key, known, left_out: 0 };
+        let mut pass = Pass { key, known, units: [&self.units, units], left_out: 0 };
         *record = pass.apply(record.take(), &RECORD).unwrap_or(Value::Null);
         if let (fields @ 1.., Value::Object(record)) = (pass.left_out, record) {
             redaction_note(record, fields);
         }
     }
+}
+
+/// Units of records, in small letters, with the names that replace them.
+type Units = HashMap<String, String>;
+
+/// Shorter names of units are words and numbers as often, such as `7`.
+const SHORTEST_UNIT: usize = 4;
+
+fn named<'a>(units: impl IntoIterator<Item = &'a str>, key: &Key) -> Units {
+    let named = |unit: &'a str| {
+        let name = key.name(Kind::Unit, unit);
+        known::known_forms(Kind::Unit, unit).map(move |form| (form.to_lowercase(), name.clone()))
+    };
+    let all = units.into_iter().flat_map(named);
+    all.filter(|(unit, _)| unit.chars().count() >= SHORTEST_UNIT).collect()
 }
 
 fn redaction_note(record: &mut Map<String, Value>, fields: u32) {
@@ -86,6 +139,8 @@ fn redaction_note(record: &mut Map<String, Value>, fields: u32) {
 struct Pass<'a> {
     key: &'a Key,
     known: Known,
+    /// Units of other records.
+    units: [&'a Units; 2],
     left_out: u32,
 }
 
@@ -149,7 +204,7 @@ impl Pass<'_> {
         for (name, value) in labels {
             match value {
                 Value::String(text) => {
-                    let text = self.known.replaced_in_label(&text);
+                    let text = self.label(&name, &text);
                     out.insert(self.known.replaced_in_label(&name), text.into());
                 }
                 Value::Null => drop(out.insert(self.known.replaced_in_label(&name), Value::Null)),
@@ -158,6 +213,46 @@ impl Pass<'_> {
         }
         Value::Object(out)
     }
+
+    fn label(&self, name: &str, text: &str) -> String {
+        if text.trim().is_empty() {
+            return text.to_owned();
+        }
+        let known = || self.known.whole(text).map(str::to_owned);
+        let other = || self.units.iter().find_map(|units| units.get(&text.to_lowercase())).cloned();
+        let named = || named_identity(name).map(|kind| self.key.name(kind, text));
+        known().or_else(other).or_else(named).unwrap_or_else(|| self.known.replaced_in_label(text))
+    }
+}
+
+/// Words in the name of a label whose value is an identity.
+const NAMING: [(&str, Kind); 18] = [
+    ("serial", Kind::Unit),
+    ("serialnumber", Kind::Unit),
+    ("serialno", Kind::Unit),
+    ("sn", Kind::Unit),
+    ("cid", Kind::Unit),
+    ("wwn", Kind::Id),
+    ("wwid", Kind::Id),
+    ("uuid", Kind::Id),
+    ("partuuid", Kind::Id),
+    ("guid", Kind::Id),
+    ("nguid", Kind::Id),
+    ("eui", Kind::Id),
+    ("eui64", Kind::Id),
+    ("mac", Kind::Id),
+    ("iqn", Kind::Id),
+    ("nqn", Kind::Id),
+    ("ip", Kind::Host),
+    ("hostname", Kind::Host),
+];
+
+/// What kind of identity a label of this name has: `serial`, `disk-sn`, `card_cid2`.
+fn named_identity(name: &str) -> Option<Kind> {
+    let name = name.to_ascii_lowercase();
+    let kind = |word: &str| NAMING.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind);
+    let bare = |word: &str| kind(word).or_else(|| kind(word.trim_end_matches(|c: char| c.is_ascii_digit())));
+    name.split(|c: char| !c.is_ascii_alphanumeric()).find_map(bare)
 }
 
 /// The name that replaces a variant that may hold an identity.

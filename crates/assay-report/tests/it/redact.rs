@@ -380,6 +380,29 @@ fn a_directory_named_like_a_tool_hides_no_tool() {
 }
 
 #[test]
+fn a_label_gives_no_unit_of_any_record_away() {
+    let mut records = [crate::common::good_card(), crate::common::good_card()];
+    let cid = "035344534333324780a1b2c3d4016a00";
+    (records[0].medium.unit, records[1].medium.unit) = (Some("ABC123qz".into()), Some(cid.into()));
+    let labels = [("spare", "abc123QZ"), ("unit", "ABC123qz"), ("inner", "a1b2c3d4"), ("note", "ABC124qz")];
+    records[1].labels.extend(labels.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    let naming = ["serial", "disk-sn", "Serial_Number", "wwn", "card.cid2", "mac", "uuid", "ip"];
+    for key in naming {
+        records[0].labels.insert(key.to_owned(), "ZZ99qz".to_owned());
+    }
+    records[0].labels.insert("snapshot".into(), "ZZ98qz".into());
+    let out = redactor().records(&records).unwrap();
+    assert_eq!(Some(&out[1].labels["unit"]), out[0].medium.unit.as_ref());
+    assert!(out[1].labels["spare"].starts_with("unit-") && out[1].labels["inner"].starts_with("unit-"));
+    assert_eq!((&*out[1].labels["note"], &*out[0].labels["snapshot"]), ("ABC124qz", "ZZ98qz"));
+    for key in naming {
+        assert!(!out[0].labels[key].contains("ZZ99qz"), "{key}: {}", out[0].labels[key]);
+    }
+    let kept = Redactor::keeping_identities().records(&records).unwrap();
+    assert_eq!(kept[0].labels["serial"], "ZZ99qz");
+}
+
+#[test]
 fn a_short_name_is_replaced_where_it_stands_alone() {
     let mut record = crate::common::good_card();
     record.host.hostname = Some("vm".into());

@@ -8,7 +8,7 @@ use assay_core::finding::ValidityVerdict;
 use assay_core::medium::MediumKind;
 use assay_core::record::Record;
 use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, Row, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use super::open::SqliteStore;
 use super::parts;
@@ -111,6 +111,14 @@ impl Filter {
 
 impl SqliteStore {
     /// The record with exactly this id, and its document.
+    /// Serial numbers and CIDs of all media, each once.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn units(&self) -> Result<Vec<String>, StoreError> {
+        units(&self.conn).map_err(|error| self.explain(error))
+    }
+
     pub(super) fn load_whole(&self, id: &str) -> Result<Stored, StoreError> {
         let document = self
             .document(id)
@@ -255,6 +263,11 @@ impl SqliteStore {
             .query_map(params_from_iter(&filter.values), |row| summary(row, &mut labels))?
             .collect()
     }
+}
+
+fn units(conn: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut select = conn.prepare_cached("SELECT DISTINCT unit FROM record WHERE unit IS NOT NULL")?;
+    select.query_map([], |row| row.get(0))?.collect()
 }
 
 fn one(text: &str, mut found: Vec<String>) -> Result<Vec<String>, StoreError> {

@@ -22,8 +22,8 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         Some(_) => Target::of_text(&args.file)?,
         None => Target::new(&args.file, WITH_PICTURE)?,
     };
-    let of = |group: &String| target.redacted(queries::find_all(&[group], Detail::Latencies)?);
-    let mut named: Vec<Vec<Record>> = args.queries.iter().map(of).collect::<Result<_, _>>()?;
+    let of = |group: &String| queries::find_all(&[group], Detail::Latencies);
+    let mut named = target.redacted_parts(args.queries.iter().map(of).collect::<Result<_, _>>()?)?;
     target.settle(named.iter_mut().flatten());
     let groups = groups(args, &named);
     let request = Request {

@@ -73,8 +73,9 @@ impl From<AdviseError> for Failure {
 
 pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let mut target = Target::new(args.file(), WITHOUT_PICTURE)?;
-    let mut records = target.redacted(queries::find_all(args.queries(), Detail::Latencies)?)?;
-    let mut others = target.redacted(queries::find_all(args.other_queries(), Detail::Latencies)?)?;
+    let of = |queries: &[String]| queries::find_all(queries, Detail::Latencies);
+    let mut parts = target.redacted_parts(vec![of(args.queries())?, of(args.other_queries())?])?;
+    let (mut others, mut records) = (parts.pop().unwrap_or_default(), parts.pop().unwrap_or_default());
     target.settle(records.iter_mut().chain(&mut others));
     let (answered, no) = match args.question() {
         Question::Nas(question) => (report::advise::nas(&advise::nas(&records, &others, &question)?), false),

@@ -4,7 +4,6 @@ use std::io::Read;
 use std::path::Path;
 
 use assay_core::exit::Exit;
-use assay_core::record::Record;
 use assay_core::text::{self, harmless};
 use assay_core::units::counted;
 use assay_report::article::{self, Article, Manifest};
@@ -45,7 +44,7 @@ fn file(args: &ReportArgs, output: &Path) -> Result<Exit, Failure> {
     let view = View { kind: args.picture, load: args.load.clone() };
     let found = queries::find(&args.queries)?;
     let redactor = state::redactor(args.identities)?;
-    let redacted = || found.iter().map(|f| redactor.record(&f.record)).collect::<Result<Vec<Record>, _>>();
+    let redacted = || redactor.records(found.iter().map(|f| &f.record));
     let is_directory = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
     if is_directory && !to_stdout {
         let several = render_files(format, &redacted()?).ok_or_else(|| {
@@ -103,11 +102,11 @@ fn write_files(
 fn documents<'a>(texts: impl Iterator<Item = &'a str>, redactor: &Redactor) -> Result<String, Failure> {
     let mut all: Vec<Value> = Vec::new();
     for text in texts {
-        let mut value: Value = serde_json::from_str(text)
+        let value = serde_json::from_str(text)
             .map_err(|e| Failure::environment(format!("a stored record is not JSON: {e}")))?;
-        redactor.value(&mut value);
         all.push(value);
     }
+    redactor.values(&mut all);
     let whole = if all.len() == 1 { all.swap_remove(0) } else { Value::Array(all) };
     Ok(text::json(&format!("{whole:#}\n")))
 }
@@ -117,7 +116,7 @@ fn documents<'a>(texts: impl Iterator<Item = &'a str>, redactor: &Redactor) -> R
 fn write_article(args: &ReportArgs, directory: &Path) -> Result<Exit, Failure> {
     let found = queries::find(&args.queries)?;
     let redactor = state::redactor(args.identities)?;
-    let mut records = found.iter().map(|f| redactor.record(&f.record)).collect::<Result<Vec<Record>, _>>()?;
+    let mut records = redactor.records(found.iter().map(|f| &f.record))?;
     let contradictions = settle(&mut records);
     let article = article::article(&records);
     files::make_directory(directory)?;

@@ -12,6 +12,9 @@ use serde_json::Value;
 
 const SERIALS: [&str; 4] = ["SN12345678A", "SN12345678B", "SN12345678C", "SN12345678D"];
 
+/// A serial number that only labels tell.
+const LABELLED: &str = "ZZ987654QZ";
+
 /// Identities that are in the records beside the serial numbers.
 const SECRETS: [&str; 8] = [
     "alicezq",
@@ -33,6 +36,8 @@ fn record(at: usize) -> Record {
     record.labels.remove("unit");
     record.labels.insert("model".to_owned(), if at < 2 { "A" } else { "B" }.to_owned());
     record.labels.insert("note".to_owned(), format!("{} in {}", SERIALS[at], SECRETS[2]));
+    record.labels.insert("neighbour".to_owned(), SERIALS[(at + 1) % 4].to_lowercase());
+    record.labels.insert("disk-sn".to_owned(), LABELLED.to_owned());
     record.host.hostname = Some(SECRETS[2].to_owned());
     record.medium.unit = Some(SERIALS[at].to_owned());
     record.medium.mount_point = Some(format!("/media/{}/{}", SECRETS[0], SECRETS[7]));
@@ -57,7 +62,7 @@ fn place() -> Place {
 #[track_caller]
 fn assert_no_identity(text: &str, what: &str) {
     let text = text.to_lowercase();
-    for secret in SECRETS.iter().chain(&SERIALS) {
+    for secret in SECRETS.iter().chain(&SERIALS).chain([&LABELLED]) {
         assert!(!text.contains(&secret.to_lowercase()), "{what} shows {secret}");
     }
 }
