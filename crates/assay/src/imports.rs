@@ -50,26 +50,23 @@ impl Found {
     }
 }
 
-/// The files that paths name: a directory stands for all in it, in the order of their names, but for hidden ones and
+/// The files that a path names: a directory stands for all in it, in the order of their names, but for hidden ones and
 /// for what is no file, such as links.
-pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<Found>, Failure> {
-    let mut all = Vec::new();
-    for path in paths {
-        if path.as_os_str() == STANDARD_INPUT {
-            all.push(Found::named(path));
-            continue;
-        }
-        let kind = path.metadata().map_err(|error| cannot_read(path, &error))?;
-        if !kind.is_dir() {
-            all.push(Found::named(path));
-        } else if path.join(DATABASE).symlink_metadata().is_ok() {
-            // Opening it reports what is not a file.
-            all.push(Found { path: path.clone(), store: true, named: true, root: Some(path.clone()) });
-        } else {
-            let directory = Directory::open(path).map_err(|error| cannot_open(path, &error))?;
-            walk(&directory, path, 0, &mut all)?;
-        }
+pub(crate) fn files(path: &Path) -> Result<Vec<Found>, Failure> {
+    if path.as_os_str() == STANDARD_INPUT {
+        return Ok(vec![Found::named(path)]);
     }
+    let kind = path.metadata().map_err(|error| cannot_read(path, &error))?;
+    if !kind.is_dir() {
+        return Ok(vec![Found::named(path)]);
+    }
+    if path.join(DATABASE).symlink_metadata().is_ok() {
+        // Opening it reports what is not a file.
+        return Ok(vec![Found { path: path.to_owned(), store: true, named: true, root: Some(path.to_owned()) }]);
+    }
+    let mut all = Vec::new();
+    let directory = Directory::open(path).map_err(|error| cannot_open(path, &error))?;
+    walk(&directory, path, 0, &mut all)?;
     Ok(all)
 }
 
@@ -137,12 +134,19 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> Failure {
 /// What is done with what a file or a store holds, some of it after the other: whether more is wanted.
 pub(crate) type Take<'a> = dyn FnMut(Imported) -> Result<ControlFlow<()>, Failure> + 'a;
 
+/// Why not all that a file or the directory of a store holds was taken.
+#[derive(Debug)]
+pub(crate) enum Untaken {
+    /// It holds no result, or not all of it can be read.
+    Content(ImportError),
+    /// It cannot be read itself.
+    File(Failure),
+    /// What took its records failed.
+    Taker(Failure),
+}
+
 /// Hands on what a file or the directory of a store holds, as it is read.
-pub(crate) fn imported(
-    found: &Found,
-    options: &Options,
-    take: &mut Take<'_>,
-) -> Result<Result<(), ImportError>, Failure> {
+pub(crate) fn imported(found: &Found, options: &Options, take: &mut Take<'_>) -> Result<(), Untaken> {
     let mut failed = None;
     let mut hand = |some: Imported| match take(some) {
         Ok(flow) => flow,
@@ -151,32 +155,25 @@ pub(crate) fn imported(
             ControlFlow::Break(())
         }
     };
+    let own =
+        |reason: String| Untaken::Content(ImportError::Own { file: found.path.to_string_lossy().into_owned(), reason });
+    // One of a directory that cannot be read is one of many, and that of a store may be anything.
+    let unread = |failure: Failure| match found.named {
+        true => Untaken::File(failure),
+        false => own(failure.message().to_owned()),
+    };
     let outcome = if found.store {
         match of_store(found, &mut hand) {
             Ok(0) => Ok(()),
-            Ok(broken) => {
-                let file = found.path.to_string_lossy().into_owned();
-                Err(ImportError::Own { file, reason: format!("{} cannot be read", counted(broken, "record")) })
-            }
-            // One that lies in a directory among others may be anything.
-            Err(failure) if !found.named => {
-                let file = found.path.to_string_lossy().into_owned();
-                Err(ImportError::Own { file, reason: failure.message().to_owned() })
-            }
-            Err(failure) => return Err(failure),
+            Ok(broken) => Err(own(format!("{} cannot be read", counted(broken, "record")))),
+            Err(failure) => Err(unread(failure)),
         }
     } else {
-        match read_found(found) {
-            Ok(file) => import_each(file, options, &mut hand),
-            // One of a directory that cannot be read is one of many.
-            Err(failure) if !found.named => {
-                let file = found.path.to_string_lossy().into_owned();
-                Err(ImportError::Own { file, reason: failure.message().to_owned() })
-            }
-            Err(failure) => return Err(failure),
-        }
+        read_found(found)
+            .map_err(unread)
+            .and_then(|file| import_each(file, options, &mut hand).map_err(Untaken::Content))
     };
-    failed.map_or(Ok(outcome), Err)
+    failed.map_or(outcome, |failure| Err(Untaken::Taker(failure)))
 }
 
 /// Hands on the records of another store, which stays as it is: a copy is read. Returns how many cannot be read.
@@ -243,7 +240,7 @@ pub(crate) fn is_file(query: &str) -> bool {
 pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
     let options = Options::default();
     let (mut all, mut bytes) = (Vec::new(), 0);
-    let (mut skipped, found) = (0, files(&[PathBuf::from(query)])?);
+    let (mut skipped, found) = (0, files(Path::new(query))?);
     let count = found.len();
     for found in found {
         let outcome = imported(&found, &options, &mut |some| {
@@ -270,16 +267,17 @@ pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
                 )));
             }
             Ok(ControlFlow::Continue(()))
-        })?;
+        });
         match outcome {
             Ok(()) => {}
             // A directory may hold other things beside.
-            Err(ImportError::Unknown { .. }) if !found.named => {}
-            Err(error) if !found.named => {
+            Err(Untaken::Content(ImportError::Unknown { .. })) if !found.named => {}
+            Err(Untaken::Content(error)) if !found.named => {
                 skipped += 1;
                 output::tell_wrapped(&error.to_string());
             }
-            Err(error) => return Err(Failure::usage(error.to_string())),
+            Err(Untaken::Content(error)) => return Err(Failure::usage(error.to_string())),
+            Err(Untaken::File(failure) | Untaken::Taker(failure)) => return Err(failure),
         }
     }
     if skipped > 0 {

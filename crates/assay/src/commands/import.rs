@@ -4,7 +4,7 @@ mod keep;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use assay_analysis::{identity, mark_doubtful, names_model};
@@ -22,7 +22,7 @@ use crate::documents::{
     self, FormatsDocument, ImportChange, ImportDocument, ImportProblem, ImportedRecord, RefusedFile,
 };
 use crate::failure::Failure;
-use crate::imports::{self, Found, STANDARD_INPUT};
+use crate::imports::{self, Found, STANDARD_INPUT, Untaken};
 use crate::output;
 use crate::output::Questions;
 use crate::progress::{Status, time_left};
@@ -44,8 +44,17 @@ pub(in crate::commands) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
         sheet: args.sheet.as_deref().map(sheet).transpose()?,
         keep_text: !args.no_text,
     };
-    let files = imports::files(&args.paths)?;
-    let mut intake = Intake::new(args, &options, Place::of(args.dry_run)?);
+    let (mut files, mut unread) = (Vec::new(), Vec::new());
+    for path in &args.paths {
+        match imports::files(path) {
+            Ok(some) => files.extend(some),
+            // The others are no worse for it.
+            Err(failure) => unread.push((path, failure)),
+        }
+    }
+    // For nothing no store is made.
+    let mut intake = Intake::new(args, &options, Place::of(args.dry_run || files.is_empty())?);
+    unread.iter().for_each(|(path, failure)| intake.pass_over(path, failure));
     let begun = Instant::now();
     for (done, found) in files.iter().enumerate() {
         if begun.elapsed() > LONG {
@@ -58,16 +67,15 @@ pub(in crate::commands) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
             }
             intake.take(found, held)
         });
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(failure) => {
+        match outcome {
+            Ok(()) => {}
+            Err(Untaken::Content(error)) => intake.refuse(found, &error),
+            Err(Untaken::File(failure)) => intake.pass_over(&found.path, &failure),
+            Err(Untaken::Taker(failure)) => {
                 // What was read before is not lost.
                 intake.keep()?;
                 return Err(failure);
             }
-        };
-        if let Err(error) = outcome {
-            intake.refuse(found, &error);
         }
     }
     intake.keep()?;
@@ -138,8 +146,8 @@ struct Intake<'a> {
     nameless: (usize, String),
     /// Which figures were to be marked as doubtful, and how often each was.
     doubtful: Vec<(String, usize)>,
-    /// Whether a file that was named itself holds no result.
-    failed: bool,
+    /// The exit code where a file that was named itself cannot be read or holds no result, or what was said fits nothing.
+    failed: Option<Exit>,
     /// Why lines could not be printed: the records are saved all the same.
     unprinted: Option<Failure>,
 }
@@ -167,7 +175,7 @@ impl<'a> Intake<'a> {
             conflicts: 0,
             nameless: (0, String::new()),
             doubtful: args.doubtful.iter().map(|(load, _)| (load.clone(), 0)).collect(),
-            failed: false,
+            failed: None,
             unprinted: None,
         }
     }
@@ -341,13 +349,27 @@ impl<'a> Intake<'a> {
             self.skipped.push(documents::path(&found.path));
             return;
         }
-        self.failed = true;
+        self.fail(Exit::Usage);
         self.status.say(&format!("assay: {error}"));
         self.refused.push(RefusedFile { file: documents::path(&found.path), reason: error.to_string() });
     }
 
+    /// Goes on without a file that cannot be read.
+    fn pass_over(&mut self, path: &Path, failure: &Failure) {
+        self.fail(failure.exit());
+        self.status.say(&format!("assay: {}", failure.message()));
+        self.refused.push(RefusedFile { file: documents::path(path), reason: failure.message().to_owned() });
+    }
+
+    /// What the environment does is graver than what a file holds.
+    fn fail(&mut self, exit: Exit) {
+        if self.failed != Some(Exit::Environment) {
+            self.failed = Some(exit);
+        }
+    }
+
     fn refuse_with(&mut self, found: &Found, reason: String) {
-        self.failed = true;
+        self.fail(Exit::Usage);
         self.status.say(&format!("assay: {}: {reason}", output::shown(&found.path)));
         self.refused.push(RefusedFile { file: documents::path(&found.path), reason });
     }
@@ -374,13 +396,14 @@ impl<'a> Intake<'a> {
             if self.added + self.known + self.conflicts + self.skipped.len() > 0 {
                 output::tell_wrapped(&parts.join(", "));
             }
-            if !self.failed && self.added + self.known + self.conflicts + self.skipped.len() == 0 {
+            if self.failed.is_none() && self.added + self.known + self.conflicts + self.skipped.len() == 0 {
                 output::tell_wrapped("there is no file with a result");
             }
             self.tell_nameless();
         }
         let nothing = self.added + self.known == 0;
-        Ok(if self.failed || self.conflicts > 0 || nothing { Exit::Usage } else { Exit::Good })
+        let otherwise = if self.conflicts > 0 || nothing { Exit::Usage } else { Exit::Good };
+        Ok(self.failed.unwrap_or(otherwise))
     }
 
     /// Prints the answer record by record: as one document it would take ten times the memory.
@@ -411,6 +434,7 @@ impl<'a> Intake<'a> {
 
     /// What was said of files or loads that are not there.
     fn tell_names(&mut self) {
+        let mut missed = false;
         for IdleRow { line, name, result } in self.options.sheet.iter().flat_map(|sheet| sheet.idle(&self.files)) {
             let sheet = self.args.sheet.as_deref().map(output::shown).unwrap_or_default();
             let what = match result {
@@ -423,17 +447,20 @@ impl<'a> Intake<'a> {
         if let (Some(pattern), Some(one)) =
             (self.options.path.as_ref().filter(|pattern| !fits(pattern)), self.files.keys().next())
         {
-            self.failed = true;
+            missed = true;
             let (pattern, one) = (quoted(pattern.as_str()), quoted(one));
             output::tell_wrapped(&format!(
                 "assay: --path {pattern} fits none of the files, such as {one}: it is held against the end of a path"
             ));
         }
         for (load, _) in self.doubtful.iter().filter(|(_, count)| *count == 0) {
-            self.failed = true;
+            missed = true;
             output::tell_wrapped(&format!(
                 "assay: no figure is of the load {load}, and none is marked as doubtful; assay show ID names the loads"
             ));
+        }
+        if missed {
+            self.fail(Exit::Usage);
         }
     }
 

@@ -562,3 +562,18 @@ fn a_dry_run_says_what_the_import_would() {
     assert!(said(&done).contains("1 record would be added, 1 record known already"), "{done:?}");
     assert!(run(empty.assay(["list"])).stderr.contains("the store is empty"));
 }
+
+#[test]
+fn a_file_that_is_missing_keeps_no_other_from_the_store() {
+    let place = Place::new();
+    for (file, read) in [("a.txt", 20.0), ("b.txt", 30.0)] {
+        fs::write(place.path().join(file), report(read)).unwrap();
+    }
+    let done = run(place.assay(["import", "a.txt", "nofile", "b.txt"]));
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(said(&done).contains("assay: nofile cannot be read: No such file"), "{}", done.stderr);
+    assert!(said(&done).contains("2 records added"), "{}", done.stderr);
+    let (code, told) = json(&place, &["import", "nofile", "a.txt", "--json"]);
+    assert_eq!((code, &told["known"], &told["refused"][0]["file"]), (2, &1.into(), &"nofile".into()), "{told:#}");
+    run(place.assay(["import", "nofile"])).refuses(2, &["nofile cannot be read"]);
+}
