@@ -320,7 +320,13 @@ impl Options {
         let mut labels = self.path.as_ref().and_then(|pattern| pattern.labels(file)).unwrap_or_default();
         labels.extend(row.labels);
         labels.extend(self.labels.clone());
-        Given { labels, host: self.host.clone().or(row.host), kind: self.kind.or(row.kind), doubtful: row.doubtful }
+        Given {
+            labels,
+            host: self.host.clone().or(row.host),
+            kind: self.kind.or(row.kind),
+            doubtful: row.doubtful,
+            row: row.row,
+        }
     }
 }
 

@@ -119,6 +119,8 @@ pub struct Given {
     pub kind: Option<MediumKind>,
     /// Loads whose figures are doubtful, each with the reason, which may be empty.
     pub doubtful: Vec<(String, String)>,
+    /// The row of the sheet that says it, from 0; `None` where no row does.
+    pub row: Option<usize>,
 }
 
 #[cfg(test)]

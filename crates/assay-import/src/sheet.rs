@@ -1,6 +1,6 @@
 //! A sheet of names: a row for each file, or for all files of a pattern, that says whose figures it holds.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use assay_core::text::quoted;
 
@@ -51,7 +51,7 @@ struct Row {
     given: Given,
 }
 
-/// A row that names no result.
+/// A row without effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdleRow<'a> {
     /// Its line.
@@ -125,25 +125,20 @@ impl Sheet {
         let (at, mut labels) = named.into_iter().chain(pattern).min_by_key(|(at, _)| *at)?;
         let mut given = self.rows.get(at)?.given.clone();
         labels.append(&mut given.labels);
-        Some(Given { labels, ..given })
+        Some(Given { labels, row: Some(at), ..given })
     }
 
-    /// The rows that no result of these files is like. Each file has the number of its results.
+    /// How many rows there are.
     #[must_use]
-    pub fn idle<'a>(&'a self, files: &BTreeMap<String, usize>) -> Vec<IdleRow<'a>> {
-        let mut by_name: HashMap<&str, Vec<(&str, usize)>> = HashMap::new();
-        for (file, results) in files {
-            by_name.entry(last_part(file)).or_default().push((file, *results));
-        }
-        let has = |row: &Row, file: &str, results: usize| {
-            row.result.is_none_or(|named| named <= results) && row.file.labels(file).is_some()
-        };
-        let like = |row: &Row| match row.file.name() {
-            Some(name) => by_name.get(name).into_iter().flatten().any(|(file, results)| has(row, file, *results)),
-            None => files.iter().any(|(file, results)| has(row, file, *results)),
-        };
-        let idle = self.rows.iter().filter(|row| !like(row));
-        idle.map(|row| IdleRow { line: row.line, name: &row.name, result: row.result }).collect()
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The rows without effect, which are all but these: no result is like them, or an earlier row is taken for each.
+    #[must_use]
+    pub fn idle<'a>(&'a self, taken: &BTreeSet<usize>) -> Vec<IdleRow<'a>> {
+        let idle = self.rows.iter().enumerate().filter(|(at, _)| !taken.contains(at));
+        idle.map(|(_, row)| IdleRow { line: row.line, name: &row.name, result: row.result }).collect()
     }
 }
 
@@ -268,12 +263,13 @@ mod tests {
         assert_eq!((second.labels["run"].as_str(), second.labels["model"].as_str(), second.kind), ("1", "EVO", None));
         assert_eq!(second.doubtful, [("random write 4 KiB".to_owned(), "a typing fault".to_owned())]);
         assert_eq!(sheet.row("cards/2.txt", 1), None);
-        assert_eq!(idle(&sheet, &[("old_1.txt", 1)]), [(2, "cards/1.txt", None)]);
+        assert_eq!(idle(&sheet, &[("old_1.txt", 1)]), [(2, "cards/1.txt", None), (5, "old_1.txt", None)]);
     }
 
     fn idle<'a>(sheet: &'a Sheet, files: &[(&str, usize)]) -> Vec<(u64, &'a str, Option<usize>)> {
-        let files = files.iter().map(|(file, results)| ((*file).to_owned(), *results)).collect();
-        sheet.idle(&files).into_iter().map(|row| (row.line, row.name, row.result)).collect()
+        let rows = |(file, results): &(&str, usize)| (1..=*results).filter_map(|at| sheet.row(file, at)?.row).collect();
+        let taken = files.iter().flat_map(|file| -> Vec<usize> { rows(file) }).collect();
+        sheet.idle(&taken).into_iter().map(|row| (row.line, row.name, row.result)).collect()
     }
 
     #[test]
@@ -283,7 +279,7 @@ mod tests {
         assert_eq!(models, ["A", "B", "A"]);
         assert_eq!(sheet.row("other.txt", 1).unwrap().labels["model"], "X");
         assert_eq!(sheet.row("other.txt", 2), None);
-        assert_eq!(idle(&sheet, &[("page.txt", 3)]), [(3, "page.txt", Some(4))]);
+        assert_eq!(idle(&sheet, &[("page.txt", 3)]), [(3, "page.txt", Some(4)), (5, "*.txt", Some(1))]);
         for bad in ["0", "-1", "two"] {
             let error = Sheet::parse(format!("file,result\na.txt,{bad}\n").as_bytes()).unwrap_err();
             assert!(error.line == 2 && error.what.contains("counted from 1"), "{error}");
@@ -297,7 +293,8 @@ mod tests {
         for (file, want) in [("a/b/1.txt", "A"), ("1.txt", "B"), ("c/1.txt", "B"), ("x.log", "D")] {
             assert_eq!(model(file).as_deref(), Some(want), "{file}");
         }
-        assert_eq!(idle(&sheet, &[("1.txt", 1), ("x.log", 1)]), [(2, "b/1.txt", None)]);
+        let without = [(2, "b/1.txt", None), (4, "1.txt", None), (6, "x.log", None)];
+        assert_eq!(idle(&sheet, &[("1.txt", 1), ("x.log", 1)]), without);
         let many: String = (0..=MOST_PATTERNS).map(|n| format!("{n}*,A\n")).collect();
         let error = Sheet::parse(format!("file,model\n{many}").as_bytes()).unwrap_err();
         assert!(error.line == 1_002 && error.what.contains("more than 1000 rows have patterns"), "{error}");

@@ -2,7 +2,7 @@
 
 mod keep;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -115,6 +115,8 @@ fn progress(done: usize, of: usize, elapsed: Duration) -> String {
 const AT_ONCE: usize = 500;
 /// Bytes of documents from which on fewer are.
 const AT_ONCE_BYTES: usize = 8 << 20;
+/// Most rows of a sheet that are named.
+const MOST_ROWS_TOLD: usize = 10;
 /// Most records of a file that are refused one by one.
 const MOST_REFUSED: usize = 1_000;
 
@@ -134,6 +136,8 @@ struct Intake<'a> {
     model: Option<Option<String>>,
     /// The files as their records name them, each with the number of its results so far.
     files: BTreeMap<String, usize>,
+    /// Rows of the sheet that were taken.
+    rows: BTreeSet<usize>,
     /// Of each record what `--json` prints, as text, which takes a third of the memory.
     records: Vec<Box<str>>,
     problems: Vec<ImportProblem>,
@@ -166,6 +170,7 @@ impl<'a> Intake<'a> {
             refused_of_file: 0,
             model: None,
             files: BTreeMap::new(),
+            rows: BTreeSet::new(),
             records: Vec::new(),
             problems: Vec::new(),
             refused: Vec::new(),
@@ -234,6 +239,7 @@ impl<'a> Intake<'a> {
             let count = self.files.entry(file.clone()).or_default();
             *count += 1;
             let mut given = self.options.given(&file, *count);
+            self.rows.extend(given.row);
             given.doubtful.extend(self.args.doubtful.iter().cloned());
             self.mark(&mut record, &given);
             let document = imports::document(&record)?;
@@ -435,14 +441,7 @@ impl<'a> Intake<'a> {
     /// What was said of files or loads that are not there.
     fn tell_names(&mut self) {
         let mut missed = false;
-        for IdleRow { line, name, result } in self.options.sheet.iter().flat_map(|sheet| sheet.idle(&self.files)) {
-            let sheet = self.args.sheet.as_deref().map(output::shown).unwrap_or_default();
-            let what = match result {
-                Some(number) => format!("no file like {name} has a result {number}"),
-                None => format!("no result is in a file like {name}"),
-            };
-            output::tell_wrapped(&format!("{sheet}, line {line}: {what}"));
-        }
+        missed |= self.tell_rows();
         let fits = |pattern: &PathPattern| self.files.keys().any(|file| pattern.labels(file).is_some());
         if let (Some(pattern), Some(one)) =
             (self.options.path.as_ref().filter(|pattern| !fits(pattern)), self.files.keys().next())
@@ -462,6 +461,29 @@ impl<'a> Intake<'a> {
         if missed {
             self.fail(Exit::Usage);
         }
+    }
+
+    /// Rows of the sheet without effect, in one line; whether there are any.
+    fn tell_rows(&self) -> bool {
+        let (Some(sheet), Some(path)) = (&self.options.sheet, &self.args.sheet) else { return false };
+        let idle = sheet.idle(&self.rows);
+        if idle.is_empty() {
+            return false;
+        }
+        let row = |IdleRow { line, name, result }: &IdleRow<'_>| match result {
+            Some(number) => format!("line {line} ({name}, result {number})"),
+            None => format!("line {line} ({name})"),
+        };
+        let mut rows: Vec<String> = idle.iter().take(MOST_ROWS_TOLD).map(row).collect();
+        rows.extend((idle.len() > MOST_ROWS_TOLD).then(|| format!("{} more", idle.len() - MOST_ROWS_TOLD)));
+        output::tell_wrapped(&format!(
+            "assay: {}: {} of {} without effect: {}; no result is like them, or an earlier row fits it",
+            output::shown(path),
+            idle.len(),
+            counted(sheet.rows(), "row"),
+            rows.join(", ")
+        ));
+        true
     }
 
     /// That records name no model, by which media are put together.

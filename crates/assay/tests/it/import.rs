@@ -348,8 +348,10 @@ fn a_sheet_says_whose_figures_files_hold() {
                  gone.txt,Old\n";
     fs::write(place.path().join("names.csv"), sheet).unwrap();
     let done = run(place.assay(["import", "cards", "c.txt", "--sheet", "names.csv", "--label", "unit=3", "--json"]));
-    done.succeeds();
-    assert!(said(&done).contains("names.csv, line 4: no result is in a file like gone.txt"), "{}", done.stderr);
+    // All is imported, and the row without effect is an error in the sheet.
+    assert_eq!(done.code, Some(2), "{}", done.stderr);
+    let row = "assay: names.csv: 1 of 3 rows without effect: line 4 (gone.txt);";
+    assert!(said(&done).contains(row) && done.stdout.contains("\"added\": 3"), "{}", done.stderr);
     let record = |model: &str| -> Value {
         let all: Value = serde_json::from_str(&run(place.assay(["show", "all", "--json"])).stdout).unwrap();
         all.as_array().unwrap().iter().find(|record| record["labels"]["model"] == model).unwrap().clone()
@@ -378,7 +380,13 @@ fn a_sheet_says_whose_figures_files_hold() {
         "{}",
         again.stderr
     );
-    run(place.assay(["import", "c.txt", "--sheet", "names.csv", "--label", "unit=3"])).succeeds();
+    let known = run(place.assay(["import", "c.txt", "--sheet", "names.csv", "--label", "unit=3"]));
+    assert!(said(&known).contains("1 record known already"), "{}", known.stderr);
+    let many: String = (1..=20).map(|row| format!("cards/{row}.txt,{row}\n")).collect();
+    fs::write(place.path().join("names.csv"), format!("file,rack\nc.txt,1\nc.txt,2\n{many}")).unwrap();
+    let many = run(place.assay(["import", "c.txt", "--sheet", "names.csv", "--dry-run"]));
+    let rows = "21 of 22 rows without effect: line 3 (c.txt), line 4 (cards/1.txt), ";
+    assert!(said(&many).contains(rows) && said(&many).contains("line 12 (cards/9.txt), 11 more;"), "{}", many.stderr);
     for (content, words) in [
         ("model\nEVO\n", "names.csv, line 1: no column is named `file`"),
         ("file,kind\na,sd\nb,floppy\n", "names.csv, line 3: `floppy` is not a kind of medium"),
