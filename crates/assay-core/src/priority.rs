@@ -185,6 +185,15 @@ impl Priorities {
         self.job.is_none() && self.shares.is_empty()
     }
 
+    /// Whether operations of a load with these, in their settled form, differ in priority.
+    #[must_use]
+    pub fn differ(&self) -> bool {
+        match self.shares.as_slice() {
+            [PriorityShare { op: None, block_bytes: None, percent: 100, .. }] => false,
+            shares => shares.iter().any(|share| Some(share.priority) != self.job),
+        }
+    }
+
     /// All that operations have.
     pub fn all(&self) -> impl Iterator<Item = Priority> {
         self.job.into_iter().chain(self.shares.iter().map(|share| share.priority))
@@ -323,6 +332,20 @@ mod tests {
 
     fn of(shares: &str) -> Priorities {
         Priorities { job: None, shares: Priorities::parse_shares(shares).unwrap() }
+    }
+
+    #[test]
+    fn shares_of_one_priority_for_all_operations_do_not_differ() {
+        let differ = |shares: &str, job: Option<&str>, op| {
+            let job = job.map(|job| Priority::parse(job).unwrap());
+            Priorities { job, ..of(shares) }.settled(op, &[4096], &[4096]).unwrap().differ()
+        };
+        assert!(!differ("100 % idle", None, Op::Read) && !differ("60 % idle, 40 % idle", None, Op::Write));
+        assert!(!differ("100 % of reads idle, 100 % of writes idle", None, Op::Mixed));
+        assert!(!differ("20 % idle", Some("idle"), Op::Read));
+        assert!(differ("20 % idle", None, Op::Read) && differ("20 % idle", Some("realtime"), Op::Read));
+        assert!(differ("100 % of reads idle", None, Op::Mixed) && differ("50 % idle, 50 % realtime", None, Op::Read));
+        assert!(!Priorities::default().differ());
     }
 
     #[test]

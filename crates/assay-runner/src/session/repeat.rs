@@ -369,7 +369,7 @@ fn set_up(
     if instrument == Instrument::Engine(EngineKind::Sync) && workload.queue_depth > 1 {
         measurement.warn(Finding::DepthByThreads { threads: workload.queue_depth * workload.jobs });
     }
-    if !workload.priorities.shares.is_empty() {
+    if workload.priorities.differ() {
         measurement.warn(Finding::SeveralPriorities);
     }
 }
