@@ -82,6 +82,7 @@ pub(crate) fn notes(record: &Record) -> Vec<Note> {
     }
     let all = record.measurements.len();
     for note in &mut notes {
+        note.cause = without_bounds(&note.cause);
         // About all loads, as most notes on an imported figure are.
         if all > 2 && note.about.len() == all {
             note.about = vec!["all loads".to_owned()];
@@ -134,6 +135,27 @@ fn merged(a: &str, b: &str) -> String {
         (Piece::Words(words), _) | (_, Piece::Words(words)) => words.to_owned(),
     };
     pieces(a).into_iter().zip(pieces(b)).map(pair).collect()
+}
+
+/// What says of the number behind it that it is a bound.
+const BOUNDS: [&str; 3] = ["up to ", "at most ", "at least "];
+
+/// The sentence without words for a bound before a range, which has two of its own.
+fn without_bounds(text: &str) -> String {
+    let pieces = pieces(text);
+    let mut out = String::with_capacity(text.len());
+    for (at, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Words(words) => {
+                let range = matches!(pieces.get(at + 1), Some(Piece::Number(low, high)) if low != high);
+                let bound = BOUNDS.iter().find_map(|bound| words.strip_suffix(bound)).filter(|_| range);
+                out.push_str(bound.unwrap_or(words));
+            }
+            Piece::Number(low, high) if low == high => out.push_str(low),
+            Piece::Number(low, high) => out.push_str(&format!("{low}{TO}{high}")),
+        }
+    }
+    out
 }
 
 fn value(number: &str) -> f64 {
@@ -200,6 +222,15 @@ mod tests {
             "only 2.10 to 9 % of 900 to 1 499 bytes at QD32"
         );
         assert_eq!(merged("a 1 b", "a 1 b"), "a 1 b");
+    }
+
+    #[test]
+    fn a_range_is_no_bound() {
+        let merge = |all: &[&str]| all[1..].iter().fold(all[0].to_owned(), |whole, one| merged(&whole, one));
+        let used = merge(&["used up to 85.4 % of all", "used up to 69.8 % of all", "used up to 70 % of all"]);
+        assert_eq!(without_bounds(&used), "used 69.8 to 85.4 % of all");
+        let same = "used up to 85.4 % of 4 at most 3 times, at least";
+        assert_eq!(without_bounds(same), same);
     }
 
     #[test]
