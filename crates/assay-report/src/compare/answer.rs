@@ -1,11 +1,14 @@
 //! The sentences about a pair, and the whole answer.
 
-use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, PairVerdict, Question, Side, Why};
+use assay_analysis::compare::{Comparison, GroupInfo, LoadComparison, Note, Pair, PairVerdict, Question, Side, Why};
 use assay_analysis::{Mark, Quantity};
+use assay_core::record::Record;
+use assay_core::text::clean;
 use assay_core::units::{fixed, multiples, times, trimmed};
 
 use super::names::{basis_name, group_letter, group_name};
 use crate::caveats::needed;
+use crate::facts;
 use crate::terminal::Paint;
 use crate::verdict::capitalised;
 
@@ -151,13 +154,32 @@ pub(super) fn winning_side(load: &LoadComparison, group: usize) -> Option<&Side>
     load.sides.iter().find(|side| side.group == group)
 }
 
-/// The whole answer as text.
-pub(crate) fn finding(c: &Comparison) -> String {
-    overall(c).0
+/// The whole answer as text that stands by itself, on groups of one record each. Letters name nothing there: records of
+/// one medium are named by their times.
+pub(crate) fn finding(c: &Comparison, records: &[Record]) -> String {
+    let runs = |group: &GroupInfo| {
+        let of = |record: &&Record| group.records.contains(&record.id);
+        let time = records.iter().find(of).map(|record| facts::when(&record.created)).unwrap_or_default();
+        if time.is_empty() {
+            format!("record {}", clean(&group.records.join(", ")))
+        } else {
+            format!("the run of {time}")
+        }
+    };
+    let ids = |group: &GroupInfo| format!("record {}", clean(&group.records.join(", ")));
+    let ways: [&dyn Fn(&GroupInfo) -> String; 3] = [&group_name, &runs, &ids];
+    let distinct = |names: &Vec<String>| names.iter().enumerate().all(|(at, name)| !names[..at].contains(name));
+    let named = ways.into_iter().map(|way| c.groups.iter().map(way).collect()).find(distinct);
+    said_of(c, &named.unwrap_or_else(|| names(c))).0
 }
 
 /// The whole answer, about the primary load, with how it is meant.
 pub(super) fn overall(c: &Comparison) -> (String, Paint) {
+    said_of(c, &names(c))
+}
+
+/// The same with these names of the groups.
+fn said_of(c: &Comparison, names: &[String]) -> (String, Paint) {
     let Some(load) = c.primary() else {
         let mut text = "Nothing to compare: no load was measured in two of these groups.".to_owned();
         if c.notes.iter().any(|note| matches!(note, Note::Published { groups } if groups.len() < c.groups.len())) {
@@ -167,18 +189,11 @@ pub(super) fn overall(c: &Comparison) -> (String, Paint) {
     };
     let latency = if load.quantity.more_is_better() { String::new() } else { format!(", {}", load.quantity.title()) };
     let head = format!("{}{latency}", capitalised(&load.title));
-    if let ([pair], [first, second]) = (&load.pairs[..], &c.groups[..]) {
-        let mut names = (group_name(first), group_name(second));
-        if names.0 == names.1 {
-            names = (first.letter.to_string(), second.letter.to_string());
-        } else {
-            names = (format!("{} ({})", first.letter, names.0), format!("{} ({})", second.letter, names.1));
-        }
-        let said = sentence(c, load, pair, (&names.0, &names.1));
+    if let ([pair], [first, second]) = (&load.pairs[..], names) {
+        let said = sentence(c, load, pair, (first, second));
         return (format!("{head}: {} – {said}.", verdict_word(pair.verdict)), verdict_paint(pair.verdict));
     }
     let reference = load.pairs.first().map_or(0, |pair| pair.first);
-    let names = names(c);
     let name = |at: usize| names.get(at).cloned().unwrap_or_default();
     let mut each: Vec<String> = Vec::new();
     // Groups with the same verdict are named together where there are many groups.

@@ -203,7 +203,7 @@ pub(crate) fn common_finding(records: &[Record], words: Option<&str>) -> CommonF
         && let Ok(found) = compare(&split(&[records.to_vec()], By::Record), &Request { primary, ..Request::default() })
     {
         return CommonFinding {
-            sentence: compare::finding(&found),
+            sentence: compare::finding(&found, records),
             load: found.primary().map(|load| load.load.clone()),
         };
     }

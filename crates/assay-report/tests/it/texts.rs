@@ -210,3 +210,24 @@ fn tables_fit_the_terminal() {
         assert!(words.contains(&"fdatasync") && words.contains(&"writers"), "{width}: no word is torn\n{text}");
     }
 }
+
+/// An article of two runs of one medium said that B is faster than A.
+#[test]
+fn two_runs_of_one_medium_are_named_by_their_times() {
+    let mut records = [crate::common::good_card(), crate::common::good_card()];
+    records[1].id = "bbbbbbbbbb".to_owned();
+    let said = |records: &[Record]| {
+        let files = assay_report::article::article(records).files;
+        let readme = files.iter().find(|file| file.name == "README.md").unwrap();
+        String::from_utf8_lossy(&readme.content).lines().find(|line| line.starts_with("**")).unwrap().to_owned()
+    };
+    let ids = [records[0].id.clone(), records[1].id.clone()].map(|id| format!("record {id}"));
+    let at_once = said(&records);
+    assert!(ids.iter().all(|id| at_once.contains(id)), "{at_once}");
+    records[1].created = "2026-12-24T18:05:00Z".to_owned();
+    let text = said(&records);
+    assert!(text.contains("the run of 2026-12-24 18:05 UTC") && text.matches("the run of ").count() == 2, "{text}");
+    for letters in [" A ", " B ", " A.", " B.", "(A", "(B"] {
+        assert!(!text.contains(letters), "{text}");
+    }
+}
