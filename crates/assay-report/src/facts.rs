@@ -12,9 +12,9 @@ use assay_core::record::{Host, Measurement, Record};
 use assay_core::text::{clean, label, statement};
 use assay_core::units::{Bytes, capacity, grouped, rate, span};
 
-use super::{terminal, verdict};
+use super::{health, terminal, verdict};
 use crate::advise::judge;
-use crate::redact::Rule::{Each, Fields, Keep, Known, MountOption, Name, Path, Text};
+use crate::redact::Rule::{Each, Fields, Keep, Known, MountOption, Name, Path, Readings, Text};
 use crate::redact::{Kind, Rule};
 use crate::results;
 use crate::terminal::{Paint, Style};
@@ -84,9 +84,19 @@ pub(crate) fn of_medium(medium: &Medium) -> Vec<Fact> {
         Fact::new(Card, "bus", bus),
         Fact::new(Detail, "bus limit", medium.reachable().map(limit_text)),
         Fact::new(Detail, "queue", label_pairs(&medium.queue)),
-        Fact::new(Detail, "health", label_pairs(&medium.health)),
+        health_fact(medium),
+        Fact::new(
+            Detail,
+            if health::words(medium).is_some() { "smart" } else { "health" },
+            label_pairs(&medium.health),
+        ),
     ];
     facts.into_iter().flatten().collect()
+}
+
+fn health_fact(medium: &Medium) -> Option<Fact> {
+    let paint = if health::is_bad(medium) { Paint::Bad } else { Paint::Plain };
+    Some(Fact { paint, ..Fact::new(Card, "health", health::words(medium)?)? })
 }
 
 /// The redaction rules of its fields in a shared report.
@@ -108,7 +118,7 @@ pub(crate) const MEDIUM_RULE: Rule = Fields(&[
     ("claimed_classes", Each(&Text)),
     (
         "health",
-        Fields(&[
+        Readings(&[
             ("firmware", Text),
             ("life_time", Text),
             ("manfid", Text),

@@ -15,6 +15,7 @@ mod figure;
 pub mod fleet;
 mod foreign;
 mod headline;
+mod health;
 mod html;
 mod list;
 mod notes;

@@ -19,7 +19,7 @@ use crate::figure::shown;
 use crate::headline::Columns;
 use crate::terminal::{Style, shorten};
 use crate::verdict::{capitalised, word};
-use crate::{document, facts};
+use crate::{document, facts, health};
 
 /// Longest text in the column of units.
 const UNIT_WIDTH: usize = 10;
@@ -265,12 +265,16 @@ pub fn list_document(records: &[Record]) -> Document {
     let loads = Columns::of(records);
     let mut columns = vec![left("record"), left("when"), left("medium"), left("unit"), left("slot"), left("suite")];
     columns.extend((0..4).map(|at| right(figure_title(&loads, at))));
+    let healths: Vec<Option<String>> = records.iter().map(|record| health::words(&record.medium)).collect();
+    let has_health = healths.iter().any(Option::is_some);
+    columns.extend(has_health.then(|| left("health")));
     columns.extend([left("labels"), left("result")]);
-    let row = |r: &Record| -> document::Row {
+    let row = |(r, health): (&Record, &Option<String>)| -> document::Row {
         let facts = [clean(&r.id), when_cell(r), r.title(), facts::unit(r), facts::slot(r), clean(&r.suite.name)];
         let figures = (0..4).map(|at| figure_cell(&loads, r, at));
+        let health = has_health.then(|| health.clone().unwrap_or_default().into());
         let last = [facts::other_labels(r).into(), word(r).into()];
-        document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain(last).collect())
+        document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain(health).chain(last).collect())
     };
     Document {
         kind: "Records",
@@ -279,7 +283,7 @@ pub fn list_document(records: &[Record]) -> Document {
         blocks: vec![Block::Table(document::Table {
             caption: String::new(),
             columns,
-            rows: records.iter().map(row).collect(),
+            rows: records.iter().zip(&healths).map(row).collect(),
         })],
         data: list_data(records, &loads),
     }
@@ -313,6 +317,7 @@ fn list_data(records: &[Record], loads: &Columns) -> Data {
         "random_read_iops",
         "random_write_load",
         "random_write_iops",
+        "health",
         "labels",
     ]);
     let row = |r: &Record| {
@@ -324,6 +329,7 @@ fn list_data(records: &[Record], loads: &Columns) -> Data {
             let load = figure.as_ref().map(|f| f.other_load.clone().unwrap_or_else(|| loads.load(at).to_owned()));
             cells.extend([load.unwrap_or_default(), number(figure.map(|f| f.estimate.point))]);
         }
+        cells.push(health::words(&r.medium).unwrap_or_default());
         cells.push(crate::csv::labels(r));
         cells
     };

@@ -195,7 +195,7 @@ pub(crate) fn noted_sensors(record: &Record) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The highest temperature of the medium in °C: reported by the medium, read by a command, or noted by a user. The
+/// The highest temperature of the medium in °C: reported by the medium, or with its health, read by a command, or noted by a user. The
 /// temperature of the processor does not count.
 pub(crate) fn warmest(record: &Record) -> Option<f64> {
     let temperature = SensorKind::Temperature.name();
@@ -206,6 +206,7 @@ pub(crate) fn warmest(record: &Record) -> Option<f64> {
     };
     let sensors = record.sensors.iter().filter(|s| s.kind == temperature).filter(of_medium);
     let readings = sensors.flat_map(|s| s.samples.iter().map(|(_, value)| *value));
+    let readings = readings.chain(crate::health::celsius(&record.medium).map(|celsius| celsius as f64));
     readings.filter(|value| value.is_finite()).reduce(f64::max)
 }
 

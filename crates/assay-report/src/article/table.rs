@@ -265,6 +265,9 @@ fn once(all: impl Iterator<Item = String>) -> String {
 }
 
 fn health(record: &Record) -> String {
+    if let Some(words) = crate::health::words(&record.medium) {
+        return words;
+    }
     let figures = record.medium.health.iter().filter(|(key, _)| !ORIGIN.contains(&key.as_str()));
     figures
         .map(|(key, value)| format!("{} {}", clean(key).replace('_', " "), clean(value)))

@@ -67,6 +67,8 @@ pub(crate) enum Rule {
     Never,
     /// Fields with a rule each; others are left out.
     Fields(&'static [(&'static str, Rule)]),
+    /// The same, and of other names readings alone: numbers with their units, as of attributes that makers name.
+    Readings(&'static [(&'static str, Rule)]),
     /// A list or a map whose values have one rule; keys of a map are as [`Rule::Known`].
     Each(&'static Rule),
 }

@@ -170,6 +170,7 @@ impl Pass<'_> {
             }
             (Rule::Fields(rules), Value::Object(fields)) => return Some(self.fields(fields, rules)),
             (Rule::Labels, Value::Object(labels)) => return Some(self.labels(labels)),
+            (Rule::Readings(rules), Value::Object(fields)) => return Some(self.readings(fields, rules)),
             (Rule::Each(rule), Value::Array(items)) => {
                 return Some(items.into_iter().filter_map(|item| self.apply(item, rule)).collect());
             }
@@ -223,6 +224,50 @@ impl Pass<'_> {
         let named = || named_identity(name).map(|kind| self.key.name(kind, text));
         known().or_else(other).or_else(named).unwrap_or_else(|| self.known.replaced_in_label(text))
     }
+}
+
+// Readings of health, to which makers of media give names of their own.
+
+impl Pass<'_> {
+    fn readings(&mut self, fields: Map<String, Value>, rules: &[(&str, Rule)]) -> Value {
+        let known = |name: &str| rules.iter().any(|(known, _)| *known == name);
+        let plain = |name: &str, value: &Value| {
+            is_reading_name(name) && self.known.replaced(name) == *name && value.as_str().is_some_and(is_reading)
+        };
+        let (readings, other): (Map<_, _>, Map<_, _>) =
+            fields.into_iter().partition(|(name, value)| !known(name) && plain(name, value));
+        let Value::Object(mut out) = self.fields(other, rules) else { return Value::Null };
+        for (name, value) in readings {
+            out.extend(self.apply(value, &Rule::Text).map(|value| (name, value)));
+        }
+        Value::Object(out)
+    }
+}
+
+/// `Reallocated_Sector_Ct`, `power_on_hours`; not `serial`.
+fn is_reading_name(name: &str) -> bool {
+    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+    plain && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.len() <= 64 && named_identity(name).is_none()
+}
+
+/// Words in a reading beside numbers, in small letters.
+const READING_WORDS: [&str; 10] =
+    ["true", "false", "min", "max", "avg", "average", "lifetime", "celsius", "hours", "c"];
+
+/// `true`, `-12`, `34 (Min/Max 19/54)`, `54118h+30m+12.1s`, `0x04`: numbers of at most 20 digits, and words that mean something.
+fn is_reading(text: &str) -> bool {
+    let part = |part: &str| {
+        let digits = run_length(part, |c| c.is_ascii_digit());
+        let unit = part.len() - digits;
+        let letters = part.bytes().skip(digits).all(|b| b.is_ascii_alphabetic());
+        let known = || part.is_empty() || READING_WORDS.contains(&part.to_ascii_lowercase().as_str());
+        let word = letters && if digits == 0 { known() } else { unit <= 2 };
+        let hexadecimal =
+            part.strip_prefix("0x").is_some_and(|hex| hex.len() <= 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()));
+        digits <= 20 && (word || hexadecimal)
+    };
+    let begins = ["true", "false"].contains(&text) || text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+    begins && text.len() <= 64 && text.split(|c: char| c.is_whitespace() || "()/+,.:-%".contains(c)).all(part)
 }
 
 /// Words in the name of a label whose value is an identity.
@@ -495,6 +540,18 @@ fn domain(rest: &str) -> Option<usize> {
 mod tests {
     use super::super::rules::RECORD;
     use super::*;
+
+    #[test]
+    fn a_reading_is_a_number_and_no_name() {
+        for reading in ["0", "-12", "true", "54118h+30m+12.1s", "34 (Min/Max 19/54)", "0x04", "100%", "1,234,567"] {
+            assert!(is_reading(reading), "{reading}");
+        }
+        for name in ["S649NX0R", "15411140A3C2", "alice", "0xdeadbeef00", "7 alice", "", "12 of nas.example"] {
+            assert!(!is_reading(name), "{name}");
+        }
+        assert!(is_reading_name("Reallocated_Sector_Ct") && is_reading_name("Ave_Block-Erase_Count"));
+        assert!(!is_reading_name("serial_number") && !is_reading_name("disk sn") && !is_reading_name("wwn"));
+    }
 
     fn scrub(text: &str) -> String {
         let key = Key([7; 32]);

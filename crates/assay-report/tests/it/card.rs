@@ -4,7 +4,7 @@ use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::medium::MediumKind;
 use assay_core::record::{Latency, Measurement, Record};
 use assay_core::workload::{Op, Pattern, Sync};
-use assay_report::{Style, card, info, list, verdict_sentence};
+use assay_report::{Format, Redactor, Style, View, card, info, list, render, verdict_sentence};
 use unicode_width::UnicodeWidthStr;
 
 fn snapshot(name: &str, record: &Record) {
@@ -267,4 +267,35 @@ fn numbers_from_elsewhere_never_panic() {
             let _ = assay_report::csv(std::slice::from_ref(&record));
         }
     }
+}
+
+/// A text of smartctl tells nothing else, and its card was empty.
+#[test]
+fn the_health_of_a_medium_is_shown_wherever_its_facts_are() {
+    let mut record = crate::common::good_card();
+    record.medium.health = [
+        ("smart_passed", "false"),
+        ("temperature_celsius", "61"),
+        ("Reallocated_Sector_Ct", "12"),
+        ("Total_LBAs_Written", "123456789012"),
+        ("Vendor_Text", "S649NX0R"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into();
+    let words = "SMART failed, 61 °C, 12 reallocated sectors";
+    let shared = Redactor::with_key([7; 32]).record(&record).unwrap();
+    assert!(!shared.medium.health.contains_key("Vendor_Text"));
+    for record in [&record, &shared] {
+        assert!(card(record, &Style::default()).contains(&format!("health    {words}")));
+        let view = View::default();
+        for format in [Format::Html, Format::Markdown] {
+            let page = String::from_utf8(render(format, std::slice::from_ref(record), &view).unwrap()).unwrap();
+            assert!(page.contains(words), "{page}");
+            assert!(page.contains("Total LBAs Written 123456789012") || format == Format::Markdown, "{page}");
+        }
+        let listed = assay_report::list_document(&[record.clone(), crate::common::hostile()]);
+        assert!(listed.csv().contains(words) && listed.markdown().contains(words) && listed.html().contains(words));
+    }
+    let healthy = assay_report::list_document(&[crate::common::good_card()]);
+    assert!(!healthy.markdown().contains("health"));
 }

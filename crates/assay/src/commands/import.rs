@@ -524,6 +524,7 @@ fn line(record: &Record, change: ImportChange, file: &str, member: &str) -> Stri
     let figures = record.measurements.len() + record.scores.len();
     let held = match (&record.verification, figures) {
         (Some(check), _) => check.verdict.title().to_owned(),
+        (None, 0) if !record.medium.health.is_empty() => "health".to_owned(),
         (None, 1) => "1 figure".to_owned(),
         (None, n) => format!("{n} figures"),
     };
