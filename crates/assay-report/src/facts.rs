@@ -209,8 +209,8 @@ pub(crate) fn about(record: &Record) -> Vec<Fact> {
         Fact::new(Page, "record", clean(&record.id)),
     ];
     facts.extend(own.into_iter().flatten());
-    let labels = record.labels.iter();
-    facts.extend(labels.filter_map(|(name, value)| Fact::new(Page, &format!("label {}", clean(name)), clean(value))));
+    let labels: Vec<String> = record.labels.iter().map(|(name, value)| clean(&format!("{name}={value}"))).collect();
+    facts.extend(Fact::new(Card, "labels", labels.join(", ")));
     facts
 }
 

@@ -269,6 +269,15 @@ fn numbers_from_elsewhere_never_panic() {
     }
 }
 
+#[test]
+fn labels_are_on_the_card_as_in_each_table() {
+    let mut record = crate::common::good_card();
+    record.labels = [("rack", "2"), ("price", "9.90USD")].map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+    assert!(card(&record, &Style::default()).contains("labels    price=9.90USD, rack=2\n"));
+    record.labels.clear();
+    assert!(!card(&record, &Style::default()).contains("labels"));
+}
+
 /// A text of smartctl tells nothing else, and its card was empty.
 #[test]
 fn the_health_of_a_medium_is_shown_wherever_its_facts_are() {
