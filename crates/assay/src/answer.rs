@@ -64,6 +64,9 @@ impl Target {
     /// The file that was named, or standard output.
     pub(crate) fn new(args: &FileArgs, possible: &[Format]) -> Result<Self, Failure> {
         let Some(path) = &args.output else { return Ok(Self::stdout()) };
+        if files::is_stdout(path) {
+            return Self::shared_stdout(args);
+        }
         let format = Format::from_path(path, possible).map_err(|e| Failure::usage(e.to_string()))?;
         Self::named(args, path, Some(format))
     }
@@ -71,6 +74,7 @@ impl Target {
     /// The same for a text whose format the command line says, whatever the file is called.
     pub(crate) fn of_text(args: &FileArgs) -> Result<Self, Failure> {
         match &args.output {
+            Some(path) if files::is_stdout(path) => Self::shared_stdout(args),
             Some(path) => Self::named(args, path, None),
             None => Ok(Self::stdout()),
         }
@@ -78,6 +82,16 @@ impl Target {
 
     fn stdout() -> Self {
         Self { file: None, redactor: None, contradictions: None }
+    }
+
+    /// Standard output that was asked for like a file, which may be shared.
+    fn shared_stdout(args: &FileArgs) -> Result<Self, Failure> {
+        Ok(Self { redactor: Some(state::redactor(args.identities)?), ..Self::stdout() })
+    }
+
+    /// Whether the answer goes to a file.
+    pub(crate) fn is_file(&self) -> bool {
+        self.file.is_some()
     }
 
     fn named(args: &FileArgs, path: &Path, format: Option<Format>) -> Result<Self, Failure> {

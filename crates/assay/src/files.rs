@@ -14,6 +14,26 @@ use crate::system;
 /// Bytes of the longest of [`RECORDS`].
 const LONGEST_START: u64 = 16;
 
+/// Whether the file of `-o` is standard output.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The file of `-o`; none where that is standard output, to which commands print without it.
+pub(crate) fn named(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|path| !is_stdout(path))
+}
+
+/// Refuses standard output as the place of a report beside a card.
+pub(crate) fn refuse_stdout(path: &Path) -> Result<(), Failure> {
+    if is_stdout(path) {
+        return Err(Failure::usage(
+            "standard output has the card; name a file with -o, or print the record with --json",
+        ));
+    }
+    Ok(())
+}
+
 /// Checks that a file can be written, before the work that it is for; leaves everything as it was.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     let attempt = place(path).and_then(|place| match place {

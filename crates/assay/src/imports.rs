@@ -236,6 +236,11 @@ pub(crate) fn is_file(query: &str) -> bool {
     query == STANDARD_INPUT || query.contains(['/', '.', std::path::MAIN_SEPARATOR]) && Path::new(query).exists()
 }
 
+/// A file or standard input in a command that is shown to be copied.
+pub(crate) fn operand(path: &str) -> String {
+    if path == STANDARD_INPUT { path.to_owned() } else { output::operand(path) }
+}
+
 /// The records in a file or a directory that is used as a query. They are not stored.
 pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
     let options = Options::default();
@@ -262,8 +267,9 @@ pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
             if bytes > LARGEST_QUERY {
                 let shown = output::shown(Path::new(query));
                 return Err(Failure::usage(format!(
-                    "{shown} holds more than {} of records; take them into the store first: assay import {shown}",
-                    Bytes(LARGEST_QUERY as u64)
+                    "{shown} holds more than {} of records; take them into the store first: assay import {}",
+                    Bytes(LARGEST_QUERY as u64),
+                    operand(query)
                 )));
             }
             Ok(ControlFlow::Continue(()))

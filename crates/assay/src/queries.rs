@@ -383,7 +383,7 @@ fn ids_of_baseline(store: &SqliteStore, name: &str, asked: &DividedQuery<'_>) ->
 fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
     let mend = match DividedQuery::read(query)?.place {
         QueryPlace::Published(_) => "figures of articles can only be read, as by assay compare".to_owned(),
-        QueryPlace::File(path) => format!("assay import {} brings its records there", crate::output::operand(path)),
+        QueryPlace::File(path) => format!("assay import {} brings its records there", imports::operand(path)),
         QueryPlace::Baseline(_) | QueryPlace::Store => return Ok(()),
     };
     Err(Failure::usage(format!("{} is not in the store; {mend}", quoted(query))))

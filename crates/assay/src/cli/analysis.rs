@@ -327,12 +327,13 @@ pub(crate) struct ReportArgs {
 // Arguments of all commands whose answer can go to a file.
 
 /// Help of `-o` where there is a picture, too.
-pub(super) const WITH_PICTURE: &str =
-    "Write the answer to a file instead; the extension chooses .html, .md, .csv, .json, .svg or .png";
+pub(super) const WITH_PICTURE: &str = "Write the answer to a file instead; the extension chooses .html, .md, .csv, .json, .svg or .png; - prints it as it may be \
+     shared";
 
 #[derive(Debug, Args)]
 pub(crate) struct FileArgs {
-    /// Write the answer to a file instead; the extension chooses .html, .md, .csv or .json
+    /// Write the answer to a file instead; the extension chooses .html, .md, .csv or .json; - prints it as it
+    /// may be shared
     #[arg(short, long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
 

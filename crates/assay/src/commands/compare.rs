@@ -51,7 +51,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         (Some(gate), Some(format)) => target.deliver_text(&limits(&answer.comparison, gate, format))?,
         _ => target.deliver(&answer, args.json)?,
     }
-    if let (Some(gate), Some(_)) = (&answer.gate, &args.file.output) {
+    if let (Some(gate), true) = (&answer.gate, target.is_file()) {
         // What a log should show, whatever the file holds.
         output::print(&compare::gate_text(&answer.comparison, gate, &output::stdout_style()))?;
     }

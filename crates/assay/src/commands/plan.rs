@@ -59,17 +59,18 @@ fn new(args: &NewArgs) -> Result<Exit, Failure> {
         seed: args.seed,
     })?;
     let outlook = outlook(&plan, args.variation)?;
-    if let Some(file) = &args.output {
+    let output = files::named(args.output.as_deref());
+    if let Some(file) = output {
         write_new(file, &plan.to_text(), "records may refer to that plan")?;
     }
     if args.json {
         let cells = plan.cells().iter().map(|cell| PlanCell { cell, command: None }).collect();
         output::print_json(&NewPlanDocument {
             plan: PlanDocument::new(&plan, cells, Some(&outlook)),
-            file: args.output.as_ref().map(documents::path),
-            text: args.output.is_none().then(|| plan.to_text()),
+            file: output.map(documents::path),
+            text: output.is_none().then(|| plan.to_text()),
         })?;
-    } else if args.output.is_some() {
+    } else if output.is_some() {
         output::print(&plan::outlook(&plan, &outlook, &output::stdout_style()))?;
     } else {
         output::print(&plan.to_text())?;

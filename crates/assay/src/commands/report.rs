@@ -25,7 +25,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 }
 
 fn file(args: &ReportArgs, output: &Path) -> Result<Exit, Failure> {
-    let to_stdout = output.as_os_str() == "-";
+    let to_stdout = files::is_stdout(output);
     let format = match args.format {
         Some(format) => format,
         None if to_stdout => {

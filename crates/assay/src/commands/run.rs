@@ -53,6 +53,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     // Everything that can be wrong is found before the first byte is written.
     let mut args = settle_peer(args)?;
     if let Some(path) = &args.output {
+        files::refuse_stdout(path)?;
         Format::from_path(path, FORMATS).map_err(|e| Failure::usage(e.to_string()))?;
         files::check_writable(path)?;
     }

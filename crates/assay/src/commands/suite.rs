@@ -50,7 +50,7 @@ fn import(file: &str, size: Option<Amount>, output: Option<&Path>, as_json: bool
 
 /// Writes a text to a file or prints it; says with `json` what was written where JSON was asked for.
 fn write(text: &str, file: Option<&Path>, json: Option<SuiteText>) -> Result<(), Failure> {
-    let Some(path) = file else {
+    let Some(path) = files::named(file) else {
         return json.map_or_else(|| output::print_file(text), |json| output::print_json(&json));
     };
     files::write_whole(path, text)?;

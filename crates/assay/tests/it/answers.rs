@@ -111,3 +111,25 @@ fn published_figures_are_answered_without_a_home() {
     without(&["report", ULTRA, "-o", "ultra.html"]);
     assert!(std::fs::read_to_string(place.path().join("ultra.html")).unwrap().contains("<h1>"));
 }
+
+#[test]
+fn a_hyphen_is_standard_output_wherever_a_file_is_named() {
+    let place = place();
+    for (arguments, code) in answers().into_iter().filter(|(_, code)| *code != 2) {
+        let plain = run(place.assay(&arguments));
+        let shared = run(place.assay([&arguments[..], &["-o", "-"]].concat()));
+        assert_eq!((plain.code, shared.code), (Some(code), Some(code)), "{arguments:?}: {}", shared.stderr);
+        assert!(!shared.stdout.is_empty() && !shared.stdout.contains("SERIAL-"), "{arguments:?}: {}", shared.stdout);
+        let kept = run(place.assay([&arguments[..], &["-o", "-", "--identities"]].concat()));
+        assert_eq!(kept.stdout, plain.stdout, "{arguments:?}");
+    }
+    let new = ["plan", "new", "--units", "A=1,2;B=1,2", "--slots", "4", "--rounds", "2"];
+    for arguments in [&new[..], &["suite", "export", "quick", "--format", "fio"]] {
+        let plain = run(place.assay(arguments)).stdout;
+        assert_eq!(run(place.assay([arguments, &["-o", "-"]].concat())).stdout, plain, "{arguments:?}");
+    }
+    for command in ["run", "verify"] {
+        run(place.assay([command, "-o", "-", "medium"])).refuses(2, &["standard output has the card"]);
+    }
+    assert!(!place.path().join("-").exists());
+}

@@ -108,6 +108,7 @@ fn what_names_nothing_is_told_in_one_line() {
         (&["list", "published: label.=9"], "there is no key after `label.`"),
         (&["show", "last unit=1"], "`last` is one record, and takes no conditions"),
         (&["rm", "a.json"], "assay import a.json brings its records there"),
+        (&["rm", "-"], "assay import - brings its records there"),
         (&["rm", "published:"], "`published:` is not in the store"),
         (&["rm", "unit=9"], "no record matches `unit=9`"),
         (&["rm", "last", " all "], "rm does not take `all`"),

@@ -50,6 +50,7 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     let device = std::fs::metadata(target).is_ok_and(|meta| crate::system::is_device(&meta));
     if let Some(path) = &args.output {
+        crate::files::refuse_stdout(path)?;
         let format = assay_report::Format::from_path(path, super::finished::FORMATS)
             .map_err(|e| Failure::usage(e.to_string()))?;
         if format.is_picture() {
