@@ -36,7 +36,7 @@ pub use document::{Answered, Column, Document, left, right, table, wrapped};
 pub use facts::info;
 pub use headline::{percentile_heading, percentile_lines};
 pub use html::html;
-pub use list::{ListedFigure, ListedRecord, list, list_document, listed};
+pub use list::{Life, ListedFigure, ListedRecord, Lives, list, list_document, listed};
 pub use redact::{RedactError, Redactor};
 pub use render::{Format, FormatError, RenderError, View, json, markdown, render, render_files};
 pub use terminal::Style;

@@ -30,13 +30,27 @@ const PUBLISHED_WIDTH: usize = 30;
 /// Shortest name of a medium that still tells something.
 const SHORTEST_NAME: usize = 12;
 
+/// What is known of the process that makes a record which is not finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// It runs.
+    Running,
+    /// It has ended.
+    Killed,
+    /// It was on another host or in another container: its state is not seen from here.
+    Elsewhere,
+}
+
+/// That of records by their ids. Nothing is known of all others.
+pub type Lives = BTreeMap<String, Life>;
+
 /// One line for each record, in the order of the caller. A column of figures is for one load, which is named under its
 /// title; a figure of another load names that load. Columns are dropped as the width shrinks: first the labels, then
 /// the two figures that the fewest records have, the suite, the time of day, and the others except id, medium and
 /// result. A column without any value is left out.
 #[must_use]
-pub fn list(records: &[Record], style: &Style) -> String {
-    let listed = Listed::of(records, style.bounded());
+pub fn list(records: &[Record], lives: &Lives, style: &Style) -> String {
+    let listed = Listed::of(records, lives, style.bounded());
     let known = |at: usize| listed.rows.iter().any(|row| !row[at].is_empty() && row[at] != style.fold(UNKNOWN));
     // Records without any figure have the columns that are most asked for.
     let no_figures = FIGURES.iter().all(|at| !known(*at));
@@ -79,6 +93,8 @@ enum Kind {
     Medium,
     /// A column of [`Columns`].
     Figure(usize),
+    /// How it ended.
+    Result,
 }
 
 /// Places in [`COLUMNS`]: the id, the time of a run, the day of it where there is less room, the unit, and the slot.
@@ -107,7 +123,7 @@ const COLUMNS: [Column; 13] = [
     Column { title: "read IOPS", rank: 7, kind: Kind::Figure(2) },
     Column { title: "write IOPS", rank: 8, kind: Kind::Figure(3) },
     Column { title: "labels", rank: 9, kind: Kind::Text(|r| shorten(&facts::other_labels(r), LABELS_WIDTH)) },
-    Column { title: "result", rank: 0, kind: Kind::Text(|r| word_of(r).to_owned()) },
+    Column { title: "result", rank: 0, kind: Kind::Result },
 ];
 
 /// As much of it as names the record in a query; ids of published figures all begin alike, and differ at their end.
@@ -144,11 +160,22 @@ fn end_of(text: &str, width: usize) -> String {
     format!("…{end}")
 }
 
-fn word_of(record: &Record) -> &'static str {
-    match word(record) {
+/// How it ended, where there is little room.
+fn short_word(record: &Record, lives: &Lives) -> &'static str {
+    match word_of(record, lives) {
         "turned read-only" => "read-only",
         "running or killed" => "killed?",
         other => other,
+    }
+}
+
+/// How it ended, or what is known of a run that did not.
+fn word_of(record: &Record, lives: &Lives) -> &'static str {
+    match lives.get(&record.id).filter(|_| record.outcome == Outcome::Running) {
+        Some(Life::Running) => "running",
+        Some(Life::Killed) => "killed",
+        Some(Life::Elsewhere) => "elsewhere?",
+        None => word(record),
     }
 }
 
@@ -163,10 +190,10 @@ struct Listed {
 }
 
 impl Listed {
-    fn of(records: &[Record], style: Style) -> Self {
+    fn of(records: &[Record], lives: &Lives, style: Style) -> Self {
         let loads = Columns::of(records);
         let mut headings = COLUMNS.map(|column| list_heading(&column, &loads, &style));
-        let row = |record| COLUMNS.map(|column| cell_text(record, &column, &loads, &style));
+        let row = |record| COLUMNS.map(|column| cell_text((record, lives), &column, &loads, &style));
         let mut rows: Vec<[String; COLUMNS.len()]> = records.iter().map(row).collect();
         if let Some(ids) =
             records.iter().map(published_cell).collect::<Option<Vec<String>>>().filter(|ids| !ids.is_empty())
@@ -245,8 +272,9 @@ fn short_lines(load: &str, style: &Style) -> String {
 }
 
 /// The lines of a cell.
-fn cell_text(record: &Record, column: &Column, loads: &Columns, style: &Style) -> String {
+fn cell_text((record, lives): (&Record, &Lives), column: &Column, loads: &Columns, style: &Style) -> String {
     match column.kind {
+        Kind::Result => style.fold(short_word(record, lives)),
         Kind::Text(text) => style.fold(&text(record)),
         Kind::Medium => style.fold(&record.title()),
         Kind::Figure(at) => match loads.figure(record, at) {
@@ -261,7 +289,7 @@ fn cell_text(record: &Record, column: &Column, loads: &Columns, style: &Style) -
 
 /// The records as a document: a row each.
 #[must_use]
-pub fn list_document(records: &[Record]) -> Document {
+pub fn list_document(records: &[Record], lives: &Lives) -> Document {
     let loads = Columns::of(records);
     let mut columns = vec![left("record"), left("when"), left("medium"), left("unit"), left("slot"), left("suite")];
     columns.extend((0..4).map(|at| right(figure_title(&loads, at))));
@@ -273,7 +301,7 @@ pub fn list_document(records: &[Record]) -> Document {
         let facts = [clean(&r.id), when_cell(r), r.title(), facts::unit(r), facts::slot(r), clean(&r.suite.name)];
         let figures = (0..4).map(|at| figure_cell(&loads, r, at));
         let health = has_health.then(|| health.clone().unwrap_or_default().into());
-        let last = [facts::other_labels(r).into(), word(r).into()];
+        let last = [facts::other_labels(r).into(), word_of(r, lives).into()];
         document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain(health).chain(last).collect())
     };
     Document {
@@ -285,7 +313,7 @@ pub fn list_document(records: &[Record]) -> Document {
             columns,
             rows: records.iter().zip(&healths).map(row).collect(),
         })],
-        data: list_data(records, &loads),
+        data: list_data(records, lives, &loads),
     }
 }
 
@@ -306,7 +334,7 @@ pub(crate) fn figure_cell(loads: &Columns, record: &Record, at: usize) -> Cell {
     })
 }
 
-fn list_data(records: &[Record], loads: &Columns) -> Data {
+fn list_data(records: &[Record], lives: &Lives, loads: &Columns) -> Data {
     let mut columns = vec!["record", "created", "medium", "unit", "slot", "host", "suite", "result"];
     columns.extend([
         "read_load",
@@ -323,7 +351,7 @@ fn list_data(records: &[Record], loads: &Columns) -> Data {
     let row = |r: &Record| {
         let host = r.host.hostname.clone().unwrap_or_default();
         let mut cells = vec![r.id.clone(), r.created.clone(), r.title(), facts::unit(r), facts::slot(r), host];
-        cells.extend([r.suite.name.clone(), word(r).to_owned()]);
+        cells.extend([r.suite.name.clone(), word_of(r, lives).to_owned()]);
         for at in 0..4 {
             let figure = loads.figure(r, at);
             let load = figure.as_ref().map(|f| f.other_load.clone().unwrap_or_else(|| loads.load(at).to_owned()));

@@ -4,7 +4,7 @@ use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::medium::MediumKind;
 use assay_core::record::{Latency, Measurement, Record};
 use assay_core::workload::{Op, Pattern, Sync};
-use assay_report::{Format, Redactor, Style, View, card, info, list, render, verdict_sentence};
+use assay_report::{Format, Lives, Redactor, Style, View, card, info, list, render, verdict_sentence};
 use unicode_width::UnicodeWidthStr;
 
 fn snapshot(name: &str, record: &Record) {
@@ -108,7 +108,7 @@ fn hostile_names_are_shown_harmlessly() {
 fn a_load_of_unknown_pattern_is_not_taken_as_sequential() {
     let record = crate::common::bare_source();
     snapshot("card_bare_source", &record);
-    let line = list(&[record], &Style::default());
+    let line = list(&[record], &Lives::new(), &Style::default());
     assert!(line.contains("unknown load"), "{line}");
 }
 
@@ -153,7 +153,7 @@ fn no_line_is_wider_than_the_terminal() {
     for width in 40..=120 {
         for style in [Style { width, color: false, unicode: true }, Style { width, color: true, unicode: false }] {
             let texts = records.iter().flat_map(|r| [card(r, &style), info(&r.medium, &r.host, &style)]);
-            for text in texts.chain([list(&records, &style)]) {
+            for text in texts.chain([list(&records, &Lives::new(), &style)]) {
                 for line in uncoloured(&text).lines() {
                     assert!(line.width() <= width, "{} columns of {width}: {line:?}", line.width());
                 }
@@ -302,9 +302,9 @@ fn the_health_of_a_medium_is_shown_wherever_its_facts_are() {
             assert!(page.contains(words), "{page}");
             assert!(page.contains("Total LBAs Written 123456789012") || format == Format::Markdown, "{page}");
         }
-        let listed = assay_report::list_document(&[record.clone(), crate::common::hostile()]);
+        let listed = assay_report::list_document(&[record.clone(), crate::common::hostile()], &Lives::new());
         assert!(listed.csv().contains(words) && listed.markdown().contains(words) && listed.html().contains(words));
     }
-    let healthy = assay_report::list_document(&[crate::common::good_card()]);
+    let healthy = assay_report::list_document(&[crate::common::good_card()], &Lives::new());
     assert!(!healthy.markdown().contains("health"));
 }

@@ -94,7 +94,7 @@ fn pages() -> Vec<(&'static str, String)> {
         ("ranking", rank::document(&report).html()),
         ("comparison", compare::document(&compared, None).html()),
         ("advice", classes.document.html()),
-        ("list", assay_report::list_document(&records).html()),
+        ("list", assay_report::list_document(&records, &assay_report::Lives::new()).html()),
     ]
 }
 

@@ -1,9 +1,10 @@
 //! `info`, `list`, Markdown, CSV and JSON.
 
 use assay_core::estimate::Estimate;
+use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::workload::Pattern;
-use assay_report::{Style, csv, info, json, list, markdown};
+use assay_report::{Life, Lives, Style, csv, info, json, list, markdown};
 
 fn all() -> Vec<Record> {
     crate::common::all().into_iter().map(|(_, r)| r).collect()
@@ -22,10 +23,10 @@ fn info_of_an_unknown_medium_shows_what_there_is() {
 
 #[test]
 fn the_list_keeps_what_matters_as_the_width_shrinks() {
-    let wide = list(&all(), &Style { width: 120, ..Style::default() });
-    let narrow = list(&all(), &Style { width: 60, ..Style::default() });
+    let wide = list(&all(), &Lives::new(), &Style { width: 120, ..Style::default() });
+    let narrow = list(&all(), &Lives::new(), &Style { width: 60, ..Style::default() });
     insta::assert_snapshot!("list_120", wide);
-    insta::assert_snapshot!("list_80", list(&all(), &Style::default()));
+    insta::assert_snapshot!("list_80", list(&all(), &Lives::new(), &Style::default()));
     insta::assert_snapshot!("list_60", narrow);
 }
 
@@ -33,6 +34,24 @@ fn the_list_keeps_what_matters_as_the_width_shrinks() {
 fn markdown_is_a_table_with_verdict_and_warnings() {
     insta::assert_snapshot!("markdown_one", markdown(&[crate::common::scaled_down()]));
     insta::assert_snapshot!("markdown_several", markdown(&[crate::common::good_card(), crate::common::hostile()]));
+}
+
+#[test]
+fn the_list_says_what_is_known_of_a_run_that_has_no_end() {
+    let mut record = crate::common::good_card();
+    record.outcome = Outcome::Running;
+    for (life, word) in [
+        (Some(Life::Running), "running"),
+        (Some(Life::Killed), "killed"),
+        (Some(Life::Elsewhere), "elsewhere?"),
+        (None, "killed?"),
+    ] {
+        let lives: Lives = life.map(|life| (record.id.clone(), life)).into_iter().collect();
+        let text = list(std::slice::from_ref(&record), &lives, &Style::default());
+        assert!(text.trim_end().ends_with(&format!(" {word}")), "{word}: {text}");
+        let ended = Record { outcome: Outcome::Completed, ..record.clone() };
+        assert!(!list(&[ended], &lives, &Style::default()).contains(word));
+    }
 }
 
 /// Rows of cells, by RFC 4180.
@@ -106,14 +125,14 @@ fn the_list_tells_two_units_of_a_model_apart() {
         record.medium.unit = Some(unit.to_owned());
         record
     };
-    let text = list(&["0x00001a2b3c", "0x00001a2b3d", "7"].map(of), &Style::default());
+    let text = list(&["0x00001a2b3c", "0x00001a2b3d", "7"].map(of), &Lives::new(), &Style::default());
     assert!(text.contains("…0001a2b3c  ") && text.contains("…0001a2b3d  ") && text.contains("  7  "), "{text}");
     let labelled = ["1", "2"].map(|unit| {
         let mut record = of("0x00001a2b3c");
         record.labels.insert("unit".to_owned(), unit.to_owned());
         record
     });
-    let text = list(&labelled, &Style::default());
+    let text = list(&labelled, &Lives::new(), &Style::default());
     assert!(text.contains("2026-11-21") && text.contains("  1   ") && text.contains("  2   "), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }

@@ -136,6 +136,15 @@ impl SqliteStore {
         tx.commit().map_err(explain)
     }
 
+    /// Runs in progress or killed, by the id of the record: what is known of the process that makes it.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn lives(&self) -> Result<BTreeMap<String, OwnerState>, StoreError> {
+        let runs = runs(&self.conn, None).map_err(|error| self.explain(error))?;
+        Ok(runs.into_iter().map(|run| (run.id, run.owner.life())).collect())
+    }
+
     pub(super) fn close_abandoned(&mut self) -> Result<Vec<Abandoned>, StoreError> {
         // Tested without the write lock first: usually there is nothing to do.
         let running = runs(&self.conn, None).map_err(|error| self.explain(error))?;

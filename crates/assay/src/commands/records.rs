@@ -6,12 +6,13 @@ use std::path::Path;
 use assay_analysis::aggregate::{Aggregate, aggregate};
 use assay_analysis::percentiles::percentile;
 use assay_core::exit::Exit;
+use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
 use assay_core::text;
 use assay_core::text::clean;
 use assay_core::units::counted;
-use assay_report::{Document, Style};
-use assay_store::{SqliteStore, Store, Stored};
+use assay_report::{Document, Life, Lives, Style};
+use assay_store::{OwnerState, SqliteStore, Store, Stored};
 use serde_json::Value;
 
 use super::finished::REPORTS;
@@ -36,7 +37,8 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             return Ok(Exit::Good);
         }
     }
-    target.deliver(&Listed(target.redacted(records)?), args.json)?;
+    let lives = lives(&records)?;
+    target.deliver(&Listed(target.redacted(records)?, lives), args.json)?;
     Ok(Exit::Good)
 }
 
@@ -57,11 +59,25 @@ fn aggregated(args: &ListArgs, how: AggregateArg, target: &Target) -> Result<Exi
     Ok(Exit::Good)
 }
 
-struct Listed(Vec<Record>);
+struct Listed(Vec<Record>, Lives);
+
+/// What is known of the processes that make records which are not finished.
+fn lives(records: &[Record]) -> Result<Lives, Failure> {
+    if records.iter().all(|record| record.outcome != Outcome::Running) {
+        return Ok(Lives::new());
+    }
+    let life = |state: OwnerState| match state {
+        OwnerState::Alive => Life::Running,
+        OwnerState::Dead | OwnerState::Rebooted => Life::Killed,
+        OwnerState::Elsewhere => Life::Elsewhere,
+    };
+    let all = state::at_hand()?.map_or_else(|| Ok(BTreeMap::new()), |store| store.lives())?;
+    Ok(all.into_iter().map(|(id, state)| (id, life(state))).collect())
+}
 
 impl Answer for Listed {
     fn text(&self, style: &Style) -> String {
-        assay_report::list(&self.0, style)
+        assay_report::list(&self.0, &self.1, style)
     }
 
     fn json(&self) -> Result<Value, Failure> {
@@ -69,7 +85,7 @@ impl Answer for Listed {
     }
 
     fn document(&self) -> Document {
-        assay_report::list_document(&self.0)
+        assay_report::list_document(&self.0, &self.1)
     }
 }
 

@@ -16,7 +16,7 @@ use assay_core::suite::Suite;
 use assay_core::verification::{MapCell, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::{SplitMix, on_all_processors};
-use assay_report::{self as report, Answered, Document, Redactor, Style, compare, rank};
+use assay_report::{self as report, Answered, Document, Lives, Redactor, Style, compare, rank};
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store};
 use serde_json::{Value, json};
 
@@ -90,8 +90,12 @@ impl Read {
         let (mut ranked, mut all) = (self.rank.clone(), self.all.clone());
         share_verdicts(&mut ranked, &self.checks);
         share_verdicts(&mut all, &self.checks);
-        let mut out = vec![("list".to_owned(), assay_report::list(&self.list, &Style::default()), true)];
-        tell(&mut out, "list -o", Ok::<_, String>((Value::Null, assay_report::list_document(&self.list))));
+        let mut out = vec![("list".to_owned(), assay_report::list(&self.list, &Lives::new(), &Style::default()), true)];
+        tell(
+            &mut out,
+            "list -o",
+            Ok::<_, String>((Value::Null, assay_report::list_document(&self.list, &Lives::new()))),
+        );
         for quantity in [None, Some(Quantity::DurableBytesPerSecond), Some(Quantity::P99Ns), Some(Quantity::P9999Ns)] {
             let of = if quantity.is_some_and(|q| q.percentile().is_some()) { &all } else { &ranked };
             rankings(&mut out, of, quantity);
