@@ -26,14 +26,14 @@ pub struct BuyQuestion {
     /// Prices by model. They take precedence over labels.
     pub prices: Vec<(String, Price)>,
     /// Price of a kilowatt-hour, in the currency of the prices.
-    pub kilowatt_hour: Option<f64>,
+    pub kilowatt_hour: Option<Price>,
     /// Hours of operation whose energy is paid for.
     pub hours: f64,
     /// Spares as a share of the nodes; by default the share of units that failed.
     pub spare_share: Option<f64>,
     /// The worth of one percent more performance to the whole fleet; by default one percent of the cost of the cheapest
     /// model that is judged.
-    pub worth_of_percent: Option<f64>,
+    pub worth_of_percent: Option<Price>,
 }
 
 impl BuyQuestion {
@@ -164,13 +164,14 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
         return Err(nothing_left("a model under that load", &excluded));
     }
     let offers = priced(offers, question, &mut excluded)?;
-    let currency = one_currency(offers.iter().map(|(_, _, price)| price).chain(&question.budget))?;
-    let fleet =
-        Fleet { nodes: question.nodes, hours: question.hours, kilowatt_hour: question.kilowatt_hour.unwrap_or(0.0) };
+    let asked = [&question.budget, &question.kilowatt_hour, &question.worth_of_percent];
+    let currency = one_currency(offers.iter().map(|(_, _, price)| price).chain(asked.into_iter().flatten()))?;
+    let kilowatt_hour = question.kilowatt_hour.as_ref().map(|price| price.amount);
+    let fleet = Fleet { nodes: question.nodes, hours: question.hours, kilowatt_hour: kilowatt_hour.unwrap_or(0.0) };
     let mut options = Vec::new();
     for (subject, performance, price) in offers {
         let watts = watts_of(&subject.model, &subject.records)?;
-        if question.kilowatt_hour.is_some() && watts.is_none() {
+        if kilowatt_hour.is_some() && watts.is_none() {
             let problem = "no label power; give it, like power=1.2W, or leave out --power-price".to_owned();
             return Err(AdviseError::Label { model: subject.model, problem });
         }
@@ -214,8 +215,8 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
         load,
         currency,
         budget: question.budget.as_ref().map(|b| b.amount),
-        hours: question.kilowatt_hour.map(|_| question.hours),
-        kilowatt_hour: question.kilowatt_hour,
+        hours: kilowatt_hour.map(|_| question.hours),
+        kilowatt_hour,
         worth,
         choice,
         not_separated,
@@ -227,8 +228,8 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
 /// What one percent more performance is worth, and whether that is assumed: one percent of the cheapest, so that twice
 /// the price is paid for 2.7 times the performance and not for a few percent.
 fn worth(options: &[BuyOffer], question: &BuyQuestion) -> Option<(f64, bool)> {
-    if let Some(given) = question.worth_of_percent {
-        return Some((given, false));
+    if let Some(given) = &question.worth_of_percent {
+        return Some((given.amount, false));
     }
     // A model with a single value is not judged, so its price does not count here.
     let within = options.iter().filter(|o| o.standing != Standing::OverBudget && o.performance.n > 1);

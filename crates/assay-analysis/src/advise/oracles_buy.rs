@@ -51,7 +51,7 @@ fn budget_power_spares_and_missing_repeats() {
     assert_eq!(found.options[index].model, "Cheap");
     assert_eq!(buy(&dear, &within).unwrap().choice, Choice::OverBudget);
     // 28 nodes of 1 W for 1000 h at 0.30 for a kWh.
-    let power = BuyQuestion { kilowatt_hour: Some(0.30), hours: 1000.0, ..fleet() };
+    let power = BuyQuestion { kilowatt_hour: Some("0.30USD".parse().unwrap()), hours: 1000.0, ..fleet() };
     let watts: Vec<Record> = cheap.iter().map(|r| labelled(r.clone(), "power", "1000mW")).collect();
     assert!((buy(&watts, &power).unwrap().options[0].cost - (560.0 + 8.4)).abs() < 1e-9);
     assert!(buy(&cheap, &power).unwrap_err().to_string().contains("power"));

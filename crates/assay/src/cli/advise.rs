@@ -39,7 +39,7 @@ const BUY_EXAMPLES: &str = "\
 Examples:
   assay advise buy all --nodes 28
   assay advise buy all --nodes 28 --max-cost 700USD --load 'random write 4 KiB'
-  assay advise buy all --nodes 28 --power-price 0.30 --hours 26280
+  assay advise buy all --nodes 28 --power-price 0.30USD --hours 26280
   assay advise buy published:sandisk-ultra-a1 published:samsung-evo-plus-64gb \\
       --nodes 28 --price 'SanDisk Ultra A1=25USD' \\
       --price 'Samsung EVO Plus 64GB=22USD'";
@@ -206,9 +206,9 @@ pub(crate) struct BuyArgs {
     #[arg(long = "price", value_name = "MODEL=PRICE", value_parser = model_price)]
     pub(crate) prices: Vec<(String, Price)>,
 
-    /// Price of a kilowatt-hour, in the same currency
-    #[arg(long, value_name = "AMOUNT", value_parser = not_negative)]
-    pub(crate) power_price: Option<f64>,
+    /// Price of a kilowatt-hour, like 0.30USD
+    #[arg(long, value_name = "PRICE", value_parser = price)]
+    pub(crate) power_price: Option<Price>,
 
     /// Hours of operation that are paid for
     #[arg(long, value_name = "HOURS", default_value = "8760", value_parser = not_negative)]
@@ -218,9 +218,9 @@ pub(crate) struct BuyArgs {
     #[arg(long, value_name = "SHARE", value_parser = share(0.0..=1.0))]
     pub(crate) spares: Option<f64>,
 
-    /// What 1 % more performance is worth to the whole fleet; by default 1 % of the cheapest
-    #[arg(long, value_name = "AMOUNT", value_parser = not_negative)]
-    pub(crate) worth: Option<f64>,
+    /// What 1 % more performance is worth to the whole fleet, like 3USD; by default 1 % of the cheapest
+    #[arg(long, value_name = "PRICE", value_parser = price)]
+    pub(crate) worth: Option<Price>,
 
     #[command(flatten)]
     pub(crate) file: FileArgs,
@@ -280,10 +280,10 @@ impl AdviseArgs {
                 load: a.load.clone(),
                 budget: a.max_cost.clone(),
                 prices: a.prices.clone(),
-                kilowatt_hour: a.power_price,
+                kilowatt_hour: a.power_price.clone(),
                 hours: a.hours,
                 spare_share: a.spares,
-                worth_of_percent: a.worth,
+                worth_of_percent: a.worth.clone(),
             }),
             AdviseCommand::Class(a) => Question::Class(a.classes.clone()),
         }

@@ -153,7 +153,7 @@ fn buy_counts_the_money() {
     let found = text(&place, &["buy", "all", "--nodes", "28"], 0);
     says(&found, &["Buy 28 SanDisk Ultra A1 for 700 USD", "probability >99 %", "the one unit measured"]);
     says(&found, &["868", "random read 4 KiB, 4 jobs"]);
-    let power = ["advise", "buy", "all", "--nodes", "28", "--power-price", "0.30", "--hours", "1000", "--json"];
+    let power = ["advise", "buy", "all", "--nodes", "28", "--power-price", "0.30USD", "--hours", "1000", "--json"];
     assert!((place.json(power)["options"][0]["cost"].as_f64().unwrap() - 708.4).abs() < 1e-9);
     let over = text(&place, &["buy", "all", "--nodes", "28", "--max-cost", "699USD"], 0);
     assert!(
@@ -161,6 +161,12 @@ fn buy_counts_the_money() {
         "{over}"
     );
     advise(&place, &["buy", "all", "--nodes", "28", "--max-cost", "600EUR"]).refuses(2, &["EUR and USD"]).at_once();
+    // All amounts of money are written alike.
+    for option in ["--worth", "--power-price"] {
+        advise(&place, &["buy", "all", "--nodes", "28", option, "3EUR"]).refuses(2, &["EUR and USD"]);
+        advise(&place, &["buy", "all", "--nodes", "28", option, "3"]).refuses(2, &["is not a price"]);
+    }
+    says(&text(&place, &["buy", "all", "--nodes", "28", "--worth", "3USD"], 0), &["is worth 3 USD"]);
     advise(&place, &["buy", SIX[2], "--nodes", "28"]).refuses(2, &["no label price", "--price"]);
     // A model without a price does not keep the others from an answer.
     let one = ["buy", SIX[0], SIX[2], "--nodes", "28", "--price", "SanDisk Extreme A2=25USD"];
