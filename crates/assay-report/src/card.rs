@@ -379,6 +379,11 @@ fn add_crosscheck(page: &mut Page, record: &Presented<'_>) {
         }
         let mut line = page.line();
         line.push(Paint::Plain, &row.workload);
+        // A long title has a line of its own: beside it figures would be cut.
+        if line.width() + 1 + page.style.fold(&row.rate).width() > edges[0] {
+            page.text(Paint::Plain, 0, &row.workload);
+            line = page.line();
+        }
         for (value, edge) in [&row.rate, &row.p50, &row.p99].into_iter().zip(edges) {
             line.to(line.width() + 1).right(Paint::Plain, value, *edge);
         }

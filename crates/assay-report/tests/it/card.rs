@@ -1,7 +1,10 @@
 //! The terminal card, as people see it.
 
+use assay_core::crosscheck::Crosscheck;
+use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::medium::MediumKind;
+use assay_core::priority::Priority;
 use assay_core::record::{Latency, Measurement, Record};
 use assay_core::workload::{Op, Pattern, Sync};
 use assay_report::{Format, Lives, Redactor, Style, View, card, info, list, render, verdict_sentence};
@@ -266,6 +269,28 @@ fn numbers_from_elsewhere_never_panic() {
             let _ = assay_report::markdown(std::slice::from_ref(&record));
             let _ = assay_report::csv(std::slice::from_ref(&record));
         }
+    }
+}
+
+#[test]
+fn a_cross_check_of_a_long_title_loses_no_figure() {
+    let mut record = crate::common::good_card();
+    let ratio = |point: f64| {
+        Some(Estimate { low: Some(point - 0.01), high: Some(point + 0.01), ..Estimate::bare(point, 3, "t") })
+    };
+    record.measurements[0].workload.priorities.job = Some(Priority::parse("best-effort/7").unwrap());
+    record.crosscheck.push(Crosscheck {
+        ratio: ratio(1.02),
+        p50_ratio: ratio(1.13),
+        p99_ratio: ratio(1.24),
+        ..Crosscheck::new(&record.measurements[0].workload.name, "fio", "fio-3.36")
+    });
+    let title = record.load_title(&record.measurements[0]);
+    for width in [60, 80, 100] {
+        let text = card(&record, &Style { width, ..Style::default() });
+        let found = text.split("assay over fio").nth(1).unwrap();
+        let ratios = ["1.02", "1.13", "1.24"].iter().take(if width < 80 { 2 } else { 3 });
+        assert!(ratios.into_iter().all(|ratio| found.contains(ratio)), "{title}: {text}");
     }
 }
 
