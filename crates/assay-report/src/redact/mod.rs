@@ -5,6 +5,7 @@
 
 mod identity;
 mod known;
+mod named;
 mod redactor;
 mod rules;
 
