@@ -43,7 +43,7 @@ fn terminal(records: &[Record]) {
     {
         let mut pages: Vec<String> = records.iter().map(|r| card(r, &style)).collect();
         pages.extend(records.iter().map(|r| info(&r.medium, &r.host, &style)));
-        pages.push(list(records, &style));
+        pages.push(list(records, &assay_report::Lives::default(), &style));
         for page in pages {
             lines(&page);
             assert!(style.unicode || page.is_ascii(), "{page:?}");
