@@ -255,18 +255,19 @@ impl Shared {
                     later.into_iter().for_each(|node| _ = self.send(node, &word));
                     self.tell(CoordinatorEvent::Goes(start.nodes, start.step, start.at_ns));
                 }
+                // Events come before the word to the nodes, so that none is later than what a node does then.
                 Decision::Late(node) => {
+                    self.tell(CoordinatorEvent::Late(node));
                     let _ =
                         self.send(node, &FromCoordinator::Refused { reason: "it was not ready in time".to_owned() });
                     self.drop_sender(node);
-                    self.tell(CoordinatorEvent::Late(node));
                 }
                 Decision::TooFew { ready } => {
+                    self.tell(CoordinatorEvent::TooFew(ready));
                     let reason = format!("too few nodes were ready: {ready} of {}", self.expected.nodes.len());
                     (0..self.senders.len())
                         .for_each(|node| _ = self.send(node, &FromCoordinator::Refused { reason: reason.clone() }));
                     (0..self.senders.len()).for_each(|node| self.drop_sender(node));
-                    self.tell(CoordinatorEvent::TooFew(ready));
                 }
             }
         }
@@ -356,13 +357,13 @@ fn serve(shared: &Shared, connection: Box<dyn Connection>, place: u64) -> Result
     *lock(&shared.senders[node]) = Some(Arc::clone(&sender));
     shared.tell(CoordinatorEvent::Joined(node));
     let end = converse(shared, node, &sender, &mut receiver);
+    if let Err(error) = &end {
+        shared.tell(CoordinatorEvent::Left(node, error.to_string()));
+    }
     lock(&shared.meeting).over(node);
     match end {
         Ok(()) => drop(lock(&shared.senders[node]).take()),
-        Err(error) => {
-            shared.drop_sender(node);
-            shared.tell(CoordinatorEvent::Left(node, error.to_string()));
-        }
+        Err(_) => shared.drop_sender(node),
     }
     shared.decide();
     // Closed with lines of it unread, the connection would be reset, and the answer lost on its way.
@@ -444,8 +445,8 @@ fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver, place: 
         at_a_time: expected.rules.mode.at_a_time(nodes),
     };
     if let Err(error) = sender.send(&welcome) {
-        lock(&shared.meeting).over(number);
         shared.tell(CoordinatorEvent::Left(number, error.to_string()));
+        lock(&shared.meeting).over(number);
     }
     Ok(number)
 }
