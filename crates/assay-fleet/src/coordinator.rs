@@ -14,6 +14,7 @@ use assay_runner::{Ability, AbleLoad, CommonLoads, Step};
 use super::key::Seal;
 use super::settle::{Offers, offered};
 use super::transport::Unauthenticated;
+use crate::accept::Refusal;
 use crate::ansible::PrivateDirectory;
 use crate::event_queue::{CoordinatorEvent, CoordinatorEvents, EventSender, event_queue};
 use crate::join::connect;
@@ -71,6 +72,15 @@ pub enum NotKept {
 impl From<String> for NotKept {
     fn from(reason: String) -> Self {
         Self::Other(reason)
+    }
+}
+
+impl From<Refusal> for NotKept {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Misplaced(reason) => Self::Misplaced(reason),
+            other => Self::Other(other.to_string()),
+        }
     }
 }
 

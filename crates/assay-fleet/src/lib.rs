@@ -5,6 +5,7 @@
 //! clock, which each converts to its own monotonic clock; the bound of that conversion is part of the record. Then nodes are
 //! silent but for a line a second.
 
+mod accept;
 mod ansible;
 mod cause;
 mod clock;
@@ -26,6 +27,10 @@ mod tail;
 mod transport;
 mod wire;
 
+pub use accept::{
+    Accepted, Asked, AskedSuite, Claim, Criteria, Guard, Home, Nowhere, Refusal, Way, adopt, is_misplaced,
+    is_record_id, mark_misplaced,
+};
 pub use ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Status, Step};
 pub use cause::Cause;
 pub use clock::{Appointment, Clocks, Exchange, NodeClock, Offset};

@@ -14,8 +14,8 @@ use crate::transport::{Closing, Connection};
 const MAX_LINE: usize = 4096;
 /// Bytes of a record in one frame.
 const CHUNK: usize = 32 << 10;
-/// Largest record that is taken, in bytes.
-pub const MAX_RECORD: u64 = 256 << 20;
+/// Largest record that is taken, in bytes: the store takes no larger one.
+pub const MAX_RECORD: u64 = assay_store::LARGEST_DOCUMENT as u64;
 /// A record that comes slower than this is not waited for, in bytes per second.
 const SLOWEST: u64 = 10_000;
 /// The header of a frame: its kind, and the length of the rest, most significant byte first.

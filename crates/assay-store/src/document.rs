@@ -12,8 +12,8 @@ use crate::error::StoreError;
 use crate::id::is_id;
 use crate::owner::{Owner, OwnerState};
 
-/// Largest document that is accepted from elsewhere. A week of one-second samples and three sensors is half of it.
-pub(crate) const LARGEST: usize = 256 << 20;
+/// Largest document that is accepted from elsewhere, in bytes. A week of one-second samples and three sensors is half of it.
+pub const LARGEST: usize = 256 << 20;
 
 /// Refuses a document that is too large for a record.
 pub(crate) fn bounded(json: &str) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! A run that begins with those of other nodes, and records of another medium than the one that was wanted there.
+//! A run that begins with those of other nodes.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,7 +9,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::Control;
-use assay_fleet::{Appointment, Joining, LiveLine, Node, NodeClock, NodeKey, NotKept};
+use assay_fleet::{Appointment, Joining, LiveLine, Node, NodeClock, NodeKey, NotKept, is_misplaced, mark_misplaced};
 use assay_runner::Rendezvous;
 use assay_store::{Keeper, RunState, SqliteStore, Store};
 use jiff::Timestamp;
@@ -211,23 +211,4 @@ impl Progress for LiveReporter<'_> {
     fn tell(&mut self, line: &str) {
         self.shown.tell(line);
     }
-}
-
-// Records of another medium than the one that an experiment plan wants in a place: they count for no unit.
-
-/// The label of such a record, which has what its labels said before.
-const MISPLACED: &str = "misplaced";
-/// Labels that name the unit of a record.
-const UNIT_LABELS: [&str; 4] = ["plan", "model", "unit", "round"];
-
-/// Removes the labels that name the unit of the record.
-pub(crate) fn mark_misplaced(record: &mut Record) {
-    let said = UNIT_LABELS.iter().filter_map(|key| Some(format!("{key}={}", record.labels.remove(*key)?)));
-    let said = said.collect::<Vec<_>>().join(" ");
-    record.labels.entry(MISPLACED.to_owned()).or_insert(said);
-}
-
-/// Whether that was done.
-pub(crate) fn is_misplaced(record: &Record) -> bool {
-    record.labels.contains_key(MISPLACED)
 }

@@ -9,11 +9,11 @@ use std::time::Duration;
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_engine::Control;
-use assay_fleet::{Launcher, Ledger, MAX_RECORD, RemoteNode};
+use assay_fleet::{Accepted, Claim, Criteria, Home, Launcher, Ledger, MAX_RECORD, RemoteNode, Way, is_record_id};
 use serde_json::{Map, Value, json};
 
 use super::measured::{entries, program};
-use super::records::{FetchResult, Home, adopt, is_id};
+use super::records::adopt;
 use super::view::AnswerCount;
 use super::{ledgers, nodes, rotate};
 use crate::cli::{FleetCollectArgs, InventoryArgs, ViaArg};
@@ -21,7 +21,7 @@ use crate::commands::fleet::ansible::{Ansible, reason};
 use crate::documents::fleet::{CollectDocument, CollectedNode, RefusedRecord};
 use crate::failure::Failure;
 use crate::together::check_name;
-use crate::{files, output, signals};
+use crate::{files, output, signals, state};
 
 pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {
     check_name("run", &args.run)?;
@@ -35,13 +35,15 @@ pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {
     let via = via(args, found.as_ref())?;
     let control = Control::default();
     signals::stop_on_signals(&control)?;
-    let home = Home::of(&run, found.as_ref().map(rotate::guard).transpose()?.flatten())?;
+    // What was asked for is not kept: another version of this program may have begun the run.
+    let guard = found.as_ref().map(rotate::guard).transpose()?.flatten();
+    let home = Home::of(Criteria { run: run.clone(), asked: None, guard }, state::keeper()?)?;
     let rows = match via {
         ViaArg::Ansible => rows_by_ansible(args, found.as_ref(), &run, &home, &control)?,
         via => rows_by_ssh(args, via, found.as_ref(), &run, &home, &control)?,
     };
     if let Some(mut ledger) = found {
-        adopt(&mut ledger, home.guard())?;
+        adopt(&mut ledger, home.criteria())?;
     }
     tell(args, &run, &rows)?;
     let whole = rows.iter().all(|row| row.reason.is_none() && row.refused.is_empty());
@@ -69,11 +71,13 @@ fn via(args: &FleetCollectArgs, ledger: Option<&Ledger>) -> Result<ViaArg, Failu
 
 impl CollectedRow {
     /// Takes a record that came.
-    fn take(&mut self, home: &Home, id: &str, document: &[u8]) {
-        match home.take(&self.node, id, document) {
-            Ok(FetchResult::Taken) => self.taken.push(id.to_owned()),
-            Ok(FetchResult::Here) => self.here.push(id.to_owned()),
-            Err(reason) => self.refused.push((id.to_owned(), harmless(&reason))),
+    fn take(&mut self, home: &Home, ledger: Option<&Ledger>, id: &str, document: &[u8]) {
+        let entry = ledger.and_then(|ledger| ledger.nodes.iter().find(|entry| entry.name == self.node));
+        let way = Way::Fetched { id, attempts: entry.map(|entry| entry.attempts) };
+        match home.accept(&Claim { node: &self.node, way }, document) {
+            Ok(Accepted::Taken(_)) => self.taken.push(id.to_owned()),
+            Ok(Accepted::Here(_)) => self.here.push(id.to_owned()),
+            Err(refusal) => self.refused.push((id.to_owned(), harmless(&refusal.to_string()))),
         }
     }
 }
@@ -158,7 +162,7 @@ fn rows_by_ansible(
         if let Some(fact) = event.facts.get("node_collected") {
             let ids = |name: &str| -> BTreeSet<String> {
                 let list = fact[name].as_array().into_iter().flatten().filter_map(Value::as_str);
-                list.filter(|id| is_id(id)).map(str::to_owned).collect()
+                list.filter(|id| is_record_id(id)).map(str::to_owned).collect()
             };
             brought[at] = ids("brought");
             rows[at].here = ids("records").intersection(&before).cloned().collect();
@@ -174,7 +178,7 @@ fn rows_by_ansible(
     for (row, ids) in rows.iter_mut().zip(brought) {
         for id in ids {
             match read(&records, &format!("{}-{id}.json", file_name(&row.node))) {
-                Ok(document) => row.take(home, &id, &document),
+                Ok(document) => row.take(home, ledger, &id, &document),
                 Err(why) => row.refused.push((id, why)),
             }
         }
@@ -190,8 +194,8 @@ fn file_name(node: &str) -> String {
 fn read(records: &Path, name: &str) -> Result<Vec<u8>, String> {
     let mut document = Vec::new();
     let file = files::open_below(records, Path::new(name)).map_err(|error| error.to_string())?;
-    file.take(MAX_RECORD).read_to_end(&mut document).map_err(|error| error.to_string())?;
-    if document.len() as u64 == MAX_RECORD { Err("it is longer than any record".to_owned()) } else { Ok(document) }
+    file.take(MAX_RECORD + 1).read_to_end(&mut document).map_err(|error| error.to_string())?;
+    Ok(document)
 }
 
 // Records by the program on each node, which is asked for them by ssh.
@@ -240,7 +244,7 @@ fn rows_by_ssh(
             }
             let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
             match remote.call(&[&program, "show", &id, "--json"], MAX_RECORD, WITHIN) {
-                Ok(said) if said.code == Some(0) => row.take(home, &id, &said.out),
+                Ok(said) if said.code == Some(0) => row.take(home, ledger, &id, &said.out),
                 Ok(said) => row.refused.push((id, reason(&said.last_words()))),
                 Err(error) => row.refused.push((id, reason(&error.to_string()))),
             }
@@ -259,5 +263,5 @@ fn list(remote: &RemoteNode<'_>, program: &str, run: &str) -> Result<Vec<String>
     }
     let list: Vec<Value> =
         serde_json::from_slice(&said.out).map_err(|error| format!("its list of records: {error}"))?;
-    Ok(list.iter().filter_map(|row| row["id"].as_str()).filter(|id| is_id(id)).map(str::to_owned).collect())
+    Ok(list.iter().filter_map(|row| row["id"].as_str()).filter(|id| is_record_id(id)).map(str::to_owned).collect())
 }

@@ -8,13 +8,13 @@ use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_core::units::counted;
 use assay_engine::{Control, wall_clock};
-use assay_fleet::{Entry, Fate, Inventory, Launcher, Ledger, Mode, Route, slurm_names};
+use assay_fleet::{Criteria, Entry, Fate, Guard, Inventory, Launcher, Ledger, Mode, Route, slurm_names};
 use assay_store::new_id;
 
 use super::ansible::{Ansible, Host, variables, via};
 use super::nodes::check_arguments;
 use super::participants::Participants;
-use super::records::{Guard, adopt};
+use super::records::adopt;
 use super::{ledgers, view};
 use crate::cli::{FleetRunArgs, InventoryArgs, ViaArg};
 use crate::documents::fleet::{FleetEvent, FleetRunDocument, RotationNews};
@@ -27,7 +27,7 @@ pub(super) fn measured(
     args: &FleetRunArgs,
     mut ledger: Ledger,
     resumed: bool,
-    guard: Option<Guard>,
+    mut guard: Option<Guard>,
     control: &Control,
 ) -> Result<(Ledger, BTreeMap<usize, Record>), Failure> {
     let _lock = ledgers::lock(&ledger.run)?;
@@ -39,7 +39,10 @@ pub(super) fn measured(
             let known = asked.iter().find(|known| known.name == entry.name);
             entry.medium = known.and_then(|known| known.medium.clone()).or_else(|| entry.medium.take());
         }
-        adopt(&mut ledger, guard.as_ref())?;
+        // What is here was asked for when it was measured.
+        let criteria = Criteria { run: ledger.run.clone(), asked: None, guard: guard.take() };
+        adopt(&mut ledger, &criteria)?;
+        guard = criteria.guard;
     }
     let missing = ledger.missing();
     let count = u32::try_from(missing.len()).unwrap_or(u32::MAX);

@@ -11,13 +11,13 @@ use assay_core::text::harmless;
 use assay_core::units::{counted, multiple};
 use assay_engine::Control;
 use assay_fleet::{
-    Coordinator, CoordinatorEvent, CoordinatorEvents, Endpoint, Entry, Expected, FarEnd, Fate, Group, Keep, Launch,
-    Launched, Launcher, Ledger, Mode, NodeEnd, Place, Rules, RunKey,
+    Coordinator, CoordinatorEvent, CoordinatorEvents, Criteria, Endpoint, Entry, Expected, FarEnd, Fate, Group, Guard,
+    Home, Keep, Launch, Launched, Launcher, Ledger, Mode, NodeEnd, Place, Rules, RunKey,
 };
 
 use super::ledgers;
 use super::nodes::{SuiteHandover, handed_suite, joined_at, listens, node_arguments, remote_port};
-use super::records::{AskedRun, Guard, keep};
+use super::records::{asked, keep};
 use super::view::View;
 use crate::cli::FleetRunArgs;
 use crate::documents::fleet::FleetEvent;
@@ -84,8 +84,8 @@ impl<'a> Participants<'a> {
             settled: ledger.settled.clone(),
         };
         let records = Arc::default();
-        let asked = AskedRun::of(ledger, launcher);
-        let keep = keep(&expected, asked, state::keeper()?, Arc::clone(&records), guard);
+        let criteria = Criteria { run: ledger.run.clone(), asked: Some(asked(ledger, launcher)), guard };
+        let keep = keep(&expected, Home::of(criteria, state::keeper()?)?, Arc::clone(&records));
         let (coordinator, coordinator_events) = listen(args, launcher, expected, keep)?;
         let suite = handed_suite(ledger, launcher)?;
         let start = Start { launcher, key, endpoint: coordinator.endpoint().clone(), suite, by_port: BTreeSet::new() };

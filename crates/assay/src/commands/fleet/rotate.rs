@@ -9,12 +9,11 @@ use std::path::Path;
 use assay_analysis::plan::{ExperimentPlan, Move, Turn, read_plan};
 use assay_core::exit::Exit;
 use assay_engine::Control;
-use assay_fleet::{Ledger, Rotation};
+use assay_fleet::{Guard, Ledger, Rotation};
 use units::Operator;
 
 use super::ledgers;
 use super::measured::{begun, exit_of_run, measured, tell_run};
-use super::records::Guard;
 use crate::cli::FleetRunArgs;
 use crate::documents::fleet::{NextTurn, NodeReason, RotationNews};
 use crate::failure::Failure;

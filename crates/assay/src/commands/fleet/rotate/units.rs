@@ -9,7 +9,7 @@ use assay_analysis::plan::{Cell, ExperimentPlan, Move, SeenMedium, Turn, misplac
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::Control;
-use assay_fleet::{Entry, Fate, Launcher, Ledger, RemoteNode};
+use assay_fleet::{Entry, Fate, Guard, Launcher, Ledger, RemoteNode};
 use assay_store::Store;
 use serde_json::Value;
 
@@ -17,7 +17,6 @@ use super::turn;
 use crate::cli::{FleetRunArgs, InventoryArgs};
 use crate::commands::fleet::ansible::Ansible;
 use crate::commands::fleet::nodes;
-use crate::commands::fleet::records::Guard;
 use crate::failure::Failure;
 use crate::{output, state, system};
 

@@ -1,0 +1,100 @@
+//! What a record has to be, to be one of a run.
+
+use std::fmt;
+
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
+
+use super::asked::Asked;
+use super::refusal::Refusal;
+
+/// Judges whether the record of a node is of the medium that was to be there: the reason where it is not.
+pub type Guard = Box<dyn Fn(&str, &Record) -> Result<(), String> + Send + Sync>;
+
+/// What all records of a run have to be.
+pub struct Criteria {
+    /// Identity of the run.
+    pub run: String,
+    /// What was asked for; none where that is not known, as of a run that another version of this program began.
+    pub asked: Option<Asked>,
+    /// What judges media; none where any will do.
+    pub guard: Option<Guard>,
+}
+
+impl fmt::Debug for Criteria {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { run, asked, guard } = self;
+        let guarded = guard.is_some();
+        f.debug_struct("Criteria").field("run", run).field("asked", asked).field("guarded", &guarded).finish()
+    }
+}
+
+/// Where a record comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct Claim<'a> {
+    /// The node.
+    pub node: &'a str,
+    /// How it came.
+    pub way: Way<'a>,
+}
+
+/// How a record came, and what is known of it by that.
+#[derive(Debug, Clone, Copy)]
+pub enum Way<'a> {
+    /// The node handed it to the coordinator, in this attempt or an earlier one.
+    HandedOver {
+        /// The attempt that is under way.
+        attempt: u32,
+    },
+    /// It was fetched from the node, or is here.
+    Fetched {
+        /// The identifier that was asked for.
+        id: &'a str,
+        /// Attempts of the node so far; none where that is not known.
+        attempts: Option<u32>,
+    },
+}
+
+impl Criteria {
+    /// Refuses a record that is not what it is claimed to be, is not over, or is not what was asked for. A node may hand over what it
+    /// had measured in an earlier attempt.
+    ///
+    /// # Errors
+    /// [`Refusal`] has the first reason.
+    pub fn judge(&self, claim: &Claim<'_>, record: &Record) -> Result<(), Refusal> {
+        let (named, attempts, coordinated) = match claim.way {
+            Way::HandedOver { attempt } => (true, Some(attempt), true),
+            Way::Fetched { id, attempts } => (record.id == id, attempts, false),
+        };
+        let own = match record.cluster.as_deref() {
+            Some(part) => {
+                let begun = attempts.is_none_or(|attempts| part.attempt <= attempts);
+                part.run == self.run && part.node == claim.node && begun
+            }
+            // Of a node that began by itself, or was killed: its labels alone say of what it is.
+            None => !coordinated && self.is_labelled(claim.node, record),
+        };
+        if !(named && own) {
+            return Err(Refusal::SomethingElse);
+        }
+        if record.outcome == Outcome::Running {
+            return Err(Refusal::Unfinished);
+        }
+        if let Some(asked) = &self.asked {
+            asked.check(record)?;
+        }
+        if let Some(guard) = &self.guard {
+            guard(claim.node, record).map_err(Refusal::Misplaced)?;
+        }
+        if !self.is_labelled(claim.node, record) {
+            return Err(Refusal::Labels);
+        }
+        Ok(())
+    }
+
+    /// Whether the labels of a record are those of a node in this run.
+    pub(super) fn is_labelled(&self, node: &str, record: &Record) -> bool {
+        let label = |name: &str| record.labels.get(name).map(String::as_str);
+        label("fleet") == Some(&self.run) && label("node") == Some(node)
+    }
+}

@@ -1,0 +1,294 @@
+//! The store of this machine, and what it has of a run: each record is accepted once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
+use assay_store::{Keeper, Kept, RunState, Store, StoreError, read_document};
+
+use super::criteria::{Claim, Criteria};
+use super::refusal::{Nowhere, Refusal};
+use crate::wire::MAX_RECORD;
+
+/// How long a save waits for other processes.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// A record that was accepted.
+#[derive(Debug)]
+pub enum Accepted {
+    /// It is in the store now, or in the spool on its way there.
+    Taken(Record),
+    /// It was here before.
+    Here(Record),
+}
+
+impl Accepted {
+    /// The record.
+    #[must_use]
+    pub fn record(self) -> Record {
+        match self {
+            Self::Taken(record) | Self::Here(record) => record,
+        }
+    }
+}
+
+/// The store of this machine, and what it has of a run.
+#[derive(Debug)]
+pub struct Home {
+    criteria: Criteria,
+    shelf: Mutex<Shelf>,
+}
+
+#[derive(Debug)]
+struct Shelf {
+    keeper: Keeper,
+    /// Identifiers of the records of the run.
+    ids: BTreeSet<String>,
+    /// The same by node and attempt, where there was a coordinator.
+    attempts: BTreeMap<(String, u32), String>,
+}
+
+impl Home {
+    /// Finds out what is here of the run.
+    ///
+    /// # Errors
+    /// [`StoreError`], where the store cannot be read.
+    pub fn of(criteria: Criteria, mut keeper: Keeper) -> Result<Self, StoreError> {
+        let (mut ids, mut attempts) = (BTreeSet::new(), BTreeMap::new());
+        if let Some(store) = keeper.store() {
+            let found = match store.resolve(&format!("fleet={}", criteria.run)) {
+                Err(StoreError::NoMatch { .. }) => Vec::new(),
+                found => found?,
+            };
+            for id in found {
+                let record = store.load(&id)?.record;
+                if let Some(part) = record.cluster.filter(|part| part.run == criteria.run) {
+                    attempts.insert((part.node, part.attempt), id.clone());
+                }
+                ids.insert(id);
+            }
+        }
+        Ok(Self { criteria, shelf: Mutex::new(Shelf { keeper, ids, attempts }) })
+    }
+
+    /// What records of the run have to be.
+    #[must_use]
+    pub fn criteria(&self) -> &Criteria {
+        &self.criteria
+    }
+
+    /// Identifiers of what is here.
+    #[must_use]
+    pub fn ids(&self) -> BTreeSet<String> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner).ids.clone()
+    }
+
+    /// Accepts the record of a node, whichever way it came, or says why not. One that is here already stays as it is.
+    ///
+    /// # Errors
+    /// [`Refusal`] has the first reason.
+    pub fn accept(&self, claim: &Claim<'_>, document: &[u8]) -> Result<Accepted, Refusal> {
+        if document.len() as u64 > MAX_RECORD {
+            return Err(Refusal::TooLong);
+        }
+        let text = std::str::from_utf8(document).map_err(|_| Refusal::NotText)?;
+        let record = read_document(text).map_err(Refusal::NotARecord)?;
+        self.criteria.judge(claim, &record)?;
+        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let attempt = record.cluster.as_ref().map(|part| (part.node.clone(), part.attempt));
+        let other = attempt.as_ref().and_then(|attempt| shelf.attempts.get(attempt)).filter(|id| **id != record.id);
+        if let Some(id) = other {
+            return Err(Refusal::SameAttempt { id: id.clone() });
+        }
+        let there = match shelf.keeper.store().map(|store| store.load(&record.id)) {
+            Some(Ok(stored)) => Some(stored.record),
+            None | Some(Err(StoreError::UnknownId { .. })) => None,
+            Some(Err(error)) => return Err(Refusal::Store(error)),
+        };
+        match there {
+            Some(there) if !self.is_same(claim.node, &there, &record) => {
+                return Err(Refusal::SameId { id: record.id });
+            }
+            Some(there) if there.outcome != Outcome::Running => return Ok(Accepted::Here(record)),
+            _ => {}
+        }
+        if let Kept::Nowhere(store, spool) = shelf.keeper.keep(&record, RunState::Finished, BUSY) {
+            let place = shelf.keeper.spool().to_owned();
+            return Err(Refusal::Nowhere(Box::new(Nowhere { store, spool, place })));
+        }
+        shelf.ids.insert(record.id.clone());
+        if let Some(attempt) = attempt {
+            shelf.attempts.insert(attempt, record.id.clone());
+        }
+        Ok(Accepted::Taken(record))
+    }
+
+    /// Whether what is here under the identifier of a record is that record. A node that shares this store may have left what it had
+    /// before the end: that has no part in a cluster yet.
+    fn is_same(&self, node: &str, there: &Record, record: &Record) -> bool {
+        let attempt = |record: &Record| record.cluster.as_ref().map(|c| (c.run.clone(), c.node.clone(), c.attempt));
+        match (attempt(there), attempt(record)) {
+            (None, Some(_)) => there.outcome == Outcome::Running && self.criteria.is_labelled(node, there),
+            (None, None) => self.criteria.is_labelled(node, there),
+            (there, own) => there == own,
+        }
+    }
+}
+
+/// Whether it can be the identifier of a record, as names of files and arguments are made of it.
+#[must_use]
+pub fn is_record_id(text: &str) -> bool {
+    text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::cluster::ClusterPart;
+    use assay_store::Spool;
+
+    use super::super::criteria::Way;
+    use super::*;
+
+    /// What a node hands over.
+    fn record(id: &str, node: &str, attempt: u32) -> Record {
+        let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+        record.id = id.to_owned();
+        record.outcome = Outcome::Completed;
+        record.labels.extend([("fleet", "r"), ("node", node)].map(|(key, value)| (key.to_owned(), value.to_owned())));
+        record.cluster = Some(Box::new(ClusterPart {
+            run: "r".to_owned(),
+            node: node.to_owned(),
+            attempt,
+            nodes: 2,
+            mode: "simultaneous".to_owned(),
+            at_a_time: 2,
+            clock: None,
+            lost: None,
+            settled: None,
+        }));
+        record
+    }
+
+    fn home(directory: &std::path::Path) -> Home {
+        let criteria = Criteria { run: "r".to_owned(), asked: None, guard: None };
+        Home::of(criteria, Keeper::open(directory).unwrap()).unwrap()
+    }
+
+    fn accept(home: &Home, node: &str, way: Way<'_>, record: &Record) -> Result<Accepted, Refusal> {
+        home.accept(&Claim { node, way }, record.to_json().unwrap().as_bytes())
+    }
+
+    const FIRST: Way<'_> = Way::HandedOver { attempt: 1 };
+
+    fn fetched(id: &str) -> Way<'_> {
+        Way::Fetched { id, attempts: None }
+    }
+
+    #[test]
+    fn a_record_is_taken_once_whichever_way_it_comes() {
+        let directory = tempfile::tempdir().unwrap();
+        let own = record("a", "n1", 1);
+        let first = home(directory.path());
+        assert!(matches!(accept(&first, "n1", FIRST, &own), Ok(Accepted::Taken(_))));
+        assert!(matches!(accept(&first, "n1", Way::HandedOver { attempt: 2 }, &own), Ok(Accepted::Here(_))));
+        let later = home(directory.path());
+        assert!(matches!(accept(&later, "n1", fetched("a"), &own), Ok(Accepted::Here(_))));
+        for home in [&first, &later] {
+            assert_eq!(home.ids(), BTreeSet::from(["a".to_owned()]));
+            let again = record("b", "n1", 1);
+            for way in [FIRST, fetched("b")] {
+                assert!(matches!(accept(home, "n1", way, &again), Err(Refusal::SameAttempt { id }) if id == "a"));
+            }
+        }
+    }
+
+    /// Threat 4.1: a hostile node hands over what it likes.
+    #[test]
+    fn a_record_of_something_else_is_refused_whichever_way_it_comes() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = home(directory.path());
+        let refused = |change: &dyn Fn(&mut Record), wanted: fn(&Refusal) -> bool| {
+            let mut other = record("a", "n1", 1);
+            change(&mut other);
+            for way in [FIRST, Way::Fetched { id: "a", attempts: Some(1) }] {
+                let refusal = accept(&home, "n1", way, &other).unwrap_err();
+                assert!(wanted(&refusal), "{way:?}: {refusal:?}");
+            }
+        };
+        let part =
+            |record: &mut Record, change: fn(&mut ClusterPart)| record.cluster.iter_mut().for_each(|c| change(c));
+        refused(&|r| part(r, |c| c.run = "other".to_owned()), |r| matches!(r, Refusal::SomethingElse));
+        refused(&|r| part(r, |c| c.node = "n2".to_owned()), |r| matches!(r, Refusal::SomethingElse));
+        refused(&|r| part(r, |c| c.attempt = 2), |r| matches!(r, Refusal::SomethingElse));
+        refused(&|r| r.outcome = Outcome::Running, |r| matches!(r, Refusal::Unfinished));
+        refused(&|r| drop(r.labels.remove("fleet")), |r| matches!(r, Refusal::Labels));
+        refused(&|r| drop(r.labels.insert("node".to_owned(), "n2".to_owned())), |r| matches!(r, Refusal::Labels));
+        let own = record("a", "n1", 1);
+        assert!(matches!(accept(&home, "n1", fetched("b"), &own), Err(Refusal::SomethingElse)));
+        let document = |bytes: &[u8]| home.accept(&Claim { node: "n1", way: FIRST }, bytes).unwrap_err();
+        assert!(matches!(document(b"\xff"), Refusal::NotText));
+        assert_eq!(document(b"{}").to_string(), "it is not a record: there is no field `schema` with a version");
+        let newer = own.to_json().unwrap().replacen("\"schema\":\"", "\"schema\":\"9", 1);
+        assert!(document(newer.as_bytes()).to_string().contains("use a newer assay"), "{}", document(newer.as_bytes()));
+        assert!(home.ids().is_empty());
+    }
+
+    /// Nodes that began by themselves have no part in a cluster, but for a coordinator they do.
+    #[test]
+    fn a_node_that_began_by_itself_is_known_by_its_labels() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = home(directory.path());
+        let mut alone = record("a", "n1", 1);
+        alone.cluster = None;
+        assert!(matches!(accept(&home, "n1", FIRST, &alone), Err(Refusal::SomethingElse)));
+        assert!(matches!(accept(&home, "n2", fetched("a"), &alone), Err(Refusal::SomethingElse)));
+        assert!(matches!(accept(&home, "n1", fetched("a"), &alone), Ok(Accepted::Taken(_))));
+        assert!(matches!(accept(&home, "n1", fetched("a"), &alone), Ok(Accepted::Here(_))));
+        assert!(matches!(accept(&home, "n1", FIRST, &record("a", "n1", 1)), Err(Refusal::SameId { .. })));
+    }
+
+    /// A node of this machine shares the store, where it left what it had before the end.
+    #[test]
+    fn what_a_node_left_before_the_end_is_replaced_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let own = record("a", "n1", 1);
+        let mut begun = own.clone();
+        (begun.outcome, begun.cluster) = (Outcome::Running, None);
+        let mut keeper = Keeper::open(directory.path()).unwrap();
+        keeper.keep(&begun, RunState::Finished, BUSY);
+        begun.id = "c".to_owned();
+        begun.labels.insert("node".to_owned(), "n2".to_owned());
+        keeper.keep(&begun, RunState::Finished, BUSY);
+        let home = home(directory.path());
+        assert!(matches!(accept(&home, "n1", FIRST, &own), Ok(Accepted::Taken(_))));
+        let other = record("c", "n1", 2);
+        let way = Way::HandedOver { attempt: 2 };
+        assert!(matches!(accept(&home, "n1", way, &other), Err(Refusal::SameId { id }) if id == "c"));
+    }
+
+    #[test]
+    fn another_medium_is_told_apart_from_other_refusals() {
+        let directory = tempfile::tempdir().unwrap();
+        let guard = Box::new(|node: &str, _: &Record| Err(format!("{node} has another card")));
+        let criteria = Criteria { run: "r".to_owned(), asked: None, guard: Some(guard) };
+        let home = Home::of(criteria, Keeper::open(directory.path()).unwrap()).unwrap();
+        for way in [FIRST, fetched("a")] {
+            let refusal = accept(&home, "n1", way, &record("a", "n1", 1)).unwrap_err();
+            assert!(matches!(refusal, Refusal::Misplaced(reason) if reason == "n1 has another card"));
+        }
+    }
+
+    #[test]
+    fn a_record_that_nothing_takes_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let nowhere = directory.path().join("file");
+        std::fs::write(&nowhere, "").unwrap();
+        let keeper = Keeper::with(None, Spool::in_directory(&nowhere));
+        let home = Home::of(Criteria { run: "r".to_owned(), asked: None, guard: None }, keeper).unwrap();
+        let refusal = accept(&home, "n1", FIRST, &record("a", "n1", 1)).unwrap_err();
+        assert!(matches!(&refusal, Refusal::Nowhere(why) if why.place.starts_with(&nowhere)), "{refusal:?}");
+        assert!(home.ids().is_empty());
+    }
+}
