@@ -69,21 +69,6 @@ impl Cause {
         ];
         Some(known.into_iter().find(|(holds, _)| *holds).map_or(Self::Other, |(_, cause)| cause))
     }
-
-    /// In a few words.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Denied => "not let in",
-            Self::NoProgram => "no assay there",
-            Self::Architecture => "a program for another architecture",
-            Self::Version => "another version of assay",
-            Self::NoTarget => "target missing",
-            Self::NoSpace => "no space",
-            Self::InUse => "in use",
-            Self::Other => "did not begin",
-        }
-    }
 }
 
 #[cfg(test)]

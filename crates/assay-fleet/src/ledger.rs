@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use assay_core::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -117,6 +118,19 @@ pub enum Fate {
     Interrupted,
 }
 
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunEnd {
+    /// There is a result of each node.
+    Whole,
+    /// There is a result of each node, and a medium failed.
+    MediumFailed,
+    /// There are nodes without a result, and the run was interrupted.
+    Interrupted,
+    /// There are nodes without a result.
+    Missing,
+}
+
 impl Fate {
     /// Whether there is a result. A medium that failed is a result, too.
     #[must_use]
@@ -134,29 +148,22 @@ impl Fate {
         }
     }
 
+    /// That of a node whose record was accepted: it ended as its record did.
+    #[must_use]
+    pub fn of_record(id: String, outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Failed { .. } if outcome.medium_failed() => Self::MediumFailed { id, reason: outcome.sentence() },
+            Outcome::Failed { .. } => Self::Incomplete { id, reason: outcome.sentence() },
+            _ => Self::Recorded { id },
+        }
+    }
+
     /// The record that is here.
     #[must_use]
     pub fn record(&self) -> Option<&str> {
         match self {
             Self::Recorded { id } | Self::MediumFailed { id, .. } | Self::Incomplete { id, .. } => Some(id),
             _ => None,
-        }
-    }
-
-    /// In a few words.
-    #[must_use]
-    pub fn words(&self) -> String {
-        match self {
-            Self::Recorded { .. } => "recorded".to_owned(),
-            Self::MediumFailed { id, reason } => format!("the medium failed: {reason} ({id})"),
-            Self::Incomplete { id, reason } => format!("not complete: {reason} ({id})"),
-            Self::NotBegun { cause, reason } => format!("{}: {reason}", cause.words()),
-            Self::Unreachable { reason } => format!("unreachable: {reason}"),
-            Self::Late => "not ready in time".to_owned(),
-            Self::TooFew => "ready, but too few others were".to_owned(),
-            Self::Lost { reason } => format!("lost: {reason}"),
-            Self::NotTaken { reason } => format!("record not taken: {reason}"),
-            Self::Interrupted => "interrupted".to_owned(),
         }
     }
 }
@@ -178,6 +185,18 @@ impl Ledger {
     pub fn missing(&self) -> Vec<usize> {
         let done = |entry: &Entry| entry.fate.as_ref().is_some_and(Fate::is_result);
         (0..self.nodes.len()).filter(|node| !done(&self.nodes[*node])).collect()
+    }
+
+    /// How the run ended.
+    #[must_use]
+    pub fn end(&self) -> RunEnd {
+        let any = |is: fn(&Fate) -> bool| self.nodes.iter().any(|entry| entry.fate.as_ref().is_some_and(is));
+        match self.missing().is_empty() {
+            true if any(|fate| matches!(fate, Fate::MediumFailed { .. })) => RunEnd::MediumFailed,
+            true => RunEnd::Whole,
+            false if any(|fate| *fate == Fate::Interrupted) => RunEnd::Interrupted,
+            false => RunEnd::Missing,
+        }
     }
 
     /// Parses the JSON text.
@@ -274,5 +293,39 @@ impl Cell {
     #[must_use]
     pub fn labels(&self) -> [(&'static str, &str); 3] {
         [("model", &self.model), ("unit", &self.unit), ("slot", &self.slot)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_ends_as_its_nodes_did() {
+        let id = || "a".to_owned();
+        let failed = || Fate::MediumFailed { id: id(), reason: String::new() };
+        let end = |fates: &[Fate]| {
+            let node = |fate: &Fate| Entry { fate: Some(fate.clone()), ..Entry::new("n", "/m") };
+            let ledger = Ledger {
+                version: Ledger::VERSION,
+                run: "r".to_owned(),
+                created: String::new(),
+                via: "ssh".to_owned(),
+                mode: "simultaneous".to_owned(),
+                at_a_time: None,
+                program: "assay".to_owned(),
+                arguments: Vec::new(),
+                inventory: None,
+                rotation: None,
+                settled: None,
+                nodes: fates.iter().map(node).collect(),
+            };
+            ledger.end()
+        };
+        assert_eq!(end(&[Fate::Recorded { id: id() }]), RunEnd::Whole);
+        assert_eq!(end(&[Fate::Recorded { id: id() }, failed()]), RunEnd::MediumFailed);
+        assert_eq!(end(&[failed(), Fate::Late]), RunEnd::Missing);
+        assert_eq!(end(&[Fate::Late, Fate::Interrupted, failed()]), RunEnd::Interrupted);
+        assert_eq!(end(&[Fate::Incomplete { id: id(), reason: String::new() }]), RunEnd::Missing);
     }
 }

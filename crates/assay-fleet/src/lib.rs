@@ -39,7 +39,7 @@ pub use event_queue::{CoordinatorEvent, CoordinatorEvents};
 pub use join::{JoinError, Joining};
 pub use key::{NodeKey, RunKey};
 pub use launch::{FarEnd, Group, Launch, Launched, Launcher, NodeEnd, Place, Tunnel, slurm_names};
-pub use ledger::{Cell, Entry, Fate, Inventory, Ledger, Rotation, RotationPlace, Route};
+pub use ledger::{Cell, Entry, Fate, Inventory, Ledger, Rotation, RotationPlace, Route, RunEnd};
 pub use meeting::{Decision, GroupStart, Meeting, Mode, Rules};
 pub use message::Live;
 pub use node::{LiveLine, Node};

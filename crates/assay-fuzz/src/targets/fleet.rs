@@ -1,6 +1,6 @@
 //! What nodes and Ansible say of a run on many nodes, and the file that keeps the run.
 
-use assay_fleet::{Event, Ledger};
+use assay_fleet::{Event, Ledger, RunEnd};
 
 /// # Panics
 /// Where a line is believed beyond its type, or a run that was read cannot be written and read again.
@@ -27,8 +27,9 @@ pub fn run(data: &[u8]) {
     for entry in &ledger.nodes {
         let Some(fate) = &entry.fate else { continue };
         assert!(!fate.is_result() || fate.record().is_some(), "a result has a record: {fate:?}");
-        assert!(!fate.words().is_empty());
     }
+    let whole = matches!(ledger.end(), RunEnd::Whole | RunEnd::MediumFailed);
+    assert_eq!(whole, ledger.missing().is_empty(), "a run is whole where no record is missing");
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {

@@ -8,14 +8,14 @@ use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_core::units::counted;
 use assay_engine::{Control, wall_clock};
-use assay_fleet::{Criteria, Entry, Fate, Guard, Inventory, Launcher, Ledger, Mode, Route, slurm_names};
+use assay_fleet::{Criteria, Entry, Guard, Inventory, Launcher, Ledger, Mode, Route, RunEnd, slurm_names};
 use assay_store::new_id;
 
 use super::ansible::{Ansible, Host, variables, via};
 use super::nodes::check_arguments;
 use super::participants::Participants;
 use super::records::adopt;
-use super::{ledgers, view};
+use super::{ledgers, words};
 use crate::cli::{FleetRunArgs, InventoryArgs, ViaArg};
 use crate::documents::fleet::{FleetEvent, FleetRunDocument, RotationNews};
 use crate::failure::Failure;
@@ -72,9 +72,9 @@ pub(super) fn tell_run(
     records: &BTreeMap<usize, Record>,
     rotation: RotationNews,
 ) -> Result<(), Failure> {
-    let starts = view::starts(records);
+    let starts = words::starts(records);
     if !args.json && !args.events {
-        return output::print(&(output::wrapped(view::outcome_text(ledger, starts.as_ref()).trim_end(), 80) + "\n"));
+        return output::print(&(output::wrapped(words::outcome_text(ledger, starts.as_ref()).trim_end(), 80) + "\n"));
     }
     let document = FleetRunDocument::new(ledger, starts, rotation);
     if args.events {
@@ -83,15 +83,13 @@ pub(super) fn tell_run(
     output::print_json(&document)
 }
 
-/// How the command ends by what its nodes came to.
-pub(super) fn exit_of_run(ledger: &Ledger) -> Exit {
-    let failed = ledger.nodes.iter().any(|entry| matches!(entry.fate, Some(Fate::MediumFailed { .. })));
-    let interrupted = ledger.nodes.iter().any(|entry| entry.fate == Some(Fate::Interrupted));
-    match (ledger.missing().is_empty(), interrupted) {
-        (true, _) if failed => Exit::Medium,
-        (true, _) => Exit::Good,
-        (false, true) => Exit::Interrupted,
-        (false, false) => Exit::Environment,
+/// How the command ends by how the run did.
+pub(super) fn exit(end: RunEnd) -> Exit {
+    match end {
+        RunEnd::Whole => Exit::Good,
+        RunEnd::MediumFailed => Exit::Medium,
+        RunEnd::Interrupted => Exit::Interrupted,
+        RunEnd::Missing => Exit::Environment,
     }
 }
 

@@ -12,10 +12,11 @@ mod records;
 mod report;
 mod rotate;
 mod view;
+mod words;
 
 use assay_core::exit::Exit;
 use assay_engine::Control;
-use measured::{begun, exit_of_run, measured, tell_run};
+use measured::{begun, exit, measured, tell_run};
 
 use crate::cli::{FleetArgs, FleetCommand, FleetRunArgs};
 use crate::documents::fleet::RotationNews;
@@ -51,5 +52,5 @@ fn run(args: &FleetRunArgs) -> Result<Exit, Failure> {
     }
     let (ledger, records) = measured(args, ledger, args.resume.is_some(), None, &control)?;
     tell_run(args, &ledger, &records, RotationNews::default())?;
-    Ok(exit_of_run(&ledger))
+    Ok(exit(ledger.end()))
 }

@@ -5,7 +5,6 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_core::units::{counted, multiple};
@@ -239,12 +238,9 @@ impl<'a> Participants<'a> {
     /// How a record ended is how its node did.
     fn recorded(&mut self, number: usize, id: String) {
         let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        let fate = match records.get(&number).map(|record| &record.outcome) {
-            Some(outcome @ Outcome::Failed { .. }) if outcome.medium_failed() => {
-                Fate::MediumFailed { id, reason: outcome.sentence() }
-            }
-            Some(outcome @ Outcome::Failed { .. }) => Fate::Incomplete { id, reason: outcome.sentence() },
-            _ => Fate::Recorded { id },
+        let fate = match records.get(&number) {
+            Some(record) => Fate::of_record(id, &record.outcome),
+            None => Fate::Recorded { id },
         };
         drop(records);
         self.decide(number, fate);

@@ -13,6 +13,7 @@ use assay_store::{Detail, SqliteStore, Store, StoreError, Summary};
 use serde_json::Value;
 
 use super::ledgers;
+use super::words::fate_words;
 use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::FleetReportArgs;
 use crate::failure::Failure;
@@ -222,7 +223,7 @@ fn observed(store: &SqliteStore, other: &Known) -> Result<Vec<Record>, Failure> 
 fn of_known(known: &Known, records: Vec<Record>) -> Run {
     let Some(ledger) = &known.ledger else { return Run::of_records(&known.name, records) };
     let node = |entry: &assay_fleet::Entry| {
-        let words = entry.fate.as_ref().map_or_else(|| "not begun, or under way".to_owned(), Fate::words);
+        let words = entry.fate.as_ref().map_or_else(|| "not begun, or under way".to_owned(), fate_words);
         let again = if entry.attempts > 1 { format!(" (attempt {})", entry.attempts) } else { String::new() };
         let complete = entry.fate.as_ref().is_some_and(Fate::is_result);
         Node { name: entry.name.clone(), outcome: words + &again, complete, record: None }

@@ -13,7 +13,7 @@ use assay_fleet::{Guard, Ledger, Rotation};
 use units::Operator;
 
 use super::ledgers;
-use super::measured::{begun, exit_of_run, measured, tell_run};
+use super::measured::{begun, exit, measured, tell_run};
 use crate::cli::FleetRunArgs;
 use crate::documents::fleet::{NextTurn, NodeReason, RotationNews};
 use crate::failure::Failure;
@@ -105,7 +105,7 @@ impl Whole<'_> {
             ledger = done;
             if !ledger.missing().is_empty() {
                 tell_run(self.args, &ledger, &records, RotationNews::default())?;
-                return Ok(exit_of_run(&ledger));
+                return Ok(exit(ledger.end()));
             }
             let Some(next) = self.next(&ledger)? else { return self.ends(&ledger, &records) };
             let moves = self.moves(Some(turn::of(&ledger)), next)?;
@@ -193,7 +193,7 @@ impl Whole<'_> {
         let turns = self.plan.turns().len();
         let what = if turns == self.plan.rounds() { "rounds" } else { "turns" };
         self.person.shows(&format!("All {turns} {what} of the plan are measured: assay rank plan={label}\n"))?;
-        Ok(if turn::failed(&label)?.is_empty() { exit_of_run(ledger) } else { Exit::Medium })
+        Ok(if turn::failed(&label)?.is_empty() { exit(ledger.end()) } else { Exit::Medium })
     }
 }
 

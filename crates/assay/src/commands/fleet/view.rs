@@ -1,16 +1,13 @@
-//! What is seen of a run on many nodes: a line a node on a terminal, plain lines elsewhere, and what the run has come to.
+//! What is seen of a run on many nodes: a line a node on a terminal, plain lines elsewhere.
 
-use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use assay_analysis::fleet::Starts;
-use assay_core::record::Record;
-use assay_core::text::harmless;
 use assay_core::units::{counted, latency, rate};
-use assay_fleet::{Entry, Fate, Ledger, Live};
+use assay_fleet::{Fate, Live};
 
+use super::words::fate_words;
 use crate::output;
 use crate::output::stderr_style;
 use crate::progress::Painter;
@@ -75,7 +72,7 @@ impl View {
     }
 
     pub(super) fn over(&mut self, number: usize, fate: &Fate) {
-        let line = format!("{}: {}", self.rows[number].name, fate.words());
+        let line = format!("{}: {}", self.rows[number].name, fate_words(fate));
         // What went well is in the table at the end.
         if matches!(fate, Fate::Recorded { .. }) {
             self.say_plainly(&line)
@@ -186,45 +183,6 @@ fn count_line(all: usize, left: &[String]) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let waits = if left.is_empty() { String::new() } else { format!("; left: {}{more}", named.join(", ")) };
     format!("  {} of {all} nodes{waits}", all - left.len())
-}
-
-// What a run on a cluster has come to, in words.
-
-/// How far starts were from what was planned, over all repeats of all records.
-pub(super) fn starts(records: &BTreeMap<usize, Record>) -> Option<Starts> {
-    assay_analysis::fleet::starts(records.values())
-}
-
-/// A line for each node, the missing ones first, and one that says it all.
-pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>) -> String {
-    let width = ledger.nodes.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
-    let line = |entry: &Entry| {
-        let words = match &entry.fate {
-            Some(Fate::Recorded { id }) => format!("recorded  {id}"),
-            Some(fate) => fate.words(),
-            None => "not begun".to_owned(),
-        };
-        let again = if entry.attempts > 1 { format!(" (attempt {})", entry.attempts) } else { String::new() };
-        harmless(&format!("{:width$}  {words}{again}", entry.name)) + "\n"
-    };
-    let recorded = |entry: &&Entry| entry.fate.as_ref().is_some_and(Fate::is_result);
-    let (here, missing): (Vec<&Entry>, Vec<&Entry>) = ledger.nodes.iter().partition(|entry| recorded(entry));
-    let mut text: String = missing.iter().chain(&here).map(|entry| line(entry)).collect();
-    text += &format!("\nrun {}: records of {} of {}.", ledger.run, here.len(), counted(ledger.nodes.len(), "node"));
-    if let Some(starts) = starts {
-        text += &format!(
-            " {} began within {:.2} ms of the planned time (p95), with clocks known to within {:.2} ms.",
-            counted(starts.n, "repeat"),
-            starts.p95_late_ns as f64 / 1e6,
-            starts.bound_ns as f64 / 1e6
-        );
-    }
-    let next = if missing.is_empty() {
-        format!("\nassay fleet report {0}  or  assay rank fleet={0}", ledger.run)
-    } else {
-        format!("\nassay fleet run --resume {} repeats the missing", ledger.run)
-    };
-    text + &next + "\n"
 }
 
 #[cfg(test)]

@@ -1,0 +1,76 @@
+//! What a run on a cluster has come to, in words.
+
+use std::collections::BTreeMap;
+
+use assay_analysis::fleet::Starts;
+use assay_core::record::Record;
+use assay_core::text::harmless;
+use assay_core::units::counted;
+use assay_fleet::{Cause, Entry, Fate, Ledger};
+
+/// How an attempt of a node ended, in a few words.
+pub(super) fn fate_words(fate: &Fate) -> String {
+    match fate {
+        Fate::Recorded { .. } => "recorded".to_owned(),
+        Fate::MediumFailed { id, reason } => format!("the medium failed: {reason} ({id})"),
+        Fate::Incomplete { id, reason } => format!("not complete: {reason} ({id})"),
+        Fate::NotBegun { cause, reason } => format!("{}: {reason}", cause_words(*cause)),
+        Fate::Unreachable { reason } => format!("unreachable: {reason}"),
+        Fate::Late => "not ready in time".to_owned(),
+        Fate::TooFew => "ready, but too few others were".to_owned(),
+        Fate::Lost { reason } => format!("lost: {reason}"),
+        Fate::NotTaken { reason } => format!("record not taken: {reason}"),
+        Fate::Interrupted => "interrupted".to_owned(),
+    }
+}
+
+/// Why a node did not begin, in a few words.
+fn cause_words(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Denied => "not let in",
+        Cause::NoProgram => "no assay there",
+        Cause::Architecture => "a program for another architecture",
+        Cause::Version => "another version of assay",
+        Cause::NoTarget => "target missing",
+        Cause::NoSpace => "no space",
+        Cause::InUse => "in use",
+        Cause::Other => "did not begin",
+    }
+}
+
+/// How far starts were from what was planned, over all repeats of all records.
+pub(super) fn starts(records: &BTreeMap<usize, Record>) -> Option<Starts> {
+    assay_analysis::fleet::starts(records.values())
+}
+
+/// A line for each node, the missing ones first, and one that says it all.
+pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>) -> String {
+    let width = ledger.nodes.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    let line = |entry: &Entry| {
+        let words = match &entry.fate {
+            Some(Fate::Recorded { id }) => format!("recorded  {id}"),
+            Some(fate) => fate_words(fate),
+            None => "not begun".to_owned(),
+        };
+        let again = if entry.attempts > 1 { format!(" (attempt {})", entry.attempts) } else { String::new() };
+        harmless(&format!("{:width$}  {words}{again}", entry.name)) + "\n"
+    };
+    let recorded = |entry: &&Entry| entry.fate.as_ref().is_some_and(Fate::is_result);
+    let (here, missing): (Vec<&Entry>, Vec<&Entry>) = ledger.nodes.iter().partition(|entry| recorded(entry));
+    let mut text: String = missing.iter().chain(&here).map(|entry| line(entry)).collect();
+    text += &format!("\nrun {}: records of {} of {}.", ledger.run, here.len(), counted(ledger.nodes.len(), "node"));
+    if let Some(starts) = starts {
+        text += &format!(
+            " {} began within {:.2} ms of the planned time (p95), with clocks known to within {:.2} ms.",
+            counted(starts.n, "repeat"),
+            starts.p95_late_ns as f64 / 1e6,
+            starts.bound_ns as f64 / 1e6
+        );
+    }
+    let next = if missing.is_empty() {
+        format!("\nassay fleet report {0}  or  assay rank fleet={0}", ledger.run)
+    } else {
+        format!("\nassay fleet run --resume {} repeats the missing", ledger.run)
+    };
+    text + &next + "\n"
+}
