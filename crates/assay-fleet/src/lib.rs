@@ -7,16 +7,20 @@
 
 mod accept;
 mod ansible;
+mod at_once;
 mod cause;
 mod clock;
 mod coordinator;
+mod error;
 mod event_queue;
+mod inventory;
 mod join;
 mod key;
 mod launch;
 mod ledger;
 mod meeting;
 mod message;
+mod names;
 mod node;
 mod remote;
 mod settle;
@@ -32,16 +36,20 @@ pub use accept::{
     is_record_id, mark_misplaced,
 };
 pub use ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Status, Step};
+pub use at_once::each_at_once;
 pub use cause::Cause;
 pub use clock::{Appointment, Clocks, Exchange, NodeClock, Offset};
 pub use coordinator::{Coordinator, Expected, Keep, NotKept};
+pub use error::FleetError;
 pub use event_queue::{CoordinatorEvent, CoordinatorEvents};
+pub use inventory::{Ansible, Host, variables};
 pub use join::{JoinError, Joining};
 pub use key::{NodeKey, RunKey};
 pub use launch::{FarEnd, Group, Launch, Launched, Launcher, NodeEnd, Place, Tunnel, slurm_names};
 pub use ledger::{Cell, Entry, Fate, Inventory, Ledger, Rotation, RotationPlace, Route, RunEnd};
 pub use meeting::{Decision, GroupStart, Meeting, Mode, Rules};
 pub use message::Live;
+pub use names::{LONGEST_NAME, bounded_reason, check_name, entries, program};
 pub use node::{LiveLine, Node};
 pub use remote::{CommandOutput, DayClock, NodeInfo, RemoteError, RemoteNode};
 pub use settle::{FarBelow, Settled, SettledShape};

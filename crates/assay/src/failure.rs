@@ -3,6 +3,7 @@
 use assay_core::exit::Exit;
 use assay_core::suite::SuiteError;
 use assay_device::DeviceError;
+use assay_fleet::FleetError;
 use assay_runner::RunError;
 use assay_store::StoreError;
 
@@ -73,6 +74,12 @@ impl From<RunError> for Failure {
 impl From<DeviceError> for Failure {
     fn from(error: DeviceError) -> Self {
         RunError::from(error).into()
+    }
+}
+
+impl From<FleetError> for Failure {
+    fn from(error: FleetError) -> Self {
+        Self { message: error.to_string(), exit: error.exit() }
     }
 }
 

@@ -9,7 +9,10 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::Control;
-use assay_fleet::{Appointment, Joining, LiveLine, Node, NodeClock, NodeKey, NotKept, is_misplaced, mark_misplaced};
+use assay_fleet::{
+    Appointment, Joining, LONGEST_NAME, LiveLine, Node, NodeClock, NodeKey, NotKept, check_name, is_misplaced,
+    mark_misplaced,
+};
 use assay_runner::Rendezvous;
 use assay_store::{Keeper, RunState, SqliteStore, Store};
 use jiff::Timestamp;
@@ -22,8 +25,6 @@ use crate::recorder::{Saved, keep_finished};
 
 /// Where the key is looked for that no file holds.
 pub(crate) const KEY: &str = "ASSAY_FLEET_KEY";
-/// Longest name of a node or a run.
-const LONGEST_NAME: usize = 64;
 /// Further away than this a start is a mistake.
 const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -128,18 +129,6 @@ impl Together {
             }
         }
     }
-}
-
-/// Names stand in lines of the protocol, in tables and in records.
-pub(crate) fn check_name(flag: &str, name: &str) -> Result<(), Failure> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-:@".contains(c);
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(plain) {
-        return Err(Failure::usage(format!(
-            "{flag} {}: a name has up to {LONGEST_NAME} letters, digits and . _ - : @",
-            harmless(name)
-        )));
-    }
-    Ok(())
 }
 
 fn key(args: &TogetherArgs) -> Result<NodeKey, Failure> {

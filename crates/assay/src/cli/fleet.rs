@@ -298,10 +298,3 @@ pub(crate) struct FleetCleanArgs {
     #[arg(long)]
     pub(crate) json: bool,
 }
-
-impl InventoryArgs {
-    /// As a run was begun with.
-    pub(crate) fn of(kept: &assay_fleet::Inventory) -> Self {
-        Self { inventory: kept.files.clone(), limit: kept.limit.clone(), forks: None }
-    }
-}

@@ -8,17 +8,17 @@ use assay_core::medium::{Medium, Mounted};
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, capacity, span};
 use assay_engine::Control;
-use assay_fleet::{DayClock, Entry, Launcher, NodeEvent, RemoteError, RemoteNode, Status};
+use assay_fleet::{
+    DayClock, Entry, Host, Launcher, NodeEvent, RemoteError, RemoteNode, Status, bounded_reason, each_at_once, entries,
+    program, variables,
+};
 use assay_report::{Style, left, table};
 use serde_json::Value;
 
-use super::ansible::via;
-use super::measured::{entries, program};
-use super::nodes;
+use super::ansible::{ansible, via};
 use super::nodes::check_words;
 use super::view::AnswerCount;
 use crate::cli::{FleetCheckArgs, ViaArg};
-use crate::commands::fleet::ansible::{Ansible, Host, reason, variables};
 use crate::documents::fleet::{CheckedNode, ClockDocument, FleetCheckDocument};
 use crate::failure::Failure;
 use crate::{output, signals};
@@ -126,7 +126,7 @@ struct CheckedRow {
 
 fn rows_by_ansible(args: &FleetCheckArgs, control: &Control) -> Result<Vec<CheckedRow>, Failure> {
     let variables = variables(args.binaries.as_ref(), &args.arguments)?;
-    let ansible = Ansible::new(&args.inventory, control)?;
+    let ansible = ansible(&args.inventory, control)?;
     let hosts = ansible.hosts()?;
     let mut rows: Vec<CheckedRow> = hosts.iter().map(inventory_row).collect();
     let numbers: BTreeMap<&str, usize> = hosts.iter().enumerate().map(|(at, host)| (host.name.as_str(), at)).collect();
@@ -155,7 +155,7 @@ fn take(row: &mut CheckedRow, event: &NodeEvent) {
         read_report(row, report);
     }
     if let Some(end) = event.end() {
-        row.reason.get_or_insert_with(|| reason(end));
+        row.reason.get_or_insert_with(|| bounded_reason(end));
     }
 }
 
@@ -173,7 +173,7 @@ fn read_report(row: &mut CheckedRow, report: &Value) {
         row.planned_write_bytes = report["planned_write_bytes"].as_u64();
         row.budget_ns = report["budget_ns"].as_u64();
     } else {
-        row.reason.get_or_insert_with(|| reason(&text("refused")));
+        row.reason.get_or_insert_with(|| bounded_reason(&text("refused")));
     }
 }
 
@@ -196,17 +196,18 @@ fn rows_by_ssh(args: &FleetCheckArgs, via: ViaArg, control: &Control) -> Result<
     let nodes = entries(&args.nodes, &args.target, launcher)?;
     let program = program(args.program.as_deref(), launcher)?;
     let count = AnswerCount::of(nodes.iter().map(|entry| entry.name.as_str()));
-    nodes::each_at_once(&nodes, control, |entry| {
+    let rows = each_at_once(&nodes, control, |entry| {
         let remote = RemoteNode { launcher, node: &entry.name };
         let mut row = CheckedRow { node: entry.name.clone(), target: entry.target.clone(), ..CheckedRow::default() };
         match ask_by_ssh(&remote, &program, entry, &args.arguments, &mut row) {
             Ok(()) => {}
-            Err(RemoteError::NotReached(why)) => (row.reached, row.reason) = (false, Some(reason(&why))),
-            Err(error) => row.reason = Some(reason(&error.to_string())),
+            Err(RemoteError::NotReached(why)) => (row.reached, row.reason) = (false, Some(bounded_reason(&why))),
+            Err(error) => row.reason = Some(bounded_reason(&error.to_string())),
         }
         count.done(&entry.name);
         row
-    })
+    })?;
+    Ok(rows)
 }
 
 fn ask_by_ssh(

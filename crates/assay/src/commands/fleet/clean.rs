@@ -3,9 +3,10 @@
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_engine::Control;
+use assay_fleet::bounded_reason;
 use serde_json::{Map, Value, json};
 
-use super::ansible::{Ansible, reason, via};
+use super::ansible::{ansible, via};
 use super::view::AnswerCount;
 use crate::cli::{FleetCleanArgs, ViaArg};
 use crate::documents::fleet::{CleanDocument, CleanedNode};
@@ -28,7 +29,7 @@ pub(super) fn clean(args: &FleetCleanArgs) -> Result<Exit, Failure> {
     }
     let control = Control::default();
     signals::stop_on_signals(&control)?;
-    let ansible = Ansible::new(&args.inventory, &control)?;
+    let ansible = ansible(&args.inventory, &control)?;
     let hosts = ansible.hosts()?;
     let mut rows: Vec<Row> = hosts.iter().map(|host| Row { node: host.name.clone(), ..Row::default() }).collect();
     let variables = Map::from_iter([("assay_remove_records".to_owned(), json!(args.records))]);
@@ -38,16 +39,16 @@ pub(super) fn clean(args: &FleetCleanArgs) -> Result<Exit, Failure> {
         if let Some(fact) = event.facts.get("node_removed") {
             let paths = |name: &str| -> Vec<String> {
                 let paths = fact[name].as_array().into_iter().flatten().filter_map(Value::as_str);
-                paths.map(reason).collect()
+                paths.map(bounded_reason).collect()
             };
             (row.removed, row.left) = (paths("removed"), paths("left"));
-            row.kept = reason(fact["kept"].as_str().unwrap_or_default());
+            row.kept = bounded_reason(fact["kept"].as_str().unwrap_or_default());
         }
         if event.facts.contains_key("node_removed") || event.end().is_some() {
             count.done(&event.node);
         }
         if let Some(end) = event.end() {
-            row.reason.get_or_insert_with(|| reason(end));
+            row.reason.get_or_insert_with(|| bounded_reason(end));
         }
     })?;
     drop(count);

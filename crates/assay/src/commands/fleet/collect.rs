@@ -9,18 +9,19 @@ use std::time::Duration;
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_engine::Control;
-use assay_fleet::{Accepted, Claim, Criteria, Home, Launcher, Ledger, MAX_RECORD, RemoteNode, Way, is_record_id};
+use assay_fleet::{
+    Accepted, Ansible, Claim, Criteria, Home, Launcher, Ledger, MAX_RECORD, RemoteNode, Way, bounded_reason,
+    check_name, each_at_once, entries, is_record_id, program,
+};
 use serde_json::{Map, Value, json};
 
-use super::measured::{entries, program};
+use super::ansible::ansible;
 use super::records::adopt;
 use super::view::AnswerCount;
-use super::{ledgers, nodes, rotate};
-use crate::cli::{FleetCollectArgs, InventoryArgs, ViaArg};
-use crate::commands::fleet::ansible::{Ansible, reason};
+use super::{ledgers, rotate};
+use crate::cli::{FleetCollectArgs, ViaArg};
 use crate::documents::fleet::{CollectDocument, CollectedNode, RefusedRecord};
 use crate::failure::Failure;
-use crate::together::check_name;
 use crate::{files, output, signals, state};
 
 pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {
@@ -142,8 +143,8 @@ fn rows_by_ansible(
 ) -> Result<Vec<CollectedRow>, Failure> {
     let kept = ledger.and_then(|ledger| ledger.inventory.as_ref()).filter(|_| args.inventory.inventory.is_empty());
     let ansible = match kept {
-        Some(kept) => Ansible::new(&InventoryArgs::of(kept), control)?,
-        None => Ansible::new(&args.inventory, control)?,
+        Some(kept) => Ansible::of(kept, control)?,
+        None => ansible(&args.inventory, control)?,
     };
     let hosts = ansible.hosts()?;
     let before = home.ids();
@@ -171,7 +172,7 @@ fn rows_by_ansible(
             count.done(&event.node);
         }
         if let Some(end) = event.end() {
-            rows[at].reason.get_or_insert_with(|| reason(end));
+            rows[at].reason.get_or_insert_with(|| bounded_reason(end));
         }
     })?;
     drop(count);
@@ -223,14 +224,14 @@ fn rows_by_ssh(
     // One at a time is in memory.
     let turn = Mutex::new(());
     let count = AnswerCount::of(nodes.iter().map(|entry| entry.name.as_str()));
-    nodes::each_at_once(&nodes, control, |entry| {
+    let rows = each_at_once(&nodes, control, |entry| {
         let remote = RemoteNode { launcher, node: &entry.name };
         let mut row = CollectedRow { node: entry.name.clone(), ..CollectedRow::default() };
         let list = match list(&remote, &program, run) {
             Ok(list) => list,
             Err(why) => {
                 count.done(&entry.name);
-                return CollectedRow { reason: Some(reason(&why)), ..row };
+                return CollectedRow { reason: Some(bounded_reason(&why)), ..row };
             }
         };
         if list.is_empty() {
@@ -245,13 +246,14 @@ fn rows_by_ssh(
             let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
             match remote.call(&[&program, "show", &id, "--json"], MAX_RECORD, WITHIN) {
                 Ok(said) if said.code == Some(0) => row.take(home, ledger, &id, &said.out),
-                Ok(said) => row.refused.push((id, reason(&said.last_words()))),
-                Err(error) => row.refused.push((id, reason(&error.to_string()))),
+                Ok(said) => row.refused.push((id, bounded_reason(&said.last_words()))),
+                Err(error) => row.refused.push((id, bounded_reason(&error.to_string()))),
             }
         }
         count.done(&entry.name);
         row
-    })
+    })?;
+    Ok(rows)
 }
 
 /// Identifiers of the records of a run on a node.

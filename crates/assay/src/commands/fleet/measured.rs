@@ -5,22 +5,23 @@ use std::path::PathBuf;
 
 use assay_core::exit::Exit;
 use assay_core::record::Record;
-use assay_core::text::harmless;
 use assay_core::units::counted;
 use assay_engine::{Control, wall_clock};
-use assay_fleet::{Criteria, Entry, Guard, Inventory, Launcher, Ledger, Mode, Route, RunEnd, slurm_names};
+use assay_fleet::{
+    Ansible, Criteria, Entry, FleetError, Guard, Host, Inventory, Launcher, Ledger, Mode, Route, RunEnd, entries,
+    program, variables,
+};
 use assay_store::new_id;
 
-use super::ansible::{Ansible, Host, variables, via};
+use super::ansible::{ansible, via};
 use super::nodes::check_arguments;
 use super::participants::Participants;
 use super::records::adopt;
 use super::{ledgers, words};
-use crate::cli::{FleetRunArgs, InventoryArgs, ViaArg};
+use crate::cli::{FleetRunArgs, ViaArg};
 use crate::documents::fleet::{FleetEvent, FleetRunDocument, RotationNews};
 use crate::failure::Failure;
 use crate::output;
-use crate::together::check_name;
 
 /// Measures what is missing of a run, which may be `resumed`. A record that the guard refuses is not taken.
 pub(super) fn measured(
@@ -128,35 +129,19 @@ pub(super) fn begun(args: &FleetRunArgs, control: &Control) -> Result<Ledger, Fa
     })
 }
 
-/// The program on the nodes.
-pub(super) fn program(named: Option<&str>, via: Launcher) -> Result<String, Failure> {
-    if let Some(program) = named {
-        return Ok(program.to_owned());
-    }
-    if via != Launcher::Local {
-        return Ok("assay".to_owned());
-    }
-    let path = std::env::current_exe().map_err(|error| Failure::environment(format!("this program: {error}")))?;
-    let text = path.into_os_string().into_string();
-    text.map_err(|_| Failure::usage("the path of this program is not text; use --program"))
-}
-
 /// The nodes of an inventory.
 fn of_inventory(args: &FleetRunArgs, control: &Control) -> Result<(Vec<Entry>, Option<Inventory>), Failure> {
     let variables = variables(args.binaries.as_ref(), &args.arguments)?;
-    let hosts = Ansible::new(&args.inventory, control)?.hosts()?;
+    let hosts = ansible(&args.inventory, control)?.hosts()?;
     if let Some(host) = hosts.iter().find(|host| host.target.is_empty()) {
-        return Err(Failure::usage(format!("{}: the inventory has no assay_target for it", host.name)));
+        return Err(FleetError::NoTarget(host.name.clone()).into());
     }
     if args.inventory.forks.is_some_and(|forks| (forks as usize) < hosts.len()) {
-        return Err(Failure::usage(format!("{0} nodes wait for each other and need --forks {0}", hosts.len())));
+        return Err(FleetError::TooFewForks(hosts.len()).into());
     }
     let far = |host: &&Host| !matches!(host.connection.as_str(), "ssh" | "smart" | "local" | "ansible.builtin.ssh");
     if let (None, Some(host)) = (args.listen, hosts.iter().find(far)) {
-        return Err(Failure::usage(format!(
-            "{} is not reached by ssh: --listen ADDRESS:PORT names where nodes find this machine",
-            host.name
-        )));
+        return Err(FleetError::NoTunnel(host.name.clone()).into());
     }
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let inventory = Inventory {
@@ -171,10 +156,10 @@ fn of_inventory(args: &FleetRunArgs, control: &Control) -> Result<(Vec<Entry>, O
 /// Asks the inventory of a run anew how its nodes are reached.
 pub(super) fn find_again(ledger: &mut Ledger, missing: &[usize], control: &Control) -> Result<(), Failure> {
     let Some(inventory) = &mut ledger.inventory else { return Ok(()) };
-    let hosts = Ansible::new(&InventoryArgs::of(inventory), control)?.hosts()?;
+    let hosts = Ansible::of(inventory, control)?.hosts()?;
     inventory.routes = routes(&hosts);
     match missing.iter().map(|node| &ledger.nodes[*node].name).find(|name| !inventory.routes.contains_key(*name)) {
-        Some(name) => Err(Failure::usage(format!("the inventory of this run no longer has a host {}", harmless(name)))),
+        Some(name) => Err(FleetError::HostGone(name.clone()).into()),
         None => Ok(()),
     }
 }
@@ -186,28 +171,4 @@ fn routes(hosts: &[Host]) -> BTreeMap<String, Route> {
         slot: host.slot.clone(),
     };
     hosts.iter().map(|host| (host.name.clone(), route(host))).collect()
-}
-
-/// The nodes that were named.
-pub(super) fn entries(named: &[String], target: &str, via: Launcher) -> Result<Vec<Entry>, Failure> {
-    let mut nodes: Vec<Entry> = Vec::new();
-    for node in named {
-        let (names, target) = node.split_once('=').unwrap_or((node, target));
-        // Slurm's users write node[01-28].
-        let names = match via {
-            Launcher::Slurm => slurm_names(names).map_err(|error| Failure::usage(harmless(&error.to_string())))?,
-            _ => vec![names.to_owned()],
-        };
-        for name in names {
-            check_name("node", &name)?;
-            if name.starts_with('-') || target.is_empty() {
-                return Err(Failure::usage(format!("node {}: NAME or NAME=TARGET", harmless(node))));
-            }
-            if nodes.iter().any(|entry| entry.name == name) {
-                return Err(Failure::usage(format!("node {name} is named twice")));
-            }
-            nodes.push(Entry::new(&name, target));
-        }
-    }
-    Ok(nodes)
 }

@@ -1,12 +1,9 @@
-//! What nodes receive: their command line, and the address of the coordinator. Work on many nodes, some of them at a time.
+//! What nodes receive: their command line, and the address of the coordinator.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use assay_core::text::harmless;
-use assay_engine::Control;
 use assay_fleet::{Endpoint, FarEnd, Launcher, Ledger, Tunnel};
 use clap::Parser;
 
@@ -127,42 +124,6 @@ impl SuiteHandover {
             Self::Named | Self::File(_) => None,
         }
     }
-}
-
-// Work on many nodes, some of them at a time.
-
-/// Nodes that are asked at a time.
-const AT_ONCE: usize = 28;
-
-/// Does `work` for each, and gives what came of them in their order.
-pub(super) fn each_at_once<T: Sync, R: Send>(
-    all: &[T],
-    control: &Control,
-    work: impl Fn(&T) -> R + Sync,
-) -> Result<Vec<R>, Failure> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..all.len().min(AT_ONCE) {
-            let begun = std::thread::Builder::new().spawn_scoped(scope, || {
-                while let Some((at, one)) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, all.get(at)?)))
-                    && !control.stopped()
-                {
-                    let result = work(one);
-                    done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
-                }
-            });
-            begun.map_err(|error| Failure::environment(format!("no thread: {error}")))?;
-        }
-        Ok::<(), Failure>(())
-    })?;
-    if control.stopped() {
-        return Err(Failure::interrupted("interrupted"));
-    }
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
-    Ok(done.into_iter().map(|(_, result)| result).collect())
 }
 
 // Open files for many nodes.

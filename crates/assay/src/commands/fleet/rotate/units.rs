@@ -9,14 +9,12 @@ use assay_analysis::plan::{Cell, ExperimentPlan, Move, SeenMedium, Turn, misplac
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::Control;
-use assay_fleet::{Entry, Fate, Guard, Launcher, Ledger, RemoteNode};
+use assay_fleet::{Ansible, Entry, Fate, Guard, Launcher, Ledger, RemoteNode, each_at_once};
 use assay_store::Store;
 use serde_json::Value;
 
 use super::turn;
-use crate::cli::{FleetRunArgs, InventoryArgs};
-use crate::commands::fleet::ansible::Ansible;
-use crate::commands::fleet::nodes;
+use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
 use crate::{output, state, system};
 
@@ -104,19 +102,20 @@ fn asked(ledger: &Ledger, nodes: &[&Entry], control: &Control) -> Result<Vec<Opt
         Some(Launcher::Ansible) => return by_ansible(ledger, nodes, control),
         Some(Launcher::Slurm) | None => return Ok(vec![None; nodes.len()]),
     };
-    nodes::each_at_once(nodes, control, |entry| {
+    let said = each_at_once(nodes, control, |entry| {
         let remote = RemoteNode { launcher, node: &entry.name };
         let said = remote.call(&[&ledger.program, "info", "--json", "--", &entry.target], ANSWER, WITHIN).ok()?;
         let said: Value = serde_json::from_slice(&said.out).ok()?;
         said["medium"]["unit"].as_str().map(str::to_owned)
-    })
+    })?;
+    Ok(said)
 }
 
 /// By the playbook `check`, whose events say what the medium of each node is.
 fn by_ansible(ledger: &Ledger, nodes: &[&Entry], control: &Control) -> Result<Vec<Option<String>>, Failure> {
     let mut found = vec![None; nodes.len()];
     let Some(inventory) = &ledger.inventory else { return Ok(found) };
-    let ansible = Ansible::new(&InventoryArgs::of(inventory), control)?;
+    let ansible = Ansible::of(inventory, control)?;
     let hosts = ansible.hosts()?;
     let hosts: Vec<_> = hosts.into_iter().filter(|host| nodes.iter().any(|entry| entry.name == host.name)).collect();
     ansible.play("check", &hosts, inventory.variables.clone(), &mut |event| {

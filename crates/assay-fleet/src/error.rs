@@ -1,0 +1,177 @@
+//! Why work on nodes was not begun, or ended before its end.
+
+use std::io;
+use std::path::PathBuf;
+
+use assay_core::exit::Exit;
+use assay_core::text::harmless;
+use assay_store::StoreError;
+
+use crate::names::LONGEST_NAME;
+
+/// Why work on nodes was not begun, or ended before its end. Each message is one line.
+#[derive(Debug, thiserror::Error)]
+pub enum FleetError {
+    // What the user says of nodes.
+    /// A name has other characters than protocols, tables and records take, or too many.
+    #[error("{what} {}: a name has up to {LONGEST_NAME} letters, digits and . _ - : @", harmless(name))]
+    BadName {
+        /// What is called so.
+        what: String,
+        /// The name.
+        name: String,
+    },
+    /// A node is not named as `NAME` or `NAME=TARGET`.
+    #[error("node {}: NAME or NAME=TARGET", harmless(.0))]
+    BadNode(String),
+    /// A node is named twice.
+    #[error("node {0} is named twice")]
+    TwiceNamed(String),
+    /// Slurm does not understand an expression for nodes.
+    #[error("{}", harmless(&.0.to_string()))]
+    SlurmNames(io::Error),
+    /// The path of this program, which nodes of this machine are to run, is not text.
+    #[error("the path of this program is not text; use --program")]
+    ProgramNotText,
+    /// The path of this program is not known.
+    #[error("this program: {0}")]
+    ProgramUnknown(io::Error),
+
+    // The inventory.
+    /// A file of the inventory cannot be found.
+    #[error("inventory {}: {error}", shown(path))]
+    InventoryMissing {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Ansible cannot read the inventory.
+    #[error("inventory {inventory} cannot be read: {reason}")]
+    InventoryUnread {
+        /// Its files.
+        inventory: String,
+        /// What Ansible says.
+        reason: String,
+    },
+    /// A host of the inventory cannot be used.
+    #[error("inventory {inventory}: {node}: {reason}")]
+    InventoryHost {
+        /// Its files.
+        inventory: String,
+        /// The host.
+        node: String,
+        /// What Ansible says.
+        reason: String,
+    },
+    /// The inventory has no host.
+    #[error("inventory {0} names no host")]
+    InventoryEmpty(String),
+    /// The pattern of the user matches no host.
+    #[error("--limit {} matches no host of inventory {inventory}", harmless(limit))]
+    LimitMatchesNone {
+        /// The pattern.
+        limit: String,
+        /// Files of the inventory.
+        inventory: String,
+    },
+    /// The name of a host would be read as an option or as a file.
+    #[error("host {0}: a name begins with a letter or a digit")]
+    HostPrefix(String),
+    /// Two hosts have the same unit.
+    #[error("{first} and {second} have the same assay_unit, {}; each medium has its own", harmless(unit))]
+    SameUnit {
+        /// One host.
+        first: String,
+        /// The other.
+        second: String,
+        /// The unit.
+        unit: String,
+    },
+    /// A host has no target.
+    #[error("{0}: the inventory has no assay_target for it")]
+    NoTarget(String),
+    /// Fewer connections are allowed than nodes wait for each other.
+    #[error("{0} nodes wait for each other and need --forks {0}")]
+    TooFewForks(usize),
+    /// A host is reached in a way that has no tunnel, and the coordinator listens on this machine alone.
+    #[error("{0} is not reached by ssh: --listen ADDRESS:PORT names where nodes find this machine")]
+    NoTunnel(String),
+    /// A host of the run is no longer in its inventory.
+    #[error("the inventory of this run no longer has a host {}", harmless(.0))]
+    HostGone(String),
+    /// The directory with programs for nodes cannot be used.
+    #[error("--binaries {}: {error}", shown(path))]
+    Binaries {
+        /// The directory.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+
+    // This machine.
+    /// The directory for playbooks and records cannot be made or written.
+    #[error("temporary directory: {0}")]
+    TemporaryDirectory(io::Error),
+    /// Ansible is not here.
+    #[error("there is no ansible-playbook; the package ansible-core has it")]
+    NoAnsible,
+    /// Ansible cannot be started.
+    #[error("ansible-playbook: {0}")]
+    AnsibleNotStarted(io::Error),
+    /// A playbook did not come to its end.
+    #[error("ansible-playbook: {0}")]
+    Playbook(String),
+    /// The system gives no thread.
+    #[error("no thread: {0}")]
+    NoThread(io::Error),
+    /// The store of this machine fails.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+
+    /// The user ended a play.
+    #[error("interrupted; what was done on the nodes until then stays")]
+    PlayInterrupted,
+    /// The user ended the command.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl FleetError {
+    /// How a command ends by it.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::BadName { .. }
+            | Self::BadNode(_)
+            | Self::TwiceNamed(_)
+            | Self::SlurmNames(_)
+            | Self::ProgramNotText
+            | Self::InventoryMissing { .. }
+            | Self::InventoryUnread { .. }
+            | Self::InventoryHost { .. }
+            | Self::InventoryEmpty(_)
+            | Self::LimitMatchesNone { .. }
+            | Self::HostPrefix(_)
+            | Self::SameUnit { .. }
+            | Self::NoTarget(_)
+            | Self::TooFewForks(_)
+            | Self::NoTunnel(_)
+            | Self::HostGone(_)
+            | Self::Binaries { .. } => Exit::Usage,
+            Self::ProgramUnknown(_)
+            | Self::TemporaryDirectory(_)
+            | Self::NoAnsible
+            | Self::AnsibleNotStarted(_)
+            | Self::Playbook(_)
+            | Self::NoThread(_) => Exit::Environment,
+            Self::Store(error) => error.exit(),
+            Self::PlayInterrupted | Self::Interrupted => Exit::Interrupted,
+        }
+    }
+}
+
+/// A path in a message.
+pub(crate) fn shown(path: &std::path::Path) -> String {
+    harmless(&path.to_string_lossy())
+}

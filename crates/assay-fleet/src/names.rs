@@ -1,0 +1,77 @@
+//! Nodes that are named on the command line, and the program that they run.
+
+use assay_core::text::harmless;
+
+use crate::error::FleetError;
+use crate::launch::{Launcher, slurm_names};
+use crate::ledger::Entry;
+
+/// Longest name of a node or a run, in characters.
+pub const LONGEST_NAME: usize = 64;
+/// Longest reason in characters.
+const LONGEST_REASON: usize = 300;
+
+/// Refuses a name that cannot stand in lines of the protocol, in tables and in records. `what` is called so.
+///
+/// # Errors
+/// [`FleetError::BadName`]
+pub fn check_name(what: &str, name: &str) -> Result<(), FleetError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-:@".contains(c);
+    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(plain) {
+        return Err(FleetError::BadName { what: what.to_owned(), name: name.to_owned() });
+    }
+    Ok(())
+}
+
+/// What a node, or a program that speaks of one, gives as a reason: one line, not too long.
+#[must_use]
+pub fn bounded_reason(text: &str) -> String {
+    let line = harmless(text.trim().trim_start_matches("assay: "));
+    if line.chars().count() <= LONGEST_REASON {
+        line
+    } else {
+        line.chars().take(LONGEST_REASON).collect::<String>() + " …"
+    }
+}
+
+/// The nodes that were named, each as `NAME` or `NAME=TARGET`.
+///
+/// # Errors
+/// Where a name is no name, or is there twice.
+pub fn entries(named: &[String], target: &str, via: Launcher) -> Result<Vec<Entry>, FleetError> {
+    let mut nodes: Vec<Entry> = Vec::new();
+    for node in named {
+        let (names, target) = node.split_once('=').unwrap_or((node, target));
+        // Slurm's users write node[01-28].
+        let names = match via {
+            Launcher::Slurm => slurm_names(names).map_err(FleetError::SlurmNames)?,
+            _ => vec![names.to_owned()],
+        };
+        for name in names {
+            check_name("node", &name)?;
+            if name.starts_with('-') || target.is_empty() {
+                return Err(FleetError::BadNode(node.clone()));
+            }
+            if nodes.iter().any(|entry| entry.name == name) {
+                return Err(FleetError::TwiceNamed(name));
+            }
+            nodes.push(Entry::new(&name, target));
+        }
+    }
+    Ok(nodes)
+}
+
+/// The program on the nodes: the one that is `named`, or else this one here, and one of its name elsewhere.
+///
+/// # Errors
+/// Where the path of this one is not known, or is not text.
+pub fn program(named: Option<&str>, via: Launcher) -> Result<String, FleetError> {
+    if let Some(program) = named {
+        return Ok(program.to_owned());
+    }
+    if via != Launcher::Local {
+        return Ok("assay".to_owned());
+    }
+    let path = std::env::current_exe().map_err(FleetError::ProgramUnknown)?;
+    path.into_os_string().into_string().map_err(|_| FleetError::ProgramNotText)
+}
