@@ -9,6 +9,7 @@ mod accept;
 mod ansible;
 mod at_once;
 mod cause;
+mod check;
 mod clock;
 mod coordinator;
 mod error;
@@ -38,6 +39,7 @@ pub use accept::{
 pub use ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Status, Step};
 pub use at_once::each_at_once;
 pub use cause::Cause;
+pub use check::{Different, FleetCheck, NodeCheck, Unfit};
 pub use clock::{Appointment, Clocks, Exchange, NodeClock, Offset};
 pub use coordinator::{Coordinator, Expected, Keep, NotKept};
 pub use error::FleetError;

@@ -1,0 +1,366 @@
+//! What each node says of itself, by Ansible or ssh, and which of them can be measured.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use assay_core::medium::{Medium, Mounted};
+use assay_engine::Control;
+use serde_json::{Map, Value};
+
+use crate::ansible::{NodeEvent, Status};
+use crate::at_once::each_at_once;
+use crate::error::FleetError;
+use crate::inventory::{Ansible, Host};
+use crate::launch::Launcher;
+use crate::ledger::Entry;
+use crate::names::bounded_reason;
+use crate::remote::{DayClock, RemoteError, RemoteNode};
+
+/// The program as its option `-V` names itself.
+const OWN: &str = concat!("assay ", env!("CARGO_PKG_VERSION"));
+/// Longest answer, in bytes.
+const ANSWER: u64 = 1 << 20;
+/// How long an answer may take.
+const WITHIN: Duration = Duration::from_secs(60);
+/// Cards of one size on their package differ by a few per cent in bytes.
+const ALIKE: f64 = 1.25;
+
+/// What is known of a node.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NodeCheck {
+    /// Its name.
+    pub node: String,
+    /// What would be measured.
+    pub target: String,
+    /// Label of the unit; empty where it has none.
+    pub unit: String,
+    /// Label of the slot; empty where it has none.
+    pub slot: String,
+    /// Whether the node answered.
+    pub reached: bool,
+    /// Machine, as `uname -m` names it; empty where not known.
+    pub machine: String,
+    /// Bits of its programs; 0 where not known.
+    pub bits: u32,
+    /// Name and version of the program there; empty where it is missing.
+    pub version: String,
+    /// The medium.
+    pub medium: Option<Medium>,
+    /// Free bytes.
+    pub free_bytes: Option<u64>,
+    /// The node's time of day minus the one here.
+    pub clock: Option<DayClock>,
+    /// Most bytes that the run would write.
+    pub planned_write_bytes: Option<u64>,
+    /// Longest time of the run in nanoseconds.
+    pub budget_ns: Option<u64>,
+    /// Why it cannot be measured.
+    pub unfit: Option<Unfit>,
+}
+
+/// Why a node cannot be measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfit {
+    /// The inventory has no target for it.
+    NoTarget,
+    /// The node, or the program that asked it, says why.
+    Said(String),
+    /// It has another version of the program, or none: then the name is empty.
+    OtherProgram {
+        /// Name and version there.
+        there: String,
+        /// Name and version here.
+        here: &'static str,
+    },
+    /// What it says cannot be read.
+    Unreadable,
+}
+
+/// All nodes that were asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FleetCheck {
+    /// The nodes.
+    pub nodes: Vec<NodeCheck>,
+}
+
+/// The node that differs most from the others, and what most of them have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Different<'a> {
+    /// Name of the node.
+    pub node: &'a str,
+    /// Its file system; none where it has none.
+    pub filesystem: Option<&'a str>,
+    /// Its size; none where not known.
+    pub capacity_bytes: Option<u64>,
+    /// The file system of most nodes; none where they have none.
+    pub usual_filesystem: Option<&'a str>,
+    /// The median size; none where not known.
+    pub usual_bytes: Option<u64>,
+}
+
+impl NodeCheck {
+    /// Whether the target is the root disk or memory, where a card was most likely meant.
+    #[must_use]
+    pub fn is_no_medium(&self) -> bool {
+        self.unfit.is_none() && self.medium.as_ref().is_some_and(|medium| medium.mounted().is_no_medium())
+    }
+
+    /// What the node itself does not see.
+    fn judge(&mut self) {
+        if self.unfit.is_some() {
+            return;
+        }
+        if self.version != OWN {
+            self.unfit = Some(Unfit::OtherProgram { there: self.version.clone(), here: OWN });
+        } else if self.planned_write_bytes.is_none() || self.budget_ns.is_none() {
+            self.unfit = Some(Unfit::Unreadable);
+        }
+    }
+
+    fn of_host(host: &Host) -> Self {
+        let Host { name, target, unit, slot, .. } = host.clone();
+        let unfit = target.is_empty().then_some(Unfit::NoTarget);
+        Self { node: name, target, unit, slot, unfit, ..Self::default() }
+    }
+
+    fn take(&mut self, event: &NodeEvent) {
+        self.reached = event.status != Status::Unreachable;
+        if let Some(report) = event.facts.get("node_report") {
+            self.read(report);
+        }
+        if let Some(end) = event.end() {
+            self.unfit.get_or_insert_with(|| Unfit::Said(bounded_reason(end)));
+        }
+    }
+
+    /// What a node says of itself, as the role tells it.
+    fn read(&mut self, report: &Value) {
+        let text = |name: &str| report[name].as_str().unwrap_or_default().to_owned();
+        self.reached = true;
+        self.machine = text("machine");
+        self.bits = report["bits"].as_u64().and_then(|bits| u32::try_from(bits).ok()).unwrap_or(0);
+        self.version = text("version");
+        self.medium = serde_json::from_value(report["medium"].clone()).ok();
+        self.free_bytes = report["target_free_bytes"].as_u64();
+        self.clock = clock(&report["clock"]);
+        if text("refused").is_empty() {
+            self.planned_write_bytes = report["planned_write_bytes"].as_u64();
+            self.budget_ns = report["budget_ns"].as_u64();
+        } else {
+            self.unfit.get_or_insert_with(|| Unfit::Said(bounded_reason(&text("refused"))));
+        }
+    }
+
+    fn ask(
+        &mut self,
+        remote: &RemoteNode<'_>,
+        program: &str,
+        target: &str,
+        arguments: &[String],
+    ) -> Result<(), RemoteError> {
+        let look = remote.look(target)?;
+        self.reached = true;
+        (self.machine, self.bits, self.free_bytes, self.clock) = (look.machine, look.bits, look.free_bytes, look.clock);
+        let version = remote.call(&[program, "-V"], ANSWER, WITHIN)?;
+        if version.code != Some(0) {
+            return Err(RemoteError::NoAnswer(version.last_words()));
+        }
+        self.version = String::from_utf8_lossy(&version.out).trim().to_owned();
+        let medium = remote.call(&[program, "info", "--json", "--", target], ANSWER, WITHIN)?;
+        let medium: Option<Value> = serde_json::from_slice(&medium.out).ok();
+        self.medium = medium.and_then(|mut said| serde_json::from_value(said["medium"].take()).ok());
+        let words = [program, "run", "--quiet"].into_iter().chain(arguments.iter().map(String::as_str));
+        let words: Vec<&str> = words.chain(["--dry-run", "--json", "--", target]).collect();
+        let plan = remote.call(&words, ANSWER, WITHIN)?;
+        if plan.code != Some(0) {
+            return Err(RemoteError::NoAnswer(plan.last_words()));
+        }
+        if let Ok(plan) = serde_json::from_slice::<Value>(&plan.out) {
+            (self.planned_write_bytes, self.budget_ns) =
+                (plan["planned_write_bytes"].as_u64(), plan["budget_ns"].as_u64());
+        }
+        Ok(())
+    }
+}
+
+fn clock(report: &Value) -> Option<DayClock> {
+    let nanoseconds = |name: &str| report[name].as_f64().map(|seconds| seconds * 1e9).filter(|ns| ns.abs() < 1e18);
+    let (offset, bound) = (nanoseconds("offset_s")?, nanoseconds("bound_s").filter(|bound| *bound >= 0.0)?);
+    Some(DayClock { offset_ns: offset as i64, bound_ns: bound as u64 })
+}
+
+impl FleetCheck {
+    /// Asks the hosts of an inventory. `answered` is told each node that has answered, or failed.
+    ///
+    /// # Errors
+    /// Where the playbook does not come to its end.
+    pub fn by_ansible(
+        ansible: &Ansible,
+        hosts: &[Host],
+        variables: Map<String, Value>,
+        answered: &dyn Fn(&str),
+    ) -> Result<Self, FleetError> {
+        let mut nodes: Vec<NodeCheck> = hosts.iter().map(NodeCheck::of_host).collect();
+        let numbers: BTreeMap<&str, usize> =
+            hosts.iter().enumerate().map(|(at, host)| (host.name.as_str(), at)).collect();
+        ansible.play("check", hosts, variables, &mut |event| {
+            // Events of other nodes are ignored.
+            if let Some(at) = numbers.get(event.node.as_str()) {
+                nodes[*at].take(&event);
+                if event.facts.contains_key("node_report") || event.end().is_some() {
+                    answered(&event.node);
+                }
+            }
+        })?;
+        Ok(Self::judged(nodes))
+    }
+
+    /// Asks nodes by ssh, or this machine. A node needs a shell and assay; `arguments` are those of `assay run` there.
+    ///
+    /// # Errors
+    /// Where the user ends it, or there is no thread.
+    pub fn by_ssh(
+        launcher: Launcher,
+        nodes: &[Entry],
+        program: &str,
+        arguments: &[String],
+        control: &Control,
+        answered: &(dyn Fn(&str) + Sync),
+    ) -> Result<Self, FleetError> {
+        let nodes = each_at_once(nodes, control, |entry| {
+            let remote = RemoteNode { launcher, node: &entry.name };
+            let mut node = NodeCheck { node: entry.name.clone(), target: entry.target.clone(), ..NodeCheck::default() };
+            match node.ask(&remote, program, &entry.target, arguments) {
+                Ok(()) => {}
+                Err(error) => {
+                    if let RemoteError::NotReached(_) = error {
+                        node.reached = false;
+                    }
+                    node.unfit = Some(Unfit::Said(bounded_reason(&error.to_string())));
+                }
+            }
+            answered(&entry.name);
+            node
+        })?;
+        Ok(Self::judged(nodes))
+    }
+
+    fn judged(mut nodes: Vec<NodeCheck>) -> Self {
+        nodes.iter_mut().for_each(NodeCheck::judge);
+        Self { nodes }
+    }
+
+    /// Whether a node can be measured with the others: the report leaves one out whose target is no medium, where more than half of
+    /// the nodes have one that is mounted there. Where all are like that, it is what was meant.
+    #[must_use]
+    pub fn fits(&self, node: &NodeCheck) -> bool {
+        let there = |node: &&NodeCheck| node.medium.as_ref().is_some_and(|medium| medium.mounted() == Mounted::There);
+        let able: Vec<&NodeCheck> = self.nodes.iter().filter(|node| node.unfit.is_none()).collect();
+        let most_are_mounted = 2 * able.iter().filter(|node| there(node)).count() > able.len();
+        node.unfit.is_none() && !(most_are_mounted && node.is_no_medium())
+    }
+
+    /// Nodes that can be measured together.
+    pub fn fit(&self) -> impl Iterator<Item = &NodeCheck> {
+        self.nodes.iter().filter(|node| self.fits(node))
+    }
+
+    /// Nodes that could be measured but whose target is no medium.
+    pub fn without_medium(&self) -> impl Iterator<Item = &NodeCheck> {
+        self.nodes.iter().filter(|node| node.is_no_medium())
+    }
+
+    /// The node that differs most from the others in file system and size; `None` where they are alike, or where fewer than three
+    /// say what they are.
+    #[must_use]
+    pub fn most_different(&self) -> Option<Different<'_>> {
+        let known: Vec<(&NodeCheck, &Medium)> =
+            self.nodes.iter().filter_map(|node| Some((node, node.medium.as_ref()?))).collect();
+        if known.len() < 3 {
+            return None;
+        }
+        let mut counts: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+        known.iter().for_each(|(_, medium)| *counts.entry(medium.filesystem.as_deref()).or_default() += 1);
+        let (usual, _) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+        let mut sizes: Vec<u64> = known.iter().filter_map(|(_, medium)| medium.capacity_bytes).collect();
+        sizes.sort_unstable();
+        let size = sizes.get(sizes.len() / 2).copied();
+        let distance = |medium: &Medium| {
+            let sizes = medium.capacity_bytes.zip(size).filter(|(own, usual)| *own > 0 && *usual > 0);
+            let ratio = sizes.map_or(0.0, |(own, usual)| (own as f64 / usual as f64).ln().abs());
+            (medium.filesystem.as_deref() != usual, ratio)
+        };
+        let (node, medium) = known
+            .into_iter()
+            .max_by(|(_, a), (_, b)| distance(a).0.cmp(&distance(b).0).then(distance(a).1.total_cmp(&distance(b).1)))?;
+        let (other, ratio) = distance(medium);
+        (other || ratio > ALIKE.ln()).then(|| Different {
+            node: &node.node,
+            filesystem: medium.filesystem.as_deref(),
+            capacity_bytes: medium.capacity_bytes,
+            usual_filesystem: usual,
+            usual_bytes: size,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, filesystem: &str, bytes: u64) -> NodeCheck {
+        let medium = Medium {
+            filesystem: Some(filesystem.to_owned()),
+            capacity_bytes: (bytes > 0).then_some(bytes),
+            ..Medium::default()
+        };
+        NodeCheck { node: name.to_owned(), medium: Some(medium), ..NodeCheck::default() }
+    }
+
+    #[test]
+    fn the_one_that_differs_most_is_found_with_what_most_have() {
+        let nodes = (0..6).map(|n| node(&format!("n{n}"), "ext4", 101_000_000 + n * 100_000)).collect();
+        let mut check = FleetCheck { nodes };
+        assert_eq!(check.most_different(), None, "they are alike");
+        check.nodes.push(node("big", "ext4", 275_000_000_000));
+        let found = check.most_different().unwrap();
+        assert_eq!(
+            (found.node, found.capacity_bytes, found.usual_bytes),
+            ("big", Some(275_000_000_000), Some(101_300_000))
+        );
+        check.nodes.push(node("memory", "tmpfs", 0));
+        let found = check.most_different().unwrap();
+        assert_eq!((found.node, found.filesystem, found.usual_filesystem), ("memory", Some("tmpfs"), Some("ext4")));
+        let two = FleetCheck { nodes: check.nodes.split_off(6) };
+        assert_eq!(two.most_different(), None, "either of two may be the exception");
+    }
+
+    /// As in the report: what is no medium is left out where more than half of the nodes have one.
+    #[test]
+    fn a_root_disk_beside_mounted_media_does_not_count() {
+        let check = |points: &[&str]| {
+            let node = |point: &&str| NodeCheck {
+                medium: Some(Medium { mount_point: Some((*point).to_owned()), ..Medium::unknown("/mnt/card") }),
+                ..NodeCheck::default()
+            };
+            FleetCheck { nodes: points.iter().map(node).collect() }
+        };
+        let fit = |check: &FleetCheck| check.nodes.iter().map(|node| check.fits(node)).collect::<Vec<_>>();
+        assert_eq!(fit(&check(&["/mnt/card", "/mnt/card", "/"])), [true, true, false]);
+        assert_eq!(fit(&check(&["/mnt/card", "/"])), [true, true], "no more than half are mounted");
+    }
+
+    #[test]
+    fn a_node_with_another_program_or_without_an_answer_is_unfit() {
+        let judged = |version: &str, budget_ns| {
+            let planned_write_bytes = Some(1);
+            let mut node =
+                NodeCheck { version: version.to_owned(), planned_write_bytes, budget_ns, ..NodeCheck::default() };
+            node.judge();
+            node.unfit
+        };
+        assert_eq!(judged(OWN, Some(1)), None);
+        assert_eq!(judged(OWN, None), Some(Unfit::Unreadable));
+        assert_eq!(judged("", Some(1)), Some(Unfit::OtherProgram { there: String::new(), here: OWN }));
+    }
+}
