@@ -1,19 +1,11 @@
 //! `assay fleet collect`: records of nodes, by Ansible or ssh.
 
-use std::collections::BTreeSet;
-use std::io::Read;
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_engine::Control;
 use assay_fleet::{
-    Accepted, Ansible, Claim, Criteria, Home, Launcher, Ledger, MAX_RECORD, RemoteNode, Way, bounded_reason,
-    check_name, each_at_once, entries, is_record_id, program,
+    Ansible, Collected, Collection, Criteria, Home, Launcher, Ledger, Missing, NotFetched, check_name, entries, program,
 };
-use serde_json::{Map, Value, json};
 
 use super::ansible::ansible;
 use super::records::adopt;
@@ -22,7 +14,7 @@ use super::{ledgers, rotate};
 use crate::cli::{FleetCollectArgs, ViaArg};
 use crate::documents::fleet::{CollectDocument, CollectedNode, RefusedRecord};
 use crate::failure::Failure;
-use crate::{files, output, signals, state};
+use crate::{output, signals, state};
 
 pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {
     check_name("run", &args.run)?;
@@ -39,16 +31,17 @@ pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {
     // What was asked for is not kept: another version of this program may have begun the run.
     let guard = found.as_ref().map(rotate::guard).transpose()?.flatten();
     let home = Home::of(Criteria { run: run.clone(), asked: None, guard }, state::keeper()?)?;
+    let collection = Collection { run: &run, ledger: found.as_ref(), home: &home };
     let rows = match via {
-        ViaArg::Ansible => rows_by_ansible(args, found.as_ref(), &run, &home, &control)?,
-        via => rows_by_ssh(args, via, found.as_ref(), &run, &home, &control)?,
+        ViaArg::Ansible => by_ansible(args, &collection, &control)?,
+        ViaArg::Local => by_ssh(args, Launcher::Local, &collection, &control)?,
+        ViaArg::Ssh | ViaArg::Slurm => by_ssh(args, Launcher::Ssh, &collection, &control)?,
     };
     if let Some(mut ledger) = found {
         adopt(&mut ledger, home.criteria())?;
     }
     tell(args, &run, &rows)?;
-    let whole = rows.iter().all(|row| row.reason.is_none() && row.refused.is_empty());
-    Ok(if whole { Exit::Good } else { Exit::Environment })
+    Ok(if rows.iter().all(Collected::is_whole) { Exit::Good } else { Exit::Environment })
 }
 
 /// As the user says, or else as the run was begun; nodes of Slurm are hosts, too.
@@ -70,26 +63,17 @@ fn via(args: &FleetCollectArgs, ledger: Option<&Ledger>) -> Result<ViaArg, Failu
     }
 }
 
-impl CollectedRow {
-    /// Takes a record that came.
-    fn take(&mut self, home: &Home, ledger: Option<&Ledger>, id: &str, document: &[u8]) {
-        let entry = ledger.and_then(|ledger| ledger.nodes.iter().find(|entry| entry.name == self.node));
-        let way = Way::Fetched { id, attempts: entry.map(|entry| entry.attempts) };
-        match home.accept(&Claim { node: &self.node, way }, document) {
-            Ok(Accepted::Taken(_)) => self.taken.push(id.to_owned()),
-            Ok(Accepted::Here(_)) => self.here.push(id.to_owned()),
-            Err(refusal) => self.refused.push((id.to_owned(), harmless(&refusal.to_string()))),
-        }
-    }
-}
-
-fn tell(args: &FleetCollectArgs, run: &str, rows: &[CollectedRow]) -> Result<(), Failure> {
+fn tell(args: &FleetCollectArgs, run: &str, rows: &[Collected]) -> Result<(), Failure> {
+    let reasons: Vec<Reasons> = rows.iter().map(|row| Reasons::of(run, row)).collect();
     if args.json {
-        return output::print_json(&CollectDocument { run, nodes: rows.iter().map(document).collect() });
+        return output::print_json(&CollectDocument {
+            run,
+            nodes: rows.iter().zip(&reasons).map(|(row, reasons)| document(row, reasons)).collect(),
+        });
     }
     let width = rows.iter().map(|row| row.node.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for row in rows {
+    for (row, reasons) in rows.iter().zip(&reasons) {
         let mut words = Vec::new();
         if !row.taken.is_empty() {
             words.push(format!("taken: {}", row.taken.join(" ")));
@@ -97,173 +81,78 @@ fn tell(args: &FleetCollectArgs, run: &str, rows: &[CollectedRow]) -> Result<(),
         if !row.here.is_empty() {
             words.push(format!("here before: {}", row.here.join(" ")));
         }
-        words.extend(row.refused.iter().map(|(id, reason)| format!("{id} not taken: {reason}")));
-        words.extend(row.reason.clone());
+        let refused = row.refused.iter().zip(&reasons.refused);
+        words.extend(refused.map(|((id, _), reason)| format!("{id} not taken: {reason}")));
+        words.extend(reasons.missing.clone());
         text += &format!("{:width$}  {}\n", row.node, words.join("; "));
     }
-    let count = |of: fn(&CollectedRow) -> usize| rows.iter().map(of).sum::<usize>();
+    let count = |of: fn(&Collected) -> usize| rows.iter().map(of).sum::<usize>();
     let (taken, here) = (count(|row| row.taken.len()), count(|row| row.here.len()));
     text +=
         &format!("\nrun {run}: {taken} {} taken, {here} here before.", if taken == 1 { "record" } else { "records" });
     output::print(&text)
 }
 
-fn document(row: &CollectedRow) -> CollectedNode<'_> {
+/// Why records of a node are not here, in words.
+struct Reasons {
+    refused: Vec<String>,
+    missing: Option<String>,
+}
+
+impl Reasons {
+    fn of(run: &str, row: &Collected) -> Self {
+        let refused = |(_, why): &(String, NotFetched)| match why {
+            NotFetched::Refused(refusal) => harmless(&refusal.to_string()),
+            NotFetched::Said(words) => words.clone(),
+            NotFetched::Unopened(error) => error.to_string(),
+            NotFetched::Unread(error) => error.to_string(),
+        };
+        let missing = |missing: &Missing| match missing {
+            Missing::None => format!("no record of {run} on {}", row.node),
+            Missing::Said(words) => words.clone(),
+        };
+        Self { refused: row.refused.iter().map(refused).collect(), missing: row.missing.as_ref().map(missing) }
+    }
+}
+
+fn document<'a>(row: &'a Collected, reasons: &'a Reasons) -> CollectedNode<'a> {
+    let refused = row.refused.iter().zip(&reasons.refused);
     CollectedNode {
         node: &row.node,
         taken: &row.taken,
         here: &row.here,
-        refused: row.refused.iter().map(|(id, reason)| RefusedRecord { id, reason }).collect(),
-        reason: row.reason.as_deref(),
+        refused: refused.map(|((id, _), reason)| RefusedRecord { id, reason }).collect(),
+        reason: reasons.missing.as_deref(),
     }
 }
 
-// What came of a node.
-
-/// What came of a node.
-#[derive(Debug, Default)]
-struct CollectedRow {
-    node: String,
-    taken: Vec<String>,
-    here: Vec<String>,
-    /// Records that were not taken, and why.
-    refused: Vec<(String, String)>,
-    /// Why there is none, or not all.
-    reason: Option<String>,
-}
-
-// Records by the playbook `collect`, which writes them into a directory of this command.
-
-fn rows_by_ansible(
+fn by_ansible(
     args: &FleetCollectArgs,
-    ledger: Option<&Ledger>,
-    run: &str,
-    home: &Home,
+    collection: &Collection<'_>,
     control: &Control,
-) -> Result<Vec<CollectedRow>, Failure> {
-    let kept = ledger.and_then(|ledger| ledger.inventory.as_ref()).filter(|_| args.inventory.inventory.is_empty());
-    let ansible = match kept {
+) -> Result<Vec<Collected>, Failure> {
+    let kept = collection.ledger.and_then(|ledger| ledger.inventory.as_ref());
+    let ansible = match kept.filter(|_| args.inventory.inventory.is_empty()) {
         Some(kept) => Ansible::of(kept, control)?,
         None => ansible(&args.inventory, control)?,
     };
     let hosts = ansible.hosts()?;
-    let before = home.ids();
-    let records = ansible.directory().path().join("records");
-    let variables = Map::from_iter([
-        ("assay_run".to_owned(), json!(run)),
-        ("assay_records".to_owned(), json!(records.to_string_lossy())),
-        ("assay_have".to_owned(), json!(before)),
-    ]);
-    let mut rows: Vec<CollectedRow> =
-        hosts.iter().map(|host| CollectedRow { node: host.name.clone(), ..CollectedRow::default() }).collect();
-    let mut brought: Vec<BTreeSet<String>> = vec![BTreeSet::new(); rows.len()];
     let count = AnswerCount::of(hosts.iter().map(|host| host.name.as_str()));
-    ansible.play("collect", &hosts, variables, &mut |event| {
-        let Some(at) = rows.iter().position(|row| row.node == event.node) else { return };
-        if let Some(fact) = event.facts.get("node_collected") {
-            let ids = |name: &str| -> BTreeSet<String> {
-                let list = fact[name].as_array().into_iter().flatten().filter_map(Value::as_str);
-                list.filter(|id| is_record_id(id)).map(str::to_owned).collect()
-            };
-            brought[at] = ids("brought");
-            rows[at].here = ids("records").intersection(&before).cloned().collect();
-        }
-        if event.facts.contains_key("node_collected") || event.end().is_some() {
-            count.done(&event.node);
-        }
-        if let Some(end) = event.end() {
-            rows[at].reason.get_or_insert_with(|| bounded_reason(end));
-        }
-    })?;
-    drop(count);
-    for (row, ids) in rows.iter_mut().zip(brought) {
-        for id in ids {
-            match read(&records, &format!("{}-{id}.json", file_name(&row.node))) {
-                Ok(document) => row.take(home, ledger, &id, &document),
-                Err(why) => row.refused.push((id, why)),
-            }
-        }
-    }
-    Ok(rows)
+    Ok(collection.by_ansible(&ansible, &hosts, &|node| count.done(node))?)
 }
 
-/// The name of a node in the name of a file, as the role writes it.
-fn file_name(node: &str) -> String {
-    node.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
-}
-
-fn read(records: &Path, name: &str) -> Result<Vec<u8>, String> {
-    let mut document = Vec::new();
-    let file = files::open_below(records, Path::new(name)).map_err(|error| error.to_string())?;
-    file.take(MAX_RECORD + 1).read_to_end(&mut document).map_err(|error| error.to_string())?;
-    Ok(document)
-}
-
-// Records by the program on each node, which is asked for them by ssh.
-
-/// Longest list of records, in bytes.
-const LIST: u64 = 16 << 20;
-/// How long an answer may take.
-const WITHIN: Duration = Duration::from_secs(120);
-
-fn rows_by_ssh(
+fn by_ssh(
     args: &FleetCollectArgs,
-    via: ViaArg,
-    ledger: Option<&Ledger>,
-    run: &str,
-    home: &Home,
+    launcher: Launcher,
+    collection: &Collection<'_>,
     control: &Control,
-) -> Result<Vec<CollectedRow>, Failure> {
-    let launcher = if via == ViaArg::Local { Launcher::Local } else { Launcher::Ssh };
+) -> Result<Vec<Collected>, Failure> {
     let mut nodes = entries(&args.nodes, ".", launcher)?;
     if nodes.is_empty() {
-        nodes = ledger.map(|ledger| ledger.nodes.clone()).unwrap_or_default();
+        nodes = collection.ledger.map(|ledger| ledger.nodes.clone()).unwrap_or_default();
     }
-    let of_run = ledger.filter(|ledger| ledger.inventory.is_none()).map(|ledger| ledger.program.as_str());
+    let of_run = collection.ledger.filter(|ledger| ledger.inventory.is_none()).map(|ledger| ledger.program.as_str());
     let program = program(args.program.as_deref().or(of_run), launcher)?;
-    // One at a time is in memory.
-    let turn = Mutex::new(());
     let count = AnswerCount::of(nodes.iter().map(|entry| entry.name.as_str()));
-    let rows = each_at_once(&nodes, control, |entry| {
-        let remote = RemoteNode { launcher, node: &entry.name };
-        let mut row = CollectedRow { node: entry.name.clone(), ..CollectedRow::default() };
-        let list = match list(&remote, &program, run) {
-            Ok(list) => list,
-            Err(why) => {
-                count.done(&entry.name);
-                return CollectedRow { reason: Some(bounded_reason(&why)), ..row };
-            }
-        };
-        if list.is_empty() {
-            row.reason = Some(format!("no record of {run} on {}", entry.name));
-        }
-        let before = home.ids();
-        for id in list {
-            if before.contains(&id) {
-                row.here.push(id);
-                continue;
-            }
-            let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-            match remote.call(&[&program, "show", &id, "--json"], MAX_RECORD, WITHIN) {
-                Ok(said) if said.code == Some(0) => row.take(home, ledger, &id, &said.out),
-                Ok(said) => row.refused.push((id, bounded_reason(&said.last_words()))),
-                Err(error) => row.refused.push((id, bounded_reason(&error.to_string()))),
-            }
-        }
-        count.done(&entry.name);
-        row
-    })?;
-    Ok(rows)
-}
-
-/// Identifiers of the records of a run on a node.
-fn list(remote: &RemoteNode<'_>, program: &str, run: &str) -> Result<Vec<String>, String> {
-    let said =
-        remote.call(&[program, "list", &format!("fleet={run}"), "--json"], LIST, WITHIN).map_err(|e| e.to_string())?;
-    if said.code != Some(0) {
-        return Err(said.last_words());
-    }
-    let list: Vec<Value> =
-        serde_json::from_slice(&said.out).map_err(|error| format!("its list of records: {error}"))?;
-    Ok(list.iter().filter_map(|row| row["id"].as_str()).filter(|id| is_record_id(id)).map(str::to_owned).collect())
+    Ok(collection.by_ssh(launcher, &nodes, &program, control, &|node| count.done(node))?)
 }
