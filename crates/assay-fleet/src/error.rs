@@ -7,7 +7,7 @@ use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_store::StoreError;
 
-use crate::names::LONGEST_NAME;
+use crate::message::LONGEST_NAME;
 
 /// Why work on nodes was not begun, or ended before its end. Each message is one line.
 #[derive(Debug, thiserror::Error)]
@@ -122,6 +122,30 @@ pub enum FleetError {
     /// A playbook did not come to its end.
     #[error("ansible-playbook: {0}")]
     Playbook(String),
+    /// The run was begun in a way that this program does not know.
+    #[error("nodes of this run are started by {}", harmless(.0))]
+    UnknownLauncher(String),
+    /// The kernel gives no random numbers.
+    #[error("no random numbers: {0}")]
+    NoRandom(io::Error),
+    /// The coordinator cannot listen.
+    #[error("{address}: {error}; --listen names another address")]
+    Listen {
+        /// Where it should.
+        address: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The system allows too few open files.
+    #[error("{nodes} nodes need {wanted} open files, and the limit is {most}; ulimit -n or LimitNOFILE= raises it")]
+    OpenFiles {
+        /// How many nodes there are.
+        nodes: usize,
+        /// How many files they need.
+        wanted: u64,
+        /// How many the system allows.
+        most: u64,
+    },
     /// The system gives no thread.
     #[error("no thread: {0}")]
     NoThread(io::Error),
@@ -164,6 +188,10 @@ impl FleetError {
             | Self::NoAnsible
             | Self::AnsibleNotStarted(_)
             | Self::Playbook(_)
+            | Self::UnknownLauncher(_)
+            | Self::NoRandom(_)
+            | Self::Listen { .. }
+            | Self::OpenFiles { .. }
             | Self::NoThread(_) => Exit::Environment,
             Self::Store(error) => error.exit(),
             Self::PlayInterrupted | Self::Interrupted => Exit::Interrupted,

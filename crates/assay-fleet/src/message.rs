@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// Version of this protocol; both sides must speak the same.
 pub(crate) const PROTOCOL: u32 = 3;
 
+/// Longest name of a node or a run, in characters: it stands in lines of this protocol.
+pub const LONGEST_NAME: usize = 64;
+
 /// What a node says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -5,9 +5,8 @@ use assay_core::text::harmless;
 use crate::error::FleetError;
 use crate::launch::{Launcher, slurm_names};
 use crate::ledger::Entry;
+use crate::message::LONGEST_NAME;
 
-/// Longest name of a node or a run, in characters.
-pub const LONGEST_NAME: usize = 64;
 /// Longest reason in characters.
 const LONGEST_REASON: usize = 300;
 

@@ -7,6 +7,8 @@ use assay_core::text::posix_word;
 use super::process::Launched;
 use super::request::{FarEnd, Group, Launch, Place, Tunnel, command_arguments, shell_command};
 use super::{ansible, slurm};
+use crate::error::FleetError;
+use crate::ledger::Ledger;
 
 /// By what nodes are started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,14 @@ impl Launcher {
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|launcher| launcher.name() == name)
+    }
+
+    /// By what the nodes of a run are started.
+    ///
+    /// # Errors
+    /// [`FleetError::UnknownLauncher`]
+    pub fn of_run(ledger: &Ledger) -> Result<Self, FleetError> {
+        Self::of_name(&ledger.via).ok_or_else(|| FleetError::UnknownLauncher(ledger.via.clone()))
     }
 
     /// Starts all nodes; each is in one group.

@@ -10,7 +10,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use assay_engine::Signal;
-use rustix::process::{Pid, geteuid, kill_process, kill_process_group};
+use rustix::process::{Pid, Resource, Rlimit, geteuid, getrlimit, kill_process, kill_process_group, setrlimit};
 
 use crate::transport::{Closing, Connection, Endpoint, Listener, Origin};
 
@@ -100,4 +100,15 @@ fn is_plain(path: &Path) -> bool {
 /// Connects to such a socket, or to the end of a tunnel to one.
 pub(crate) fn connect_privately(path: &Path) -> io::Result<Box<dyn Connection>> {
     Ok(Box::new(UnixStream::connect(path)?))
+}
+
+/// Raises the limit of open files to `wanted`; otherwise returns the highest limit that the system allows.
+pub(crate) fn allow_open_files(wanted: u64) -> Result<(), u64> {
+    let limits = getrlimit(Resource::Nofile);
+    let enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= wanted);
+    let raised = Rlimit { current: Some(wanted), ..limits };
+    if enough(limits.current) || enough(limits.maximum) && setrlimit(Resource::Nofile, raised).is_ok() {
+        return Ok(());
+    }
+    Err(limits.maximum.unwrap_or(u64::MAX))
 }

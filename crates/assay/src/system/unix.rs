@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, Mode, OFlags, access, fcntl_getfl, fcntl_setfl, open};
-use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
+use rustix::process::geteuid;
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 
 /// S_ISVTX and S_IWOTH, inode(7).
@@ -98,17 +98,6 @@ pub(crate) fn is_planted(link: &Metadata, above: &Metadata) -> bool {
 pub(crate) fn foreign_owner(directory: &Path) -> Option<u32> {
     let owner = directory.metadata().ok()?.uid();
     (geteuid().is_root() && owner != 0).then_some(owner)
-}
-
-/// Raises the limit of open files to `wanted`; otherwise returns the highest limit that the system allows.
-pub(crate) fn allow_open_files(wanted: u64) -> Result<(), u64> {
-    let limits = getrlimit(Resource::Nofile);
-    let enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= wanted);
-    let raised = Rlimit { current: Some(wanted), ..limits };
-    if enough(limits.current) || enough(limits.maximum) && setrlimit(Resource::Nofile, raised).is_ok() {
-        return Ok(());
-    }
-    Err(limits.maximum.unwrap_or(u64::MAX))
 }
 
 /// Whether `assay fleet` measures nodes from here.

@@ -95,12 +95,6 @@ pub(crate) fn foreign_owner(_directory: &Path) -> Option<u32> {
     None
 }
 
-/// There is no such limit.
-#[expect(clippy::unnecessary_wraps, reason = "other systems have one")]
-pub(crate) fn allow_open_files(_wanted: u64) -> Result<(), u64> {
-    Ok(())
-}
-
 /// Launchers, and what they start, are programs of Unix.
 pub(crate) const MEASURES_NODES: bool = false;
 

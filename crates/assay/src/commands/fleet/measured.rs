@@ -8,20 +8,20 @@ use assay_core::record::Record;
 use assay_core::units::counted;
 use assay_engine::{Control, wall_clock};
 use assay_fleet::{
-    Ansible, Criteria, Entry, FleetError, Guard, Host, Inventory, Launcher, Ledger, Mode, Route, RunEnd, entries,
-    program, variables,
+    Ansible, Conduct, Criteria, Entry, FleetError, Guard, Home, Host, Inventory, Launcher, Ledger, Mode, Route, RunEnd,
+    conduct, entries, program, variables,
 };
 use assay_store::new_id;
 
 use super::ansible::{ansible, via};
-use super::nodes::check_arguments;
-use super::participants::Participants;
-use super::records::adopt;
+use super::nodes::{check_arguments, handed_suite};
+use super::records::{adopt, asked};
+use super::watcher::Watcher;
 use super::{ledgers, words};
 use crate::cli::{FleetRunArgs, ViaArg};
 use crate::documents::fleet::{FleetEvent, FleetRunDocument, RotationNews};
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, state};
 
 /// Measures what is missing of a run, which may be `resumed`. A record that the guard refuses is not taken.
 pub(super) fn measured(
@@ -62,7 +62,18 @@ pub(super) fn measured(
         (node.attempts, node.fate) = (node.attempts + 1, None);
     }
     ledgers::keep(&ledger)?;
-    let records = Participants::begin(args, &mut ledger, missing, resumed, guard)?.follow(control)?;
+    let criteria = Criteria { run: ledger.run.clone(), asked: Some(asked(&ledger, Launcher::of_run(&ledger)?)), guard };
+    let how = Conduct {
+        listen: args.listen,
+        ready_within: args.ready_within,
+        // Of a resumed run most nodes are done.
+        quorum: args.quorum.or(resumed.then_some(1)),
+        suite: handed_suite(&ledger)?,
+        home: Home::of(criteria, state::keeper()?)?,
+    };
+    let mut watcher = Watcher::new(args, &ledger, &missing);
+    let records = conduct(how, &mut ledger, missing, &mut watcher, control)?;
+    watcher.end(&ledger)?;
     Ok((ledger, records))
 }
 

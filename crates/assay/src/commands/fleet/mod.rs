@@ -7,11 +7,11 @@ mod collect;
 mod ledgers;
 mod measured;
 mod nodes;
-mod participants;
 mod records;
 mod report;
 mod rotate;
 mod view;
+mod watcher;
 mod words;
 
 use assay_core::exit::Exit;

@@ -1,15 +1,12 @@
 //! What nodes were asked to measure, and records of theirs that are taken into the store of this machine.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use assay_core::record::Record;
 use assay_core::suite::Suite;
-use assay_fleet::{Accepted, Asked, AskedSuite, Claim, Criteria, Expected, Home, Keep, Launcher, Ledger, Way};
+use assay_fleet::{Asked, AskedSuite, Criteria, Launcher, Ledger, node_arguments};
 
 use super::ledgers;
-use super::nodes::{node_arguments, run_args};
+use super::nodes::run_args;
 use crate::commands::run;
 use crate::failure::Failure;
 use crate::{state, suites};
@@ -51,19 +48,6 @@ fn asked_by(arguments: &[String], ledger: &Ledger, launcher: Launcher) -> Option
     Some(AskedSuite { text, name: suite.name, version: suite.version })
 }
 
-/// Takes records that nodes hand over into the store of this machine.
-pub(super) fn keep(expected: &Expected, home: Home, records: Arc<Mutex<BTreeMap<usize, Record>>>) -> Keep {
-    let nodes = expected.nodes.clone();
-    Box::new(move |number, document| {
-        let (name, attempt) = &nodes[number];
-        let claim = Claim { node: name, way: Way::HandedOver { attempt: *attempt } };
-        let record = home.accept(&claim, document).map(Accepted::record)?;
-        let id = record.id.clone();
-        records.lock().unwrap_or_else(PoisonError::into_inner).insert(number, record);
-        Ok(id)
-    })
-}
-
 /// Takes records that are here already into the ledger of their run.
 pub(super) fn adopt(ledger: &mut Ledger, criteria: &Criteria) -> Result<(), Failure> {
     let Some(mut store) = state::existing()? else { return Ok(()) };
@@ -73,7 +57,7 @@ pub(super) fn adopt(ledger: &mut Ledger, criteria: &Criteria) -> Result<(), Fail
 
 #[cfg(test)]
 mod tests {
-    use assay_core::record::{SuiteRef, Tool};
+    use assay_core::record::{Record, SuiteRef, Tool};
     use assay_fleet::Entry;
 
     use super::*;

@@ -1,11 +1,11 @@
-//! What a run on a cluster has come to, in words.
+//! What happens in a run on a cluster, and what it has come to, in words.
 
 use std::collections::BTreeMap;
 
 use assay_analysis::fleet::Starts;
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_core::units::counted;
+use assay_core::units::{counted, multiple};
 use assay_fleet::{Cause, Entry, Fate, Ledger};
 
 /// How an attempt of a node ended, in a few words.
@@ -73,4 +73,11 @@ pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>) -> String {
         format!("\nassay fleet run --resume {} repeats the missing", ledger.run)
     };
     text + &next + "\n"
+}
+
+/// The line about a node of another pace than the others: its workloads, each with its operations over theirs.
+pub(super) fn far_below(loads: &[(usize, Option<f64>)]) -> String {
+    let ratio = |ratio: &Option<f64>| ratio.map_or_else(String::new, |ratio| format!(" ({} times)", multiple(ratio)));
+    let each: Vec<String> = loads.iter().map(|(at, of)| format!("{}{}", at + 1, ratio(of))).collect();
+    format!("by a first look far below the others under workload {}; it runs what they run", each.join(", "))
 }

@@ -1,0 +1,8 @@
+//! A run from its start to its end: nodes are started and followed, and what became of each is written down.
+
+mod participants;
+mod reach;
+mod start;
+
+pub use participants::{Audience, Conduct, RunEvent, conduct};
+pub use start::{SuiteHandover, node_arguments};
