@@ -14,7 +14,7 @@ const AT_ONCE: usize = 28;
 ///
 /// # Errors
 /// [`FleetError::NoThread`], and [`FleetError::Interrupted`] where the user ends the work.
-pub fn each_at_once<T: Sync, R: Send>(
+pub(crate) fn each_at_once<T: Sync, R: Send>(
     all: &[T],
     control: &Control,
     work: impl Fn(&T) -> R + Sync,

@@ -109,6 +109,45 @@ pub enum FleetError {
         error: io::Error,
     },
 
+    // The plan.
+    /// An argument names a suite, which is the plan's.
+    #[error("the plan names the suite; leave --suite out")]
+    PlanHasSuite,
+    /// An argument has a label that is the plan's.
+    #[error("the plan names model, unit, slot and round; leave {} out", harmless(.0))]
+    PlanHasLabel(String),
+    /// A slot of the plan has no node.
+    #[error(
+        "the plan has slot {}, and no node is called so{}; its slots are {}",
+        harmless(slot),
+        if *inventory { " or has it as assay_slot" } else { "" },
+        harmless(&slots.join(", "))
+    )]
+    EmptySlot {
+        /// The slot.
+        slot: String,
+        /// All slots of the plan.
+        slots: Vec<String>,
+        /// Whether an inventory can name slots.
+        inventory: bool,
+    },
+    /// A slot of the plan has two nodes.
+    #[error("{first} and {second} are both slot {}", harmless(slot))]
+    SharedSlot {
+        /// The slot.
+        slot: String,
+        /// One node.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// The run is no turn of a plan.
+    #[error("the run is no turn of a plan")]
+    NoTurn,
+    /// The plan has no order of loads for a turn.
+    #[error("the plan has no order for this round")]
+    NoOrder,
+
     // This machine.
     /// The directory for playbooks and records cannot be made or written.
     #[error("temporary directory: {0}")]
@@ -182,7 +221,13 @@ impl FleetError {
             | Self::TooFewForks(_)
             | Self::NoTunnel(_)
             | Self::HostGone(_)
-            | Self::Binaries { .. } => Exit::Usage,
+            | Self::Binaries { .. }
+            | Self::PlanHasSuite
+            | Self::PlanHasLabel(_)
+            | Self::EmptySlot { .. }
+            | Self::SharedSlot { .. }
+            | Self::NoTurn
+            | Self::NoOrder => Exit::Usage,
             Self::ProgramUnknown(_)
             | Self::TemporaryDirectory(_)
             | Self::NoAnsible

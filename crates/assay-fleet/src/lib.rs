@@ -27,6 +27,7 @@ mod message;
 mod names;
 mod node;
 mod remote;
+mod rotation;
 mod settle;
 #[cfg_attr(not(windows), path = "system/linux.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
@@ -40,7 +41,6 @@ pub use accept::{
     is_record_id, mark_misplaced,
 };
 pub use ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Status, Step};
-pub use at_once::each_at_once;
 pub use cause::Cause;
 pub use check::{Different, FleetCheck, NodeCheck, Unfit};
 pub use clean::{Cleaned, clean};
@@ -60,6 +60,7 @@ pub use message::{LONGEST_NAME, Live};
 pub use names::{bounded_reason, check_name, entries, program};
 pub use node::{LiveLine, Node};
 pub use remote::{CommandOutput, DayClock, NodeInfo, RemoteError, RemoteNode};
+pub use rotation::{Progress, check_words, places_of, turn_of};
 pub use settle::{FarBelow, Settled, SettledShape};
 pub use transport::Endpoint;
 pub use wire::{MAX_RECORD, WireError};

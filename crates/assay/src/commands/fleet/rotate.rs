@@ -1,7 +1,6 @@
 //! `assay fleet run --rotate`: the turns of an experiment plan, one after the other. Between two of them a person moves units.
 
-mod turn;
-mod units;
+mod operator;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,29 +8,29 @@ use std::path::Path;
 use assay_analysis::plan::{ExperimentPlan, Move, Turn, read_plan};
 use assay_core::exit::Exit;
 use assay_engine::Control;
-use assay_fleet::{Guard, Ledger, Rotation};
-use units::Operator;
+use assay_fleet::{FleetError, Guard, Ledger, Progress, Rotation, check_words, places_of, turn_of};
+use operator::{Operator, text};
 
 use super::ledgers;
 use super::measured::{begun, exit, measured, tell_run};
 use crate::cli::FleetRunArgs;
 use crate::documents::fleet::{NextTurn, NodeReason, RotationNews};
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, state};
 
 /// The first turn of a plan.
 pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Result<Exit, Failure> {
     let plan = crate::commands::plan::read(file)?;
-    turn::check_words(&args.arguments)?;
+    check_words(&args.arguments)?;
     let _lock = ledgers::lock_plan(&plan.label())?;
-    if let Some(known) = turn::ledgers_of_plan(&plan.label())?.first() {
+    if let Some(known) = Progress::of(&plan, ledgers::all()?).turns().first() {
         return Err(Failure::usage(format!(
             "run {0} measures this plan already: assay fleet run --resume {0} goes on with it",
             known.run
         )));
     }
     let ledger = begun(args, control)?;
-    let places = turn::places(&plan, &ledger)?;
+    let places = places_of(&plan, &ledger)?;
     for idle in ledger.nodes.iter().filter(|node| !places.iter().any(|place| place.node == node.name)) {
         output::tell_wrapped(&format!("{} is in no slot of the plan, and is not measured", idle.name));
     }
@@ -43,7 +42,7 @@ pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Resu
     };
     let mut whole = Whole { args, plan, control, person: Operator::new(args) };
     if whole.confirms(&base, None, first)? {
-        let next = turn::next(&whole.plan, &base, first, &[])?;
+        let next = whole.begin(&base, first)?;
         whole.follow(next)
     } else {
         Ok(Exit::Waiting)
@@ -52,19 +51,19 @@ pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Resu
 
 /// Goes on with the plan that a run is a turn of.
 pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> Result<Exit, Failure> {
-    let Some(rotation) = &ledger.rotation else { return Err(Failure::usage("the run is no turn of a plan")) };
+    let Some(rotation) = &ledger.rotation else { return Err(FleetError::NoTurn.into()) };
     // Held while a person is waited for, too.
     let _lock = ledgers::lock_plan(&rotation.plan)?;
     let plan = begun_plan(&rotation.plan)?;
-    let last = turn::ledgers_of_plan(&rotation.plan)?.pop().unwrap_or_else(|| ledger.clone());
+    let last = Progress::of(&plan, ledgers::all()?).turns().last().unwrap_or(ledger).clone();
     let mut whole = Whole { args, plan, control, person: Operator::new(args) };
     if !last.missing().is_empty() {
         return whole.follow(last);
     }
     match whole.next(&last)? {
         None => whole.ends(&last, &BTreeMap::new()),
-        Some(turn) if whole.confirms(&last, Some(turn::of(&last)), turn)? => {
-            let next = turn::next(&whole.plan, &last, turn, &turn::failed(&rotation.plan)?)?;
+        Some(turn) if whole.confirms(&last, Some(turn_of(&last)), turn)? => {
+            let next = whole.begin(&last, turn)?;
             whole.follow(next)
         }
         Some(_) => Ok(Exit::Waiting),
@@ -74,7 +73,9 @@ pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> 
 /// What judges the records of a run; none where it is no turn of a plan.
 pub(super) fn guard(ledger: &Ledger) -> Result<Option<Guard>, Failure> {
     let Some(rotation) = &ledger.rotation else { return Ok(None) };
-    units::guard(&begun_plan(&rotation.plan)?, ledger).map(Some)
+    let plan = begun_plan(&rotation.plan)?;
+    let store = state::existing()?;
+    Ok(Some(Progress::of(&plan, ledgers::all()?).guard(ledger, store.as_ref())))
 }
 
 /// The plan of this label.
@@ -100,7 +101,7 @@ impl Whole<'_> {
             }
             // A turn that was begun before is in its file.
             let resumed = ledger.nodes.iter().any(|node| node.attempts > 0);
-            let guard = units::guard(&self.plan, &ledger)?;
+            let guard = self.progress()?.guard(&ledger, state::existing()?.as_ref());
             let (done, records) = measured(self.args, ledger, resumed, Some(guard), self.control)?;
             ledger = done;
             if !ledger.missing().is_empty() {
@@ -108,16 +109,15 @@ impl Whole<'_> {
                 return Ok(exit(ledger.end()));
             }
             let Some(next) = self.next(&ledger)? else { return self.ends(&ledger, &records) };
-            let moves = self.moves(Some(turn::of(&ledger)), next)?;
+            let moves = self.moves(Some(turn_of(&ledger)), next)?;
             let news = NextTurn { turn: next, moves: moves.clone() };
             tell_run(self.args, &ledger, &records, RotationNews { next: Some(Some(news)), misplaced: None })?;
-            let from = turn::of(&ledger);
-            self.person.shows(&units::text(&self.plan, &places(&ledger), Some(from), next, &moves))?;
+            let from = turn_of(&ledger);
+            self.person.shows(&text(&self.plan, &places(&ledger), Some(from), next, &moves))?;
             if !self.person.confirms(&ledger.run, self.control)? {
                 return if self.control.stopped() { Ok(Exit::Interrupted) } else { Ok(Exit::Waiting) };
             }
-            let failed = turn::failed(&self.plan.label())?;
-            ledger = turn::next(&self.plan, &ledger, next, &failed)?;
+            ledger = self.begin(&ledger, next)?;
         }
     }
 
@@ -128,26 +128,34 @@ impl Whole<'_> {
             return Ok(true);
         }
         let moves = self.moves(from, to)?;
-        self.person.shows(&units::text(&self.plan, &places(ledger), from, to, &moves))?;
+        self.person.shows(&text(&self.plan, &places(ledger), from, to, &moves))?;
         self.person.confirms(if from.is_some() { &ledger.run } else { "" }, self.control)
     }
 
+    /// How far the plan is carried out.
+    fn progress(&self) -> Result<Progress<'_>, Failure> {
+        Ok(Progress::of(&self.plan, ledgers::all()?))
+    }
+
+    /// The run of a turn after this one; its suite is written.
+    fn begin(&self, before: &Ledger, turn: Turn) -> Result<Ledger, Failure> {
+        self.progress()?.begin(before, turn, ledgers::keep_suite)
+    }
+
     fn moves(&self, from: Option<Turn>, to: Turn) -> Result<Vec<Move>, Failure> {
-        let failed = if from.is_some() { turn::failed(&self.plan.label())? } else { Vec::new() };
-        Ok(turn::moves(&self.plan, from, to, &failed))
+        Ok(self.progress()?.moves(from, to))
     }
 
     /// The turn after that of a run, in which something can be measured.
     fn next(&self, ledger: &Ledger) -> Result<Option<Turn>, Failure> {
-        let (now, failed) = (turn::of(ledger), turn::failed(&self.plan.label())?);
-        let left = |turn: &Turn| self.plan.cells_of(*turn).any(|cell| !turn::is_of(cell, &failed));
-        Ok(self.plan.turns().into_iter().filter(|turn| *turn > now).find(left))
+        Ok(self.progress()?.next(ledger))
     }
 
     /// Whether no medium says that it is another one than the plan wants in its place.
     fn media_are_there(&mut self, ledger: &mut Ledger) -> Result<bool, Failure> {
         loop {
-            let wrong = units::misplaced(&self.plan, ledger, self.control)?;
+            let store = state::existing()?;
+            let wrong = self.progress()?.misplaced(ledger, store.as_ref(), self.control)?;
             if wrong.is_empty() {
                 return Ok(true);
             }
@@ -159,13 +167,13 @@ impl Whole<'_> {
             }
             let lines: Vec<String> = wrong.iter().map(|(node, reason)| format!("{node}: {reason}")).collect();
             let title =
-                format!("Not moved as round {} of the plan requires; nothing is measured.", turn::of(ledger).round);
+                format!("Not moved as round {} of the plan requires; nothing is measured.", turn_of(ledger).round);
             self.person.shows(&format!(
                 "{title}\n{}\n{}",
                 lines.join("\n"),
-                self.restore_command(turn::of(ledger).round)
+                self.restore_command(turn_of(ledger).round)
             ))?;
-            let run = turn::ledgers_of_plan(&self.plan.label())?.pop().map_or_else(String::new, |last| last.run);
+            let run = self.progress()?.turns().last().map_or_else(String::new, |last| last.run.clone());
             if !self.person.confirms(&run, self.control)? {
                 return Ok(false);
             }
@@ -193,7 +201,7 @@ impl Whole<'_> {
         let turns = self.plan.turns().len();
         let what = if turns == self.plan.rounds() { "rounds" } else { "turns" };
         self.person.shows(&format!("All {turns} {what} of the plan are measured: assay rank plan={label}\n"))?;
-        Ok(if turn::failed(&label)?.is_empty() { exit(ledger.end()) } else { Exit::Medium })
+        Ok(if self.progress()?.has_failed() { Exit::Medium } else { exit(ledger.end()) })
     }
 }
 

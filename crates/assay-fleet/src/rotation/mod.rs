@@ -1,0 +1,8 @@
+//! Runs that are turns of an experiment plan: between two of them a person moves units from slot to slot.
+
+mod media;
+mod progress;
+mod turn;
+
+pub use progress::Progress;
+pub use turn::{check_words, places_of, turn_of};

@@ -1,0 +1,144 @@
+//! How far a plan is carried out, and the run of its next turn.
+
+use std::path::PathBuf;
+
+use assay_analysis::plan::{Cell, ExperimentPlan, Move, Turn};
+use assay_core::suite::Suite;
+use assay_engine::wall_clock;
+use assay_store::new_id;
+use serde_json::json;
+
+use super::turn::turn_of;
+use crate::error::FleetError;
+use crate::ledger::{Entry, Fate, Ledger, Rotation};
+use crate::settle::Settled;
+
+/// A plan, and its turns that were begun.
+#[derive(Debug)]
+pub struct Progress<'a> {
+    pub(super) plan: &'a ExperimentPlan,
+    /// In their order.
+    pub(super) turns: Vec<Ledger>,
+}
+
+/// A unit that failed.
+struct Failed {
+    model: String,
+    unit: String,
+    turn: Turn,
+}
+
+impl<'a> Progress<'a> {
+    /// Of a plan, by all runs that are known.
+    #[must_use]
+    pub fn of(plan: &'a ExperimentPlan, runs: Vec<Ledger>) -> Self {
+        let (label, mut turns) = (plan.label(), runs);
+        turns.retain(|ledger| ledger.rotation.as_ref().is_some_and(|rotation| rotation.plan == label));
+        turns.sort_by_key(turn_of);
+        Self { plan, turns }
+    }
+
+    /// The runs that are turns of the plan, in their order.
+    #[must_use]
+    pub fn turns(&self) -> &[Ledger] {
+        &self.turns
+    }
+
+    /// Whether a unit failed.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        !self.failed().is_empty()
+    }
+
+    /// Units that failed: they are not measured again.
+    fn failed(&self) -> Vec<Failed> {
+        let mut all = Vec::new();
+        for ledger in &self.turns {
+            let failed = ledger.nodes.iter().filter(|entry| matches!(entry.fate, Some(Fate::MediumFailed { .. })));
+            for cell in failed.filter_map(|entry| entry.cell.as_ref()) {
+                all.push(Failed { model: cell.model.clone(), unit: cell.unit.clone(), turn: turn_of(ledger) });
+            }
+        }
+        all
+    }
+
+    /// The turn after that of a run, in which something can be measured.
+    #[must_use]
+    pub fn next(&self, ledger: &Ledger) -> Option<Turn> {
+        let (now, failed) = (turn_of(ledger), self.failed());
+        let left = |turn: &Turn| self.plan.cells_of(*turn).any(|cell| !is_of(cell, &failed));
+        self.plan.turns().into_iter().filter(|turn| *turn > now).find(left)
+    }
+
+    /// What is moved before a turn. A unit that failed is taken out where it was, and goes nowhere.
+    #[must_use]
+    pub fn moves(&self, from: Option<Turn>, to: Turn) -> Vec<Move> {
+        let failed = self.failed();
+        let mut moves = self.plan.moves_between(from, to);
+        for one in &mut moves {
+            if let Some(known) = failed.iter().find(|known| known.model == one.model && known.unit == one.unit) {
+                one.to = None;
+                // Before later turns it is out already.
+                one.from = one.from.take().filter(|_| from == Some(known.turn));
+            }
+        }
+        moves.retain(|one| one.from.is_some() || one.to.is_some());
+        // Places are made free first.
+        moves.sort_by_key(|one| one.to.is_some());
+        moves
+    }
+
+    /// The run of a turn, which is begun as the one before it, without the units that failed. `keeps` is given its identity and the
+    /// text of its suite, and returns the file that has the text.
+    ///
+    /// # Errors
+    /// Where the run before is no turn, or the plan has no such turn; and those of `keeps`.
+    pub fn begin<E: From<FleetError>>(
+        &self,
+        before: &Ledger,
+        turn: Turn,
+        keeps: impl FnOnce(&str, &str) -> Result<PathBuf, E>,
+    ) -> Result<Ledger, E> {
+        let Some(rotation) = &before.rotation else { return Err(FleetError::NoTurn.into()) };
+        let entry = |cell: &Cell| {
+            let place = rotation.places.iter().find(|place| place.slot == cell.slot)?;
+            let (model, unit, slot) = (cell.model.clone(), cell.unit.clone(), cell.slot.clone());
+            let cell = crate::ledger::Cell { model, unit, slot };
+            Some(Entry { cell: Some(cell), ..Entry::new(&place.node, &place.target) })
+        };
+        let suite_of = |turn: Turn| self.plan.order_of(turn).and_then(|order| self.plan.session(order));
+        let suite = suite_of(turn).ok_or(FleetError::NoOrder)?;
+        let settled = before.settled.as_ref().zip(suite_of(turn_of(before)));
+        let failed = self.failed();
+        let mut ledger = Ledger {
+            settled: settled.and_then(|(settled, earlier)| in_order(settled, &earlier, &suite)),
+            run: new_id(),
+            created: wall_clock(),
+            rotation: Some(Rotation { round: turn.round, wave: turn.wave, ..rotation.clone() }),
+            nodes: self.plan.cells_of(turn).filter(|cell| !is_of(cell, &failed)).filter_map(entry).collect(),
+            ..before.clone()
+        };
+        let file = keeps(&ledger.run, &suite.to_text())?;
+        if let Some(inventory) = &mut ledger.inventory {
+            // Of their own, as the inventory may have options, too.
+            let (plan, round) = (format!("plan={}", rotation.plan), format!("round={}", turn.round));
+            let labels = ["--label", &plan, "--label", &round];
+            inventory.variables.insert("assay_plan_options".to_owned(), json!(labels));
+            inventory.variables.insert("assay_suite".to_owned(), json!(file.to_string_lossy()));
+        }
+        Ok(ledger)
+    }
+}
+
+/// Whether a cell is that of one of these units.
+fn is_of(cell: &Cell, units: &[Failed]) -> bool {
+    units.iter().any(|one| one.model == cell.model && one.unit == cell.unit)
+}
+
+/// The loads of an earlier round for one that has them in another order; `None` where it has others.
+fn in_order(settled: &Settled, earlier: &Suite, now: &Suite) -> Option<Settled> {
+    let at = |name: &str| earlier.workloads.iter().position(|workload| workload.name == name);
+    let loads: Option<Vec<_>> =
+        now.workloads.iter().map(|workload| settled.loads.get(at(&workload.name)?).copied()).collect();
+    Some(Settled { loads: loads?, ..settled.clone() })
+}
