@@ -6,6 +6,7 @@ use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::verification::Verdict;
+use assay_fleet::RunEnd;
 
 /// A question with the answer yes or no.
 pub(crate) fn of_answer(yes: bool) -> Exit {
@@ -78,6 +79,16 @@ pub(crate) fn of_comparison(comparison: &Comparison, gate: Option<&Gate>) -> Exi
         Exit::CannotTell
     } else {
         Exit::Good
+    }
+}
+
+/// A run on many nodes.
+pub(crate) fn of_nodes(end: RunEnd) -> Exit {
+    match end {
+        RunEnd::Whole => Exit::Good,
+        RunEnd::MediumFailed => Exit::Medium,
+        RunEnd::Interrupted => Exit::Interrupted,
+        RunEnd::Missing => Exit::Environment,
     }
 }
 

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::units::counted;
 use assay_engine::{Control, wall_clock};
 use assay_fleet::{
-    Ansible, Conduct, Criteria, Entry, FleetError, Guard, Home, Host, Inventory, Launcher, Ledger, Mode, Route, RunEnd,
+    Ansible, Conduct, Criteria, Entry, FleetError, Guard, Home, Host, Inventory, Launcher, Ledger, Mode, Route,
     conduct, entries, program, variables,
 };
 use assay_store::new_id;
@@ -93,16 +92,6 @@ pub(super) fn tell_run(
         return output::print_event(&FleetEvent::Ended(document));
     }
     output::print_json(&document)
-}
-
-/// How the command ends by how the run did.
-pub(super) fn exit(end: RunEnd) -> Exit {
-    match end {
-        RunEnd::Whole => Exit::Good,
-        RunEnd::MediumFailed => Exit::Medium,
-        RunEnd::Interrupted => Exit::Interrupted,
-        RunEnd::Missing => Exit::Environment,
-    }
 }
 
 // A new run by the command line, and how its nodes are reached.

@@ -16,12 +16,12 @@ mod words;
 
 use assay_core::exit::Exit;
 use assay_engine::Control;
-use measured::{begun, exit, measured, tell_run};
+use measured::{begun, measured, tell_run};
 
 use crate::cli::{FleetArgs, FleetCommand, FleetRunArgs};
 use crate::documents::fleet::RotationNews;
 use crate::failure::Failure;
-use crate::{signals, system};
+use crate::{ending, signals, system};
 
 pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
     // What was measured elsewhere is read here as any record.
@@ -52,5 +52,5 @@ fn run(args: &FleetRunArgs) -> Result<Exit, Failure> {
     }
     let (ledger, records) = measured(args, ledger, args.resume.is_some(), None, &control)?;
     tell_run(args, &ledger, &records, RotationNews::default())?;
-    Ok(exit(ledger.end()))
+    Ok(ending::of_nodes(ledger.end()))
 }

@@ -12,11 +12,11 @@ use assay_fleet::{FleetError, Guard, Ledger, Progress, Rotation, check_words, pl
 use operator::{Operator, text};
 
 use super::ledgers;
-use super::measured::{begun, exit, measured, tell_run};
+use super::measured::{begun, measured, tell_run};
 use crate::cli::FleetRunArgs;
 use crate::documents::fleet::{NextTurn, NodeReason, RotationNews};
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::{ending, output, state};
 
 /// The first turn of a plan.
 pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Result<Exit, Failure> {
@@ -106,7 +106,7 @@ impl Whole<'_> {
             ledger = done;
             if !ledger.missing().is_empty() {
                 tell_run(self.args, &ledger, &records, RotationNews::default())?;
-                return Ok(exit(ledger.end()));
+                return Ok(ending::of_nodes(ledger.end()));
             }
             let Some(next) = self.next(&ledger)? else { return self.ends(&ledger, &records) };
             let moves = self.moves(Some(turn_of(&ledger)), next)?;
@@ -201,7 +201,7 @@ impl Whole<'_> {
         let turns = self.plan.turns().len();
         let what = if turns == self.plan.rounds() { "rounds" } else { "turns" };
         self.person.shows(&format!("All {turns} {what} of the plan are measured: assay rank plan={label}\n"))?;
-        Ok(if self.progress()?.has_failed() { Exit::Medium } else { exit(ledger.end()) })
+        Ok(if self.progress()?.has_failed() { Exit::Medium } else { ending::of_nodes(ledger.end()) })
     }
 }
 
