@@ -37,6 +37,13 @@ pub enum FleetError {
     #[error("this program: {0}")]
     ProgramUnknown(io::Error),
 
+    /// No run is called so, or begins so.
+    #[error("no run on a cluster is called {}; assay fleet list has them", harmless(.0))]
+    UnknownRun(String),
+    /// Several runs begin so.
+    #[error("several runs begin with {}; assay fleet list has them", harmless(.0))]
+    SeveralRuns(String),
+
     // The inventory.
     /// A file of the inventory cannot be found.
     #[error("inventory {}: {error}", shown(path))]
@@ -210,6 +217,8 @@ impl FleetError {
             | Self::TwiceNamed(_)
             | Self::SlurmNames(_)
             | Self::ProgramNotText
+            | Self::UnknownRun(_)
+            | Self::SeveralRuns(_)
             | Self::InventoryMissing { .. }
             | Self::InventoryUnread { .. }
             | Self::InventoryHost { .. }

@@ -1,5 +1,6 @@
 //! The user's own inventory: its hosts, and playbooks of the collection on them.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Step};
 use crate::error::{FleetError, shown};
-use crate::ledger::Inventory;
+use crate::ledger::{Entry, Inventory, Ledger, Route};
 use crate::names::{bounded_reason, check_name};
 
 /// Between two looks at whether the user interrupts.
@@ -117,6 +118,37 @@ impl Ansible {
         hosts.sort_by_key(|host| natural(&host.name));
         check(&hosts)?;
         Ok(hosts)
+    }
+
+    /// The hosts as nodes of a run, and the inventory as the run has it. Where nobody says where the coordinator `listens`, all have to
+    /// be reached by ssh or to be here.
+    ///
+    /// # Errors
+    /// As [`Self::hosts`], and where a host cannot take part.
+    pub fn nodes_of_run(
+        &self,
+        variables: Map<String, Value>,
+        listens: bool,
+    ) -> Result<(Vec<Entry>, Inventory), FleetError> {
+        let hosts = self.hosts()?;
+        if let Some(host) = hosts.iter().find(|host| host.target.is_empty()) {
+            return Err(FleetError::NoTarget(host.name.clone()));
+        }
+        if self.forks.is_some_and(|forks| forks < hosts.len()) {
+            return Err(FleetError::TooFewForks(hosts.len()));
+        }
+        let far = |host: &&Host| !matches!(host.connection.as_str(), "ssh" | "smart" | "local" | "ansible.builtin.ssh");
+        if let (false, Some(host)) = (listens, hosts.iter().find(far)) {
+            return Err(FleetError::NoTunnel(host.name.clone()));
+        }
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let inventory = Inventory {
+            files: self.inventory.iter().map(absolute).collect(),
+            limit: self.limit.clone(),
+            variables,
+            routes: routes(&hosts),
+        };
+        Ok((hosts.iter().map(|host| Entry::new(&host.name, &host.target)).collect(), inventory))
     }
 
     /// Plays a playbook on these nodes, and has each result taken.
@@ -282,6 +314,29 @@ pub fn variables(binaries: Option<&PathBuf>, arguments: &[String]) -> Result<Map
         variables.insert("assay_options".to_owned(), json!(options));
     }
     Ok(variables)
+}
+
+/// Asks the inventory of a run anew how its nodes are reached whose records are missing.
+///
+/// # Errors
+/// Where Ansible cannot read it, or a node is gone from it.
+pub fn find_again(ledger: &mut Ledger, control: &Control) -> Result<(), FleetError> {
+    let missing = ledger.missing();
+    let Some(inventory) = &mut ledger.inventory else { return Ok(()) };
+    inventory.routes = routes(&Ansible::of(inventory, control)?.hosts()?);
+    match missing.iter().map(|node| &ledger.nodes[*node].name).find(|name| !inventory.routes.contains_key(*name)) {
+        Some(name) => Err(FleetError::HostGone(name.clone())),
+        None => Ok(()),
+    }
+}
+
+fn routes(hosts: &[Host]) -> BTreeMap<String, Route> {
+    let route = |host: &Host| Route {
+        ssh: host.connection != "local",
+        ssh_extra_args: host.ssh_extra_args.clone(),
+        slot: host.slot.clone(),
+    };
+    hosts.iter().map(|host| (host.name.clone(), route(host))).collect()
 }
 
 #[cfg(test)]

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use assay_core::outcome::Outcome;
+use assay_engine::wall_clock;
+use assay_store::new_id;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::cause::Cause;
 use crate::launch::NodeEnd;
+use crate::meeting::Mode;
 use crate::settle::Settled;
 
 /// One run.
@@ -180,6 +183,45 @@ impl Ledger {
     /// Version that this program writes: 2 has turns of a plan.
     pub const VERSION: u32 = 2;
 
+    /// A run that begins now, whose nodes are started `via` a launcher of this name.
+    #[must_use]
+    pub fn begun(via: &str, mode: Mode, program: String, arguments: Vec<String>, nodes: Vec<Entry>) -> Self {
+        Self {
+            version: Self::VERSION,
+            run: new_id(),
+            created: wall_clock(),
+            via: via.to_owned(),
+            mode: mode.name().to_owned(),
+            at_a_time: match mode {
+                Mode::Simultaneous => None,
+                Mode::Staggered(most) => Some(most),
+            },
+            program,
+            arguments,
+            inventory: None,
+            rotation: None,
+            settled: None,
+            nodes,
+        }
+    }
+
+    /// Takes what the file of the run has now. What media were asked here is newer than that.
+    pub fn renew(&mut self, now: Self) {
+        let asked = std::mem::replace(self, now).nodes;
+        for entry in &mut self.nodes {
+            let known = asked.iter().find(|known| known.name == entry.name);
+            entry.medium = known.and_then(|known| known.medium.clone()).or_else(|| entry.medium.take());
+        }
+    }
+
+    /// Begins the next attempt of the nodes whose record is missing.
+    pub fn begin_attempt(&mut self) {
+        for number in self.missing() {
+            let node = &mut self.nodes[number];
+            (node.attempts, node.fate) = (node.attempts + 1, None);
+        }
+    }
+
     /// Numbers of the nodes whose record is missing.
     #[must_use]
     pub fn missing(&self) -> Vec<usize> {
@@ -306,26 +348,31 @@ mod tests {
         let failed = || Fate::MediumFailed { id: id(), reason: String::new() };
         let end = |fates: &[Fate]| {
             let node = |fate: &Fate| Entry { fate: Some(fate.clone()), ..Entry::new("n", "/m") };
-            let ledger = Ledger {
-                version: Ledger::VERSION,
-                run: "r".to_owned(),
-                created: String::new(),
-                via: "ssh".to_owned(),
-                mode: "simultaneous".to_owned(),
-                at_a_time: None,
-                program: "assay".to_owned(),
-                arguments: Vec::new(),
-                inventory: None,
-                rotation: None,
-                settled: None,
-                nodes: fates.iter().map(node).collect(),
-            };
-            ledger.end()
+            let nodes = fates.iter().map(node).collect();
+            Ledger::begun("ssh", Mode::Simultaneous, "assay".to_owned(), Vec::new(), nodes).end()
         };
         assert_eq!(end(&[Fate::Recorded { id: id() }]), RunEnd::Whole);
         assert_eq!(end(&[Fate::Recorded { id: id() }, failed()]), RunEnd::MediumFailed);
         assert_eq!(end(&[failed(), Fate::Late]), RunEnd::Missing);
         assert_eq!(end(&[Fate::Late, Fate::Interrupted, failed()]), RunEnd::Interrupted);
         assert_eq!(end(&[Fate::Incomplete { id: id(), reason: String::new() }]), RunEnd::Missing);
+    }
+
+    #[test]
+    fn an_attempt_is_begun_of_what_is_missing_and_media_that_were_asked_stay() {
+        let done = Entry { fate: Some(Fate::Recorded { id: "a".to_owned() }), ..Entry::new("done", "/m") };
+        let late = Entry { fate: Some(Fate::Late), attempts: 1, ..Entry::new("late", "/m") };
+        let program = "assay".to_owned();
+        let mut ledger = Ledger::begun("ssh", Mode::Staggered(1), program, Vec::new(), vec![done, late]);
+        assert_eq!((ledger.mode.as_str(), ledger.at_a_time), ("alone", Some(1)));
+        let mut now = ledger.clone();
+        now.nodes[0].medium = Some("old".to_owned());
+        now.nodes[1].medium = Some("old".to_owned());
+        ledger.nodes[1].medium = Some("new".to_owned());
+        ledger.renew(now);
+        assert_eq!(ledger.nodes.iter().map(|n| n.medium.as_deref()).collect::<Vec<_>>(), [Some("old"), Some("new")]);
+        ledger.begin_attempt();
+        assert_eq!((ledger.nodes[0].attempts, ledger.nodes[1].attempts), (0, 2));
+        assert!(ledger.nodes[0].fate.is_some() && ledger.nodes[1].fate.is_none());
     }
 }

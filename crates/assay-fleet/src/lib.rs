@@ -50,14 +50,14 @@ pub use conduct::{Audience, Conduct, RunEvent, SuiteHandover, conduct, node_argu
 pub use coordinator::{Coordinator, Expected, Keep, NotKept};
 pub use error::FleetError;
 pub use event_queue::{CoordinatorEvent, CoordinatorEvents};
-pub use inventory::{Ansible, Host, variables};
+pub use inventory::{Ansible, Host, find_again, variables};
 pub use join::{JoinError, Joining};
 pub use key::{NodeKey, RunKey};
 pub use launch::{FarEnd, Group, Launch, Launched, Launcher, NodeEnd, Place, Tunnel, slurm_names};
 pub use ledger::{Cell, Entry, Fate, Inventory, Ledger, Rotation, RotationPlace, Route, RunEnd};
 pub use meeting::{Decision, GroupStart, Meeting, Mode, Rules};
 pub use message::{LONGEST_NAME, Live};
-pub use names::{bounded_reason, check_name, entries, program};
+pub use names::{LAST_RUN, bounded_reason, check_name, entries, program, run_named};
 pub use node::{LiveLine, Node};
 pub use remote::{CommandOutput, DayClock, NodeInfo, RemoteError, RemoteNode};
 pub use rotation::{Progress, check_words, places_of, turn_of};

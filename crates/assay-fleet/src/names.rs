@@ -74,3 +74,54 @@ pub fn program(named: Option<&str>, via: Launcher) -> Result<String, FleetError>
     let path = std::env::current_exe().map_err(FleetError::ProgramUnknown)?;
     path.into_os_string().into_string().map_err(|_| FleetError::ProgramNotText)
 }
+
+/// Names the newest run, as `last` names the newest record elsewhere.
+pub const LAST_RUN: &str = "last";
+
+/// The place of the run that is called so, or begins so; of [`LAST_RUN`] the first, as names come with the newest first.
+///
+/// # Errors
+/// [`FleetError::UnknownRun`] or [`FleetError::SeveralRuns`]
+pub fn run_named<'a>(names: impl Iterator<Item = &'a str> + Clone, wanted: &str) -> Result<usize, FleetError> {
+    if let Some(exact) = names.clone().position(|name| name == wanted) {
+        return Ok(exact);
+    }
+    if wanted == LAST_RUN && names.clone().next().is_some() {
+        return Ok(0);
+    }
+    let found: Vec<usize> = names.enumerate().filter(|(_, name)| name.starts_with(wanted)).map(|(at, _)| at).collect();
+    match found.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(FleetError::UnknownRun(wanted.to_owned())),
+        _ => Err(FleetError::SeveralRuns(wanted.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_named_once_each_with_a_target() {
+        let entries = |named: &[&str]| {
+            let named: Vec<String> = named.iter().map(|name| (*name).to_owned()).collect();
+            entries(&named, ".", Launcher::Ssh)
+        };
+        let found = entries(&["a", "b=/m", "c@d:1=x=y"]).unwrap();
+        let found: Vec<_> = found.iter().map(|entry| (entry.name.as_str(), entry.target.as_str())).collect();
+        assert_eq!(found, [("a", "."), ("b", "/m"), ("c@d:1", "x=y")]);
+        assert!(matches!(entries(&["a", "a=/m"]), Err(FleetError::TwiceNamed(name)) if name == "a"));
+        assert!(matches!(entries(&["-a"]), Err(FleetError::BadNode(_))));
+        assert!(matches!(entries(&["a="]), Err(FleetError::BadNode(_))));
+        assert!(matches!(entries(&["a b"]), Err(FleetError::BadName { .. })));
+    }
+
+    #[test]
+    fn a_run_is_named_by_its_beginning() {
+        let named = |wanted: &str| run_named(["ab2", "ab1", "ab"].into_iter(), wanted);
+        assert_eq!([named("ab").unwrap(), named("ab1").unwrap(), named("last").unwrap()], [2, 1, 0]);
+        assert!(matches!(named("a"), Err(FleetError::SeveralRuns(_))));
+        assert!(matches!(named("x"), Err(FleetError::UnknownRun(_))));
+        assert!(matches!(run_named([].into_iter(), "last"), Err(FleetError::UnknownRun(_))));
+    }
+}

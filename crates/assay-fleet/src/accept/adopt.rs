@@ -30,3 +30,53 @@ pub fn adopt(ledger: &mut Ledger, criteria: &Criteria, store: &mut SqliteStore) 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use assay_core::cluster::ClusterPart;
+    use assay_core::record::Record;
+
+    use super::*;
+    use crate::ledger::Entry;
+    use crate::meeting::Mode;
+
+    fn record(id: &str, node: &str, attempt: u32) -> Record {
+        let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+        (record.id, record.outcome) = (id.to_owned(), Outcome::Completed);
+        let labels = [("fleet", "r"), ("node", node), ("unit", "7")];
+        record.labels.extend(labels.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        record.cluster = Some(Box::new(ClusterPart {
+            run: "r".to_owned(),
+            node: node.to_owned(),
+            attempt,
+            nodes: 2,
+            mode: "simultaneous".to_owned(),
+            at_a_time: 2,
+            clock: None,
+            lost: None,
+            settled: None,
+        }));
+        record
+    }
+
+    #[test]
+    fn what_a_node_left_here_is_its_result_where_it_is_that_of_the_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(directory.path()).unwrap();
+        let mut lost = record("lost", "d", 1);
+        lost.cluster.iter_mut().for_each(|part| part.lost = Some("gone".to_owned()));
+        let all = [record("good", "a", 1), record("early", "b", 2), record("wrong", "c", 1), lost];
+        all.iter().for_each(|record| store.save(record, RunState::Finished).unwrap());
+        let nodes = ["a", "b", "c", "d"].map(|name| Entry { attempts: 1, ..Entry::new(name, "/m") }).to_vec();
+        let mut ledger = Ledger::begun("local", Mode::Simultaneous, "assay".to_owned(), Vec::new(), nodes);
+        ledger.run = "r".to_owned();
+        let guard = |node: &str, _: &Record| if node == "c" { Err("another card".to_owned()) } else { Ok(()) };
+        let criteria = Criteria { run: "r".to_owned(), asked: None, guard: Some(Box::new(guard)) };
+        adopt(&mut ledger, &criteria, &mut store).unwrap();
+        let here: Vec<_> = ledger.nodes.iter().map(|node| node.fate.as_ref().and_then(Fate::record)).collect();
+        assert_eq!(here, [Some("good"), None, None, None]);
+        let marked = store.load("wrong").unwrap().record;
+        assert!(is_misplaced(&marked) && !marked.labels.contains_key("unit"));
+        assert!(!is_misplaced(&store.load("good").unwrap().record));
+    }
+}

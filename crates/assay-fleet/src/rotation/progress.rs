@@ -142,3 +142,68 @@ fn in_order(settled: &Settled, earlier: &Suite, now: &Suite) -> Option<Settled> 
         now.workloads.iter().map(|workload| settled.loads.get(at(&workload.name)?).copied()).collect();
     Some(Settled { loads: loads?, ..settled.clone() })
 }
+
+#[cfg(test)]
+mod tests {
+    use assay_analysis::plan::{Moves, Request, Roster, Slots};
+
+    use super::super::turn::places_of;
+    use super::*;
+    use crate::meeting::Mode;
+
+    fn planned() -> ExperimentPlan {
+        let text = include_str!("../../../../suites/smoke.toml");
+        let suite = Suite::parse(text, "smoke.toml").unwrap();
+        let request = Request {
+            roster: &Roster::inline("EVO=1,2", "--units").unwrap(),
+            slots: &Slots::parse("a,b", "--slots").unwrap(),
+            rounds: 2,
+            moves: Moves::EachRound,
+            suite: &suite,
+            suite_source: "smoke",
+            suite_text: text,
+            handling_minutes: 1.0,
+            seed: None,
+        };
+        ExperimentPlan::new(&request).unwrap()
+    }
+
+    fn begun(progress: &Progress<'_>, before: &Ledger, turn: Turn) -> Ledger {
+        progress.begin(before, turn, |_, _| Ok::<_, FleetError>(PathBuf::from("/suite.toml"))).unwrap()
+    }
+
+    #[test]
+    fn a_unit_that_failed_is_taken_out_and_not_measured_again() {
+        let plan = planned();
+        let (first, second) = (plan.turns()[0], plan.turns()[1]);
+        let nodes = vec![Entry::new("b", "/m"), Entry::new("a", "/m"), Entry::new("c", "/m")];
+        let mut base = Ledger::begun("ssh", Mode::Simultaneous, "assay".to_owned(), Vec::new(), nodes);
+        let places = places_of(&plan, &base).unwrap();
+        assert!(matches!(
+            places_of(&plan, &Ledger { nodes: vec![Entry::new("a", "/m")], ..base.clone() }),
+            Err(FleetError::EmptySlot { slot, inventory: false, .. }) if slot == "b"
+        ));
+        let none = Progress::of(&plan, vec![base.clone()]);
+        assert!(none.turns().is_empty(), "it is no turn");
+        assert!(matches!(
+            none.begin(&base, first, |_, _| Ok::<_, FleetError>(PathBuf::new())),
+            Err(FleetError::NoTurn)
+        ));
+        base.rotation = Some(Rotation { plan: plan.label(), round: 1, wave: 1, places });
+        let mut one = begun(&none, &base, first);
+        assert_eq!((turn_of(&one), one.nodes.len()), (first, 2));
+        one.nodes[0].fate = Some(Fate::MediumFailed { id: "x".to_owned(), reason: String::new() });
+        one.nodes[1].fate = Some(Fate::Recorded { id: "y".to_owned() });
+        let failed = one.nodes[0].cell.clone().unwrap();
+        let progress = Progress::of(&plan, vec![one.clone()]);
+        assert!(progress.has_failed());
+        assert_eq!(progress.next(&one), Some(second));
+        let moves = progress.moves(Some(first), second);
+        let out = moves.iter().find(|one| one.unit == failed.unit).unwrap();
+        assert_eq!((out.from.as_deref(), out.to.as_deref()), (Some(failed.slot.as_str()), None));
+        let two = begun(&progress, &one, second);
+        assert_eq!(two.nodes.len(), 1);
+        assert_ne!(two.nodes[0].cell.as_ref().map(|cell| &cell.unit), Some(&failed.unit));
+        assert_eq!(Progress::of(&plan, vec![two.clone(), one]).turns().last(), Some(&two), "in the order of turns");
+    }
+}

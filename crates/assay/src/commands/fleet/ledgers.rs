@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
-use assay_fleet::Ledger;
+use assay_fleet::{FleetError, LAST_RUN, Ledger, run_named};
 
 use crate::cli::FleetListArgs;
 use crate::documents::fleet::FleetListDocument;
@@ -14,14 +14,13 @@ use crate::output;
 use crate::state::DataDirectory;
 
 const DIRECTORY: &str = "fleet";
-
-/// Names the newest run, as `last` names the newest record elsewhere.
-pub(super) const LAST: &str = "last";
+/// How the file of a run ends.
+const JSON: &str = ".json";
 
 /// Writes what a run has come to, whole.
 pub(super) fn keep(ledger: &Ledger) -> Result<(), Failure> {
     let text = ledger.to_json().map_err(Failure::environment)?;
-    DataDirectory::made(DIRECTORY)?.write(&format!("{}.json", ledger.run), text)
+    DataDirectory::made(DIRECTORY)?.write(&format!("{}{JSON}", ledger.run), text)
 }
 
 /// Keeps the suite of a run that is a turn of a plan; the file that has it.
@@ -69,19 +68,17 @@ fn text(name: &str) -> Result<String, Failure> {
 
 /// The run whose identity begins with `run`, or the last one.
 pub(super) fn find(run: &str) -> Result<Ledger, Failure> {
-    if run == LAST
+    if run == LAST_RUN
         && let Some(newest) = all()?.pop()
     {
         return Ok(newest);
     }
-    let (directory, mut found) = files()?;
-    found.retain(|name| name.starts_with(run));
-    match (directory, found.as_slice()) {
-        (Some(directory), [name]) => read(&directory, name),
-        (_, []) => {
-            Err(Failure::usage(format!("no run on a cluster is called {}; assay fleet list has them", harmless(run))))
-        }
-        _ => Err(Failure::usage(format!("several runs begin with {}; assay fleet list has them", harmless(run)))),
+    let (directory, found) = files()?;
+    let names = found.iter().map(|name| name.strip_suffix(JSON).unwrap_or(name));
+    let at = run_named(names, run)?;
+    match directory {
+        Some(directory) => read(&directory, &found[at]),
+        None => Err(FleetError::UnknownRun(run.to_owned()).into()),
     }
 }
 
@@ -126,7 +123,7 @@ fn locked(name: &str, held: impl Fn() -> String) -> Result<File, Failure> {
 fn files() -> Result<(Option<DataDirectory>, Vec<String>), Failure> {
     let Some(directory) = DataDirectory::existing(DIRECTORY)? else { return Ok((None, Vec::new())) };
     let mut names = directory.names()?;
-    names.retain(|name| name.ends_with(".json"));
+    names.retain(|name| name.ends_with(JSON));
     Ok((Some(directory), names))
 }
 

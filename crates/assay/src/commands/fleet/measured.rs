@@ -1,16 +1,13 @@
 //! A run on many nodes: begun by the command line, measured, and told.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use assay_core::record::Record;
 use assay_core::units::counted;
-use assay_engine::{Control, wall_clock};
+use assay_engine::Control;
 use assay_fleet::{
-    Ansible, Conduct, Criteria, Entry, FleetError, Guard, Home, Host, Inventory, Launcher, Ledger, Mode, Route,
-    conduct, entries, program, variables,
+    Conduct, Criteria, Guard, Home, Launcher, Ledger, Mode, conduct, entries, find_again, program, variables,
 };
-use assay_store::new_id;
 
 use super::ansible::{ansible, via};
 use super::nodes::{check_arguments, handed_suite};
@@ -32,13 +29,8 @@ pub(super) fn measured(
 ) -> Result<(Ledger, BTreeMap<usize, Record>), Failure> {
     let _lock = ledgers::lock(&ledger.run)?;
     if resumed {
-        // Another process may have had it meanwhile. What media were asked is newer than its file.
-        let now = ledgers::find(&ledger.run)?;
-        let asked = std::mem::replace(&mut ledger, now).nodes;
-        for entry in &mut ledger.nodes {
-            let known = asked.iter().find(|known| known.name == entry.name);
-            entry.medium = known.and_then(|known| known.medium.clone()).or_else(|| entry.medium.take());
-        }
+        // Another process may have had it meanwhile.
+        ledger.renew(ledgers::find(&ledger.run)?);
         // What is here was asked for when it was measured.
         let criteria = Criteria { run: ledger.run.clone(), asked: None, guard: guard.take() };
         adopt(&mut ledger, &criteria)?;
@@ -54,12 +46,9 @@ pub(super) fn measured(
         return Ok((ledger, BTreeMap::new()));
     }
     if args.resume.is_some() && ledger.inventory.is_some() {
-        find_again(&mut ledger, &missing, control)?;
+        find_again(&mut ledger, control)?;
     }
-    for number in &missing {
-        let node = &mut ledger.nodes[*number];
-        (node.attempts, node.fate) = (node.attempts + 1, None);
-    }
+    ledger.begin_attempt();
     ledgers::keep(&ledger)?;
     let criteria = Criteria { run: ledger.run.clone(), asked: Some(asked(&ledger, Launcher::of_run(&ledger)?)), guard };
     let how = Conduct {
@@ -98,10 +87,10 @@ pub(super) fn tell_run(
 
 /// A new run by the command line.
 pub(super) fn begun(args: &FleetRunArgs, control: &Control) -> Result<Ledger, Failure> {
-    let (mode, at_a_time) = match (args.alone, args.staggered) {
-        (true, _) => (Mode::Staggered(1), Some(1)),
-        (false, Some(most)) => (Mode::Staggered(most), Some(most)),
-        (false, None) => (Mode::Simultaneous, None),
+    let mode = match (args.alone, args.staggered) {
+        (true, _) => Mode::Staggered(1),
+        (false, Some(most)) => Mode::Staggered(most),
+        (false, None) => Mode::Simultaneous,
     };
     let via = match via(args.via, &args.inventory)? {
         ViaArg::Local => Launcher::Local,
@@ -110,65 +99,15 @@ pub(super) fn begun(args: &FleetRunArgs, control: &Control) -> Result<Ledger, Fa
         ViaArg::Ansible => Launcher::Ansible,
     };
     let (nodes, inventory) = match via {
-        Launcher::Ansible => of_inventory(args, control)?,
+        Launcher::Ansible => {
+            let variables = variables(args.binaries.as_ref(), &args.arguments)?;
+            let (nodes, inventory) =
+                ansible(&args.inventory, control)?.nodes_of_run(variables, args.listen.is_some())?;
+            (nodes, Some(inventory))
+        }
         _ => (entries(&args.nodes, &args.target, via)?, None),
     };
-    Ok(Ledger {
-        version: Ledger::VERSION,
-        run: new_id(),
-        created: wall_clock(),
-        via: via.name().to_owned(),
-        mode: mode.name().to_owned(),
-        at_a_time,
-        program: program(args.program.as_deref(), via)?,
-        arguments: args.arguments.clone(),
-        inventory,
-        rotation: None,
-        settled: None,
-        nodes,
-    })
-}
-
-/// The nodes of an inventory.
-fn of_inventory(args: &FleetRunArgs, control: &Control) -> Result<(Vec<Entry>, Option<Inventory>), Failure> {
-    let variables = variables(args.binaries.as_ref(), &args.arguments)?;
-    let hosts = ansible(&args.inventory, control)?.hosts()?;
-    if let Some(host) = hosts.iter().find(|host| host.target.is_empty()) {
-        return Err(FleetError::NoTarget(host.name.clone()).into());
-    }
-    if args.inventory.forks.is_some_and(|forks| (forks as usize) < hosts.len()) {
-        return Err(FleetError::TooFewForks(hosts.len()).into());
-    }
-    let far = |host: &&Host| !matches!(host.connection.as_str(), "ssh" | "smart" | "local" | "ansible.builtin.ssh");
-    if let (None, Some(host)) = (args.listen, hosts.iter().find(far)) {
-        return Err(FleetError::NoTunnel(host.name.clone()).into());
-    }
-    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-    let inventory = Inventory {
-        files: args.inventory.inventory.iter().map(absolute).collect(),
-        limit: args.inventory.limit.clone(),
-        variables,
-        routes: routes(&hosts),
-    };
-    Ok((hosts.iter().map(|host| Entry::new(&host.name, &host.target)).collect(), Some(inventory)))
-}
-
-/// Asks the inventory of a run anew how its nodes are reached.
-pub(super) fn find_again(ledger: &mut Ledger, missing: &[usize], control: &Control) -> Result<(), Failure> {
-    let Some(inventory) = &mut ledger.inventory else { return Ok(()) };
-    let hosts = Ansible::of(inventory, control)?.hosts()?;
-    inventory.routes = routes(&hosts);
-    match missing.iter().map(|node| &ledger.nodes[*node].name).find(|name| !inventory.routes.contains_key(*name)) {
-        Some(name) => Err(FleetError::HostGone(name.clone()).into()),
-        None => Ok(()),
-    }
-}
-
-fn routes(hosts: &[Host]) -> BTreeMap<String, Route> {
-    let route = |host: &Host| Route {
-        ssh: host.connection != "local",
-        ssh_extra_args: host.ssh_extra_args.clone(),
-        slot: host.slot.clone(),
-    };
-    hosts.iter().map(|host| (host.name.clone(), route(host))).collect()
+    let program = program(args.program.as_deref(), via)?;
+    let ledger = Ledger::begun(via.name(), mode, program, args.arguments.clone(), nodes);
+    Ok(Ledger { inventory, ..ledger })
 }

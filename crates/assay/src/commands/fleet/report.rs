@@ -6,7 +6,7 @@ use assay_analysis::fleet::{FleetReport, Node, Run, bare, report as reported};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_fleet::{Fate, Ledger};
+use assay_fleet::{Fate, Ledger, run_named};
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, fleet};
 use assay_store::{Detail, SqliteStore, Store, StoreError, Summary};
@@ -98,7 +98,7 @@ fn of_files(directory: &str, against: Option<&str>) -> Result<Gathered, Failure>
     let others: Vec<Run> = all.collect();
     let named = match against.filter(|against| *against != "none") {
         None => None,
-        Some(wanted) => Some(named(others.iter().map(|run| run.name.as_str()), wanted)?),
+        Some(wanted) => Some(run_named(others.iter().map(|run| run.name.as_str()), wanted)?),
     };
     Ok(Gathered { run, others, named })
 }
@@ -106,25 +106,6 @@ fn of_files(directory: &str, against: Option<&str>) -> Result<Gathered, Failure>
 /// The run that a record is of.
 fn run_of(record: &Record) -> Option<String> {
     record.cluster.as_ref().map(|part| part.run.clone()).or_else(|| record.labels.get(LABEL).cloned())
-}
-
-/// The place of the one that is called so, or begins so; of `last` the first, as names come with the newest first.
-fn named<'a>(names: impl Iterator<Item = &'a str> + Clone, wanted: &str) -> Result<usize, Failure> {
-    if let Some(exact) = names.clone().position(|name| name == wanted) {
-        return Ok(exact);
-    }
-    if wanted == ledgers::LAST && names.clone().next().is_some() {
-        return Ok(0);
-    }
-    let found: Vec<usize> = names.enumerate().filter(|(_, name)| name.starts_with(wanted)).map(|(at, _)| at).collect();
-    match found.as_slice() {
-        [one] => Ok(*one),
-        [] => Err(Failure::usage(format!(
-            "no run on a cluster is called {}; assay fleet list has them",
-            harmless(wanted)
-        ))),
-        _ => Err(Failure::usage(format!("several runs begin with {}; assay fleet list has them", harmless(wanted)))),
-    }
 }
 
 /// A run as it is known before its records are read.
@@ -166,7 +147,7 @@ fn of_store(run: Option<&str>, against: Option<&str>) -> Result<Gathered, Failur
     if all.is_empty() {
         return Err(Failure::usage("no run on a cluster yet; assay fleet run begins one"));
     }
-    let at = run.map_or(Ok(0), |wanted| named(all.iter().map(|known| known.name.as_str()), wanted))?;
+    let at = run.map_or(Ok(0), |wanted| run_named(all.iter().map(|known| known.name.as_str()), wanted))?;
     let known = all.remove(at);
     let mut records = Vec::with_capacity(known.summaries.len());
     for summary in &known.summaries {
@@ -177,7 +158,7 @@ fn of_store(run: Option<&str>, against: Option<&str>) -> Result<Gathered, Failur
     queries::mark_verified(&mut records)?;
     let reported = of_known(&known, records);
     let wanted = against.filter(|against| *against != "none");
-    let wanted = wanted.map(|wanted| named(all.iter().map(|known| known.name.as_str()), wanted)).transpose()?;
+    let wanted = wanted.map(|wanted| run_named(all.iter().map(|known| known.name.as_str()), wanted)).transpose()?;
     let (mut others, mut place) = (Vec::new(), None);
     if let Some(store) = &store {
         let own_units = units(&known.summaries);
