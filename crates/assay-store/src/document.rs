@@ -59,6 +59,23 @@ pub fn read(json: &str) -> Result<Record, StoreError> {
     Record::from_json(json).map_err(|error| no(error.to_string()))
 }
 
+/// Reads a document from elsewhere as a record that can be stored: it is not too large, is of a version that this reader knows, and has
+/// a valid id and time.
+///
+/// # Errors
+/// [`StoreError::NotARecord`] or [`StoreError::NewerRecord`].
+pub fn receive(json: &str) -> Result<Record, StoreError> {
+    receive_with_columns(json).map(|(record, _)| record)
+}
+
+/// The same with its columns.
+pub(crate) fn receive_with_columns(json: &str) -> Result<(Record, Columns), StoreError> {
+    bounded(json)?;
+    let record = read(json.trim())?;
+    let columns = Columns::of(&record)?;
+    Ok((record, columns))
+}
+
 /// Progress of a record, to find the newer of two states of one run: its elapsed time, and whether it is over.
 pub(crate) fn progress(record: &Record) -> (u64, bool) {
     (record.settings.elapsed_ns, record.outcome != Outcome::Running)

@@ -16,7 +16,7 @@ mod sqlite;
 mod store;
 mod system;
 
-pub use document::{LARGEST as LARGEST_DOCUMENT, read as read_document};
+pub use document::{LARGEST as LARGEST_DOCUMENT, read as read_document, receive as receive_document};
 pub use error::StoreError;
 pub use id::new_id;
 pub use keeper::{Keeper, Kept};

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
-use assay_store::{Keeper, Kept, RunState, Store, StoreError, read_document};
+use assay_store::{Keeper, Kept, RunState, Store, StoreError, receive_document};
 
 use super::criteria::{Claim, Criteria};
 use super::refusal::{Nowhere, Refusal};
-use crate::wire::MAX_RECORD;
 
 /// How long a save waits for other processes.
 const BUSY: Duration = Duration::from_secs(5);
@@ -90,11 +89,8 @@ impl Home {
     /// # Errors
     /// [`Refusal`] has the first reason.
     pub fn accept(&self, claim: &Claim<'_>, document: &[u8]) -> Result<Accepted, Refusal> {
-        if document.len() as u64 > MAX_RECORD {
-            return Err(Refusal::TooLong);
-        }
         let text = std::str::from_utf8(document).map_err(|_| Refusal::NotText)?;
-        let record = read_document(text).map_err(Refusal::NotARecord)?;
+        let record = receive_document(text).map_err(Refusal::NotARecord)?;
         self.criteria.judge(claim, &record)?;
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         let attempt = record.cluster.as_ref().map(|part| (part.node.clone(), part.attempt));
@@ -230,6 +226,10 @@ mod tests {
         let document = |bytes: &[u8]| home.accept(&Claim { node: "n1", way: FIRST }, bytes).unwrap_err();
         assert!(matches!(document(b"\xff"), Refusal::NotText));
         assert_eq!(document(b"{}").to_string(), "it is not a record: there is no field `schema` with a version");
+        let mut unnamed = own.clone();
+        unnamed.id = "../a".to_owned();
+        let unnamed = document(unnamed.to_json().unwrap().as_bytes()).to_string();
+        assert!(unnamed.contains("its id \"../a\" is not made of letters"), "{unnamed}");
         let newer = own.to_json().unwrap().replacen("\"schema\":\"", "\"schema\":\"9", 1);
         assert!(document(newer.as_bytes()).to_string().contains("use a newer assay"), "{}", document(newer.as_bytes()));
         assert!(home.ids().is_empty());

@@ -8,9 +8,6 @@ use assay_store::StoreError;
 /// Why a record is not accepted. As text it goes to the node that sent it, and into the file of the run.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// It has more bytes than any record.
-    #[error("it is longer than any record")]
-    TooLong,
     /// It is not UTF-8.
     #[error("it is not text")]
     NotText,

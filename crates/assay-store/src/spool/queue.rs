@@ -222,8 +222,7 @@ impl Entry {
         }
         let (header, json) = body.split_once('\n').ok_or("it has no document")?;
         let header: Header = serde_json::from_str(header).map_err(|error| error.to_string())?;
-        let record = document::read(json).map_err(|error| error.to_string())?;
-        document::Columns::of(&record).map_err(|error| error.to_string())?;
+        let record = document::receive(json).map_err(|error| error.to_string())?;
         Ok(Self {
             record,
             document: json.to_owned(),

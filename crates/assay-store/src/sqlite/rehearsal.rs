@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::explain;
 use super::open::SqliteStore;
-use super::write::{There, change_by, readable, there};
+use super::write::{There, change_by, there};
 use crate::document;
 use crate::error::StoreError;
 use crate::store::{Change, Saved, Store, Stored};
@@ -45,7 +45,7 @@ impl Rehearsal {
     }
 
     fn save_document(&mut self, json: &str) -> Result<Result<Saved, StoreError>, StoreError> {
-        let (record, columns) = match readable(json) {
+        let (record, columns) = match document::receive_with_columns(json) {
             Ok(read) => read,
             Err(error) => return Ok(Err(error)),
         };

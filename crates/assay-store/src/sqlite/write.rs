@@ -69,7 +69,7 @@ impl SqliteStore {
         let tx = self.begin()?;
         let mut saved = Vec::with_capacity(all.len());
         for json in all {
-            saved.push(match readable(json) {
+            saved.push(match document::receive_with_columns(json) {
                 Ok((record, columns)) => save_text(&tx, json.trim(), &record, &columns).map_err(explain)?,
                 Err(error) => Err(error),
             });
@@ -113,7 +113,7 @@ impl SqliteStore {
             let json: String = tx
                 .query_row("SELECT json_set(?1, '$.labels', json(?2))", [&before, &text], |row| row.get(0))
                 .map_err(explain)?;
-            let (record, columns) = readable(&json)?;
+            let (record, columns) = document::receive_with_columns(&json)?;
             let number = put(&tx, &record, &columns, &json).map_err(explain)?;
             put_observation(&tx, number, &record).map_err(explain)?;
             changed.push(id.clone());
@@ -200,14 +200,6 @@ fn was_labelled(stored: &str, json: &str) -> bool {
     parts(stored).zip(parts(json)).is_some_and(|((stored, has), (other, given))| {
         stored == other && given.iter().all(|(key, value)| has.get(key) == Some(value))
     })
-}
-
-/// Parses a document from elsewhere as a record that can be stored.
-pub(super) fn readable(json: &str) -> Result<(Record, Columns), StoreError> {
-    document::bounded(json)?;
-    let record = document::read(json.trim())?;
-    let columns = Columns::of(&record)?;
-    Ok((record, columns))
 }
 
 /// What a document from elsewhere changes, beside the one with its id; `None` where they contradict each other.
