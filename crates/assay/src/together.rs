@@ -10,8 +10,8 @@ use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::Control;
 use assay_fleet::{
-    Appointment, Joining, LONGEST_NAME, LiveLine, Node, NodeClock, NodeKey, NotKept, check_name, is_misplaced,
-    mark_misplaced,
+    Appointment, Asked, Claim, Criteria, Joining, LONGEST_NAME, LiveLine, Node, NodeClock, NodeKey, NotKept, Way,
+    check_name, is_misplaced, mark_misplaced,
 };
 use assay_runner::Rendezvous;
 use assay_store::{Keeper, RunState, SqliteStore, Store};
@@ -88,12 +88,14 @@ impl Together {
     pub(crate) fn hand_over_earlier(&mut self, store: Option<&mut SqliteStore>) -> Option<String> {
         let (Self::Nodes(node), Some(store)) = (self, store) else { return None };
         let (run, name) = node.takes_part_in();
+        // What another version measured is not what was asked for now.
+        let asked = Some(Asked { version: env!("CARGO_PKG_VERSION").to_owned(), suite: None });
+        let criteria = Criteria { run: run.to_owned(), asked, guard: None };
         let complete = |record: &Record| {
-            let part = record.cluster.as_deref();
-            let own = part.is_some_and(|part| part.run == run && part.node == name && part.lost.is_none());
-            // What another version measured is not what was asked for now.
-            let same = record.tool.version == env!("CARGO_PKG_VERSION");
-            own && same && record.outcome == Outcome::Completed && !is_misplaced(record)
+            let way = Way::Fetched { id: &record.id, attempts: None };
+            let own = criteria.judge(&Claim { node: name, way }, record).is_ok();
+            let whole = record.cluster.as_deref().is_some_and(|part| part.lost.is_none());
+            own && whole && record.outcome == Outcome::Completed && !is_misplaced(record)
         };
         let ids = store.resolve(&format!("fleet={run} node={name}")).ok()?;
         let found = ids.iter().filter_map(|id| store.load(id).ok()).map(|stored| stored.record).filter(complete);
