@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -126,7 +126,7 @@ pub enum Step {
     /// Nothing within the time.
     Quiet,
     /// The end, and nothing after it.
-    Over(ExitStatus),
+    Over,
 }
 
 impl Playbook<'_> {
@@ -218,11 +218,11 @@ impl Play {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
         }
-        let Ok(Some(status)) = self.child.try_wait() else { return Step::Quiet };
+        let Ok(Some(_)) = self.child.try_wait() else { return Step::Quiet };
         // It has ended, but its last words may still be on their way.
         match self.events.recv_timeout(LAST) {
             Ok(event) => Step::Event(event),
-            Err(_) => Step::Over(status),
+            Err(_) => Step::Over,
         }
     }
 

@@ -77,8 +77,7 @@ impl Ansible {
     }
 
     /// Where files for a playbook may be, and come.
-    #[must_use]
-    pub fn directory(&self) -> &PrivateDirectory {
+    pub(crate) fn directory(&self) -> &PrivateDirectory {
         &self.directory
     }
 
@@ -155,7 +154,7 @@ impl Ansible {
     ///
     /// # Errors
     /// Where the playbook does not come to its end.
-    pub fn play(
+    pub(crate) fn play(
         &self,
         name: &str,
         hosts: &[Host],
@@ -194,8 +193,8 @@ impl Ansible {
                 Step::Event(Event::Result(event)) => each(event),
                 Step::Event(Event::Stats {}) => whole = true,
                 Step::Event(Event::Other) | Step::Quiet => {}
-                Step::Over(_) if whole => return Ok(Ok(())),
-                Step::Over(_) => return Ok(Err(play.said())),
+                Step::Over if whole => return Ok(Ok(())),
+                Step::Over => return Ok(Err(play.said())),
             }
         }
     }

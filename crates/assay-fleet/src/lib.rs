@@ -38,9 +38,9 @@ mod wire;
 
 pub use accept::{
     Accepted, Asked, AskedSuite, Claim, Criteria, Guard, Home, Nowhere, Refusal, Way, adopt, is_misplaced,
-    is_record_id, mark_misplaced,
+    mark_misplaced,
 };
-pub use ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Status, Step};
+pub use ansible::{Event, NodeEvent, Status};
 pub use cause::Cause;
 pub use check::{Different, FleetCheck, NodeCheck, Unfit};
 pub use clean::{Cleaned, clean};
@@ -57,10 +57,10 @@ pub use launch::{FarEnd, Group, Launch, Launched, Launcher, NodeEnd, Place, Tunn
 pub use ledger::{Cell, Entry, Fate, Inventory, Ledger, Rotation, RotationPlace, Route, RunEnd};
 pub use meeting::{Decision, GroupStart, Meeting, Mode, Rules};
 pub use message::{LONGEST_NAME, Live};
-pub use names::{LAST_RUN, bounded_reason, check_name, entries, program, run_named};
+pub use names::{LAST_RUN, check_name, entries, program, run_named};
 pub use node::{LiveLine, Node};
-pub use remote::{CommandOutput, DayClock, NodeInfo, RemoteError, RemoteNode};
-pub use rotation::{Progress, check_words, places_of, turn_of};
+pub use remote::DayClock;
+pub use rotation::{Progress, check_plan_words, places_of, turn_of};
 pub use settle::{FarBelow, Settled, SettledShape};
 pub use transport::Endpoint;
 pub use wire::{MAX_RECORD, WireError};

@@ -23,8 +23,7 @@ pub fn check_name(what: &str, name: &str) -> Result<(), FleetError> {
 }
 
 /// What a node, or a program that speaks of one, gives as a reason: one line, not too long.
-#[must_use]
-pub fn bounded_reason(text: &str) -> String {
+pub(crate) fn bounded_reason(text: &str) -> String {
     let line = harmless(text.trim().trim_start_matches("assay: "));
     if line.chars().count() <= LONGEST_REASON {
         line

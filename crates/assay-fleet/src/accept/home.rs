@@ -134,8 +134,7 @@ impl Home {
 }
 
 /// Whether it can be the identifier of a record, as names of files and arguments are made of it.
-#[must_use]
-pub fn is_record_id(text: &str) -> bool {
+pub(crate) fn is_record_id(text: &str) -> bool {
     text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
 }
 

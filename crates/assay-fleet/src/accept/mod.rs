@@ -10,6 +10,7 @@ mod refusal;
 pub use adopt::adopt;
 pub use asked::{Asked, AskedSuite};
 pub use criteria::{Claim, Criteria, Guard, Way};
-pub use home::{Accepted, Home, is_record_id};
+pub(crate) use home::is_record_id;
+pub use home::{Accepted, Home};
 pub use misplaced::{is_misplaced, mark_misplaced};
 pub use refusal::{Nowhere, Refusal};

@@ -5,4 +5,4 @@ mod progress;
 mod turn;
 
 pub use progress::Progress;
-pub use turn::{check_words, places_of, turn_of};
+pub use turn::{check_plan_words, places_of, turn_of};

@@ -16,7 +16,7 @@ pub fn turn_of(ledger: &Ledger) -> Turn {
 ///
 /// # Errors
 /// [`FleetError::PlanHasSuite`] or [`FleetError::PlanHasLabel`]
-pub fn check_words(words: &[String]) -> Result<(), FleetError> {
+pub fn check_plan_words(words: &[String]) -> Result<(), FleetError> {
     let own = |word: &str| ["model=", "unit=", "slot=", "round=", "plan="].iter().any(|key| word.starts_with(key));
     let mut before = "";
     for word in words {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn what_the_plan_says_of_each_session_is_refused() {
-        let check = |text: &str| check_words(&text.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let check = |text: &str| check_plan_words(&text.split(' ').map(str::to_owned).collect::<Vec<_>>());
         check("--label rack=1 --budget 5s").unwrap();
         assert!(matches!(check("--suite quick"), Err(FleetError::PlanHasSuite)));
         assert!(matches!(check("--suite=quick"), Err(FleetError::PlanHasSuite)));

@@ -8,7 +8,7 @@ use std::path::Path;
 use assay_analysis::plan::{ExperimentPlan, Move, Turn, read_plan};
 use assay_core::exit::Exit;
 use assay_engine::Control;
-use assay_fleet::{FleetError, Guard, Ledger, Progress, Rotation, check_words, places_of, turn_of};
+use assay_fleet::{FleetError, Guard, Ledger, Progress, Rotation, check_plan_words, places_of, turn_of};
 use operator::{Operator, text};
 
 use super::ledgers;
@@ -21,7 +21,7 @@ use crate::{ending, output, state};
 /// The first turn of a plan.
 pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Result<Exit, Failure> {
     let plan = crate::commands::plan::read(file)?;
-    check_words(&args.arguments)?;
+    check_plan_words(&args.arguments)?;
     let _lock = ledgers::lock_plan(&plan.label())?;
     if let Some(known) = Progress::of(&plan, ledgers::all()?).turns().first() {
         return Err(Failure::usage(format!(
