@@ -546,24 +546,47 @@ mod tests {
     use assay_core::medium::Mounted;
 
     use super::*;
+    use crate::join::JoinedConnection;
     use crate::meeting::Mode;
     use crate::message::Live;
     use crate::{Joining, NodeClock};
 
-    /// Threat 4.5: a node sends as fast as it can, and its events are not taken.
-    #[test]
-    fn a_reader_that_stands_still_is_told_the_newest_and_the_end() {
+    /// A run with one node, which has joined.
+    fn joined(keep: Keep) -> (Coordinator, CoordinatorEvents, JoinedConnection) {
         let key = RunKey::new().unwrap();
         let (run, version) = ("r".to_owned(), "1.0".to_owned());
         let rules = Rules::new(Mode::Simultaneous, 1);
         let nodes = vec![("n0".to_owned(), 1)];
         let (key_of_run, of_run) = (key.clone(), run.clone());
         let expected = Expected { run: of_run, key: key_of_run, version: version.clone(), nodes, rules, settled: None };
-        let keep = Box::new(|_: usize, _: &[u8]| Ok("id0".to_owned()));
         let (coordinator, events) = Coordinator::listen("127.0.0.1:0", expected, keep).unwrap();
         let (address, node) = (coordinator.endpoint().to_string(), "n0".to_owned());
         let joining = Joining { address, run, node, key: key.of_node("n0"), version, clock: NodeClock::default() };
-        let mut joined = crate::join::meet(&joining, &assay_engine::Control::default()).unwrap();
+        let joined = crate::join::meet(&joining, &assay_engine::Control::default()).unwrap();
+        (coordinator, events, joined)
+    }
+
+    /// Bytes are sealed on their way, but a node may read other bytes than it hashed.
+    #[test]
+    fn a_record_with_another_hash_is_not_kept() {
+        let (_coordinator, events, mut joined) = joined(Box::new(|_, _| Ok("id0".to_owned())));
+        let hash = blake3::hash(b"{}").to_hex().to_string();
+        joined.sender.send(&FromNode::Record { bytes: 2, hash }).unwrap();
+        joined.sender.send_bytes(b"[]").unwrap();
+        let is_end = |event: &CoordinatorEvent| {
+            matches!(
+                event,
+                CoordinatorEvent::Left(..) | CoordinatorEvent::Recorded(..) | CoordinatorEvent::NotTaken(..)
+            )
+        };
+        let end = std::iter::from_fn(|| events.recv_timeout(HANDSHAKE).ok()).find(is_end);
+        assert_eq!(end, Some(CoordinatorEvent::Left(0, WireError::Seal.to_string())));
+    }
+
+    /// Threat 4.5: a node sends as fast as it can, and its events are not taken.
+    #[test]
+    fn a_reader_that_stands_still_is_told_the_newest_and_the_end() {
+        let (_coordinator, events, mut joined) = joined(Box::new(|_, _| Ok("id0".to_owned())));
         let offer = FromNode::Offer { loads: 0, area_bytes: 4096, budget_ms: 1, mounted: Mounted::There };
         joined.sender.send(&offer).unwrap();
         while !matches!(joined.receiver.receive(HANDSHAKE).unwrap(), FromCoordinator::Settled { .. }) {}
