@@ -286,6 +286,8 @@ mod tests {
         runs: usize,
         /// Data sent to either of these land at the other.
         swapped: Option<(usize, usize)>,
+        /// Writes to every place with this remainder of 10 err.
+        refuses: Option<usize>,
     }
 
     impl Fake {
@@ -303,6 +305,7 @@ mod tests {
                 lasts: usize::MAX,
                 runs: 0,
                 swapped: None,
+                refuses: None,
             }
         }
 
@@ -326,6 +329,9 @@ mod tests {
 
         fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<bool, Infallible> {
             self.writes += 1;
+            if self.refuses == Some(place % 10) {
+                return Ok(false);
+            }
             if self.writes > self.lasts {
                 return Ok(true);
             }
@@ -434,6 +440,17 @@ mod tests {
         // In the last round, the second half is lost.
         let found = Fake { lasts: 700, ..Fake::new(1000, 1000, false) }.probed();
         assert!(found.proved && !found.stopped, "without an error that is a fake's: {found:?}");
+    }
+
+    /// What stands where the medium refused a stamp is old, and not foreign: a medium with errors is no fake.
+    #[test]
+    fn places_that_refuse_writes_err_and_make_no_fake() {
+        let found = Fake { refuses: Some(7), ..Fake::new(1000, 1000, false) }.probed();
+        assert!(found.erred && !found.proved && !found.stopped, "{found:?}");
+        for (place, class) in found.classes.iter().enumerate() {
+            let expected = if place % 10 == 7 { SectorClass::Unreadable } else { SectorClass::Good };
+            assert_eq!(*class, Some((expected, None)), "{place}");
+        }
     }
 
     /// Two places whose data are at each other's address are all there: a fake has fewer.

@@ -13,7 +13,7 @@ use super::super::plan::Settings;
 use super::super::stamp::{SECTOR_LEN, Salt};
 use super::map::State;
 use super::stages::{LossKind, Repeat, Search};
-use super::stamped::{SectorRange, StampedDevice, Watch};
+use super::stamped::{End, SectorRange, StampedDevice, Watch};
 
 /// 32 MiB, and 64 MiB where blocks are dealt out in stripes.
 const SECTORS: u64 = 65_536;
@@ -26,6 +26,16 @@ struct Small {
     /// The cell behind a sector; `None` if there is none, and zeros are read.
     cell: fn(u64) -> Option<u64>,
     cells: HashMap<u64, [u8; SECTOR_LEN]>,
+    /// The answer to a flush.
+    flush: Result<(), Fault>,
+    /// Whether the device is still there.
+    present: bool,
+}
+
+impl Small {
+    fn new(sectors: u64, block_bytes: u32, cell: fn(u64) -> Option<u64>) -> Self {
+        Self { sectors, block_bytes, cell, cells: HashMap::new(), flush: Ok(()), present: true }
+    }
 }
 
 impl Device for Small {
@@ -58,7 +68,11 @@ impl Device for Small {
     }
 
     fn sync(&mut self) -> Result<(), Fault> {
-        Ok(())
+        self.flush
+    }
+
+    fn present(&mut self) -> bool {
+        self.present
     }
 }
 
@@ -81,7 +95,10 @@ fn with<T>(
     seed: u64,
     act: impl FnOnce(&mut Search<'_, '_, Small>) -> T,
 ) -> T {
-    let mut medium = Small { sectors, block_bytes, cell, cells: HashMap::new() };
+    with_medium(Small::new(sectors, block_bytes, cell), seed, act)
+}
+
+fn with_medium<T>(mut medium: Small, seed: u64, act: impl FnOnce(&mut Search<'_, '_, Small>) -> T) -> T {
     let memory = Path::new("/dev/shm");
     let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     let identity = Identity { bytes: medium.bytes(), name: "small".to_owned(), serial: None, attachment: None };
@@ -214,4 +231,21 @@ fn what_is_read_between_two_looks_is_none_of_what_is_looked_at() {
         search.real_of(0, PERIOD, 1).unwrap()
     });
     assert_eq!(real, PERIOD);
+}
+
+/// Stamps whose flush failed may be in a cache alone: what is read back says nothing of the medium.
+#[test]
+fn a_flush_that_fails_ends_the_search_unless_the_medium_goes_on() {
+    let end = |flush, present| {
+        let medium = Small { flush: Err(flush), present, ..Small::new(SECTORS, 512, Some) };
+        with_medium(medium, 1, |search| match search.device.settle() {
+            Ok(()) => None,
+            Err(End::Fault(fault)) => Some(fault),
+            Err(other) => panic!("{other:?}"),
+        })
+    };
+    assert_eq!(end(Fault::Hung, true), Some(Fault::Hung));
+    assert_eq!(end(Fault::Gone, true), Some(Fault::Gone));
+    assert_eq!(end(Fault::Medium, false), Some(Fault::Gone), "it erred because it is gone");
+    assert_eq!(end(Fault::Medium, true), None, "an error in one place is borne");
 }
