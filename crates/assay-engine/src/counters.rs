@@ -317,4 +317,21 @@ mod tests {
         assert_eq!((window.total(), window.sum_ns()), (2, 4000));
         assert_eq!((window.min(), window.max()), (Some(1000), Some(3000)));
     }
+
+    /// Values below 256 ns are exact; of a hundred values each is one of the percentiles.
+    #[test]
+    fn a_sample_has_the_median_and_the_99th_percentile_of_what_is_new() {
+        let (lives, control) = ([Arc::new(Live::new()), Arc::new(Live::new())], Control::default());
+        let mut sampler = Sampler::new(&lives, Clock::start(), Duration::from_secs(3600), &control);
+        for base in [0, 100] {
+            (1..=100).for_each(|latency| lives[latency % 2].latency(base + latency as u64));
+            let mut seen = None;
+            let go_on = sampler.take(&mut |sample| {
+                seen = Some((sample.p50_ns, sample.p99_ns));
+                ControlFlow::Continue(())
+            });
+            let [p50, p99] = [50, 99].map(|rank| Some((base + rank) as f64));
+            assert_eq!((seen, go_on), (Some((p50, p99)), ControlFlow::Continue(())));
+        }
+    }
 }

@@ -484,6 +484,20 @@ mod tests {
         assert!(times[0] < 4_000_000);
     }
 
+    /// Were all to begin at once, the medium would have bursts of as many operations as there are jobs. The seeds of jobs
+    /// differ in their upper half.
+    #[test]
+    fn jobs_at_equal_intervals_begin_anywhere_in_theirs() {
+        let arrivals = Arrivals { iops: 1000.0, process: Process::Constant };
+        let first = |job: u64| Schedule::new(arrivals, 64, 7 ^ (job << 32), Arc::default()).next();
+        let (mut firsts, interval) = ((0..64).map(first).collect::<Vec<u64>>(), 64_000_000);
+        firsts.sort_unstable();
+        assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "two begin together: {firsts:?}");
+        let mean = firsts.iter().sum::<u64>() as f64 / 64.0 / interval as f64;
+        // The standard error of the mean of 64 uniform values is 0.036.
+        assert!((mean - 0.5).abs() < 0.11 && firsts[63] < interval, "{mean}: {firsts:?}");
+    }
+
     #[test]
     fn threads_of_a_job_share_its_times() {
         let taken = Turns::default();

@@ -24,6 +24,8 @@ pub(crate) struct Syncs {
     data: AtomicU64,
     whole: AtomicU64,
     delay: Duration,
+    /// Ended when one of the data begins.
+    ended: Option<Control>,
 }
 
 impl Syncs {
@@ -31,6 +33,7 @@ impl Syncs {
         match how {
             Sync::End => {}
             Sync::Fdatasync => {
+                self.ended.iter().for_each(Control::stop);
                 std::thread::sleep(self.delay);
                 self.data.fetch_add(1, Ordering::Relaxed);
             }
@@ -43,6 +46,10 @@ impl Syncs {
 
 /// Writes `writes` blocks, one after the other.
 pub(crate) fn write(target: &Arc<Target>, writes: u64, sync: Sync) -> RepeatReport {
+    write_under(&Control::default(), target, writes, sync)
+}
+
+fn write_under(control: &Control, target: &Arc<Target>, writes: u64, sync: Sync) -> RepeatReport {
     let workload = Workload {
         span_bytes: 1 << 20,
         direct: false,
@@ -61,7 +68,7 @@ pub(crate) fn write(target: &Arc<Target>, writes: u64, sync: Sync) -> RepeatRepo
         wait_for: None,
         begin_at_ns: None,
     };
-    run_repeat(EngineKind::Sync, &spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
+    run_repeat(EngineKind::Sync, &spec, control, &mut |_| ControlFlow::Continue(()))
 }
 
 fn target(delay: Duration) -> (tempfile::TempDir, Arc<Target>) {
@@ -93,6 +100,17 @@ fn the_durable_rate_holds_the_time_of_the_last_sync() {
     let most = report.bytes as f64 / (report.window_ns as f64 / 1e9 + delay.as_secs_f64() * part);
     let durable = report.durable_bytes_per_second.unwrap();
     assert!(durable <= most && durable > 0.0, "{durable} of at most {most}");
+}
+
+/// The thread of the sync is left behind; it would return in an hour. Nothing is known to be durable.
+#[test]
+fn an_end_that_is_asked_for_during_the_last_sync_leaves_no_durable_rate() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut target, control) = (Target::create(&directory.path().join("data"), false).unwrap(), Control::default());
+    (target.syncs.delay, target.syncs.ended) = (Duration::from_secs(3600), Some(control.clone()));
+    let report = write_under(&control, &Arc::new(target), 16, Sync::End);
+    assert_eq!((report.trouble, report.written_bytes), (None, 16 * BLOCK));
+    assert_eq!(report.durable_bytes_per_second, None);
 }
 
 /// A card that takes the first second fast and then slows down has a faster warm-up than window: the durable rate is
