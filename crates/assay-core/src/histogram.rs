@@ -262,6 +262,18 @@ mod tests {
         assert_eq!((h.min(), h.max()), (Some(1000), Some(1_000_000)));
     }
 
+    /// The nearest rank is rounded up: as many values as the share asks for lie at or below it. Below 256 ns values are exact.
+    #[test]
+    fn quantiles_of_a_few_values_are_those_of_the_nearest_rank() {
+        let mut h = Histogram::default();
+        [10, 20, 30, 40, 50].into_iter().for_each(|v| h.add(v));
+        for (q, expected) in
+            [(0.0, 10.0), (0.2, 10.0), (0.3, 20.0), (0.5, 30.0), (0.61, 40.0), (0.99, 50.0), (1.0, 50.0)]
+        {
+            assert_eq!(h.quantile(q), Some(expected), "{q}");
+        }
+    }
+
     #[test]
     fn an_empty_histogram_has_no_numbers() {
         let h = Histogram::default();

@@ -407,13 +407,20 @@ mod tests {
     fn sizes_are_read_as_fio_and_people_write_them() {
         for (text, bytes) in [
             ("4096", 4096),
+            ("512B", 512),
             ("4k", 4096),
             ("4KiB", 4096),
             ("4 KiB", 4096),
+            ("4kB", 4000),
             ("1M", MIB),
+            ("1MiB", MIB),
             ("1MB", 1_000_000),
+            ("3G", 3 * GIB),
             ("1.5GiB", GIB + GIB / 2),
             ("2GB", 2_000_000_000),
+            ("2T", 2048 * GIB),
+            ("0.5TiB", 512 * GIB),
+            ("1.5TB", 1_500_000_000_000),
             ("0", 0),
         ] {
             assert_eq!(text.parse::<Bytes>(), Ok(Bytes(bytes)), "{text}");
