@@ -308,6 +308,12 @@ mod tests {
         assert!((changed.point - 2.0).abs() < 1e-12, "{changed:?}");
         assert!((changed.low.unwrap() - 2.0 / half).abs() < 1e-9, "{changed:?}");
         assert!((changed.high.unwrap() - 2.0 * half).abs() < 1e-9, "{changed:?}");
+        // Where one of them reaches further to one side, the ratio does to the side where that leads it: down with the lower end
+        // of the current estimate and with the upper end of the earlier one.
+        let up = |by: f64| by.exp();
+        let changed = change(&of(2.0, 2.0 / up(0.03), 2.0 * up(0.05)), &of(1.0, 1.0 / up(0.12), up(0.04))).unwrap();
+        assert!((changed.low.unwrap() - 2.0 / up(0.05)).abs() < 1e-9, "{changed:?}");
+        assert!((changed.high.unwrap() - 2.0 * up(0.13)).abs() < 1e-9, "{changed:?}");
         let bare = change(&Estimate::bare(3.0, 1, ""), &of(1.0, 0.9, 1.1)).unwrap();
         assert_eq!((bare.low, bare.high, bare.level), (None, None, None));
         assert_eq!(change(&Estimate::bare(0.0, 1, ""), &bare), None);
