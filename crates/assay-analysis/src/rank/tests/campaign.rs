@@ -294,6 +294,12 @@ fn the_bus_of_the_records_is_the_ceiling() {
     // A ceiling that was asked for counts instead.
     let high = ranked(&records, &RankOptions { ceiling: Some(1e9), ..RankOptions::default() });
     assert!(!row(&high, "C").at_ceiling);
+    // Records of several buses: each unit is held by its own, and the lowest and the highest are told.
+    for (record, rate) in records.iter_mut().zip([20e6, 30e6, 25e6]) {
+        record.medium.bus.as_mut().unwrap().reachable_bytes_per_second = Some(rate);
+    }
+    let ceiling = ranked(&records, &RankOptions::default()).primary.ceiling.unwrap();
+    assert_eq!((ceiling.bytes_per_second, ceiling.highest_bytes_per_second), (16.8e6, 30e6));
 }
 
 /// Small blocks are limited by operations: that media agree there says nothing of a bus.
