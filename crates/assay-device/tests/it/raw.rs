@@ -71,6 +71,47 @@ fn a_device_of_another_size_is_no_longer_the_one_that_was_checked() {
     assert!(!permit.held().present());
 }
 
+/// A kernel's tree with the device as a disk `sdz` that is in no use. Where its table of swaps is read for the first time,
+/// the next one has the device.
+fn tree_that_swaps_later(device: &Loop) -> (tempfile::TempDir, std::thread::JoinHandle<()>) {
+    let tree = tempfile::tempdir().unwrap();
+    let at = |path: &str| tree.path().join(path);
+    let real = PathBuf::from(format!("/sys/class/block/{}", device.name()));
+    let number = fs::read_to_string(real.join("dev")).unwrap();
+    for directory in ["sys/devices/sdz", "sys/dev/block", "sys/block", "sys/class/block", "proc", "dev"] {
+        fs::create_dir_all(at(directory)).unwrap();
+    }
+    for file in ["dev", "size", "ro", "diskseq"] {
+        if let Ok(content) = fs::read(real.join(file)) {
+            fs::write(at("sys/devices/sdz").join(file), content).unwrap();
+        }
+    }
+    for name in [format!("sys/dev/block/{}", number.trim()), "sys/block/sdz".into(), "sys/class/block/sdz".into()] {
+        std::os::unix::fs::symlink(at("sys/devices/sdz"), at(&name)).unwrap();
+    }
+    let (table, later) = (at("proc/swaps"), at("proc/later"));
+    fs::write(&later, "Filename Type Size Used Priority\n/dev/sdz partition 4096 0 -2\n").unwrap();
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &table, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let swaps = std::thread::spawn(move || {
+        // Opening it waits for the reader, who sees an empty table.
+        let pipe = OpenOptions::new().write(true).open(&table).unwrap();
+        fs::rename(&later, &table).unwrap();
+        drop(pipe);
+    });
+    (tree, swaps)
+}
+
+/// What is in no use when it is first looked at, may be in use when it is held.
+#[test]
+fn a_device_is_looked_at_once_more_when_it_is_held() {
+    let _alone = alone();
+    let Some(device) = Loop::new(4 * MIB, false) else { return };
+    let (tree, swaps) = tree_that_swaps_later(&device);
+    refused_as_used(check_raw(&Sysroot::at(tree.path()), &device.device, None), "swap");
+    swaps.join().unwrap();
+}
+
 #[test]
 fn a_link_is_followed_once_and_direct_io_works_behind_it() {
     let _alone = alone();
