@@ -358,6 +358,23 @@ mod tests {
         assert!(Path::new("/etc/passwd").exists());
     }
 
+    /// Whoever made it may have used the same names for what is in it.
+    #[test]
+    fn a_directory_of_another_name_stays_whatever_is_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in
+            ["notes", ".assay-", ".assay-eleven12345", ".assay-NINE123456", ".assay-nine-12345", "assay-0123456789"]
+        {
+            let path = dir.path().join(name);
+            std::fs::rename(dead(&dir, TEST_ID), &path).unwrap();
+            std::fs::write(path.join("data"), b"dear").unwrap();
+            assert_eq!(left_behind(dir.path()), Leftovers::default(), "{name}");
+            assert_eq!(clean(&parent(&dir)), Leftovers::default(), "{name}");
+            assert_eq!(remove_abandoned(&path), Leftovers::default(), "{name}");
+            assert_eq!(std::fs::read(path.join("data")).unwrap(), b"dear", "{name}");
+        }
+    }
+
     #[test]
     fn all_that_killed_runs_left_is_removed_and_what_stays_is_told() {
         let dir = tempfile::tempdir().unwrap();

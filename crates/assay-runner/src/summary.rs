@@ -212,9 +212,31 @@ mod tests {
         assert_eq!(batching(&assay_engine::Batching { wait_for: 1, trial: None }), None);
     }
 
+    const SECOND: u64 = 1_000_000_000;
+
+    /// The first sample ends a second after the soak began: readings during it count, and times are from its beginning.
+    #[test]
+    fn a_soak_begins_where_its_first_sample_does() {
+        // Fast for 30 s, then slow for 60 s, with the sample of the warm-up.
+        let rates: Vec<f64> = (0..90).map(|second| if second < 30 { 9e9 } else { 1e9 }).collect();
+        let mut measurement = crate::evidence::measurement(&[&rates[1..]]);
+        measurement.repeats[0].samples.iter_mut().for_each(|sample| sample.t_ns += 100 * SECOND);
+        let degrees = |second: u64| if second <= 130 { 40.0 } else { 50.0 };
+        let sensor = Sensor {
+            name: "sda".to_owned(),
+            kind: "temperature".to_owned(),
+            unit: String::new(),
+            source: "hwmon".to_owned(),
+            samples: (99..=190).map(|second| (second * SECOND, degrees(second))).collect(),
+        };
+        let soak = judge_soak(&measurement, &[sensor], &["sda".to_owned()], 1).unwrap();
+        assert_eq!((soak.elapsed_ns, soak.bytes), (90 * SECOND, 4096 * (30 * 9_000_000_000 + 60 * 1_000_000_000)));
+        let cliff = soak.cliff.unwrap();
+        assert_eq!((cliff.time_ns, cliff.temperature_celsius), (30 * SECOND, Some(40.0)), "{cliff:?}");
+    }
+
     #[test]
     fn the_medium_is_as_warm_as_its_own_sensor_says_while_the_soak_lasts() {
-        const SECOND: u64 = 1_000_000_000;
         let series = |name: &str, kind: &str, samples: &[(u64, f64)]| Sensor {
             name: name.to_owned(),
             kind: kind.to_owned(),

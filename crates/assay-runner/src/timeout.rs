@@ -104,16 +104,19 @@ impl DeviceHealth {
         if !open(failure) {
             return (failure, None);
         }
-        // A medium that is pulled errs first; the kernel takes its device away a moment later.
+        // A medium that is pulled errs first; the kernel takes its device away a moment later. However busy the host is, there is
+        // a second look.
         let begun = Instant::now();
+        let mut last = failure != RunFailure::IoError;
         loop {
             if let Some(seen) = self.devices() {
                 return seen;
             }
-            if failure != RunFailure::IoError || begun.elapsed() > KNOWN {
+            if last {
                 break;
             }
             std::thread::sleep(LOOK_AGAIN);
+            last = begun.elapsed() > KNOWN;
         }
         if failure == RunFailure::IoError && write {
             let target = Arc::clone(target);
@@ -193,5 +196,28 @@ mod tests {
         assert_eq!(health.devices(), Some((RunFailure::Disappeared, Some("sda is empty now".into()))));
         std::fs::remove_dir_all(dir.path().join("sda")).unwrap();
         assert_eq!(health.devices(), Some((RunFailure::Disappeared, Some("sda is gone".into()))));
+    }
+
+    /// The size is in a pipe, so that the device goes while it is looked at for the first time.
+    #[cfg(not(windows))]
+    #[test]
+    fn a_device_that_goes_after_its_error_is_gone() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let dir = tempfile::tempdir().unwrap();
+        set(dir.path(), "sda", 1 << 22, false);
+        let health = DeviceHealth::under(dir.path(), ["sda"].into_iter());
+        let (device, size) = (dir.path().join("sda"), dir.path().join("sda").join("size"));
+        std::fs::remove_file(&size).unwrap();
+        mknodat(CWD, &size, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let pulled = std::thread::spawn(move || {
+            // Opening it waits for the reader.
+            let mut pipe = std::fs::OpenOptions::new().write(true).open(size).unwrap();
+            std::fs::remove_dir_all(device).unwrap();
+            std::io::Write::write_all(&mut pipe, format!("{}\n", 1 << 22).as_bytes()).unwrap();
+        });
+        let target = Arc::new(Target::create(&dir.path().join("data"), false).unwrap());
+        let seen = health.examine(RunFailure::IoError, false, &target);
+        assert_eq!(seen, (RunFailure::Disappeared, Some("sda is gone".into())));
+        pulled.join().unwrap();
     }
 }
