@@ -45,19 +45,14 @@ pub(crate) fn store_in(dir: &Path) -> PathBuf {
 /// # Errors
 /// [`StoreError::NotADirectory`], or the system's refusal.
 pub fn make_directory(dir: &Path) -> Result<(), StoreError> {
-    let missing = !dir.is_dir();
+    let missing: Vec<&Path> = dir.ancestors().take_while(|at| !at.as_os_str().is_empty() && !at.is_dir()).collect();
     match private::directories().recursive(true).create(dir) {
-        Ok(()) if missing => {
-            // A parent may be new too; a power cut would then remove the store with it.
-            for above in dir.ancestors().skip(1) {
-                sync_directory(above).map_err(|error| explain::system("create", dir, error))?;
-                if above.as_os_str().is_empty() || above.parent().is_none_or(Path::exists) {
-                    break;
-                }
-            }
-            Ok(())
-        }
-        Ok(()) => Ok(()),
+        // A parent may be new too; a power cut would then remove the store with it.
+        Ok(()) => missing
+            .into_iter()
+            .filter_map(Path::parent)
+            .try_for_each(sync_directory)
+            .map_err(|error| explain::system("create", dir, error)),
         Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) => {
             Err(StoreError::NotADirectory { path: in_the_way(dir) })
         }

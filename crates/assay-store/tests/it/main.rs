@@ -5,6 +5,7 @@
 mod common;
 
 mod damage;
+mod durable;
 mod foreign;
 mod growth;
 mod matching;
