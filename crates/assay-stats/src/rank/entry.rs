@@ -287,11 +287,9 @@ impl Class {
     }
 }
 
-/// A share of units with its interval, between 0 and 1.
+/// The interval of a share of units, between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
-    /// Events over trials.
-    pub point: f64,
     /// Lower end.
     pub low: f64,
     /// Upper end.
@@ -308,7 +306,6 @@ pub fn jeffreys(events: u64, trials: u64, level: f64) -> Option<Share> {
     let (k, rest) = (events as f64, others as f64);
     let posterior = Beta::new(k + 0.5, rest + 0.5).ok()?;
     Some(Share {
-        point: k / trials as f64,
         low: if events == 0 { 0.0 } else { posterior.inverse_cdf(tail) },
         high: if others == 0 { 1.0 } else { posterior.inverse_cdf(1.0 - tail) },
     })
