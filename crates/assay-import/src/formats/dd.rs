@@ -218,7 +218,8 @@ fn result_below(text: &Text, at: usize) -> Option<usize> {
     None
 }
 
-/// The command that printed the result at line `at`: the nearest above, of several in one line the one in turn.
+/// The command that printed the result at line `at`: the nearest above, of several in one line the one in turn. Of several
+/// lines with commands above as many results, each has its own.
 fn command(text: &Text, at: usize) -> Option<Vec<String>> {
     let mut results = 0;
     for line in (at.saturating_sub(MOST_BETWEEN)..at).rev() {
@@ -226,27 +227,92 @@ fn command(text: &Text, at: usize) -> Option<Vec<String>> {
             results += 1;
             continue;
         }
-        // A command may go on in the next lines.
-        let mut whole = text.line(line).to_owned();
-        for next in line + 1..at {
-            let Some(part) = whole.trim_end().strip_suffix('\\') else { break };
-            whole = format!("{part} {}", text.line(next));
-        }
+        let whole = continued(text, line, at);
         let mut all = called(&whole);
         if all.is_empty() {
             continue;
         }
         let loops = LOOPS.iter().any(|word| whole.contains(word));
         let turn = if loops { results % all.len() } else { results };
+        if !loops && let Some(found) = in_turn(text, line, turn) {
+            return found;
+        }
         let found = (turn < all.len()).then(|| all.swap_remove(turn));
-        return found.map(|arguments| arguments.into_iter().map(str::to_owned).collect());
+        return found.map(owned);
     }
     None
 }
 
+fn owned(arguments: Vec<&str>) -> Vec<String> {
+    arguments.into_iter().map(str::to_owned).collect()
+}
+
+/// A line with those in which its command goes on, up to line `end`.
+fn continued(text: &Text, line: usize, end: usize) -> String {
+    let mut whole = text.line(line).to_owned();
+    for next in line + 1..end {
+        let Some(part) = whole.trim_end().strip_suffix('\\') else { break };
+        whole = format!("{part} {}", text.line(next));
+    }
+    whole
+}
+
+/// The command in turn of a block of several lines whose last is `line`, where as many results follow it as it has
+/// commands: people show what they ran, and below it what that printed. `Some(None)` where their numbers differ, so that
+/// nobody knows which is whose; `None` where there is no such block.
+fn in_turn(text: &Text, line: usize, turn: usize) -> Option<Option<Vec<String>>> {
+    let mut block: Vec<Vec<String>> = Vec::new();
+    let mut lines = 0;
+    for above in (line.saturating_sub(MOST_BETWEEN)..=line).rev() {
+        let whole = continued(text, above, text.len().min(line + MOST_BETWEEN));
+        let all = called(&whole);
+        if LOOPS.iter().any(|word| whole.contains(word)) {
+            return None;
+        }
+        if !all.is_empty() {
+            lines += 1;
+            block.splice(0..0, all.into_iter().map(owned));
+        } else if !beside_commands(text.line(above)) {
+            break;
+        }
+    }
+    if lines < 2 {
+        return None;
+    }
+    let below = line + 1..text.len().min(line + MOST_BETWEEN);
+    let results: Vec<u64> = below
+        .take_while(|below| called(text.line(*below)).is_empty())
+        .filter(|below| is_result(text, *below))
+        .filter_map(|below| copied_at(text, below).map(|found| found.bytes))
+        .collect();
+    let fits =
+        results.len() == block.len() && block.iter().zip(&results).all(|(command, bytes)| copies(command, *bytes));
+    if fits && turn < block.len() {
+        return Some(Some(block.swap_remove(turn)));
+    }
+    // What follows a command without a word between is its own.
+    let own = next_filled(text, line).is_some_and(|next| records(text.line(next)).is_some() || is_result(text, next));
+    (results.len() > 1 && !own).then_some(None)
+}
+
+/// Whether a line may stand between commands that are shown without what they print.
+fn beside_commands(line: &str) -> bool {
+    let line = line.trim();
+    let line = line.strip_prefix("sudo ").unwrap_or(line);
+    let word = line.split([' ', ';', '&']).next().unwrap_or_default();
+    line.is_empty() || line.starts_with(['#', '`']) || BESIDE.contains(&word)
+}
+
+/// Commands that people run between two of dd.
+const BESIDE: [&str; 11] = ["sync", "rm", "echo", "sh", "bash", "sleep", "sysctl", "cd", "time", "umount", "mount"];
+
 fn report(text: &Text, at: usize, found: Copied) -> Report {
     let mut report = Report::new(NAME);
     let command = command(text, at).filter(|arguments| copies(arguments, found.bytes));
+    // A heading of the other direction tells that the command printed something else.
+    let headed = said(heading(text, at).filter(|line| called(line).is_empty()));
+    let command =
+        command.filter(|arguments| headed.is_none() || of_command(arguments).is_none_or(|op| headed == Some(op)));
     let arguments: Vec<&str> = command.iter().flatten().map(String::as_str).collect();
     let (from, to) = (option_value(&arguments, "if"), option_value(&arguments, "of"));
     let op = match &command {
@@ -379,25 +445,37 @@ fn direction(from: Option<&str>, to: Option<&str>) -> Option<Op> {
     }
 }
 
-/// The direction by the heading above a result, or by the summary below, where a script shows no command.
-fn words_around(text: &Text, at: usize) -> Option<Op> {
-    let above = (at.saturating_sub(MOST_BETWEEN)..at)
+/// What a command does to the medium.
+fn of_command(arguments: &[String]) -> Option<Op> {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    direction(option_value(&arguments, "if"), option_value(&arguments, "of"))
+}
+
+/// The line above a result and its records.
+fn heading(text: &Text, at: usize) -> Option<&str> {
+    (at.saturating_sub(MOST_BETWEEN)..at)
         .rev()
         .map(|line| text.line(line))
-        .find(|line| !line.trim().is_empty() && records(line).is_none() && copied(line).is_none());
+        .find(|line| !line.trim().is_empty() && records(line).is_none() && copied(line).is_none())
+}
+
+/// The direction that a line of words names.
+fn said(line: Option<&str>) -> Option<Op> {
+    let line = line.filter(|line| line.len() < LONGEST)?.to_lowercase();
+    let has = |words: &[&str]| line.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word));
+    match (has(&["write", "writes", "writing", "written"]), has(&["read", "reads", "reading"])) {
+        (true, false) => Some(Op::Write),
+        (false, true) => Some(Op::Read),
+        _ => None,
+    }
+}
+
+/// The direction by the heading above a result, or by the summary below, where a script shows no command.
+fn words_around(text: &Text, at: usize) -> Option<Op> {
     let below = next_filled(text, at).map(|line| text.line(line));
-    let said = |line: Option<&str>| {
-        let line = line.filter(|line| line.len() < LONGEST)?.to_lowercase();
-        let has = |words: &[&str]| line.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word));
-        match (has(&["write", "writes", "writing", "written"]), has(&["read", "reads", "reading"])) {
-            (true, false) => Some(Op::Write),
-            (false, true) => Some(Op::Read),
-            _ => None,
-        }
-    };
     // A line below tells of this result only where it speaks of dd.
     let of_dd = |line: &&str| line.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == NAME);
-    said(above).or_else(|| said(below.filter(of_dd)))
+    said(heading(text, at)).or_else(|| said(below.filter(of_dd)))
 }
 
 /// Whole and partial records of the side that is the medium.
