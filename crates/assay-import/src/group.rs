@@ -101,7 +101,7 @@ impl<'a> Groups<'a> {
 struct Group {
     parts: Vec<Part>,
     /// What was measured: the tools, each with its loads and scores.
-    known: BTreeSet<(String, String)>,
+    known: BTreeSet<(String, Measured)>,
     device: Option<String>,
     checked: bool,
     /// Names of the values of its health.
@@ -111,7 +111,7 @@ struct Group {
 
 impl Group {
     /// Whether a report belongs to the run of those before it.
-    fn takes(&self, next: &Part, loads: &[String]) -> bool {
+    fn takes(&self, next: &Part, loads: &[Measured]) -> bool {
         let Some(first) = self.parts.first() else { return true };
         let report = &next.report;
         if first.report.whole || report.whole || report.begins || self.checked && report.verification.is_some() {
@@ -128,12 +128,22 @@ impl Group {
             && report.medium.unit.is_none()
             && health.keys().all(|name| !self.health.contains(name));
         let healths = !self.health.is_empty() && !health.is_empty() && !is_part;
-        let again = healths || loads.iter().any(|load| self.known.contains(&(report.tool.clone(), load.clone())));
+        let again = healths || loads.iter().any(|load| self.knows(&report.tool, load));
         let full = self.parts.len() >= MOST_PARTS || self.figures >= MOST_FIGURES;
         !(other_device || again || full)
     }
 
-    fn push(&mut self, part: Part, loads: Vec<String>) {
+    /// Whether a load was measured already. Direct and cached I/O are no repeats of one another; which of them it was, a
+    /// repeat may not tell.
+    fn knows(&self, tool: &str, (load, direct): &Measured) -> bool {
+        let among = |direct| self.known.contains(&(tool.to_owned(), (load.clone(), direct)));
+        match direct {
+            Some(_) => among(*direct) || among(None),
+            None => [None, Some(false), Some(true)].into_iter().any(among),
+        }
+    }
+
+    fn push(&mut self, part: Part, loads: Vec<Measured>) {
         let report = &part.report;
         self.figures += report.figures.len() + report.scores.len();
         self.checked |= report.verification.is_some();
@@ -146,13 +156,13 @@ impl Group {
     }
 }
 
-/// The loads and scores of a report, by names that tell them apart.
-fn loads(part: &Part) -> Vec<String> {
-    let figures = part.report.figures.iter().map(|figure| {
-        // Direct and cached I/O are no repeats of one another.
-        format!("{} {:?}", figure.load.workload().title(), figure.load.direct)
-    });
-    figures.chain(part.report.scores.iter().map(|score| score.name.clone())).collect()
+/// A load or a score by a name that tells it from others, and whether it was direct, where that is told.
+type Measured = (String, Option<bool>);
+
+/// The loads and scores of a report.
+fn loads(part: &Part) -> Vec<Measured> {
+    let figures = part.report.figures.iter().map(|figure| (figure.load.workload().title(), figure.load.direct));
+    figures.chain(part.report.scores.iter().map(|score| (score.name.clone(), None))).collect()
 }
 
 /// The first line of a group, and the one behind its last.

@@ -472,7 +472,9 @@ fn said(line: Option<&str>) -> Option<Op> {
 
 /// The direction by the heading above a result, or by the summary below, where a script shows no command.
 fn words_around(text: &Text, at: usize) -> Option<Op> {
-    let below = next_filled(text, at).map(|line| text.line(line));
+    // The heading of the next result tells nothing of this one.
+    let heads = |line: &usize| next_filled(text, *line).is_some_and(|next| records(text.line(next)).is_some());
+    let below = next_filled(text, at).filter(|line| !heads(line)).map(|line| text.line(line));
     // A line below tells of this result only where it speaks of dd.
     let of_dd = |line: &&str| line.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == NAME);
     said(heading(text, at)).or_else(|| said(below.filter(of_dd)))

@@ -48,6 +48,8 @@ const APART: &[(&str, &str, &str)] = &[
     ("dd/script.txt", "the beginning cut off", "a line of two commands without the first"),
     ("fio/two-calls-of-two-jobs.terse", "*", "each line is whole, and nothing tells how many there were"),
     ("h2testw/german.txt", "the beginning cut off", "without its first line it is the report of a whole test"),
+    ("dd/heading-of-the-other-direction.txt", "a line lost", "a result whose heading is lost stands behind that of another"),
+    ("dd/heading-of-the-other-direction.txt", "lines lost", "a result whose heading is lost stands behind that of another"),
 ];
 
 fn sorted(directory: &Path) -> Vec<PathBuf> {
