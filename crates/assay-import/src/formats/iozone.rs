@@ -30,6 +30,10 @@ const MOST_SIZES: usize = 64;
 const LARGEST_RECORD: u64 = 16 << 20;
 /// Most lines between a command and what it printed.
 const MOST_BETWEEN: usize = 8;
+/// Most lines of something else between two rows of a table: blank ones, and what people say of each row.
+const MOST_FOREIGN: usize = 12;
+/// Most lines into which a mail wraps a heading or a row.
+const MOST_WRAPPED: usize = 4;
 
 /// The columns in their order, each with the number of its test (`-i`).
 const COLUMNS: [(&str, &str, u32); 15] = [
@@ -136,22 +140,16 @@ impl Format for Iozone {
             run.settings(text.line(line));
         }
         let end = run.lines(text, at);
-        if run.report.is_empty() {
+        if run.report.is_empty() && run.before.is_empty() {
             return Section::nothing(end, text.number(at), "iozone printed no figure");
         }
-        if !run.units_told && run.command.is_none() && run.rows {
-            let what = "whether its table is in kB/s, which is taken, or in other units: its first lines are missing";
-            run.report.findings.push(Finding::NotTold { tool: NAME.to_owned(), what: what.to_owned() });
+        let several = !run.before.is_empty();
+        run.again(end);
+        let Run { before: mut reports, problems, .. } = run;
+        if !several {
+            reports.iter_mut().for_each(|report| report.lines = None);
         }
-        if run.splash && !run.complete {
-            let what = "the line `iozone test complete.`".to_owned();
-            run.report.findings.push(Finding::SourceIncomplete { what });
-        }
-        if run.wrapped {
-            let what = "figures behind the break of a wrapped row".to_owned();
-            run.report.findings.push(Finding::SourceIncomplete { what });
-        }
-        Section { end, reports: vec![run.report], problems: run.problems }
+        Section { end, reports, problems }
     }
 }
 
@@ -170,6 +168,10 @@ enum Mode {
 /// A run as far as it was read.
 struct Run {
     report: Report,
+    /// Those of rows before, which came again.
+    before: Vec<Report>,
+    /// The first line of the report.
+    began: usize,
     problems: Vec<Problem>,
     mode: Mode,
     splash: bool,
@@ -185,6 +187,8 @@ struct Run {
     command: Option<Vec<u32>>,
     /// Right edges of the headings of the columns.
     edges: Vec<usize>,
+    /// Columns of a heading that was wrapped, in all of its lines.
+    headed: Option<usize>,
     rows: bool,
     /// Whether figures stand in a line of their own below a row that was wrapped.
     wrapped: bool,
@@ -198,6 +202,8 @@ impl Default for Run {
     fn default() -> Self {
         Self {
             report: Report::new(NAME),
+            before: Vec::new(),
+            began: 0,
             problems: Vec::new(),
             mode: Mode::default(),
             splash: false,
@@ -209,6 +215,7 @@ impl Default for Run {
             asynchronous: false,
             command: None,
             edges: Vec::new(),
+            headed: None,
             rows: false,
             wrapped: false,
             file_bytes: None,
@@ -221,10 +228,12 @@ impl Default for Run {
 impl Run {
     /// Reads on from line `from`, and gives the line behind the last of the run.
     fn lines(&mut self, text: &Text, from: usize) -> usize {
-        let mut end = from + 1;
-        for at in from..text.len() {
+        let (mut at, mut end) = (from, from + 1);
+        self.began = from;
+        while at < text.len() {
             let line = text.line(at);
             let figures = self.rows || !self.report.figures.is_empty();
+            let taken = if self.complete { 0 } else { self.figures(text, at) };
             if line.contains(SPLASH) {
                 if at > from {
                     break;
@@ -233,12 +242,12 @@ impl Run {
             } else if line.contains("iozone test complete") {
                 self.complete = true;
                 end = at + 1;
-            } else if !self.complete && self.figures(text, at) || line.contains("Excel") || self.excel(line) {
-                end = at + 1;
+            } else if taken > 0 || line.contains("Excel") || self.excel(line) {
+                end = at + taken.max(1);
             } else if line.trim().is_empty() {
             } else if figures || self.complete {
-                // What follows its figures is another's.
-                if !throughput_line(line) || self.complete {
+                // What follows its figures is another's, but for words between its rows.
+                if self.complete || !throughput_line(line) && !self.goes_on(text, at) {
                     break;
                 }
                 end = at + 1;
@@ -247,8 +256,51 @@ impl Run {
             } else {
                 self.settings(line);
             }
+            at += taken.max(1);
         }
         end
+    }
+
+    /// Whether another row of the table follows the words at line `at`.
+    fn goes_on(&self, text: &Text, at: usize) -> bool {
+        let mut below = (at..text.len().min(at + MOST_FOREIGN)).map(|line| text.line(line));
+        let ends = |line: &str| header(line).is_some() || line.contains(SPLASH) || !commands(line, NAME).is_empty();
+        self.rows && below.find(|line| ends(line) || self.begins_row(line)).is_some_and(|line| !ends(line))
+    }
+
+    /// Whether a line is a row that begins with a file size and a record size.
+    fn begins_row(&self, line: &str) -> bool {
+        let mut words = line.split_whitespace().map(kibibytes);
+        let sizes = words.next().flatten().zip(words.next().flatten());
+        is_row(line) && sizes.is_some_and(|(file, record)| self.are_sizes(file, record))
+    }
+
+    fn are_sizes(&self, file: u64, record: u64) -> bool {
+        record <= file && record <= LARGEST_RECORD && (record.is_power_of_two() || self.block_bytes == Some(record))
+    }
+
+    /// Ends the report before line `end`, as what follows measures the same again.
+    fn again(&mut self, end: usize) {
+        let next = Report { figures: Vec::new(), findings: Vec::new(), ..self.report.clone() };
+        let mut report = std::mem::replace(&mut self.report, next);
+        if report.is_empty() {
+            return;
+        }
+        if !self.units_told && self.command.is_none() && self.rows {
+            let what = "whether its table is in kB/s, which is taken, or in other units: its first lines are missing";
+            report.findings.push(Finding::NotTold { tool: NAME.to_owned(), what: what.to_owned() });
+        }
+        if self.splash && !self.complete {
+            let what = "the line `iozone test complete.`".to_owned();
+            report.findings.push(Finding::SourceIncomplete { what });
+        }
+        if std::mem::take(&mut self.wrapped) {
+            let what = "figures behind the break of a wrapped row".to_owned();
+            report.findings.push(Finding::SourceIncomplete { what });
+        }
+        report.lines = Some((self.began, end));
+        self.began = end;
+        self.before.push(report);
     }
 
     /// Settings of the lines before the first figure.
@@ -328,41 +380,80 @@ impl Run {
         self.command = Some(tests);
     }
 
-    /// Reads a heading, a row or a line of throughput mode; whether the line was one.
-    fn figures(&mut self, text: &Text, at: usize) -> bool {
+    /// Reads a heading, a row or a line of throughput mode, and says how many lines it has; 0 where the line is none.
+    fn figures(&mut self, text: &Text, at: usize) -> usize {
         let line = text.line(at);
         if let Some(edges) = header(line) {
+            let parts = (at + 1..at + MOST_WRAPPED).scan(edges.len(), |headed, next| {
+                *headed = continued_heading(text.line(next), *headed)?;
+                Some(*headed)
+            });
+            let all: Vec<usize> = parts.collect();
+            self.headed = all.last().copied();
             self.edges = edges;
-            return true;
+            return 1 + all.len();
         }
         if line.contains("Children see throughput") {
-            self.children(line, text.line(at + 1));
-            return true;
+            self.children(line, text.line(at + 1), at);
+            return 1;
         }
         if self.edges.is_empty() || !is_numbers(line) {
-            return false;
+            return 0;
+        }
+        if let Some((joined, columns, lines)) = self.unwrapped(text, at) {
+            self.row(&joined, Some(columns), text.number(at), at);
+            return lines;
         }
         // The rest of a row that was wrapped has fewer.
         if is_row(line) {
-            self.row(line, text.number(at));
+            self.row(line, self.columns(&cells(line)), text.number(at), at);
         } else {
             self.wrapped |= self.rows;
         }
-        true
+        1
     }
 
-    fn row(&mut self, line: &str, number: u32) {
-        self.rows = true;
+    /// A row below a wrapped heading with the lines that it goes on in, where together they have a figure for each test: its
+    /// text, its columns, and how many lines it has.
+    fn unwrapped(&self, text: &Text, at: usize) -> Option<(String, Vec<usize>, usize)> {
+        let columns = match self.asked(self.headed?) {
+            asked if asked.is_empty() => (2..self.headed?).collect(),
+            asked => asked,
+        };
+        let wanted = 2 + columns.len();
+        let mut joined = text.line(at).to_owned();
+        if !self.begins_row(&joined) || joined.split_whitespace().count() >= wanted {
+            return None;
+        }
+        for lines in 2..=MOST_WRAPPED {
+            let next = text.line(at + lines - 1);
+            if !is_numbers(next) {
+                return None;
+            }
+            joined = format!("{joined} {}", next.trim());
+            if joined.split_whitespace().count() >= wanted {
+                return (joined.split_whitespace().count() == wanted).then_some((joined, columns, lines));
+            }
+        }
+        None
+    }
+
+    fn row(&mut self, line: &str, columns: Option<Vec<usize>>, number: u32, at: usize) {
         let cells = cells(line);
-        let columns = self.columns(&cells);
         let [(_, file), (_, record), values @ ..] = cells.as_slice() else { return };
         let (Some(file), Some(record)) = (kibibytes(file), kibibytes(record)) else { return };
         // The second half of a row that was wrapped has figures there.
-        if record > file || record > LARGEST_RECORD || !(record.is_power_of_two() || self.block_bytes == Some(record)) {
+        if !self.are_sizes(file, record) {
+            self.rows = true;
             let what = "a row of iozone that does not begin with a file size and a record size".to_owned();
             self.problems.push(Problem { line: number, what });
             return;
         }
+        let holds = |figure: &Figure| figure.load.block_bytes == Some(record) && figure.load.span_bytes == Some(file);
+        if self.rows && self.report.figures.iter().any(holds) {
+            self.again(at);
+        }
+        self.rows = true;
         let Some(columns) = columns else {
             let what = "the columns of this row of iozone cannot be told apart".to_owned();
             self.problems.push(Problem { line: number, what });
@@ -375,18 +466,23 @@ impl Run {
         }
     }
 
-    /// The columns of the values of a row, from the third cell on.
-    fn columns(&self, cells: &[(usize, &str)]) -> Option<Vec<usize>> {
-        let values = cells.get(2..)?;
-        let headed = self.edges.len();
-        let asked: Vec<usize> = match &self.command {
+    /// The columns of the tests that the command asked for, of as many; none where no command is known.
+    fn asked(&self, headed: usize) -> Vec<usize> {
+        match &self.command {
             Some(tests) if !tests.is_empty() => {
                 (2..headed.min(COLUMNS.len())).filter(|column| tests.contains(&COLUMNS[*column].2)).collect()
             }
             // All tests are run where none is asked for.
             Some(_) => (2..headed).collect(),
             None => Vec::new(),
-        };
+        }
+    }
+
+    /// The columns of the values of a row, from the third cell on.
+    fn columns(&self, cells: &[(usize, &str)]) -> Option<Vec<usize>> {
+        let values = cells.get(2..)?;
+        let headed = self.edges.len();
+        let asked = self.asked(headed);
         if asked.len() == values.len() {
             return Some(asked);
         }
@@ -409,7 +505,7 @@ impl Run {
     }
 
     /// A test of throughput mode, by what its processes count, and by what their parent does.
-    fn children(&mut self, line: &str, next: &str) {
+    fn children(&mut self, line: &str, next: &str, at: usize) {
         let Some(children) = CHILDREN.captures(line) else { return };
         let (Ok(jobs), Some(value)) = (children[2].parse::<u32>(), decimal(&children[4])) else { return };
         let mode = match &children[5] {
@@ -418,6 +514,13 @@ impl Run {
             _ => return,
         };
         let span = self.file_bytes.and_then(|bytes| bytes.checked_mul(u64::from(jobs)));
+        let holds = |figure: &Figure| {
+            let Load { name, jobs: its, block_bytes, .. } = &figure.load;
+            name == children[3].trim() && *its == Some(jobs) && *block_bytes == self.block_bytes
+        };
+        if self.report.figures.iter().any(holds) {
+            self.again(at);
+        }
         let before = self.report.figures.len();
         self.add(children[3].trim(), jobs, span, self.block_bytes, Some(value), mode);
         let parent = CHILDREN.captures(next).and_then(|parent| decimal(&parent[4]));
@@ -525,6 +628,14 @@ fn header(line: &str) -> Option<Vec<usize>> {
     let alike =
         words.iter().zip(COLUMNS).take_while(|((_, word), (heading, ..))| word.eq_ignore_ascii_case(heading)).count();
     (alike >= 4).then(|| words.iter().take(alike).map(|(edge, _)| *edge).collect())
+}
+
+/// How many columns there are with those that a line of a wrapped heading names behind the first `headed`.
+fn continued_heading(line: &str, headed: usize) -> Option<usize> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let names = COLUMNS.get(headed..headed + words.len())?;
+    let alike = words.iter().zip(names).all(|(word, (heading, ..))| word.eq_ignore_ascii_case(heading));
+    (!words.is_empty() && alike).then_some(headed + words.len())
 }
 
 /// The words of a line, each with its right edge in characters.
