@@ -24,6 +24,10 @@ const NAME: &str = "CrystalDiskMark";
 const MOST_HEADLESS: usize = 6;
 /// Most lines of something else between two of a report, as pages put them in.
 const MOST_FOREIGN: usize = 3;
+/// Most names of rows and headings of a report that are kept.
+const MOST_ONCE: usize = 40;
+/// Most figures beside one another in a row.
+const MOST_COLUMNS: usize = 8;
 /// What the rows are called.
 const ROWS: [&str; 4] = ["Sequential", "Random", "SEQ", "RND"];
 /// What the lines below the rows begin with.
@@ -50,6 +54,9 @@ static ROW: LazyLock<Regex> = LazyLock::new(|| {
         r"\[(Read|Write|Mix)\]|(Sequential|Random|SEQ|RND) *(Read|Write)? *(?:(\d+) *(KiB|MiB|KB|MB))? *(?:\(([^)]{0,80})\))? *: *([0-9.,]+) MB/s(?: *\[ *([0-9.,]+) IOPS *\])?(?: *< *([0-9.,]+) us *>)?",
     )
 });
+/// A figure of a row.
+static VALUE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"[0-9][0-9.,]* MB/s(?: *\[ *[0-9.,]+ IOPS *\])?(?: *< *[0-9.,]+ us *>)?"));
 static TEST: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"Test *: *([0-9.]+) *(MB|MiB|GB|GiB)(?: *\(x(\d+)\))?(?: *\[([A-Z]): *([0-9.]+)% *\(([0-9.]+)/([0-9.]+) *(MB|GB|TB|MiB|GiB|TiB)\)\])?(?: *\(x(\d+)\))?",
@@ -94,6 +101,17 @@ impl Format for CrystalDiskMark {
             titled || !line.contains("MB/s") || DIRECTED.is_match(line.trim()) || QUEUED.is_match(line.trim())
         });
         let joined: String = kept.flat_map(|line| [line, "\n"]).collect();
+        if let Some(columns) = columns(&joined) {
+            let reports = columns.iter().map(|column| {
+                let mut report = report(&column.text, column.name.as_deref());
+                if column.short {
+                    let what = "rows with fewer figures than others, which do not say whose they are".to_owned();
+                    report.find(Finding::SourceIncomplete { what });
+                }
+                report
+            });
+            return Section { end, reports: reports.collect(), ..Section::default() };
+        }
         let mut starts: Vec<usize> = TITLE.find_iter(&joined).map(|found| found.start()).collect();
         if starts.is_empty() {
             starts.push(0);
@@ -104,7 +122,7 @@ impl Format for CrystalDiskMark {
         for (from, to) in starts.iter().copied().zip(ends) {
             line += joined[passed..from].matches('\n').count();
             passed = from;
-            let report = report(&joined[from..to]);
+            let report = report(&joined[from..to], None);
             if report.is_empty() {
                 let number = text.number(line);
                 section
@@ -131,13 +149,26 @@ fn is_titled(text: &Text, at: usize) -> bool {
 fn is_headless(text: &Text, at: usize) -> bool {
     let line = text.line(at).trim();
     let queued = |line: &str| line.contains("MB/s") && QUEUED.is_match(line.trim());
-    match line {
-        "[Read]" | "[Write]" => queued(text.line(at + 1)),
+    match heading(line) {
+        Some("[Read]" | "[Write]") => queued(text.line(at + 1)),
         _ if line.contains("MB/s") && DIRECTED.is_match(line) => {
             (at..at + MOST_HEADLESS).any(|row| queued(text.line(row)))
         }
         _ => false,
     }
+}
+
+/// The heading of a section, behind which names of columns may stand.
+fn heading(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let known = ["[Read]", "[Write]", "[Mix]"].into_iter().find(|heading| line.starts_with(heading))?;
+    (!line.contains("MB/s")).then_some(known)
+}
+
+/// What a line is of which a report has one: a heading, or the name of a row with its direction.
+fn once(line: &str) -> Option<&str> {
+    let row = || line.starts_with("Sequential ") || line.starts_with("Random ");
+    heading(line).or_else(|| (row() && DIRECTED.is_match(line)).then(|| line.split(':').next()).flatten())
 }
 
 /// The line behind the last that is of the report which begins at line `at`: what stands behind it, of a log for instance,
@@ -147,12 +178,15 @@ fn end(text: &Text, at: usize) -> usize {
     let titled = is_titled(text, at);
     // One has headings or directions in its rows: the other shape is another report.
     let headed_rows = text.line(at).trim().starts_with('[');
+    let mut seen: Vec<&str> = once(text.line(at).trim()).into_iter().collect();
     for number in at + 1..text.len() {
         let line = text.line(number).trim();
-        // Of a second medium the headings begin again.
-        let other =
-            line == text.line(at).trim() || if headed_rows { DIRECTED.is_match(line) } else { line == "[Read]" };
-        if is_titled(text, number) || !titled && other || foreign > MOST_FOREIGN {
+        // Of a second medium the headings begin again, or the rows.
+        let this = once(line);
+        let again = this.is_some_and(|this| seen.contains(&this)) && is_headless(text, number);
+        seen.extend(this.filter(|_| seen.len() < MOST_ONCE));
+        let other = if headed_rows { DIRECTED.is_match(line) } else { line == "[Read]" };
+        if is_titled(text, number) || again || !titled && other || foreign > MOST_FOREIGN {
             break;
         }
         // Without patterns: of thousands of reports each line passes here.
@@ -171,9 +205,61 @@ fn end(text: &Text, at: usize) -> usize {
     end
 }
 
-/// A report by its text, from its title on.
-fn report(text: &str) -> Report {
+/// One of several media whose figures people have put beside one another.
+#[derive(Clone, Default)]
+struct Column {
+    text: String,
+    name: Option<String>,
+    /// Whether a row has a figure for some of them alone.
+    short: bool,
+}
+
+/// The figures of a row that stand beside one another, each with where it begins and ends.
+fn beside(line: &str) -> Vec<(usize, usize)> {
+    let Some(name) = line.find(':').filter(|_| line.matches("MB/s").count() > 1) else { return Vec::new() };
+    let found = VALUE.find_iter(&line[name..]).map(|found| (name + found.start(), name + found.end()));
+    let all: Vec<(usize, usize)> = found.collect();
+    // Pages run whole rows together, too.
+    let between = |pair: &[(usize, usize)]| line[pair[0].1..pair[1].0].trim_matches([' ', '\t', '|']);
+    if all.windows(2).all(|pair| between(pair).is_empty()) { all } else { Vec::new() }
+}
+
+/// The columns of a report; `None` where rows have one figure each.
+fn columns(text: &str) -> Option<Vec<Column>> {
+    let most = text.lines().map(|line| beside(line).len()).max().filter(|most| (2..=MOST_COLUMNS).contains(most))?;
+    let mut columns = vec![Column::default(); most];
+    for line in text.lines() {
+        let all = beside(line);
+        let named = line.find(':').map_or("", |end| &line[..=end]);
+        let short = line.contains("MB/s") && all.len() < most;
+        let names: Vec<&str> = match heading(line) {
+            Some(heading) => line.trim()[heading.len()..].split("  ").collect(),
+            None => Vec::new(),
+        };
+        let names = names.into_iter().map(|name| name.trim().trim_matches(['*', '|', '`']));
+        let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+        for (at, column) in columns.iter_mut().enumerate() {
+            column.short |= short;
+            let own = all.get(at).map(|(from, to)| format!("{named} {}", &line[*from..*to]));
+            column.text += &match (heading(line), own) {
+                (Some(heading), _) => heading.to_owned(),
+                (None, Some(own)) => own,
+                (None, None) if short => String::new(),
+                (None, None) => line.to_owned(),
+            };
+            column.text.push('\n');
+            if names.len() == most && column.name.is_none() {
+                column.name = Some(names[at].to_owned());
+            }
+        }
+    }
+    Some(columns)
+}
+
+/// A report by its text, from its title on, and the name of its column where it was one of several.
+fn report(text: &str, column: Option<&str>) -> Report {
     let mut report = Report::whole(NAME);
+    report.labels.extend(column.map(|name| ("column".to_owned(), name.to_owned())));
     let first = text.lines().next().unwrap_or_default();
     let major = TITLE.captures(text).or_else(|| SHORT.captures(first)).map(|title| {
         report.version = Some(format!("{}.{}", &title[1], &title[2]));
@@ -216,6 +302,10 @@ fn report(text: &str) -> Report {
         let Some(figure) = said.and_then(|op| figure(&row, op, major, share)) else { continue };
         let load = Load { span_bytes, duration_ns, ..figure.load };
         if row.get(3).is_none() && !sections.holds(&load) {
+            continue;
+        }
+        if row.get(3).is_some() && report.figures.iter().any(|figure| figure.load == load) {
+            report.find(Finding::SourceIncomplete { what: "the title of rows that come again".to_owned() });
             continue;
         }
         // How often it ran stands behind the rows: cut off before it, the number of runs is not known.
