@@ -49,6 +49,7 @@ impl Text {
         decode::quoted_printable(&mut lines);
         prefix::strip(&mut lines);
         lines::single_spaced(&mut lines);
+        prefix::comments(&mut lines);
         if !text.ends_with(['\n', '\r']) {
             lines::without_cut_number(&mut lines);
         }
@@ -159,6 +160,10 @@ mod tests {
     fn wrappings() {
         assert_eq!(of(b"> a 1\n> > b 2\n"), ["a 1", "b 2"]);
         assert_eq!(of(b"# a 1\n# b 2\n# c 3\n"), ["a 1", "b 2", "c 3"]);
+        assert_eq!(of(b"a\n# b 1\n#\n#   c 2\nd\n# e\nf\n"), ["a", "b 1", "", "  c 2", "d", "# e", "f"], "of a part");
+        assert_eq!(of(b"x\n@@ -1,2 +1,3 @@ y\n a\n+b\n-  c\nd\n+e\n"), ["x", "", "a", "b", "  c", "d", "+e"], "a diff");
+        assert_eq!(of(b"+a 1\n+ b 2\n-c 3\n"), ["a 1", " b 2", "c 3"]);
+        assert_eq!(of(b"- a 1\n- b 2\n- c 3\n"), ["- a 1", "- b 2", "- c 3"], "a list");
         assert_eq!(of(b"  1  a\n  2  b\n  3  c\n"), [" a", " b", " c"].map(str::trim));
         // What a tool has set in stays so, whatever stands before it.
         let numbered = "     8\ta\n     9\t  | b\n    10\t   c\n";

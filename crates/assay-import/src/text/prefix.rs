@@ -68,6 +68,7 @@ pub(super) fn strip(lines: &mut Vec<Line>) {
                 Some(text.len() - rest.strip_prefix(' ').unwrap_or(rest).len())
             });
         }
+        changed |= changes(lines);
         changed |= numbers(lines);
         for (mark, form) in FORMS.iter() {
             changed |= common(lines, |text| {
@@ -93,6 +94,58 @@ fn quotation(lines: &mut [Line]) -> bool {
         }
         line.text.drain(..line.text.len() - rest.len());
         changed = true;
+    }
+    changed
+}
+
+/// Fewest lines below one another with the mark of a comment that are taken for a text in a comment.
+const LEAST_COMMENT: usize = 2;
+
+/// Takes the marks of a comment off the lines of a part, where most of the text has none: scripts show so what their commands
+/// print.
+pub(super) fn comments(lines: &mut [Line]) {
+    for mark in ["//", "#"] {
+        let behind = |line: &Line| {
+            let rest = line.text.strip_prefix(mark)?;
+            (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| line.text.len() - rest.len())
+        };
+        let mut at = 0;
+        while at < lines.len() {
+            let count = lines[at..].iter().take_while(|line| behind(line).is_some()).count();
+            let part = &mut lines[at..at + count];
+            if count >= LEAST_COMMENT {
+                let blank = part.iter().all(|line| !line.text[mark.len()..].starts_with('\t'));
+                for line in part {
+                    let blank = blank && line.text[mark.len()..].starts_with(' ');
+                    line.text.drain(..mark.len() + usize::from(blank));
+                }
+            }
+            at += count.max(1);
+        }
+    }
+}
+
+/// Takes off the signs of a comparison of two files: where most lines have one, and of its parts, which begin with `@@`. Lines
+/// that did not change have a blank there.
+fn changes(lines: &mut [Line]) -> bool {
+    let signed = |text: &str| text.starts_with(['+', '-']);
+    let all = looked_at(lines);
+    let (added, marked) =
+        (all.iter().filter(|text| text.starts_with('+')).count(), all.iter().filter(|text| signed(text)).count());
+    // A list has one sign alone, and lines of figures begin with none.
+    let whole = all.len() > 1 && marked * 10 >= all.len() * MOST && added * 4 >= marked;
+    let (mut changed, mut within) = (false, false);
+    for line in lines.iter_mut() {
+        if line.text.starts_with("@@ -") && line.text[3..].contains(" @@") {
+            (within, changed) = (true, true);
+            line.text.clear();
+            continue;
+        }
+        within &= line.text.is_empty() || signed(&line.text) || line.text.starts_with(' ');
+        if (whole || within) && (signed(&line.text) || line.text.starts_with(' ')) {
+            line.text.drain(..1);
+            changed = true;
+        }
     }
     changed
 }
