@@ -101,7 +101,9 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
         } else if text::is_result(here) {
             let Some(end) = call.result(text, line) else { break };
             Some(end)
-        } else if let Some(side) = Some(here).filter(|_| call.is_empty()).and_then(text::status_direction) {
+        } else if let Some((side, end)) =
+            Some(line).filter(|_| call.is_empty()).and_then(|at| text::status_lines(text, at))
+        {
             call.sums.push(Job {
                 // The output does not say whether the directions belong to one job.
                 group: LINES + u32::try_from(call.sums.len()).unwrap_or(0),
@@ -109,7 +111,7 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
                 missing: Some("all but single lines of the results"),
                 ..Job::default()
             });
-            Some(line + 1)
+            Some(end)
         } else if let Some(version) = version(here) {
             call.version = call.version.or(Some(version));
             Some(line + 1)

@@ -31,6 +31,17 @@ static NEW: LazyLock<Regex> = LazyLock::new(|| {
         r"^(read|write|trim|mixed)\s*: *IOPS=([0-9.]+)([kMGT]?), BW=([0-9.]+)([KkMGTPi]*(?:[Bb](?:it)?/s)?) \(([0-9.]+)([KkMGTPi]*(?:[Bb](?:it)?)?)(?:/s)?\)\(([0-9.]+)([KkMGTPi]*[Bb])/(\d+)msec\)",
     )
 });
+/// The same without what it moved and how long it ran, as people shorten it.
+static SHORT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^(?i:(read|write))\s*: *IOPS=([0-9.]+)([kMGT]?), *BW=([0-9.]+)([KkMGTPi]*B)/s(?: *\(([0-9.]+)([KkMGTP]?B)/s\))?[.,;]?$",
+    )
+});
+static SHORT_OLD: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^(read|write)\s*: *(?:io=\s*[0-9.,]+\s*[KMGTPi]*[Bb], *)?bw=\s*([0-9.,]+)\s*([KMGTPi]*[Bb])/s *, *iops=\s*([0-9.,]+)([kMG]?)[.,;]?$",
+    )
+});
 static LATENCY: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"^(slat|clat|lat)\s*\((nsec|usec|msec|sec)\)\s*: *min=\s*([0-9.]+)\s*([kKMG]?), *max=\s*([0-9.]+)\s*([kKMG]?), *avg=\s*([0-9.]+)\s*([kKMG]?),",
@@ -199,7 +210,7 @@ pub(super) fn read_text(
         let line = without_host(&whole);
         number = next;
         end = number;
-        if let Some(side) = text_side(line) {
+        if let Some(side) = text_side(line).or_else(|| short_side(line).map(Some)) {
             percentiles = None;
             current = side.filter(|_| job.sides.len() < MOST_SIDES).map(|side| {
                 job.sides.push(side);
@@ -216,22 +227,7 @@ pub(super) fn read_text(
             continue;
         }
         let Some(side) = current.and_then(|at: usize| job.sides.get_mut(at)) else { continue };
-        if let Some(latency) = LATENCY.captures(line) {
-            let value = |at: usize| {
-                let value = latency[at].parse::<f64>().ok()? * decimal_letter(&latency[at + 1]);
-                Some(value * nanoseconds(&latency[2])).filter(|value| *value > 0.0)
-            };
-            // From submission to completion; without it, as from gtod_reduce, that of the kernel is not the same.
-            if &latency[1] == "lat" {
-                (side.latency.mean, side.latency.max) = (value(7), value(5));
-            }
-        } else if let Some(heading) = PERCENTILES.captures(line) {
-            percentiles = (&heading[1] != "slat").then(|| nanoseconds(&heading[2]));
-        } else if let Some(unit) = percentiles.filter(|_| line.starts_with('|')) {
-            percentile(side, line, unit);
-        } else {
-            percentiles = None;
-        }
+        latencies(side, line, &mut percentiles);
     }
     if !issued {
         job.missing = Some("the end of a result");
@@ -241,6 +237,26 @@ pub(super) fn read_text(
     let pid = rest.split_once("pid=").and_then(|(_, pid)| pid.split(':').next());
     job.pid = pid.and_then(|pid| pid.trim().parse().ok());
     Some((job, rest, end))
+}
+
+/// Takes a line of latencies of a direction. `percentiles` is the unit of those whose heading was the line before.
+fn latencies(side: &mut Side, line: &str, percentiles: &mut Option<f64>) {
+    if let Some(latency) = LATENCY.captures(line) {
+        let value = |at: usize| {
+            let value = latency[at].parse::<f64>().ok()? * decimal_letter(&latency[at + 1]);
+            Some(value * nanoseconds(&latency[2])).filter(|value| *value > 0.0)
+        };
+        // From submission to completion; without it, as from gtod_reduce, that of the kernel is not the same.
+        if &latency[1] == "lat" {
+            (side.latency.mean, side.latency.max) = (value(7), value(5));
+        }
+    } else if let Some(heading) = PERCENTILES.captures(line) {
+        *percentiles = (&heading[1] != "slat").then(|| nanoseconds(&heading[2]));
+    } else if let Some(unit) = percentiles.filter(|_| line.starts_with('|')) {
+        percentile(side, line, unit);
+    } else {
+        *percentiles = None;
+    }
 }
 
 /// A line of a result without the host that it is of.
@@ -311,6 +327,29 @@ fn text_side(line: &str) -> Option<Option<Side>> {
         operations: None,
     };
     Some(Some(as_told(side)))
+}
+
+/// The line of a direction that people have shortened.
+fn short_side(line: &str) -> Option<Side> {
+    let number = |text: &str| printed(&text.replace(',', ""));
+    let op = |word: &str| if word.eq_ignore_ascii_case("read") { Op::Read } else { Op::Write };
+    if let Some(found) = SHORT_OLD.captures(line) {
+        let told = Told {
+            iops: number(&found[4]).map(|iops| iops.times(decimal_letter(&found[5]))),
+            rate: number(&found[2]).zip(text_unit(&found[3], 1024.0)).map(|(number, unit)| number.times(unit)),
+            ..Told::default()
+        };
+        return Some(as_told(Side { told, ..Side::new(op(&found[1])) }));
+    }
+    let found = SHORT.captures(line)?;
+    let decimal = found.get(6).zip(found.get(7)).map(|(number, unit)| (number.as_str(), unit.as_str()));
+    let (rate, unit) = decimal.unwrap_or((&found[4], &found[5]));
+    let told = Told {
+        iops: number(&found[2]).map(|iops| iops.times(decimal_letter(&found[3]))),
+        rate: number(rate).zip(text_unit(unit, 1000.0)).map(|(number, unit)| number.times(unit)),
+        ..Told::default()
+    };
+    Some(as_told(Side { told, ..Side::new(op(&found[1])) }))
 }
 
 /// A direction with the figures that were printed of it.
@@ -445,9 +484,27 @@ pub(super) fn status_side(line: &str) -> Option<Side> {
 
 /// What a line of a direction tells, without the result that it is of.
 pub(super) fn status_direction(line: &str) -> Option<Side> {
-    let line = Some(line.trim()).filter(|line| line.contains("IOPS=") || line.contains("runt="))?;
-    text_side(line).flatten().filter(|side| side.moved() && line.starts_with(['r', 'w']))
+    let line = Some(line.trim()).filter(|line| ["IOPS=", "runt=", "iops="].iter().any(|word| line.contains(word)))?;
+    let whole = text_side(line).flatten().filter(|side| side.moved() && line.starts_with(['r', 'w']));
+    whole.or_else(|| short_side(line).filter(Side::moved))
 }
+
+/// The same with its latencies, which may follow it, and the first line behind them.
+pub(super) fn status_lines(text: &Text, at: usize) -> Option<(Side, usize)> {
+    status_direction(text.line(at))?;
+    let (whole, mut end) = unwrapped(text, at);
+    let mut side = status_direction(&whole)?;
+    let mut percentiles = None;
+    while end < text.len() && OF_LATENCY.iter().any(|word| text.line(end).trim().starts_with(word)) {
+        let (whole, next) = unwrapped(text, end);
+        latencies(&mut side, whole.trim(), &mut percentiles);
+        end = next;
+    }
+    Some((side, end))
+}
+
+/// How the lines of latencies begin.
+const OF_LATENCY: [&str; 4] = ["slat", "clat", "lat ", "|"];
 
 /// Adds a direction of the sum of a group to those that are known.
 pub(super) fn add_status(sums: &mut Vec<Job>, group: u32, side: Side) {
