@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use assay_core::finding::Finding;
 use assay_core::medium::MediumKind;
 
 use crate::command::{commands, is_device};
@@ -23,6 +24,16 @@ const LONGEST: usize = 600;
 const MOST_ABOVE: usize = 12;
 /// Most names of health that are kept.
 const MOST: usize = 200;
+/// Most lines into which a mail wraps a row.
+const MOST_WRAPPED: usize = 3;
+/// Lines of an excerpt that are looked at, how many of them have to be of health, and most lines of something else between two.
+const EXCERPT: usize = 8;
+const LEAST_EXCERPT: usize = 3;
+const MOST_FOREIGN: usize = 3;
+/// The same behind the result of the self-assessment, which stands far above the attributes.
+const MOST_TO_ATTRIBUTES: usize = 80;
+/// The result of the self-assessment of a disk on SATA or NVMe.
+const ASSESSMENT: &str = "SMART overall-health self-assessment test result:";
 
 static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^smartctl (?:version )?(\d+\.\d+)[ -]"));
 static NVME: LazyLock<Regex> = LazyLock::new(|| regex(r"^Smart Log for NVME device: ?(\S+) namespace-id"));
@@ -36,6 +47,10 @@ static BRIEF: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"^\s*\d{1,3} +([A-Za-z][A-Za-z0-9_-]*) +[A-Z-]{6} +(?:\d{3}|---) +(?:\d{3}|---) +(?:\d{3}|---) +\S+ +(\S.*)$",
     )
+});
+/// How a row of attributes begins, which may be wrapped.
+static ROW: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^\s*\d{1,3} +[A-Za-z][A-Za-z0-9_-]* +(?:0x[0-9a-f]{4} +\d{3} |[A-Z-]{6} +(?:\d{3}|---) )")
 });
 static BYTES: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9][0-9,.'’\u{a0}\u{202f} ]*)(?: bytes)? \["));
 /// A count, whose thousands are divided as in the language of the system.
@@ -100,6 +115,7 @@ impl Format for SmartText {
             || line.starts_with(NVME_LOG)
             || is_scsi(text, at)
             || line.starts_with("Smart Log for NVME") && NVME.is_match(line)
+            || is_excerpt(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -124,36 +140,136 @@ impl Format for SmartText {
         };
         report.medium.path = device.clone().unwrap_or_default();
         report.medium.device = device;
-        // smartctl repeats attributes that failed above the table of all.
-        let mut failed = false;
-        let (mut end, mut tabled) = (at + 1, is_table(first) || first.starts_with(NVME_LOG));
-        for number in if is_scsi(text, at) { at } else { at + 1 }..text.len().min(at + LONGEST) {
-            let line = text.line(number).trim();
-            if number > at && line.starts_with("=== START OF INFORMATION")
-                || NVME.is_match(line)
-                || VERSION.is_match(line)
-            {
-                break;
-            }
-            let (again, seen) = (is_table(line) || line.starts_with(NVME_LOG), &report.medium.health);
-            let named = line.starts_with("Vendor:") || line.starts_with("Product:");
-            // Those of another drive.
-            if number > at && (again && tabled || named && !seen.is_empty() && is_scsi(text, number)) {
-                break;
-            }
-            tabled |= again && !failed;
-            failed = line.starts_with("Failed Attributes:") || failed && !again;
-            if is_section(line) || take(&mut report, line) {
-                end = number + 1;
-            } else if report.tool == "nvme" && !line.is_empty() && !line.contains(':') {
-                break;
-            }
-        }
+        let (end, unread) = lines(&mut report, text, at);
         if report.is_empty() {
-            return Section::nothing(end, text.number(at), "output of smartctl or nvme without health in it");
+            let what = match unread {
+                Some(_) => "attributes of smartctl whose rows are cut off",
+                None => "output of smartctl or nvme without health in it",
+            };
+            return Section::nothing(end, text.number(unread.unwrap_or(at)), what);
+        }
+        if is_emulated(&report) {
+            let what = "its health: an emulated device answers with zeros".to_owned();
+            report.find(Finding::NotTold { tool: report.tool.clone(), what });
         }
         Section::of(report, end)
     }
+}
+
+/// Takes the lines of a report that begins at line `at`. The first line behind it, and a row that cannot be read.
+fn lines(report: &mut Report, text: &Text, at: usize) -> (usize, Option<usize>) {
+    let first = text.line(at).trim();
+    let headed = is_section(first) || is_table(first) || first.starts_with(NVME_LOG) || NVME.is_match(first);
+    let headless = !(headed || is_scsi(text, at));
+    let most_foreign = match first {
+        _ if first.starts_with(ASSESSMENT) => MOST_TO_ATTRIBUTES,
+        _ if ROW.is_match(first) => 0,
+        _ => MOST_FOREIGN,
+    };
+    // smartctl repeats attributes that failed above the table of all.
+    let (mut failed, mut unread, mut foreign) = (false, None, 0);
+    let (mut end, mut tabled) = (at + 1, is_table(first) || first.starts_with(NVME_LOG));
+    let mut number = if headless || is_scsi(text, at) { at } else { at + 1 };
+    while number < text.len().min(at + LONGEST) {
+        let (whole, next) = unwrapped(text, number);
+        let line = whole.trim();
+        let first_again = NVME.is_match(line) || line.starts_with("=== START OF INFORMATION");
+        if number > at && first_again || VERSION.is_match(line) {
+            break;
+        }
+        let (again, seen) = (is_table(line) || line.starts_with(NVME_LOG), &report.medium.health);
+        let named = line.starts_with("Vendor:") || line.starts_with("Product:");
+        // Those of another drive.
+        let other = named && !seen.is_empty() && is_scsi(text, number)
+            || headless && name_of(line).is_some_and(|name| seen.contains_key(&name))
+            || headless && ROW.is_match(line) && NAMES.iter().any(|(_, name)| seen.contains_key(*name));
+        if number > at && (again && tabled || other) {
+            break;
+        }
+        tabled |= again && !failed;
+        failed = line.starts_with("Failed Attributes:") || failed && !again;
+        if is_section(line) || take(report, line) {
+            (end, foreign) = (next, 0);
+        } else if report.tool == "nvme" && !line.is_empty() && !line.contains(':') {
+            break;
+        } else if !line.is_empty() {
+            if ROW.is_match(line) {
+                unread = unread.or(Some(number));
+            }
+            foreign += 1;
+            if headless && foreign > most_foreign {
+                break;
+            }
+        }
+        number = next;
+    }
+    (end, unread)
+}
+
+/// A row of attributes with the lines into which a mail has wrapped it, and the first line behind it.
+fn unwrapped(text: &Text, at: usize) -> (String, usize) {
+    let whole = |line: &str| ATTRIBUTE.is_match(line) || BRIEF.is_match(line);
+    let first = text.line(at);
+    if !ROW.is_match(first) || whole(first) {
+        return (first.to_owned(), at + 1);
+    }
+    let mut joined = first.to_owned();
+    for next in at + 1..at + MOST_WRAPPED {
+        let more = text.line(next).trim();
+        if more.is_empty() || ROW.is_match(more) {
+            break;
+        }
+        joined = format!("{} {more}", joined.trim_end());
+        if whole(&joined) {
+            return (joined, next + 1);
+        }
+    }
+    (first.to_owned(), at + 1)
+}
+
+/// The name under which a line tells of health.
+fn name_of(line: &str) -> Option<String> {
+    if let Some(found) = ATTRIBUTE.captures(line).or_else(|| BRIEF.captures(line)) {
+        return Some(found[1].to_owned());
+    }
+    if line.starts_with(ASSESSMENT) {
+        return Some("smart_passed".to_owned());
+    }
+    let (name, value) = line.split_once(':')?;
+    known(name.trim()).filter(|_| COUNT.is_match(value.trim())).map(str::to_owned)
+}
+
+/// Whether lines of health begin without a heading, as people copy them: a row of attributes, the result of the
+/// self-assessment, or several lines of the log of an NVMe device.
+fn is_excerpt(text: &Text, at: usize) -> bool {
+    let line = text.line(at).trim();
+    if line.starts_with(ASSESSMENT) {
+        return true;
+    }
+    // Most lines are of something else, which is seen at once.
+    if line.starts_with(|c: char| c.is_ascii_digit()) {
+        return line.contains(" 0x") && ROW.is_match(line) && name_of(&unwrapped(text, at).0).is_some();
+    }
+    let of_log = |line: &str| {
+        let Some((name, value)) = line.split_once(':') else { return false };
+        known(name.trim()).is_some() && COUNT.is_match(value.trim())
+    };
+    let own = |line: &str| {
+        let line = line.trim().to_lowercase().replace('_', " ");
+        ["available spare", "percentage used", "media and data integrity", "data units written"]
+            .iter()
+            .any(|name| line.starts_with(name))
+    };
+    let below = || (at..at + EXCERPT).map(|line| text.line(line));
+    of_log(line) && below().filter(|line| of_log(line)).count() >= LEAST_EXCERPT && below().any(own)
+}
+
+/// Whether a device tells of nothing: its temperature is that of no memory at all.
+fn is_emulated(report: &Report) -> bool {
+    let health = &report.medium.health;
+    let zero = |name: &str| health.get(name).is_some_and(|value| value == "0");
+    !health.contains_key("temperature_celsius")
+        && ["available_spare", "power_on_hours", "power_cycles"].into_iter().all(zero)
 }
 
 /// The first line of the log of an NVMe device, as smartctl prints it. People copy it without the lines above.
@@ -228,13 +344,13 @@ fn take(report: &mut Report, line: &str) -> bool {
 
 /// A line of the log of an NVMe device, in the words of either tool.
 fn health(report: &mut Report, name: &str, value: &str) -> bool {
-    let spelt = name.to_lowercase().split_whitespace().collect::<Vec<_>>().join("_");
-    let Some((_, known)) = NAMES.iter().find(|(printed, _)| *printed == spelt) else { return false };
-    if *known == "temperature_celsius"
+    let Some(known) = known(name) else { return false };
+    if known == "temperature_celsius"
         && let Some(found) = FAHRENHEIT.captures(value)
     {
         let number = |at: usize| found.get(at)?.as_str().parse::<i64>().ok().map(i128::from);
         let celsius = number(2).map(|kelvins| kelvins - 273).or_else(|| number(1).map(|f| ((f - 32) * 5 + 4) / 9));
+        let celsius = celsius.filter(|celsius| *celsius > ABSOLUTE_ZERO);
         celsius.into_iter().for_each(|celsius| insert(report, known, &celsius.to_string()));
         return true;
     }
@@ -243,11 +359,29 @@ fn health(report: &mut Report, name: &str, value: &str) -> bool {
         Some(hex) => u64::from_str_radix(hex, 16).ok().map(|number| number.to_string()),
         None => Some(count[1].chars().filter(|c| c.is_ascii_digit() || *c == '-').collect()),
     };
-    if let Some(number) = number {
+    let is_none = |number: &String| {
+        known == "temperature_celsius" && number.parse::<i128>().is_ok_and(|celsius| celsius <= ABSOLUTE_ZERO)
+    };
+    if let Some(number) = number.filter(|number| !is_none(number)) {
         insert(report, known, &number);
     }
     true
 }
+
+/// The name that smartctl's JSON has for one that either tool prints.
+fn known(name: &str) -> Option<&'static str> {
+    // Names of other lines are longer.
+    if name.len() > LONGEST_NAME {
+        return None;
+    }
+    let spelt = name.to_lowercase().split_whitespace().collect::<Vec<_>>().join("_");
+    NAMES.iter().find(|(printed, _)| *printed == spelt).map(|(_, known)| *known)
+}
+
+/// Longest name of health in bytes.
+const LONGEST_NAME: usize = 48;
+/// What a device without a sensor tells, which has 0 K.
+const ABSOLUTE_ZERO: i128 = -273;
 
 fn insert(report: &mut Report, name: &str, value: &str) {
     let health = &mut report.medium.health;

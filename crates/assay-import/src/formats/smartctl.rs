@@ -98,6 +98,8 @@ fn of_nvme(value: &Value) -> Report {
         let (name, number) = match name.as_str() {
             // Below zero, too: a drive outdoors.
             "temperature" if number > 200 => ("temperature_celsius", number - 273),
+            // A device without a sensor has 0 K.
+            "temperature" if number == 0 => continue,
             "avail_spare" => ("available_spare", number),
             "spare_thresh" => ("available_spare_threshold", number),
             "percent_used" => ("percentage_used", number),
@@ -151,7 +153,8 @@ fn report(value: &Value) -> Report {
         add("firmware", &value["firmware_version"]);
     }
     for (name, value) in value["nvme_smart_health_information_log"].as_object().into_iter().flatten() {
-        add(name, value);
+        // As in the text, and where smartctl gives it a name of its own.
+        add(if name == "temperature" { "temperature_celsius" } else { name }, value);
     }
     for attribute in value["ata_smart_attributes"]["table"].as_array().into_iter().flatten() {
         if let Some(name) = attribute["name"].as_str() {
