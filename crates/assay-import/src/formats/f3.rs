@@ -30,11 +30,15 @@ static FILE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Validating file \S+ \.\.\.\s+(\d+)/ *(\d+)/ *(\d+)/ *(\d+)(.*)$"));
 static SECTORS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^(Data OK|Data LOST|Corrupted|Slightly changed|Overwritten): ([0-9.]+) ([KMGT]?B(?:yte)?) *\((\d+) sectors?\)",
+        r"^(Data OK|Data LOST|Corrupted|Slightly changed|Overwritten): ([0-9.]+) ([KMGT]?B(?:ytes?)?) *\((\d+) sectors?\)",
     )
 });
-static SPEED: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"Average ([Ww]riting|[Rr]eading) speed: ([0-9.]+) ([KMGT]?B(?:yte)?)/s"));
+/// `Average writing speed: 9.5 MB/s`, since version 9 `Average sequential write speed: 9.5 MB/s (2097152 sectors / 1'47")`.
+static SPEED: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"Average (?:([Ww]riting|[Rr]eading)|sequential (write|read)) speed: ([0-9.]+) ([KMGT]?B(?:ytes?)?)/s(?: (\(\d+ (?:sector|block)s? /))?",
+    )
+});
 /// f3 puts a device in quotation marks. Word processors change them, and Markdown removes them.
 static NEWS: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?:Good|Bad) news: The device (.+?) is (?:the (real) thing|(damaged)|a counterfeit of type (\w+))")
@@ -65,6 +69,8 @@ impl Format for F3 {
             || line.contains("Validating file ") && FILE.is_match(line)
             // Up to version 6 with a capital.
             || line.contains("riting speed: ") && SPEED.is_match(line)
+            // Other programs print the new words alone.
+            || line.contains("sequential write speed: ") && SPEED.captures(line).is_some_and(|speed| speed.get(5).is_some())
             || line.contains("Data OK: ") && SECTORS.is_match(line.trim_start())
             || line.contains(" news: The device ") && NEWS.is_match(line)
     }
@@ -170,8 +176,9 @@ impl Run {
                 return Said::Another;
             }
         } else if let Some(speed) = SPEED.captures(line) {
-            let rate = decimal(&speed[2]).zip(unit(&speed[3], Base::Binary)).map(|(rate, unit)| rate * unit);
-            let place = if speed[1].eq_ignore_ascii_case("writing") { &mut self.write } else { &mut self.read };
+            let rate = decimal(&speed[3]).zip(unit(&speed[4], Base::Binary)).map(|(rate, unit)| rate * unit);
+            let writes = speed.get(1).or(speed.get(2)).is_some_and(|word| word.as_str().starts_with(['W', 'w']));
+            let place = if writes { &mut self.write } else { &mut self.read };
             if place.is_some() {
                 return Said::Another;
             }
