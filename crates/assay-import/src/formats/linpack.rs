@@ -30,8 +30,9 @@ static RATING: LazyLock<Regex> = LazyLock::new(|| {
 static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"Array size (\d+) ?[xX] ?(\d+)"));
 static ROW: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\s*\d+\s+[0-9.]+\s+[0-9.]+%\s+[0-9.]+%\s+[0-9.]+%\s+([0-9.]+)\s*$"));
+/// NVIDIA's has a shorter code, and behind the rate that of one processor.
 static HPL: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"\bW[RC]\d{1,2}[A-Z]\d[A-Z]\d+\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([0-9.]+)\s+([0-9.]+(?:e[+-]?\d+)?)")
+    regex(r"\bW[RC]\d{1,2}(?:[A-Z]\d[A-Z]\d+)?\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([0-9.]+)\s+([0-9.]+(?:e[+-]?\d+)?)")
 });
 
 impl Format for Linpack {
