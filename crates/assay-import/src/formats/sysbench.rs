@@ -118,6 +118,7 @@ fn begins(line: &str) -> bool {
 fn is_headless(text: &Text, at: usize) -> bool {
     let next = text.line(at + 1).trim();
     match text.line(at).trim() {
+        "CPU speed:" => next.starts_with("events per second:"),
         "File operations:" => next.starts_with("reads/s:"),
         "Throughput:" => next.starts_with("read:") && IOPS.is_match(next) || next.starts_with("read, MiB/s:"),
         _ => false,
@@ -151,7 +152,8 @@ struct Run {
     threads: Option<u32>,
     over: bool,
     database: bool,
-    /// Largest number of the test of the processor.
+    /// Whether it is the test of the processor, and its largest number.
+    cpu: bool,
     primes: Option<u64>,
     events_per_second: Option<f64>,
     seconds: Option<f64>,
@@ -185,6 +187,9 @@ impl Run {
         let above = (at.saturating_sub(MOST_ABOVE)..at).rev();
         let words = above.flat_map(|line| commands(text.line(line), NAME)).next().unwrap_or_default();
         for word in words {
+            self.primes = word.strip_prefix("--cpu-max-prime=").and_then(|most| most.parse().ok()).or(self.primes);
+            let threads = word.strip_prefix("--threads=").or_else(|| word.strip_prefix("--num-threads="));
+            self.threads = threads.and_then(|threads| threads.parse().ok()).or(self.threads);
             self.mode = match word.strip_prefix("--file-test-mode=") {
                 Some("seqrd") => Some((Op::Read, Some(Pattern::Sequential))),
                 Some("seqwr" | "seqrewr") => Some((Op::Write, Some(Pattern::Sequential))),
@@ -252,6 +257,10 @@ impl Run {
     }
 
     fn sentence(&mut self, line: &str) -> bool {
+        if line == "CPU speed:" {
+            self.cpu = true;
+            return true;
+        }
         let mode = match line {
             "Doing sequential read test" => (Op::Read, Some(Pattern::Sequential)),
             "Doing sequential write (creation) test" | "Doing sequential rewrite test" => {
@@ -285,7 +294,7 @@ impl Run {
         match key {
             "Number of threads" => self.threads = value.parse().ok(),
             "Maximum prime number checked in CPU test" | "Prime numbers limit" | "Primer numbers limit" => {
-                self.primes = value.parse().ok()
+                (self.cpu, self.primes) = (true, value.parse().ok());
             }
             "events per second" => self.events_per_second = number(),
             "total time" | "time elapsed" => self.seconds = number(),
@@ -332,7 +341,7 @@ impl Run {
         if self.database {
             return report;
         }
-        if self.primes.is_some() {
+        if self.cpu {
             self.processor(&mut report);
         } else if self.moved.is_some() {
             self.memory(&mut report);
@@ -356,7 +365,12 @@ impl Run {
     }
 
     fn processor(&self, report: &mut Report) {
-        let name = format!("sysbench cpu, primes to {}{}", self.primes.unwrap_or_default(), self.threads());
+        let primes = self.primes.map(|most| format!(", primes to {most}")).unwrap_or_default();
+        let name = format!("sysbench cpu{primes}{}", self.threads());
+        if self.primes.is_none() {
+            let what = "to which number it looked for primes".to_owned();
+            report.find(Finding::NotTold { tool: NAME.to_owned(), what });
+        }
         if let Some(rate) = self.events_per_second {
             report.score(&name, rate, "events/s", true);
             return;
