@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
 
-use crate::command::Title;
+use crate::command::{Title, commands, option_size};
 use crate::date;
 use crate::number::{Base, unit};
 use crate::pattern::{Regex, regex};
@@ -25,6 +25,8 @@ const NAME: &str = "IOR";
 const LONGEST: usize = 5_000;
 /// Most lines from a heading to the first row below it.
 const MOST_BETWEEN: usize = 6;
+/// Most lines from the command to a heading without a title.
+const MOST_ABOVE: usize = 8;
 
 static TITLE: Title =
     Title::new("MPI Coordinated Test", || regex(r"^\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O"));
@@ -86,6 +88,9 @@ impl Format for Ior {
         report.version = TITLE.version(text, at);
         let mut parsed = Parsed::default();
         let headless = !TITLE.stands(text, at);
+        if headless {
+            parsed.called(text, at);
+        }
         let (mut end, from) = (at + 1, if headless { at } else { at + 1 });
         for number in from..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
@@ -126,9 +131,21 @@ fn is_headless(text: &Text, at: usize) -> bool {
     let line = text.line(at).trim();
     let below = || (at + 1..=at + MOST_BETWEEN).map(|next| text.line(next).trim());
     MAX.is_match(line)
-        || is_heading(line) && below().any(|next| ROW.is_match(next))
+        || is_heading(line) && below().any(|next| is_row(next, Some(line.split_whitespace().count())))
         || is_summary(line) && below().any(|next| SUMMARY_ROWS.iter().any(|row| next.starts_with(row)))
         || line == "Summary of all tests:" && is_summary(text.line(at + 1).trim())
+}
+
+/// Whether a line is a row of the table of results. People cut off its last columns, as the number of the iteration: then it
+/// has a figure for each of `columns`.
+fn is_row(line: &str, columns: Option<usize>) -> bool {
+    let is_figure = |word: &str| matches!(word, "NA" | "-") || word.parse::<f64>().is_ok();
+    let short = || {
+        let mut words = line.split_whitespace();
+        let count = words.clone().count();
+        matches!(words.next(), Some("write" | "read")) && columns == Some(count) && count > 1 && words.all(is_figure)
+    };
+    ROW.is_match(line) || short()
 }
 
 const SUMMARY_ROWS: [&str; 2] = ["write ", "read "];
@@ -144,6 +161,33 @@ fn is_summary(line: &str) -> bool {
 }
 
 impl Parsed {
+    /// Takes what the command above says, where the lines that repeat it are missing.
+    fn called(&mut self, text: &Text, at: usize) {
+        for line in (at.saturating_sub(MOST_ABOVE)..at).rev().map(|line| text.line(line)) {
+            let names = line.split_whitespace().any(|word| word.rsplit('/').next() == Some("ior"));
+            let Some(words) = commands(line, "ior").into_iter().next().filter(|_| names) else { continue };
+            let value = |name: &str| {
+                let at = words.iter().position(|word| *word == name)?;
+                words.get(at + 1).copied()
+            };
+            let size = |name: &str| value(name).and_then(|size| option_size(size, 1));
+            self.command = Some(words.join(" "));
+            // A file of options may say otherwise.
+            if value("-f").is_some() {
+                return;
+            }
+            self.transfer = size("-t");
+            self.api = Some(value("-a").unwrap_or("POSIX").to_owned());
+            self.random = Some(words.contains(&"-z"));
+            let before: Vec<&str> = line.split_whitespace().collect();
+            let tasks = before.windows(2).find(|pair| matches!(pair[0], "-np" | "-n")).map(|pair| pair[1]);
+            self.tasks = tasks.and_then(|tasks| tasks.parse().ok());
+            let segments = value("-s").map_or(Some(1), |count| count.parse::<u64>().ok());
+            self.aggregate = (|| size("-b")?.checked_mul(segments?)?.checked_mul(u64::from(self.tasks?)))();
+            return;
+        }
+    }
+
     /// Whether there is a result.
     fn any(&self) -> bool {
         self.rates.iter().any(|rates| !rates.is_empty())
@@ -172,8 +216,8 @@ impl Parsed {
 
     /// Takes a line; whether it said something, and whether it is behind the end of the output.
     fn line(&mut self, report: &mut Report, line: &str) -> (bool, bool) {
-        if let Some(row) = ROW.captures(line).filter(|_| !self.complete) {
-            self.row(usize::from(&row[1] == "write"), line);
+        if !self.complete && is_row(line, self.columns.all) {
+            self.row(usize::from(line.starts_with("write")), line);
         } else if let Some(best) = MAX.captures(line) {
             let which = usize::from(&best[1] == "Write");
             self.best[which] = best[2].parse::<f64>().ok().filter(|rate| *rate > 0.0).map(|rate| rate * 1_048_576.0);
