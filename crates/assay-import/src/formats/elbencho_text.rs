@@ -33,6 +33,8 @@ const MOST_PHASES: usize = 10_000;
 const HEADS: [&str; 7] = ["NOTE", "WARNING", "ERROR", "ISO DATE", "LABEL", "COMMAND LINE", "```"];
 /// Most words of a command.
 const MOST_WORDS: usize = 500;
+/// Bytes per second from which on the usual block is not believed where the text has operations alone.
+const ABSURD: f64 = 100e9;
 /// Longest label in characters: each report has it.
 const LONGEST_LABEL: usize = 256;
 
@@ -326,6 +328,14 @@ impl Phase {
         };
         let mut figure = Figure::new(load);
         figure.iops = self.iops;
+        if let Some(by_block) = self.absurd(head, figure.load.block_bytes) {
+            figure.load.block_bytes = None;
+            let what = format!(
+                "its block size: the usual one, which its command does not name, would make {:.0} GB/s",
+                by_block / 1e9
+            );
+            figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), what });
+        }
         let (whole, unit) = self.rate.map_or((None, 1.0), |(whole, unit)| (Some(whole), unit));
         figure.bytes_per_second = rate(whole, unit, self.iops, figure.load.block_bytes);
         figure.told = cut_off(whole, unit, self.iops, op);
@@ -333,6 +343,14 @@ impl Phase {
         (figure.told.bytes, figure.told.seconds) = (self.bytes, self.seconds);
         (figure.latency_ns.mean, figure.latency_ns.max) = (self.mean_ns, self.max_ns);
         (self.rate.is_some() || self.iops.is_some()).then_some(figure)
+    }
+
+    /// The rate that the block which elbencho takes without being told would make of the operations, where that is beyond
+    /// belief: options were left out of the command.
+    fn absurd(&self, head: &Head, block: Option<u64>) -> Option<f64> {
+        let usual = self.rate.is_none() && head.value("-b", "--block").is_none();
+        let by_block = self.iops? * block.filter(|_| usual)? as f64;
+        (by_block > ABSURD).then_some(by_block)
     }
 
     fn add(&self, report: &mut Report, head: &Head) {

@@ -161,12 +161,17 @@ impl Latency {
 
     /// The same where nothing tells what the requests did.
     fn score(self, report: &mut Report) {
-        report.score("ioping mean time of a request", self.mean.value, "ns", false);
-        report.score("ioping longest time of a request", self.max.value, "ns", false);
+        for (name, time) in [("mean", self.mean), ("longest", self.max)] {
+            if time.value > 0.0 {
+                report.score(&format!("ioping {name} time of a request"), time.value, "ns", false);
+            }
+        }
     }
 
     /// The requests of a run take its time: where they do not, the line is that of another.
     fn go_to(self, figure: &mut Figure) {
+        // What is printed as zero is less than its last digit.
+        let some = |time: Printed| Some(time.value).filter(|time| *time > 0.0);
         let differs = figure.told.iops.is_some_and(|iops| {
             let ratio = self.mean.value * iops.value / 1e9;
             ratio.max(1.0 / ratio) > 1.1 + self.mean.step / self.mean.value + iops.step / iops.value
@@ -175,7 +180,7 @@ impl Latency {
             let how = "its mean latency is not that of its requests per second".to_owned();
             figure.findings.push(Finding::SourceContradicts { how });
         } else {
-            (figure.latency_ns.mean, figure.latency_ns.max) = (Some(self.mean.value), Some(self.max.value));
+            (figure.latency_ns.mean, figure.latency_ns.max) = (some(self.mean), some(self.max));
         }
     }
 }
