@@ -388,7 +388,10 @@ pub(crate) fn no_figure(record: &Record, measurement: &Measurement) -> Option<St
         Finding::FewerRepeats { reason, .. } => Some(format!("skipped: {}", clean(reason))),
         _ => None,
     });
-    Some(skipped.unwrap_or_else(|| match record.outcome {
+    // Of an access time nothing else is printed.
+    let mean =
+        measurement.latency_ns.mean.as_ref().map(|mean| format!("mean latency {}", nanoseconds(mean.point as u64)));
+    Some(skipped.or(mean).unwrap_or_else(|| match record.outcome {
         Outcome::Completed => "not measured".to_owned(),
         Outcome::Running | Outcome::Failed { .. } => "not reached: the run ended before it".to_owned(),
     }))

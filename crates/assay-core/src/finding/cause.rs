@@ -202,6 +202,9 @@ impl Finding {
                     "marked as doubtful when it was imported{why}; it is kept as printed and not used for decisions"
                 )
             }
+            Self::ToolFailed { tool, how } => {
+                format!("{tool} ended with an error ({how}); its figures are of what it did until then")
+            }
             Self::SourceContradicts { how } => format!("the imported text contradicts itself: {how}"),
             Self::SourceIncomplete { what } => format!("the imported text is not complete: {what}"),
             _ => return None,
@@ -325,6 +328,7 @@ impl Finding {
             }
             Self::CopyOf { .. } => "remove one of the two with assay rm",
             Self::BestOf { .. } => "compare it with other figures that are the best of as many runs",
+            Self::ToolFailed { .. } => "find out why it failed, and run it again",
             Self::CachedByTool { .. } => "run the tool with direct I/O, or assay in its place",
             Self::SourceContradicts { .. } | Self::SourceIncomplete { .. } | Self::MarkedDoubtful { .. } => {
                 "look at the original text"

@@ -338,6 +338,13 @@ pub enum Finding {
         /// What it does not tell, in words.
         what: String,
     },
+    /// An imported text says that its run ended with an error: its figures are of what came before.
+    ToolFailed {
+        /// The tool.
+        tool: String,
+        /// What it says of the error.
+        how: String,
+    },
     /// The figures of an imported text contradict each other.
     SourceContradicts {
         /// In which way.
@@ -406,6 +413,7 @@ impl Finding {
             | Self::CrosscheckDiffers { .. }
             | Self::SoakPaused { .. }
             | Self::CachedByTool { .. }
+            | Self::ToolFailed { .. }
             | Self::SourceContradicts { .. }
             | Self::AnotherRun => Severity::Suspect,
             Self::NoProof { .. }
@@ -460,6 +468,7 @@ impl Finding {
             | Self::CacheNotDropped { .. }
             | Self::CachedByTool { .. } => "cached",
             Self::BestOf { .. } => "best of runs",
+            Self::ToolFailed { .. } => "failed",
             Self::SourceContradicts { .. } => "contradictory",
             Self::MarkedDoubtful { .. } => "doubtful",
             Self::CopyOf { .. } => "a copy",

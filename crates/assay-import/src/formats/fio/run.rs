@@ -369,8 +369,13 @@ impl Call {
             let of = if job.name.is_empty() { String::new() } else { format!(" of the job {}", job.name) };
             report.find(Finding::SourceIncomplete { what: format!("{what}{of}") });
         }
-        if job.error != 0 && report.outcome == Outcome::Completed {
-            report.outcome = failed(job);
+        if job.error != 0 {
+            let of = if job.name.is_empty() { String::new() } else { format!(" of the job {}", job.name) };
+            let how = format!("error {}{of}", job.error);
+            report.find(Finding::ToolFailed { tool: NAME.to_owned(), how });
+            if report.outcome == Outcome::Completed {
+                report.outcome = failed(job);
+            }
         }
         let parallel =
             all.iter().any(|other| !std::ptr::eq(other, job) && other.group == job.group && other.host == job.host);
