@@ -23,7 +23,7 @@ mod unpack;
 pub use group::Options;
 pub use import::{Imported, Item, import, import_each};
 pub use labels::{Given, PathError, PathPattern};
-pub use registry::{FORMATS, ImportError, names};
+pub use registry::{FORMATS, ImportError, Nearest, names};
 pub use report::{Figure, Format, Load, Problem, Report, Section, Statistic};
 pub use sheet::{IdleRow, Sheet, SheetError, doubt};
 pub use text::{Line, Text};

@@ -71,8 +71,19 @@ const COMMON: [&str; 13] = [
 /// What a word that only one tool prints counts, beside one for a common word.
 const TELLING: usize = 3;
 
+/// The format that is nearest to a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nearest {
+    /// Its name.
+    pub name: &'static str,
+    /// The first line that has one of its words.
+    pub line: u32,
+    /// What the text lacks.
+    pub needs: &'static str,
+}
+
 /// The format whose words occur most often in a text, where enough do.
-pub(crate) fn nearest(text: &Text) -> Option<&'static str> {
+pub(crate) fn nearest(text: &Text) -> Option<Nearest> {
     let lower: Vec<String> = text
         .lines()
         .iter()
@@ -88,9 +99,12 @@ pub(crate) fn nearest(text: &Text) -> Option<&'static str> {
         true => TELLING,
         false => 0,
     };
-    let counts = FORMATS.iter().map(|format| (format.words().iter().map(weight).sum::<usize>(), format.name()));
+    let counts = FORMATS.iter().map(|format| (format.words().iter().map(weight).sum::<usize>(), format));
     // The first of those with as many.
-    counts.rev().max_by_key(|(count, _)| *count).filter(|(count, _)| *count >= TELLING).map(|(_, name)| name)
+    let (_, format) = counts.rev().max_by_key(|(count, _)| *count).filter(|(count, _)| *count >= TELLING)?;
+    let telling = |line: &String| format.words().iter().any(|word| !COMMON.contains(word) && line.contains(word));
+    let line = lower.iter().position(telling).unwrap_or(0);
+    Some(Nearest { name: format.name(), line: text.number(line), needs: format.needs() })
 }
 
 // Why nothing was imported.
@@ -106,7 +120,7 @@ pub enum ImportError {
         /// How many lines it has.
         lines: usize,
         /// The format that is nearest by its words.
-        nearest: Option<&'static str>,
+        nearest: Option<Nearest>,
     },
     /// A format is known, and nothing of it could be used.
     #[error("{}, line {line}: {what}", quoted(.file))]
@@ -156,9 +170,13 @@ fn unknown_format(lines: usize) -> &'static str {
     if lines == 0 { "the file is empty" } else { "no result of a known format is in it" }
 }
 
-fn nearest_words(nearest: Option<&'static str>) -> String {
+fn nearest_words(nearest: Option<Nearest>) -> String {
     match nearest {
-        Some(name) => format!("nearest to {name}; `assay import --formats` lists what is read"),
+        Some(Nearest { name, line, needs }) => {
+            format!(
+                "line {line} is nearest to {name}, but without {needs}; `assay import --formats` lists what is read"
+            )
+        }
         None => format!("known are {}", names().join(", ")),
     }
 }

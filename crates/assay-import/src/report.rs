@@ -385,6 +385,9 @@ pub trait Format: std::marker::Sync {
     /// Words that occur in its reports, in small letters: by them the nearest format is named of a text that none reads.
     fn words(&self) -> &'static [&'static str];
 
+    /// By what one of its reports is known, in words that follow `but without`: told of a text that is near, and none.
+    fn needs(&self) -> &'static str;
+
     /// Whether a report begins at line `at`. Asked of every line that no format has read yet: it has to be quick, and
     /// must not say yes to a line that merely mentions the tool.
     fn begins(&self, text: &Text, at: usize) -> bool;

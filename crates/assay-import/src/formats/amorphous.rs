@@ -45,6 +45,10 @@ impl Format for AmorphousDiskMark {
         &["amorphousdiskmark", "katsura shareware", "sequential read", "random read", "volume :"]
     }
 
+    fn needs(&self) -> &'static str {
+        "its title"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         TITLE.stands(text, at)
     }

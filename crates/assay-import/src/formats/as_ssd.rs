@@ -38,6 +38,10 @@ impl Format for AsSsd {
         &["as ssd benchmark", "4k-64thr", "access times", "score:", "controller:"]
     }
 
+    fn needs(&self) -> &'static str {
+        "its title, `AS SSD Benchmark`, alone in a line"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         TITLE.stands(text, at)
     }

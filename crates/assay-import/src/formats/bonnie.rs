@@ -116,6 +116,10 @@ impl Format for Bonnie {
         &["bonnie", "sequential output", "sequential input", "-per chr-", "--seeks--", "%cp"]
     }
 
+    fn needs(&self) -> &'static str {
+        "its heading with `Sequential Output`, or its line of CSV"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at).trim();
         line.contains("Sequential Output") && (HEAD.is_match(line) || is_nameless(text, at)) || is_csv(line)

@@ -88,6 +88,10 @@ impl Format for CrystalDiskMark {
         &["crystaldiskmark", "sequential read", "random read", "seq1m", "rnd4k", "(q=", "mb/s"]
     }
 
+    fn needs(&self) -> &'static str {
+        "its title above rows, or rows that have a direction and one of them a queue"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         is_titled(text, at) || is_headless(text, at)
     }

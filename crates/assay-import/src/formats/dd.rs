@@ -76,6 +76,10 @@ impl Format for Dd {
         &["records in", "records out", "copied,", "bytes transferred", "dd if="]
     }
 
+    fn needs(&self) -> &'static str {
+        "a line of bytes with their seconds and rate"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         if copied_at(text, at).is_some() {
             return is_result(text, at);

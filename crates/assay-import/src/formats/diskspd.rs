@@ -114,6 +114,10 @@ impl Format for Diskspd {
         &["diskspd", "results for timespan", "input parameters", "total io", "i/o per s", "%-ile"]
     }
 
+    fn needs(&self) -> &'static str {
+        "its input parameters above results, or the rows of `Total IO`"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at).trim_start();
         let follows = |most: usize, words: &[&str]| {

@@ -31,6 +31,10 @@ impl Format for DiskspdXml {
         &["<timespan>", "<testtimeseconds>", "<targets>", "<readbytes>", "<writebytes>"]
     }
 
+    fn needs(&self) -> &'static str {
+        "the element `Results`"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let next = |name: &str| (at..at + 4).any(|line| text.long_line(line).contains(name));
         text.long_line(at).contains("<Results>") && (next("<System>") || next("<TimeSpan>") || next("<Profile>"))

@@ -37,6 +37,10 @@ impl Format for Elbencho {
         &["elbencho", "iso date", "mib/s [last]", "iops [last]", "io lat us"]
     }
 
+    fn needs(&self) -> &'static str {
+        "the line of CSV that names its columns"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at).trim_start();
         line.starts_with("ISO date,") && line.contains(",operation,") && line.contains("MiB/s [last]")

@@ -53,6 +53,10 @@ impl Format for ElbenchoText {
         &["first done", "last done", "result type", "throughput mib/s", "elapsed time"]
     }
 
+    fn needs(&self) -> &'static str {
+        "the heading with `FIRST DONE` and `LAST DONE`"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
         line.contains("FIRST DONE") && TITLE.is_match(line)

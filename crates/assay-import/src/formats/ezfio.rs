@@ -33,6 +33,10 @@ impl Format for EzFio {
         &["ezfio", "queue depth/thread", "availcapacity", "testedcapacity", "bandwidth (mb/s)"]
     }
 
+    fn needs(&self) -> &'static str {
+        "the line of CSV that names its columns"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
         line.starts_with(TITLE)

@@ -62,6 +62,10 @@ impl Format for F3 {
         &["f3 read", "f3 write", "f3 probe", ".h2w", "corrupted/changed/overwritten", "data lost"]
     }
 
+    fn needs(&self) -> &'static str {
+        "the counts of a file or of all sectors, or the news of f3probe"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
         TITLE.is_match(line.trim_start())

@@ -58,6 +58,10 @@ impl Format for H2testw {
         &["h2testw", "mbyte/s", "writing speed", "schreibrate", "data lost"]
     }
 
+    fn needs(&self) -> &'static str {
+        "its verdict or its counts, in English or German"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         begins(text.line(at)) || is_headless(text, at)
     }

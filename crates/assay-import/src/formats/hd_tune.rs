@@ -38,6 +38,10 @@ impl Format for HdTune {
         &["hd tune", "transfer rate average", "access time", "burst rate"]
     }
 
+    fn needs(&self) -> &'static str {
+        "its title, or `Transfer Rate` in two values one below the other"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         is_title(text.line(at)) || is_headless(text, at)
     }

@@ -45,6 +45,10 @@ impl Format for Hdparm {
         &["hdparm", "buffered disk reads", "cached reads", "mb/sec"]
     }
 
+    fn needs(&self) -> &'static str {
+        "a line of reads with megabytes, seconds and rate"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
         has_timing(line)

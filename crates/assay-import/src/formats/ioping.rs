@@ -49,6 +49,10 @@ impl Format for Ioping {
         &["ioping", "requests completed in", "min/avg/max/mdev", "iops"]
     }
 
+    fn needs(&self) -> &'static str {
+        "the line `requests completed in`"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
         line.contains("ioping statistics ---") && TITLE.is_match(line.trim())

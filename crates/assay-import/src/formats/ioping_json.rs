@@ -63,6 +63,10 @@ impl Format for IopingJson {
         &["\"fstype\"", "\"device_size\"", "\"mdev\"", "\"ignored\"", "\"bps\""]
     }
 
+    fn needs(&self) -> &'static str {
+        "the list of its periods"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.long_line(at).trim();
         if !line.starts_with("[{") {

@@ -79,6 +79,10 @@ impl Format for Ior {
         &["mpi coordinated test of parallel i/o", "xfersize", "aggregate filesize", "bw(mib/s)", "summary of all tests"]
     }
 
+    fn needs(&self) -> &'static str {
+        "its title, or a heading with `bw(MiB/s)` above rows"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         TITLE.stands(text, at) || is_headless(text, at)
     }

@@ -113,6 +113,10 @@ impl Format for Iozone {
         &["iozone", "reclen", "rewrite", "reread", "children see throughput"]
     }
 
+    fn needs(&self) -> &'static str {
+        "the heading with `reclen` above rows, or `Children see throughput`"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
         line.contains(SPLASH)

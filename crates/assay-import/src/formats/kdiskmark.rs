@@ -51,6 +51,10 @@ impl Format for KDiskMark {
         &["kdiskmark", "flexible i/o tester", "sequential", "random", "profile:", "mb/s"]
     }
 
+    fn needs(&self) -> &'static str {
+        "its title"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         TITLE.stands(text, at) || is_fork(text, at)
     }

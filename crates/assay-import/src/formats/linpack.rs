@@ -44,6 +44,10 @@ impl Format for Linpack {
         &["linpack", "mflops", "kflops", "gflops", "dgefa"]
     }
 
+    fn needs(&self) -> &'static str {
+        "a rating in flops, the table of linpackc, or a row of HPL"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
         is_rating(line) || line.contains(TABLE) || is_hpl(line)

@@ -40,6 +40,10 @@ impl Format for Mdtest {
         &["mdtest", "was launched with", "summary rate", "file creation", "directory stat"]
     }
 
+    fn needs(&self) -> &'static str {
+        "its title, or a heading above rows of rates"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
         let below = || {

@@ -66,6 +66,10 @@ impl Format for PiDiagnostics {
         &["raspberry pi diagnostics", "sd card speed test", "sequential write speed", "(target"]
     }
 
+    fn needs(&self) -> &'static str {
+        "the line of a job with its rate"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let (line, next) = (text.line(at).trim(), text.line(at + 1).trim());
         JOB.is_match(line) || RUN.is_match(line) && JOB.is_match(next)

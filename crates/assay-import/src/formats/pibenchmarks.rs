@@ -57,6 +57,10 @@ impl Format for PiBenchmarks {
         &["board information", "4k randwrite", "running hdparm tests", "hdparmcached", "score:"]
     }
 
+    fn needs(&self) -> &'static str {
+        "the lines of the script in English"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
         line.contains("Board information: ") && BOARD.is_match(line)

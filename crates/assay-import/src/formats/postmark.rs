@@ -42,6 +42,10 @@ impl Format for PostMark {
         &["postmark", "seconds of transactions", "creation alone", "mixed with transactions"]
     }
 
+    fn needs(&self) -> &'static str {
+        "its title, or the line of transactions"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at).trim();
         let total = || TOTAL.is_match(line) && TRANSACTIONS.is_match(text.line(at + 1).trim());

@@ -108,6 +108,10 @@ impl Format for SmartText {
         ]
     }
 
+    fn needs(&self) -> &'static str {
+        "rows of attributes, lines of the log of NVMe, or the result of the self-assessment"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at).trim();
         is_section(line)

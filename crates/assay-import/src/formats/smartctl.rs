@@ -56,6 +56,10 @@ impl Format for Smartctl {
         &["\"smartctl\"", "json_format_version", "smart_status", "power_on_time", "model_name"]
     }
 
+    fn needs(&self) -> &'static str {
+        "a whole document of JSON"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         json::begins(text, at, "\"json_format_version\"")
             || is_sorted(text, at)

@@ -55,6 +55,10 @@ impl Format for Sysbench {
         &["sysbench", "events per second", "threads fairness", "total number of events"]
     }
 
+    fn needs(&self) -> &'static str {
+        "`Running the test with following options`, or a result with its heading"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
         begins(line)

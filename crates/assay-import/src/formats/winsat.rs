@@ -39,6 +39,10 @@ impl Format for Winsat {
         &["winsat", "windows system assessment", "> disk  ", "> run time"]
     }
 
+    fn needs(&self) -> &'static str {
+        "a row of `Disk` with its rate"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         is_row(text.line(at))
     }

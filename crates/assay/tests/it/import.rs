@@ -205,7 +205,11 @@ fn what_cannot_be_imported_is_told_in_a_line() {
     let cases = [
         (file("empty", b""), 2, "the file is empty"),
         (file("poem.txt", b"no result\n\x1b[2J in here\n"), 2, "no result of a known format is in it; known are"),
-        (file("near.txt", b"I ran CrystalDiskMark: Sequential Read was fine\n"), 2, "nearest to CrystalDiskMark"),
+        (
+            file("near.txt", b"I ran CrystalDiskMark: Sequential Read was fine\n"),
+            2,
+            "line 1 is nearest to CrystalDiskMark, but without its title",
+        ),
         (file("head.txt", &report(1.0).as_bytes()[..200]), 2, "line 2: a report of CrystalDiskMark without a row"),
         (file("cut.gz", &[0x1f, 0x8b, 8, 0]), 2, "cannot be unpacked"),
         (file("own.json", br#"{"schema":"9.0","id":"a","suite":{},"medium":{}}"#), 2, "9.0"),

@@ -38,6 +38,10 @@ impl Format for Fio {
         ]
     }
 
+    fn needs(&self) -> &'static str {
+        "a line `read: IOPS=…, BW=…`, the first line of a result (`groupid=`), its JSON or terse form"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         run::begins(text, at) || text::begins_status(text, at)
     }

@@ -44,6 +44,10 @@ impl Format for Phoronix {
         &["phoronix", "<testclient>", "<rawstring>", "\"raw_values\"", "\"display_format\""]
     }
 
+    fn needs(&self) -> &'static str {
+        "the elements of a `composite.xml`, or the JSON made of it"
+    }
+
     fn begins(&self, text: &Text, at: usize) -> bool {
         document::begins_xml(text, at) || document::begins_json(text, at)
     }
