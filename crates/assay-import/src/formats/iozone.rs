@@ -5,11 +5,17 @@
 //! from 3.498 on columns are wider and blanks are not, so the tests that the command asked for come first. A process
 //! has one operation in flight. With `-e` the final fsync is within the time of a write.
 
+mod lines;
+
 use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
-use assay_core::workload::{Op, Pattern, Sync};
+use assay_core::workload::{Op, Sync};
 
+use self::lines::{
+    COLUMNS, block, cells, continued_heading, first_setting, header, is_numbers, is_row, kibibytes, test,
+    throughput_line,
+};
 use crate::command::{commands, is_device, option_size};
 use crate::date::of_ctime;
 use crate::number::decimal;
@@ -34,64 +40,6 @@ const MOST_BETWEEN: usize = 8;
 const MOST_FOREIGN: usize = 12;
 /// Most lines into which a mail wraps a heading or a row.
 const MOST_WRAPPED: usize = 4;
-
-/// The columns in their order, each with the number of its test (`-i`).
-const COLUMNS: [(&str, &str, u32); 15] = [
-    ("kb", "", 0),
-    ("reclen", "", 0),
-    ("write", "write", 0),
-    ("rewrite", "rewrite", 0),
-    ("read", "read", 1),
-    ("reread", "reread", 1),
-    ("read", "random read", 2),
-    ("write", "random write", 2),
-    ("read", "bkwd read", 3),
-    ("rewrite", "record rewrite", 4),
-    ("read", "stride read", 5),
-    ("fwrite", "fwrite", 6),
-    ("frewrite", "frewrite", 6),
-    ("fread", "fread", 7),
-    ("freread", "freread", 7),
-];
-/// The blocks of `-R`, as the columns are called.
-const BLOCKS: [(&str, &str); 13] = [
-    ("Writer report", "write"),
-    ("Re-writer report", "rewrite"),
-    ("Reader report", "read"),
-    ("Re-Reader report", "reread"),
-    ("Random read report", "random read"),
-    ("Random write report", "random write"),
-    ("Backward read report", "bkwd read"),
-    ("Record rewrite report", "record rewrite"),
-    ("Stride read report", "stride read"),
-    ("Fwrite report", "fwrite"),
-    ("Re-Fwrite report", "frewrite"),
-    ("Fread report", "fread"),
-    ("Re-Fread report", "freread"),
-];
-
-/// How lines of settings begin, between the title and the figures.
-const SETTINGS: [&str; 19] = [
-    "Version $Revision:",
-    "Run began:",
-    "Include ",
-    "File size set to ",
-    "Record Size ",
-    "Command line used:",
-    "Output is in ",
-    "OPS Mode",
-    "Microseconds/op Mode",
-    "O_DIRECT feature enabled",
-    "SYNC Mode",
-    "Auto Mode",
-    "Time Resolution = ",
-    "Processor cache ",
-    "File stride size set to ",
-    "Throughput test with ",
-    "Each process writes a ",
-    "Each thread writes a ",
-    "Using ",
-];
 
 static CHILDREN: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(Children|Parent) sees? throughput for\s+(\d{1,6}) ([^=]+?)\s*=\s*([0-9.]+) ([A-Za-z]+)/sec")
@@ -600,105 +548,4 @@ impl Run {
         }
         self.report.figures.push(figure);
     }
-}
-
-/// What a test does, by its name in a table or in throughput mode. Backward and strided reads, and writing one record
-/// again and again, have patterns that records have no name for.
-fn test(name: &str) -> Option<(Op, Option<Pattern>)> {
-    let op = if name.contains("mixed") {
-        Op::Mixed
-    } else if name.contains("read") {
-        Op::Read
-    } else if name.contains("writ") {
-        Op::Write
-    } else {
-        return None;
-    };
-    let other = ["bkwd", "reverse", "stride", "record"].iter().any(|word| name.contains(word));
-    let pattern = if name.contains("random") || op == Op::Mixed { Pattern::Random } else { Pattern::Sequential };
-    Some((op, (!other).then_some(pattern)))
-}
-
-/// The right edges of the headings, where a line is the second of them.
-fn header(line: &str) -> Option<Vec<usize>> {
-    if !line.contains("reclen") {
-        return None;
-    }
-    // In a table of Markdown both lines are one.
-    let line = ["random", "bkwd", "record", "stride"]
-        .iter()
-        .fold(line.to_owned(), |line, word| line.replace(word, &" ".repeat(word.len())));
-    let words = cells(&line);
-    let alike =
-        words.iter().zip(COLUMNS).take_while(|((_, word), (heading, ..))| word.eq_ignore_ascii_case(heading)).count();
-    (alike >= 4).then(|| words.iter().take(alike).map(|(edge, _)| *edge).collect())
-}
-
-/// How many columns there are with those that a line of a wrapped heading names behind the first `headed`.
-fn continued_heading(line: &str, headed: usize) -> Option<usize> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let names = COLUMNS.get(headed..headed + words.len())?;
-    let alike = words.iter().zip(names).all(|(word, (heading, ..))| word.eq_ignore_ascii_case(heading));
-    (!words.is_empty() && alike).then_some(headed + words.len())
-}
-
-/// The words of a line, each with its right edge in characters.
-fn cells(line: &str) -> Vec<(usize, &str)> {
-    // Bytes and characters up to the word before.
-    let (mut bytes, mut edge) = (0, 0);
-    line.split_whitespace()
-        .map(|word| {
-            let end = (word.as_ptr() as usize).saturating_sub(line.as_ptr() as usize) + word.len();
-            edge += line.get(bytes..end).map_or(end - bytes, |passed| passed.chars().count());
-            bytes = end;
-            (edge, word)
-        })
-        .collect()
-}
-
-fn is_row(line: &str) -> bool {
-    (3..=40).contains(&line.split_whitespace().count()) && is_numbers(line)
-}
-
-fn is_numbers(line: &str) -> bool {
-    !line.trim().is_empty() && line.bytes().all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'\t' | b'.'))
-}
-
-/// The first of the lines of settings that stand above line `at`, where its title is missing; `at` where there are none.
-fn first_setting(text: &Text, at: usize) -> usize {
-    let mut first = at;
-    if text.line(at).contains(SPLASH) {
-        return at;
-    }
-    for above in (at.saturating_sub(MOST_SPLASH)..at).rev() {
-        let line = text.line(above).trim_start();
-        // The run before ends there.
-        let over = line.contains("iozone test complete") || throughput_line(line) || header(line).is_some();
-        if over || is_row(line) || line.contains(SPLASH) || above + MOST_BETWEEN < first {
-            break;
-        }
-        if SETTINGS.iter().any(|start| line.starts_with(start)) {
-            first = above;
-        }
-    }
-    first
-}
-
-/// The name of the block of `-R` whose title a line is.
-fn block(line: &str) -> Option<&'static str> {
-    let title = line.trim().strip_prefix('"')?.strip_suffix('"')?;
-    BLOCKS.iter().find(|(known, _)| *known == title).map(|(_, name)| *name)
-}
-
-fn throughput_line(line: &str) -> bool {
-    // With `-+u`; a mail wraps these lines.
-    let load = ["CPU Utilization", "CPU utilization", "utilization"];
-    ["Parent sees throughput", "throughput per process", "throughput per thread", "Min xfer"]
-        .iter()
-        .any(|known| line.contains(known))
-        || load.iter().any(|known| line.trim().starts_with(known))
-}
-
-fn kibibytes(text: &str) -> Option<u64> {
-    text.parse::<u64>().ok()?.checked_mul(1024)
 }
