@@ -13,8 +13,8 @@ use assay_core::finding::Finding;
 use assay_core::workload::{Op, Sync};
 
 use self::lines::{
-    COLUMNS, block, cells, continued_heading, first_setting, header, is_numbers, is_row, kibibytes, test,
-    throughput_line,
+    COLUMNS, MOST_BETWEEN, MOST_SPLASH, SPLASH, block, cells, continued_heading, first_setting, header, is_numbers,
+    is_row, kibibytes, test, throughput_line,
 };
 use crate::command::{commands, is_device, option_size};
 use crate::date::of_ctime;
@@ -27,15 +27,10 @@ use crate::text::Text;
 pub(crate) struct Iozone;
 
 const NAME: &str = "iozone";
-const SPLASH: &str = "Iozone: Performance Test of File I/O";
-/// Most lines from the first of its output to its first figure.
-const MOST_SPLASH: usize = 100;
 /// Most sizes of records in a block of `-R`.
 const MOST_SIZES: usize = 64;
 /// Largest record that iozone takes, in bytes.
 const LARGEST_RECORD: u64 = 16 << 20;
-/// Most lines between a command and what it printed.
-const MOST_BETWEEN: usize = 8;
 /// Most lines of something else between two rows of a table: blank ones, and what people say of each row.
 const MOST_FOREIGN: usize = 12;
 /// Most lines into which a mail wraps a heading or a row.

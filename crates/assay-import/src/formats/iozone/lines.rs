@@ -2,8 +2,13 @@
 
 use assay_core::workload::{Op, Pattern};
 
-use super::{MOST_BETWEEN, MOST_SPLASH, SPLASH};
 use crate::text::Text;
+
+pub(super) const SPLASH: &str = "Iozone: Performance Test of File I/O";
+/// Most lines from the first of its output to its first figure.
+pub(super) const MOST_SPLASH: usize = 100;
+/// Most lines between a command and what it printed.
+pub(super) const MOST_BETWEEN: usize = 8;
 
 /// The columns in their order, each with the number of its test (`-i`).
 pub(super) const COLUMNS: [(&str, &str, u32); 15] = [
