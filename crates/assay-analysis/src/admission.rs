@@ -88,7 +88,7 @@ fn nearest(record: &Record, load: &Load) -> Reason {
     if load.pattern().is_none() || load.block_bytes == 0 || load.queue_depth == 0 || load.jobs == 0 {
         return Reason::LoadNotTold;
     }
-    let mut alike: Vec<Load> = record.measurements.iter().map(|m| Load::of(&m.workload)).collect();
+    let mut alike: Vec<Load> = record.measurements.iter().map(|m| Load::from_workload(&m.workload)).collect();
     alike.retain(|other| kind(other) == kind(load));
     alike.sort();
     alike.dedup();

@@ -38,7 +38,7 @@ impl Aggregate {
 
     /// The figure of some values; `None` of too few.
     #[must_use]
-    pub fn of(self, values: &[f64], more_is_better: bool) -> Option<f64> {
+    pub fn figure(self, values: &[f64], more_is_better: bool) -> Option<f64> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let kept = match (self, sorted.as_slice()) {
@@ -90,7 +90,7 @@ fn of_medium(medium: &str, runs: &[&Record], how: Aggregate) -> Vec<AggregateRow
     let mut rows = Vec::new();
     let mut add = |load: String, figure, unit: &str, values: Vec<f64>, more_is_better| {
         if !values.is_empty() {
-            let value = how.of(&values, more_is_better);
+            let value = how.figure(&values, more_is_better);
             rows.push(AggregateRow { medium: medium.to_owned(), load, figure, unit: unit.to_owned(), values, value });
         }
     };
@@ -133,14 +133,14 @@ mod tests {
     fn the_best_and_the_worst_are_left_out_of_each_figure() {
         // 1151, 1160 and 1198 are the scores that were left of five runs of a card, whose published mean is 1169.67.
         let runs = [1151.0, 1198.0, 1147.0, 1160.0, 1210.0];
-        let mean = Aggregate::Trimmed.of(&runs, true).unwrap();
+        let mean = Aggregate::Trimmed.figure(&runs, true).unwrap();
         assert!((mean - 1169.67).abs() < 0.005, "{mean}");
-        assert_eq!(Aggregate::Trimmed.of(&runs[..2], true), None);
-        assert_eq!(Aggregate::Best.of(&runs, true), Some(1210.0));
-        assert_eq!(Aggregate::Best.of(&runs, false), Some(1147.0));
-        assert_eq!(Aggregate::Best.of(&runs[..1], false), Some(1151.0));
-        assert_eq!(Aggregate::Mean.of(&runs, true), Some(1173.2));
-        assert_eq!(Aggregate::Mean.of(&[], true), None);
+        assert_eq!(Aggregate::Trimmed.figure(&runs[..2], true), None);
+        assert_eq!(Aggregate::Best.figure(&runs, true), Some(1210.0));
+        assert_eq!(Aggregate::Best.figure(&runs, false), Some(1147.0));
+        assert_eq!(Aggregate::Best.figure(&runs[..1], false), Some(1151.0));
+        assert_eq!(Aggregate::Mean.figure(&runs, true), Some(1173.2));
+        assert_eq!(Aggregate::Mean.figure(&[], true), None);
     }
 
     #[test]

@@ -144,7 +144,7 @@ fn by_race(records: &[Record], load: &Load) -> Option<(Figures, LeftOut)> {
 }
 
 fn by_purchase(records: &[Record]) -> Option<(Load, Figures, LeftOut)> {
-    let question = BuyQuestion::of(28);
+    let question = BuyQuestion::for_nodes(28);
     let found = advise::buy(records, &question).ok()?;
     let row = |o: &advise::BuyOffer| {
         let of: BTreeSet<&str> = records
@@ -206,9 +206,9 @@ fn nobody_takes_a_model_that_the_comparison_says_is_worse() {
     let mut taken = 0;
     for seed in 0..20 * stores() {
         let records = store(seed);
-        let Ok(bought) = advise::buy(&records, &BuyQuestion::of(28)) else { continue };
+        let Ok(bought) = advise::buy(&records, &BuyQuestion::for_nodes(28)) else { continue };
         let quantity = bought.options[0].performance.quantity;
-        let orders = Orders::of(&records, &bought.load, quantity);
+        let orders = Orders::of_models(&records, &bought.load, quantity);
         if let Choice::Buy { index, .. } = bought.choice {
             let chosen = &bought.options[index];
             let no_dearer = bought.options.iter().filter(|o| o.cost <= chosen.cost).map(|o| o.model.as_str());
@@ -292,8 +292,8 @@ fn verdicts(records: &[Record]) -> (Better, PairVerdict, bool, Option<String>) {
     let compared =
         compare(&split(&groups, By::Model), &Request::default()).unwrap().primary().unwrap().pairs[0].verdict;
     let options = RaceOptions { threshold: 0.95, cap: 10, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
-    let raced = race(records, &Load::of(&read()), Quantity::Iops, &options).is_ok();
-    let bought = advise::buy(records, &BuyQuestion::of(3)).ok().and_then(|bought| match bought.choice {
+    let raced = race(records, &Load::from_workload(&read()), Quantity::Iops, &options).is_ok();
+    let bought = advise::buy(records, &BuyQuestion::for_nodes(3)).ok().and_then(|bought| match bought.choice {
         Choice::Buy { index, .. } => Some(bought.options[index].model.clone()),
         _ => None,
     });
@@ -365,7 +365,7 @@ fn a_share_of_a_volume_is_not_beaten_by_the_best_of_several_runs() {
     let local = |best| {
         let workload = Workload { queue_depth: 8, ..Workload::new("w", Op::Read, Pattern::Sequential, 1 << 20) };
         let record = samples::record("a", "Card", "1", vec![measured(workload, &[19.9, 20.0, 20.1], best)]);
-        let found = advise::nas(&[record], &[], &NasQuestion::of(28, Link::Line(125e6))).unwrap();
+        let found = advise::nas(&[record], &[], &NasQuestion::for_nodes(28, Link::Line(125e6))).unwrap();
         found.models[0].rows[0].verdict
     };
     assert_eq!(local(false), NasVerdict::Local);
@@ -412,7 +412,7 @@ fn models_of_different_computers_are_told_apart_by_no_command() {
         let compared = compare(&split(&named, By::Model), &Request::default()).unwrap();
         let options = RaceOptions { threshold: 0.95, cap: 10, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
         let raced = race(records, &load, Quantity::Iops, &options).is_ok();
-        let bought = advise::buy(records, &BuyQuestion::of(3)).is_ok();
+        let bought = advise::buy(records, &BuyQuestion::for_nodes(3)).is_ok();
         (ranked, compared.primary().unwrap().pairs[0].verdict, raced, bought)
     };
     let refused = PairVerdict::CannotTell(Why::OtherComputer);

@@ -271,7 +271,7 @@ mod tests {
         records[2].measurements.truncate(1);
         other[0].measurements = vec![shared.clone()];
         records.append(&mut other);
-        assert_eq!(decided(&records, None), Ok(Load::of(&shared.workload).title()));
+        assert_eq!(decided(&records, None), Ok(Load::from_workload(&shared.workload).title()));
     }
 
     #[test]
@@ -356,7 +356,7 @@ mod tests {
         let options = RaceOptions { threshold: 0.95, cap: 10, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
         let raced = race(&records, &load, decides.quantity, &options).unwrap();
         assert_eq!(raced.action, NextAction::Buy { model: "B".to_owned() });
-        let bought = advise::buy(&records, &BuyQuestion::of(5)).unwrap();
+        let bought = advise::buy(&records, &BuyQuestion::for_nodes(5)).unwrap();
         assert!(matches!(bought.choice, Choice::Buy { index, .. } if bought.options[index].model == "B"));
     }
 

@@ -53,7 +53,7 @@ pub struct Load {
 impl Load {
     /// The load of a workload.
     #[must_use]
-    pub fn of(workload: &Workload) -> Self {
+    pub fn from_workload(workload: &Workload) -> Self {
         Self {
             op_order: op_order(workload),
             pattern_order: pattern_order(workload),
@@ -368,7 +368,7 @@ mod tests {
             unknown: vec![Unknown::Pattern, Unknown::BlockBytes, Unknown::QueueDepth],
             ..known.clone()
         };
-        let (known, unknown) = (Load::of(&known), Load::of(&unknown));
+        let (known, unknown) = (Load::from_workload(&known), Load::from_workload(&unknown));
         assert_ne!(known, unknown);
         assert_eq!(unknown.title(), "read, unknown block size, unknown queue depth");
         assert_eq!(serde_json::to_value(&unknown).unwrap()["pattern"], serde_json::Value::Null);
@@ -429,12 +429,12 @@ mod tests {
     #[test]
     fn a_load_is_of_the_workloads_that_have_it_and_of_no_other() {
         let all = workloads();
-        let mut loads: Vec<Load> = all.iter().map(Load::of).collect();
+        let mut loads: Vec<Load> = all.iter().map(Load::from_workload).collect();
         loads.sort();
         loads.dedup();
         assert!(all.len() > 400 && loads.len() > 100, "{} {}", all.len(), loads.len());
         for workload in &all {
-            let own = Load::of(workload);
+            let own = Load::from_workload(workload);
             for load in &loads {
                 assert_eq!(load.is_of(workload), own == *load, "{} {load:?}", workload.title());
             }
@@ -485,7 +485,7 @@ mod tests {
             Workload { priorities, ..plain.clone() },
             Workload { think, together, ..plain.clone() },
         ] {
-            let (load, plain) = (Load::of(&special), Load::of(&plain));
+            let (load, plain) = (Load::from_workload(&special), Load::from_workload(&plain));
             let ask = LoadQuery::parse(&load.title()).unwrap();
             assert!(ask.matches(&load) && !ask.matches(&plain), "{}", load.title());
             assert!(!LoadQuery::parse("random read").unwrap().matches(&load), "{}", load.title());

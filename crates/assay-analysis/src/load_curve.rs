@@ -81,7 +81,8 @@ fn point(measurement: &Measurement) -> Option<(Kind, (LoadPoint, Load))> {
     let held = !measurement.warnings.iter().any(|w| matches!(w.finding, Finding::RateNotReached { .. }));
     let kind = Workload { name: String::new(), arrivals: None, stop: Stop::OPEN, ..(**workload).clone() };
     let drawn = |value: f64| value.is_finite() && value > 0.0;
-    (drawn(iops) && drawn(p99_ns)).then(|| ((kind, process), (LoadPoint { iops, p99_ns, held }, Load::of(workload))))
+    (drawn(iops) && drawn(p99_ns))
+        .then(|| ((kind, process), (LoadPoint { iops, p99_ns, held }, Load::from_workload(workload))))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
 use assay_stats::power::{self, Deviation, POWER, Test};
-use assay_stats::variation::{PRIOR_DEVIATION, Run};
+use assay_stats::variation::{PRIOR_DEVIATION, RunOfDay};
 use assay_stats::{LEVEL, OverDays, rank};
 use serde::Serialize;
 
@@ -50,13 +50,15 @@ impl Needed {
         there_are: usize,
         alpha: f64,
     ) -> Option<Self> {
-        Self::of(Values::Units, difference, deviation, there_are, |units| rank::tests(models, units, alpha))
+        Self::from_difference(Values::Units, difference, deviation, there_are, |units| {
+            rank::tests(models, units, alpha)
+        })
     }
 
     /// Takes the observed difference of logarithms, the smallest one that matters, the number of values that exist, and
     /// a function from a number of values to the tests that it allows. The result is more than exist, because those did
     /// not settle the answer. `None` where no practical number is enough.
-    pub(crate) fn of(
+    pub(crate) fn from_difference(
         of: Values,
         (seen, least): (f64, f64),
         deviation: Deviation,
@@ -85,7 +87,7 @@ pub const ASSUMED_DAYS: f64 = PRIOR_DEVIATION;
 #[must_use]
 pub fn over_days(record: &Record, load: &Load, quantity: Quantity) -> Option<Estimate> {
     let values = reading(record, load, quantity)?.values;
-    let over = OverDays::of(&[Run::undated(&values)])?;
+    let over = OverDays::from_runs(&[RunOfDay::undated(&values)])?;
     let (low, high) = over.interval(LEVEL)?;
     Some(Estimate {
         point: over.value(),
@@ -118,9 +120,9 @@ mod tests {
         let rates: Vec<f64> = measurement.repeats.iter().map(|r| r.bytes_per_second).collect();
         measurement.bytes_per_second = assay_stats::geometric(&rates);
         let record = samples::record("a", "Model", "1", vec![measurement]);
-        let load = Load::of(&record.measurements[0].workload);
+        let load = Load::from_workload(&record.measurements[0].workload);
         let own = over_days(&record, &load, Quantity::BytesPerSecond).unwrap();
-        let question = NasQuestion::of(28, Link::Line(125e6));
+        let question = NasQuestion::for_nodes(28, Link::Line(125e6));
         let advice = advise::nas(std::slice::from_ref(&record), &[], &question).unwrap();
         let figure = &advice.models[0].rows[0].local;
         assert_eq!(figure.interval, own.low.zip(own.high));

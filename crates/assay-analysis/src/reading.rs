@@ -118,7 +118,7 @@ pub(crate) fn lacking(record: &Record, load: &Load) -> Vec<&'static str> {
 pub(crate) fn numbered(record: &Record) -> Vec<(Load, &Measurement)> {
     let mut seen: Vec<(Load, &Measurement)> = Vec::with_capacity(record.measurements.len());
     for measurement in &record.measurements {
-        let mut load = Load::of(&measurement.workload);
+        let mut load = Load::from_workload(&measurement.workload);
         if seen.iter().any(|(before, _)| *before == load) {
             load.variant.clone_from(&measurement.workload.name);
         }

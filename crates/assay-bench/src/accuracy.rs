@@ -12,7 +12,7 @@ use super::report::{Judgement, Target};
 use crate::cards::{CARDS, Card, Truth};
 use crate::fio::{self, FioOutput, Setting};
 use crate::process::finish;
-use crate::report::{CardRow, Report, Row};
+use crate::report::{BenchRow, CardRow, Report};
 use crate::series::{self, Figure, pairs};
 
 /// Bytes of a card.
@@ -52,7 +52,7 @@ pub(crate) fn all_cards(report: &mut Report) -> Result<(), Missing> {
             workload: measurement.map_or_else(|| "–".to_owned(), |measurement| measurement.workload.title()),
             truth,
             seen: come_to,
-            row: Row {
+            row: BenchRow {
                 what: String::new(),
                 ours: String::new(),
                 peer: String::new(),
@@ -65,7 +65,7 @@ pub(crate) fn all_cards(report: &mut Report) -> Result<(), Missing> {
         });
     }
     let what = "longest run on a card, whole process, by its budget";
-    report.add(Row::exact(what, longest.0, "", longest.1, Target::AtMost(LONGEST)));
+    report.add(BenchRow::exact(what, longest.0, "", longest.1, Target::AtMost(LONGEST)));
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use super::process::{AssayRun, Load, binary};
 use super::report::Target;
 use crate::fio;
 use crate::process::{finish_watched, tasks, tree};
-use crate::report::{Report, Row};
+use crate::report::{BenchRow, Report};
 use crate::series::{Figure, LOOKS, Shown, measure, pairs};
 use crate::speed::DEVICE_BYTES;
 
@@ -35,7 +35,7 @@ pub(crate) fn start_up_and_size(report: &mut Report) -> Result<(), Missing> {
     let what = "`assay --version`, whole process";
     measure(report, STARTS, start, &[Figure::alone(what, " ms", |ms| format!("{ms:.1} ms"), Target::AtMost(10.0))]);
     let megabytes = std::fs::metadata(binary()).unwrap().len() as f64 / 1e6;
-    report.add(Row::exact("release binary", megabytes, " MB", format!("{megabytes:.1} MB"), Target::AtMost(12.0)));
+    report.add(BenchRow::exact("release binary", megabytes, " MB", format!("{megabytes:.1} MB"), Target::AtMost(12.0)));
     Ok(())
 }
 

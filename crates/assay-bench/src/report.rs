@@ -17,7 +17,7 @@ use assay_stats::change;
 
 /// One figure that has a target.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub(crate) struct BenchRow {
     pub(crate) what: String,
     pub(crate) ours: String,
     /// The peer's figure; a dash where there is no peer.
@@ -32,7 +32,7 @@ pub(crate) struct Row {
     pub(crate) planned: usize,
 }
 
-impl Row {
+impl BenchRow {
     /// A figure without uncertainty.
     pub(crate) fn exact(what: &str, seen: f64, unit: &'static str, ours: String, target: Target) -> Self {
         Self {
@@ -83,14 +83,14 @@ pub(crate) struct CardRow {
     pub(crate) truth: String,
     pub(crate) seen: String,
     /// The measured value divided by the truth. The target is the largest deviation from 1.
-    pub(crate) row: Row,
+    pub(crate) row: BenchRow,
 }
 
 /// All results so far. Each figure is printed as soon as it is known.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     name: &'static str,
-    rows: Vec<(&'static str, Row)>,
+    rows: Vec<(&'static str, BenchRow)>,
     cards: Vec<CardRow>,
     notes: Vec<(&'static str, String)>,
     skipped: usize,
@@ -115,12 +115,12 @@ impl Report {
     }
 
     #[cfg(test)]
-    pub(crate) fn rows(&self) -> Vec<&Row> {
+    pub(crate) fn rows(&self) -> Vec<&BenchRow> {
         self.rows.iter().map(|(_, row)| row).collect()
     }
 
-    pub(crate) fn add(&mut self, row: Row) {
-        let Row { what, ours, peer, unit, target, values, .. } = &row;
+    pub(crate) fn add(&mut self, row: BenchRow) {
+        let BenchRow { what, ours, peer, unit, target, values, .. } = &row;
         let count = values.len();
         let why = row.why().map_or_else(String::new, |why| format!("; {why}"));
         println!(
@@ -173,7 +173,7 @@ impl Report {
             println!("\n| name | comparison | assay | peer | seen (95 % interval) | values | target | met |");
             println!("| --- | --- | --- | --- | --- | --: | --- | --- |");
             for (name, row) in &self.rows {
-                let Row { what, ours, peer, unit, target, values, .. } = row;
+                let BenchRow { what, ours, peer, unit, target, values, .. } = row;
                 let (seen, count, met) = (row.seen(), values.len(), met(row));
                 println!("| `{name}` | {what} | {ours} | {peer} | {seen} | {count} | {target}{unit} | {met} |");
             }
@@ -195,14 +195,14 @@ impl Report {
         if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
-    fn all_rows(&self) -> impl Iterator<Item = (String, &Row)> {
+    fn all_rows(&self) -> impl Iterator<Item = (String, &BenchRow)> {
         let rows = self.rows.iter().map(|(name, row)| (format!("{name}: {}", row.what), row));
         rows.chain(self.cards.iter().map(|card| (format!("card: {}: {}", card.card, card.workload), &card.row)))
     }
 
     /// The rows as scores of a record.
     fn scores(&self) -> Vec<Score> {
-        let score = |(name, row): (String, &Row)| {
+        let score = |(name, row): (String, &BenchRow)| {
             let run = ProgramRun { program: name.clone(), values: row.values.clone(), ..ProgramRun::default() };
             Some(Score {
                 name,
@@ -217,7 +217,7 @@ impl Report {
 }
 
 /// Whether a row meets its target, with the reason where it is undecided.
-fn met(row: &Row) -> String {
+fn met(row: &BenchRow) -> String {
     let word = row.judgement().word();
     row.why().map_or_else(|| word.to_owned(), |why| format!("{word}: {why}"))
 }

@@ -13,7 +13,7 @@ use assay_core::estimate::Estimate;
 use assay_stats::geometric_of_looks;
 
 use super::report::{Judgement, Target};
-use crate::report::{Report, Row};
+use crate::report::{BenchRow, Report};
 
 /// Numbers of values after which a series of pairs is examined.
 pub(crate) const LOOKS: &[usize] = &[7, 14, 21, 28];
@@ -103,7 +103,7 @@ pub(crate) fn measure<T>(
         };
         if last || figures.iter().zip(&seen).all(known) {
             for (figure, seen) in figures.iter().zip(seen) {
-                report.add(Row {
+                report.add(BenchRow {
                     what: figure.what.clone(),
                     ours: figure.ours.over(&values),
                     peer: figure.peer.as_ref().map_or_else(|| "–".to_owned(), |peer| peer.over(&values)),

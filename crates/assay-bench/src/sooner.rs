@@ -11,7 +11,7 @@ use assay_stats::geometric;
 use super::process::{SuiteFile, binary, record};
 use super::report::Target;
 use crate::process::finish;
-use crate::report::{Report, Row};
+use crate::report::{BenchRow, Report};
 
 /// Bytes of a card.
 const CARD_BYTES: u64 = 128 << 20;
@@ -97,11 +97,11 @@ pub(crate) fn twelve_cards(report: &mut Report) -> Result<(), Missing> {
         }
     }
     let what = "largest difference of a figure to that of the fixed plan";
-    report.add(Row::exact(what, worst.0, "", worst.1, Target::AtMost(SAME)));
+    report.add(BenchRow::exact(what, worst.0, "", worst.1, Target::AtMost(SAME)));
     for (what, shares) in
         [("time by that of the fixed plan", times), ("bytes written by those of the fixed plan", bytes)]
     {
-        report.add(Row {
+        report.add(BenchRow {
             what: format!("a suite that ends where 5 % is known, on twelve cards: {what}"),
             ours: "–".to_owned(),
             peer: "–".to_owned(),

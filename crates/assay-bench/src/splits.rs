@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::process::{SuiteFile, binary, record};
 use super::report::Target;
 use crate::process::finish;
-use crate::report::{Report, Row};
+use crate::report::{BenchRow, Report};
 use crate::sooner::quick_like;
 
 const MIB: u64 = 1 << 20;
@@ -145,7 +145,7 @@ enum Told {
 impl Told {
     const ALL: [Self; 4] = [Self::AsItWas, Self::DayOfGroup, Self::DayOfRun, Self::HostOfGroup];
 
-    fn words(self) -> &'static str {
+    fn title(self) -> &'static str {
         match self {
             Self::AsItWas => "dates and host as they were",
             Self::DayOfGroup => "each group on a day of its own",
@@ -199,10 +199,10 @@ impl Answers {
         more.0.iter().for_each(|(answer, n)| *self.0.entry(answer.clone()).or_default() += n);
     }
 
-    fn row(&self, what: String, target: Target) -> Row {
+    fn row(&self, what: String, target: Target) -> BenchRow {
         let (all, different) = (self.all(), self.different());
         let words = self.0.iter().map(|(answer, n)| format!("{answer} {n}")).collect::<Vec<_>>().join(", ");
-        Row {
+        BenchRow {
             what,
             ours: format!("{different} of {all} different ({words})"),
             peer: "–".to_owned(),
@@ -288,8 +288,8 @@ pub(crate) fn of_four_media(report: &mut Report) -> Result<(), Missing> {
                 answers.add(&unlike);
             }
             by_medium.push(format!("all {} of {} by two and three", two_by_three.different(), two_by_three.all()));
-            report.note(format!("{asked}, {}: {}", told.words(), by_medium.join(", ")));
-            let what = format!("{asked}, {}: share of loads of equal groups called different", told.words());
+            report.note(format!("{asked}, {}: {}", told.title(), by_medium.join(", ")));
+            let what = format!("{asked}, {}: share of loads of equal groups called different", told.title());
             report.add(answers.row(what, Target::AtMost(STATED)));
         }
     }

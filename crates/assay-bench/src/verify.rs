@@ -13,7 +13,7 @@ use super::process::{binary, record};
 use super::report::Target;
 use crate::fio;
 use crate::process::{Finished, finish};
-use crate::report::{Report, Row};
+use crate::report::{BenchRow, Report};
 use crate::series::{Figure, LOOKS, Shown, measure, pairs};
 
 const GIB: u64 = 1 << 30;
@@ -156,7 +156,7 @@ pub(crate) fn buses(report: &mut Report) -> Result<(), Missing> {
         let rate = pass.as_ref().and_then(Pass::bytes_per_second).unwrap();
         let what = format!("{name}: share of a bus of 23 MB/s");
         let ours = format!("{:.2} MB/s", rate / 1e6);
-        report.add(Row::exact(&what, rate / BUS as f64, "", ours, Target::AtLeast(0.98)));
+        report.add(BenchRow::exact(&what, rate / BUS as f64, "", ours, Target::AtLeast(0.98)));
     }
     Ok(())
 }

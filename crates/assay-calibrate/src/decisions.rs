@@ -7,7 +7,7 @@ use assay_analysis::advise::{
     Status,
 };
 use assay_analysis::compare::{self, By, Comparison, Group, PairVerdict, Request, Side};
-use assay_analysis::plan::{self, NextAction, Place, RaceOptions, SwapOptions};
+use assay_analysis::plan::{self, NextAction, RaceOptions, SwapOptions, SwapPlace};
 use assay_analysis::rank::{self, Better, RankOptions, RankReport};
 use assay_analysis::{Load, Needed, Quantity, deciding_quantity};
 use assay_core::record::Record;
@@ -225,7 +225,7 @@ pub fn race(records: &[Record], dropped: &[String], seed: u64) -> Result<Raced, 
 ///
 /// # Errors
 /// Records of other units or slots.
-pub fn blamed(records: &[Record], suspect: Place, other: Place) -> Result<Option<(bool, bool)>, Failure> {
+pub fn blamed(records: &[Record], suspect: SwapPlace, other: SwapPlace) -> Result<Option<(bool, bool)>, Failure> {
     let load = load_of_plan(records)?;
     let options = SwapOptions { suspect, other };
     let found = plan::swap_test(records, Some((&load, deciding_quantity(records, &load).quantity)), &options)?;
@@ -274,7 +274,7 @@ const NODES: u32 = 28;
 /// # Errors
 /// Records without a load that both have.
 pub fn nas(local: &[Record], volume: &[Record]) -> Result<LocalOrNas, Failure> {
-    let question = NasQuestion::of(NODES, Link::Line(LINE));
+    let question = NasQuestion::for_nodes(NODES, Link::Line(LINE));
     let found = advise::nas(local, volume, &question)?;
     let row = found.models.first().and_then(|model| model.rows.first()).ok_or("no load was judged")?;
     Ok(match row.verdict {
@@ -300,7 +300,7 @@ pub struct Bought {
 /// # Errors
 /// Records without prices.
 pub fn buy(records: &[Record]) -> Result<Bought, Failure> {
-    let question = BuyQuestion::of(NODES);
+    let question = BuyQuestion::for_nodes(NODES);
     let found = advise::buy(records, &question)?;
     let certain = found.options.iter().filter(|o| o.standing == Standing::Certain).map(|o| o.model.clone()).collect();
     Ok(match found.choice {
@@ -366,7 +366,7 @@ pub fn another_day(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
     if let [one] = records {
         return Ok(assay_analysis::over_days(one, &load, Quantity::Iops).and_then(|e| e.low.zip(e.high)));
     }
-    let question = NasQuestion::of(1, Link::Line(1e12));
+    let question = NasQuestion::for_nodes(1, Link::Line(1e12));
     let found = advise::nas(records, &[], &question)?;
     let figure = found.models.first().and_then(|model| model.rows.first()).map(|row| &row.local);
     // Advice has rates, the truth has operations.
@@ -385,7 +385,7 @@ pub fn another_unit(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
 
 fn first_load(records: &[Record]) -> Result<Load, Failure> {
     let measured = records.first().and_then(|record| record.measurements.first());
-    Ok(Load::of(&measured.ok_or("nothing was measured")?.workload))
+    Ok(Load::from_workload(&measured.ok_or("nothing was measured")?.workload))
 }
 
 // What a store gives back of a fleet.

@@ -5,7 +5,7 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The result of one replicate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Found {
+pub enum RowResult {
     /// A true statement was made.
     Right,
     /// A false statement was made.
@@ -25,10 +25,10 @@ pub enum Found {
     Aside,
 }
 
-impl Found {
+impl RowResult {
     /// The result of a statement that is right or wrong.
     #[must_use]
-    pub fn of(right: bool) -> Self {
+    pub fn from_right(right: bool) -> Self {
         if right { Self::Right } else { Self::Wrong }
     }
 }
@@ -60,24 +60,24 @@ pub struct Share {
 
 impl Tally {
     /// Counts one more.
-    pub fn add(&mut self, found: Found) {
+    pub fn add(&mut self, found: RowResult) {
         match found {
-            Found::Right => self.right += 1.0,
-            Found::Wrong => self.wrong += 1.0,
-            Found::Undecided => self.undecided += 1.0,
-            Found::Power { found, exact } => {
+            RowResult::Right => self.right += 1.0,
+            RowResult::Wrong => self.wrong += 1.0,
+            RowResult::Undecided => self.undecided += 1.0,
+            RowResult::Power { found, exact } => {
                 let one = |is| f64::from(u8::from(is));
                 self.found += one(found);
                 self.exact += one(exact);
                 self.both += one(found && exact);
                 self.pairs += 1.0;
             }
-            Found::Number(value) => {
+            RowResult::Number(value) => {
                 self.numbers += 1.0;
                 self.sum += value;
                 self.squares += value * value;
             }
-            Found::Aside => self.aside += 1.0,
+            RowResult::Aside => self.aside += 1.0,
         }
     }
 
@@ -149,7 +149,7 @@ fn share(of: f64, all: f64) -> Share {
 mod tests {
     use super::*;
 
-    fn tally(all: &[Found]) -> Tally {
+    fn tally(all: &[RowResult]) -> Tally {
         let mut tally = Tally::default();
         all.iter().for_each(|found| tally.add(*found));
         tally
@@ -157,17 +157,18 @@ mod tests {
 
     #[test]
     fn shares_are_of_what_they_say() {
-        let three = tally(&[Found::Right, Found::Wrong, Found::Undecided, Found::Undecided, Found::Aside]);
+        let three =
+            tally(&[RowResult::Right, RowResult::Wrong, RowResult::Undecided, RowResult::Undecided, RowResult::Aside]);
         assert_eq!((three.wrong().value, three.right().value, three.undecided().value), (0.25, 0.25, 0.5));
         assert_eq!(three.about(), Some(0.8));
         assert_eq!((three.covered().value, three.covered().error), (0.5, 0.125f64.sqrt()));
-        let numbers = tally(&[Found::Number(1.0), Found::Number(3.0)]);
+        let numbers = tally(&[RowResult::Number(1.0), RowResult::Number(3.0)]);
         assert_eq!((numbers.mean().value, numbers.mean().error), (2.0, 0.5f64.sqrt()));
     }
 
     #[test]
     fn power_is_that_of_the_program_over_that_of_the_exact_test() {
-        let power = |found, exact| Found::Power { found, exact };
+        let power = |found, exact| RowResult::Power { found, exact };
         let all = tally(&[power(true, true), power(false, true), power(true, true), power(false, false)]);
         assert!((all.power().value - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!(all.exact().map(|share| share.value), Some(0.75));

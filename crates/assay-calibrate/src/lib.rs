@@ -11,5 +11,5 @@ mod row;
 pub mod rows;
 
 pub use decisions::save;
-pub use found::{Failure, Found, Tally};
-pub use row::{Bound, Measured, Row, head, line, measure};
+pub use found::{Failure, RowResult, Tally};
+pub use row::{Bound, CalibrationRow, Measured, head, line, measure};

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use assay_lab::{SplitMix, on_all_processors};
 
-use crate::found::{Failure, Found, Share, Tally};
+use crate::found::{Failure, RowResult, Share, Tally};
 
 /// A question with a known truth, and the bound on its errors.
-pub struct Row {
+pub struct CalibrationRow {
     /// The command and its input; `ROWS=` searches this text.
     pub name: String,
     /// The bound.
@@ -23,7 +23,7 @@ pub struct Row {
 }
 
 /// Draws a fleet from a seed and judges the answer.
-pub(crate) type Judge = Box<dyn Fn(u64) -> Result<Found, Failure> + Send + Sync>;
+pub(crate) type Judge = Box<dyn Fn(u64) -> Result<RowResult, Failure> + Send + Sync>;
 
 /// The bound over all replicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,12 +47,12 @@ pub(crate) const COVERAGE: Bound = Bound::Covered(0.93, 0.97);
 /// Intervals at 95 % with an assumed deviation. Where the true deviation is smaller, they cover more.
 pub(crate) const COVERAGE_ASSUMED: Bound = Bound::Covered(0.93, 1.0);
 
-impl Row {
+impl CalibrationRow {
     /// A row of the full table.
     pub fn new(
         name: impl Into<String>,
         bound: Bound,
-        judge: impl Fn(u64) -> Result<Found, Failure> + Send + Sync + 'static,
+        judge: impl Fn(u64) -> Result<RowResult, Failure> + Send + Sync + 'static,
     ) -> Self {
         Self { name: name.into(), bound, missed: None, short: false, times: 1, judge: Box::new(judge) }
     }
@@ -71,7 +71,7 @@ impl Row {
     }
 }
 
-impl fmt::Debug for Row {
+impl fmt::Debug for CalibrationRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Row").field("name", &self.name).field("bound", &self.bound).finish_non_exhaustive()
     }
@@ -135,7 +135,7 @@ pub struct Measured {
 ///
 /// # Errors
 /// A replicate that could not be judged, with its seed.
-pub fn measure(row: &Row, replicates: usize) -> Result<Measured, Failure> {
+pub fn measure(row: &CalibrationRow, replicates: usize) -> Result<Measured, Failure> {
     let start = Instant::now();
     let replicates = replicates as u64 * row.times as u64;
     let all = on_all_processors(0..replicates, |at| (row.judge)(seed_of(&row.name, at)));
@@ -165,7 +165,7 @@ pub fn head() -> String {
 
 /// A row.
 #[must_use]
-pub fn line(row: &Row, measured: &Measured) -> String {
+pub fn line(row: &CalibrationRow, measured: &Measured) -> String {
     let holds = row.bound.holds(measured.figure, 0.0);
     let mut is = percent_with_error(measured.figure);
     if let Some(exact) = measured.tally.exact() {
@@ -198,7 +198,7 @@ fn percent_with_error(share: Share) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Bound, *};
-    use crate::found::Found;
+    use crate::found::RowResult;
 
     #[test]
     fn a_bound_is_kept_up_to_its_end() {
@@ -219,8 +219,9 @@ mod tests {
 
     #[test]
     fn figures_depend_on_the_name_and_the_replicates_alone() {
-        let row =
-            |name: &str| Row::new(name, Bound::Mean(1.0), |seed| Ok(Found::Number(seed as f64 / u64::MAX as f64)));
+        let row = |name: &str| {
+            CalibrationRow::new(name, Bound::Mean(1.0), |seed| Ok(RowResult::Number(seed as f64 / u64::MAX as f64)))
+        };
         let figure = |name| measure(&row(name), 500).map(|measured| measured.figure).ok();
         assert_eq!(figure("one"), figure("one"));
         assert_ne!(figure("one"), figure("two"));
@@ -230,14 +231,14 @@ mod tests {
 
     #[test]
     fn a_row_close_to_its_bound_is_measured_by_more() {
-        let row = Row::new("one", Bound::Mean(1.0), |seed| Ok(Found::Number(seed as f64))).times(4);
-        let (few, many) = (measure(&row, 5).unwrap(), measure(&Row { times: 1, ..row }, 20).unwrap());
+        let row = CalibrationRow::new("one", Bound::Mean(1.0), |seed| Ok(RowResult::Number(seed as f64))).times(4);
+        let (few, many) = (measure(&row, 5).unwrap(), measure(&CalibrationRow { times: 1, ..row }, 20).unwrap());
         assert_eq!(few.figure, many.figure);
     }
 
     #[test]
     fn a_replicate_that_cannot_be_judged_is_told_with_its_seed() {
-        let row = Row::new("broken", Bound::Wrong(0.0), |_| Err("no answer".into()));
+        let row = CalibrationRow::new("broken", Bound::Wrong(0.0), |_| Err("no answer".into()));
         let error = measure(&row, 3).map(|_| ()).unwrap_err().to_string();
         assert!(error.starts_with("broken: seed ") && error.ends_with(": no answer"), "{error}");
     }

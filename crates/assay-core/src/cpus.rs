@@ -49,7 +49,7 @@ impl Cpus {
 
     /// These processors, each once.
     #[must_use]
-    pub fn of(numbers: &[u32]) -> Self {
+    pub fn from_numbers(numbers: &[u32]) -> Self {
         Self(numbers.to_vec())
     }
 

@@ -67,7 +67,7 @@ pub enum SoakCause {
 impl SoakCause {
     /// The cause in words.
     #[must_use]
-    pub fn words(self) -> &'static str {
+    pub fn clause(self) -> &'static str {
         match self {
             Self::Cache => "a cache was full, as the medium had not got warmer",
             Self::Heat => "heat, as the rate follows the temperature",
@@ -102,7 +102,7 @@ impl Soak {
             figures((cliff.drop * 100.0).round()),
             span(nanoseconds(cliff.time_ns)),
             Bytes(cliff.bytes_at),
-            cliff.cause.words()
+            cliff.cause.clause()
         )
     }
 }

@@ -195,7 +195,7 @@ impl Suite {
             exact_duration(self.budget),
             exact_bytes(self.max_write.0),
             self.repeats,
-            Extent::of(self.span, self.span_percent),
+            Extent::from_size(self.span, self.span_percent),
         );
         if self.layout != LayoutRule::default() {
             let _ = writeln!(text, "layout = \"{}\"", self.layout.name());
@@ -257,8 +257,8 @@ fn write_workload(w: &SuiteWorkload, text: &mut String) {
     line("poll", w.poll.then(|| "true".to_owned()));
     line("group", w.group.as_ref().map(|group| string(group.clone())));
     line("duration", w.duration.map(|duration| string(exact_duration(duration))));
-    line("span", w.span.map(|span| string(Extent::of(span, w.span_percent).to_string())));
-    line("offset", w.offset.map(|offset| string(Extent::of(offset, w.offset_percent).to_string())));
+    line("span", w.span.map(|span| string(Extent::from_size(span, w.span_percent).to_string())));
+    line("offset", w.offset.map(|offset| string(Extent::from_size(offset, w.offset_percent).to_string())));
     line("analysis", (w.analysis == Analysis::Soak).then(|| string("soak".to_owned())));
     line("original", w.original.map(|original| string(original.name().to_owned())));
 }

@@ -101,7 +101,7 @@ pub enum Remark {
 impl Remark {
     /// It as a clause; `None` where it is said in other words or has no name.
     #[must_use]
-    pub fn words(self) -> Option<&'static str> {
+    pub fn clause(self) -> Option<&'static str> {
         match self {
             Self::LastSectorsMissing => {
                 Some("only the last sectors are missing; some USB bridges announce one sector too many")
@@ -155,17 +155,17 @@ pub struct SectorCounts {
 impl SectorCounts {
     /// Counts `sectors` more of a class.
     pub fn add(&mut self, class: SectorClass, sectors: u64) {
-        let count = self.of(class);
+        let count = self.count_mut(class);
         *count = count.saturating_add(sectors);
     }
 
     /// Counts `sectors` less of a class.
     pub fn take(&mut self, class: SectorClass, sectors: u64) {
-        let count = self.of(class);
+        let count = self.count_mut(class);
         *count = count.saturating_sub(sectors);
     }
 
-    fn of(&mut self, class: SectorClass) -> &mut u64 {
+    fn count_mut(&mut self, class: SectorClass) -> &mut u64 {
         match class {
             SectorClass::Good => &mut self.good,
             SectorClass::Changed => &mut self.changed,

@@ -286,7 +286,7 @@ pub enum What {
 
 impl What {
     /// A directory or a file with this path, for all systems.
-    pub(crate) fn of(path: &Path, meta: &Metadata) -> Result<Self, DeviceError> {
+    pub(crate) fn from_metadata(path: &Path, meta: &Metadata) -> Result<Self, DeviceError> {
         match () {
             () if meta.is_dir() => Ok(Self::Directory),
             () if meta.is_file() => Ok(Self::File),

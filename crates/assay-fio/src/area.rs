@@ -65,8 +65,8 @@ pub(crate) fn size(
     }
     let size = if jobs > 1 && !one_file { of_each.times(jobs) } else { of_each };
     let shares = if workload.refined.shared { 1 } else { jobs };
-    if workload.largest().saturating_mul(shares) > size.of(WHOLE.0) {
-        let (all, block) = (Bytes(of_each.of(WHOLE.0)), Bytes(workload.largest()));
+    if workload.largest().saturating_mul(shares) > size.bytes_of_medium(WHOLE.0) {
+        let (all, block) = (Bytes(of_each.bytes_of_medium(WHOLE.0)), Bytes(workload.largest()));
         return Err(At { value: format!("size = {all} is less than a block of {block} for each job"), line });
     }
     Ok(size)
@@ -101,9 +101,9 @@ pub(crate) fn settle(jobs: &mut [Job], notes: &mut Vec<String>) -> Result<Reach,
 }
 
 fn place_in_area(workload: &mut SuiteWorkload, size: Amount, offset: Option<Amount>) {
-    workload.span = Some(Bytes(size.of(WHOLE.0)));
+    workload.span = Some(Bytes(size.bytes_of_medium(WHOLE.0)));
     workload.span_percent = size.percent();
-    workload.offset = offset.map(|offset| Bytes(offset.of(WHOLE.0)));
+    workload.offset = offset.map(|offset| Bytes(offset.bytes_of_medium(WHOLE.0)));
     workload.offset_percent = offset.and_then(Amount::percent);
 }
 
@@ -135,7 +135,7 @@ fn parts(jobs: &mut [Job]) -> Result<Amount, At<String>> {
         place_in_area(&mut job.workload, job.size, None);
     }
     if percents.is_empty() {
-        let largest = jobs.iter().map(|job| job.size.of(0)).max().unwrap_or(0);
+        let largest = jobs.iter().map(|job| job.size.bytes_of_medium(0)).max().unwrap_or(0);
         let all = largest.div_ceil(PART).saturating_mul(PART).saturating_mul(count);
         return if all > LARGEST {
             wrong("the jobs at the same time use more than can be addressed")
@@ -165,7 +165,8 @@ fn place_by_files(jobs: &mut [Job], reach: &mut Reach) -> Result<(), At<String>>
             None => {
                 let begins = next;
                 let same = |at: usize| at == index || (file.is_some() && jobs[at].file == file);
-                let longest = (0..jobs.len()).filter(|at| same(*at)).map(|at| ends[at].of(0)).max().unwrap_or(0);
+                let longest =
+                    (0..jobs.len()).filter(|at| same(*at)).map(|at| ends[at].bytes_of_medium(0)).max().unwrap_or(0);
                 next = next.saturating_add(longest.div_ceil(PART).saturating_mul(PART));
                 known.push((file, begins));
                 begins
@@ -193,14 +194,14 @@ fn place_by_files(jobs: &mut [Job], reach: &mut Reach) -> Result<(), At<String>>
 
 /// Where fio would read and write by a job file. Relative paths begin at the current directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum JobPlace {
     /// In this directory.
     Directory(PathBuf),
     /// This device, or what else stands below `/dev`.
     Device(PathBuf),
 }
 
-impl Place {
+impl JobPlace {
     /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -213,7 +214,7 @@ impl Place {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Files {
     /// `None` where the section leaves that to the current directory.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<JobPlace>,
     pub(crate) line: usize,
     /// Names that other sections may have too; `None` where each job has a file of its own.
     pub(crate) names: Option<Vec<String>>,
@@ -237,7 +238,7 @@ pub(crate) fn files_of_section(section: &Section<'_>) -> Result<Files, At<String
         None => vec![None],
         Some(at) => at.value.iter().map(|path| Some(path.as_str())).collect(),
     };
-    let mut first: Option<Option<Place>> = None;
+    let mut first: Option<Option<JobPlace>> = None;
     for directory in &directories {
         for file in &files {
             let (place, line) = named_place(options, *directory, *file)?;
@@ -259,14 +260,14 @@ fn named_place(
     options: &Options<'_>,
     directory: Option<&str>,
     file: Option<&str>,
-) -> Result<(Option<Place>, Option<usize>), At<String>> {
+) -> Result<(Option<JobPlace>, Option<usize>), At<String>> {
     let parent = |file: &str| Path::new(file).parent().unwrap_or(Path::new("")).to_owned();
     let line = options.directory.as_ref().map(|at| at.line).or(options.file.as_ref().map(|at| at.line));
     let path = match (directory, file) {
         (None, None) => return Ok((None, None)),
         (Some(directory), None) => PathBuf::from(directory),
         (None, Some(file)) if is_device(file) => {
-            return Ok((Some(Place::Device(PathBuf::from(file))), line));
+            return Ok((Some(JobPlace::Device(PathBuf::from(file))), line));
         }
         (None, Some(file)) => parent(file),
         (Some(_), Some(file)) if file.starts_with('/') => {
@@ -276,5 +277,5 @@ fn named_place(
         (Some(directory), Some(file)) => Path::new(directory).join(parent(file)),
     };
     let named = !path.as_os_str().is_empty() && path != Path::new(".");
-    Ok((named.then_some(Place::Directory(path)), line))
+    Ok((named.then_some(JobPlace::Directory(path)), line))
 }

@@ -36,7 +36,7 @@ impl Amount {
     }
 
     /// In bytes, of a medium of that many.
-    pub(crate) fn of(self, whole: u64) -> u64 {
+    pub(crate) fn bytes_of_medium(self, whole: u64) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,
             Self::Percent(percent) => (percent / 100.0 * whole as f64) as u64 / 4096 * 4096,
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(given("100%%").amount(), Ok(Amount::Percent(100.0)));
         assert_eq!(given("2g").amount(), Ok(Amount::Bytes(2 << 30)));
         assert!(given("101%").amount().is_err() && given("-1%").amount().is_err());
-        assert_eq!(Amount::Percent(50.0).of(1 << 20), 1 << 19);
+        assert_eq!(Amount::Percent(50.0).bytes_of_medium(1 << 20), 1 << 19);
     }
 
     fn given_option(key: &'static str, text: &'static str) -> Given<'static, 'static> {

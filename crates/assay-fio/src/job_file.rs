@@ -13,7 +13,7 @@ use assay_core::text::harmless;
 use assay_core::units::{Bytes, span};
 use assay_core::workload::{Op, Pattern};
 
-use super::area::{Files, Place, files_of_section};
+use super::area::{Files, JobPlace, files_of_section};
 use super::include::{Section, sections};
 use crate::area::{Job, Reach, settle, size};
 use crate::export::{Header, share_of};
@@ -27,9 +27,9 @@ pub struct JobFile {
     /// The suite.
     pub suite: Suite,
     /// Where fio would measure; `None` is the current directory.
-    pub place: Option<Place>,
+    pub place: Option<JobPlace>,
     /// Other directories and devices that the file names. The suite is of the jobs at `place` alone.
-    pub others: Vec<Place>,
+    pub others: Vec<JobPlace>,
     /// What the user should know, each in one line.
     pub notes: Vec<String>,
 }
@@ -79,12 +79,12 @@ pub fn read_job_file(text: &str, file: &str, included: &Included<'_>, wish: &Wis
     let reach = settle(&mut jobs, &mut notes).map_err(|e| fail(e.line, e.value))?;
     let mut workloads: Vec<SuiteWorkload> = jobs.into_iter().map(|job| job.workload).collect();
     let description = sections[0].options.description.clone();
-    let written = sections[0].options.global_size.filter(|_| ours).map(|size| size.of(WHOLE.0));
+    let written = sections[0].options.global_size.filter(|_| ours).map(|size| size.bytes_of_medium(WHOLE.0));
     if ours {
         as_parts(&mut workloads, reach.bytes);
     }
     let span = settle_spans(&mut workloads, reach, written);
-    if sections.iter().any(|s| s.options.file.is_some()) && !matches!(place, Some(Place::Device(_))) {
+    if sections.iter().any(|s| s.options.file.is_some()) && !matches!(place, Some(JobPlace::Device(_))) {
         notes.push("the file of filename= is not touched: assay measures in a file of its own beside it".to_owned());
     }
     let (mut workloads, repeats) = fold(workloads, ours);
@@ -94,7 +94,7 @@ pub fn read_job_file(text: &str, file: &str, included: &Included<'_>, wish: &Wis
         Some(header) => as_it_was(header, repeats, (span, percent), workloads),
         None => {
             let stem = std::path::Path::new(file).file_stem().map_or("fio".into(), |s| s.to_string_lossy());
-            let device = matches!(place, Some(Place::Device(_)));
+            let device = matches!(place, Some(JobPlace::Device(_)));
             let layout = if device { LayoutRule::None } else { LayoutRule::Whole };
             let read = Read { repeats, span, percent, layout };
             as_fio_runs(&stem, description, read, workloads, &mut notes)
@@ -110,10 +110,10 @@ fn one_place(
     sections: &mut Vec<Section<'_>>,
     wish: &Wish,
     notes: &mut Vec<String>,
-) -> Result<(Option<Place>, Vec<Place>), At<String>> {
-    let found: Vec<Option<Place>> =
+) -> Result<(Option<JobPlace>, Vec<JobPlace>), At<String>> {
+    let found: Vec<Option<JobPlace>> =
         sections.iter().map(|section| files_of_section(section).map(|files| files.place)).collect::<Result<_, _>>()?;
-    let mut all: Vec<Option<Place>> = Vec::new();
+    let mut all: Vec<Option<JobPlace>> = Vec::new();
     for place in &found {
         if !all.contains(place) {
             all.push(place.clone());
@@ -122,10 +122,10 @@ fn one_place(
     if all.len() < 2 {
         return Ok((all.pop().flatten(), Vec::new()));
     }
-    let path = |place: &Option<Place>| place.as_ref().map_or(PathBuf::from("."), |place| place.path().to_owned());
+    let path = |place: &Option<JobPlace>| place.as_ref().map_or(PathBuf::from("."), |place| place.path().to_owned());
     let wanted = wish.at.as_ref().and_then(|at| all.iter().position(|place| path(place) == *at)).unwrap_or(0);
     let wanted = all.remove(wanted);
-    let named = |place: &Option<Place>| harmless(&path(place).to_string_lossy());
+    let named = |place: &Option<JobPlace>| harmless(&path(place).to_string_lossy());
     let left: Vec<String> = all.iter().map(named).collect();
     notes.push(format!(
         "the jobs are on several places, and a run measures one: {} here. Those on {} are left out; name it as the target to \
@@ -135,7 +135,7 @@ fn one_place(
     ));
     let mut kept = found.iter().map(|place| *place == wanted);
     sections.retain(|_| kept.next().unwrap_or(false));
-    let others = all.iter().map(|place| place.clone().unwrap_or(Place::Directory(PathBuf::from(".")))).collect();
+    let others = all.iter().map(|place| place.clone().unwrap_or(JobPlace::Directory(PathBuf::from(".")))).collect();
     Ok((wanted, others))
 }
 
@@ -147,7 +147,7 @@ fn jobs(sections: &[Section<'_>], ours: bool, wish: &Wish, notes: &mut Vec<Strin
     for (section, waits) in sections.iter().zip(waits) {
         let options = &section.options;
         let Files { place, names: file, .. } = files_of_section(section)?;
-        let device = matches!(place, Some(Place::Device(_)));
+        let device = matches!(place, Some(JobPlace::Device(_)));
         let name = names.unused(&section.name);
         let mut workload = workload(options, name, section.line, notes)?;
         if ours {
@@ -206,7 +206,7 @@ fn increments(section: &Section<'_>, job: &Job) -> Result<Option<Vec<Job>>, At<S
         Amount::Percent(0.0) => return Ok(None),
         _ if count == 1 => return wrong("offset_increment is for numjobs above 1"),
         _ if parts && job.workload.pattern == Pattern::Sequential && options.offset.is_none() => {
-            let each = increment.of(0);
+            let each = increment.bytes_of_medium(0);
             let mut one = job.clone();
             one.size = Amount::Bytes(each.saturating_mul(u64::from(count)));
             return Ok(Some(vec![one]));
@@ -297,7 +297,7 @@ fn as_parts(workloads: &mut [SuiteWorkload], area_bytes: u64) {
 /// The area that the workloads need, of `written` bytes in a file that assay wrote; takes the span from those that use
 /// all that they may.
 fn settle_spans(workloads: &mut [SuiteWorkload], reach: Reach, written: Option<u64>) -> Bytes {
-    let mut span = Bytes(reach.bytes.max(Amount::Percent(reach.percent).of(WHOLE.0)).max(512));
+    let mut span = Bytes(reach.bytes.max(Amount::Percent(reach.percent).bytes_of_medium(WHOLE.0)).max(512));
     let parts = |workloads: &[SuiteWorkload], size: u64| -> Vec<u64> {
         (0..workloads.len()).map(|index| part(workloads, index, size).1).collect()
     };

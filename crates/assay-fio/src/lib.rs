@@ -17,7 +17,7 @@ mod priorities;
 mod run;
 mod values;
 
-pub use area::Place;
+pub use area::JobPlace;
 pub use export::job_file;
 pub use given::Amount;
 pub use include::{Included, is_job_text};

@@ -29,7 +29,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(options: &Options<'_>, direction: usize) -> Self {
+    fn from_options(options: &Options<'_>, direction: usize) -> Self {
         match &options.blocks[direction] {
             Some(At { value, line }) if !value.is_empty() => {
                 // One size is no mix.
@@ -67,7 +67,7 @@ pub(crate) fn workload(
     if op == Op::Mixed && matches!(percent, 0 | 100) {
         op = if percent == 0 { Op::Write } else { Op::Read };
     }
-    let sizes = [Sizes::of(options, READ), Sizes::of(options, WRITE)];
+    let sizes = [Sizes::from_options(options, READ), Sizes::from_options(options, WRITE)];
     let jobs = options.jobs.map_or(1, |j| j.value);
     let rate = rate(options, op, &sizes, jobs, &mut percent)?;
     let used = &sizes[if op == Op::Write { WRITE } else { READ }];
@@ -111,7 +111,7 @@ pub(crate) fn workload(
         original: None,
         name,
     };
-    let priorities = options.priorities.of(&workload, options.engine)?;
+    let priorities = options.priorities.for_workload(&workload, options.engine)?;
     Ok(SuiteWorkload { priorities, ..workload })
 }
 

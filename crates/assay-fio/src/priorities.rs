@@ -14,7 +14,7 @@ const OPS: [Op; 2] = [Op::Read, Op::Write];
 
 /// A share of the operations of one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Entry {
+struct PriorityEntry {
     block_bytes: u64,
     percent: u8,
     /// Where the entry has one of its own.
@@ -30,7 +30,7 @@ pub(crate) struct Asked {
     percent: [Option<At<u8>>; 2],
     classes: [Option<PriorityClass>; 2],
     levels: [Option<u8>; 2],
-    split: [Option<At<Vec<Entry>>>; 2],
+    split: [Option<At<Vec<PriorityEntry>>>; 2],
 }
 
 impl Asked {
@@ -62,7 +62,11 @@ impl Asked {
     ///
     /// # Errors
     /// What does not go together, with its line.
-    pub(crate) fn of(&self, workload: &SuiteWorkload, engine: Option<&str>) -> Result<Priorities, At<String>> {
+    pub(crate) fn for_workload(
+        &self,
+        workload: &SuiteWorkload,
+        engine: Option<&str>,
+    ) -> Result<Priorities, At<String>> {
         let given = self.class.is_some() || self.level.is_some();
         // A level without class is one of best effort.
         let class = self.class.unwrap_or(PriorityClass::BestEffort);
@@ -140,7 +144,7 @@ fn percent(option: Given<'_, '_>, text: &str) -> Result<u8, String> {
 }
 
 /// `SIZE/PERCENT`, `SIZE/PERCENT/CLASS/LEVEL` or that with a hint of 0, which is none.
-fn read(option: Given<'_, '_>, entry: &str) -> Result<Entry, String> {
+fn read(option: Given<'_, '_>, entry: &str) -> Result<PriorityEntry, String> {
     let parts: Vec<&str> = entry.split('/').map(str::trim).collect();
     let (size, share, own) = match parts[..] {
         [size, share] => (size, share, None),
@@ -156,5 +160,9 @@ fn read(option: Given<'_, '_>, entry: &str) -> Result<Entry, String> {
     };
     let priority =
         own.map(|(of, place)| Ok::<_, String>(Priority { class: class(option, of, 0)?, level: level(option, place)? }));
-    Ok(Entry { block_bytes: option.block(size)?, percent: percent(option, share)?, priority: priority.transpose()? })
+    Ok(PriorityEntry {
+        block_bytes: option.block(size)?,
+        percent: percent(option, share)?,
+        priority: priority.transpose()?,
+    })
 }

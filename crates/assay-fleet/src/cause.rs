@@ -51,7 +51,7 @@ const NOT_FOUND: i32 = 127;
 impl Cause {
     /// The cause, from the last words that were `said`; `None` where the node was not reached at all.
     #[must_use]
-    pub fn of(end: &NodeEnd, said: &str) -> Option<Self> {
+    pub fn from_end(end: &NodeEnd, said: &str) -> Option<Self> {
         let has = |words: &[&str]| words.iter().any(|words| said.contains(words));
         if !end.reached {
             return has(DENIED).then_some(Self::Denied);
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn of(reached: bool, code: Option<i32>, said: &str) -> Option<Cause> {
-        Cause::of(&NodeEnd { words: String::new(), code, reached }, said)
+        Cause::from_end(&NodeEnd { words: String::new(), code, reached }, said)
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::at_once::each_at_once;
 use crate::error::FleetError;
 use crate::inventory::{Ansible, Host};
 use crate::launch::Launcher;
-use crate::ledger::Entry;
+use crate::ledger::NodeEntry;
 use crate::names::bounded_reason;
 use crate::remote::{DayClock, RemoteError, RemoteNode};
 
@@ -221,7 +221,7 @@ impl FleetCheck {
     /// Where the user ends it, or there is no thread.
     pub fn by_ssh(
         launcher: Launcher,
-        nodes: &[Entry],
+        nodes: &[NodeEntry],
         program: &str,
         arguments: &[String],
         control: &Control,

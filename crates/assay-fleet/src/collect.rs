@@ -16,7 +16,7 @@ use crate::at_once::each_at_once;
 use crate::error::FleetError;
 use crate::inventory::{Ansible, Host};
 use crate::launch::Launcher;
-use crate::ledger::{Entry, Ledger};
+use crate::ledger::{Ledger, NodeEntry};
 use crate::names::bounded_reason;
 use crate::remote::RemoteNode;
 use crate::wire::MAX_RECORD;
@@ -75,7 +75,7 @@ pub struct Collection<'a> {
 }
 
 impl Collected {
-    fn of(node: &str) -> Self {
+    fn from_node(node: &str) -> Self {
         Self { node: node.to_owned(), ..Self::default() }
     }
 
@@ -116,7 +116,7 @@ impl Collection<'_> {
             ("assay_records".to_owned(), json!(records.to_string_lossy())),
             ("assay_have".to_owned(), json!(before)),
         ]);
-        let mut rows: Vec<Collected> = hosts.iter().map(|host| Collected::of(&host.name)).collect();
+        let mut rows: Vec<Collected> = hosts.iter().map(|host| Collected::from_node(&host.name)).collect();
         let mut brought: Vec<BTreeSet<String>> = vec![BTreeSet::new(); rows.len()];
         ansible.play("collect", hosts, variables, &mut |event| {
             let Some(at) = rows.iter().position(|row| row.node == event.node) else { return };
@@ -153,7 +153,7 @@ impl Collection<'_> {
     pub fn by_ssh(
         &self,
         launcher: Launcher,
-        nodes: &[Entry],
+        nodes: &[NodeEntry],
         program: &str,
         control: &Control,
         answered: &(dyn Fn(&str) + Sync),
@@ -168,7 +168,7 @@ impl Collection<'_> {
     }
 
     fn of_node(&self, remote: &RemoteNode<'_>, program: &str, turn: &Mutex<()>) -> Collected {
-        let mut row = Collected::of(remote.node);
+        let mut row = Collected::from_node(remote.node);
         let list = match list(remote, program, self.run) {
             Ok(list) => list,
             Err(why) => {

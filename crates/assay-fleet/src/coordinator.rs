@@ -290,7 +290,7 @@ impl Shared {
         let abilities: Vec<(usize, Ability)> =
             nodes.iter().filter_map(|node| Some((*node, lock(&self.abilities[*node]).clone()?))).collect();
         let own: Vec<&Ability> = abilities.iter().map(|(_, able)| able).collect();
-        let Some(now) = Settled::of(&own) else { return };
+        let Some(now) = Settled::from_abilities(&own) else { return };
         let earlier = self.expected.settled.clone().filter(|known| known.loads.len() == now.loads.len());
         let (settled, by) = earlier.map_or((now, SettledBy::Nodes), |known| (known, SettledBy::Earlier));
         let mut budgets: Vec<Duration> = own.iter().map(|able| able.budget).collect();

@@ -48,7 +48,7 @@ pub enum CoordinatorEvent {
 
 /// An entry of the queue.
 #[derive(Debug)]
-enum Entry {
+enum QueueEntry {
     Event(CoordinatorEvent),
     /// The newest activity of this node.
     Live(usize),
@@ -56,7 +56,7 @@ enum Entry {
 
 #[derive(Debug, Default)]
 struct Queue {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<QueueEntry>,
     /// The newest activity of each node that has an entry for it.
     live: BTreeMap<usize, Live>,
     /// Entries that are [passing](CoordinatorEvent::is_passing).
@@ -108,7 +108,7 @@ impl EventSender {
         match event {
             CoordinatorEvent::Live(node, live) => {
                 if queue.live.insert(node, live).is_none() {
-                    queue.entries.push_back(Entry::Live(node));
+                    queue.entries.push_back(QueueEntry::Live(node));
                 }
             }
             event if event.is_passing() => {
@@ -117,10 +117,10 @@ impl EventSender {
                 } else {
                     queue.tell_skipped();
                     queue.passing += 1;
-                    queue.entries.push_back(Entry::Event(event));
+                    queue.entries.push_back(QueueEntry::Event(event));
                 }
             }
-            event => queue.entries.push_back(Entry::Event(event)),
+            event => queue.entries.push_back(QueueEntry::Event(event)),
         }
         drop(queue);
         self.0.came.notify_one();
@@ -140,7 +140,7 @@ impl Queue {
         if self.skipped > 0 {
             let skipped = std::mem::take(&mut self.skipped);
             self.passing += 1;
-            self.entries.push_back(Entry::Event(CoordinatorEvent::Skipped(skipped)));
+            self.entries.push_back(QueueEntry::Event(CoordinatorEvent::Skipped(skipped)));
         }
     }
 
@@ -149,8 +149,8 @@ impl Queue {
             self.tell_skipped();
         }
         match self.entries.pop_front()? {
-            Entry::Live(node) => Some(CoordinatorEvent::Live(node, self.live.remove(&node).unwrap_or_default())),
-            Entry::Event(event) => {
+            QueueEntry::Live(node) => Some(CoordinatorEvent::Live(node, self.live.remove(&node).unwrap_or_default())),
+            QueueEntry::Event(event) => {
                 self.passing -= usize::from(event.is_passing());
                 Some(event)
             }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Step};
 use crate::error::{FleetError, shown};
-use crate::ledger::{Entry, Inventory, Ledger, Route};
+use crate::ledger::{Inventory, Ledger, NodeEntry, Route};
 use crate::names::{bounded_reason, check_name};
 
 /// Between two looks at whether the user interrupts.
@@ -72,7 +72,7 @@ impl Ansible {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn of(kept: &Inventory, control: &Control) -> Result<Self, FleetError> {
+    pub fn from_inventory(kept: &Inventory, control: &Control) -> Result<Self, FleetError> {
         Self::new(&kept.files, kept.limit.as_deref(), None, control)
     }
 
@@ -128,7 +128,7 @@ impl Ansible {
         &self,
         variables: Map<String, Value>,
         listens: bool,
-    ) -> Result<(Vec<Entry>, Inventory), FleetError> {
+    ) -> Result<(Vec<NodeEntry>, Inventory), FleetError> {
         let hosts = self.hosts()?;
         if let Some(host) = hosts.iter().find(|host| host.target.is_empty()) {
             return Err(FleetError::NoTarget(host.name.clone()));
@@ -147,7 +147,7 @@ impl Ansible {
             variables,
             routes: routes(&hosts),
         };
-        Ok((hosts.iter().map(|host| Entry::new(&host.name, &host.target)).collect(), inventory))
+        Ok((hosts.iter().map(|host| NodeEntry::new(&host.name, &host.target)).collect(), inventory))
     }
 
     /// Plays a playbook on these nodes, and has each result taken.
@@ -322,7 +322,7 @@ pub fn variables(binaries: Option<&PathBuf>, arguments: &[String]) -> Result<Map
 pub fn find_again(ledger: &mut Ledger, control: &Control) -> Result<(), FleetError> {
     let missing = ledger.missing();
     let Some(inventory) = &mut ledger.inventory else { return Ok(()) };
-    inventory.routes = routes(&Ansible::of(inventory, control)?.hosts()?);
+    inventory.routes = routes(&Ansible::from_inventory(inventory, control)?.hosts()?);
     match missing.iter().map(|node| &ledger.nodes[*node].name).find(|name| !inventory.routes.contains_key(*name)) {
         Some(name) => Err(FleetError::HostGone(name.clone())),
         None => Ok(()),

@@ -44,13 +44,13 @@ pub struct Ledger {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Settled>,
     /// Each node.
-    pub nodes: Vec<Entry>,
+    pub nodes: Vec<NodeEntry>,
 }
 
 /// A node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Entry {
+pub struct NodeEntry {
     /// Its name.
     pub name: String,
     /// The target.
@@ -145,7 +145,7 @@ impl Fate {
     #[must_use]
     pub fn before(end: &NodeEnd, said: &str) -> Self {
         let reason = if said.is_empty() { end.words.clone() } else { said.to_owned() };
-        match Cause::of(end, &reason) {
+        match Cause::from_end(end, &reason) {
             Some(cause) => Self::NotBegun { cause, reason },
             None => Self::Unreachable { reason },
         }
@@ -171,7 +171,7 @@ impl Fate {
     }
 }
 
-impl Entry {
+impl NodeEntry {
     /// A node that was not begun.
     #[must_use]
     pub fn new(name: &str, target: &str) -> Self {
@@ -185,7 +185,7 @@ impl Ledger {
 
     /// A run that begins now, whose nodes are started `via` a launcher of this name.
     #[must_use]
-    pub fn begun(via: &str, mode: Mode, program: String, arguments: Vec<String>, nodes: Vec<Entry>) -> Self {
+    pub fn begun(via: &str, mode: Mode, program: String, arguments: Vec<String>, nodes: Vec<NodeEntry>) -> Self {
         Self {
             version: Self::VERSION,
             run: new_id(),
@@ -225,7 +225,7 @@ impl Ledger {
     /// Numbers of the nodes whose record is missing.
     #[must_use]
     pub fn missing(&self) -> Vec<usize> {
-        let done = |entry: &Entry| entry.fate.as_ref().is_some_and(Fate::is_result);
+        let done = |entry: &NodeEntry| entry.fate.as_ref().is_some_and(Fate::is_result);
         (0..self.nodes.len()).filter(|node| !done(&self.nodes[*node])).collect()
     }
 
@@ -347,7 +347,7 @@ mod tests {
         let id = || "a".to_owned();
         let failed = || Fate::MediumFailed { id: id(), reason: String::new() };
         let end = |fates: &[Fate]| {
-            let node = |fate: &Fate| Entry { fate: Some(fate.clone()), ..Entry::new("n", "/m") };
+            let node = |fate: &Fate| NodeEntry { fate: Some(fate.clone()), ..NodeEntry::new("n", "/m") };
             let nodes = fates.iter().map(node).collect();
             Ledger::begun("ssh", Mode::Simultaneous, "assay".to_owned(), Vec::new(), nodes).end()
         };
@@ -360,8 +360,8 @@ mod tests {
 
     #[test]
     fn an_attempt_is_begun_of_what_is_missing_and_media_that_were_asked_stay() {
-        let done = Entry { fate: Some(Fate::Recorded { id: "a".to_owned() }), ..Entry::new("done", "/m") };
-        let late = Entry { fate: Some(Fate::Late), attempts: 1, ..Entry::new("late", "/m") };
+        let done = NodeEntry { fate: Some(Fate::Recorded { id: "a".to_owned() }), ..NodeEntry::new("done", "/m") };
+        let late = NodeEntry { fate: Some(Fate::Late), attempts: 1, ..NodeEntry::new("late", "/m") };
         let program = "assay".to_owned();
         let mut ledger = Ledger::begun("ssh", Mode::Staggered(1), program, Vec::new(), vec![done, late]);
         assert_eq!((ledger.mode.as_str(), ledger.at_a_time), ("alone", Some(1)));

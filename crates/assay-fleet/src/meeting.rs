@@ -77,7 +77,7 @@ impl Rules {
 
 /// Where a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum NodeState {
     /// Not yet seen.
     Expected,
     /// Makes ready, or measures.
@@ -125,7 +125,7 @@ pub enum Decision {
 #[derive(Debug)]
 pub struct Meeting {
     rules: Rules,
-    places: Vec<Place>,
+    places: Vec<NodeState>,
     /// Those that have had their turn to begin.
     admitted: Vec<bool>,
     /// The last repeat that each was ready for.
@@ -145,7 +145,7 @@ impl Meeting {
     pub fn new(rules: Rules, now_ns: i64) -> Self {
         let nodes = rules.nodes as usize;
         Self {
-            places: vec![Place::Expected; nodes],
+            places: vec![NodeState::Expected; nodes],
             admitted: vec![false; nodes],
             last: vec![None; nodes],
             lags: vec![false; nodes],
@@ -159,9 +159,9 @@ impl Meeting {
 
     /// A node came. `false` where it may not: it is here already, or it is over with it.
     pub fn joins(&mut self, node: usize) -> bool {
-        let expected = self.places.get(node) == Some(&Place::Expected);
+        let expected = self.places.get(node) == Some(&NodeState::Expected);
         if expected {
-            self.places[node] = Place::Works;
+            self.places[node] = NodeState::Works;
         }
         expected
     }
@@ -169,9 +169,9 @@ impl Meeting {
     /// A node offered its abilities. `false` where it already did.
     #[must_use]
     pub fn offers(&mut self, node: usize) -> bool {
-        let first = !self.settled && self.places[node] == Place::Works;
+        let first = !self.settled && self.places[node] == NodeState::Works;
         if first {
-            self.places[node] = Place::Offered;
+            self.places[node] = NodeState::Offered;
         }
         first
     }
@@ -194,15 +194,15 @@ impl Meeting {
             return false;
         }
         self.last[node] = Some(step);
-        if matches!(self.places[node], Place::Works | Place::Behind) {
-            self.places[node] = Place::Waits(step, now_ns);
+        if matches!(self.places[node], NodeState::Works | NodeState::Behind) {
+            self.places[node] = NodeState::Waits(step, now_ns);
         }
         true
     }
 
     /// A node takes no part any more: it is done, lost or was never reached.
     pub fn over(&mut self, node: usize) {
-        self.places[node] = Place::Over;
+        self.places[node] = NodeState::Over;
     }
 
     /// What follows at `now_ns`. To be asked after each event, and now and then, as time alone decides too.
@@ -221,27 +221,28 @@ impl Meeting {
     /// Once all have said what they can do, or the time for it is over and enough have.
     fn settle(&mut self, now_ns: i64) -> Vec<Decision> {
         let mut decisions = Vec::new();
-        let all_ready = self.places.iter().all(|place| matches!(place, Place::Offered | Place::Over));
+        let all_ready = self.places.iter().all(|place| matches!(place, NodeState::Offered | NodeState::Over));
         if !all_ready && now_ns - self.opened_ns < nanoseconds(self.rules.ready_within) {
             return decisions;
         }
         for (node, place) in self.places.iter_mut().enumerate() {
-            if matches!(place, Place::Expected | Place::Works) {
-                *place = Place::Over;
+            if matches!(place, NodeState::Expected | NodeState::Works) {
+                *place = NodeState::Over;
                 decisions.push(Decision::Late(node));
             }
         }
-        let ready: Vec<usize> = (0..self.places.len()).filter(|node| self.places[*node] == Place::Offered).collect();
+        let ready: Vec<usize> =
+            (0..self.places.len()).filter(|node| self.places[*node] == NodeState::Offered).collect();
         let count = ready.len() as u32;
         if count == 0 || count < self.rules.quorum {
-            self.places.fill(Place::Over);
+            self.places.fill(NodeState::Over);
             if count > 0 {
                 decisions.push(Decision::TooFew { ready: count });
             }
             return decisions;
         }
         self.settled = true;
-        ready.iter().for_each(|node| self.places[*node] = Place::Works);
+        ready.iter().for_each(|node| self.places[*node] = NodeState::Works);
         decisions.push(Decision::Settle(ready));
         decisions
     }
@@ -249,21 +250,23 @@ impl Meeting {
     /// The earliest repeat that a node waits for, once all expected nodes wait. A node that lags behind begins with the
     /// others if it is there in time; otherwise it skips the repeats that the others have passed.
     fn all_together(&mut self, now_ns: i64) -> Vec<Decision> {
-        let waits = |place: &Place| match place {
-            Place::Waits(step, since) => Some((*step, *since)),
+        let waits = |place: &NodeState| match place {
+            NodeState::Waits(step, since) => Some((*step, *since)),
             _ => None,
         };
         let Some(first_since) = self.places.iter().filter_map(waits).map(|(_, since)| since).min() else {
             return Vec::new();
         };
         if now_ns - first_since >= nanoseconds(self.rules.step_within) {
-            for (place, lags) in self.places.iter_mut().zip(&mut self.lags).filter(|(place, _)| **place == Place::Works)
+            for (place, lags) in
+                self.places.iter_mut().zip(&mut self.lags).filter(|(place, _)| **place == NodeState::Works)
             {
-                (*place, *lags) = (Place::Behind, true);
+                (*place, *lags) = (NodeState::Behind, true);
             }
         }
         let all = 0..self.places.len();
-        let here: Vec<usize> = all.filter(|node| !matches!(self.places[*node], Place::Over | Place::Behind)).collect();
+        let here: Vec<usize> =
+            all.filter(|node| !matches!(self.places[*node], NodeState::Over | NodeState::Behind)).collect();
         let (slow, others): (Vec<usize>, Vec<usize>) = here.iter().partition(|node| self.lags[**node]);
         // Where there are no others, they wait for each other.
         let (slow, others) = if others.is_empty() { (others, slow) } else { (slow, others) };
@@ -277,15 +280,15 @@ impl Meeting {
             .filter(|(_, at)| *at < step)
             .collect();
         if !past.is_empty() {
-            past.iter().for_each(|(node, _)| self.places[*node] = Place::Works);
+            past.iter().for_each(|(node, _)| self.places[*node] = NodeState::Works);
             return past.into_iter().map(|(node, at)| Decision::Skip(node, at)).collect();
         }
         let waited = now_ns - known.iter().map(|(_, since)| *since).max().unwrap_or(now_ns);
-        let absent: Vec<usize> = slow.iter().copied().filter(|node| self.places[*node] == Place::Works).collect();
+        let absent: Vec<usize> = slow.iter().copied().filter(|node| self.places[*node] == NodeState::Works).collect();
         if !absent.is_empty() && waited < nanoseconds(self.rules.laggard_within).min(self.patience_ns) {
             return Vec::new();
         }
-        absent.iter().for_each(|node| self.places[*node] = Place::Behind);
+        absent.iter().for_each(|node| self.places[*node] = NodeState::Behind);
         if !slow.is_empty() {
             self.patience_ns = self.patience_ns.saturating_sub(waited).max(0);
         }
@@ -294,9 +297,9 @@ impl Meeting {
 
     /// All that wait for this repeat begin it.
     fn start(&mut self, step: Step, now_ns: i64) -> GroupStart {
-        let is_here = |place: &Place| matches!(place, Place::Waits(at, _) if *at == step);
+        let is_here = |place: &NodeState| matches!(place, NodeState::Waits(at, _) if *at == step);
         let nodes: Vec<usize> = (0..self.places.len()).filter(|node| is_here(&self.places[*node])).collect();
-        nodes.iter().for_each(|node| self.places[*node] = Place::Works);
+        nodes.iter().for_each(|node| self.places[*node] = NodeState::Works);
         let lead = if self.began { self.rules.lead } else { self.rules.first_lead };
         GroupStart { nodes, step, at_ns: now_ns + nanoseconds(lead) }
     }
@@ -305,9 +308,9 @@ impl Meeting {
     fn by_turns(&mut self, now_ns: i64, most: u32) -> Vec<GroupStart> {
         let mut gone = Vec::new();
         let places = self.places.iter().zip(&self.admitted);
-        let mut measuring = places.filter(|(place, admitted)| **admitted && **place != Place::Over).count();
+        let mut measuring = places.filter(|(place, admitted)| **admitted && **place != NodeState::Over).count();
         for node in 0..self.places.len() {
-            let Place::Waits(step, _) = self.places[node] else { continue };
+            let NodeState::Waits(step, _) = self.places[node] else { continue };
             if !self.admitted[node] {
                 if measuring >= most as usize {
                     continue;
@@ -316,7 +319,7 @@ impl Meeting {
             }
             let lead = if self.admitted[node] { self.rules.lead } else { self.rules.first_lead };
             self.admitted[node] = true;
-            self.places[node] = Place::Works;
+            self.places[node] = NodeState::Works;
             gone.push(GroupStart { nodes: vec![node], step, at_ns: now_ns + nanoseconds(lead) });
         }
         gone
@@ -350,7 +353,7 @@ mod tests {
 
     /// No node takes part any more.
     fn is_over(meeting: &Meeting) -> bool {
-        meeting.places.iter().all(|place| *place == Place::Over)
+        meeting.places.iter().all(|place| *place == NodeState::Over)
     }
 
     #[test]

@@ -4,7 +4,7 @@ use assay_core::text::harmless;
 
 use crate::error::FleetError;
 use crate::launch::{Launcher, slurm_names};
-use crate::ledger::Entry;
+use crate::ledger::NodeEntry;
 use crate::message::LONGEST_NAME;
 
 /// Longest reason in characters.
@@ -36,8 +36,8 @@ pub(crate) fn bounded_reason(text: &str) -> String {
 ///
 /// # Errors
 /// Where a name is no name, or is there twice.
-pub fn entries(named: &[String], target: &str, via: Launcher) -> Result<Vec<Entry>, FleetError> {
-    let mut nodes: Vec<Entry> = Vec::new();
+pub fn entries(named: &[String], target: &str, via: Launcher) -> Result<Vec<NodeEntry>, FleetError> {
+    let mut nodes: Vec<NodeEntry> = Vec::new();
     for node in named {
         let (names, target) = node.split_once('=').unwrap_or((node, target));
         // Slurm's users write node[01-28].
@@ -53,7 +53,7 @@ pub fn entries(named: &[String], target: &str, via: Launcher) -> Result<Vec<Entr
             if nodes.iter().any(|entry| entry.name == name) {
                 return Err(FleetError::TwiceNamed(name));
             }
-            nodes.push(Entry::new(&name, target));
+            nodes.push(NodeEntry::new(&name, target));
         }
     }
     Ok(nodes)

@@ -80,7 +80,7 @@ pub(crate) fn is_sound_area(bytes: u64) -> bool {
 impl Settled {
     /// What suits these nodes; `None` where none said anything.
     #[must_use]
-    pub fn of(all: &[&Ability]) -> Option<Self> {
+    pub fn from_abilities(all: &[&Ability]) -> Option<Self> {
         // All nodes have the same suite. A node with another suite is not counted, and notices it itself.
         let mut counts: Vec<usize> = all.iter().map(|able| able.loads.len()).collect();
         counts.sort_unstable();
@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn settled(all: &[Ability]) -> (Settled, Vec<bool>) {
-        let settled = Settled::of(&all.iter().collect::<Vec<_>>()).unwrap();
+        let settled = Settled::from_abilities(&all.iter().collect::<Vec<_>>()).unwrap();
         let below = all.iter().map(|able| settled.for_node(able, SettledBy::Nodes).loads[0].far_below).collect();
         (settled, below)
     }
@@ -278,7 +278,7 @@ mod tests {
         let (three, below) = self::settled(&[able(1.0, 1, MIB), able(10.0, 8, 64 * MIB), able(10.0, 8, 64 * MIB)]);
         assert_eq!((shape_of(&three), below), ((MIB, 8, 1), vec![true, false, false]));
         assert_eq!(self::settled(&[able(1.0, 1, MIB)]).1, [false]);
-        assert!(Settled::of(&[]).is_none());
+        assert!(Settled::from_abilities(&[]).is_none());
     }
 
     /// Nodes that report false abilities: a quarter of them can cost the others a step of two, and no more.
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!((shape_of(&settled), settled.area_bytes), ((MIB, 8, 1), 64 * MIB));
         // Another suite.
         all[2].loads.clear();
-        let (other, _) = (Settled::of(&all.iter().collect::<Vec<_>>()).unwrap(), ());
+        let (other, _) = (Settled::from_abilities(&all.iter().collect::<Vec<_>>()).unwrap(), ());
         assert_eq!((other.loads.len(), other.nodes), (2, 7));
     }
 

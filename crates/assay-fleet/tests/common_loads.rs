@@ -94,12 +94,12 @@ fn a_slow_node_runs_what_the_others_run_and_is_named() {
 /// A node that is measured later, alone, runs what the others ran.
 #[test]
 fn a_later_attempt_has_the_loads_of_the_first() {
-    let first = Settled::of(&[&able(10.0, 8), &able(10.0, 8), &able(10.0, 8)]).unwrap();
+    let first = Settled::from_abilities(&[&able(10.0, 8), &able(10.0, 8), &able(10.0, 8)]).unwrap();
     let (coordinator, _events, expected) = listen(1, Some(first), LONG);
     let told = settled(&coordinator, &expected, vec![able(2.0, 1)]).remove(0).unwrap();
     assert_eq!((told.by, told.loads[0].queue_depth, told.loads[0].far_below), (SettledBy::Earlier, 8, true));
     // Nothing is known of another suite.
-    let other = Settled { loads: Vec::new(), ..Settled::of(&[&able(10.0, 8)]).unwrap() };
+    let other = Settled { loads: Vec::new(), ..Settled::from_abilities(&[&able(10.0, 8)]).unwrap() };
     let (coordinator, _events, expected) = listen(1, Some(other), LONG);
     let told = settled(&coordinator, &expected, vec![able(2.0, 1)]).remove(0).unwrap();
     assert_eq!((told.by, told.loads[0].queue_depth, told.loads[0].far_below), (SettledBy::Nodes, 1, false));

@@ -58,7 +58,7 @@ const MOST_VALUES: usize = 3000;
 /// A record with every field that the bytes ask for.
 pub(crate) fn record(draw: &mut Draw<'_>, id: &str) -> Record {
     let mut left = MOST_VALUES;
-    let mut value = of(&SCHEMA, draw, &mut left, 0);
+    let mut value = value_of_schema(&SCHEMA, draw, &mut left, 0);
     value["schema"] = json!("1.0");
     value["id"] = json!(id);
     if draw.byte() < 250 {
@@ -71,17 +71,17 @@ pub(crate) fn record(draw: &mut Draw<'_>, id: &str) -> Record {
     serde_json::from_value(value).unwrap_or_else(|error| panic!("the schema allows what the types do not: {error}"))
 }
 
-fn of(schema: &Value, draw: &mut Draw<'_>, left: &mut usize, depth: usize) -> Value {
+fn value_of_schema(schema: &Value, draw: &mut Draw<'_>, left: &mut usize, depth: usize) -> Value {
     *left = left.saturating_sub(1);
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
-        return of(&SCHEMA["$defs"][name], draw, left, depth);
+        return value_of_schema(&SCHEMA["$defs"][name], draw, left, depth);
     }
     if let Some(word) = schema.get("const") {
         return word.clone();
     }
     if let Some(choices) = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array()) {
         let at = draw.below(choices.len());
-        return choices.get(at).map_or(Value::Null, |choice| of(choice, draw, left, depth));
+        return choices.get(at).map_or(Value::Null, |choice| value_of_schema(choice, draw, left, depth));
     }
     if let Some(words) = schema["enum"].as_array() {
         let at = draw.below(words.len());
@@ -108,7 +108,7 @@ fn of(schema: &Value, draw: &mut Draw<'_>, left: &mut usize, depth: usize) -> Va
 fn object(schema: &Value, draw: &mut Draw<'_>, left: &mut usize, depth: usize) -> Value {
     let mut fields = Map::new();
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-        fields.insert(name.clone(), of(field, draw, left, depth + 1));
+        fields.insert(name.clone(), value_of_schema(field, draw, left, depth + 1));
     }
     if schema["additionalProperties"].is_object() {
         for _ in 0..draw.byte() % 4 {
@@ -126,7 +126,7 @@ fn key(draw: &mut Draw<'_>) -> String {
 
 fn array(schema: &Value, draw: &mut Draw<'_>, left: &mut usize, depth: usize) -> Value {
     if let Some(items) = schema["prefixItems"].as_array() {
-        return items.iter().map(|item| of(item, draw, left, depth + 1)).collect();
+        return items.iter().map(|item| value_of_schema(item, draw, left, depth + 1)).collect();
     }
     let length = match draw.byte() {
         _ if *left == 0 || depth > 12 => 0,
@@ -134,7 +134,7 @@ fn array(schema: &Value, draw: &mut Draw<'_>, left: &mut usize, depth: usize) ->
         byte @ 1..250 => usize::from(byte % 4),
         byte => usize::from(byte % 8) * 10,
     };
-    (0..length).map(|_| of(&schema["items"], draw, left, depth + 1)).collect()
+    (0..length).map(|_| value_of_schema(&schema["items"], draw, left, depth + 1)).collect()
 }
 
 fn text(draw: &mut Draw<'_>) -> String {

@@ -180,7 +180,7 @@ fn one(file: &File, options: &Options, hands: &mut Hands<'_>) -> Result<(), Impo
     if file.bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count() > MOST_LINES {
         return Err(too_many_lines());
     }
-    let text = Text::of(&file.bytes);
+    let text = Text::from_bytes(&file.bytes);
     // Pages and strings of JSON have lines within their lines.
     if text.len() > MOST_LINES {
         return Err(too_many_lines());
@@ -196,14 +196,14 @@ fn one(file: &File, options: &Options, hands: &mut Hands<'_>) -> Result<(), Impo
     };
     let mut problem = |problem| if problems.len() < MOST_PROBLEMS { problems.push(problem) } else { untold += 1 };
     scan(&text, &mut |found| match found {
-        Found::Part(part) => match groups.add(*part) {
+        FoundReport::Part(part) => match groups.add(*part) {
             Ok(record) => hand(record, hands),
             Err(refused) => {
                 problem(refused);
                 hands.flow
             }
         },
-        Found::Problem(found) => {
+        FoundReport::Problem(found) => {
             problem(found);
             hands.flow
         }
@@ -228,14 +228,14 @@ fn one(file: &File, options: &Options, hands: &mut Hands<'_>) -> Result<(), Impo
 }
 
 /// What stands in a text.
-enum Found {
+enum FoundReport {
     Part(Box<Part>),
     Problem(Problem),
 }
 
 /// Offers each line to each format, lets the first that knows it read on, and hands on what it reads, until no more is
 /// wanted.
-fn scan(text: &Text, take: &mut dyn FnMut(Found) -> ControlFlow<()>) {
+fn scan(text: &Text, take: &mut dyn FnMut(FoundReport) -> ControlFlow<()>) {
     let mut at = 0;
     while at < text.len() {
         let Some(format) = FORMATS.iter().find(|format| format.begins(text, at)) else {
@@ -246,7 +246,7 @@ fn scan(text: &Text, take: &mut dyn FnMut(Found) -> ControlFlow<()>) {
         // A format that reads nothing would be asked for ever.
         let end = end.clamp(at + 1, text.len());
         for problem in problems {
-            if take(Found::Problem(problem)).is_break() {
+            if take(FoundReport::Problem(problem)).is_break() {
                 return;
             }
         }
@@ -257,7 +257,7 @@ fn scan(text: &Text, take: &mut dyn FnMut(Found) -> ControlFlow<()>) {
             }
             let (from, to) = report.lines.unwrap_or((at, end));
             let part = Part { format: format.name(), report, from, to };
-            if take(Found::Part(Box::new(part))).is_break() {
+            if take(FoundReport::Part(Box::new(part))).is_break() {
                 return;
             }
         }

@@ -99,10 +99,10 @@ pub(crate) fn nearest(text: &Text) -> Option<Nearest> {
         true => TELLING,
         false => 0,
     };
-    let counts = FORMATS.iter().map(|format| (format.words().iter().map(weight).sum::<usize>(), format));
+    let counts = FORMATS.iter().map(|format| (format.keywords().iter().map(weight).sum::<usize>(), format));
     // The first of those with as many.
     let (_, format) = counts.rev().max_by_key(|(count, _)| *count).filter(|(count, _)| *count >= TELLING)?;
-    let telling = |line: &String| format.words().iter().any(|word| !COMMON.contains(word) && line.contains(word));
+    let telling = |line: &String| format.keywords().iter().any(|word| !COMMON.contains(word) && line.contains(word));
     let line = lower.iter().position(telling).unwrap_or(0);
     Some(Nearest { name: format.name(), line: text.number(line), needs: format.needs() })
 }

@@ -85,7 +85,7 @@ impl Report {
 
     /// Adds a figure that is none of a load, of one run.
     pub(crate) fn score(&mut self, name: &str, point: f64, unit: &str, more_is_better: bool) {
-        let method = Statistic::One.words(&self.tool);
+        let method = Statistic::One.describe(&self.tool);
         let value = Estimate::bare(point, 1, &method);
         self.scores.push(Score { name: name.to_owned(), value, unit: unit.to_owned(), more_is_better, program: None });
     }
@@ -228,7 +228,7 @@ impl Statistic {
         }
     }
 
-    fn words(self, tool: &str) -> String {
+    fn describe(self, tool: &str) -> String {
         match self {
             Self::One => format!("as printed by {tool}, one run"),
             Self::MeanOf(runs) => format!("as printed by {tool}, mean of {runs} runs"),
@@ -334,7 +334,7 @@ impl Figure {
         let moves = rate.is_some_and(|rate| rate > 0.0);
         let iops = sound(self.iops).filter(|iops| *iops > 0.0 || !moves);
         let block = self.load.block_bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes as f64);
-        let words = statistic.words(tool);
+        let words = statistic.describe(tool);
         let estimate = |point: f64| Estimate::bare(point, statistic.runs(), &words);
         let computed = |point: f64, of: &str| Estimate::bare(point, statistic.runs(), &format!("{words}, from {of}"));
         let latency = |value: Option<f64>| sound(value).map(|value| Box::new(estimate(value)));
@@ -383,7 +383,7 @@ pub trait Format: std::marker::Sync {
     fn name(&self) -> &'static str;
 
     /// Words that occur in its reports, in small letters: by them the nearest format is named of a text that none reads.
-    fn words(&self) -> &'static [&'static str];
+    fn keywords(&self) -> &'static [&'static str];
 
     /// By what one of its reports is known, in words that follow `but without`: told of a text that is near, and none.
     fn needs(&self) -> &'static str;
@@ -410,7 +410,7 @@ pub struct Section {
 impl Section {
     /// One report up to line `end`.
     #[must_use]
-    pub fn of(report: Report, end: usize) -> Self {
+    pub fn from_report(report: Report, end: usize) -> Self {
         Self { end, reports: vec![report], problems: Vec::new() }
     }
 

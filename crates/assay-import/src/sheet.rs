@@ -34,7 +34,7 @@ pub struct SheetError {
 /// A sheet of names.
 #[derive(Debug, Clone, Default)]
 pub struct Sheet {
-    rows: Vec<Row>,
+    rows: Vec<SheetRow>,
     /// Rows of one file each, by the last component of its path.
     named: HashMap<String, Vec<usize>>,
     /// Rows of patterns.
@@ -42,7 +42,7 @@ pub struct Sheet {
 }
 
 #[derive(Debug, Clone)]
-struct Row {
+struct SheetRow {
     line: u64,
     name: String,
     file: PathPattern,
@@ -81,14 +81,14 @@ impl Sheet {
             Err(error) => return Err(bad(1, &error.to_string())),
         };
         check(&names).map_err(|what| bad(1, &what))?;
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<SheetRow> = Vec::new();
         let mut lines = Lines { text, at: 0, line: 1 };
         for record in reader.records() {
             let record = match record {
                 Ok(record) => record,
-                Err(error) => return Err(bad(lines.of(error.position()), &error.to_string())),
+                Err(error) => return Err(bad(lines.line_of_row(error.position()), &error.to_string())),
             };
-            let line = lines.of(record.position());
+            let line = lines.line_of_row(record.position());
             if record.len() > names.len() {
                 let what = format!("{} cells under {} columns; put quotes around a comma", record.len(), names.len());
                 return Err(bad(line, &what));
@@ -151,7 +151,7 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     /// The line of a row: the place that the reader gives stands before empty lines and the end of the line before.
-    fn of(&mut self, position: Option<&csv::Position>) -> u64 {
+    fn line_of_row(&mut self, position: Option<&csv::Position>) -> u64 {
         let bytes = self.text.as_bytes();
         let mut at = position.map_or(0, csv::Position::byte).try_into().unwrap_or(bytes.len()).min(bytes.len());
         while bytes.get(at).is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
@@ -193,7 +193,7 @@ fn is_key(name: &str) -> bool {
 }
 
 /// A row of cells that are not empty; `None` of an empty one.
-fn row<'a>(line: u64, cells: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<Row>, String> {
+fn row<'a>(line: u64, cells: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<SheetRow>, String> {
     let (mut file, mut result, mut given, mut any) = (None, None, Given::default(), false);
     for (name, value) in cells {
         any = true;
@@ -217,7 +217,7 @@ fn row<'a>(line: u64, cells: impl Iterator<Item = (&'a str, &'a str)>) -> Result
         None => Err(format!("no file is named in column `{FILE}`")),
         Some(name) => {
             let file = PathPattern::parse_any(name).map_err(|error| error.to_string())?;
-            Ok(Some(Row { line, name: name.to_owned(), file, result, given }))
+            Ok(Some(SheetRow { line, name: name.to_owned(), file, result, given }))
         }
     }
 }

@@ -258,7 +258,7 @@ impl Witness {
     ///
     /// # Errors
     /// The error of the system.
-    pub fn of(root: &Path) -> std::io::Result<Self> {
+    pub fn of_tree(root: &Path) -> std::io::Result<Self> {
         let mut seen = BTreeMap::new();
         let mut todo = vec![root.to_owned()];
         while let Some(directory) = todo.pop() {

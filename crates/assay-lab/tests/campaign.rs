@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use assay_core::verification::FakeKind;
 use assay_lab::campaign::{Campaign, CheckResult, Judgement, Report, Size};
-use assay_lab::media::{Class, Failure, Found, MediumSpec, ModelMedium, Reach, Trigger, Truth, population};
+use assay_lab::media::{Class, Failure, FoundVerdict, MediumSpec, ModelMedium, Reach, Trigger, Truth, population};
 use assay_verify::probe::Device;
 
 const SEEDS: u64 = 300;
@@ -17,11 +17,11 @@ fn any(check: impl Fn(&mut ModelMedium, u64) -> CheckResult + Sync) -> Report {
 
 /// A check that knows the truth.
 fn oracle(medium: &mut ModelMedium, _seed: u64) -> CheckResult {
-    let truth = Truth::of(medium.spec());
+    let truth = Truth::about_medium(medium.spec());
     CheckResult {
         kind: truth.kinds.first().copied(),
         real_bytes: truth.real_bytes.last().map(|real| *real..=*real),
-        ..CheckResult::of(truth.right[0], Reach::least())
+        ..CheckResult::from_verdict(truth.right[0], Reach::least())
     }
 }
 
@@ -38,7 +38,7 @@ fn who_knows_the_truth_is_right_about_everything() {
 #[test]
 fn who_says_the_same_of_all_is_wrong_where_that_is_not_so() {
     let everything = Reach { cache_bytes: u64::MAX, read_cache_bytes: u64::MAX, pool_bytes: u64::MAX, share: 0.0 };
-    let trusting = any(|_, _| CheckResult::of(Found::Genuine, everything));
+    let trusting = any(|_, _| CheckResult::from_verdict(FoundVerdict::Genuine, everything));
     for case in &trusting.cases {
         let expected = match case.truth.class {
             Class::Genuine => Judgement::Right,
@@ -49,12 +49,12 @@ fn who_says_the_same_of_all_is_wrong_where_that_is_not_so() {
         assert_eq!(case.judgement, expected, "{case:?}");
     }
     // A check with the least reach is still wrong about faults that every check notices.
-    let humble = any(|_, _| CheckResult::of(Found::Genuine, Reach::least()));
+    let humble = any(|_, _| CheckResult::from_verdict(FoundVerdict::Genuine, Reach::least()));
     let wrong: BTreeSet<Class> = humble.wrong().map(|case| case.truth.class).collect();
     assert!(wrong.contains(&Class::Limbo) && wrong.contains(&Class::Damaged));
     assert!(humble.wrong().count() < trusting.wrong().count());
 
-    let suspicious = any(|_, _| CheckResult::of(Found::Fake, everything));
+    let suspicious = any(|_, _| CheckResult::from_verdict(FoundVerdict::Fake, everything));
     let genuine = suspicious.cases.iter().filter(|case| case.truth.class == Class::Genuine).count();
     assert!(genuine > 50 && suspicious.false_alarms().count() == genuine);
     assert!(suspicious.cases.iter().all(|case| case.size.is_none_or(|size| size == Size::Unstated)));
@@ -72,7 +72,7 @@ fn sizes_and_kinds_are_judged_where_a_fake_is_told() {
         let report = Campaign::over(fake, 0..1).run(|_, _| CheckResult {
             kind: Some(FakeKind::Chain),
             real_bytes: Some(said.clone()),
-            ..CheckResult::of(Found::Fake, Reach::least())
+            ..CheckResult::from_verdict(FoundVerdict::Fake, Reach::least())
         });
         assert_eq!((report.cases[0].size, report.cases[0].kind_is_right), (Some(size), Some(false)));
     }
@@ -86,7 +86,7 @@ fn data_that_are_not_put_back_are_seen() {
         if medium.read_at(0, &mut saved).is_ok() && medium.write_at(0, &vec![7; block]).is_ok() && restores {
             let _ = medium.write_at(0, &saved);
         }
-        CheckResult { journal_kept, ..CheckResult::of(Found::Undecided, Reach::least()) }
+        CheckResult { journal_kept, ..CheckResult::from_verdict(FoundVerdict::Undecided, Reach::least()) }
     };
     let genuine = |check: &(dyn Fn(&mut ModelMedium) -> CheckResult + Sync)| {
         Campaign::over(population::genuine, 0..SEEDS).run(|medium, _| check(medium))
@@ -109,7 +109,7 @@ fn only_after_a_failure_nothing_can_be_put_back() {
             if touches {
                 medium.read_at(1 << 20, &mut [0; 512]).unwrap();
             }
-            CheckResult::of(Found::Undecided, Reach::least())
+            CheckResult::from_verdict(FoundVerdict::Undecided, Reach::least())
         });
         (report.harmed().count(), report.lost().count())
     };
@@ -137,7 +137,10 @@ fn every_seed_is_judged_once_and_alike() {
             let _ = medium.read_at(0, &mut buffer);
             CheckResult {
                 said_read_bytes: Some(0),
-                ..CheckResult::of(if buffer[100] < 128 { Found::Fake } else { Found::Genuine }, Reach::least())
+                ..CheckResult::from_verdict(
+                    if buffer[100] < 128 { FoundVerdict::Fake } else { FoundVerdict::Genuine },
+                    Reach::least(),
+                )
             }
         })
     };
@@ -157,7 +160,10 @@ fn what_was_done_to_a_medium_before_is_what_the_owner_has() {
         |medium, _| {
             let mut sector = [0; 512];
             medium.read_at(0, &mut sector).unwrap();
-            CheckResult::of(if sector == [7; 512] { Found::Genuine } else { Found::Damaged }, Reach::least())
+            CheckResult::from_verdict(
+                if sector == [7; 512] { FoundVerdict::Genuine } else { FoundVerdict::Damaged },
+                Reach::least(),
+            )
         },
     );
     let case = &report.cases[0];

@@ -48,7 +48,7 @@ impl Call {
 }
 
 /// Words as arguments.
-pub(crate) fn words(line: &str) -> Vec<String> {
+pub(crate) fn split_arguments(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
@@ -126,7 +126,7 @@ fn f3(w: &Workload, subject: &Subject) -> Result<Call, String> {
         let why = "its files have 1 GiB each, and the workload's span, time, write limit or the free space leave less";
         return Err(why.to_owned());
     }
-    let arguments = words(&format!("--end-at={files} ."));
+    let arguments = split_arguments(&format!("--end-at={files} ."));
     let mut steps = vec![arguments.clone()];
     steps.extend((!is_write).then_some(arguments));
     Ok(Call {
@@ -146,10 +146,10 @@ fn bonnie(w: &Workload, subject: &Subject) -> Result<Call, String> {
         return Err("it needs 2 MiB or more".to_owned());
     }
     let is_write = w.writes();
-    let mut arguments = words(&format!("-d . -s {size}:{} -r {} -n 0 -f -q -m x", w.block_bytes, size / 2));
+    let mut arguments = split_arguments(&format!("-d . -s {size}:{} -r {} -n 0 -f -q -m x", w.block_bytes, size / 2));
     arguments.extend(w.direct.then(|| "-D".to_owned()));
     // It refuses root that is not told so.
-    arguments.extend(words("-u root").into_iter().filter(|_| is_root()));
+    arguments.extend(split_arguments("-u root").into_iter().filter(|_| is_root()));
     let bytes = size * MIB;
     Ok(Call {
         bytes: Some(bytes),

@@ -9,4 +9,4 @@ mod run;
 
 pub use call::{FILE, Subject, is_known, needs_directory};
 pub use program::{ProgramReport, run_program};
-pub use run::{Found, run_repeat};
+pub use run::{FoundTool, run_repeat};

@@ -13,8 +13,8 @@ use assay_core::workload::{Op, Pattern, Workload};
 use assay_engine::{Control, RepeatSpec, Trouble};
 
 use super::call::{FILE, Subject};
-use super::run::{Found, blamed, complaint, execute, read};
-use crate::call::{Call, words};
+use super::run::{FoundTool, blamed, complaint, execute, read};
+use crate::call::{Call, split_arguments};
 
 /// What a tool came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +34,7 @@ pub struct ProgramReport {
 /// # Errors
 /// Why there is no figure.
 pub fn run_program(
-    found: &Found,
+    found: &FoundTool,
     program: &Program,
     subject: &Subject,
     (seed, hang_after): (u64, Duration),
@@ -94,14 +94,14 @@ fn call(tool: Original, program: &Program, time: Duration, seed: u64) -> Option<
     let seconds = time.as_secs_f64().round().max(1.0);
     let call = match (tool, program) {
         (Original::Sysbench, Program::Primes { below, threads }) => {
-            Call::new(words(&format!("cpu --cpu-max-prime={below} --threads={threads} --time={seconds} run")))
+            Call::new(split_arguments(&format!("cpu --cpu-max-prime={below} --threads={threads} --time={seconds} run")))
         }
-        (Original::Sysbench, Program::Memory { op, block, total }) => Call::new(words(&format!(
+        (Original::Sysbench, Program::Memory { op, block, total }) => Call::new(split_arguments(&format!(
             "memory --memory-block-size={} --memory-total-size={} --memory-oper={op} --threads=1 --time={seconds} run",
             block.0, total.0
         ))),
         (Original::Dd, Program::Stream { block, count }) => {
-            Call::new(words(&format!("if=/dev/zero of={FILE} bs={} count={count} conv=fsync", block.0)))
+            Call::new(split_arguments(&format!("if=/dev/zero of={FILE} bs={} count={count} conv=fsync", block.0)))
         }
         (Original::Postmark, Program::Postmark { transactions, files, smallest, largest }) => Call {
             input: Some(format!(
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn of_what_postmark_prints_its_transactions_count() {
-        let found = Found { tool: Original::Postmark, version: "1.51".to_owned(), programs: Vec::new() };
+        let found = FoundTool { tool: Original::Postmark, version: "1.51".to_owned(), programs: Vec::new() };
         let printed = "PostMark v1.51 : 8/14/01\npm>pm>pm>pm>Creating files...Done\n\
             Performing transactions..........Done\nDeleting files...Done\nTime:\n\t12 seconds total\n\
             \t10 seconds of transactions (2500 per second)\n\nFiles:\n\t13039 created (1086 per second)\n\n\

@@ -21,7 +21,7 @@ use crate::call::{Call, call};
 /// Runs one repeat by a tool. The report is like that of assay's own loop with these differences: there are no
 /// latencies, a figure is what the tool prints, and there are samples only where all that the tool moves is measured.
 pub fn run_repeat(
-    found: &Found,
+    found: &FoundTool,
     spec: &RepeatSpec,
     subject: &Subject,
     control: &Control,
@@ -39,7 +39,7 @@ pub fn run_repeat(
 }
 
 fn go(
-    found: &Found,
+    found: &FoundTool,
     spec: &RepeatSpec,
     subject: &Subject,
     call: &Call,
@@ -103,7 +103,7 @@ pub(crate) struct Ran {
 
 /// Runs the programs of a call in `directory`, one after the other. Each may take `time` and much more.
 pub(crate) fn execute(
-    found: &Found,
+    found: &FoundTool,
     call: &Call,
     directory: Option<&Path>,
     (spec, time): (&RepeatSpec, Duration),
@@ -176,7 +176,7 @@ const LONGEST_LINE: usize = 200;
 
 /// How a tool was called and what it printed, and the record that the importer makes of that.
 pub(crate) fn read(
-    found: &Found,
+    found: &FoundTool,
     command: &str,
     input: Option<&str>,
     printed: &str,
@@ -227,16 +227,16 @@ const LONGEST: usize = 40;
 
 /// A tool as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundTool {
     /// Which one.
     pub tool: Original,
     /// Its version; empty where it tells none.
     pub version: String,
-    /// Its programs, in the order of [`Found::names`].
+    /// Its programs, in the order of [`FoundTool::names`].
     pub(crate) programs: Vec<PathBuf>,
 }
 
-impl Found {
+impl FoundTool {
     /// Looks for a tool.
     ///
     /// # Errors
@@ -317,8 +317,8 @@ mod tests {
 
     use super::*;
 
-    fn found(tool: Original) -> Found {
-        Found { tool, version: "1.0".to_owned(), programs: vec![tool.name().into()] }
+    fn found(tool: Original) -> FoundTool {
+        FoundTool { tool, version: "1.0".to_owned(), programs: vec![tool.name().into()] }
     }
 
     #[test]
@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn dd_is_everywhere() {
-        let found = Found::find(Original::Dd).unwrap();
+        let found = FoundTool::find(Original::Dd).unwrap();
         assert_eq!(found.programs, [PathBuf::from("dd")]);
     }
 }

@@ -357,7 +357,7 @@ impl Wanted {
     }
 
     /// Loads of these records that may be shown, in the order people read them.
-    pub(crate) fn of(&self, records: &[Record]) -> Vec<Load> {
+    pub(crate) fn loads_of(&self, records: &[Record]) -> Vec<Load> {
         loads(records).into_iter().filter(|load| self.holds(load)).collect()
     }
 

@@ -92,7 +92,7 @@ impl Kind {
                 help: "Units by workloads",
                 needs: "valid figures of two records or more under the same load",
                 on_page: true,
-                draw: |records, wanted| Heat::of(records, wanted).iter().map(heat).collect(),
+                draw: |records, wanted| Heat::from_records(records, wanted).iter().map(heat).collect(),
             },
             Self::Curves => About {
                 name: "curves",
@@ -106,21 +106,21 @@ impl Kind {
                 help: "Each unit a row, each repeat a dot",
                 needs: FIGURE,
                 on_page: true,
-                draw: |records, wanted| Dots::of(records, wanted).iter().map(dots).collect(),
+                draw: |records, wanted| Dots::from_records(records, wanted).iter().map(dots).collect(),
             },
             Self::Ranking => About {
                 name: "ranking",
                 help: "In the order of one load, with intervals",
                 needs: FIGURE,
                 on_page: false,
-                draw: |records, wanted| Ranking::of(records, wanted).iter().map(ranking).collect(),
+                draw: |records, wanted| Ranking::from_records(records, wanted).iter().map(ranking).collect(),
             },
             Self::Pareto => About {
                 name: "pareto",
                 help: "Reads against writes, the outermost figures joined",
                 needs: "figures of a read and a write, the same two of two records or more",
                 on_page: true,
-                draw: |records, wanted| Pareto::of(records, wanted).iter().map(pareto).collect(),
+                draw: |records, wanted| Pareto::from_records(records, wanted).iter().map(pareto).collect(),
             },
             Self::LoadCurve => About {
                 name: "load-curve",
@@ -177,7 +177,7 @@ impl Kind {
     pub fn usual(records: &[Record], wanted: &Wanted) -> Self {
         if !Curves::all_of(records, wanted).is_empty() {
             Self::Curves
-        } else if Heat::of(records, wanted).is_some_and(|map| map.columns.len() > 1) {
+        } else if Heat::from_records(records, wanted).is_some_and(|map| map.columns.len() > 1) {
             Self::Heat
         } else {
             Self::Dots
@@ -204,5 +204,5 @@ pub fn on_page(records: &[Record], wanted: &Wanted) -> impl Iterator<Item = (Kin
 /// # Errors
 /// [`NothingToDraw`] where no load was measured at two block sizes.
 pub fn film(records: &[Record], wanted: &Wanted) -> Result<Film, NothingToDraw> {
-    Sweep::of(records, wanted).as_ref().map(sweep).ok_or(NothingToDraw { kind: Kind::Sweep })
+    Sweep::from_records(records, wanted).as_ref().map(sweep).ok_or(NothingToDraw { kind: Kind::Sweep })
 }

@@ -207,7 +207,7 @@ fn titles_say_what_is_shown_where_nothing_was_found() {
         let title = still(kind, &cards(), &Wanted::default().decided(Some(decided))).unwrap().title().to_owned();
         assert_eq!(title == "A is the best", kind.of_what_decides(), "{title}");
     }
-    let rows = Ranking::of(&cards(), &Wanted::default()).unwrap().rows;
+    let rows = Ranking::from_records(&cards(), &Wanted::default()).unwrap().rows;
     assert!(rows.windows(2).all(|pair| pair[0].value.point >= pair[1].value.point), "{rows:?}");
     let one_model = published("sandisk-ultra-a1").unwrap();
     let title = still(Kind::Dots, &one_model, &Wanted::default()).unwrap().title().to_owned();

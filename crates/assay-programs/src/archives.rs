@@ -94,7 +94,7 @@ pub(crate) fn run_compress(copies: u32, tree_bytes: u64, work: &Work) -> Result<
     if bytes == 0 {
         return Err(Trouble::slow());
     }
-    let tree = one.map(|one| work.tree.words(one.files, one.bytes, one.all));
+    let tree = one.map(|one| work.tree.describe(one.files, one.bytes, one.all));
     let figure = Figure::rate(bytes as f64 / 1e6, timed, "MB/s");
     Ok(Done { figures: vec![figure], threads: 1, written_bytes: written_bytes + compressed, tree })
 }
@@ -122,7 +122,7 @@ pub(crate) fn unpack(
     work: &Work,
 ) -> Result<Unpacked, Trouble> {
     let reading = Trouble::io("reading the archive");
-    let mut members = Members::new(Packing::of(archive).map_err(&reading)?);
+    let mut members = Members::new(Packing::detect(archive).map_err(&reading)?);
     let (mut directories, mut done) = (Directories::new(place, first.1), Unpacked::default());
     loop {
         if done.bytes >= bytes || work.step()? {
@@ -196,6 +196,6 @@ pub(crate) fn run_unpack(tree_bytes: u64, work: &Work) -> Result<Done, Trouble> 
     let megabytes = unpacked.bytes as f64 / 1e6;
     let rate = Figure::rate(megabytes, buffered, "MB/s");
     let synced = Figure { of: "with a sync", ..Figure::rate(megabytes, durable, "MB/s") };
-    let tree = Some(work.tree.words(unpacked.files, unpacked.bytes, unpacked.all));
+    let tree = Some(work.tree.describe(unpacked.files, unpacked.bytes, unpacked.all));
     Ok(Done { figures: vec![rate, synced], threads: 1, written_bytes: packed + unpacked.bytes, tree })
 }

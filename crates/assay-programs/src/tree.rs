@@ -48,7 +48,7 @@ impl Tree {
         if !file.metadata()?.is_file() {
             return Err(std::io::Error::other("is no regular file"));
         }
-        if Members::new(Packing::of(&file)?).next()?.is_none() {
+        if Members::new(Packing::detect(&file)?).next()?.is_none() {
             return Err(std::io::Error::other("holds no files; name a .tar.xz, .tar.gz or .tar archive"));
         }
         let name = path.file_name().map(|name| harmless(&name.to_string_lossy())).unwrap_or_default();
@@ -89,7 +89,7 @@ impl Tree {
     }
 
     /// The tree in words: where it comes from, and how much of it was used.
-    pub(crate) fn words(&self, files: u64, bytes: u64, all: bool) -> String {
+    pub(crate) fn describe(&self, files: u64, bytes: u64, all: bool) -> String {
         let files = grouped(i64::try_from(files).unwrap_or(i64::MAX));
         let part = if all || self.given.is_none() { "" } else { "the first part of " };
         let of = self.origin();

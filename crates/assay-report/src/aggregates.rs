@@ -32,10 +32,10 @@ pub fn aggregates(rows: &[AggregateRow], excluded: &[Excluded], how: Aggregate) 
         1 => "1 medium".to_owned(),
         n => format!("{n} media"),
     };
-    let mut lines: Vec<document::Row> = Vec::new();
+    let mut lines: Vec<document::TableRow> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         if at == 0 || rows[at - 1].medium != row.medium {
-            lines.push(document::Row::Heading(clean(&row.medium)));
+            lines.push(document::TableRow::Heading(clean(&row.medium)));
         }
         lines.push(line(row));
     }
@@ -68,13 +68,13 @@ fn scale(row: &AggregateRow) -> (f64, &str) {
     if row.unit == "bytes/s" { (1e6, "MB/s") } else { (1.0, &row.unit) }
 }
 
-fn line(row: &AggregateRow) -> document::Row {
+fn line(row: &AggregateRow) -> document::TableRow {
     let (scale, unit) = scale(row);
     let shown = |value: f64| Cell::from(figures(value / scale));
     let least = row.values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = row.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let value = row.value.map_or_else(|| Cell::from("needs 3 runs"), shown);
-    document::Row::Cells(vec![
+    document::TableRow::Cells(vec![
         clean(&row.load).into(),
         value,
         clean(unit).into(),

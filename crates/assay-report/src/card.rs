@@ -15,7 +15,7 @@ use crate::verdict::Tone;
 #[must_use]
 pub fn card(record: &Record, style: &Style) -> String {
     let mut page = Page::new(style.bounded());
-    let presented = Presented::of(record);
+    let presented = Presented::from_record(record);
     add_head(&mut page, &presented);
     add_loads(&mut page, &presented);
     add_soak(&mut page, record);

@@ -26,7 +26,7 @@ pub(crate) struct Headline<'a> {
 const CLASS_BLOCK: u64 = 4096;
 
 impl<'a> Headline<'a> {
-    pub(crate) fn of(record: &'a Record) -> Self {
+    pub(crate) fn from_record(record: &'a Record) -> Self {
         // Of equals the first, as in columns: what follows in the record is a reread or rewrite.
         let sequential = |op| with_figures(record, op, Pattern::Sequential).min_by_key(|m| standing(m));
         let random = |op| {
@@ -88,7 +88,7 @@ impl Columns {
         column < 2
     }
 
-    pub(crate) fn of(records: &[Record]) -> Self {
+    pub(crate) fn from_records(records: &[Record]) -> Self {
         let of_class: [Option<String>; 4] =
             std::array::from_fn(|column| common_load(records, column, Some(CLASS_BLOCK)));
         let blocks = of_class.each_ref().map(|load| load.as_ref().map(|_| CLASS_BLOCK));

@@ -50,7 +50,7 @@ pub type Lives = BTreeMap<String, Life>;
 /// result. A column without any value is left out.
 #[must_use]
 pub fn list(records: &[Record], lives: &Lives, style: &Style) -> String {
-    let listed = Listed::of(records, lives, style.bounded());
+    let listed = Listed::from_records(records, lives, style.bounded());
     let known = |at: usize| listed.rows.iter().any(|row| !row[at].is_empty() && row[at] != style.fold(UNKNOWN));
     // Records without any figure have the columns that are most asked for.
     let no_figures = FIGURES.iter().all(|at| !known(*at));
@@ -190,8 +190,8 @@ struct Listed {
 }
 
 impl Listed {
-    fn of(records: &[Record], lives: &Lives, style: Style) -> Self {
-        let loads = Columns::of(records);
+    fn from_records(records: &[Record], lives: &Lives, style: Style) -> Self {
+        let loads = Columns::from_records(records);
         let mut headings = COLUMNS.map(|column| list_heading(&column, &loads, &style));
         let row = |record| COLUMNS.map(|column| cell_text((record, lives), &column, &loads, &style));
         let mut rows: Vec<[String; COLUMNS.len()]> = records.iter().map(row).collect();
@@ -239,7 +239,7 @@ impl Listed {
                 Kind::Medium => shorten(&row[*at], name).into(),
                 _ => list_lines(&row[*at]),
             };
-            document::Row::Cells(columns.iter().map(cell).collect())
+            document::TableRow::Cells(columns.iter().map(cell).collect())
         };
         document::of_rows(columns.iter().map(column).collect(), self.rows.iter().map(row).collect(), &self.style)
     }
@@ -290,19 +290,19 @@ fn cell_text((record, lives): (&Record, &Lives), column: &Column, loads: &Column
 /// The records as a document: a row each.
 #[must_use]
 pub fn list_document(records: &[Record], lives: &Lives) -> Document {
-    let loads = Columns::of(records);
+    let loads = Columns::from_records(records);
     let mut columns = vec![left("record"), left("when"), left("medium"), left("unit"), left("slot"), left("suite")];
     columns.extend((0..4).map(|at| right(figure_title(&loads, at))));
     let healths: Vec<Option<String>> = records.iter().map(|record| health::words(&record.medium)).collect();
     let has_health = healths.iter().any(Option::is_some);
     columns.extend(has_health.then(|| left("health")));
     columns.extend([left("labels"), left("result")]);
-    let row = |(r, health): (&Record, &Option<String>)| -> document::Row {
+    let row = |(r, health): (&Record, &Option<String>)| -> document::TableRow {
         let facts = [clean(&r.id), when_cell(r), r.title(), facts::unit(r), facts::slot(r), clean(&r.suite.name)];
         let figures = (0..4).map(|at| figure_cell(&loads, r, at));
         let health = has_health.then(|| health.clone().unwrap_or_default().into());
         let last = [facts::other_labels(r).into(), word_of(r, lives).into()];
-        document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain(health).chain(last).collect())
+        document::TableRow::Cells(facts.map(Cell::from).into_iter().chain(figures).chain(health).chain(last).collect())
     };
     Document {
         kind: "Records",
@@ -417,7 +417,7 @@ pub struct ListedFigure {
 /// The records in their order.
 #[must_use]
 pub fn listed(records: &[Record]) -> Vec<ListedRecord> {
-    let columns = Columns::of(records);
+    let columns = Columns::from_records(records);
     records.iter().map(|record| ListedRecord::new(record, &columns)).collect()
 }
 
@@ -425,7 +425,7 @@ impl ListedRecord {
     fn new(record: &Record, columns: &Columns) -> Self {
         let figure = |column: usize| {
             let found = columns.figure(record, column)?;
-            let load = Load::of(&found.measurement.workload);
+            let load = Load::from_workload(&found.measurement.workload);
             let quantity = if Columns::is_of_rates(column) { "bytes_per_second" } else { "iops" };
             Some(ListedFigure { title: load.title(), load, quantity, estimate: found.estimate.clone() })
         };

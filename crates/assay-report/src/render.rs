@@ -242,8 +242,8 @@ pub fn json(records: &[Record]) -> String {
 /// All records one after the other; several begin with what they come to, and a table that compares them.
 #[must_use]
 pub fn markdown(records: &[Record]) -> String {
-    let overview = (records.len() > 1).then(|| records_document(&Overview::of(records)));
-    let each = records.iter().map(|record| record_document(&Presented::of(record)));
+    let overview = (records.len() > 1).then(|| records_document(&Overview::from_records(records)));
+    let each = records.iter().map(|record| record_document(&Presented::from_record(record)));
     overview.into_iter().chain(each).map(|document| document.markdown()).collect::<Vec<_>>().join("\n")
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn over_days_sentence(record: &Record) -> Option<String> {
     if record.validity.verdict == ValidityVerdict::Invalid || record.outcome.medium_failed() {
         return None;
     }
-    let headline = Headline::of(record);
+    let headline = Headline::from_record(record);
     let rate = |m: Option<&Measurement>, verb: &str| {
         let m = m?;
         let durable = m.durable_bytes_per_second.as_ref().map(|_| Quantity::DurableBytesPerSecond);
@@ -93,7 +93,7 @@ pub(crate) fn over_days_sentence(record: &Record) -> Option<String> {
 }
 
 fn days_range(record: &Record, m: &Measurement, quantity: Quantity, unit: f64) -> Option<String> {
-    let estimate = over_days(record, &Load::of(&m.workload), quantity)?;
+    let estimate = over_days(record, &Load::from_workload(&m.workload), quantity)?;
     let (low, high) = estimate.low.zip(estimate.high)?;
     // What the bus lets through it does not exceed on another day, either.
     let each = if quantity == Quantity::Iops { m.workload.block_bytes as f64 } else { 1.0 };
@@ -213,7 +213,7 @@ pub(crate) fn warmest(record: &Record) -> Option<f64> {
 /// `sequential read 20.1 MB/s, random read 410 operations/s`: what the headline workloads did for
 /// a watt.
 pub(crate) fn per_watt(record: &Record) -> Option<String> {
-    let headline = Headline::of(record);
+    let headline = Headline::from_record(record);
     let all = [headline.sequential_read, headline.sequential_write, headline.random_read, headline.random_write];
     let words: Vec<String> = all.into_iter().flatten().filter_map(noted_value).collect();
     (!words.is_empty()).then(|| words.join(", "))

@@ -107,7 +107,7 @@ fn end_of_medium(record: &Record, thing: &str) -> Option<String> {
         RunFailure::IoError => "returned an I/O error",
         _ => "failed",
     };
-    let nothing = Headline::of(record).is_empty();
+    let nothing = Headline::from_record(record).is_empty();
     let rest = if nothing { "nothing was measured" } else { "the figures are from before that" };
     let advice = match failure {
         RunFailure::ReadOnly | RunFailure::IoError => " Save what is on it and replace it.",
@@ -128,7 +128,7 @@ fn bad(verdict: Verdict) -> &'static str {
 
 /// The verdict from the figures of a medium that did not fail.
 fn of_figures(record: &Record, thing: &str) -> String {
-    let headline = Headline::of(record);
+    let headline = Headline::from_record(record);
     if record.validity.verdict == ValidityVerdict::Invalid {
         let cause = notes(record)
             .into_iter()

@@ -28,7 +28,7 @@ const LEAST_SPARE: u64 = 8 * MIB;
 /// What is read and written.
 #[derive(Debug)]
 pub(crate) struct Area {
-    place: Place,
+    place: AreaPlace,
     /// Opened with direct I/O where that works.
     pub(crate) target: Arc<Target>,
     pub(crate) direct: DirectSupport,
@@ -37,7 +37,7 @@ pub(crate) struct Area {
 /// Where more files of the area come from.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "a session has one")]
-enum Place {
+enum AreaPlace {
     /// The directory of its own, and the test file in it as it was opened first.
     Directory {
         scratch: Scratch,
@@ -59,7 +59,7 @@ impl Area {
             None => (open(Caching::Cached)?, false),
         };
         let target = Arc::new(Target::from_file(file, is_direct));
-        Ok(Self { place: Place::Directory { scratch, first }, target, direct })
+        Ok(Self { place: AreaPlace::Directory { scratch, first }, target, direct })
     }
 
     /// A raw device: to be written where the guards gave their permit, else only to be read. It is
@@ -70,11 +70,11 @@ impl Area {
         permit: Option<&RawPermit>,
     ) -> Result<Self, RunError> {
         let (place, (target, direct)) = match permit {
-            Some(permit) => (Place::Written(permit.clone()), open_device(permit.held(), logical_block)?),
+            Some(permit) => (AreaPlace::Written(permit.clone()), open_device(permit.held(), logical_block)?),
             None => {
                 let held = HeldDevice::to_read(&Sysroot::real(), path)?;
                 let opened = open_device(&held, logical_block)?;
-                (Place::Read(held), opened)
+                (AreaPlace::Read(held), opened)
             }
         };
         Ok(Self { place, target, direct })
@@ -82,8 +82,8 @@ impl Area {
 
     pub(crate) fn scratch_path(&self) -> Option<&Path> {
         match &self.place {
-            Place::Directory { scratch, .. } => Some(scratch.path()),
-            Place::Written(_) | Place::Read(_) => None,
+            AreaPlace::Directory { scratch, .. } => Some(scratch.path()),
+            AreaPlace::Written(_) | AreaPlace::Read(_) => None,
         }
     }
 
@@ -118,14 +118,14 @@ impl Area {
     /// What a tool works on that is no engine: a file of its own beside the test file, or the device, which it reads.
     pub(crate) fn subject(&self, target: &Target, limits: Subject) -> Subject {
         match &self.place {
-            Place::Directory { scratch, .. } => Subject {
+            AreaPlace::Directory { scratch, .. } => Subject {
                 directory: Some(system::path_of_directory(scratch.directory())),
                 files: scratch::FILES,
                 data: scratch::DATA.to_owned(),
                 room_bytes: room(scratch.directory()).unwrap_or(0),
                 ..limits
             },
-            Place::Written(_) | Place::Read(_) => {
+            AreaPlace::Written(_) | AreaPlace::Read(_) => {
                 Subject { directory: None, data: system::path_of(target.file()), room_bytes: 0, ..limits }
             }
         }
@@ -140,7 +140,7 @@ impl Area {
 
     /// Removes what a tool made, where it left something. Where that fails, removing the directory says so.
     pub(crate) fn remove_original(&self) {
-        if let Place::Directory { scratch, .. } = &self.place {
+        if let AreaPlace::Directory { scratch, .. } = &self.place {
             let _ = scratch.remove_original();
         }
     }
@@ -148,9 +148,9 @@ impl Area {
     /// The same area through the page cache, for workloads that ask for it.
     pub(crate) fn cached(&self) -> Result<Arc<Target>, RunError> {
         let file = match &self.place {
-            Place::Directory { scratch, first } => scratch.open_data(first, Caching::Cached)?,
-            Place::Written(permit) => permit.held().reopen(Caching::Cached)?,
-            Place::Read(held) => held.reopen(Caching::Cached)?,
+            AreaPlace::Directory { scratch, first } => scratch.open_data(first, Caching::Cached)?,
+            AreaPlace::Written(permit) => permit.held().reopen(Caching::Cached)?,
+            AreaPlace::Read(held) => held.reopen(Caching::Cached)?,
         };
         Ok(Arc::new(Target::from_file(file, false)))
     }
@@ -158,8 +158,8 @@ impl Area {
     /// A directory for the files of a program, empty; none on a raw device.
     pub(crate) fn files(&self) -> Result<Option<OwnDir>, RunError> {
         match &self.place {
-            Place::Directory { scratch, .. } => Ok(Some(scratch.files()?)),
-            Place::Written(_) | Place::Read(_) => Ok(None),
+            AreaPlace::Directory { scratch, .. } => Ok(Some(scratch.files()?)),
+            AreaPlace::Written(_) | AreaPlace::Read(_) => Ok(None),
         }
     }
 
@@ -171,12 +171,12 @@ impl Area {
         let removed = within(limit, move || {
             drop(target);
             match place {
-                Place::Directory { scratch, first } => {
+                AreaPlace::Directory { scratch, first } => {
                     // Windows removes a directory after the last file in it is closed.
                     drop(first);
                     scratch.remove()
                 }
-                Place::Written(_) | Place::Read(_) => Ok(()),
+                AreaPlace::Written(_) | AreaPlace::Read(_) => Ok(()),
             }
         });
         match removed {

@@ -10,7 +10,7 @@ use assay_engine::{
     Trouble, probe, run_together,
 };
 use assay_fio::Fio;
-use assay_original::{Found, Subject};
+use assay_original::{FoundTool, Subject};
 
 use crate::error::RunError;
 
@@ -150,7 +150,7 @@ pub(crate) struct Engines {
     /// The engine that keeps several operations in flight by itself.
     queue: Availability,
     fio: Option<Fio>,
-    originals: Vec<Found>,
+    originals: Vec<FoundTool>,
 }
 
 impl Engines {
@@ -179,7 +179,7 @@ impl Engines {
         };
         let needs_fio = choice.includes(Peer::Fio) || originals.contains(&Original::Fio);
         let fio = needs_fio.then(Fio::find).transpose().map_err(missing)?;
-        let found = originals.into_iter().filter(|original| *original != Original::Fio).map(Found::find);
+        let found = originals.into_iter().filter(|original| *original != Original::Fio).map(FoundTool::find);
         let originals = found.collect::<Result<_, _>>().map_err(missing)?;
         Ok(Self { choice, queue, fio, originals })
     }
@@ -232,7 +232,7 @@ impl Engines {
     }
 
     /// A tool as it was found.
-    pub(crate) fn original(&self, tool: Original) -> Option<&Found> {
+    pub(crate) fn original(&self, tool: Original) -> Option<&FoundTool> {
         self.originals.iter().find(|found| found.tool == tool)
     }
 

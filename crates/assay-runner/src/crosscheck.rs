@@ -91,7 +91,7 @@ pub(crate) fn add(
         &measurement.workload.name,
         (instrument.name(), version),
         pair,
-        theirs.trouble.as_ref().map(words),
+        theirs.trouble.as_ref().map(trouble_text),
     );
     let differs = entry.ratio.as_ref().and_then(|r| differs(&entry.peer, r));
     replace_findings(measurement, |f| matches!(f, Finding::CrosscheckDiffers { .. }), differs);
@@ -118,7 +118,7 @@ pub(crate) fn add_program(
             };
             (Some(pair), None)
         }
-        Err(trouble) => (None, Some(words(&trouble))),
+        Err(trouble) => (None, Some(trouble_text(&trouble))),
     };
     add_pair(&mut record.crosscheck, name, peer, pair, trouble);
 }
@@ -138,7 +138,7 @@ fn side(report: &RepeatReport, durable_block: Option<f64>) -> Option<Side> {
 }
 
 /// What went wrong, in words.
-pub(crate) fn words(trouble: &Trouble) -> String {
+pub(crate) fn trouble_text(trouble: &Trouble) -> String {
     match trouble {
         Trouble::Io { errno, offset, .. } => {
             format!("{} at offset {offset}", std::io::Error::from_raw_os_error(*errno))

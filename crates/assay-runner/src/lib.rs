@@ -41,7 +41,7 @@ pub use budget::longest_repeat;
 pub use choose::{EngineChoice, OwnEngine, Peer};
 pub use emit::Observer;
 pub use error::RunError;
-pub use prepare::Run;
+pub use prepare::PreparedRun;
 pub use request::{RawMode, Request, Resumption};
 pub use scratch::{Leftovers, Removal, left_behind, remove_abandoned, remove_left};
 pub use timeout::HANG_AFTER;

@@ -16,7 +16,7 @@ use crate::request::Request;
 
 /// A run whose request was checked against the medium; nothing was written yet.
 #[derive(Debug)]
-pub struct Run {
+pub struct PreparedRun {
     pub(crate) request: Request,
     pub(crate) seen: TargetInfo,
     pub(crate) draft: Draft,
@@ -29,7 +29,7 @@ pub struct Run {
     pub(crate) sysroot: Sysroot,
 }
 
-impl Run {
+impl PreparedRun {
     /// Looks at the medium, checks that the request can be done there, and removes what killed
     /// runs left.
     ///

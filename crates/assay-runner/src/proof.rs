@@ -39,7 +39,7 @@ impl Proof {
     }
 
     /// What the completed repeats of a run that goes on came to.
-    pub(crate) fn of(measurement: &Measurement) -> Self {
+    pub(crate) fn from_measurement(measurement: &Measurement) -> Self {
         let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
         let mut sum = Self::default();
         for repeat in completed {

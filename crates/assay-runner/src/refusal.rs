@@ -105,7 +105,7 @@ fn refuse_manner(request: &Request) -> Result<(), RunError> {
 fn refuse_missing(workload: &SuiteWorkload, allowed: &[u32]) -> Result<(), RunError> {
     let known = !allowed.is_empty() || !PINS;
     let missing = workload.cpus.numbers().iter().find(|cpu| known && !allowed.contains(cpu));
-    let allowed = if PINS { Cpus::of(allowed).to_string() } else { "none on this system".to_owned() };
+    let allowed = if PINS { Cpus::from_numbers(allowed).to_string() } else { "none on this system".to_owned() };
     missing.map_or(Ok(()), |missing| Err(RunError::Cpu { cpu: *missing, allowed }))
 }
 

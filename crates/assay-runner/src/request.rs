@@ -90,7 +90,7 @@ impl Resumption {
     ///
     /// # Errors
     /// [`RunError::NotResumable`] with the reason.
-    pub fn of(record: Record) -> Result<Self, RunError> {
+    pub fn from_record(record: Record) -> Result<Self, RunError> {
         let refuse = |reason: &str| Err(RunError::NotResumable { id: harmless(&record.id), reason: reason.to_owned() });
         match &record.outcome {
             Outcome::Failed { failure: RunFailure::Interrupted | RunFailure::Abandoned | RunFailure::Host, .. } => {}
@@ -301,7 +301,7 @@ mod tests {
         ] {
             let mut record = crate::samples::record(Vec::new());
             record.outcome = outcome;
-            let said = Resumption::of(record).unwrap_err().to_string();
+            let said = Resumption::from_record(record).unwrap_err().to_string();
             assert!(said.contains(reason), "{said}");
         }
     }
@@ -324,7 +324,7 @@ mod tests {
         cut.settings.written_bytes = 2;
         let killed = cut.outcome.clone();
         let planned = Settings { max_write_bytes: 5, ..Settings::default() };
-        let resumed = Resumption::of(cut).unwrap().begin(&planned);
+        let resumed = Resumption::from_record(cut).unwrap().begin(&planned);
         let resumed = resumed.record();
         assert_eq!(resumed.settings.max_write_bytes, 7, "what is planned comes on top of what was written");
         assert_eq!(resumed.outcome, Outcome::Running);

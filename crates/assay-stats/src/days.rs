@@ -44,7 +44,7 @@ pub fn days_of_sittings(began: &[i64], day: impl Fn(i64) -> i64) -> Vec<i64> {
 
 /// A run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Run<'a> {
+pub struct RunOfDay<'a> {
     /// The values of its repeats, each positive and finite.
     pub values: &'a [f64],
     /// The day it was made on and the host, by any name; `None` where it is not known. All such runs of a unit count as
@@ -52,7 +52,7 @@ pub struct Run<'a> {
     pub day: Option<&'a str>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> RunOfDay<'a> {
     /// A run on a day that is not known.
     #[must_use]
     pub fn undated(values: &'a [f64]) -> Self {
@@ -66,7 +66,7 @@ pub struct Day<'a> {
     /// Its name; `None` for the runs of unknown days.
     pub name: Option<&'a str>,
     /// Its runs. Each has values.
-    pub runs: Vec<Run<'a>>,
+    pub runs: Vec<RunOfDay<'a>>,
 }
 
 impl Day<'_> {
@@ -80,7 +80,7 @@ impl Day<'_> {
 
 /// The days of a unit, in the order of their first runs. Runs without values are ignored.
 #[must_use]
-pub fn days<'a>(runs: impl IntoIterator<Item = Run<'a>>) -> Vec<Day<'a>> {
+pub fn days<'a>(runs: impl IntoIterator<Item = RunOfDay<'a>>) -> Vec<Day<'a>> {
     let mut days: Vec<Day<'a>> = Vec::new();
     for run in runs.into_iter().filter(|run| !run.values.is_empty()) {
         match days.iter_mut().find(|day| day.name == run.day) {
@@ -93,7 +93,7 @@ pub fn days<'a>(runs: impl IntoIterator<Item = Run<'a>>) -> Vec<Day<'a>> {
 
 /// Mean of the logarithms of a unit over its days; `None` without values.
 #[must_use]
-pub fn log_mean_over_days<'a>(runs: impl IntoIterator<Item = Run<'a>>) -> Option<f64> {
+pub fn log_mean_over_days<'a>(runs: impl IntoIterator<Item = RunOfDay<'a>>) -> Option<f64> {
     let days = days(runs);
     (!days.is_empty()).then(|| days.iter().map(Day::log_mean).sum::<f64>() / days.len() as f64)
 }
@@ -112,7 +112,7 @@ pub struct GroupDays {
 impl GroupDays {
     /// From the days of each unit of each group; a day that is not known is the unit's own.
     #[must_use]
-    pub fn of(groups: &[Vec<Vec<Option<&str>>>]) -> Self {
+    pub fn from_groups(groups: &[Vec<Vec<Option<&str>>>]) -> Self {
         let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
         let mut next = 0;
         let mut all = Vec::with_capacity(groups.len());
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn runs_of_a_day_are_one_value_and_those_without_a_date_are_one_day() {
         let (low, high) = ([1.0], [1.0f64.exp(), 1.0f64.exp()]);
-        let run = |values, day| Run { values, day };
+        let run = |values, day| RunOfDay { values, day };
         let all =
             [run(&low, Some("1")), run(&high, Some("1")), run(&high, Some("2")), run(&high, None), run(&low, None)];
         let found = days(all);
@@ -213,7 +213,8 @@ mod tests {
 
     #[test]
     fn groups_share_an_error_where_each_was_measured_on_a_day_of_its_own() {
-        let between = |a: Vec<Vec<Option<&str>>>, b: Vec<Vec<Option<&str>>>| GroupDays::of(&[a, b]).between(0, 1);
+        let between =
+            |a: Vec<Vec<Option<&str>>>, b: Vec<Vec<Option<&str>>>| GroupDays::from_groups(&[a, b]).between(0, 1);
         let on = |day: &'static str| vec![vec![Some(day)]; 3];
         assert_eq!(between(on("1"), on("1")), 0.0);
         assert!((between(on("1"), on("2")) - 2.0).abs() < 1e-12);

@@ -9,7 +9,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-pub use crate::days::Run;
+pub use crate::days::RunOfDay;
 use crate::days::{Day, days};
 use crate::interval::{LEVEL, geometric_until_known, log_mean, log_squares};
 use crate::rank::pair_degrees;
@@ -88,7 +88,7 @@ impl RunVariance {
     /// different, or if days differ by more than the prior. Runs on a disturbed host differ by 30 %, and with the prior
     /// 23 of 100 pairs of equal units, each measured on two days, were told apart (simulated below).
     #[must_use]
-    pub fn of<'a>(units: impl IntoIterator<Item = Vec<Run<'a>>>) -> Self {
+    pub fn of<'a>(units: impl IntoIterator<Item = Vec<RunOfDay<'a>>>) -> Self {
         Self::of_days(units.into_iter().map(days))
     }
 
@@ -235,8 +235,8 @@ impl OverDays {
     /// From the repeats of each run. Runs without repeats say nothing; `None` where none is left, or where a value is not
     /// positive and finite.
     #[must_use]
-    pub fn of(runs: &[Run<'_>]) -> Option<Self> {
-        let runs: Vec<Run<'_>> = runs.iter().copied().filter(|run| !run.values.is_empty()).collect();
+    pub fn from_runs(runs: &[RunOfDay<'_>]) -> Option<Self> {
+        let runs: Vec<RunOfDay<'_>> = runs.iter().copied().filter(|run| !run.values.is_empty()).collect();
         if runs.is_empty() || runs.iter().any(|run| run.values.iter().any(|v| !v.is_finite() || *v <= 0.0)) {
             return None;
         }
@@ -359,10 +359,10 @@ mod tests {
         assert!((nothing.half(0.95, 2.0).unwrap() - 3.1824 * PRIOR_DEVIATION * 2f64.sqrt()).abs() < 1e-4);
         // Logarithms -0.1, 0, 0.1: variance 0.01, of a mean of three 1/300.
         let run: Vec<f64> = [-0.1f64, 0.0, 0.1].iter().map(|y| y.exp()).collect();
-        let one = RunVariance::of([vec![Run::undated(&run)]]);
+        let one = RunVariance::of([vec![RunOfDay::undated(&run)]]);
         assert!((one.deviation().powi(2) - (PRIOR_DEVIATION.powi(2) + 0.01 / 3.0)).abs() < 1e-12);
         assert_eq!(nothing.half(1.5, 1.0), None);
-        assert_eq!(RunVariance::of([vec![Run::undated(&[])], vec![]]), nothing);
+        assert_eq!(RunVariance::of([vec![RunOfDay::undated(&[])], vec![]]), nothing);
     }
 
     #[test]
@@ -370,7 +370,7 @@ mod tests {
         // Four runs of one value each, on three days.
         let of = |logarithms: [f64; 4]| {
             let runs = logarithms.map(|y| [y.exp()]);
-            let dated = runs.iter().zip(["1", "2", "3", "3"]).map(|(values, day)| Run { values, day: Some(day) });
+            let dated = runs.iter().zip(["1", "2", "3", "3"]).map(|(values, day)| RunOfDay { values, day: Some(day) });
             RunVariance::of([dated.collect()])
         };
         // Means 0, 0, 0.05: sum of squares 1/600, two degrees of freedom; the prior has 0.0027 for as many.
@@ -425,10 +425,10 @@ mod tests {
                 (0..runs).map(of).collect()
             };
             let (a, b) = (unit(n), unit(m));
-            let days = RunVariance::of(
-                [&a, &b]
-                    .map(|runs| runs.iter().zip(NAMES).map(|(values, day)| Run { values, day: Some(day) }).collect()),
-            );
+            let days =
+                RunVariance::of([&a, &b].map(|runs| {
+                    runs.iter().zip(NAMES).map(|(values, day)| RunOfDay { values, day: Some(day) }).collect()
+                }));
             let mean = |runs: &[[f64; 3]]| runs.iter().flatten().map(|v| v.ln()).sum::<f64>() / (3 * runs.len()) as f64;
             let half = days.half(0.95, 1.0 / n as f64 + 1.0 / m as f64).unwrap();
             (mean(&a) - mean(&b)).abs() > half
@@ -475,7 +475,7 @@ mod tests {
     fn runs_of_one_day_and_copies_of_a_figure_do_not_say_what_days_do() {
         let values: Vec<[f64; 1]> = (0..6).map(|at| [(0.01 * f64::from(at)).exp()]).collect();
         let assumed = |day: fn(usize) -> Option<&'static str>, values: &[[f64; 1]]| {
-            let runs = values.iter().enumerate().map(|(at, values)| Run { values, day: day(at) });
+            let runs = values.iter().enumerate().map(|(at, values)| RunOfDay { values, day: day(at) });
             RunVariance::of([runs.collect()]).assumed()
         };
         assert_eq!(assumed(|at| Some(["1", "2", "3", "4", "5", "6"][at]), &values), 0.0);
@@ -483,7 +483,7 @@ mod tests {
         assert_eq!(assumed(|at| Some(["1", "2", "3", "4", "4", "4"][at]), &values), PRIOR_DEGREES);
         assert_eq!(assumed(|_| Some("1"), &values), PRIOR_DEGREES);
         assert_eq!(assumed(|_| None, &values), PRIOR_DEGREES);
-        let one_day = values.iter().map(|values| Run { values, day: Some("1") }).collect();
+        let one_day = values.iter().map(|values| RunOfDay { values, day: Some("1") }).collect();
         assert_eq!(RunVariance::of([one_day]).measured(), 0, "six runs of a day are one value");
         assert_eq!(assumed(|at| Some(["1", "2", "3", "4", "5", "6"][at]), &[[7.0]; 6]), PRIOR_DEGREES);
         assert_eq!([1, 2, 3, 6].map(RunVariance::assumed_beside), [PRIOR_DEGREES, PRIOR_DEGREES, 0.0, 0.0]);
@@ -493,7 +493,7 @@ mod tests {
     fn one_run_holds_what_days_are_assumed_to_do() {
         // Logarithms -0.01, 0, 0.01: squared error of the mean 0.0001 / 3. t(3) at 97.5 % is 3.1824.
         let run: Vec<f64> = [-0.01f64, 0.0, 0.01].iter().map(|y| 1000.0 * y.exp()).collect();
-        let over = OverDays::of(&[Run::undated(&run)]).unwrap();
+        let over = OverDays::from_runs(&[RunOfDay::undated(&run)]).unwrap();
         let half = 3.1824 * (PRIOR_DEVIATION.powi(2) + 0.0001 / 3.0).sqrt();
         let (low, high) = over.interval(0.95).unwrap();
         assert!((over.value() - 1000.0).abs() < 1e-9);
@@ -512,7 +512,7 @@ mod tests {
             for spread in [0.001f64, 0.01, 0.03, 0.1, 0.5, 1.0] {
                 let at = |i: usize| 1000.0 * (spread * if i.is_multiple_of(2) { 1.0 } else { -1.0 }).exp();
                 let run: Vec<f64> = (0..n).map(at).collect();
-                let over = OverDays::of(&[Run::undated(&run)]).unwrap().interval(0.95).unwrap();
+                let over = OverDays::from_runs(&[RunOfDay::undated(&run)]).unwrap().interval(0.95).unwrap();
                 let today = geometric_until_known(&run).unwrap();
                 let (low, high) = (today.low.unwrap(), today.high.unwrap());
                 assert!(
@@ -528,7 +528,7 @@ mod tests {
         let of = |a: f64, b: f64| {
             let (a, b) = ([a; 2], [b; 3]);
             let dated = [(&a[..], "1"), (&[], "2"), (&b, "3")];
-            OverDays::of(&dated.map(|(values, day)| Run { values, day: Some(day) })).unwrap()
+            OverDays::from_runs(&dated.map(|(values, day)| RunOfDay { values, day: Some(day) })).unwrap()
         };
         let over = of(98.0, 102.0);
         assert!((over.value() - (98.0f64 * 102.0).sqrt()).abs() < 1e-9);
@@ -547,8 +547,8 @@ mod tests {
     fn runs_of_one_day_say_no_more_than_one() {
         let runs: Vec<[f64; 2]> = (0..10).map(|at| [1000.0 + f64::from(at), 1001.0 + f64::from(at)]).collect();
         let of = |n: usize, day: Option<&'static str>| {
-            let runs: Vec<Run<'_>> = runs[..n].iter().map(|values| Run { values, day }).collect();
-            let (low, high) = OverDays::of(&runs).unwrap().interval(0.95).unwrap();
+            let runs: Vec<RunOfDay<'_>> = runs[..n].iter().map(|values| RunOfDay { values, day }).collect();
+            let (low, high) = OverDays::from_runs(&runs).unwrap().interval(0.95).unwrap();
             high / low
         };
         for day in [Some("2026-01-01"), None] {
@@ -558,13 +558,13 @@ mod tests {
 
     #[test]
     fn one_value_has_no_interval_and_no_value_no_mean() {
-        let one = OverDays::of(&[Run::undated(&[5.0])]).unwrap();
+        let one = OverDays::from_runs(&[RunOfDay::undated(&[5.0])]).unwrap();
         assert_eq!((one.interval(0.95), one.error()), (None, None));
         for bad in [&[][..], &[0.0, 1.0], &[f64::NAN], &[-1.0], &[f64::INFINITY]] {
-            assert_eq!(OverDays::of(&[Run::undated(bad)]), None);
+            assert_eq!(OverDays::from_runs(&[RunOfDay::undated(bad)]), None);
         }
-        assert_eq!(OverDays::of(&[]), None);
-        assert_eq!(OverDays::of(&[Run::undated(&[1.0, 2.0])]).unwrap().interval(1.5), None);
+        assert_eq!(OverDays::from_runs(&[]), None);
+        assert_eq!(OverDays::from_runs(&[RunOfDay::undated(&[1.0, 2.0])]).unwrap().interval(1.5), None);
     }
 
     const NAMES: [&str; 6] = ["1", "2", "3", "4", "5", "6"];
@@ -577,8 +577,8 @@ mod tests {
                 (0..n).map(|_| [(deviation * random.normal()).exp()]).collect()
             };
             let (x, y) = (unit(n, a), unit(m, b));
-            let [x, y] =
-                [&x, &y].map(|runs| days(runs.iter().zip(NAMES).map(|(values, day)| Run { values, day: Some(day) })));
+            let [x, y] = [&x, &y]
+                .map(|runs| days(runs.iter().zip(NAMES).map(|(values, day)| RunOfDay { values, day: Some(day) })));
             let mean = |days: &[Day<'_>]| days.iter().map(Day::log_mean).sum::<f64>() / days.len() as f64;
             (mean(&x) - mean(&y)).abs() > half_between(&x, &y, 0.95).unwrap().0
         });
@@ -611,12 +611,12 @@ mod tests {
     fn days_that_nobody_knows_and_copies_are_judged_with_what_is_assumed() {
         let values = [[1.0], [1.1], [1.2], [1.0]];
         let of = |name: fn(usize) -> Option<&'static str>, values: &[[f64; 1]]| {
-            let unit = || days(values.iter().enumerate().map(|(at, values)| Run { values, day: name(at) }));
+            let unit = || days(values.iter().enumerate().map(|(at, values)| RunOfDay { values, day: name(at) }));
             half_between(&unit(), &unit(), 0.95).map(|(_, assumed)| assumed > 0.0)
         };
         assert_eq!(of(|at| Some(NAMES[at]), &values), Some(false));
         assert_eq!(of(|_| None, &values), Some(true));
         assert_eq!(of(|at| Some(NAMES[at]), &[[1.0]; 4]), Some(true));
-        assert_eq!(half_between(&[], &days([Run::undated(&[1.0])]), 0.95), None);
+        assert_eq!(half_between(&[], &days([RunOfDay::undated(&[1.0])]), 0.95), None);
     }
 }

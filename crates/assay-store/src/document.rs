@@ -72,7 +72,7 @@ pub fn receive(json: &str) -> Result<Record, StoreError> {
 pub(crate) fn receive_with_columns(json: &str) -> Result<(Record, Columns), StoreError> {
     bounded(json)?;
     let record = read(json.trim())?;
-    let columns = Columns::of(&record)?;
+    let columns = Columns::from_record(&record)?;
     Ok((record, columns))
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Derives them from a record with a valid id and time.
-    pub(crate) fn of(record: &Record) -> Result<Self, StoreError> {
+    pub(crate) fn from_record(record: &Record) -> Result<Self, StoreError> {
         let no = |reason: String| StoreError::NotARecord { reason };
         if !is_id(&record.id) {
             return Err(no(format!(

@@ -141,7 +141,7 @@ impl Column {
     }
 
     /// The value of the column for a record.
-    fn of(self, record: &Record) -> Option<Cow<'_, str>> {
+    fn value_in(self, record: &Record) -> Option<Cow<'_, str>> {
         match self {
             Self::Product => record.medium.model.as_deref().map(Cow::from),
             Self::Title => Some(record.medium.title().into()),
@@ -208,7 +208,7 @@ fn said<'r>(condition: &Condition<'_>, record: &'r Record) -> impl Iterator<Item
     let (label, columns) = condition.property.said_by();
     let label = label.and_then(|key| record.labels.get(key)).map(|text| Cow::from(text.as_str()));
     let columns = columns.iter().filter_map(|column| {
-        let text = column.of(record)?;
+        let text = column.value_in(record)?;
         (*column != Column::Unit || !text.trim_matches([' ', '0']).is_empty()).then_some(text)
     });
     label.into_iter().chain(columns)

@@ -42,9 +42,9 @@ pub(crate) struct Observation {
 
 impl Observation {
     /// Derives it from a record.
-    pub(crate) fn of(record: &Record) -> Result<Self, String> {
+    pub(crate) fn from_record(record: &Record) -> Result<Self, String> {
         Ok(Self {
-            head: to_json(&Head::of(record))?,
+            head: to_json(&Head::from_record(record))?,
             repeats: to_json(&of_each(record, repeats_of))?,
             latencies: to_json(&of_each(record, latencies_of))?,
         })
@@ -94,7 +94,7 @@ impl Workloads {
 /// # Errors
 /// Where it contains something that is not JSON, such as a number that is not finite.
 pub fn observed(record: &Record, detail: Detail) -> Result<Record, String> {
-    Observation::of(record)?
+    Observation::from_record(record)?
         .record(detail, &mut Workloads::default())
         .ok_or_else(|| "its observation cannot be read back".to_owned())
 }
@@ -110,7 +110,7 @@ struct Head {
     id: String,
     created: String,
     tool: Tool,
-    host: Place,
+    host: HostHead,
     medium: Medium,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     labels: BTreeMap<String, String>,
@@ -136,7 +136,7 @@ struct Head {
 
 /// Where it was measured; board and processor distinguish computers.
 #[derive(Debug, Serialize, Deserialize)]
-struct Place {
+struct HostHead {
     hostname: Option<String>,
     board: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -177,7 +177,7 @@ type Timed = (CommonStart, u64, u64);
 
 impl Head {
     /// Every field of the record is named, so that a new field cannot be forgotten.
-    fn of(record: &Record) -> Self {
+    fn from_record(record: &Record) -> Self {
         let Record {
             schema,
             id,
@@ -204,7 +204,7 @@ impl Head {
             id: id.clone(),
             created: created.clone(),
             tool: Tool { engine_reason: String::new(), ..tool.clone() },
-            host: Place {
+            host: HostHead {
                 hostname: host.hostname.clone(),
                 board: host.board.clone(),
                 cpu: host.cpu.clone(),
@@ -228,19 +228,19 @@ impl Head {
             } else {
                 String::new()
             },
-            measurements: measurements.iter().map(Measured::of).collect(),
+            measurements: measurements.iter().map(Measured::from_measurement).collect(),
             verification: verification.as_ref().map(without_map),
             // The source of figures is shown; the text that they were read from is not.
             source: source.as_ref().map(|source| Source { text: None, ..source.clone() }),
             cluster: cluster.clone(),
             outcome: outcome.clone(),
-            validity: Judged::of(validity),
-            warnings: warnings.iter().map(WeighedFinding::of).collect(),
+            validity: Judged::from_validity(validity),
+            warnings: warnings.iter().map(WeighedFinding::from_warning).collect(),
         }
     }
 
     fn record(mut self) -> Record {
-        let Place { hostname, board, cpu, slot } = self.host;
+        let HostHead { hostname, board, cpu, slot } = self.host;
         // A vector that was deserialised has room for four.
         self.warnings.shrink_to_fit();
         Record {
@@ -273,7 +273,7 @@ impl Head {
 }
 
 impl Measured {
-    fn of(measurement: &Measurement) -> Self {
+    fn from_measurement(measurement: &Measurement) -> Self {
         let Measurement {
             workload,
             requested: _,
@@ -306,7 +306,7 @@ impl Measured {
             batching: batching.clone(),
             bus_limited: *bus_limited,
             instrument_limited: *instrument_limited,
-            warnings: warnings.iter().map(WeighedFinding::of).collect(),
+            warnings: warnings.iter().map(WeighedFinding::from_warning).collect(),
         }
     }
 
@@ -349,8 +349,8 @@ struct Judged {
 }
 
 impl Judged {
-    fn of(validity: &Validity) -> Self {
-        Self { verdict: validity.verdict, reasons: validity.reasons.iter().map(WeighedFinding::of).collect() }
+    fn from_validity(validity: &Validity) -> Self {
+        Self { verdict: validity.verdict, reasons: validity.reasons.iter().map(WeighedFinding::from_warning).collect() }
     }
 
     fn validity(self) -> Validity {
@@ -359,7 +359,7 @@ impl Judged {
 }
 
 impl WeighedFinding {
-    fn of(warning: &Warning) -> Self {
+    fn from_warning(warning: &Warning) -> Self {
         Self { finding: warning.finding.clone(), severity: warning.severity }
     }
 

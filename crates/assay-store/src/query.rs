@@ -99,7 +99,7 @@ pub(crate) fn conditions(text: &str) -> Result<Vec<Condition<'_>>, StoreError> {
         return Err(too_long(text));
     }
     let all: Vec<Condition<'_>> =
-        words(text).into_iter().map(Condition::parse).collect::<Result<_, _>>().map_err(bad)?;
+        split_pairs(text).into_iter().map(Condition::parse).collect::<Result<_, _>>().map_err(bad)?;
     if all.iter().map(|condition| condition.values.len()).sum::<usize>() > MOST_VALUES {
         return Err(bad("it has more than 100 values"));
     }
@@ -154,7 +154,7 @@ fn begins_query(text: &str) -> bool {
 
 /// Splits a text into its `key=value` parts. A value extends over blanks up to a word that is a key with `=`, since
 /// model names contain blanks. Quotes keep a value together.
-fn words(text: &str) -> Vec<&str> {
+fn split_pairs(text: &str) -> Vec<&str> {
     let mut starts = vec![0];
     for at in key_starts(text) {
         if starts.last().is_some_and(|start| text[*start..at].contains('=')) {

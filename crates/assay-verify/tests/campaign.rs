@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use assay_engine::Control;
 use assay_lab::campaign::{Campaign, CheckResult, Judgement, Report, Size};
-use assay_lab::media::{Found, MediumSpec, ModelMedium, Reach, catalogue, population};
+use assay_lab::media::{FoundVerdict, MediumSpec, ModelMedium, Reach, catalogue, population};
 use assay_lab::{Dying, MemoryDisk};
 use assay_verify::probe::{Device, Identity, Journal, JournalLeft, ProbeError, Salt, Settings, run};
 
@@ -32,7 +32,7 @@ fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResul
         Err(error) => panic!("{error}"),
     };
     let verification = probed.verification;
-    let found = Found::from(verification.verdict);
+    let found = FoundVerdict::from(verification.verdict);
     if std::env::var_os("ASSAY_CAMPAIGN_WORDS").is_some() {
         println!("{seed}: {} {:?} {:?}", verification.sentence, probed.ended, verification.cache_bytes);
     }
@@ -49,7 +49,7 @@ fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResul
         said_read_bytes: verification.read.map(|pass| pass.bytes),
         journal_kept: (probed.journal == JournalLeft::Needed),
         driven_out_bytes: settings.most_evicting_bytes(medium.bytes()),
-        ..CheckResult::of(found, reach)
+        ..CheckResult::from_verdict(found, reach)
     }
 }
 
@@ -82,7 +82,7 @@ fn unreliable_media_are_judged() {
 }
 
 fn judged(media: fn(u64) -> MediumSpec, usual: u64) {
-    let report = Campaign::of(media, usual).run(quick_probe);
+    let report = Campaign::from_media(media, usual).run(quick_probe);
     println!("{report}");
     inexact(&report, media);
     assert_eq!((report.false_alarms().count(), report.harmed().count()), (0, 0));
@@ -90,7 +90,7 @@ fn judged(media: fn(u64) -> MediumSpec, usual: u64) {
 
 #[test]
 fn what_a_killed_probe_left_accuses_no_genuine_medium() {
-    let report = Campaign::of(population::genuine, 60).run_on_used(killed_probe, quick_probe);
+    let report = Campaign::from_media(population::genuine, 60).run_on_used(killed_probe, quick_probe);
     println!("{report}");
     assert_eq!((report.false_alarms().count(), report.harmed().count()), (0, 0));
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assay_analysis::UnitNote;
-use assay_analysis::fleet::Run;
+use assay_analysis::fleet::FleetRun;
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
 use assay_pictures::{Drawing, PNG_SCALE};
@@ -132,7 +132,7 @@ impl Target {
     }
 
     /// A run on many nodes as it may go there. With ssh the name of a node is that of its host.
-    pub(crate) fn redact_run(&self, run: &mut Run) -> Result<(), Failure> {
+    pub(crate) fn redact_run(&self, run: &mut FleetRun) -> Result<(), Failure> {
         let Some(redactor) = &self.redactor else { return Ok(()) };
         let mut records = redactor.records(run.nodes.iter().filter_map(|node| node.record.as_ref()))?.into_iter();
         for node in &mut run.nodes {

@@ -50,7 +50,7 @@ impl Copy {
     /// Copies the store in the directory `from` into the data directory, and removes what killed commands left there.
     /// What lies in `from` may be anything: regular files are read, of them what is no hole, and no more than there is room
     /// for.
-    pub(crate) fn of(from: &Directory, data: &Path) -> Result<Self, Failure> {
+    pub(crate) fn make(from: &Directory, data: &Path) -> Result<Self, Failure> {
         let shown = output::shown(from.path());
         let unwritable = |error: OwnedError| Failure::environment(format!("a copy of {shown} cannot be made: {error}"));
         let cannot =
@@ -64,7 +64,7 @@ impl Copy {
         }
         let parent = Directory::open(data).map_err(unwritable)?;
         clean(&parent);
-        let mut room = Room::of(&originals, &parent, &shown)?;
+        let mut room = Room::reserve(&originals, &parent, &shown)?;
         let copy = Self::empty(&parent).map_err(unwritable)?;
         for (name, original) in &originals {
             let file = copy.directory.create_file(name, Caching::Cached).map_err(unwritable)?;
@@ -127,7 +127,7 @@ struct Room<'a> {
 }
 
 impl<'a> Room<'a> {
-    fn of(originals: &[(&str, File)], data: &'a Directory, shown: &'a str) -> Result<Self, Failure> {
+    fn reserve(originals: &[(&str, File)], data: &'a Directory, shown: &'a str) -> Result<Self, Failure> {
         let bytes = originals.iter().filter_map(|(_, file)| Some(file.metadata().ok()?.len())).sum::<u64>();
         if bytes > LARGEST {
             let (bytes, most) = (Bytes(bytes), Bytes(LARGEST));
@@ -304,6 +304,6 @@ mod tests {
     }
 
     fn copy(from: &Path, data: &Path) -> Result<Copy, Failure> {
-        Copy::of(&Directory::open(from).unwrap(), data)
+        Copy::make(&Directory::open(from).unwrap(), data)
     }
 }

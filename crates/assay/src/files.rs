@@ -38,9 +38,9 @@ pub(crate) fn refuse_stdout(path: &Path) -> Result<(), Failure> {
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     let attempt = place(path).and_then(|place| match place {
         // To open and close a pipe tells its reader that all has come.
-        Place::Stream => Ok(()),
-        Place::Overwritten(file) => OpenOptions::new().append(true).open(file).map(drop),
-        Place::Swapped { directory, .. } => Ok(directory.can_make()?),
+        OutputPlace::Stream => Ok(()),
+        OutputPlace::Overwritten(file) => OpenOptions::new().append(true).open(file).map(drop),
+        OutputPlace::Swapped { directory, .. } => Ok(directory.can_make()?),
     });
     attempt.map_err(|error| cannot_write(path, &error))
 }
@@ -49,9 +49,9 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
 /// takes its place, with its mode and owner.
 pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let attempt = place(path).and_then(|place| match place {
-        Place::Stream => OpenOptions::new().write(true).open(path)?.write_all(content.as_ref()),
-        Place::Overwritten(file) => overwrite(&file, content.as_ref()),
-        Place::Swapped { directory, name } => Ok(directory.replace(&name, content.as_ref())?),
+        OutputPlace::Stream => OpenOptions::new().write(true).open(path)?.write_all(content.as_ref()),
+        OutputPlace::Overwritten(file) => overwrite(&file, content.as_ref()),
+        OutputPlace::Swapped { directory, name } => Ok(directory.replace(&name, content.as_ref())?),
     });
     attempt.map_err(|error| cannot_write(path, &error))
 }
@@ -89,7 +89,7 @@ fn overwrite(path: &Path, content: &[u8]) -> std::io::Result<()> {
 }
 
 /// How a file is written.
-enum Place {
+enum OutputPlace {
     /// A pipe or a terminal.
     Stream,
     /// A file in a directory where nothing else can be made.
@@ -98,7 +98,7 @@ enum Place {
     Swapped { directory: Box<Directory>, name: OsString },
 }
 
-fn place(path: &Path) -> std::io::Result<Place> {
+fn place(path: &Path) -> std::io::Result<OutputPlace> {
     refuse_planted(path)?;
     // By its own name: what `/dev/fd/63` leads to has no other.
     if let Ok(meta) = path.metadata()
@@ -106,7 +106,7 @@ fn place(path: &Path) -> std::io::Result<Place> {
     {
         return match meta.is_dir() {
             true => Err(ErrorKind::IsADirectory.into()),
-            false if system::takes_text(&meta) => Ok(Place::Stream),
+            false if system::takes_text(&meta) => Ok(OutputPlace::Stream),
             false => Err(std::io::Error::other("it is a device, whose content would be lost")),
         };
     }
@@ -121,11 +121,11 @@ fn place(path: &Path) -> std::io::Result<Place> {
     if exists.is_ok() {
         refuse_records(&file)?;
         if !swappable {
-            return Ok(Place::Overwritten(file));
+            return Ok(OutputPlace::Overwritten(file));
         }
     }
     let name = file.file_name().ok_or(ErrorKind::IsADirectory)?.to_owned();
-    Ok(Place::Swapped { directory: Box::new(Directory::open(directory)?), name })
+    Ok(OutputPlace::Swapped { directory: Box::new(Directory::open(directory)?), name })
 }
 
 /// What is never replaced by a report or a plan, by how it begins: a database or its log, as that of the store

@@ -34,7 +34,7 @@ const DEEPEST: usize = 32;
 
 /// A file that was named, or found in a directory that was.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundFile {
     pub(crate) path: PathBuf,
     /// Whether it is the directory of a store.
     pub(crate) store: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Found {
     root: Option<PathBuf>,
 }
 
-impl Found {
+impl FoundFile {
     fn named(path: &Path) -> Self {
         Self { path: path.to_owned(), store: false, named: true, root: None }
     }
@@ -52,17 +52,17 @@ impl Found {
 
 /// The files that a path names: a directory stands for all in it, in the order of their names, but for hidden ones and
 /// for what is no file, such as links.
-pub(crate) fn files(path: &Path) -> Result<Vec<Found>, Failure> {
+pub(crate) fn files(path: &Path) -> Result<Vec<FoundFile>, Failure> {
     if path.as_os_str() == STANDARD_INPUT {
-        return Ok(vec![Found::named(path)]);
+        return Ok(vec![FoundFile::named(path)]);
     }
     let kind = path.metadata().map_err(|error| cannot_read(path, &error))?;
     if !kind.is_dir() {
-        return Ok(vec![Found::named(path)]);
+        return Ok(vec![FoundFile::named(path)]);
     }
     if path.join(DATABASE).symlink_metadata().is_ok() {
         // Opening it reports what is not a file.
-        return Ok(vec![Found { path: path.to_owned(), store: true, named: true, root: Some(path.to_owned()) }]);
+        return Ok(vec![FoundFile { path: path.to_owned(), store: true, named: true, root: Some(path.to_owned()) }]);
     }
     let mut all = Vec::new();
     let directory = Directory::open(path).map_err(|error| cannot_open(path, &error))?;
@@ -70,8 +70,8 @@ pub(crate) fn files(path: &Path) -> Result<Vec<Found>, Failure> {
     Ok(all)
 }
 
-fn walk(directory: &Directory, root: &Path, depth: usize, all: &mut Vec<Found>) -> Result<(), Failure> {
-    let found = |path: PathBuf, store| Found { path, store, named: false, root: Some(root.to_owned()) };
+fn walk(directory: &Directory, root: &Path, depth: usize, all: &mut Vec<FoundFile>) -> Result<(), Failure> {
+    let found = |path: PathBuf, store| FoundFile { path, store, named: false, root: Some(root.to_owned()) };
     if directory.file_bytes(OsStr::new(DATABASE)).is_some() {
         all.push(found(directory.path().to_owned(), true));
         return Ok(());
@@ -106,7 +106,7 @@ pub(crate) fn read(path: &Path) -> Result<File, Failure> {
 }
 
 /// Reads what was named or found.
-fn read_found(found: &Found) -> Result<File, Failure> {
+fn read_found(found: &FoundFile) -> Result<File, Failure> {
     let Some(root) = &found.root else { return read(&found.path) };
     let inner = found.path.strip_prefix(root).unwrap_or(&found.path);
     let file = files::open_below(root, inner).map_err(|error| cannot_open(&found.path, &error))?;
@@ -146,7 +146,7 @@ pub(crate) enum Untaken {
 }
 
 /// Hands on what a file or the directory of a store holds, as it is read.
-pub(crate) fn imported(found: &Found, options: &Options, take: &mut Take<'_>) -> Result<(), Untaken> {
+pub(crate) fn imported(found: &FoundFile, options: &Options, take: &mut Take<'_>) -> Result<(), Untaken> {
     let mut failed = None;
     let mut hand = |some: Imported| match take(some) {
         Ok(flow) => flow,
@@ -177,13 +177,13 @@ pub(crate) fn imported(found: &Found, options: &Options, take: &mut Take<'_>) ->
 }
 
 /// Hands on the records of another store, which stays as it is: a copy is read. Returns how many cannot be read.
-fn of_store(found: &Found, hand: &mut dyn FnMut(Imported) -> ControlFlow<()>) -> Result<usize, Failure> {
+fn of_store(found: &FoundFile, hand: &mut dyn FnMut(Imported) -> ControlFlow<()>) -> Result<usize, Failure> {
     let data = state::directory()?;
     assay_store::make_directory(&data)?;
     let root = found.root.as_deref().unwrap_or(&found.path);
     let inner = found.path.strip_prefix(root).unwrap_or(Path::new(""));
     let directory = files::directory_below(root, inner).map_err(|error| cannot_open(&found.path, &error))?;
-    let copy = Copy::of(&directory, &data)?;
+    let copy = Copy::make(&directory, &data)?;
     let Some(mut store) = Foreign::open(copy.path()).map_err(|error| of_foreign(found, &copy, &error))? else {
         return Ok(0);
     };
@@ -219,7 +219,7 @@ fn of_store(found: &Found, hand: &mut dyn FnMut(Imported) -> ControlFlow<()>) ->
 }
 
 /// What is wrong with another store, by the name that the user knows, not that of its copy.
-fn of_foreign(found: &Found, copy: &Copy, error: &StoreError) -> Failure {
+fn of_foreign(found: &FoundFile, copy: &Copy, error: &StoreError) -> Failure {
     // Without the slash that may stand behind it.
     let theirs: PathBuf = found.path.components().collect();
     let (theirs, ours) = (output::shown(&theirs), output::shown(copy.path()));

@@ -197,7 +197,7 @@ pub(crate) fn pending_on(target: &Path) -> Vec<(Pending, PathBuf)> {
     let mut devices = readable_under(target);
     confirm(&journals, &mut devices);
     // One that cannot be read says nothing of this device.
-    let traces = journals.iter().filter_map(|journal| Traces::of(journal).ok());
+    let traces = journals.iter().filter_map(|journal| Traces::from_journal(journal).ok());
     traces
         .filter_map(|traces| {
             let (_, device) = where_it_stands(&traces, &mut devices)?;
@@ -230,7 +230,7 @@ fn confirm(journals: &[PathBuf], devices: &mut [(PathBuf, ReadDevice)]) {
 /// The other device of the disk of `device` on which the blocks of `journal` stand at their places, where they do not on
 /// `device`: the partition that was probed, where the disk was named, or the other way round.
 pub(crate) fn belongs_to_another(journal: &Path, device: &Path) -> Option<PathBuf> {
-    let traces = Traces::of(journal).ok()?;
+    let traces = Traces::from_journal(journal).ok()?;
     let mut devices = readable_under(device);
     match where_it_stands(&traces, &mut devices)? {
         (Stands::AtItsPlace, found) if !is_same(&found, device) => Some(found),

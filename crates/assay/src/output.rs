@@ -123,7 +123,7 @@ pub(crate) fn wrapped(text: &str, width: usize) -> String {
             out.push('\n');
         }
         let mut column = 0;
-        for (at, word) in words(line).into_iter().enumerate() {
+        for (at, word) in quoted_words(line).into_iter().enumerate() {
             let length = word.chars().count();
             if at > 0 && column + 1 + length > width {
                 out.push_str("\n  ");
@@ -145,7 +145,7 @@ pub(crate) fn shown(path: &Path) -> String {
 }
 
 /// The words of a line: what begins with a quote lasts until the word that ends with the same.
-fn words(line: &str) -> Vec<&str> {
+fn quoted_words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = Some(line);
     while let Some(left) = rest {

@@ -116,7 +116,7 @@ fn existing_in(directory: &Path) -> Result<Option<SqliteStore>, Failure> {
 fn by_copy(directory: &Path, reason: &StoreError) -> Result<Option<SqliteStore>, Failure> {
     COPIED.call_once(|| output::tell_wrapped(&format!("{reason}; it is read by a copy")));
     let opened = Directory::open(directory).map_err(|error| Failure::environment(error.to_string()))?;
-    let copy = Copy::of(&opened, directory)?;
+    let copy = Copy::make(&opened, directory)?;
     let path = copy.path().to_owned();
     Ok(SqliteStore::open_copied(directory, &path, Box::new(copy))?)
 }

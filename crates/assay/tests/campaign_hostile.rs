@@ -77,8 +77,8 @@ fn hostile_media_cost_an_error_line_and_nothing_else() {
         empty(medium.path());
         let tree = Tree::lay_out(seed, medium.path(), &victim, device).unwrap();
         let before = [
-            Witness::of(medium.path()).unwrap(),
-            Witness::of(&outside).unwrap(),
+            Witness::of_tree(medium.path()).unwrap(),
+            Witness::of_tree(&outside).unwrap(),
             Witness::content(other.path()).unwrap(),
         ];
         // Each tree meets them in another order: what one removes, the next does not meet.
@@ -103,8 +103,8 @@ fn hostile_media_cost_an_error_line_and_nothing_else() {
                 wrong.push(format!("ended with {}", output.status));
             }
             let now = [
-                Witness::of(medium.path()).unwrap(),
-                Witness::of(&outside).unwrap(),
+                Witness::of_tree(medium.path()).unwrap(),
+                Witness::of_tree(&outside).unwrap(),
                 Witness::content(other.path()).unwrap(),
             ];
             for (was, is) in before.iter().zip(&now) {

@@ -39,7 +39,7 @@ pub struct BuyQuestion {
 impl BuyQuestion {
     /// A question for a number of nodes with the defaults: prices from labels, no budget, no energy.
     #[must_use]
-    pub fn of(nodes: u32) -> Self {
+    pub fn for_nodes(nodes: u32) -> Self {
         Self {
             nodes,
             load: None,
@@ -283,7 +283,7 @@ fn refuse_apart(orders: &Orders, options: &[BuyOffer]) -> Result<(), AdviseError
 fn orders(records: &[Record], load: &Load, options: &[BuyOffer]) -> Orders {
     let mut kinds = options.iter().map(|option| option.performance.quantity);
     match kinds.next() {
-        Some(first) if kinds.all(|kind| kind == first) => Orders::of(records, load, first),
+        Some(first) if kinds.all(|kind| kind == first) => Orders::of_models(records, load, first),
         _ => Orders::default(),
     }
 }

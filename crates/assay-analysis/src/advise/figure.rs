@@ -2,7 +2,7 @@
 
 use assay_core::record::Record;
 use assay_core::workload::Op;
-use assay_stats::days::{Run, days, log_mean_over_days};
+use assay_stats::days::{RunOfDay, days, log_mean_over_days};
 use assay_stats::decide::{About, Posterior};
 use assay_stats::rank::Precision;
 use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION, between_units};
@@ -151,7 +151,7 @@ impl UnitValues {
 
     /// What its runs say of it over many days.
     pub(super) fn over_days(&self) -> Option<OverDays> {
-        OverDays::of(&self.dated())
+        OverDays::from_runs(&self.dated())
     }
 
     /// The geometric mean of its runs on any day; a point where there is one value.
@@ -163,8 +163,8 @@ impl UnitValues {
         })
     }
 
-    fn dated(&self) -> Vec<Run<'_>> {
-        self.runs.iter().zip(&self.days).map(|(values, day)| Run { values, day: day.as_deref() }).collect()
+    fn dated(&self) -> Vec<RunOfDay<'_>> {
+        self.runs.iter().zip(&self.days).map(|(values, day)| RunOfDay { values, day: day.as_deref() }).collect()
     }
 
     /// The geometric mean over its days, as the ranking and the comparison have it.

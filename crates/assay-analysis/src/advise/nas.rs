@@ -41,7 +41,7 @@ impl NasQuestion {
     /// A question about `nodes` nodes behind a wire with the defaults: all nodes active at once, no further facts about
     /// the volume, every load, and a margin of 10 % for local media.
     #[must_use]
-    pub fn of(nodes: u32, link: Link) -> Self {
+    pub fn for_nodes(nodes: u32, link: Link) -> Self {
         Self {
             nodes,
             link,
@@ -188,13 +188,13 @@ const SEED: u64 = 28;
 pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Result<NasAdvice, AdviseError> {
     let mut excluded = Vec::new();
     let subjects = some_subjects(local, "local media", &mut excluded)?;
-    let measured = Measured::of(volume, &mut excluded);
+    let measured = Measured::from_records(volume, &mut excluded);
     let volume = match measured.volume(&mut excluded)? {
         None if !volume.is_empty() => return Err(nothing_left("the NAS", &excluded)),
         found => found,
     };
     // Checks nodes, shares and wires, independent of the loads.
-    let plain = shape(question, &Load::of(&first_workload(&subjects, &excluded)?), question.link);
+    let plain = shape(question, &Load::from_workload(&first_workload(&subjects, &excluded)?), question.link);
     let payload_share = share(&Nas { node_wire: None, answer_seconds: None, volume_iops: None, ..plain })?;
     let mut models = Vec::new();
     for subject in &subjects {
@@ -297,7 +297,7 @@ fn nas_row(
         },
     };
     let measured = measured.as_ref();
-    let limits = Limits::of(question, load, measured, Sum::Stated);
+    let limits = Limits::from_question(question, load, measured, Sum::Stated);
     let nas = &limits.nas;
     let about = local.about();
     let single = local.single()?;
@@ -306,7 +306,8 @@ fn nas_row(
     let mut found = decide(&of, nas, about, question.margin, SEED)?;
     // Of another number of nodes than measured the volume, what they get in sum is known by bounds alone.
     for sum in [Sum::Least, Sum::Most] {
-        let bound = decide(&of, &Limits::of(question, load, measured, sum).nas, about, question.margin, SEED)?;
+        let bound =
+            decide(&of, &Limits::from_question(question, load, measured, sum).nas, about, question.margin, SEED)?;
         if measured.is_some_and(|m| m.together.is_some()) && bound.verdict != found.verdict {
             let decided = matches!(found.verdict, NasVerdict::Local | NasVerdict::Nas);
             found.verdict = if decided { NasVerdict::CannotTell(Need::Volume) } else { found.verdict };
@@ -404,7 +405,7 @@ struct Limits {
 
 impl Limits {
     /// From the question, and from the measurements of the volume where they give less.
-    fn of(question: &NasQuestion, load: &Load, measured: Option<&VolumeFigures>, sum: Sum) -> Self {
+    fn from_question(question: &NasQuestion, load: &Load, measured: Option<&VolumeFigures>, sum: Sum) -> Self {
         let nas = shape(question, load, question.link);
         let mut limits = Self { nas, wire: Term::Wire, volume: Term::Volume, latency: Term::Answer };
         let Some(measured) = measured else { return limits };

@@ -77,7 +77,7 @@ pub(super) struct Measured {
 impl Measured {
     /// Sorts records. Records of nodes that took turns are left out: they show neither the rate of one node alone nor
     /// that of all nodes at once.
-    pub(super) fn of(records: &[Record], excluded: &mut Vec<Excluded>) -> Self {
+    pub(super) fn from_records(records: &[Record], excluded: &mut Vec<Excluded>) -> Self {
         let mut measured = Self { alone: Vec::new(), at_once: Vec::new() };
         for record in records {
             match record.cluster.as_deref().filter(|part| part.nodes > 1 && part.at_a_time > 1) {
@@ -174,7 +174,7 @@ struct Got {
 
 impl<'a> AtOnce<'a> {
     /// The admitted records under a load, by run.
-    fn of(subject: &Subject<'a>, load: &Load, quantity: Quantity) -> Vec<Self> {
+    fn under_load(subject: &Subject<'a>, load: &Load, quantity: Quantity) -> Vec<Self> {
         let mut runs: Vec<Self> = Vec::new();
         for record in &subject.records {
             let (Some(part), (Some(reading), _)) = (record.cluster.as_deref(), admit(record, load, quantity)) else {
@@ -232,7 +232,7 @@ fn together(
     excluded: &mut Vec<Excluded>,
 ) -> Result<Option<Together>, AdviseError> {
     let mut runs: Vec<(AtOnce<'_>, Vec<Got>, usize)> = Vec::new();
-    for run in AtOnce::of(subject, load, quantity) {
+    for run in AtOnce::under_load(subject, load, quantity) {
         match run.got(quantity) {
             Ok((got, left_out)) => runs.push((run, got, left_out)),
             Err(why) => excluded.extend(run.records.into_iter().map(|r| Excluded::new(r, Some(load), why.clone()))),

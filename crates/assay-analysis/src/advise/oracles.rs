@@ -14,7 +14,7 @@ use super::{
 use crate::published;
 
 fn gigabit(link: Link) -> NasQuestion {
-    NasQuestion::of(28, link)
+    NasQuestion::for_nodes(28, link)
 }
 
 #[test]

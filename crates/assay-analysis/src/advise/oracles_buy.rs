@@ -11,7 +11,7 @@ use crate::Reason;
 use crate::rank::{RankOptions, rank};
 
 fn fleet() -> BuyQuestion {
-    BuyQuestion::of(28)
+    BuyQuestion::for_nodes(28)
 }
 
 fn offered(model: &str, reads: f64, price: &str) -> Vec<Record> {
@@ -33,7 +33,7 @@ fn twenty_eight_at_25_dollars_are_700() {
     assert!((slow.regret.unwrap() - 2f64.ln()).abs() < 0.02);
     assert_eq!(found.currency, "USD");
     // What a piece does for its price, however many are bought: 1 800 for 25.
-    let one = buy(&records, &BuyQuestion::of(1)).unwrap();
+    let one = buy(&records, &BuyQuestion::for_nodes(1)).unwrap();
     for all in [&found, &one] {
         let fast = all.options.iter().find(|o| o.model == "Fast").unwrap();
         assert!((fast.per_money / (1800.0 / 25.0) - 1.0).abs() < 0.001, "{}", fast.per_money);

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use assay_core::finding::{Severity, Warning};
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
-use assay_stats::days::{Run as DatedRun, days, log_mean_over_days};
+use assay_stats::days::{RunOfDay as DatedRun, days, log_mean_over_days};
 use assay_stats::log_mean;
 
 use super::pair::{Models, Numbers, estimate, judge, options, pairs};
 use super::report::{
-    Basis, Comparison, DoubtCause, GroupInfo, LoadComparison, Note, Pair, PairVerdict, Run, Side, Why, letter,
+    Basis, Comparison, DoubtCause, GroupInfo, LoadComparison, Note, Pair, PairVerdict, Side, SideRun, Why, letter,
 };
 use super::request::{By, CompareError, Group, Request, check, split};
 use crate::admission::{full_areas, small_area};
@@ -44,7 +44,7 @@ pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison
         let records: Vec<_> = groups.iter().enumerate().flat_map(of).collect();
         decides = Some(deciding_load(&records, request.primary.as_deref(), Some(&there))?);
     }
-    let models = Models::of(groups, request);
+    let models = Models::from_groups(groups, request);
     let judged = |load: Gathered| {
         let primary = decides.as_ref() == Some(&load.load);
         load.judged(models.as_ref(), request, primary)
@@ -70,7 +70,7 @@ fn with_full_areas<'a>(groups: &[Group<'a>]) -> (Vec<Group<'a>>, Vec<Excluded>) 
 pub(crate) fn under(groups: &[Group<'_>], load: Load, request: &Request) -> Option<LoadComparison> {
     let groups = with_full_areas(groups).0;
     let found = gathered(&groups, load, request, &mut Vec::new())?;
-    found.judged(Models::of(&groups, request).as_ref(), request, true).ok()
+    found.judged(Models::from_groups(&groups, request).as_ref(), request, true).ok()
 }
 
 /// What groups did under a load.
@@ -172,7 +172,7 @@ pub(super) fn gather(
     level: f64,
 ) -> (Option<Side>, Vec<Excluded>) {
     let mut excluded = Vec::new();
-    let mut runs: Vec<(Run, Option<Excluded>)> = Vec::new();
+    let mut runs: Vec<(SideRun, Option<Excluded>)> = Vec::new();
     for record in &group.records {
         let leave_out = |reason| Excluded::new(record, Some(load), reason);
         let (run, reasons) = run(record, days, load, quantity);
@@ -191,7 +191,7 @@ pub(super) fn gather(
     (side(at, kept, level), excluded)
 }
 
-fn side(group: usize, runs: Vec<Run>, level: f64) -> Option<Side> {
+fn side(group: usize, runs: Vec<SideRun>, level: f64) -> Option<Side> {
     let (basis, values) = values(&runs, |_| 1.0)?;
     let mut marks: Vec<Mark> = runs.iter().flat_map(|run| run.marks.iter().copied()).collect();
     marks.sort();
@@ -214,15 +214,15 @@ impl Side {
 /// The independent values in runs: the days of one unit, or the units where there are several. Repeats share the effect
 /// of their run, runs of a day that of the day, and days of a unit that of the unit (Kalibera and Jones 2013, "Rigorous
 /// benchmarking").
-fn values(runs: &[Run], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>)> {
+fn values(runs: &[SideRun], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>)> {
     let mut units: Vec<&(String, String)> = Vec::new();
     for run in runs {
         if !units.contains(&&run.unit) {
             units.push(&run.unit);
         }
     }
-    let scaled = |run: &Run| run.points.iter().map(|point| point * factor(&run.unit.1)).collect::<Vec<f64>>();
-    let points: Vec<(&Run, Vec<f64>)> = runs.iter().map(|run| (run, scaled(run))).collect();
+    let scaled = |run: &SideRun| run.points.iter().map(|point| point * factor(&run.unit.1)).collect::<Vec<f64>>();
+    let points: Vec<(&SideRun, Vec<f64>)> = runs.iter().map(|run| (run, scaled(run))).collect();
     let dated = |unit: &(String, String)| {
         let own = points.iter().filter(|(run, _)| run.unit == *unit);
         own.map(|(run, values)| DatedRun { values, day: run.day.as_deref() }).collect::<Vec<_>>()
@@ -252,7 +252,7 @@ pub(super) fn run(
     days: &HostDays,
     load: &Load,
     quantity: Quantity,
-) -> (Option<(Run, Option<Reason>)>, Vec<Reason>) {
+) -> (Option<(SideRun, Option<Reason>)>, Vec<Reason>) {
     let (reading, reasons) = crate::examine(record, load, quantity);
     let Some(reading) = reading else {
         return (None, excluded_whole(record).map_or(reasons, |whole| vec![whole]));
@@ -267,7 +267,7 @@ pub(super) fn run(
     let host = record.host.hostname.clone();
     (
         Some((
-            Run {
+            SideRun {
                 record: id,
                 unit: (of.model, of.unit),
                 day,
@@ -300,7 +300,7 @@ pub(crate) struct Orders {
 
 impl Orders {
     /// Compares the models of these records under a load.
-    pub(crate) fn of(records: &[Record], load: &Load, quantity: Quantity) -> Self {
+    pub(crate) fn of_models(records: &[Record], load: &Load, quantity: Quantity) -> Self {
         let named = [records.to_vec()];
         let groups = split(&named, By::Model);
         let request = Request { quantity: Some(quantity), ..Request::default() };

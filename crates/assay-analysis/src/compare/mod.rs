@@ -18,6 +18,6 @@ pub(crate) use analyse::{Orders, under};
 pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
 pub use report::{
     Basis, Comparison, Days, DoubtCause, GroupInfo, LoadComparison, Method, NoSeries, Note, Pair, PairVerdict,
-    Question, Run, Runs, Series, SeriesUse, Side, Why,
+    Question, Runs, Series, SeriesUse, Side, SideRun, Why,
 };
 pub use request::{By, CompareError, Group, Limit, LimitError, LimitSense, Request, nameless, split};

@@ -113,7 +113,7 @@ pub(super) fn pair(
             let known = |side: &Side| if units(side).len() > 1 { squared_error(&side.values) } else { 0.0 };
             let single = [first, second].iter().filter(|side| units(side).len() == 1).count();
             let half = specimens(1.0 - options.alpha, single, known(first) + known(second)).unwrap_or(f64::INFINITY);
-            numbers(question, &Comparison::of(welch.ratio.ln(), half, welch.n, options.delta))
+            numbers(question, &Comparison::from_difference(welch.ratio.ln(), half, welch.n, options.delta))
         }
         Question::Runs | Question::Units if bare => numbers(question, &welch),
         Question::Runs | Question::Units => {
@@ -134,7 +134,7 @@ pub(super) fn pair(
             let runs = as_they_were.map(|(low, high)| Runs { low, high, differ: differ(welch.answer) });
             let across_days =
                 Days { deviation: days.deviation(), measured: days.measured(), prior: (PRIOR_DEVIATION, assumed) };
-            let wide = Comparison::of(welch.ratio.ln(), half, welch.n, options.delta);
+            let wide = Comparison::from_difference(welch.ratio.ln(), half, welch.n, options.delta);
             Numbers { days: Some(across_days), runs, ..numbers(question, &wide) }
         }
     };
@@ -158,7 +158,7 @@ fn with_days((question, c): (Question, Comparison), common: f64, options: &Optio
     let Some((low, high)) = c.low.zip(c.high).filter(|_| common > 0.0) else { return numbers(question, &c) };
     let assumed = student_t(1.0 - options.alpha, PRIOR_DEGREES as u32).unwrap_or(f64::INFINITY) * PRIOR_DEVIATION;
     let half = ((high / low).ln() / 2.0).hypot(assumed * common.sqrt());
-    let wide = Comparison::of(c.ratio.ln(), half, c.n, options.delta);
+    let wide = Comparison::from_difference(c.ratio.ln(), half, c.n, options.delta);
     let own_days = wide.answer == Answer::CannotTell(Doubt::Wide) && wide.answer != c.answer;
     Numbers { own_days, ..numbers(question, &wide) }
 }
@@ -173,7 +173,7 @@ fn as_printed(found: Numbers, (first, second): (&Side, &Side), options: &Options
     let Some((low, high)) = found.low.zip(found.high).filter(|_| common > 0.0) else { return found };
     let printed = student_t(1.0 - options.alpha, OF_PRINTED).unwrap_or(f64::INFINITY) * common.sqrt();
     let half = ((high / low).ln() / 2.0).hypot(printed);
-    let wide = Comparison::of(found.ratio.ln(), half, found.n, options.delta);
+    let wide = Comparison::from_difference(found.ratio.ln(), half, found.n, options.delta);
     let Comparison { low, high, answer, significant, .. } = wide;
     Numbers { low, high, answer, significant, ..found }
 }
@@ -208,7 +208,7 @@ fn each_with_itself(first: &Side, second: &Side, n: (usize, usize), options: &Op
     let weights = if differences.len() < ENOUGH_PAIRS { (of_a_day(first) + of_a_day(second)) / 2.0 } else { 1.0 };
     let paired = variance_of_days(first, second).paired(&differences);
     let half = paired.half(1.0 - options.alpha, weights / count).unwrap_or(f64::INFINITY);
-    Comparison::of(mean, half, n, options.delta)
+    Comparison::from_difference(mean, half, n, options.delta)
 }
 
 /// One unit over several of its model: by how much those differ, a further one differs from their mean.
@@ -219,7 +219,7 @@ fn against_others(others: &Side, one: &Side, options: &Options) -> Comparison {
     let error = squared_error(&others.values) * (n as f64 + 1.0);
     let t = student_t(1.0 - options.alpha, u32::try_from(n - 1).unwrap_or(u32::MAX)).unwrap_or(f64::INFINITY);
     if error > 0.0 {
-        return Comparison::of(difference, t * error.sqrt(), (n, 1), options.delta);
+        return Comparison::from_difference(difference, t * error.sqrt(), (n, 1), options.delta);
     }
     let answer = Answer::CannotTell(Doubt::NoSpread);
     Comparison { ratio: difference.exp(), low: None, high: None, n: (n, 1), answer, significant: false }
@@ -371,7 +371,7 @@ pub(super) struct Models<'a> {
 
 impl<'a> Models<'a> {
     /// `None` where a group holds no model or several, or two hold the same one, or runs are asked about.
-    pub(super) fn of(groups: &[Group<'a>], request: &Request) -> Option<Self> {
+    pub(super) fn from_groups(groups: &[Group<'a>], request: &Request) -> Option<Self> {
         let name = |group: &Group<'a>| {
             let mut models = group.records.iter().filter(|r| names_model(r)).map(|r| identity(r).model);
             let first = models.next()?;
@@ -390,7 +390,7 @@ impl<'a> Models<'a> {
 
     /// The ranking under a load; `None` without a figure that counts.
     pub(super) fn decided(&self, load: &Load, quantity: Quantity, primary: bool) -> Option<GroupsUnderLoad<'_>> {
-        DecidedLoad::of(&self.setting, load, quantity, !primary)
+        DecidedLoad::from_setting(&self.setting, load, quantity, !primary)
             .map(|decided| GroupsUnderLoad { decided, names: &self.names })
     }
 }
@@ -543,11 +543,11 @@ pub(super) fn judge(
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::Run;
+    use super::super::report::SideRun;
     use super::*;
 
     fn printed_in(step: f64) -> Side {
-        let run = Run {
+        let run = SideRun {
             record: String::new(),
             unit: (String::new(), String::new()),
             day: None,
@@ -559,7 +559,7 @@ mod tests {
             until_narrow: false,
             marks: Vec::new(),
         };
-        let runs = vec![Run { resolution: 0.0, ..run.clone() }, run];
+        let runs = vec![SideRun { resolution: 0.0, ..run.clone() }, run];
         Side { group: 0, basis: Basis::Repeats, estimate: None, values: Vec::new(), runs, marks: Vec::new() }
     }
 
@@ -567,7 +567,7 @@ mod tests {
     #[test]
     fn the_digits_of_figures_widen_the_interval_of_their_ratio() {
         let options = Options::default();
-        let found = numbers(Question::Units, &Comparison::of(2f64.ln(), 0.05, (3, 3), options.delta));
+        let found = numbers(Question::Units, &Comparison::from_difference(2f64.ln(), 0.05, (3, 3), options.delta));
         let wide = as_printed(found, (&printed_in(0.06), &printed_in(0.08)), &options);
         let half = 0.05f64.hypot(1.9623 * 0.1 / 12f64.sqrt());
         let (low, high) = wide.low.zip(wide.high).unwrap();

@@ -155,7 +155,7 @@ pub struct Side {
     /// The compared values.
     pub values: Vec<f64>,
     /// The source of the values: every point of every run.
-    pub runs: Vec<Run>,
+    pub runs: Vec<SideRun>,
     /// Caveats of the figures.
     pub marks: Vec<Mark>,
 }
@@ -179,7 +179,7 @@ impl Side {
 /// The figures of one record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Run {
+pub struct SideRun {
     /// Its id.
     pub record: String,
     /// Its unit: model and name.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_stats::days::{self, Day, GroupDays, Run, days};
+use assay_stats::days::{self, Day, GroupDays, RunOfDay, days};
 use assay_stats::power::{Deviation, Test};
 use assay_stats::rank::{self, Comparison, Options, Spread};
 use assay_stats::variation::{PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION, RunVariance};
@@ -53,7 +53,7 @@ pub(super) fn squared_error(values: &[f64]) -> f64 {
 /// What days took from all units of a side and not of the other, in variances of a day; 0 where the sides were measured on
 /// the same days, or each unit on days of its own.
 pub(super) fn unshared_days(first: &Side, second: &Side) -> f64 {
-    GroupDays::of(&[days_by_unit(first), days_by_unit(second)]).between(0, 1)
+    GroupDays::from_groups(&[days_by_unit(first), days_by_unit(second)]).between(0, 1)
 }
 
 /// The same of the same units on both sides, each compared with itself.
@@ -100,13 +100,13 @@ pub(super) fn units(side: &Side) -> BTreeSet<&Unit> {
 }
 
 /// The runs of each unit of a side.
-pub(super) fn runs(side: &Side) -> impl Iterator<Item = Vec<Run<'_>>> {
+pub(super) fn runs(side: &Side) -> impl Iterator<Item = Vec<RunOfDay<'_>>> {
     let of_unit = |unit: &Unit| side.runs.iter().filter(|run| run.unit == *unit).map(dated).collect();
     units(side).into_iter().map(of_unit)
 }
 
-fn dated(run: &super::report::Run) -> Run<'_> {
-    Run { values: &run.points, day: run.day.as_deref() }
+fn dated(run: &super::report::SideRun) -> RunOfDay<'_> {
+    RunOfDay { values: &run.points, day: run.day.as_deref() }
 }
 
 /// The mean of logarithms of a unit over its days on a side.
@@ -139,14 +139,14 @@ pub(super) fn needed(
         Question::Models => needed_of_models(&[first, second], (first, second), difference, alpha),
         Question::Specimens => {
             let assumed = Deviation { value: PRIOR_UNIT_DEVIATION, degrees: PRIOR_UNIT_DEGREES };
-            Needed::of(Values::Units, difference, assumed, 1, |n| rank::tests(2, n, alpha))
+            Needed::from_difference(Values::Units, difference, assumed, 1, |n| rank::tests(2, n, alpha))
         }
         Question::SameUnits => {
             let differences = differences(first, second);
             let paired = variance_of_days(first, second).paired(&differences);
             let seen = Deviation { value: paired.deviation(), degrees: paired.degrees() };
             let test = |n: u32| Test { error: 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
-            Needed::of(Values::Pairs, difference, seen, differences.len(), |n| vec![test(n)])
+            Needed::from_difference(Values::Pairs, difference, seen, differences.len(), |n| vec![test(n)])
         }
         Question::UnitAgainstOthers => {
             let others = if units(first).len() > 1 { first } else { second };
@@ -154,7 +154,7 @@ pub(super) fn needed(
             let seen = Deviation { value: (squared_error(&others.values) * n).sqrt(), degrees: n - 1.0 };
             let test =
                 |n: u32| Test { error: 1.0 + 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
-            Needed::of(Values::Others, difference, seen, others.values.len(), |n| vec![test(n)])
+            Needed::from_difference(Values::Others, difference, seen, others.values.len(), |n| vec![test(n)])
         }
         Question::Runs | Question::Units => {
             let days = variance_of_days(first, second);
@@ -164,7 +164,13 @@ pub(super) fn needed(
                 let prior = Some(assumed).filter(|assumed| assumed.degrees > 0.0 && seen.value <= assumed.value);
                 Test { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior }
             };
-            Needed::of(Values::Runs, difference, seen, days_of_side(first).min(days_of_side(second)), |n| vec![test(n)])
+            Needed::from_difference(
+                Values::Runs,
+                difference,
+                seen,
+                days_of_side(first).min(days_of_side(second)),
+                |n| vec![test(n)],
+            )
         }
     }
 }
@@ -252,7 +258,7 @@ pub(super) fn against_series(
     let half = half.max(of_repeats(second, level).unwrap_or(f64::INFINITY));
     let n = (first.runs.len(), second.runs.len());
     let series = Series { deviation: variance.sqrt(), runs: n.0, days: base.len() };
-    Ok((Comparison::of(ratio.ln(), half, n, options.delta), series))
+    Ok((Comparison::from_difference(ratio.ln(), half, n, options.delta), series))
 }
 
 fn days_of(side: &Side) -> Vec<Day<'_>> {

@@ -8,7 +8,7 @@ use assay_core::record::{Measurement, Record, Repeat};
 use assay_stats::{LEVEL, geometric, log_mean, middle};
 use serde::Serialize;
 
-use super::run::{Node, Run, hottest};
+use super::run::{FleetRun, Node, hottest};
 use crate::admission::admit;
 use crate::deciding::deciding_quantity;
 use crate::exclusion::Excluded;
@@ -61,7 +61,7 @@ pub struct Figure {
 }
 
 /// The figures of the nodes under a load, and the reasons for what is left out; `None` where no node has a figure.
-pub(super) fn load_row(run: &Run, load: &Load) -> (Option<LoadRow>, Vec<Excluded>) {
+pub(super) fn load_row(run: &FleetRun, load: &Load) -> (Option<LoadRow>, Vec<Excluded>) {
     let quantity = deciding_quantity(run.records().map(|(_, record)| record), load).quantity;
     let mut figures: Vec<Option<Figure>> = vec![None; run.nodes.len()];
     let mut excluded = Vec::new();
@@ -88,7 +88,7 @@ fn is_figure(estimate: &Estimate) -> bool {
     positive(estimate.point) && [estimate.low, estimate.high].into_iter().flatten().all(f64::is_finite)
 }
 
-fn figured(run: &Run, load: &Load, quantity: Quantity, mut figures: Vec<Option<Figure>>) -> Option<LoadRow> {
+fn figured(run: &FleetRun, load: &Load, quantity: Quantity, mut figures: Vec<Option<Figure>>) -> Option<LoadRow> {
     let points: Vec<(usize, f64)> =
         figures.iter().enumerate().filter_map(|(at, figure)| Some((at, figure.as_ref()?.estimate.point))).collect();
     let values: Vec<f64> = points.iter().map(|(_, point)| *point).collect();
@@ -251,7 +251,7 @@ pub enum NoSum {
 ///
 /// # Errors
 /// Why there is no sum.
-pub(super) fn together(run: &Run, load: &Load, wanted: impl Fn(usize) -> bool) -> Result<Together, NoSum> {
+pub(super) fn together(run: &FleetRun, load: &Load, wanted: impl Fn(usize) -> bool) -> Result<Together, NoSum> {
     let measured = run
         .records()
         .filter(|(node, record)| wanted(*node) && admit(record, load, Quantity::BytesPerSecond).0.is_some());
@@ -315,7 +315,7 @@ fn furthest(starts: &[Common], others: &[usize], node: usize) -> Option<Beside> 
 }
 
 /// The sum of what nodes moved each by itself, repeat by repeat.
-pub(super) fn sum_of_separate(run: &Run, load: &Load, wanted: impl Fn(usize) -> bool) -> Option<Estimate> {
+pub(super) fn sum_of_separate(run: &FleetRun, load: &Load, wanted: impl Fn(usize) -> bool) -> Option<Estimate> {
     let of = |(node, record): (usize, &'_ assay_core::record::Record)| {
         let rates = |m: &Measurement| m.repeats.iter().filter(|r| counts(r)).map(|r| r.bytes_per_second).collect();
         let known = wanted(node) && admit(record, load, Quantity::BytesPerSecond).0.is_some();

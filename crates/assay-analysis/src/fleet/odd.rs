@@ -9,7 +9,7 @@ pub use assay_stats::rank::ODD_ALPHA;
 use serde::Serialize;
 
 use super::loads::{FleetRow, LoadRow};
-use super::run::Run;
+use super::run::FleetRun;
 use crate::admission::small_area;
 use crate::compare::{Group, Request, under};
 use crate::displayed::displayed;
@@ -81,7 +81,7 @@ pub struct OddAt {
 }
 
 /// Odd nodes of a run, by the rule of the ranking.
-pub(super) fn odd(run: &Run, ranked: Result<&RankReport, NotRanked>) -> OddNodes {
+pub(super) fn odd(run: &FleetRun, ranked: Result<&RankReport, NotRanked>) -> OddNodes {
     let nothing = OddNodes {
         odd: Vec::new(),
         again: Vec::new(),
@@ -138,7 +138,7 @@ fn furthest(at: &OddAt) -> f64 {
 }
 
 /// The nodes of each unit: one, unless two name the same.
-pub(super) fn owners(run: &Run) -> BTreeMap<(String, String), Vec<usize>> {
+pub(super) fn owners(run: &FleetRun) -> BTreeMap<(String, String), Vec<usize>> {
     let mut owners: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for (node, record) in run.records() {
         let of = identity(record);
@@ -148,7 +148,7 @@ pub(super) fn owners(run: &Run) -> BTreeMap<(String, String), Vec<usize>> {
 }
 
 /// The interval of each ratio, as the comparison of a unit with others of its model has it.
-fn intervals(run: &Run, report: &RankReport, found: &mut OddNodes) {
+fn intervals(run: &FleetRun, report: &RankReport, found: &mut OddNodes) {
     let loads: BTreeMap<&str, &LoadRanking> =
         std::iter::once(&report.primary).chain(&report.exploratory).map(|r| (r.title.as_str(), r)).collect();
     // Odd nodes do not show how the others vary.
@@ -201,7 +201,7 @@ pub struct BelowAt {
 
 /// Nodes whose records are not grouped with the others, and why: their test area is small, or their target is no mounted medium
 /// while more than half of the nodes measured one.
-pub(super) fn set_apart(run: &Run) -> Vec<(usize, Reason)> {
+pub(super) fn set_apart(run: &FleetRun) -> Vec<(usize, Reason)> {
     let all: Vec<(usize, &Record)> = run.records().collect();
     let astray: Vec<usize> =
         all.iter().filter(|(_, record)| record.medium.mounted().is_no_medium()).map(|(node, _)| *node).collect();
@@ -217,7 +217,7 @@ pub(super) fn set_apart(run: &Run) -> Vec<(usize, Reason)> {
 
 /// Nodes that are far below the others by the look at them before the first repeat, where their figures do not say
 /// otherwise: one that is missing does not, and one that is less than [`FAR_BELOW`] of the median agrees.
-pub(super) fn far_below(run: &Run, loads: &[LoadRow]) -> Vec<BelowNode> {
+pub(super) fn far_below(run: &FleetRun, loads: &[LoadRow]) -> Vec<BelowNode> {
     let mut all = Vec::new();
     for (node, record) in run.records() {
         let settled = record.cluster.as_ref().and_then(|part| part.settled.as_ref());
@@ -230,11 +230,11 @@ pub(super) fn far_below(run: &Run, loads: &[LoadRow]) -> Vec<BelowNode> {
     all
 }
 
-fn below_at(run: &Run, loads: &[LoadRow], node: usize, settled: &SettledLoad) -> Option<BelowAt> {
+fn below_at(run: &FleetRun, loads: &[LoadRow], node: usize, settled: &SettledLoad) -> Option<BelowAt> {
     // The load as the nodes with a repeat ran it. A node without repeats has the load of the suite.
     let ran = run.records().flat_map(|(_, record)| &record.measurements);
     let ran = ran.into_iter().find(|m| m.workload.name == settled.workload && !m.repeats.is_empty())?;
-    let load = Load::of(&ran.workload);
+    let load = Load::from_workload(&ran.workload);
     let row = loads.iter().find(|row| row.load == load)?;
     let to_median = row.figures.get(node)?.as_ref().map(|figure| figure.to_median);
     let better = |ratio: f64| if row.more_is_better { ratio } else { ratio.recip() };
@@ -307,7 +307,13 @@ pub enum Inseparable {
 }
 
 /// Slots of a run; other runs of the same units count where units changed places.
-pub(super) fn slots(run: &Run, others: &[Run], rows: &[FleetRow], loads: &[LoadRow], odd: &OddNodes) -> Slots {
+pub(super) fn slots(
+    run: &FleetRun,
+    others: &[FleetRun],
+    rows: &[FleetRow],
+    loads: &[LoadRow],
+    odd: &OddNodes,
+) -> Slots {
     let mut by_slot: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
         if let Some(slot) = &row.slot {
@@ -326,7 +332,7 @@ pub(super) fn slots(run: &Run, others: &[Run], rows: &[FleetRow], loads: &[LoadR
     Slots { rows: by_slot.into_iter().map(row).collect(), effect }
 }
 
-fn effect(run: &Run, others: &[Run]) -> Result<Effect, Inseparable> {
+fn effect(run: &FleetRun, others: &[FleetRun]) -> Result<Effect, Inseparable> {
     let unit = |record: &Record| {
         let of = identity(record);
         (of.model, of.unit)

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::loads::{FleetRow, LoadRow, load_row, node_row, sum_of_separate, together};
 use super::odd::{BelowNode, NotRanked, OddNodes, Slots, far_below, odd, owners, ranked, set_apart, slots};
-use super::run::Run;
+use super::run::FleetRun;
 use crate::Excluded;
 use crate::admission::admit;
 use crate::at_once::factor;
@@ -63,10 +63,10 @@ impl FleetReport {
 /// Reports a run. `others` are runs of the same units, the newest first; `named` is the reference that the user chose,
 /// and without one it is the newest of them in which fewer nodes measured at a time, where `compared` allows it.
 #[must_use]
-pub fn report(run: &Run, others: &[Run], named: Option<&Run>, compared: bool) -> FleetReport {
+pub fn report(run: &FleetRun, others: &[FleetRun], named: Option<&FleetRun>, compared: bool) -> FleetReport {
     let apart = set_apart(run);
     let counted = run.without(&apart.iter().map(|(node, _)| *node).collect::<Vec<_>>());
-    let counted: &Run = &counted;
+    let counted: &FleetRun = &counted;
     let records: Vec<&Record> = counted.records().map(|(_, record)| record).collect();
     let mut excluded = Vec::new();
     let mut found: Vec<LoadRow> = Vec::new();
@@ -107,7 +107,7 @@ pub fn report(run: &Run, others: &[Run], named: Option<&Run>, compared: bool) ->
 }
 
 /// Records that are not put together with those of the others.
-fn left_out_whole(run: &Run, apart: Vec<(usize, Reason)>) -> impl Iterator<Item = Excluded> {
+fn left_out_whole(run: &FleetRun, apart: Vec<(usize, Reason)>) -> impl Iterator<Item = Excluded> {
     let of = |(node, reason): (usize, Reason)| Some(Excluded::new(run.nodes[node].record.as_ref()?, None, reason));
     apart.into_iter().filter_map(of)
 }
@@ -231,8 +231,8 @@ pub struct Sum {
 }
 
 /// The newest run of the same units and suite in which fewer nodes measured at a time. `others` begins with the newest.
-pub(super) fn reference<'a>(run: &Run, others: &'a [Run]) -> Option<&'a Run> {
-    let fewer = |other: &&Run| {
+pub(super) fn reference<'a>(run: &FleetRun, others: &'a [FleetRun]) -> Option<&'a FleetRun> {
+    let fewer = |other: &&FleetRun| {
         matches!(other.mode.as_deref(), Some("alone" | "staggered")) && other.most_at_a_time() < run.most_at_a_time()
     };
     others.iter().filter(fewer).find(|other| paired(run, other).0.len() > 1)
@@ -242,7 +242,7 @@ pub(super) fn reference<'a>(run: &Run, others: &'a [Run]) -> Option<&'a Run> {
 type Places = (usize, usize);
 
 /// Nodes of both runs with the same unit and suite, those whose unit is another one, and those that are not there.
-fn paired(run: &Run, other: &Run) -> (Vec<Places>, Vec<usize>, Vec<usize>) {
+fn paired(run: &FleetRun, other: &FleetRun) -> (Vec<Places>, Vec<usize>, Vec<usize>) {
     let (mut same, mut moved, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     let there: std::collections::BTreeMap<&str, (usize, &Record)> =
         other.records().map(|(at, record)| (other.nodes[at].name.as_str(), (at, record))).collect();
@@ -262,7 +262,7 @@ fn paired(run: &Run, other: &Run) -> (Vec<Places>, Vec<usize>, Vec<usize>) {
 }
 
 /// A run against a reference.
-pub(super) fn against(run: &Run, other: &Run, loads: &[Load]) -> Against {
+pub(super) fn against(run: &FleetRun, other: &FleetRun, loads: &[Load]) -> Against {
     let (same, moved, missing) = paired(run, other);
     let refusal = match same.len() {
         0 | 1 if !moved.is_empty() => Some(NotCompared::Moved { nodes: moved.len() }),
@@ -284,7 +284,7 @@ pub(super) fn against(run: &Run, other: &Run, loads: &[Load]) -> Against {
     }
 }
 
-fn loss(run: &Run, other: &Run, same: &[Places], load: &Load) -> Option<Loss> {
+fn loss(run: &FleetRun, other: &FleetRun, same: &[Places], load: &Load) -> Option<Loss> {
     let records = run.records().chain(other.records()).map(|(_, record)| record);
     let quantity = deciding_quantity(records, load).quantity;
     // A unit that has no figure on one side has none to be paired with.

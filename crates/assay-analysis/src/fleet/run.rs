@@ -23,7 +23,7 @@ pub struct Node {
 
 /// A run on many nodes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct FleetRun {
     /// Identity of the run.
     pub name: String,
     /// `simultaneous`, `staggered` or `alone`; none where nothing says it.
@@ -38,7 +38,7 @@ pub struct Run {
     pub unnamed: usize,
 }
 
-impl Run {
+impl FleetRun {
     /// A run by its records alone, as a collection without a ledger leaves them.
     #[must_use]
     pub fn of_records(name: &str, records: Vec<Record>) -> Self {

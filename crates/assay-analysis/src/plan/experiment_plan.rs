@@ -203,7 +203,7 @@ pub struct SeenMedium {
 impl SeenMedium {
     /// Of a cell.
     #[must_use]
-    pub fn of(cell: &Cell, identity: &str) -> Self {
+    pub fn in_cell(cell: &Cell, identity: &str) -> Self {
         let (model, unit) = (cell.model.clone(), cell.unit.clone());
         Self { turn: cell.turn(), model, unit, identity: identity.to_owned() }
     }
@@ -277,7 +277,7 @@ mod tests {
         let plan = planned("A=1,2,3", "a,b,c", 3);
         let cell = |round: usize, unit: &str| plan.cells().iter().find(|c| c.round == round && c.unit == unit).unwrap();
         let seen: Vec<SeenMedium> =
-            ["1", "2", "3"].into_iter().map(|unit| SeenMedium::of(cell(1, unit), &format!("0x{unit}"))).collect();
+            ["1", "2", "3"].into_iter().map(|unit| SeenMedium::in_cell(cell(1, unit), &format!("0x{unit}"))).collect();
         assert_eq!(misplaced(&seen, cell(2, "1"), "0x1"), None);
         let stayed = misplaced(&seen, cell(2, "1"), "0x2").unwrap();
         assert_eq!(stayed, "the medium here, 0x2, was unit 2 of A in round 1; unit 1 of A belongs here");
@@ -292,14 +292,14 @@ mod tests {
         let plan = planned("A=1,2,3", "a,b,c", 3);
         let cell = |round: usize, unit: &str| plan.cells().iter().find(|c| c.round == round && c.unit == unit).unwrap();
         let mut seen: Vec<SeenMedium> =
-            ["1", "2", "3"].into_iter().map(|unit| SeenMedium::of(cell(1, unit), "reader")).collect();
+            ["1", "2", "3"].into_iter().map(|unit| SeenMedium::in_cell(cell(1, unit), "reader")).collect();
         assert_eq!(misplaced(&seen, cell(2, "1"), "reader"), None);
         assert_eq!(misplaced(&seen, cell(2, "1"), "0x1"), None, "the reader's own is not that of the unit");
         // Two nodes say the same in the turn that begins.
         seen = vec![
-            SeenMedium::of(cell(1, "1"), "x"),
-            SeenMedium::of(cell(2, "1"), "x"),
-            SeenMedium::of(cell(2, "2"), "x"),
+            SeenMedium::in_cell(cell(1, "1"), "x"),
+            SeenMedium::in_cell(cell(2, "1"), "x"),
+            SeenMedium::in_cell(cell(2, "2"), "x"),
         ];
         assert_eq!(misplaced(&seen, cell(2, "2"), "x"), None);
     }

@@ -200,8 +200,8 @@ pub fn read_plan(text: &str, file: &str) -> Result<ExperimentPlan, PlanError> {
         rounds: raw.rounds,
         waves: raw.waves,
         handling_minutes: raw.handling_minutes,
-        slots: Slots::of(raw.slots, &here)?,
-        roster: Roster::of(
+        slots: Slots::from_names(raw.slots, &here)?,
+        roster: Roster::from_models(
             raw.model.into_iter().map(|m| ModelUnits { name: m.name, units: m.units }).collect(),
             &here,
         )?,

@@ -18,4 +18,4 @@ pub use file::read_plan;
 pub use names::{ModelUnits, PlanError, Roster, Slots};
 pub use race::{Chance, Race, RaceOptions, race};
 pub use status::{CellState, CellStatus, Misfit, MisfitReason, Status, arguments, quoted_line, status};
-pub use swap::{Place, SwapEffect, SwapOptions, SwapStep, SwapTest, swap_test};
+pub use swap::{SwapEffect, SwapOptions, SwapPlace, SwapStep, SwapTest, swap_test};

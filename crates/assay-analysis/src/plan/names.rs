@@ -46,7 +46,7 @@ impl Roster {
     }
 
     /// From models that are already told apart, as in a plan file.
-    pub(super) fn of(models: Vec<ModelUnits>, place: &str) -> Result<Self, PlanError> {
+    pub(super) fn from_models(models: Vec<ModelUnits>, place: &str) -> Result<Self, PlanError> {
         let mut all: Vec<ModelUnits> = Vec::with_capacity(models.len());
         for model in models {
             add(&mut all, model, place)?;
@@ -166,10 +166,13 @@ impl Slots {
                 _ => Err(PlanError::new(place, format!("{text} slots; give 1 to {MOST_SLOTS}, or names: a,b,c"))),
             };
         }
-        Self::of(text.split(',').map(|slot| slot.trim().to_owned()).filter(|slot| !slot.is_empty()).collect(), place)
+        Self::from_names(
+            text.split(',').map(|slot| slot.trim().to_owned()).filter(|slot| !slot.is_empty()).collect(),
+            place,
+        )
     }
 
-    pub(super) fn of(names: Vec<String>, place: &str) -> Result<Self, PlanError> {
+    pub(super) fn from_names(names: Vec<String>, place: &str) -> Result<Self, PlanError> {
         if names.is_empty() || names.len() > MOST_SLOTS {
             let message = format!("{} slots; give 1 to {MOST_SLOTS}: a number, or names: a,b,c", names.len());
             return Err(PlanError::new(place, message));

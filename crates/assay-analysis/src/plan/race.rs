@@ -2,7 +2,7 @@
 
 use assay_core::record::Record;
 use assay_core::verification::Verdict;
-use assay_stats::days::{Run, log_mean_over_days};
+use assay_stats::days::{RunOfDay, log_mean_over_days};
 use assay_stats::plan::{Contender, NextAction, Order, Outcome, Rules};
 use assay_stats::{LEVEL, log_mean};
 use serde::Serialize;
@@ -133,7 +133,7 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
     let name = |index: &usize| field[*index].name.clone();
     let names = |indexes: &[usize]| indexes.iter().map(name).collect::<Vec<_>>();
     let known = std::cell::OnceCell::new();
-    let orders = || known.get_or_init(|| Orders::of(records, load, quantity)).clone();
+    let orders = || known.get_or_init(|| Orders::of_models(records, load, quantity)).clone();
     // The probabilities assume one variance for all units. A model that is worse by the variance of its own units is
     // not as good as another.
     let keep_unbeaten = |models: &mut Vec<String>| {
@@ -300,7 +300,7 @@ pub(super) struct Unit {
 
 impl Model {
     fn means<'a>(&'a self) -> Vec<f64> {
-        let dated = |(values, day): &'a (Vec<f64>, Option<String>)| Run { values, day: day.as_deref() };
+        let dated = |(values, day): &'a (Vec<f64>, Option<String>)| RunOfDay { values, day: day.as_deref() };
         let mean = |unit: &'a Unit| log_mean_over_days(unit.runs.iter().map(dated)).map(f64::exp);
         self.units.iter().filter_map(mean).collect()
     }

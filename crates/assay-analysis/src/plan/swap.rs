@@ -14,7 +14,7 @@ use crate::reading::reading;
 /// A unit and the slot it usually sits in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Place {
+pub struct SwapPlace {
     /// Model.
     pub model: String,
     /// Unit.
@@ -27,9 +27,9 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SwapOptions {
     /// The flagged unit at home.
-    pub suspect: Place,
+    pub suspect: SwapPlace,
     /// A good unit at home, best one of the same model.
-    pub other: Place,
+    pub other: SwapPlace,
 }
 
 /// One session of the test.
@@ -40,7 +40,7 @@ pub struct SwapStep {
     pub step: u32,
     /// The unit in the slot.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SwapPlace,
     /// Repeats that there are; it takes two.
     pub repeats: usize,
 }
@@ -75,7 +75,7 @@ pub struct SwapTest {
     pub degrees: Option<u32>,
 }
 
-impl Place {
+impl SwapPlace {
     /// Reads `MODEL=UNIT@SLOT`, as it stands on the command line after `place`.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ pub fn swap_test(
         let message = format!("sits in slot {}, too; name a unit of another slot", other.slot);
         return Err(PlanError::new("--other", message));
     }
-    let away = |unit: &Place, slot: &Place| Place { slot: slot.slot.clone(), ..unit.clone() };
+    let away = |unit: &SwapPlace, slot: &SwapPlace| SwapPlace { slot: slot.slot.clone(), ..unit.clone() };
     let places = [suspect.clone(), away(suspect, other), away(other, suspect), other.clone()];
     let cells = places
         .each_ref()
@@ -140,7 +140,7 @@ pub fn swap_test(
 }
 
 /// The repeats of each session in a place.
-fn sessions(records: &[Record], load: &Load, quantity: Quantity, place: &Place) -> Vec<Vec<f64>> {
+fn sessions(records: &[Record], load: &Load, quantity: Quantity, place: &SwapPlace) -> Vec<Vec<f64>> {
     let here = records.iter().filter(|record| {
         let identity = identity(record);
         identity.model == place.model && identity.unit == place.unit && identity.slot.as_ref() == Some(&place.slot)

@@ -246,7 +246,7 @@ fn options() -> RaceOptions {
 }
 
 fn step(records: &[Record], options: &RaceOptions) -> Race {
-    race(records, &Load::of(&workload(Op::Read)), Quantity::Iops, options).unwrap()
+    race(records, &Load::from_workload(&workload(Op::Read)), Quantity::Iops, options).unwrap()
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn less_is_better_of_a_latency() {
     for (record, (_, latency)) in records.iter_mut().zip(slow_and_fast) {
         record.measurements[0].latency_ns.p50 = Some(Estimate::bare(latency, 1, "made up").into());
     }
-    let step = race(&records, &Load::of(&workload(Op::Read)), Quantity::P50Ns, &options()).unwrap();
+    let step = race(&records, &Load::from_workload(&workload(Op::Read)), Quantity::P50Ns, &options()).unwrap();
     assert_eq!(step.action, NextAction::Buy { model: "B".to_owned() });
     assert!((step.chances[0].mean.unwrap() - (300.0f64 * 305.0).sqrt()).abs() < 1e-6);
 }
@@ -366,16 +366,16 @@ fn options_of_a_race_are_checked() {
         RaceOptions { cap: 1, ..options() },
         RaceOptions { dropped: vec!["Z".to_owned()], ..options() },
     ] {
-        assert!(race(&records, &Load::of(&workload(Op::Read)), Quantity::Iops, &bad).is_err(), "{bad:?}");
+        assert!(race(&records, &Load::from_workload(&workload(Op::Read)), Quantity::Iops, &bad).is_err(), "{bad:?}");
     }
-    assert!(race(&[], &Load::of(&workload(Op::Read)), Quantity::Iops, &options()).is_err());
+    assert!(race(&[], &Load::from_workload(&workload(Op::Read)), Quantity::Iops, &options()).is_err());
 }
 
 #[test]
 fn a_swap_says_whether_unit_or_slot_is_to_blame() {
-    let place = |text| Place::parse(text, "--suspect").unwrap();
+    let place = |text| SwapPlace::parse(text, "--suspect").unwrap();
     let options = SwapOptions { suspect: place("A=3@7"), other: place("A=1@2") };
-    let load = Load::of(&workload(Op::Read));
+    let load = Load::from_workload(&workload(Op::Read));
     let cells = [("3", "7", 500.0), ("3", "2", 510.0), ("1", "7", 1000.0), ("1", "2", 1010.0)];
     let mut records: Vec<Record> = Vec::new();
     for (unit, slot, iops) in cells {
@@ -398,7 +398,7 @@ fn a_swap_says_whether_unit_or_slot_is_to_blame() {
         assert!(swap_test(&[], None, &bad).is_err());
     }
     for text in ["A", "A=3", "=3@7", "A=@7", "A=3@"] {
-        assert!(Place::parse(text, "--other").unwrap_err().message.contains("MODEL=UNIT@SLOT"), "{text}");
+        assert!(SwapPlace::parse(text, "--other").unwrap_err().message.contains("MODEL=UNIT@SLOT"), "{text}");
     }
 }
 

@@ -317,7 +317,7 @@ impl Ceilings {
         Self { asked, measured }
     }
 
-    fn of(&self, session: &Session<'_>, op: Op) -> Option<(Ceiling, CeilingSource)> {
+    fn for_session(&self, session: &Session<'_>, op: Op) -> Option<(Ceiling, CeilingSource)> {
         let asked = self.asked.map(|c| (c, CeilingSource::Asked));
         let record = || reach(session.record).map(|c| (c, CeilingSource::Records));
         let measured = || self.measured.get(&direction(op)).map(|c| (*c, CeilingSource::Measured));
@@ -326,7 +326,7 @@ impl Ceilings {
 
     /// The ceiling of these sessions; `None` where none is known.
     pub(super) fn used(&self, sessions: &[Session<'_>], op: Op) -> Option<UsedCeiling> {
-        let mut all = sessions.iter().filter_map(|s| self.of(s, op));
+        let mut all = sessions.iter().filter_map(|s| self.for_session(s, op));
         let (first, source) = all.next()?;
         let (low, high) = all.fold((first.rate(), first.rate()), |(low, high), (ceiling, _)| {
             (low.min(ceiling.rate()), high.max(ceiling.rate()))
@@ -338,7 +338,7 @@ impl Ceilings {
     pub(super) fn holds(&self, session: &Session<'_>, op: Op) -> bool {
         // Where the user names a ceiling, that counts instead.
         let known = self.asked.is_none() && held_by_bus(session.record, session.measurement);
-        known || self.of(session, op).is_some_and(|(ceiling, _)| ceiling.holds_unit(&session.rates))
+        known || self.for_session(session, op).is_some_and(|(ceiling, _)| ceiling.holds_unit(&session.rates))
     }
 }
 

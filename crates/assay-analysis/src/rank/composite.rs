@@ -222,7 +222,7 @@ pub(super) fn index_figures(catalogue: &Catalogue<'_>, loads: &[Load]) -> BTreeM
 pub(super) fn pi_run(record: &Record) -> Option<PiRun> {
     let find = |tool: &str, op: &str, pattern: &str| {
         record.measurements.iter().find(|m| {
-            let load = Load::of(&m.workload);
+            let load = Load::from_workload(&m.workload);
             let title = load.title();
             m.workload.name == tool && title.starts_with(&format!("{pattern} {op}"))
         })

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
-use assay_stats::days::{Run, log_mean_over_days};
+use assay_stats::days::{RunOfDay, log_mean_over_days};
 use assay_stats::log_mean;
 use assay_stats::rank::{
     Fit, ModelFit, Observation, Options, Precision, Ranked, Ranking, Refusal, Rule, Sense, aggregate, {self as stats},
@@ -174,9 +174,9 @@ impl Levels {
         if level.fit.slots.is_empty() && level.fit.waves.is_empty() {
             return Self { added: BTreeMap::new(), held, precisions };
         }
-        let mut runs: BTreeMap<(&str, &str), Vec<Run<'_>>> = BTreeMap::new();
+        let mut runs: BTreeMap<(&str, &str), Vec<RunOfDay<'_>>> = BTreeMap::new();
         for session in &level.sessions {
-            let run = Run { values: &session.values, day: session.day.as_deref() };
+            let run = RunOfDay { values: &session.values, day: session.day.as_deref() };
             runs.entry((&session.identity.model, &session.identity.unit)).or_default().push(run);
         }
         let units =
@@ -220,7 +220,12 @@ pub(crate) struct DecidedLoad {
 
 impl DecidedLoad {
     /// `None` where no model has a figure.
-    pub(crate) fn of(setting: &Setting<'_>, load: &Load, quantity: Quantity, exploratory: bool) -> Option<Self> {
+    pub(crate) fn from_setting(
+        setting: &Setting<'_>,
+        load: &Load,
+        quantity: Quantity,
+        exploratory: bool,
+    ) -> Option<Self> {
         let level = setting.level(load, quantity)?;
         let ranking = setting.order(&level.fit, &level.held, quantity, exploratory).ok();
         Some(Self { levels: Levels::from(&level), ranking, fit: level.fit })

@@ -92,7 +92,7 @@ impl Records {
     }
 
     pub(super) fn class(&self, model: &str) -> stats::Class {
-        self.0.get(model).and_then(|of| stats::Class::of(&of.endings)).unwrap_or_default()
+        self.0.get(model).and_then(|of| stats::Class::from_endings(&of.endings)).unwrap_or_default()
     }
 
     pub(super) fn failures(&self, model: &str, level: f64) -> (Option<FailureShare>, Vec<FailedRecord>) {

@@ -7,16 +7,16 @@ use assay_lab::fleet::{Design, Fleet, Load, Truth, Units};
 
 use super::truths::{equal, one_unit, percent};
 use crate::decisions::{Cached, LocalOrNas, buy, cache, class_a1, nas, stored};
-use crate::found::Found;
-use crate::row::{Bound, ERROR, Row};
+use crate::found::RowResult;
+use crate::row::{Bound, CalibrationRow, ERROR};
 
-pub(super) fn class_rows() -> Vec<Row> {
+pub(super) fn class_rows() -> Vec<CalibrationRow> {
     let row =
-        |what: &str, factors: [f64; 3], day: f64, records: u32, bound: Bound, judge: fn(Option<bool>) -> Found| {
+        |what: &str, factors: [f64; 3], day: f64, records: u32, bound: Bound, judge: fn(Option<bool>) -> RowResult| {
             let of = counted(records as usize, "record");
             let name = format!("class A1, {what}, {of}, day sd {}", percent(day));
             let truth = one_unit(Load::class_a1(factors), day);
-            Row::new(name, bound, move |seed| {
+            CalibrationRow::new(name, bound, move |seed| {
                 let fleet = Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(records), seed };
                 Ok(judge(class_a1(&stored(&fleet)?)?))
             })
@@ -24,24 +24,25 @@ pub(super) fn class_rows() -> Vec<Row> {
     // At the threshold the class is met, but only luck makes the answer certain.
     let met = |day, records| {
         row("all three at their thresholds", [1.0; 3], day, records, ERROR, |said| match said {
-            Some(false) => Found::Wrong,
-            Some(true) => Found::Right,
-            None => Found::Undecided,
+            Some(false) => RowResult::Wrong,
+            Some(true) => RowResult::Right,
+            None => RowResult::Undecided,
         })
     };
     let lucky = |day, records| {
         row("only reads at their threshold", [1.5, 1.0, 1.5], day, records, ERROR, |said| match said {
-            Some(true) => Found::Wrong,
-            Some(false) | None => Found::Undecided,
+            Some(true) => RowResult::Wrong,
+            Some(false) | None => RowResult::Undecided,
         })
     };
     let says = |what, factor: f64, records, judge| row(what, [factor; 3], 0.03, records, Bound::Right(0.9), judge);
     let fast = |records| {
-        let met: fn(Option<bool>) -> Found = |said| said.map_or(Found::Undecided, Found::of);
+        let met: fn(Option<bool>) -> RowResult = |said| said.map_or(RowResult::Undecided, RowResult::from_right);
         says("all three half as fast again", 1.5, records, met)
     };
     let slow = |records| {
-        let missed: fn(Option<bool>) -> Found = |said| said.map_or(Found::Undecided, |met| Found::of(!met));
+        let missed: fn(Option<bool>) -> RowResult =
+            |said| said.map_or(RowResult::Undecided, |met| RowResult::from_right(!met));
         says("all three at 0.6", 0.6, records, missed)
     };
     vec![
@@ -69,18 +70,18 @@ const MARGIN: f64 = 1.1;
 /// What the volume gives to one client, in bytes per second: less than its wire.
 const VOLUME: f64 = 70e6;
 
-pub(super) fn nas_rows() -> Vec<Row> {
+pub(super) fn nas_rows() -> Vec<CalibrationRow> {
     let stream = |rate: f64| Load { iops: rate / f64::from(1 << 20), ..Load::sequential_read() };
     let local = move |records: u32, day: f64| {
         let of = counted(records as usize, "record");
         let name = format!("nas, one unit at the limit, {of}, day sd {}", percent(day));
         let truth = one_unit(vec![stream(SHARE * MARGIN)], day);
-        Row::new(name, ERROR, move |seed| {
+        CalibrationRow::new(name, ERROR, move |seed| {
             let fleet = Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(records), seed };
             Ok(match nas(&stored(&fleet)?, &[])? {
-                LocalOrNas::Local => Found::Wrong,
-                LocalOrNas::Nas => Found::Right,
-                LocalOrNas::Undecided => Found::Undecided,
+                LocalOrNas::Local => RowResult::Wrong,
+                LocalOrNas::Nas => RowResult::Right,
+                LocalOrNas::Undecided => RowResult::Undecided,
             })
         })
     };
@@ -92,35 +93,43 @@ pub(super) fn nas_rows() -> Vec<Row> {
         local(1, 0.03).short(),
         local(3, 0.03),
         local(6, 0.03),
-        Row::new("nas, at the limit of a volume that was measured once, day sd 3 %", ERROR, move |seed| {
+        CalibrationRow::new("nas, at the limit of a volume that was measured once, day sd 3 %", ERROR, move |seed| {
             let of = |truth: &Truth, days: u32, seed: u64| {
                 stored(&Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(days), seed })
             };
             let mut measured = of(&volume, 1, seed ^ 1)?;
             measured.iter_mut().for_each(|r| drop(r.labels.insert("model".to_owned(), "Volume".to_owned())));
             Ok(match nas(&of(&card, 6, seed)?, &measured)? {
-                LocalOrNas::Local => Found::Wrong,
-                LocalOrNas::Nas => Found::Right,
-                LocalOrNas::Undecided => Found::Undecided,
+                LocalOrNas::Local => RowResult::Wrong,
+                LocalOrNas::Nas => RowResult::Right,
+                LocalOrNas::Undecided => RowResult::Undecided,
             })
         }),
         // Disks do some 130 of these in a second, for all nodes together.
-        Row::new("nas, random reads of 4 KiB against a wire alone are not for the NAS", ERROR, move |seed| {
-            let fleet = Fleet { truth: slow.clone(), design: Design::units(&[1]).on_days(3), seed };
-            Ok(match nas(&stored(&fleet)?, &[])? {
-                LocalOrNas::Nas => Found::Wrong,
-                LocalOrNas::Local => Found::Right,
-                LocalOrNas::Undecided => Found::Undecided,
-            })
-        }),
-        Row::new("nas, one unit at twice the share, 3 records, day sd 3 %", Bound::Right(0.9), move |seed| {
-            let fleet = Fleet { truth: fast.clone(), design: Design::units(&[1]).on_days(3), seed };
-            Ok(match nas(&stored(&fleet)?, &[])? {
-                LocalOrNas::Local => Found::Right,
-                LocalOrNas::Nas => Found::Wrong,
-                LocalOrNas::Undecided => Found::Undecided,
-            })
-        }),
+        CalibrationRow::new(
+            "nas, random reads of 4 KiB against a wire alone are not for the NAS",
+            ERROR,
+            move |seed| {
+                let fleet = Fleet { truth: slow.clone(), design: Design::units(&[1]).on_days(3), seed };
+                Ok(match nas(&stored(&fleet)?, &[])? {
+                    LocalOrNas::Nas => RowResult::Wrong,
+                    LocalOrNas::Local => RowResult::Right,
+                    LocalOrNas::Undecided => RowResult::Undecided,
+                })
+            },
+        ),
+        CalibrationRow::new(
+            "nas, one unit at twice the share, 3 records, day sd 3 %",
+            Bound::Right(0.9),
+            move |seed| {
+                let fleet = Fleet { truth: fast.clone(), design: Design::units(&[1]).on_days(3), seed };
+                Ok(match nas(&stored(&fleet)?, &[])? {
+                    LocalOrNas::Local => RowResult::Right,
+                    LocalOrNas::Nas => RowResult::Wrong,
+                    LocalOrNas::Undecided => RowResult::Undecided,
+                })
+            },
+        ),
     ]
 }
 
@@ -140,28 +149,28 @@ fn loss(truth: &Truth, name: &str) -> f64 {
     truth.models.iter().find(|model| model.name == name).map_or(f64::NAN, |model| (best / model.ratio).ln())
 }
 
-pub(super) fn buy_rows() -> Vec<Row> {
+pub(super) fn buy_rows() -> Vec<CalibrationRow> {
     let enough = |units: usize| {
         let units_each = counted(units, "unit");
         let name = format!("buy among 4 models of {units_each} each, what is lost where more testing cannot pay");
-        Row::new(name, Bound::Mean(0.01), move |seed| {
+        CalibrationRow::new(name, Bound::Mean(0.01), move |seed| {
             let fleet = four(units, seed);
             let said = buy(&stored(&fleet)?)?;
             Ok(match said.model.filter(|_| said.tested_enough) {
-                Some(model) => Found::Number(loss(&fleet.truth, &model)),
-                None => Found::Aside,
+                Some(model) => RowResult::Number(loss(&fleet.truth, &model)),
+                None => RowResult::Aside,
             })
         })
     };
     let certain = |units: usize| {
         let units_each = counted(units, "unit");
         let name = format!("buy among 4 models of {units_each} each, what is certain is within 3 % of the best");
-        Row::new(name, ERROR, move |seed| {
+        CalibrationRow::new(name, ERROR, move |seed| {
             let fleet = four(units, seed);
             let said = buy(&stored(&fleet)?)?;
             Ok(match said.certain.iter().all(|model| loss(&fleet.truth, model) <= 1.03f64.ln()) {
-                _ if said.certain.is_empty() => Found::Undecided,
-                within => Found::of(within),
+                _ if said.certain.is_empty() => RowResult::Undecided,
+                within => RowResult::from_right(within),
             })
         })
     };
@@ -174,24 +183,24 @@ pub(super) fn buy_rows() -> Vec<Row> {
         certain(1).short(),
         certain(3).short(),
         certain(6),
-        Row::new("buy does not pay 100 times the price for 6 % more speed", ERROR, move |seed| {
+        CalibrationRow::new("buy does not pay 100 times the price for 6 % more speed", ERROR, move |seed| {
             let fleet = Fleet { truth: dear.clone(), design: Design::units(&[4, 4]), seed };
             let said = buy(&stored(&fleet)?)?;
-            Ok(said.model.map_or(Found::Undecided, |model| Found::of(model == dear.models[0].name)))
+            Ok(said.model.map_or(RowResult::Undecided, |model| RowResult::from_right(model == dear.models[0].name)))
         }),
     ]
 }
 
 // `assay advise cache`: at the limits of a good and of a harmful cache.
 
-pub(super) fn cache_rows() -> Vec<Row> {
+pub(super) fn cache_rows() -> Vec<CalibrationRow> {
     // Half of the reads hit: they take 0.5 + 0.5 / r of the time, so 1.2 times as fast is r = 1.5.
-    let row = |what: &str, ratio: f64, bound: Bound, judge: fn(Cached) -> Found| {
+    let row = |what: &str, ratio: f64, bound: Bound, judge: fn(Cached) -> RowResult| {
         let name = format!("cache, {what}, one record each, day sd 3 %");
         let volume = one_unit(vec![Load { iops: 130.0, ..Load::random_read() }], 0.03);
         let feed = Load::new(Op::Write, Pattern::Sequential, 1 << 20, 8, 20.0);
         let medium = one_unit(vec![Load { iops: 130.0 * ratio, ..Load::random_read() }, feed], 0.03);
-        Row::new(name, bound, move |seed| {
+        CalibrationRow::new(name, bound, move |seed| {
             let of = |truth: &Truth, seed| stored(&Fleet { truth: truth.clone(), design: Design::units(&[1]), seed });
             let mut slow = of(&volume, seed ^ 1)?;
             slow.iter_mut().for_each(|r| drop(r.labels.insert("model".to_owned(), "Volume".to_owned())));
@@ -200,17 +209,17 @@ pub(super) fn cache_rows() -> Vec<Row> {
     };
     vec![
         row("reads 1.2 times as fast are not surely good", 1.5, ERROR, |said| match said {
-            Cached::Good | Cached::Harmful => Found::Wrong,
-            Cached::Undecided => Found::Undecided,
+            Cached::Good | Cached::Harmful => RowResult::Wrong,
+            Cached::Undecided => RowResult::Undecided,
         }),
         row("reads as fast as without are not surely slower", 1.0, ERROR, |said| match said {
-            Cached::Good | Cached::Harmful => Found::Wrong,
-            Cached::Undecided => Found::Undecided,
+            Cached::Good | Cached::Harmful => RowResult::Wrong,
+            Cached::Undecided => RowResult::Undecided,
         }),
         row("reads 1.67 times as fast are good", 5.0, Bound::Right(0.9), |said| match said {
-            Cached::Good => Found::Right,
-            Cached::Harmful => Found::Wrong,
-            Cached::Undecided => Found::Undecided,
+            Cached::Good => RowResult::Right,
+            Cached::Harmful => RowResult::Wrong,
+            Cached::Undecided => RowResult::Undecided,
         }),
     ]
 }

@@ -6,18 +6,18 @@ use assay_analysis::rank::RankOptions;
 use assay_core::record::Record;
 use assay_core::units::counted;
 use assay_lab::Dice;
-use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Truth, Units};
+use assay_lab::fleet::{Design, Fleet, Part, Repeats, TrueRun, Truth, Units};
 
 use super::truths::{equal, percent};
 use crate::decisions::{
     Compared, Ended, Word, buy, compare, compare_models, compare_orders, compare_runs, orders, race, rank, stored,
 };
 use crate::exact::{above, above_zero, run_mean, unit_means};
-use crate::found::{Failure, Found};
-use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, ERROR, Row};
+use crate::found::{Failure, RowResult};
+use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, CalibrationRow, ERROR};
 
 /// Who stands in the second group.
-type Second = fn(&Run) -> bool;
+type Second = fn(&TrueRun) -> bool;
 
 /// Two groups of a fleet that is drawn by a seed.
 fn groups(truth: &Truth, design: &Design, second: Second, seed: u64) -> Result<Compared, Failure> {
@@ -31,33 +31,33 @@ fn groups(truth: &Truth, design: &Design, second: Second, seed: u64) -> Result<C
 }
 
 /// Nothing differs: to say that it does is wrong.
-pub(super) fn equals(said: &Compared) -> Found {
+pub(super) fn equals(said: &Compared) -> RowResult {
     match said.word {
-        Word::Same => Found::Right,
-        Word::CannotTell => Found::Undecided,
-        Word::Better | Word::Worse => Found::Wrong,
+        Word::Same => RowResult::Right,
+        Word::CannotTell => RowResult::Undecided,
+        Word::Better | Word::Worse => RowResult::Wrong,
     }
 }
 
-pub(super) fn null(name: String, truth: Truth, design: Design, second: Second) -> Row {
-    Row::new(name, ERROR, move |seed| Ok(equals(&groups(&truth, &design, second, seed)?)))
+pub(super) fn null(name: String, truth: Truth, design: Design, second: Second) -> CalibrationRow {
+    CalibrationRow::new(name, ERROR, move |seed| Ok(equals(&groups(&truth, &design, second, seed)?)))
 }
 
 /// Equal models, told apart by their units.
-fn null_models(name: String, units: Units, run: f64, design: Design) -> Row {
+fn null_models(name: String, units: Units, run: f64, design: Design) -> CalibrationRow {
     let truth = equal(2, units, run);
-    Row::new(name, ERROR, move |seed| {
+    CalibrationRow::new(name, ERROR, move |seed| {
         let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
         Ok(equals(&compare_models(&stored(&fleet)?)?))
     })
 }
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<CalibrationRow> {
     [runs(), models(), hosts(), power(), coverage()].into_iter().flatten().collect()
 }
 
 /// One unit, or two that are equal.
-fn runs() -> Vec<Row> {
+fn runs() -> Vec<CalibrationRow> {
     let card = || Design::units(&[1]);
     let two = |day: f64| {
         let name = format!("compare two runs of one card, day sd {}", percent(day));
@@ -83,12 +83,12 @@ fn runs() -> Vec<Row> {
         let name = format!("compare says same at 1.03, {runs} each, day sd {}", percent(day));
         let truth = equal(1, Units::Normal(0.0), day).with_off(Part::Unit(0, 1), 1.03);
         let design = Design::units(&[2]).on_days(days);
-        Row::new(name, Bound::Wrong(0.04), move |seed| {
+        CalibrationRow::new(name, Bound::Wrong(0.04), move |seed| {
             let said = groups(&truth, &design, |run| run.unit == 1, seed)?;
             Ok(match said.word {
-                Word::Same | Word::Worse => Found::Wrong,
-                Word::Better => Found::Right,
-                Word::CannotTell => Found::Undecided,
+                Word::Same | Word::Worse => RowResult::Wrong,
+                Word::Better => RowResult::Right,
+                Word::CannotTell => RowResult::Undecided,
             })
         })
     };
@@ -114,7 +114,7 @@ fn runs() -> Vec<Row> {
 }
 
 /// Decisions about units rest on runs, however much their repeats depend on each other.
-fn dependent() -> Row {
+fn dependent() -> CalibrationRow {
     let name = "compare two equal cards, 3 runs and 3, day sd 3 %, autocorrelation 0.8".to_owned();
     let mut truth = equal(1, Units::Normal(0.0), 0.03);
     truth.spread.autocorrelation = 0.8;
@@ -122,7 +122,7 @@ fn dependent() -> Row {
 }
 
 /// Two runs by themselves, with autocorrelated repeats.
-fn as_they_were(autocorrelation: f64) -> Row {
+fn as_they_were(autocorrelation: f64) -> CalibrationRow {
     let name = format!("compare --runs covers the ratio of two runs, autocorrelation {autocorrelation}");
     let mut truth = equal(1, Units::Normal(0.1), 0.03);
     truth.spread.autocorrelation = autocorrelation;
@@ -131,7 +131,7 @@ fn as_they_were(autocorrelation: f64) -> Row {
 
 /// Two runs by themselves, with repeats that end when their interval is narrow. The interval holds whichever look ends
 /// the repeats, so it covers more where all looks end alike.
-fn until_narrow() -> Row {
+fn until_narrow() -> CalibrationRow {
     let name = "compare --runs covers the ratio of two runs, --confidence 3 %, repeat sd 3 %".to_owned();
     let mut truth = equal(1, Units::Normal(0.1), 0.03);
     truth.spread.repeat = 0.03;
@@ -140,18 +140,18 @@ fn until_narrow() -> Row {
 }
 
 /// A difference that day is one.
-fn ratio_of_runs(name: String, bound: Bound, truth: Truth, design: Design) -> Row {
-    Row::new(name, bound, move |seed| {
+fn ratio_of_runs(name: String, bound: Bound, truth: Truth, design: Design) -> CalibrationRow {
+    CalibrationRow::new(name, bound, move |seed| {
         let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
         let records = stored(&fleet)?;
         let [first, second] = [0, 1].map(|at| fleet.run(&fleet.design.0[at], 0));
         let interval = compare_runs(&records[0], &records[1])?.interval;
-        let holds = |(low, high): (f64, f64)| Found::of(low <= second / first && second / first <= high);
-        Ok(interval.map_or(Found::Undecided, holds))
+        let holds = |(low, high): (f64, f64)| RowResult::from_right(low <= second / first && second / first <= high);
+        Ok(interval.map_or(RowResult::Undecided, holds))
     })
 }
 
-fn models() -> Vec<Row> {
+fn models() -> Vec<CalibrationRow> {
     let row = |of_each: [usize; 2], deviation: f64| {
         let [first, second] = of_each;
         let units = counted(first, "unit");
@@ -187,19 +187,19 @@ fn models() -> Vec<Row> {
 pub(super) const KINDS: Units = Units::Kinds { share: 0.5, ratio: 0.7, deviation: 0.03 };
 
 /// The second model is erratic.
-fn unequal(of_each: [usize; 2]) -> Row {
+fn unequal(of_each: [usize; 2]) -> CalibrationRow {
     let [first, second] = of_each;
     let truth = equal(2, Units::Normal(0.03), 0.02).with_units(1, Units::Normal(0.12));
     let design = Design::units(&of_each);
     let name = format!("compare equal models, {first} units and {second} of an erratic one");
-    Row::new(name, ERROR, move |seed| {
+    CalibrationRow::new(name, ERROR, move |seed| {
         let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
         Ok(equals(&compare_models(&stored(&fleet)?)?))
     })
 }
 
 /// The same five cards at two hosts, each card on a day of its own.
-fn hosts() -> Vec<Row> {
+fn hosts() -> Vec<CalibrationRow> {
     let both = |cards: usize| {
         let design = Design::units(&[cards]).changed(|at, run| run.day = at as u32);
         design.clone().and(design.changed(|_, run| run.host = 1))
@@ -209,12 +209,12 @@ fn hosts() -> Vec<Row> {
     let apart = |cards: usize| {
         let name = format!("compare two hosts 5 % apart, the same {cards} cards, run sd 2 %");
         let (slower, both) = (slower(), both(cards));
-        Row::new(name, Bound::Right(0.9), move |seed| {
+        CalibrationRow::new(name, Bound::Right(0.9), move |seed| {
             let said = groups(&slower, &both, |run| run.host == 1, seed)?;
             Ok(match said.word {
-                Word::Worse => Found::Right,
-                Word::Better => Found::Wrong,
-                Word::Same | Word::CannotTell => Found::Undecided,
+                Word::Worse => RowResult::Right,
+                Word::Better => RowResult::Wrong,
+                Word::Same | Word::CannotTell => RowResult::Undecided,
             })
         })
     };
@@ -225,19 +225,19 @@ fn hosts() -> Vec<Row> {
         one_sitting(),
         apart(5),
         apart(6),
-        Row::new(name, Bound::Power(0.9), move |seed| {
+        CalibrationRow::new(name, Bound::Power(0.9), move |seed| {
             let fleet = Fleet { truth: slower.clone(), design: five.clone(), seed };
             let records = stored(&fleet)?;
             let (here, there) = records.split_at(5);
             let differences: Vec<f64> = here.iter().zip(there).map(|(a, b)| run_mean(a) - run_mean(b)).collect();
             let found = compare(here, there)?.word == Word::Worse;
-            Ok(Found::Power { found, exact: above_zero(&differences)? })
+            Ok(RowResult::Power { found, exact: above_zero(&differences)? })
         }),
     ]
 }
 
 /// All cards at each host in one sitting. Days vary by 2 %, and a day affects all cards.
-fn one_sitting() -> Row {
+fn one_sitting() -> CalibrationRow {
     let name = "compare two equal hosts, the same 5 cards in one sitting each, day sd 2 %".to_owned();
     let mut truth = equal(1, Units::Normal(0.1), 0.01);
     truth.spread.day = 0.02;
@@ -247,27 +247,27 @@ fn one_sitting() -> Row {
 
 /// The share of differences that are found, relative to the exact test. The ratios are such that the exact test finds
 /// about three quarters.
-fn power() -> Vec<Row> {
+fn power() -> Vec<CalibrationRow> {
     let row = |units: usize, ratio: f64| {
         let name = format!("compare power, models ×{ratio} apart, {units} units each, unit sd 10 %");
         let truth = equal(2, Units::Normal(0.1), 0.02).with_ratio(1, ratio);
         let design = Design::units(&[units, units]);
-        Row::new(name, Bound::Power(0.9), move |seed| {
+        CalibrationRow::new(name, Bound::Power(0.9), move |seed| {
             let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
             let records = stored(&fleet)?;
             let [first, second] = [0, 1].map(|at| unit_means(&records, &truth.models[at].name));
             let found = compare_models(&records)?.word == Word::Better;
-            Ok(Found::Power { found, exact: above(&second, &first)? })
+            Ok(RowResult::Power { found, exact: above(&second, &first)? })
         })
     };
     vec![row(3, 1.35), row(6, 1.2)]
 }
 
 /// The interval of a ratio holds the true one.
-fn coverage() -> Vec<Row> {
+fn coverage() -> Vec<CalibrationRow> {
     let holds = |interval: Option<(f64, f64)>, truth: f64| match interval {
-        Some((low, high)) => Found::of(low <= truth && truth <= high),
-        None => Found::Undecided,
+        Some((low, high)) => RowResult::from_right(low <= truth && truth <= high),
+        None => RowResult::Undecided,
     };
     let cards = move |days: u32, day: f64| {
         let runs = counted(days as usize, "run");
@@ -275,7 +275,7 @@ fn coverage() -> Vec<Row> {
         let truth = equal(1, Units::Normal(0.1), day);
         let design = Design::units(&[2]).on_days(days);
         let bound = if days == 1 { COVERAGE_ASSUMED } else { COVERAGE };
-        Row::new(name, bound, move |seed| {
+        CalibrationRow::new(name, bound, move |seed| {
             let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
             let true_ratio = fleet.unit(0, 1, 0) / fleet.unit(0, 0, 0);
             let said = groups(&truth, &design, |run| run.unit == 1, seed)?;
@@ -287,7 +287,7 @@ fn coverage() -> Vec<Row> {
         let name = format!("compare covers the ratio of two models, {first} units and {second}");
         let truth = equal(2, Units::Normal(0.1), 0.02);
         let design = Design::units(&of_each);
-        Row::new(name, COVERAGE, move |seed| {
+        CalibrationRow::new(name, COVERAGE, move |seed| {
             let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
             Ok(holds(compare_models(&stored(&fleet)?)?.interval, 1.0))
         })
@@ -325,39 +325,51 @@ fn both(records: &[Record]) -> Result<(Orders, Orders), Failure> {
     Ok((ranked, compare_orders(records)?.into_iter().collect()))
 }
 
-pub(super) fn voice_rows() -> Vec<Row> {
+pub(super) fn voice_rows() -> Vec<CalibrationRow> {
     vec![
-        Row::new("one voice: rank and compare order the same models of several units", Bound::Wrong(0.0), |seed| {
-            let fleet = fleet(seed);
-            let (ranked, mut compared) = both(&stored(&fleet)?)?;
-            // Of one unit the ranking says nothing; the comparison assumes how units of its model differ.
-            let units = |model: &str| -> BTreeSet<usize> {
-                fleet
-                    .design
-                    .0
-                    .iter()
-                    .filter(|run| fleet.truth.models[run.model].name == model)
-                    .map(|r| r.unit)
-                    .collect()
-            };
-            compared.retain(|(a, b)| units(a).len() > 1 && units(b).len() > 1);
-            Ok(Found::of(ranked == compared))
-        }),
-        Row::new("one voice: rank and compare never order two models opposite ways", Bound::Wrong(0.0), |seed| {
-            let (ranked, compared) = both(&stored(&fleet(seed))?)?;
-            Ok(Found::of(ranked.iter().all(|(a, b)| !compared.contains(&(b.clone(), a.clone())))))
-        }),
-        Row::new("one voice: no race and no purchase takes a model that another beats", Bound::Wrong(0.0), |seed| {
-            let records = stored(&fleet(seed))?;
-            let (ranked, compared) = both(&records)?;
-            let beaten = |model: &str| ranked.iter().chain(&compared).any(|(_, worse)| worse == model);
-            let bought = buy(&records)?.model.is_some_and(|model| beaten(&model));
-            let raced = match race(&records, &[], seed)?.ended {
-                Some(Ended::Buy(model)) => beaten(&model),
-                Some(Ended::Tied(models, _)) => models.iter().any(|model| beaten(model)),
-                Some(Ended::Other) | None => false,
-            };
-            Ok(Found::of(!bought && !raced))
-        }),
+        CalibrationRow::new(
+            "one voice: rank and compare order the same models of several units",
+            Bound::Wrong(0.0),
+            |seed| {
+                let fleet = fleet(seed);
+                let (ranked, mut compared) = both(&stored(&fleet)?)?;
+                // Of one unit the ranking says nothing; the comparison assumes how units of its model differ.
+                let units = |model: &str| -> BTreeSet<usize> {
+                    fleet
+                        .design
+                        .0
+                        .iter()
+                        .filter(|run| fleet.truth.models[run.model].name == model)
+                        .map(|r| r.unit)
+                        .collect()
+                };
+                compared.retain(|(a, b)| units(a).len() > 1 && units(b).len() > 1);
+                Ok(RowResult::from_right(ranked == compared))
+            },
+        ),
+        CalibrationRow::new(
+            "one voice: rank and compare never order two models opposite ways",
+            Bound::Wrong(0.0),
+            |seed| {
+                let (ranked, compared) = both(&stored(&fleet(seed))?)?;
+                Ok(RowResult::from_right(ranked.iter().all(|(a, b)| !compared.contains(&(b.clone(), a.clone())))))
+            },
+        ),
+        CalibrationRow::new(
+            "one voice: no race and no purchase takes a model that another beats",
+            Bound::Wrong(0.0),
+            |seed| {
+                let records = stored(&fleet(seed))?;
+                let (ranked, compared) = both(&records)?;
+                let beaten = |model: &str| ranked.iter().chain(&compared).any(|(_, worse)| worse == model);
+                let bought = buy(&records)?.model.is_some_and(|model| beaten(&model));
+                let raced = match race(&records, &[], seed)?.ended {
+                    Some(Ended::Buy(model)) => beaten(&model),
+                    Some(Ended::Tied(models, _)) => models.iter().any(|model| beaten(model)),
+                    Some(Ended::Other) | None => false,
+                };
+                Ok(RowResult::from_right(!bought && !raced))
+            },
+        ),
     ]
 }

@@ -4,34 +4,34 @@ use assay_analysis::rank::{Better, RankOptions};
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::{Record, Source};
-use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Units};
+use assay_lab::fleet::{Design, Fleet, Part, Repeats, TrueRun, Units};
 
 use super::rank::null;
 use super::truths::{equal, percent};
 use crate::decisions::{orders, rank, stored};
-use crate::found::Found;
-use crate::row::{Bound, COVERAGE_ASSUMED, ERROR, Row};
+use crate::found::RowResult;
+use crate::row::{Bound, COVERAGE_ASSUMED, CalibrationRow, ERROR};
 
 /// Each model was measured with a computer of its own, and one computer is 20 % slower: there is no answer.
-fn computers(units: usize) -> Row {
+fn computers(units: usize) -> CalibrationRow {
     let name = format!("rank 2 equal models of {units} units, with computers of their own that are 20 % apart");
     let truth = equal(2, Units::Normal(0.03), 0.01).with_off(Part::Host(1), 0.8);
     let design = Design::units(&[units, units]).changed(|_, run| run.host = run.model);
-    Row::new(name, ERROR, move |seed| {
+    CalibrationRow::new(name, ERROR, move |seed| {
         let mut records = stored(&Fleet { truth: truth.clone(), design: design.clone(), seed })?;
         records.iter_mut().for_each(|record| record.host.cpu.clone_from(&record.host.hostname));
         let said = orders(&rank(&records, &RankOptions::default())?);
-        Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
+        Ok(if said.is_empty() { RowResult::Undecided } else { RowResult::Wrong })
     })
 }
 
 /// Equal models. The first was imported as the best of five runs that vary by 6 %.
-fn flattered(units: usize) -> Row {
+fn flattered(units: usize) -> CalibrationRow {
     let name = format!("rank 2 equal models of {units} units, one as the best of 5 runs of sd 6 %");
     let mut truth = equal(2, Units::Normal(0.03), 0.02);
     truth.spread.repeat = 0.06;
     let design = Design::units(&[units, units]).with_repeats(Repeats::Fixed(5));
-    Row::new(name, ERROR, move |seed| {
+    CalibrationRow::new(name, ERROR, move |seed| {
         let mut records = stored(&Fleet { truth: truth.clone(), design: design.clone(), seed })?;
         for record in records.iter_mut().filter(|record| record.labels.get("model") == Some(&truth.models[0].name)) {
             for measurement in &mut record.measurements {
@@ -41,7 +41,7 @@ fn flattered(units: usize) -> Row {
             }
         }
         let said = orders(&rank(&records, &RankOptions::default())?);
-        Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
+        Ok(if said.is_empty() { RowResult::Undecided } else { RowResult::Wrong })
     })
 }
 
@@ -65,37 +65,37 @@ fn in_whole_megabytes(records: &mut [Record], seed: u64) -> f64 {
 }
 
 /// Models that differ by less than the margin. No difference beyond it may be reported.
-fn printed(units: usize, apart: f64) -> Row {
+fn printed(units: usize, apart: f64) -> CalibrationRow {
     let name = format!(
         "rank 2 models {} apart of {units} units in whole MB/s of about 23, none is beyond 3 %",
         percent(apart)
     );
     let truth = equal(2, Units::Normal(0.01), 0.005).with_ratio(1, 1.0 + apart);
     let design = Design::units(&[units, units]);
-    Row::new(name, ERROR, move |seed| {
+    CalibrationRow::new(name, ERROR, move |seed| {
         let mut records = stored(&Fleet { truth: truth.clone(), design: design.clone(), seed })?;
         in_whole_megabytes(&mut records, seed);
         let report = rank(&records, &RankOptions::default())?;
         let beyond = report.primary.pairs.iter().any(|pair| pair.verdict == Better::First);
-        Ok(if beyond { Found::Wrong } else { Found::Undecided })
+        Ok(if beyond { RowResult::Wrong } else { RowResult::Undecided })
     })
 }
 
 /// The interval of a single model covers its mean.
-fn printed_figure(units: usize, deviation: f64) -> Row {
+fn printed_figure(units: usize, deviation: f64) -> CalibrationRow {
     let name = format!(
         "rank covers the figure of a model in whole MB/s of about 23, {units} units, unit sd {}",
         percent(deviation)
     );
     let truth = equal(1, Units::Normal(deviation), 0.005);
     let design = Design::units(&[units]);
-    Row::new(name, COVERAGE_ASSUMED, move |seed| {
+    CalibrationRow::new(name, COVERAGE_ASSUMED, move |seed| {
         let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
         let mut records = stored(&fleet)?;
         let level = fleet.model(0, 0) * in_whole_megabytes(&mut records, seed);
         let report = rank(&records, &RankOptions::default())?;
         let interval = report.primary.models.first().and_then(|m| m.estimate.as_ref()).and_then(|e| e.low.zip(e.high));
-        Ok(interval.map_or(Found::Undecided, |(low, high)| Found::of(low <= level && level <= high)))
+        Ok(interval.map_or(RowResult::Undecided, |(low, high)| RowResult::from_right(low <= level && level <= high)))
     })
 }
 
@@ -106,7 +106,7 @@ fn both_days(units: usize, bridges: usize) -> Design {
 }
 
 /// Only the dates show that some units were measured on both days.
-fn bridged(units: usize, bridges: usize, deviation: f64) -> Row {
+fn bridged(units: usize, bridges: usize, deviation: f64) -> CalibrationRow {
     let name = format!(
         "rank 2 equal models of {units} units, on days of their own of sd {}, {bridges} on both, no labels",
         percent(deviation)
@@ -117,27 +117,27 @@ fn bridged(units: usize, bridges: usize, deviation: f64) -> Row {
 }
 
 /// Models 12 % apart, on days of their own: what units on both days add.
-fn told_by_bridges(units: usize, bridges: usize) -> Row {
+fn told_by_bridges(units: usize, bridges: usize) -> CalibrationRow {
     let least = if bridges > 0 { 0.9 } else { 0.0 };
     let name = format!(
         "rank finds ×1.12 between 2 models of {units} units, on days of their own of sd 3 %, {bridges} on both"
     );
     let mut truth = equal(2, Units::Normal(0.01), 0.005).with_ratio(1, 1.12);
     truth.spread.day = 0.03;
-    Row::new(name, Bound::Right(least), move |seed| {
+    CalibrationRow::new(name, Bound::Right(least), move |seed| {
         let fleet = Fleet { truth: truth.clone(), design: both_days(units, bridges), seed };
         let said = orders(&rank(&stored(&fleet)?, &RankOptions::default())?);
         let pair = (truth.models[1].name.clone(), truth.models[0].name.clone());
         Ok(match said.as_slice() {
-            [] => Found::Undecided,
-            [one] if *one == pair => Found::Right,
-            _ => Found::Wrong,
+            [] => RowResult::Undecided,
+            [one] if *one == pair => RowResult::Right,
+            _ => RowResult::Wrong,
         })
     })
 }
 
 /// All of them.
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<CalibrationRow> {
     let by_dates = vec![
         bridged(3, 1, 0.05),
         bridged(3, 2, 0.1),
@@ -150,7 +150,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 /// One card was in both, or none.
-fn in_slots_days_and_hosts() -> Vec<Row> {
+fn in_slots_days_and_hosts() -> Vec<CalibrationRow> {
     let slots = |units: usize| {
         let name = format!("rank 2 equal models of {units} units in different slots, one card bridges");
         let mut truth = equal(2, Units::Normal(0.03), 0.02);
@@ -167,7 +167,7 @@ fn in_slots_days_and_hosts() -> Vec<Row> {
         let mut truth = equal(2, Units::Normal(0.03), 0.01);
         truth.spread.day = 0.05;
         null(name, truth, move |_| {
-            let on = |run: &mut Run, day: u32| (run.day, run.round) = (day, Some(day));
+            let on = |run: &mut TrueRun, day: u32| (run.day, run.round) = (day, Some(day));
             let design = Design::units(&[units, units]).changed(|_, run| on(run, u32::from(run.model == 1)));
             let again = Design::units(&[usize::from(bridge)]).changed(|_, run| on(run, 1));
             design.and(again)
@@ -179,7 +179,7 @@ fn in_slots_days_and_hosts() -> Vec<Row> {
         let mut truth = equal(2, Units::Normal(0.03), 0.01);
         truth.spread.host = 0.05;
         null(name, truth, move |_| {
-            let at = |run: &mut Run, host: usize| (run.host, run.slot) = (host, Some(0));
+            let at = |run: &mut TrueRun, host: usize| (run.host, run.slot) = (host, Some(0));
             let design = Design::units(&[units, units]).changed(|_, run| at(run, run.model));
             design.and(Design::units(&[usize::from(bridge)]).changed(|_, run| at(run, 1)))
         })

@@ -1,19 +1,19 @@
 //! Intervals: of a record today, of a unit over many days, of another unit; and several runs in one afternoon.
 
 use assay_core::units::counted;
-use assay_lab::fleet::{Design, Fleet, Load, Repeats, Run, Truth, Units};
+use assay_lab::fleet::{Design, Fleet, Load, Repeats, TrueRun, Truth, Units};
 
 use super::compare::null;
 use super::truths::{equal, one_unit, percent};
 use crate::decisions::{LocalOrNas, another_day, another_unit, class_a1, nas, stored, today};
-use crate::found::Found;
-use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, ERROR, Row};
+use crate::found::RowResult;
+use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, CalibrationRow, ERROR};
 
-fn holds(interval: Option<(f64, f64)>, truth: f64) -> Found {
-    interval.map_or(Found::Undecided, |(low, high)| Found::of(low <= truth && truth <= high))
+fn holds(interval: Option<(f64, f64)>, truth: f64) -> RowResult {
+    interval.map_or(RowResult::Undecided, |(low, high)| RowResult::from_right(low <= truth && truth <= high))
 }
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<CalibrationRow> {
     vec![
         record(3, 0.0).short(),
         record(3, 0.3),
@@ -37,7 +37,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 /// What a run says of that day.
-fn record(repeats: usize, autocorrelation: f64) -> Row {
+fn record(repeats: usize, autocorrelation: f64) -> CalibrationRow {
     let name = format!("interval of a record, today, {repeats} repeats, autocorrelation {autocorrelation}");
     let mut truth = equal(1, Units::Normal(0.1), 0.03);
     truth.spread.autocorrelation = autocorrelation;
@@ -45,15 +45,15 @@ fn record(repeats: usize, autocorrelation: f64) -> Row {
 }
 
 /// Repeats that end when their interval is narrow. The interval holds for any look that ends them.
-fn until_narrow() -> Row {
+fn until_narrow() -> CalibrationRow {
     let name = "interval of a record, today, --confidence 3 %, repeat sd 3 %".to_owned();
     let mut truth = equal(1, Units::Normal(0.1), 0.03);
     truth.spread.repeat = 0.03;
     this_day(name, COVERAGE_ASSUMED, truth, Repeats::Until(0.03, 3, 10))
 }
 
-fn this_day(name: String, bound: Bound, truth: Truth, repeats: Repeats) -> Row {
-    Row::new(name, bound, move |seed| {
+fn this_day(name: String, bound: Bound, truth: Truth, repeats: Repeats) -> CalibrationRow {
+    CalibrationRow::new(name, bound, move |seed| {
         let design = Design::units(&[1]).with_repeats(repeats);
         let fleet = Fleet { truth: truth.clone(), design, seed };
         Ok(holds(today(&stored(&fleet)?[0])?, fleet.run(&fleet.design.0[0], 0)))
@@ -61,36 +61,36 @@ fn this_day(name: String, bound: Bound, truth: Truth, repeats: Repeats) -> Row {
 }
 
 /// The interval of a unit from its runs. Where few were measured, the prior of days is used beside them.
-fn days(runs: u32, day: f64) -> Row {
+fn days(runs: u32, day: f64) -> CalibrationRow {
     let by = counted(runs as usize, "run");
     let name = format!("interval of a unit over many days, by {by}, day sd {}", percent(day));
     many_days(name, equal(1, Units::Normal(0.1), day), runs)
 }
 
 /// What decisions about a unit take, of repeats that are like the ones before them.
-fn dependent() -> Row {
+fn dependent() -> CalibrationRow {
     let name = "interval of a unit over many days, by 1 run, day sd 3 %, autocorrelation 0.8".to_owned();
     let mut truth = equal(1, Units::Normal(0.1), 0.03);
     truth.spread.autocorrelation = 0.8;
     many_days(name, truth, 1)
 }
 
-fn many_days(name: String, truth: Truth, runs: u32) -> Row {
-    Row::new(name, COVERAGE_ASSUMED, move |seed| {
+fn many_days(name: String, truth: Truth, runs: u32) -> CalibrationRow {
+    CalibrationRow::new(name, COVERAGE_ASSUMED, move |seed| {
         let fleet = Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(runs), seed };
         Ok(holds(another_day(&stored(&fleet)?)?, fleet.unit(0, 0, 0)))
     })
 }
 
 /// What units say of the next one; of fewer than three, how they differ is assumed.
-fn unit(units: usize, deviation: f64) -> Row {
+fn unit(units: usize, deviation: f64) -> CalibrationRow {
     let by = counted(units, "unit");
     let name = format!("interval of another unit, by {by}, unit sd {}", percent(deviation));
     let truth = equal(1, Units::Normal(deviation), 0.02);
     let bound = if units < 3 { COVERAGE_ASSUMED } else { COVERAGE };
-    Row::new(name, bound, move |seed| {
+    CalibrationRow::new(name, bound, move |seed| {
         let fleet = Fleet { truth: truth.clone(), design: Design::units(&[units]), seed };
-        let next = Run { unit: units, ..fleet.design.0[0] };
+        let next = TrueRun { unit: units, ..fleet.design.0[0] };
         Ok(holds(another_unit(&stored(&fleet)?)?, fleet.run(&next, 0)))
     })
 }
@@ -111,12 +111,12 @@ fn runs(unit: usize, days: u32, runs: u32) -> Design {
     (0..runs).fold(Design::default(), |all, _| all.and(one.clone())).on_days(days)
 }
 
-pub(super) fn one_day_rows() -> Vec<Row> {
+pub(super) fn one_day_rows() -> Vec<CalibrationRow> {
     [cards(), unlike(), class(), local()].into_iter().flatten().collect()
 }
 
 /// Two equal cards.
-fn cards() -> Vec<Row> {
+fn cards() -> Vec<CalibrationRow> {
     let row = |(first, second): ((u32, u32), (u32, u32)), day: f64| {
         let of = |(days, runs): (u32, u32)| {
             let (days, runs) = (counted(days as usize, "day"), counted(runs as usize, "run"));
@@ -124,7 +124,7 @@ fn cards() -> Vec<Row> {
         };
         let name = format!("compare two equal cards, {} and {}, day sd {}", of(first), of(second), percent(day));
         let design = runs(0, first.0, first.1).and(runs(1, second.0, second.1));
-        null(name, rows_by_days(equal(1, Units::Normal(0.0), 0.0), day), design, |run: &Run| run.unit == 1)
+        null(name, rows_by_days(equal(1, Units::Normal(0.0), 0.0), day), design, |run: &TrueRun| run.unit == 1)
     };
     vec![
         row(((1, 5), (1, 5)), 0.03).short(),
@@ -139,11 +139,11 @@ fn cards() -> Vec<Row> {
 }
 
 /// Two cards whose days differ by 5 and by half a percent: the first is measured on few days.
-fn unlike() -> Vec<Row> {
+fn unlike() -> Vec<CalibrationRow> {
     let row = |first: u32, second: u32| {
         let name = format!("compare two equal cards, {first} unsteady and {second} steady days");
         let truth = equal(1, Units::Normal(0.0), 0.005);
-        Row::new(name, ERROR, move |seed| {
+        CalibrationRow::new(name, ERROR, move |seed| {
             let steady = runs(1, second, 1);
             let fleet = |truth: &Truth, design: Design, seed| stored(&Fleet { truth: truth.clone(), design, seed });
             let mut unsteady = truth.clone();
@@ -156,17 +156,17 @@ fn unlike() -> Vec<Row> {
 }
 
 /// At its thresholds a class is neither met for sure nor missed.
-fn class() -> Vec<Row> {
+fn class() -> Vec<CalibrationRow> {
     let row = |what: &str, factors: [f64; 3], met: bool, records: u32| {
         let said = if met { "met" } else { "missed" };
         let of = counted(records as usize, "run");
         let name = format!("class A1, {what}, {of} of one day, {said}, day sd 3 %");
         let truth = rows_by_days(one_unit(Load::class_a1(factors), 0.0), 0.03);
-        Row::new(name, ERROR, move |seed| {
+        CalibrationRow::new(name, ERROR, move |seed| {
             let fleet = Fleet { truth: truth.clone(), design: runs(0, 1, records), seed };
             Ok(match class_a1(&stored(&fleet)?)? {
-                Some(said) if said == met => Found::Wrong,
-                _ => Found::Undecided,
+                Some(said) if said == met => RowResult::Wrong,
+                _ => RowResult::Undecided,
             })
         })
     };
@@ -180,18 +180,18 @@ fn class() -> Vec<Row> {
 }
 
 /// At the limit, a probability is far from sure.
-fn local() -> Vec<Row> {
+fn local() -> Vec<CalibrationRow> {
     let row = |records: u32| {
         let name = format!("nas, one unit at the limit, {records} runs of one day, day sd 3 %");
         let share = 125e6 * 1448.0 / 1538.0 / 28.0 * 1.1;
         let load = Load { iops: share / f64::from(1 << 20), ..Load::sequential_read() };
         let truth = rows_by_days(one_unit(vec![load], 0.0), 0.03);
-        Row::new(name, ERROR, move |seed| {
+        CalibrationRow::new(name, ERROR, move |seed| {
             let fleet = Fleet { truth: truth.clone(), design: runs(0, 1, records), seed };
             Ok(match nas(&stored(&fleet)?, &[])? {
-                LocalOrNas::Local => Found::Wrong,
-                LocalOrNas::Nas => Found::Right,
-                LocalOrNas::Undecided => Found::Undecided,
+                LocalOrNas::Local => RowResult::Wrong,
+                LocalOrNas::Nas => RowResult::Right,
+                LocalOrNas::Undecided => RowResult::Undecided,
             })
         })
     };

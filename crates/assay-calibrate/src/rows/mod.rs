@@ -13,11 +13,11 @@ mod truths;
 pub use missed::MISSED;
 use missed::missed;
 
-use crate::row::Row;
+use crate::row::CalibrationRow;
 
 /// All of them.
 #[must_use]
-pub fn all() -> Vec<Row> {
+pub fn all() -> Vec<CalibrationRow> {
     let each = [
         compare::rows(),
         interval::one_day_rows(),
@@ -34,5 +34,5 @@ pub fn all() -> Vec<Row> {
         compare::voice_rows(),
         plan::needed_rows(),
     ];
-    each.into_iter().flatten().map(|row| Row { missed: missed(&row.name), ..row }).collect()
+    each.into_iter().flatten().map(|row| CalibrationRow { missed: missed(&row.name), ..row }).collect()
 }

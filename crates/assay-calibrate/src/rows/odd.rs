@@ -5,8 +5,8 @@ use assay_lab::fleet::{Design, Fleet, Load, Part, Truth, Units};
 
 use super::truths::{equal, percent};
 use crate::decisions::{Named, odd, odd_under_any_load, rank, stored};
-use crate::found::{Failure, Found};
-use crate::row::{Bound, ERROR, Row};
+use crate::found::{Failure, RowResult};
+use crate::row::{Bound, CalibrationRow, ERROR};
 
 /// Each card in a slot of its own, as in a cluster.
 fn cluster(of_each: &[usize]) -> Design {
@@ -18,18 +18,18 @@ fn report(truth: &Truth, of_each: &[usize], seed: u64) -> Result<RankReport, Fai
     rank(&stored(&fleet)?, &RankOptions::default())
 }
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<CalibrationRow> {
     [clean(), named()].into_iter().flatten().collect()
 }
 
 /// No unit is odd.
-fn clean() -> Vec<Row> {
+fn clean() -> Vec<CalibrationRow> {
     let row = |models: usize, units: usize, deviation: f64| {
         let name = format!("odd units, none in {models} × {units} cards, unit sd {}", percent(deviation));
         let truth = equal(models, Units::Normal(deviation), 0.02);
-        Row::new(name, ERROR, move |seed| {
+        CalibrationRow::new(name, ERROR, move |seed| {
             let said = odd(&report(&truth, &vec![units; models], seed)?);
-            Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
+            Ok(if said.is_empty() { RowResult::Undecided } else { RowResult::Wrong })
         })
     };
     let eight = |models: usize, units: usize, how: &str, said: fn(&RankReport) -> Vec<Named>| {
@@ -37,25 +37,25 @@ fn clean() -> Vec<Row> {
         let mut truth = equal(models, Units::Normal(0.05), 0.02);
         truth.loads = Load::eight();
         truth.spread.common = 0.5;
-        Row::new(name, ERROR, move |seed| {
+        CalibrationRow::new(name, ERROR, move |seed| {
             let said = said(&report(&truth, &vec![units; models], seed)?);
-            Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
+            Ok(if said.is_empty() { RowResult::Undecided } else { RowResult::Wrong })
         })
     };
     let erratic = |models: usize, units: usize, deviation: f64| {
         let name = format!("odd units, none named in {models} × {units} cards, one model with {}", percent(deviation));
         let truth = equal(models, Units::Normal(0.03), 0.01).with_units(0, Units::Normal(deviation));
-        Row::new(name, ERROR, move |seed| {
+        CalibrationRow::new(name, ERROR, move |seed| {
             let said = odd(&report(&truth, &vec![units; models], seed)?);
-            Ok(if said.iter().all(|(_, unit)| unit.is_none()) { Found::Undecided } else { Found::Wrong })
+            Ok(if said.iter().all(|(_, unit)| unit.is_none()) { RowResult::Undecided } else { RowResult::Wrong })
         })
     };
     let heavy = |models: usize, units: usize, of: Units, how: &str| {
         let name = format!("odd units, none named in {models} × {units} cards, {how}");
         let truth = equal(models, of, 0.02);
-        Row::new(name, ERROR, move |seed| {
+        CalibrationRow::new(name, ERROR, move |seed| {
             let said = odd(&report(&truth, &vec![units; models], seed)?);
-            Ok(if said.iter().all(|(_, unit)| unit.is_none()) { Found::Undecided } else { Found::Wrong })
+            Ok(if said.iter().all(|(_, unit)| unit.is_none()) { RowResult::Undecided } else { RowResult::Wrong })
         })
     };
     vec![
@@ -87,19 +87,19 @@ fn clean() -> Vec<Row> {
 const SLOW: usize = 16;
 
 /// One card of 28 of one model is slow.
-fn named() -> Vec<Row> {
+fn named() -> Vec<CalibrationRow> {
     let truth =
         |ratio: f64, deviation: f64| equal(1, Units::Normal(deviation), 0.02).with_off(Part::Unit(0, SLOW), ratio);
     let is_slow = |(_, unit): &Named| unit.as_ref().is_some_and(|unit| *unit == (SLOW + 1).to_string());
     let row = |ratio: f64, deviation: f64, least: f64| {
         let name = format!("odd units, one of 28 at ×{ratio}, unit sd {}", percent(deviation));
         let truth = truth(ratio, deviation);
-        Row::new(name, Bound::Right(least), move |seed| {
+        CalibrationRow::new(name, Bound::Right(least), move |seed| {
             let said = odd(&report(&truth, &[28], seed)?);
             Ok(match said.iter().any(is_slow) {
-                true => Found::Right,
-                false if said.is_empty() => Found::Undecided,
-                false => Found::Wrong,
+                true => RowResult::Right,
+                false if said.is_empty() => RowResult::Undecided,
+                false => RowResult::Wrong,
             })
         })
     };
@@ -107,36 +107,36 @@ fn named() -> Vec<Row> {
     let told = |ratio: f64, deviation: f64, least: f64| {
         let name = format!("odd units, one of 28 at ×{ratio} named or told to differ, unit sd {}", percent(deviation));
         let truth = truth(ratio, deviation);
-        Row::new(name, Bound::Right(least), move |seed| {
+        CalibrationRow::new(name, Bound::Right(least), move |seed| {
             let said = report(&truth, &[28], seed)?.primary.odd;
             Ok(if said.iter().any(|odd| odd.unit.is_some() || odd.heavy_tails) {
-                Found::Right
+                RowResult::Right
             } else {
-                Found::Undecided
+                RowResult::Undecided
             })
         })
     };
     let others = |ratio: f64, deviation: f64| {
         let name = format!("odd units, none beside one of 28 at ×{ratio}, unit sd {}", percent(deviation));
         let truth = truth(ratio, deviation);
-        Row::new(name, ERROR, move |seed| {
+        CalibrationRow::new(name, ERROR, move |seed| {
             let said = odd(&report(&truth, &[28], seed)?);
-            Ok(if said.iter().all(is_slow) { Found::Right } else { Found::Wrong })
+            Ok(if said.iter().all(is_slow) { RowResult::Right } else { RowResult::Wrong })
         })
     };
     let two = |units: usize, bad: usize| {
         let name = format!("odd units, {bad} of {units} at half speed, all of them, unit sd 3 %");
         let truth =
             (0..bad).fold(equal(1, Units::Normal(0.03), 0.02), |truth, at| truth.with_off(Part::Unit(0, at), 0.5));
-        Row::new(name, Bound::Right(0.8), move |seed| {
+        CalibrationRow::new(name, Bound::Right(0.8), move |seed| {
             let said = odd(&report(&truth, &[units], seed)?);
             let is_bad = |(_, unit): &Named| {
                 unit.as_ref().and_then(|unit| unit.parse().ok()).is_some_and(|unit: usize| unit <= bad)
             };
             Ok(match said.iter().filter(|named| is_bad(named)).count() == bad {
-                true => Found::Right,
-                false if said.is_empty() => Found::Undecided,
-                false => Found::Wrong,
+                true => RowResult::Right,
+                false if said.is_empty() => RowResult::Undecided,
+                false => RowResult::Wrong,
             })
         })
     };

@@ -1,17 +1,17 @@
 //! `assay plan`: races and swap tests, and what would change an answer.
 
-use assay_analysis::plan::Place;
+use assay_analysis::plan::SwapPlace;
 use assay_analysis::rank::RankOptions;
 use assay_analysis::{Needed, Values};
 use assay_core::record::Record;
 use assay_core::units::counted;
 use assay_lab::Dice;
-use assay_lab::fleet::{Design, Fleet, Part, Run, Truth, Units};
+use assay_lab::fleet::{Design, Fleet, Part, TrueRun, Truth, Units};
 
 use super::truths::{equal, percent};
 use crate::decisions::{Ended, Raced, Word, blamed, compare_within, needed_to_name, odd, orders, race, rank, stored};
-use crate::found::{Failure, Found};
-use crate::row::{Bound, COVERAGE, ERROR, Row};
+use crate::found::{Failure, RowResult};
+use crate::row::{Bound, COVERAGE, CalibrationRow, ERROR};
 
 /// Models in a race.
 const MODELS: usize = 8;
@@ -22,7 +22,7 @@ const FIXED: usize = 7;
 /// Two models within this ratio are as good as each other.
 const CLOSE: f64 = 1.03;
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<CalibrationRow> {
     [races(), swaps()].into_iter().flatten().collect()
 }
 
@@ -50,7 +50,7 @@ impl Finished {
             for (name, units) in &step.orders {
                 let model = index(&fleet.truth, name)?;
                 let more = Design::units(&[of_each[model] + units]).0.into_iter().skip(of_each[model]);
-                fleet.design.0.extend(more.map(|run| Run { model, ..run }));
+                fleet.design.0.extend(more.map(|run| TrueRun { model, ..run }));
                 of_each[model] += units;
             }
         }
@@ -63,49 +63,50 @@ impl Finished {
     }
 }
 
-fn good(race: &Finished, model: &str) -> Result<Found, Failure> {
-    Ok(Found::of(race.loss(model)? <= CLOSE.ln()))
+fn good(race: &Finished, model: &str) -> Result<RowResult, Failure> {
+    Ok(RowResult::from_right(race.loss(model)? <= CLOSE.ln()))
 }
 
 fn index(truth: &Truth, model: &str) -> Result<usize, Failure> {
     truth.models.iter().position(|m| m.name == model).ok_or_else(|| format!("no model {model}").into())
 }
 
-fn races() -> Vec<Row> {
-    let row = |what: &str, bound: Bound, judge: fn(&Finished, u64) -> Result<Found, Failure>| {
-        Row::new(format!("race of 8 models, unit sd 10 %, {what}"), bound, move |seed| {
+fn races() -> Vec<CalibrationRow> {
+    let row = |what: &str, bound: Bound, judge: fn(&Finished, u64) -> Result<RowResult, Failure>| {
+        CalibrationRow::new(format!("race of 8 models, unit sd 10 %, {what}"), bound, move |seed| {
             judge(&Finished::new(0.1, seed)?, seed)
         })
     };
     let interval = |deviation: f64| {
         let name = format!("race of 8 models, interval of the leader, unit sd {}", percent(deviation));
-        Row::new(name, COVERAGE, move |seed| {
+        CalibrationRow::new(name, COVERAGE, move |seed| {
             let race = Finished::new(deviation, seed)?;
-            let Some(leader) = &race.last.leader else { return Ok(Found::Undecided) };
+            let Some(leader) = &race.last.leader else { return Ok(RowResult::Undecided) };
             let level = race.fleet.model(index(&race.fleet.truth, leader)?, 0);
             let interval = race.last.interval;
-            Ok(interval.map_or(Found::Undecided, |(low, high)| Found::of(low <= level && level <= high)))
+            Ok(interval
+                .map_or(RowResult::Undecided, |(low, high)| RowResult::from_right(low <= level && level <= high)))
         })
     };
     vec![
         row("what it says to buy is within 3 % of the best", ERROR, |race, _| match &race.last.ended {
             Some(Ended::Buy(model)) => good(race, model),
-            _ => Ok(Found::Undecided),
+            _ => Ok(RowResult::Undecided),
         }),
         row("its leader is within 3 % of the best", Bound::Right(0.95), |race, _| match &race.last.leader {
             Some(model) => good(race, model),
-            None => Ok(Found::Undecided),
+            None => Ok(RowResult::Undecided),
         }),
         row("units measured of those of a fixed design", Bound::Mean(0.6), |race, _| {
-            Ok(Found::Number(race.units as f64 / (FIXED * MODELS) as f64))
+            Ok(RowResult::Number(race.units as f64 / (FIXED * MODELS) as f64))
         }),
         row("any one of a tie loses at most what is said", ERROR, |race, seed| match member(race, seed) {
-            Some((model, loss)) => Ok(Found::of(race.loss(model)? <= -(1.0 - loss).ln())),
-            None => Ok(Found::Aside),
+            Some((model, loss)) => Ok(RowResult::from_right(race.loss(model)? <= -(1.0 - loss).ln())),
+            None => Ok(RowResult::Aside),
         }),
         row("what any one of a tie loses", Bound::Mean(0.03), |race, seed| match member(race, seed) {
-            Some((model, _)) => Ok(Found::Number(race.loss(model)?)),
-            None => Ok(Found::Aside),
+            Some((model, _)) => Ok(RowResult::Number(race.loss(model)?)),
+            None => Ok(RowResult::Aside),
         }),
         interval(0.1),
         interval(0.15),
@@ -121,13 +122,13 @@ fn member(race: &Finished, seed: u64) -> Option<(&str, f64)> {
 }
 
 /// Two units of a model in two slots, and changed round.
-fn swaps() -> Vec<Row> {
+fn swaps() -> Vec<CalibrationRow> {
     let test = |truth: &Truth, sessions: u32, seed: u64| {
         let home = Design::units(&[2]).changed(|_, run| run.slot = Some(run.unit));
         let away = Design::units(&[2]).changed(|_, run| (run.slot, run.day) = (Some(1 - run.unit), 100));
         let design = home.on_days(sessions).and(away.on_days(sessions));
         let records = stored(&Fleet { truth: truth.clone(), design, seed })?;
-        let place = |number: usize| Place {
+        let place = |number: usize| SwapPlace {
             model: truth.models[0].name.clone(),
             unit: number.to_string(),
             slot: number.to_string(),
@@ -138,23 +139,23 @@ fn swaps() -> Vec<Row> {
         let each = counted(sessions as usize, "session");
         let name = format!("swap test, nothing is off, {each} in each place, sd {}", percent(day));
         let truth = equal(1, Units::Normal(0.0), day);
-        Row::new(name, ERROR, move |seed| {
+        CalibrationRow::new(name, ERROR, move |seed| {
             Ok(match test(&truth, sessions, seed)? {
-                Some((true, _) | (_, true)) => Found::Wrong,
-                Some((false, false)) | None => Found::Undecided,
+                Some((true, _) | (_, true)) => RowResult::Wrong,
+                Some((false, false)) | None => RowResult::Undecided,
             })
         })
     };
     let off = move |sessions: u32, part: Part, what: &str| {
         let name = format!("swap test, the {what} is at ×0.5, {sessions} sessions in each place, sd 3 %");
         let truth = equal(1, Units::Normal(0.03), 0.03).with_off(part, 0.5);
-        Row::new(name, Bound::Right(0.9), move |seed| {
+        CalibrationRow::new(name, Bound::Right(0.9), move |seed| {
             let unit = matches!(part, Part::Unit(..));
             Ok(match test(&truth, sessions, seed)? {
-                Some((true, false)) => Found::of(unit),
-                Some((false, true)) => Found::of(!unit),
-                Some((true, true)) => Found::Wrong,
-                Some((false, false)) | None => Found::Undecided,
+                Some((true, false)) => RowResult::from_right(unit),
+                Some((false, true)) => RowResult::from_right(!unit),
+                Some((true, true)) => RowResult::Wrong,
+                Some((false, false)) | None => RowResult::Undecided,
             })
         })
     };
@@ -176,11 +177,11 @@ const POWER: Bound = Bound::Right(0.775);
 const NEEDED_MODELS: f64 = 0.2;
 const CARDS: f64 = 0.05;
 
-pub(super) fn needed_rows() -> Vec<Row> {
+pub(super) fn needed_rows() -> Vec<CalibrationRow> {
     vec![needed_models(), days(), ranked(), named()]
 }
 
-fn groups(records: &[Record], design: &Design, second: fn(&Run) -> bool) -> [Vec<Record>; 2] {
+fn groups(records: &[Record], design: &Design, second: fn(&TrueRun) -> bool) -> [Vec<Record>; 2] {
     [false, true].map(|wanted| {
         let those = records.iter().zip(&design.0).filter(|(_, run)| second(run) == wanted);
         those.map(|(record, _)| record.clone()).collect()
@@ -193,17 +194,17 @@ fn pilot(
     of: Values,
     ask: impl Fn(u64) -> Result<Option<Needed>, Failure> + Send + Sync + 'static,
     finds: impl Fn(Needed, u64) -> Result<bool, Failure> + Send + Sync + 'static,
-) -> Row {
-    Row::new(name, POWER, move |seed| {
-        let Some(needed) = ask(seed)? else { return Ok(Found::Aside) };
+) -> CalibrationRow {
+    CalibrationRow::new(name, POWER, move |seed| {
+        let Some(needed) = ask(seed)? else { return Ok(RowResult::Aside) };
         if needed.of != of {
             return Err(format!("not asked for: {needed:?}").into());
         }
-        Ok(if finds(needed, !seed)? { Found::Right } else { Found::Undecided })
+        Ok(if finds(needed, !seed)? { RowResult::Right } else { RowResult::Undecided })
     })
 }
 
-fn needed_models() -> Row {
+fn needed_models() -> CalibrationRow {
     let truth = equal(2, Units::Normal(0.1), 0.02);
     let compared = |truth: &Truth, units: usize, margin: f64, seed: u64| {
         let design = Design::units(&[units, units]);
@@ -223,7 +224,7 @@ fn needed_models() -> Row {
     )
 }
 
-fn days() -> Row {
+fn days() -> CalibrationRow {
     let truth = equal(1, Units::Normal(0.0), 0.03);
     let compared = |truth: &Truth, runs: u32, margin: f64, seed: u64| {
         let design = Design::units(&[2]).on_days(runs);
@@ -243,7 +244,7 @@ fn days() -> Row {
     )
 }
 
-fn ranked() -> Row {
+fn ranked() -> CalibrationRow {
     let truth = equal(3, Units::Normal(0.1), 0.02);
     let report = |truth: &Truth, units: usize, delta: f64, seed: u64| {
         let records = stored(&Fleet { truth: truth.clone(), design: Design::units(&[units; 3]), seed })?;
@@ -264,20 +265,22 @@ fn ranked() -> Row {
 }
 
 /// Two units of a model disagree, and six of another say how units vary.
-fn named() -> Row {
+fn named() -> CalibrationRow {
     const OFF: f64 = 0.5;
     let truth = equal(2, Units::Normal(0.05), 0.02);
     let report = |truth: &Truth, units: usize, seed: u64| {
         let records = stored(&Fleet { truth: truth.clone(), design: Design::units(&[units, 6]), seed })?;
         rank(&records, &RankOptions::default())
     };
-    Row::new("needed: units that rank names where two disagree name the odd one", POWER, move |seed| {
+    CalibrationRow::new("needed: units that rank names where two disagree name the odd one", POWER, move |seed| {
         let odd_one = |ratio: f64| truth.clone().with_off(Part::Unit(0, 0), ratio);
-        let Some((ratio, units)) = needed_to_name(&report(&odd_one(OFF), 2, seed)?) else { return Ok(Found::Aside) };
+        let Some((ratio, units)) = needed_to_name(&report(&odd_one(OFF), 2, seed)?) else {
+            return Ok(RowResult::Aside);
+        };
         let second = odd_one(1.0 / ratio);
         let said = odd(&report(&second, units as usize, !seed)?);
         let is_first =
             |(model, unit): &(String, Option<String>)| *model == second.models[0].name && unit.as_deref() == Some("1");
-        Ok(if said.iter().any(is_first) { Found::Right } else { Found::Undecided })
+        Ok(if said.iter().any(is_first) { RowResult::Right } else { RowResult::Undecided })
     })
 }

@@ -8,8 +8,8 @@ use super::compare::KINDS;
 use super::truths::{equal, percent, spread};
 use crate::decisions::{orders, rank, stored};
 use crate::exact::{above, furthest_above, unit_means};
-use crate::found::{Failure, Found};
-use crate::row::{Bound, COVERAGE, ERROR, Row};
+use crate::found::{Failure, RowResult};
+use crate::row::{Bound, COVERAGE, CalibrationRow, ERROR};
 
 pub(super) fn ranked(
     truth: &Truth,
@@ -26,7 +26,7 @@ pub(super) fn null(
     name: impl Into<String>,
     truth: Truth,
     design: impl Fn(u64) -> Design + Send + Sync + 'static,
-) -> Row {
+) -> CalibrationRow {
     asked(name, truth, design, RankOptions::default())
 }
 
@@ -35,18 +35,18 @@ pub(super) fn asked(
     truth: Truth,
     design: impl Fn(u64) -> Design + Send + Sync + 'static,
     ask: RankOptions,
-) -> Row {
-    Row::new(name, ERROR, move |seed| {
+) -> CalibrationRow {
+    CalibrationRow::new(name, ERROR, move |seed| {
         let none = ranked(&truth, design(seed), &ask, seed)?.is_empty();
-        Ok(if none { Found::Undecided } else { Found::Wrong })
+        Ok(if none { RowResult::Undecided } else { RowResult::Wrong })
     })
 }
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<CalibrationRow> {
     [plain(), unequal(), power(), coverage()].into_iter().flatten().collect()
 }
 
-fn plain() -> Vec<Row> {
+fn plain() -> Vec<CalibrationRow> {
     let row = |models: usize, units: usize, deviation: f64| {
         let name = format!("rank {models} equal models of {units} units, unit sd {}", percent(deviation));
         null(name, equal(models, Units::Normal(deviation), 0.02), move |_| Design::units(&vec![units; models]))
@@ -86,7 +86,7 @@ fn plain() -> Vec<Row> {
 }
 
 /// Models whose units vary differently, of different numbers.
-fn unequal() -> Vec<Row> {
+fn unequal() -> Vec<CalibrationRow> {
     let erratic = |of_each: &'static [usize], usual: f64, last: f64| {
         let models = of_each.len();
         let truth = equal(models, Units::Normal(usual), 0.01).with_units(models - 1, Units::Normal(last));
@@ -118,12 +118,12 @@ fn unequal() -> Vec<Row> {
 }
 
 /// Real differences are found about as often as the exact test finds them.
-fn power() -> Vec<Row> {
+fn power() -> Vec<CalibrationRow> {
     let row = |models: usize, units: usize, ratio: f64, deviation: f64| {
         let sd = percent(deviation);
         let name = format!("rank power, one of {models} models ×{ratio}, {units} units each, unit sd {sd}");
         let truth = equal(models, Units::Normal(deviation), 0.01).with_ratio(0, ratio);
-        Row::new(name, Bound::Power(0.9), move |seed| {
+        CalibrationRow::new(name, Bound::Power(0.9), move |seed| {
             let design = Design::units(&vec![units; models]);
             let fleet = Fleet { truth: truth.clone(), design, seed };
             let records = stored(&fleet)?;
@@ -135,36 +135,38 @@ fn power() -> Vec<Row> {
             } else {
                 furthest_above(&of_each[0], &of_each[1..])?
             };
-            Ok(Found::Power { found: said.iter().any(|(better, _)| better == best), exact })
+            Ok(RowResult::Power { found: said.iter().any(|(better, _)| better == best), exact })
         })
     };
     vec![row(2, 3, 1.35, 0.1), row(2, 6, 1.2, 0.1), row(3, 3, 1.1, 0.03), row(3, 6, 1.1, 0.05)]
 }
 
 /// The interval of a model's figure holds the median of its units.
-fn coverage() -> Vec<Row> {
+fn coverage() -> Vec<CalibrationRow> {
     let row = |models: usize, units: usize| {
         let name = format!("rank covers the figure of a model, {models} models of {units} units");
         let truth = equal(models, Units::Normal(0.1), 0.02);
-        Row::new(name, COVERAGE, move |seed| {
+        CalibrationRow::new(name, COVERAGE, move |seed| {
             let fleet = Fleet { truth: truth.clone(), design: Design::units(&vec![units; models]), seed };
             let report = rank(&stored(&fleet)?, &RankOptions::default())?;
             let first = report.primary.models.iter().find(|m| m.model == truth.models[0].name);
             let interval = first.and_then(|m| m.estimate.as_ref()).and_then(|e| e.low.zip(e.high));
             let level = fleet.model(0, 0);
-            Ok(interval.map_or(Found::Undecided, |(low, high)| Found::of(low <= level && level <= high)))
+            Ok(interval
+                .map_or(RowResult::Undecided, |(low, high)| RowResult::from_right(low <= level && level <= high)))
         })
     };
     let erratic = |models: usize, units: usize| {
         let name = format!("rank covers the figure of an erratic model, {models} models of {units} units");
         let truth = equal(models, Units::Normal(0.03), 0.01).with_units(0, Units::Normal(0.25));
-        Row::new(name, COVERAGE, move |seed| {
+        CalibrationRow::new(name, COVERAGE, move |seed| {
             let fleet = Fleet { truth: truth.clone(), design: Design::units(&vec![units; models]), seed };
             let report = rank(&stored(&fleet)?, &RankOptions::default())?;
             let first = report.primary.models.iter().find(|m| m.model == truth.models[0].name);
             let interval = first.and_then(|m| m.estimate.as_ref()).and_then(|e| e.low.zip(e.high));
             let level = fleet.model(0, 0);
-            Ok(interval.map_or(Found::Undecided, |(low, high)| Found::of(low <= level && level <= high)))
+            Ok(interval
+                .map_or(RowResult::Undecided, |(low, high)| RowResult::from_right(low <= level && level <= high)))
         })
     };
     vec![row(3, 3), row(3, 6), erratic(3, 2), erratic(3, 3), erratic(5, 3), erratic(3, 6)]
@@ -172,12 +174,12 @@ fn coverage() -> Vec<Row> {
 
 // `assay rank`: figures that say less than they seem to, at the ceiling of a bus and of fakes.
 
-pub(super) fn ceiling_rows() -> Vec<Row> {
+pub(super) fn ceiling_rows() -> Vec<CalibrationRow> {
     [ceilings(), fakes()].into_iter().flatten().collect()
 }
 
 /// Rates that the bus ends. The ceiling is the rate of the load.
-fn ceilings() -> Vec<Row> {
+fn ceilings() -> Vec<CalibrationRow> {
     let load = Load::sequential_read();
     let ceiling = load.iops * load.workload.block_bytes as f64;
     let truth = |over: f64, known: bool| {
@@ -200,24 +202,24 @@ fn ceilings() -> Vec<Row> {
         null("rank 3 equal models of 6 units at 0.95 of the ceiling, in the records", truth(0.95, true), each(6)),
         null("rank 3 equal models of 3 units at the ceiling, not told", truth(1.0, false), each(3)),
         null("rank 3 equal models of 6 units at the ceiling, not told", truth(1.0, false), each(6)),
-        Row::new("rank a model at twice the ceiling is never worse, 6 units", ERROR, move |seed| {
+        CalibrationRow::new("rank a model at twice the ceiling is never worse, 6 units", ERROR, move |seed| {
             let best = &one.models[0].name;
             let said = ranked(&one, Design::units(&[6; 3]), &RankOptions::default(), seed)?;
             Ok(match said.iter().find(|(_, worse)| worse == best) {
-                Some(_) => Found::Wrong,
-                None if said.iter().any(|(better, _)| better == best) => Found::Right,
-                None => Found::Undecided,
+                Some(_) => RowResult::Wrong,
+                None if said.iter().any(|(better, _)| better == best) => RowResult::Right,
+                None => RowResult::Undecided,
             })
         }),
     ]
 }
 
 /// One unit of the better model is a fake: that does not make the other model better.
-fn fakes() -> Vec<Row> {
+fn fakes() -> Vec<CalibrationRow> {
     let truth = equal(2, Units::Normal(0.1), 0.02).with_ratio(0, 2.0).with_fake(0, 5);
-    vec![Row::new("rank a model at twice the speed, one of its 6 units is a fake", ERROR, move |seed| {
+    vec![CalibrationRow::new("rank a model at twice the speed, one of its 6 units is a fake", ERROR, move |seed| {
         let said = ranked(&truth, Design::units(&[6, 6]), &RankOptions::default(), seed)?;
         let slower = &truth.models[1].name;
-        Ok(if said.iter().any(|(better, _)| better == slower) { Found::Wrong } else { Found::Undecided })
+        Ok(if said.iter().any(|(better, _)| better == slower) { RowResult::Wrong } else { RowResult::Undecided })
     })]
 }

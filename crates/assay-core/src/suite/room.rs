@@ -68,7 +68,7 @@ impl Extent {
     }
 
     /// Of a size that was given as one of these.
-    pub(super) fn of(bytes: Bytes, percent: Option<f64>) -> Self {
+    pub(super) fn from_size(bytes: Bytes, percent: Option<f64>) -> Self {
         percent.map_or(Self::Bytes(bytes), Self::Percent)
     }
 }

@@ -24,20 +24,20 @@ impl Firmware {
     /// Current conditions.
     #[must_use]
     pub fn now(self) -> Vec<&'static str> {
-        Self::words(self.0)
+        Self::flag_names(self.0)
     }
 
     /// Conditions since the start of the host.
     #[must_use]
     pub fn since_start(self) -> Vec<&'static str> {
-        Self::words(self.0 >> SINCE_START)
+        Self::flag_names(self.0 >> SINCE_START)
     }
 
     /// Conditions that occurred after `earlier`: current ones, and those that occurred for the first time.
     #[must_use]
     pub fn met_after(self, earlier: Self) -> Vec<&'static str> {
         let first = (self.0 & !earlier.0) >> SINCE_START;
-        Self::words(self.0 | first)
+        Self::flag_names(self.0 | first)
     }
 
     /// Whether the supply voltage is among the conditions.
@@ -46,7 +46,7 @@ impl Firmware {
         condition == Self::WORDS[0]
     }
 
-    fn words(bits: u32) -> Vec<&'static str> {
+    fn flag_names(bits: u32) -> Vec<&'static str> {
         Self::WORDS.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| *word).collect()
     }
 }

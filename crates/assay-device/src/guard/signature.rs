@@ -11,7 +11,7 @@ const ZFS_MAGIC: u64 = 0x00ba_b10c;
 /// The first mark found on a device or image; `None` if no known mark is there or can be read. A device that ends
 /// before a mark's place does not have it.
 pub fn signature<R: Read + Seek>(device: &mut R) -> Option<&'static str> {
-    marked(&mut Blocks::of(device))
+    marked(&mut Blocks::on_device(device))
 }
 
 pub(in crate::guard) fn marked<R: Read + Seek>(blocks: &mut Blocks<'_, R>) -> Option<&'static str> {
@@ -233,7 +233,7 @@ pub(in crate::guard) struct Blocks<'a, R> {
 }
 
 impl<'a, R: Read + Seek> Blocks<'a, R> {
-    pub(in crate::guard) fn of(device: &'a mut R) -> Self {
+    pub(in crate::guard) fn on_device(device: &'a mut R) -> Self {
         let (bytes, first_failed) = match device.seek(SeekFrom::End(0)) {
             Ok(bytes) => (bytes, None),
             Err(_) => (0, Some(0)),

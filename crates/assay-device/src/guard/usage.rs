@@ -28,7 +28,7 @@ pub struct MountPoint {
 /// process can see; [`super::check_raw`] also asks the kernel.
 #[must_use]
 pub fn mounted_on(sysroot: &Sysroot, device: &str) -> Vec<MountPoint> {
-    Node::by_name(sysroot, device).map_or_else(Vec::new, |node| Reach::of(sysroot, &node).uses(sysroot))
+    Node::by_name(sysroot, device).map_or_else(Vec::new, |node| Reach::from_node(sysroot, &node).uses(sysroot))
 }
 
 /// Every use of other parts of the disks below `device` (kernel name): other partitions, other logical volumes. Writes
@@ -60,7 +60,7 @@ struct Reached {
 
 impl Reach {
     /// Everything with the data of the device.
-    pub(in crate::guard) fn of(sysroot: &Sysroot, node: &Node) -> Self {
+    pub(in crate::guard) fn from_node(sysroot: &Sysroot, node: &Node) -> Self {
         let devices = Devices::read(sysroot);
         let beneath = devices.beneath(sysroot, node);
         let mut reach = Self::new(&devices, &beneath);

@@ -23,5 +23,5 @@ pub use attributes::{Access, Caching, Space, is_temporary};
 pub use directory::Directory;
 pub use error::{Cause, OwnedError};
 pub use lock::{Lock, Locked};
-pub use own::{Entry, OwnDir};
+pub use own::{OwnDir, OwnEntry};
 pub use tree::{Tree, copy_data};

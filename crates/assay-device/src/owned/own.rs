@@ -19,7 +19,7 @@ pub(super) fn is_hidden(name: &OsStr) -> bool {
 
 /// A file of assay's own that was found in an [`OwnDir`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct OwnEntry {
     /// Its name.
     pub name: String,
     /// Its size in bytes.
@@ -189,7 +189,7 @@ impl OwnDir {
         &self,
         limit: u64,
         known: &dyn Fn(&str) -> bool,
-        visit: &mut dyn FnMut(Entry),
+        visit: &mut dyn FnMut(OwnEntry),
     ) -> Result<(), OwnedError> {
         let mut wrong = Ok(());
         self.directory.names(limit, &mut |name| {
@@ -200,13 +200,13 @@ impl OwnDir {
         wrong
     }
 
-    pub(super) fn entry(&self, name: &OsStr, known: &dyn Fn(&str) -> bool) -> Result<Option<Entry>, OwnedError> {
+    pub(super) fn entry(&self, name: &OsStr, known: &dyn Fn(&str) -> bool) -> Result<Option<OwnEntry>, OwnedError> {
         let foreign = OwnedError::at(self.path(), name);
         let Some(text) = name.to_str().filter(|name| known(name)) else { return Err(foreign(Cause::Name)) };
         match self.stat_in(name) {
             Ok(stat) => {
                 self.owned(&stat).map_err(foreign)?;
-                Ok(Some(Entry { name: text.to_owned(), bytes: stat.bytes, taken_bytes: stat.taken_bytes }))
+                Ok(Some(OwnEntry { name: text.to_owned(), bytes: stat.bytes, taken_bytes: stat.taken_bytes }))
             }
             // Removed meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -112,7 +112,7 @@ pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
     let meta = fs::metadata(path).map_err(|error| DeviceError::from_io(path, error))?;
     let (what, dev) = match meta.file_type().is_block_device() {
         true => (What::BlockDevice, meta.rdev()),
-        false => (What::of(path, &meta)?, meta.dev()),
+        false => (What::from_metadata(path, &meta)?, meta.dev()),
     };
     Ok(Seen { what, dev: (rustix::fs::major(dev), rustix::fs::minor(dev)) })
 }

@@ -6,7 +6,7 @@ use assay_core::arrivals::Process;
 use assay_core::suite::{Suite, SuiteError};
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
-use assay_fio::{JobFile, Place, Wish, job_file};
+use assay_fio::{JobFile, JobPlace, Wish, job_file};
 use proptest::prelude::*;
 
 /// Reads a job file that includes none.
@@ -114,12 +114,12 @@ fn a_job_file_says_where_it_is_run() {
         let text = format!("[global]\nsize=64m\nrw=read\n{global}\n[a]\n{job}\n[b]\nstonewall\n{job}\n");
         read_job_file(&text, "x.fio").map(|read| read.place)
     };
-    let directory = |path: &str| Ok(Some(Place::Directory(path.into())));
-    assert_eq!(read_job_file(FOREIGN, "x.fio").unwrap().place, Some(Place::Directory("/mnt/card".into())));
+    let directory = |path: &str| Ok(Some(JobPlace::Directory(path.into())));
+    assert_eq!(read_job_file(FOREIGN, "x.fio").unwrap().place, Some(JobPlace::Directory("/mnt/card".into())));
     assert_eq!(place("directory=/mnt/card", ""), directory("/mnt/card"));
     assert_eq!(place("", "directory=/mnt/card\nfilename=sub/test"), directory("/mnt/card/sub"));
     assert_eq!(place("filename=deep/er/test", ""), directory("deep/er"));
-    assert_eq!(place("filename=/dev/sdx", ""), Ok(Some(Place::Device("/dev/sdx".into()))));
+    assert_eq!(place("filename=/dev/sdx", ""), Ok(Some(JobPlace::Device("/dev/sdx".into()))));
     assert_eq!(place("", ""), Ok(None));
     assert_eq!(place("filename=test", ""), Ok(None), "a file in the current directory");
     let refused = |global: &str, job: &str, line: usize, words: &str| {
@@ -134,7 +134,7 @@ fn a_job_file_says_where_it_is_run() {
     refused("directory=/a", "filename=/b/x", 6, "is a whole path");
     let two = "[a]\nsize=1m\ndirectory=/a\n[b]\nstonewall\nsize=1m\ndirectory=/b\n";
     let read = read_job_file(two, "x.fio").unwrap();
-    assert_eq!((&read.place, &read.others), (&directory("/a").unwrap(), &vec![Place::Directory("/b".into())]));
+    assert_eq!((&read.place, &read.others), (&directory("/a").unwrap(), &vec![JobPlace::Directory("/b".into())]));
     assert!(read.suite.workloads.len() == 1 && read.notes[0].contains("a run measures one: /a here"), "{read:?}");
     let wish = Wish { at: Some("/b".into()), ..Wish::default() };
     let other = assay_fio::read_job_file(two, "x.fio", &|_| Err(String::new()), &wish).unwrap();

@@ -37,7 +37,7 @@ mod tests {
     use assay_core::record::Record;
 
     use super::*;
-    use crate::ledger::Entry;
+    use crate::ledger::NodeEntry;
     use crate::meeting::Mode;
 
     fn record(id: &str, node: &str, attempt: u32) -> Record {
@@ -67,7 +67,7 @@ mod tests {
         lost.cluster.iter_mut().for_each(|part| part.lost = Some("gone".to_owned()));
         let all = [record("good", "a", 1), record("early", "b", 2), record("wrong", "c", 1), lost];
         all.iter().for_each(|record| store.save(record, RunState::Finished).unwrap());
-        let nodes = ["a", "b", "c", "d"].map(|name| Entry { attempts: 1, ..Entry::new(name, "/m") }).to_vec();
+        let nodes = ["a", "b", "c", "d"].map(|name| NodeEntry { attempts: 1, ..NodeEntry::new(name, "/m") }).to_vec();
         let mut ledger = Ledger::begun("local", Mode::Simultaneous, "assay".to_owned(), Vec::new(), nodes);
         ledger.run = "r".to_owned();
         let guard = |node: &str, _: &Record| if node == "c" { Err("another card".to_owned()) } else { Ok(()) };

@@ -54,7 +54,7 @@ impl Home {
     ///
     /// # Errors
     /// [`StoreError`], where the store cannot be read.
-    pub fn of(criteria: Criteria, mut keeper: Keeper) -> Result<Self, StoreError> {
+    pub fn with_keeper(criteria: Criteria, mut keeper: Keeper) -> Result<Self, StoreError> {
         let (mut ids, mut attempts) = (BTreeSet::new(), BTreeMap::new());
         if let Some(store) = keeper.store() {
             let found = match store.resolve(&format!("fleet={}", criteria.run)) {
@@ -168,7 +168,7 @@ mod tests {
 
     fn home(directory: &std::path::Path) -> Home {
         let criteria = Criteria { run: "r".to_owned(), asked: None, guard: None };
-        Home::of(criteria, Keeper::open(directory).unwrap()).unwrap()
+        Home::with_keeper(criteria, Keeper::open(directory).unwrap()).unwrap()
     }
 
     fn accept(home: &Home, node: &str, way: Way<'_>, record: &Record) -> Result<Accepted, Refusal> {
@@ -272,7 +272,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let guard = Box::new(|node: &str, _: &Record| Err(format!("{node} has another card")));
         let criteria = Criteria { run: "r".to_owned(), asked: None, guard: Some(guard) };
-        let home = Home::of(criteria, Keeper::open(directory.path()).unwrap()).unwrap();
+        let home = Home::with_keeper(criteria, Keeper::open(directory.path()).unwrap()).unwrap();
         for way in [FIRST, fetched("a")] {
             let refusal = accept(&home, "n1", way, &record("a", "n1", 1)).unwrap_err();
             assert!(matches!(refusal, Refusal::Misplaced(reason) if reason == "n1 has another card"));
@@ -285,7 +285,7 @@ mod tests {
         let nowhere = directory.path().join("file");
         std::fs::write(&nowhere, "").unwrap();
         let keeper = Keeper::with(None, Spool::in_directory(&nowhere));
-        let home = Home::of(Criteria { run: "r".to_owned(), asked: None, guard: None }, keeper).unwrap();
+        let home = Home::with_keeper(Criteria { run: "r".to_owned(), asked: None, guard: None }, keeper).unwrap();
         let refusal = accept(&home, "n1", FIRST, &record("a", "n1", 1)).unwrap_err();
         assert!(matches!(&refusal, Refusal::Nowhere(why) if why.place.starts_with(&nowhere)), "{refusal:?}");
         assert!(home.ids().is_empty());

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use super::reach::{joined_at, remote_port};
 use crate::error::FleetError;
 use crate::key::RunKey;
-use crate::launch::{FarEnd, Group, Launch, Launcher, NodeEnd, Place};
-use crate::ledger::{Entry, Ledger};
+use crate::launch::{FarEnd, Group, Launch, Launcher, NodeEnd, NodePlace};
+use crate::ledger::{Ledger, NodeEntry};
 use crate::transport::Endpoint;
 
 /// Arguments of `assay run` on all nodes. Those of a single node follow.
@@ -66,7 +66,7 @@ pub(super) struct Start {
 impl Start {
     /// Starts `some` of the nodes; groups have their numbers.
     pub(super) fn start(&self, ledger: &Ledger, numbers: &[usize], some: &[usize]) -> Result<Vec<Group>, FleetError> {
-        let places: Result<Vec<Place>, FleetError> =
+        let places: Result<Vec<NodePlace>, FleetError> =
             some.iter().map(|number| self.place(ledger, numbers, *number)).collect();
         let launch = Launch {
             run: &ledger.run,
@@ -83,8 +83,8 @@ impl Start {
     }
 
     /// Where a node is, and where it finds the coordinator.
-    fn place(&self, ledger: &Ledger, numbers: &[usize], number: usize) -> Result<Place, FleetError> {
-        let Entry { name, target, cell, .. } = &ledger.nodes[numbers[number]];
+    fn place(&self, ledger: &Ledger, numbers: &[usize], number: usize) -> Result<NodePlace, FleetError> {
+        let NodeEntry { name, target, cell, .. } = &ledger.nodes[numbers[number]];
         let port = || FarEnd::Port(remote_port(&ledger.run, number));
         let far = match &ledger.inventory {
             // A task may run as another user than the one who logs in, or through a connection that was there before.
@@ -94,7 +94,7 @@ impl Start {
             None => Some(FarEnd::socket().map_err(FleetError::NoRandom)?),
         };
         let (rendezvous, tunnel) = joined_at(far, &self.endpoint);
-        Ok(Place { node: name.clone(), target: target.clone(), rendezvous, tunnel, cell: cell.clone() })
+        Ok(NodePlace { node: name.clone(), target: target.clone(), rendezvous, tunnel, cell: cell.clone() })
     }
 
     /// What a node came to that could not be started.

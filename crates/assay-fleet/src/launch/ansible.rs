@@ -112,7 +112,7 @@ fn event_of(line: &str, numbers: &HashMap<String, usize>) -> OutputEvent {
 mod tests {
     use super::*;
     use crate::key::RunKey;
-    use crate::launch::{FarEnd, Place, Tunnel};
+    use crate::launch::{FarEnd, NodePlace, Tunnel};
     use crate::ledger::Route;
     use crate::transport::Endpoint;
 
@@ -120,7 +120,7 @@ mod tests {
     fn each_node_has_its_own_way_to_the_coordinator() {
         let key = RunKey::new().unwrap();
         let near = Endpoint::Socket(PathBuf::from("/tmp/assay-fleet-1/meet"));
-        let place = |node: &str, port: Option<u16>| Place {
+        let place = |node: &str, port: Option<u16>| NodePlace {
             node: node.to_owned(),
             target: "/m".to_owned(),
             rendezvous: format!("{node}:1"),

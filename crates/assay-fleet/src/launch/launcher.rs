@@ -5,7 +5,7 @@ use std::process::Command;
 use assay_core::text::posix_word;
 
 use super::process::Launched;
-use super::request::{FarEnd, Group, Launch, Place, Tunnel, command_arguments, shell_command};
+use super::request::{FarEnd, Group, Launch, NodePlace, Tunnel, command_arguments, shell_command};
 use super::{ansible, slurm};
 use crate::error::FleetError;
 use crate::ledger::Ledger;
@@ -69,7 +69,7 @@ impl Launcher {
 
 // Nodes that are processes of this machine.
 
-fn start_here(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launched> {
+fn start_here(launch: &Launch<'_>, place: &NodePlace) -> std::io::Result<Launched> {
     let mut command = Command::new(launch.program);
     command.args(command_arguments(launch, place)).env("ASSAY_FLEET_KEY", launch.key.of_node(&place.node).to_hex());
     Launched::one(command, launch.suite.unwrap_or_default())
@@ -77,7 +77,7 @@ fn start_here(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launched> {
 
 // Nodes by the ssh of the system.
 
-fn start_by_ssh(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launched> {
+fn start_by_ssh(launch: &Launch<'_>, place: &NodePlace) -> std::io::Result<Launched> {
     let mut command = Command::new("ssh");
     // No user is present to enter a password.
     command.args(["-T", "-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes"]);

@@ -9,5 +9,5 @@ mod slurm;
 
 pub use launcher::Launcher;
 pub use process::{Launched, NodeEnd};
-pub use request::{FarEnd, Group, Launch, Place, Tunnel};
+pub use request::{FarEnd, Group, Launch, NodePlace, Tunnel};
 pub use slurm::slurm_names;

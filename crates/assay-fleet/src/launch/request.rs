@@ -21,14 +21,14 @@ pub struct Launch<'a> {
     /// Key of the run. Each node gets only its own derived key.
     pub key: &'a RunKey,
     /// The nodes.
-    pub places: Vec<Place>,
+    pub places: Vec<NodePlace>,
     /// Further input of Ansible.
     pub inventory: Option<&'a Inventory>,
 }
 
 /// A node to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct NodePlace {
     /// Its name, and with ssh and Slurm the host.
     pub node: String,
     /// The target.
@@ -98,7 +98,7 @@ pub struct Group {
 
 /// The arguments of the program on a node. The common arguments come first, so that they cannot override those of the
 /// node.
-pub(super) fn command_arguments(launch: &Launch<'_>, place: &Place) -> Vec<String> {
+pub(super) fn command_arguments(launch: &Launch<'_>, place: &NodePlace) -> Vec<String> {
     let mut arguments = launch.arguments.clone();
     arguments.extend(["--label".to_owned(), format!("node={}", place.node)]);
     for (key, value) in place.cell.iter().flat_map(|cell| cell.labels()) {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::process::{Launched, NodeEnd, OutputEvent, OutputReader};
 use super::request;
-use super::request::{Group, Launch, Place};
+use super::request::{Group, Launch, NodePlace};
 
 /// What a task says of itself begins so.
 const OWN: &str = "assay: ";
@@ -107,11 +107,11 @@ fn usable(state: &str, allocated: bool) -> bool {
     name == "idle" || (allocated && ["alloc", "mix", "drain", "drng", "comp", "resv", "maint"].contains(&name))
 }
 
-fn srun(launch: &Launch<'_>, place: &Place, allocated: bool) -> io::Result<Launched> {
+fn srun(launch: &Launch<'_>, place: &NodePlace, allocated: bool) -> io::Result<Launched> {
     srun_by(Path::new("srun"), launch, place, allocated)
 }
 
-fn srun_by(program: &Path, launch: &Launch<'_>, place: &Place, allocated: bool) -> io::Result<Launched> {
+fn srun_by(program: &Path, launch: &Launch<'_>, place: &NodePlace, allocated: bool) -> io::Result<Launched> {
     let mut command = Command::new(program);
     command.arg(format!("--job-name=assay-{}", launch.run)).arg(format!("--nodelist={}", place.node));
     command.args(["--nodes=1", "--ntasks=1", "--ntasks-per-node=1", "--immediate", "--mpi=none", "--label"]);
@@ -212,7 +212,7 @@ mod tests {
         std::fs::write(&srun, "#!/bin/sh\necho \"0: assay: node n2\" >&2\necho \"0: $2 $(cat)\" >&2\n").unwrap();
         std::fs::set_permissions(&srun, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let key = crate::RunKey::new().unwrap();
-        let place = |node: &str| Place {
+        let place = |node: &str| NodePlace {
             node: node.to_owned(),
             target: "/m".to_owned(),
             rendezvous: "h:1".to_owned(),

@@ -15,7 +15,7 @@ use crate::at_once::each_at_once;
 use crate::error::FleetError;
 use crate::inventory::Ansible;
 use crate::launch::Launcher;
-use crate::ledger::{Entry, Fate, Ledger};
+use crate::ledger::{Fate, Ledger, NodeEntry};
 use crate::remote::RemoteNode;
 
 /// Longest answer about a medium, in bytes.
@@ -40,18 +40,18 @@ impl Progress<'_> {
             return Ok(Vec::new());
         }
         let numbers = ledger.missing();
-        let missing: Vec<&Entry> = numbers.iter().map(|node| &ledger.nodes[*node]).collect();
+        let missing: Vec<&NodeEntry> = numbers.iter().map(|node| &ledger.nodes[*node]).collect();
         let found = asked(ledger, &missing, control)?;
         for (number, identity) in numbers.iter().zip(&found) {
             ledger.nodes[*number].medium.clone_from(identity);
         }
         let ledger = &*ledger;
         let missing = numbers.iter().map(|node| &ledger.nodes[*node]);
-        let here: Vec<(&Entry, &Cell, String)> = missing
+        let here: Vec<(&NodeEntry, &Cell, String)> = missing
             .zip(found)
             .filter_map(|(entry, identity)| Some((entry, cell(self.plan, ledger, entry)?, identity?)))
             .collect();
-        seen.extend(here.iter().map(|(_, cell, identity)| SeenMedium::of(cell, identity)));
+        seen.extend(here.iter().map(|(_, cell, identity)| SeenMedium::in_cell(cell, identity)));
         let judged = here
             .iter()
             .filter_map(|(entry, cell, identity)| Some((entry.name.clone(), misplaced(&seen, cell, identity)?)));
@@ -85,7 +85,7 @@ impl Progress<'_> {
                 // A removed record was found wrong by the user.
                 let Ok(stored) = store.load(id) else { continue };
                 if let Some(identity) = entry.medium.clone().or(stored.record.medium.unit) {
-                    all.push(SeenMedium::of(cell, &identity));
+                    all.push(SeenMedium::in_cell(cell, &identity));
                 }
             }
         }
@@ -94,14 +94,14 @@ impl Progress<'_> {
 }
 
 /// The cell of a node in the turn of its run.
-fn cell<'a>(plan: &'a ExperimentPlan, ledger: &Ledger, entry: &Entry) -> Option<&'a Cell> {
+fn cell<'a>(plan: &'a ExperimentPlan, ledger: &Ledger, entry: &NodeEntry) -> Option<&'a Cell> {
     let own = entry.cell.as_ref()?;
     plan.cells_of(turn_of(ledger))
         .find(|cell| cell.slot == own.slot && cell.unit == own.unit && cell.model == own.model)
 }
 
 /// What the media in these nodes say of themselves now; none where a node or its medium says nothing.
-fn asked(ledger: &Ledger, nodes: &[&Entry], control: &Control) -> Result<Vec<Option<String>>, FleetError> {
+fn asked(ledger: &Ledger, nodes: &[&NodeEntry], control: &Control) -> Result<Vec<Option<String>>, FleetError> {
     let launcher = match Launcher::of_name(&ledger.via) {
         Some(launcher @ (Launcher::Local | Launcher::Ssh)) => launcher,
         Some(Launcher::Ansible) => return by_ansible(ledger, nodes, control),
@@ -116,10 +116,10 @@ fn asked(ledger: &Ledger, nodes: &[&Entry], control: &Control) -> Result<Vec<Opt
 }
 
 /// By the playbook `check`, whose events say what the medium of each node is.
-fn by_ansible(ledger: &Ledger, nodes: &[&Entry], control: &Control) -> Result<Vec<Option<String>>, FleetError> {
+fn by_ansible(ledger: &Ledger, nodes: &[&NodeEntry], control: &Control) -> Result<Vec<Option<String>>, FleetError> {
     let mut found = vec![None; nodes.len()];
     let Some(inventory) = &ledger.inventory else { return Ok(found) };
-    let ansible = Ansible::of(inventory, control)?;
+    let ansible = Ansible::from_inventory(inventory, control)?;
     let hosts = ansible.hosts()?;
     let hosts: Vec<_> = hosts.into_iter().filter(|host| nodes.iter().any(|entry| entry.name == host.name)).collect();
     ansible.play("check", &hosts, inventory.variables.clone(), &mut |event| {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::turn::turn_of;
 use crate::error::FleetError;
-use crate::ledger::{Entry, Fate, Ledger, Rotation};
+use crate::ledger::{Fate, Ledger, NodeEntry, Rotation};
 use crate::settle::Settled;
 
 /// A plan, and its turns that were begun.
@@ -31,7 +31,7 @@ struct Failed {
 impl<'a> Progress<'a> {
     /// Of a plan, by all runs that are known.
     #[must_use]
-    pub fn of(plan: &'a ExperimentPlan, runs: Vec<Ledger>) -> Self {
+    pub fn from_runs(plan: &'a ExperimentPlan, runs: Vec<Ledger>) -> Self {
         let (label, mut turns) = (plan.label(), runs);
         turns.retain(|ledger| ledger.rotation.as_ref().is_some_and(|rotation| rotation.plan == label));
         turns.sort_by_key(turn_of);
@@ -104,7 +104,7 @@ impl<'a> Progress<'a> {
             let place = rotation.places.iter().find(|place| place.slot == cell.slot)?;
             let (model, unit, slot) = (cell.model.clone(), cell.unit.clone(), cell.slot.clone());
             let cell = crate::ledger::Cell { model, unit, slot };
-            Some(Entry { cell: Some(cell), ..Entry::new(&place.node, &place.target) })
+            Some(NodeEntry { cell: Some(cell), ..NodeEntry::new(&place.node, &place.target) })
         };
         let suite_of = |turn: Turn| self.plan.order_of(turn).and_then(|order| self.plan.session(order));
         let suite = suite_of(turn).ok_or(FleetError::NoOrder)?;
@@ -176,14 +176,14 @@ mod tests {
     fn a_unit_that_failed_is_taken_out_and_not_measured_again() {
         let plan = planned();
         let (first, second) = (plan.turns()[0], plan.turns()[1]);
-        let nodes = vec![Entry::new("b", "/m"), Entry::new("a", "/m"), Entry::new("c", "/m")];
+        let nodes = vec![NodeEntry::new("b", "/m"), NodeEntry::new("a", "/m"), NodeEntry::new("c", "/m")];
         let mut base = Ledger::begun("ssh", Mode::Simultaneous, "assay".to_owned(), Vec::new(), nodes);
         let places = places_of(&plan, &base).unwrap();
         assert!(matches!(
-            places_of(&plan, &Ledger { nodes: vec![Entry::new("a", "/m")], ..base.clone() }),
+            places_of(&plan, &Ledger { nodes: vec![NodeEntry::new("a", "/m")], ..base.clone() }),
             Err(FleetError::EmptySlot { slot, inventory: false, .. }) if slot == "b"
         ));
-        let none = Progress::of(&plan, vec![base.clone()]);
+        let none = Progress::from_runs(&plan, vec![base.clone()]);
         assert!(none.turns().is_empty(), "it is no turn");
         assert!(matches!(
             none.begin(&base, first, |_, _| Ok::<_, FleetError>(PathBuf::new())),
@@ -195,7 +195,7 @@ mod tests {
         one.nodes[0].fate = Some(Fate::MediumFailed { id: "x".to_owned(), reason: String::new() });
         one.nodes[1].fate = Some(Fate::Recorded { id: "y".to_owned() });
         let failed = one.nodes[0].cell.clone().unwrap();
-        let progress = Progress::of(&plan, vec![one.clone()]);
+        let progress = Progress::from_runs(&plan, vec![one.clone()]);
         assert!(progress.has_failed());
         assert_eq!(progress.next(&one), Some(second));
         let moves = progress.moves(Some(first), second);
@@ -204,6 +204,10 @@ mod tests {
         let two = begun(&progress, &one, second);
         assert_eq!(two.nodes.len(), 1);
         assert_ne!(two.nodes[0].cell.as_ref().map(|cell| &cell.unit), Some(&failed.unit));
-        assert_eq!(Progress::of(&plan, vec![two.clone(), one]).turns().last(), Some(&two), "in the order of turns");
+        assert_eq!(
+            Progress::from_runs(&plan, vec![two.clone(), one]).turns().last(),
+            Some(&two),
+            "in the order of turns"
+        );
     }
 }

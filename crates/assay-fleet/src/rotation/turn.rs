@@ -3,7 +3,7 @@
 use assay_analysis::plan::{ExperimentPlan, Turn};
 
 use crate::error::FleetError;
-use crate::ledger::{Entry, Ledger, RotationPlace};
+use crate::ledger::{Ledger, NodeEntry, RotationPlace};
 
 /// The turn that a run is.
 #[must_use]
@@ -37,7 +37,7 @@ pub fn check_plan_words(words: &[String]) -> Result<(), FleetError> {
 /// # Errors
 /// Where a slot has no node, or two.
 pub fn places_of(plan: &ExperimentPlan, ledger: &Ledger) -> Result<Vec<RotationPlace>, FleetError> {
-    let slot_of = |entry: &Entry| {
+    let slot_of = |entry: &NodeEntry| {
         let route = ledger.inventory.as_ref().and_then(|inventory| inventory.routes.get(&entry.name));
         route.map(|route| route.slot.clone()).filter(|slot| !slot.is_empty()).unwrap_or_else(|| entry.name.clone())
     };

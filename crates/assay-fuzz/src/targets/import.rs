@@ -64,7 +64,7 @@ pub(crate) fn format(data: &[u8]) {
     });
     let Some((first, rest)) = data.split_first() else { return };
     let format = named.unwrap_or(FORMATS[usize::from(*first) % FORMATS.len()]);
-    let text = Text::of(rest);
+    let text = Text::from_bytes(rest);
     if text.is_empty() {
         return;
     }

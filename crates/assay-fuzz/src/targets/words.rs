@@ -4,7 +4,7 @@ use assay_analysis::LoadQuery;
 use assay_analysis::Quantity;
 use assay_analysis::advise::Price;
 use assay_analysis::compare::Limit;
-use assay_analysis::plan::{Place, Roster, Slots, quoted_line};
+use assay_analysis::plan::{Roster, Slots, SwapPlace, quoted_line};
 use assay_core::text::harmless;
 
 use crate::claims;
@@ -45,7 +45,7 @@ pub(crate) fn run(data: &[u8]) {
     }
     let _ = LoadQuery::parse(&text).map_err(|error| claims::one_line(&error));
     let _ = Quantity::parse(&text).map_err(|error| claims::one_line(&error));
-    let _ = Place::parse(&text, "--suspect").map_err(|error| claims::one_line(&error));
+    let _ = SwapPlace::parse(&text, "--suspect").map_err(|error| claims::one_line(&error));
     let lines = quoted_line(&["run".to_owned(), text.clone()], 60);
     assert!(lines.iter().all(|line| !line.is_empty()));
 }

@@ -41,7 +41,7 @@ impl Format for AmorphousDiskMark {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["amorphousdiskmark", "katsura shareware", "sequential read", "random read", "volume :"]
     }
 
@@ -94,7 +94,7 @@ impl Format for AmorphousDiskMark {
                 report.findings.push(Finding::SourceIncomplete { what });
             }
         }
-        Section { problems, ..Section::of(report, end) }
+        Section { problems, ..Section::from_report(report, end) }
     }
 }
 

@@ -34,7 +34,7 @@ impl Format for AsSsd {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["as ssd benchmark", "4k-64thr", "access times", "score:", "controller:"]
     }
 
@@ -86,7 +86,7 @@ impl Format for AsSsd {
             let what = "the section Score, which comes last".to_owned();
             report.findings.push(Finding::SourceIncomplete { what });
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 

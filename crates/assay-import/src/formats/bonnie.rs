@@ -98,7 +98,7 @@ struct Parsed {
 
 /// A row of a table, with the rows of latencies and files below it.
 #[derive(Debug)]
-struct Row {
+struct BonnieRow {
     parsed: Parsed,
     /// Its first line, and the one behind its last.
     from: usize,
@@ -112,7 +112,7 @@ impl Format for Bonnie {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["bonnie", "sequential output", "sequential input", "-per chr-", "--seeks--", "%cp"]
     }
 
@@ -128,7 +128,7 @@ impl Format for Bonnie {
     fn read(&self, text: &Text, at: usize) -> Section {
         let first = text.line(at).trim();
         let rows = match (csv(first), HEAD.captures(first)) {
-            (Some(parsed), _) => vec![Row { parsed, from: at, end: at + 1, exact: true }],
+            (Some(parsed), _) => vec![BonnieRow { parsed, from: at, end: at + 1, exact: true }],
             (None, Some(head)) => table(text, at, Some(&head[1])),
             (None, None) if is_nameless(text, at) => table(text, at, None),
             (None, None) => Vec::new(),
@@ -161,9 +161,9 @@ fn is_nameless(text: &Text, at: usize) -> bool {
 }
 
 /// The rows of the table whose heading is line `at`, each with its line of CSV, where that follows.
-fn table(text: &Text, at: usize, version: Option<&str>) -> Vec<Row> {
+fn table(text: &Text, at: usize, version: Option<&str>) -> Vec<BonnieRow> {
     let nameless = is_nameless(text, at);
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<BonnieRow> = Vec::new();
     let (mut files, mut threads) = (false, None);
     let mut number = at;
     while number + 1 < text.len().min(at + LONGEST + rows.len()) {
@@ -174,7 +174,7 @@ fn table(text: &Text, at: usize, version: Option<&str>) -> Vec<Row> {
         }
         if let Some(found) = csv(line) {
             if rows.is_empty() {
-                rows.push(Row { parsed: Parsed::default(), from: at, end, exact: false });
+                rows.push(BonnieRow { parsed: Parsed::default(), from: at, end, exact: false });
             }
             let Some(row) = take(&mut rows, found) else { break };
             row.end = end;
@@ -202,7 +202,7 @@ fn table(text: &Text, at: usize, version: Option<&str>) -> Vec<Row> {
         } else if let Some(parsed) = row(&words, nameless).or_else(|| row_below(&rows, text.line(number), &words)) {
             let parsed = Parsed { version: version.map(str::to_owned), threads, ..parsed };
             let from = if rows.is_empty() { at } else { number };
-            rows.push(Row { parsed, from, end, exact: false });
+            rows.push(BonnieRow { parsed, from, end, exact: false });
         }
     }
     rows
@@ -210,7 +210,7 @@ fn table(text: &Text, at: usize, version: Option<&str>) -> Vec<Row> {
 
 /// Gives a row its line of CSV, and says what of the two contradicts: the only row, or of several the one of the same
 /// machine. Where machine and figures are others, it is the line of another run.
-fn take(rows: &mut [Row], mut found: Parsed) -> Option<&mut Row> {
+fn take(rows: &mut [BonnieRow], mut found: Parsed) -> Option<&mut BonnieRow> {
     let only = rows.len() == 1;
     let row = rows.iter_mut().find(|row| !row.exact && (only || row.parsed.machine == found.machine))?;
     let wrong = contradiction(&row.parsed, &found);
@@ -277,7 +277,7 @@ fn row(words: &[&str], nameless: bool) -> Option<Parsed> {
 }
 
 /// A row without machine and size is of those of the row above.
-fn row_below(rows: &[Row], line: &str, words: &[&str]) -> Option<Parsed> {
+fn row_below(rows: &[BonnieRow], line: &str, words: &[&str]) -> Option<Parsed> {
     let above = &rows.last()?.parsed;
     // The rest of a row that was wrapped has no blanks before it.
     if !line.starts_with("    ") || words.len() != 12 || !words.iter().all(|word| is_figure(word)) {
@@ -317,7 +317,7 @@ fn is_figure(word: &str) -> bool {
 
 /// Reads a row below `Sequential Create`: number of files, and six figures with the load of the processor. It is of the
 /// only row of rates, or of the one of the machine that it names.
-fn row_of_files<'a>(rows: &'a mut [Row], words: &[&str]) -> Option<&'a mut Row> {
+fn row_of_files<'a>(rows: &'a mut [BonnieRow], words: &[&str]) -> Option<&'a mut BonnieRow> {
     let (name, values) = words.split_at_checked(words.len().checked_sub(13)?)?;
     if !values.first()?.starts_with(|c: char| c.is_ascii_digit()) {
         return None;

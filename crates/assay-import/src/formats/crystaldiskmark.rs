@@ -84,7 +84,7 @@ impl Format for CrystalDiskMark {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["crystaldiskmark", "sequential read", "random read", "seq1m", "rnd4k", "(q=", "mb/s"]
     }
 

@@ -72,7 +72,7 @@ impl Format for Dd {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["records in", "records out", "copied,", "bytes transferred", "dd if="]
     }
 
@@ -96,7 +96,7 @@ impl Format for Dd {
         if found.bytes == 0 {
             return Section::nothing(end, text.number(result), "dd copied nothing");
         }
-        Section::of(report(text, result, found), end)
+        Section::from_report(report(text, result, found), end)
     }
 }
 
@@ -371,7 +371,7 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     let script = command.is_none() && op == Op::Write && ran_dd(text, at, found.bytes);
     let arguments = if script { vec!["conv=fsync"] } else { arguments };
     let flags_known = command.is_some() || script;
-    let flags = Flags::of(&arguments, op);
+    let flags = Flags::from_arguments(&arguments, op);
     let load = Load {
         pattern: Some(Pattern::Sequential),
         block_bytes: block_bytes.or(said),
@@ -513,7 +513,7 @@ struct Flags {
 }
 
 impl Flags {
-    fn of(arguments: &[&str], op: Op) -> Self {
+    fn from_arguments(arguments: &[&str], op: Op) -> Self {
         let has = |key: &str, flag: &str| {
             arguments
                 .iter()

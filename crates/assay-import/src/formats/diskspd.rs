@@ -110,7 +110,7 @@ impl Format for Diskspd {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["diskspd", "results for timespan", "input parameters", "total io", "i/o per s", "%-ile"]
     }
 

@@ -27,7 +27,7 @@ impl Format for DiskspdXml {
         "diskspd XML"
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["<timespan>", "<testtimeseconds>", "<targets>", "<readbytes>", "<writebytes>"]
     }
 
@@ -66,7 +66,7 @@ impl Format for DiskspdXml {
         if !parsed.complete || parsed.threads.is_some_and(|threads| seen_threads < threads) {
             report.findings.push(Finding::SourceIncomplete { what: "parts of the document".to_owned() });
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 

@@ -33,7 +33,7 @@ impl Format for Elbencho {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["elbencho", "iso date", "mib/s [last]", "iops [last]", "io lat us"]
     }
 

@@ -49,7 +49,7 @@ impl Format for ElbenchoText {
         "elbencho text"
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["first done", "last done", "result type", "throughput mib/s", "elapsed time"]
     }
 
@@ -168,7 +168,7 @@ impl Head {
                 break;
             }
             if head.command.is_none() && line.contains(NAME) {
-                head.command = words(text, number, at);
+                head.command = command_words(text, number, at);
                 head.from = if head.command.is_some() { number } else { head.from };
             } else if let Some(date) = line.strip_prefix("ISO DATE:").or(line.strip_prefix("ISO DATE start:")) {
                 head.created = date::of_iso(date.trim());
@@ -218,7 +218,7 @@ impl Head {
 }
 
 /// The words of a command that begins in a line, which may go on in the next ones.
-fn words(text: &Text, at: usize, before: usize) -> Option<Vec<String>> {
+fn command_words(text: &Text, at: usize, before: usize) -> Option<Vec<String>> {
     let mut whole = text.line(at).trim().to_owned();
     for next in at + 1..before {
         let line = text.line(next).trim();
@@ -377,8 +377,9 @@ mod tests {
     use super::*;
 
     fn head(command: &str) -> Head {
-        let text =
-            Text::of(format!("{command}\n\nOPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n").as_bytes());
+        let text = Text::from_bytes(
+            format!("{command}\n\nOPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n").as_bytes(),
+        );
         let at = (0..text.len()).find(|line| ElbenchoText.begins(&text, *line)).unwrap_or(0);
         Head::above(&text, at)
     }

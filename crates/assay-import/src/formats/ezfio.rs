@@ -29,7 +29,7 @@ impl Format for EzFio {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["ezfio", "queue depth/thread", "availcapacity", "testedcapacity", "bandwidth (mb/s)"]
     }
 
@@ -59,7 +59,7 @@ impl Format for EzFio {
                 rows = true;
             } else if !rows {
                 head(&mut report, &mut span, line);
-            } else if let Some(row) = Row::of(&cells) {
+            } else if let Some(row) = EzFioRow::from_cells(&cells) {
                 report.figures.extend(row.figure(&title, span));
             } else if line == "ERROR" {
                 report
@@ -120,7 +120,7 @@ fn head(report: &mut Report, span: &mut Option<u64>, line: &str) {
 }
 
 /// A test.
-struct Row {
+struct EzFioRow {
     pattern: Pattern,
     writes: u8,
     block: u64,
@@ -131,8 +131,8 @@ struct Row {
     latencies_ns: [Option<f64>; 2],
 }
 
-impl Row {
-    fn of(cells: &[&str]) -> Option<Self> {
+impl EzFioRow {
+    fn from_cells(cells: &[&str]) -> Option<Self> {
         let cell = |at: usize| cells.get(at).copied();
         let latency = |at: usize| Some(decimal(cell(at)?).filter(|us| *us > 0.0).map(|us| us * 1e3));
         Some(Self {

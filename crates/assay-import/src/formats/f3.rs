@@ -58,7 +58,7 @@ impl Format for F3 {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["f3 read", "f3 write", "f3 probe", ".h2w", "corrupted/changed/overwritten", "data lost"]
     }
 
@@ -80,7 +80,7 @@ impl Format for F3 {
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
-        let mut run = Run::default();
+        let mut run = F3Run::default();
         let mut end = at + 1;
         for line in at..text.len() {
             if line > end + MOST_BETWEEN {
@@ -96,7 +96,7 @@ impl Format for F3 {
         if report.is_empty() {
             return Section::nothing(end, text.number(at), "f3 printed no result");
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 
@@ -108,7 +108,7 @@ enum Said {
 }
 
 #[derive(Debug, Default)]
-struct Run {
+struct F3Run {
     version: Option<String>,
     /// Whether it writes; whether it reads; whether it probes.
     parts: [bool; 3],
@@ -150,7 +150,7 @@ fn told(news: &Captures<'_>) -> (String, Verdict, Option<FakeKind>) {
     (news[1].trim_matches(QUOTES).to_owned(), verdict, kind)
 }
 
-impl Run {
+impl F3Run {
     fn line(&mut self, line: &str) -> Said {
         let reading_is_over = self.read.is_some() || self.summary[4].is_some() && self.summary[0].is_some();
         if let Some(title) = TITLE.captures(line) {

@@ -54,7 +54,7 @@ impl Format for H2testw {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["h2testw", "mbyte/s", "writing speed", "schreibrate", "data lost"]
     }
 

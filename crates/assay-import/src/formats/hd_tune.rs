@@ -34,7 +34,7 @@ impl Format for HdTune {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["hd tune", "transfer rate average", "access time", "burst rate"]
     }
 
@@ -88,7 +88,7 @@ impl Format for HdTune {
             tool: report.tool.clone(),
             what: "whether its MB are 10^6 or 2^20 bytes; 2^20 is taken".to_owned(),
         });
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 

@@ -41,7 +41,7 @@ impl Format for Hdparm {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["hdparm", "buffered disk reads", "cached reads", "mb/sec"]
     }
 
@@ -72,7 +72,7 @@ impl Format for Hdparm {
         if report.is_empty() {
             return Section::nothing(end, text.number(first), "hdparm gave no figure");
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 

@@ -45,7 +45,7 @@ impl Format for Ioping {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["ioping", "requests completed in", "min/avg/max/mdev", "iops"]
     }
 
@@ -89,7 +89,7 @@ impl Format for Ioping {
             let line = text.line(number).trim();
             if let Some(done) = DONE.captures(line) {
                 take(&mut report, &done, request_of);
-            } else if let Some(latency) = Latency::of(line) {
+            } else if let Some(latency) = Latency::from_line(line) {
                 match report.figures.last_mut() {
                     Some(figure) => latency.go_to(figure),
                     None if !report.scores.is_empty() => latency.score(&mut report),
@@ -103,7 +103,7 @@ impl Format for Ioping {
         if report.is_empty() {
             return Section::nothing(end, text.number(at), "statistics of ioping without a request");
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 
@@ -154,7 +154,7 @@ struct Latency {
 }
 
 impl Latency {
-    fn of(line: &str) -> Option<Self> {
+    fn from_line(line: &str) -> Option<Self> {
         let one = |number: &str, unit: &str| Some(printed(number)?.times(nanoseconds(unit)?));
         if let Some(found) = LATENCY.captures(line) {
             return Some(Self { mean: one(&found[3], &found[4])?, max: one(&found[5], &found[6])? });

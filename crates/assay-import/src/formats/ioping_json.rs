@@ -59,7 +59,7 @@ impl Format for IopingJson {
         "ioping JSON"
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["\"fstype\"", "\"device_size\"", "\"mdev\"", "\"ignored\"", "\"bps\""]
     }
 
@@ -100,7 +100,7 @@ impl Format for IopingJson {
         let above = (at.saturating_sub(MOST_ABOVE)..at).rev();
         let command = above.into_iter().find_map(|line| commands(text.long_line(line), NAME).pop());
         match report(&items, command.as_deref(), cut_off) {
-            Some(report) => Section::of(report, end),
+            Some(report) => Section::from_report(report, end),
             None => Section::nothing(end, text.number(at), "JSON of ioping without its statistics, which come last"),
         }
     }

@@ -75,7 +75,7 @@ impl Format for Ior {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["mpi coordinated test of parallel i/o", "xfersize", "aggregate filesize", "bw(mib/s)", "summary of all tests"]
     }
 
@@ -126,7 +126,7 @@ impl Format for Ior {
         }
         report.findings.extend([1, 0].into_iter().find_map(|which| parsed.contradiction(which)));
         report.findings.extend(parsed.units_differ);
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 

@@ -52,7 +52,7 @@ impl Format for Iozone {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["iozone", "reclen", "rewrite", "reread", "children see throughput"]
     }
 
@@ -69,7 +69,7 @@ impl Format for Iozone {
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
-        let mut run = Run::default();
+        let mut run = IozoneRun::default();
         // Without the title its figures come first, and its settings stand above them.
         let first = first_setting(text, at);
         for line in (first.saturating_sub(MOST_BETWEEN)..first).rev() {
@@ -92,7 +92,7 @@ impl Format for Iozone {
         }
         let several = !run.before.is_empty();
         run.again(end);
-        let Run { before: mut reports, problems, .. } = run;
+        let IozoneRun { before: mut reports, problems, .. } = run;
         if !several {
             reports.iter_mut().for_each(|report| report.lines = None);
         }
@@ -113,7 +113,7 @@ enum Mode {
 }
 
 /// A run as far as it was read.
-struct Run {
+struct IozoneRun {
     report: Report,
     /// Those of rows before, which came again.
     before: Vec<Report>,
@@ -145,7 +145,7 @@ struct Run {
     block: Option<(&'static str, Vec<u64>)>,
 }
 
-impl Default for Run {
+impl Default for IozoneRun {
     fn default() -> Self {
         Self {
             report: Report::new(NAME),
@@ -172,7 +172,7 @@ impl Default for Run {
     }
 }
 
-impl Run {
+impl IozoneRun {
     /// Reads on from line `from`, and gives the line behind the last of the run.
     fn lines(&mut self, text: &Text, from: usize) -> usize {
         let (mut at, mut end) = (from, from + 1);

@@ -47,7 +47,7 @@ impl Format for KDiskMark {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["kdiskmark", "flexible i/o tester", "sequential", "random", "profile:", "mb/s"]
     }
 
@@ -128,7 +128,7 @@ impl Format for KDiskMark {
             let what = "the lines `Profile` and `Test`, which tell whether a figure is a mean or the best".to_owned();
             report.findings.push(Finding::SourceIncomplete { what });
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 

@@ -40,7 +40,7 @@ impl Format for Linpack {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["linpack", "mflops", "kflops", "gflops", "dgefa"]
     }
 
@@ -90,7 +90,7 @@ fn rated(rating: &regex_lite::Captures<'_>, text: &Text, at: usize) -> Section {
     };
     let name = format!("LINPACK 100x100, {} precision, {}", rating[2].to_lowercase(), rating[1].to_lowercase());
     report.score(&name, rate, "Mflop/s", true);
-    Section::of(report, at + 1)
+    Section::from_report(report, at + 1)
 }
 
 /// The table of linpackc.new: each row ran twice as often as the one before, so the last is the surest.
@@ -115,7 +115,7 @@ fn table(text: &Text, at: usize) -> Section {
     let mut report = Report::new(NAME);
     let size = size.map(|size| format!(" {size}")).unwrap_or_default();
     report.score(&format!("LINPACK{size}, {precision} precision"), rate, "Mflop/s", true);
-    Section::of(report, end)
+    Section::from_report(report, end)
 }
 
 /// The rows of HPL, several in a line where a page has joined them, and whether the results were right.
@@ -156,5 +156,5 @@ fn hpl(text: &Text, at: usize) -> Section {
             problems: vec![Problem { line: text.number(at), what: what.to_owned() }],
         };
     }
-    Section::of(report, end)
+    Section::from_report(report, end)
 }

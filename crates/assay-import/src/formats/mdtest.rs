@@ -36,7 +36,7 @@ impl Format for Mdtest {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["mdtest", "was launched with", "summary rate", "file creation", "directory stat"]
     }
 
@@ -95,7 +95,7 @@ impl Format for Mdtest {
         if report.scores.is_empty() {
             return Section::nothing(end, text.number(at), "output of mdtest without a summary of rates");
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 

@@ -62,7 +62,7 @@ impl Format for PiDiagnostics {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["raspberry pi diagnostics", "sd card speed test", "sequential write speed", "(target"]
     }
 
@@ -83,7 +83,7 @@ impl Format for PiDiagnostics {
             report.created = of_ctime(text.line(title + 1));
         }
         let mut end = at + 1;
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<JobRow> = Vec::new();
         for line in at..text.len().min(at + MOST_LINES) {
             let said = text.line(line).trim();
             if line > at && (RUN.is_match(said) || said.starts_with(TITLE)) {
@@ -93,7 +93,7 @@ impl Format for PiDiagnostics {
                 if rows.iter().any(|known| known.name == &job[1]) {
                     break;
                 }
-                rows.extend(Row::of(&job));
+                rows.extend(JobRow::from_job(&job));
             } else if line > at && !["speed", "Test ", "Note that"].iter().any(|known| said.contains(known)) {
                 continue;
             }
@@ -107,13 +107,13 @@ impl Format for PiDiagnostics {
         if report.is_empty() {
             return Section::nothing(end, text.number(at), "a run of the speed test without a figure");
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 
 /// A line of a run.
 #[derive(Debug, Clone)]
-struct Row {
+struct JobRow {
     name: &'static str,
     op: Op,
     pattern: Pattern,
@@ -125,7 +125,7 @@ struct Row {
 
 /// Which version of the script ran: by rate and operations of a sequential job, else by the jobs that it has, else by the
 /// version of the program.
-fn script(rows: &[Row], version: Option<&str>) -> Option<Script> {
+fn script(rows: &[JobRow], version: Option<&str>) -> Option<Script> {
     let row = |name: &str| rows.iter().find(|row| row.name == name);
     let sequential = ["seq-write", "seq-read"];
     let fits = |script: &Script| {
@@ -151,7 +151,7 @@ fn script(rows: &[Row], version: Option<&str>) -> Option<Script> {
 }
 
 /// A sentence that has another figure than the row of its job. The script cuts both off to whole numbers.
-fn contradiction(rows: &[Row], sentence: &regex_lite::Captures<'_>) -> Option<Finding> {
+fn contradiction(rows: &[JobRow], sentence: &regex_lite::Captures<'_>) -> Option<Finding> {
     let name = match (&sentence[1], &sentence[2]) {
         ("Sequential", "write") => "seq-write",
         ("Sequential", _) => "seq-read",
@@ -165,8 +165,8 @@ fn contradiction(rows: &[Row], sentence: &regex_lite::Captures<'_>) -> Option<Fi
     ((said - in_row).abs() > 1.0 + said * 0.01).then(|| Finding::SourceContradicts { how: how() })
 }
 
-impl Row {
-    fn of(job: &regex_lite::Captures<'_>) -> Option<Self> {
+impl JobRow {
+    fn from_job(job: &regex_lite::Captures<'_>) -> Option<Self> {
         let (name, op, pattern, seconds) = JOBS.into_iter().find(|(name, ..)| *name == &job[1])?;
         let at = if op == Op::Read { 2 } else { 4 };
         let number = |at: usize| printed(&job[at]).filter(|number| number.value > 0.0);
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     fn of(lines: &[&str], version: Option<&str>) -> Option<Script> {
-        let rows: Vec<Row> = lines.iter().filter_map(|line| Row::of(&JOB.captures(line)?)).collect();
+        let rows: Vec<JobRow> = lines.iter().filter_map(|line| JobRow::from_job(&JOB.captures(line)?)).collect();
         script(&rows, version)
     }
 

@@ -53,7 +53,7 @@ impl Format for PiBenchmarks {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["board information", "4k randwrite", "running hdparm tests", "hdparmcached", "score:"]
     }
 
@@ -77,7 +77,7 @@ impl Format for PiBenchmarks {
                 let number = |at: usize| printed(&fio[at]).filter(|number| number.value > 0.0);
                 add_fio(&mut report, op, number(from), number(from + 1));
             }
-            return Section::of(report, at + 1);
+            return Section::from_report(report, at + 1);
         }
         if is_table(line) {
             return table(text, at);
@@ -211,7 +211,7 @@ fn table(text: &Text, at: usize) -> Section {
     if !scored {
         report.findings.push(assay_core::finding::Finding::SourceIncomplete { what: "the score".to_owned() });
     }
-    Section::of(report, end)
+    Section::from_report(report, end)
 }
 
 fn add_row(report: &mut Report, tool: &str, name: &str, value: (Option<Printed>, &str), kib: Option<Printed>) {

@@ -38,7 +38,7 @@ impl Format for PostMark {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["postmark", "seconds of transactions", "creation alone", "mixed with transactions"]
     }
 
@@ -75,7 +75,7 @@ impl Format for PostMark {
         if report.scores.is_empty() {
             return Section::nothing(end, text.number(at), "output of PostMark without its summary");
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 

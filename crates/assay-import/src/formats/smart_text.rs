@@ -94,7 +94,7 @@ impl Format for SmartText {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &[
             "smartctl",
             "smart data section",
@@ -156,7 +156,7 @@ impl Format for SmartText {
             let what = "its health: an emulated device answers with zeros".to_owned();
             report.find(Finding::NotTold { tool: report.tool.clone(), what });
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 

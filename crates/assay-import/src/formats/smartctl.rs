@@ -52,7 +52,7 @@ impl Format for Smartctl {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["\"smartctl\"", "json_format_version", "smart_status", "power_on_time", "model_name"]
     }
 
@@ -80,7 +80,7 @@ impl Format for Smartctl {
             let message = value["smartctl"]["messages"][0]["string"].as_str().unwrap_or("no health in it");
             return nothing(&format!("output of smartctl without a result: {message}"));
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 

@@ -51,7 +51,7 @@ impl Format for Sysbench {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["sysbench", "events per second", "threads fairness", "total number of events"]
     }
 
@@ -69,7 +69,7 @@ impl Format for Sysbench {
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
-        let mut run = Run::default();
+        let mut run = SysbenchRun::default();
         run.called(text, at);
         let (mut end, mut prepared, mut begun) = (at + 1, false, 0);
         for line in at..text.len().min(at + MOST_LINES) {
@@ -104,7 +104,7 @@ impl Format for Sysbench {
             };
             return Section::nothing(end, text.number(at), what);
         }
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 
@@ -151,7 +151,7 @@ fn is_above(text: &Text, at: usize) -> bool {
 
 /// What a run says.
 #[derive(Debug, Default)]
-struct Run {
+struct SysbenchRun {
     version: Option<String>,
     threads: Option<u32>,
     over: bool,
@@ -185,7 +185,7 @@ struct Run {
     prepared: Option<(u64, f64, f64)>,
 }
 
-impl Run {
+impl SysbenchRun {
     /// Takes the test from the command above the results.
     fn called(&mut self, text: &Text, at: usize) {
         let above = (at.saturating_sub(MOST_ABOVE)..at).rev();

@@ -35,7 +35,7 @@ impl Format for Winsat {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["winsat", "windows system assessment", "> disk  ", "> run time"]
     }
 
@@ -81,7 +81,7 @@ impl Format for Winsat {
             tool: NAME.to_owned(),
             what: "whether its MB are 10^6 or 2^20 bytes; 10^6 is taken".to_owned(),
         });
-        Section::of(report, end)
+        Section::from_report(report, end)
     }
 }
 

@@ -36,7 +36,7 @@ impl Text {
     /// Reads bytes as text, whatever their encoding, and takes off what wraps it. There is no byte that is no text:
     /// what nothing else fits is read as Latin-1. Of one that comes to more than 500,000 lines, the first are read.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         let text = decode::decode(bytes);
         let mut lines = lines::terminal_lines(&text);
         if !html::is_markup(&text) {
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn of(bytes: &[u8]) -> Vec<String> {
-        Text::of(bytes).lines().iter().map(|line| line.text.clone()).collect()
+        Text::from_bytes(bytes).lines().iter().map(|line| line.text.clone()).collect()
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn lines_keep_their_numbers() {
-        let text = Text::of(b"x\n<p>a<br>b</p>\ny\n");
+        let text = Text::from_bytes(b"x\n<p>a<br>b</p>\ny\n");
         let numbers: Vec<u32> = text.lines().iter().map(|line| line.number).collect();
         assert_eq!(numbers, [1, 2, 2, 3]);
         assert_eq!((text.number(99), text.line(99), Text::default().number(0)), (3, "", 1));

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use assay_core::verification::FakeKind;
 
-use crate::media::{Class, Flips, Found, Layout, MediumSpec, ModelMedium, Reach, Snapshot, Traffic, Truth};
+use crate::media::{Class, Flips, FoundVerdict, Layout, MediumSpec, ModelMedium, Reach, Snapshot, Traffic, Truth};
 
 /// A medium that was checked, and the quality of the answer.
 #[derive(Debug, Clone)]
@@ -70,10 +70,11 @@ impl Case {
         before: &Snapshot,
         result: Result<CheckResult, String>,
     ) -> Self {
-        let truth = Truth::of(spec);
+        let truth = Truth::about_medium(spec);
         let shown = Truth::as_shown(spec, medium.has_shown_failure(), medium.is_exhausted());
         let said = result.as_ref().ok();
-        let fake = said.is_some_and(|result| result.found == Some(Found::Fake)) && truth.right.contains(&Found::Fake);
+        let fake = said.is_some_and(|result| result.found == Some(FoundVerdict::Fake))
+            && truth.right.contains(&FoundVerdict::Fake);
         Self {
             seed,
             judgement: match &result {
@@ -82,7 +83,7 @@ impl Case {
             },
             // A pool that was not exhausted shows no size.
             size: said.filter(|_| fake && shown.class == truth.class).and_then(|result| size_of_case(&truth, result)),
-            group: Group::of(spec, said.map_or(0, |result| result.driven_out_bytes)),
+            group: Group::of_medium(spec, said.map_or(0, |result| result.driven_out_bytes)),
             kind_is_right: said
                 .filter(|_| fake && !truth.kinds.is_empty())
                 .map(|result| result.kind.is_some_and(|kind| truth.kinds.contains(&kind))),
@@ -97,7 +98,7 @@ impl Case {
 
     /// The verdict of the check.
     #[must_use]
-    pub fn found(&self) -> Option<Found> {
+    pub fn found(&self) -> Option<FoundVerdict> {
         self.result.as_ref().ok().and_then(|result| result.found)
     }
 
@@ -126,7 +127,7 @@ impl Case {
     /// Whether a genuine medium was called something else.
     #[must_use]
     pub fn false_alarms(&self) -> bool {
-        let blames = |found| matches!(found, Found::Fake | Found::Damaged | Found::Failed);
+        let blames = |found| matches!(found, FoundVerdict::Fake | FoundVerdict::Damaged | FoundVerdict::Failed);
         self.truth.class == Class::Genuine && self.found().is_some_and(blames)
     }
 }
@@ -137,7 +138,10 @@ fn judgement_of_case(truth: &Truth, shown: &Truth, result: &CheckResult) -> Judg
         return Judgement::Right;
     }
     let would_notice = shown.needs.iter().any(|need| result.reach.covers(need));
-    if matches!(found, Found::Genuine | Found::Undecided) && truth.class != Class::Genuine && !would_notice {
+    if matches!(found, FoundVerdict::Genuine | FoundVerdict::Undecided)
+        && truth.class != Class::Genuine
+        && !would_notice
+    {
         return Judgement::BeyondReach;
     }
     Judgement::Wrong
@@ -161,7 +165,7 @@ fn size_of_case(truth: &Truth, result: &CheckResult) -> Option<Size> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckResult {
     /// The verdict; `None` if the check refused such a medium.
-    pub found: Option<Found>,
+    pub found: Option<FoundVerdict>,
     /// The kind of fake, if the check names one.
     pub kind: Option<FakeKind>,
     /// The interval that the check states for the real size, in bytes.
@@ -181,7 +185,7 @@ pub struct CheckResult {
 impl CheckResult {
     /// A result with a verdict and nothing else.
     #[must_use]
-    pub fn of(found: Found, reach: Reach) -> Self {
+    pub fn from_verdict(found: FoundVerdict, reach: Reach) -> Self {
         Self {
             found: Some(found),
             kind: None,
@@ -197,7 +201,7 @@ impl CheckResult {
     /// The result of a check that refused the medium.
     #[must_use]
     pub fn refused() -> Self {
-        Self { found: None, ..Self::of(Found::Undecided, Reach::least()) }
+        Self { found: None, ..Self::from_verdict(FoundVerdict::Undecided, Reach::least()) }
     }
 }
 
@@ -230,7 +234,7 @@ impl Group {
 
     /// The group of a medium for a check that evicts caches of up to `driven_out_bytes`.
     #[must_use]
-    pub fn of(spec: &MediumSpec, driven_out_bytes: u64) -> Self {
+    pub fn of_medium(spec: &MediumSpec, driven_out_bytes: u64) -> Self {
         let pieces = matches!(&spec.layout, Layout::Holds(ranges) if ranges.len() > 2);
         let lined = spec.misaddress.is_some() && !spec.layout.is_whole(spec.announced_bytes);
         if spec.pool.is_some() {
@@ -256,11 +260,11 @@ mod tests {
 
     #[test]
     fn media_are_grouped_by_what_hides_their_size() {
-        let group = |spec: &MediumSpec| Group::of(spec, 32 * MIB);
+        let group = |spec: &MediumSpec| Group::of_medium(spec, 32 * MIB);
         let limbo = MediumSpec::limbo(1 << 30, 61 * MIB);
         assert_eq!(group(&limbo), Group::Plain);
-        assert_eq!(group(&limbo.clone().with_cache(Cache::of(32 * MIB))), Group::Plain);
-        assert_eq!(group(&limbo.clone().with_cache(Cache::of(33 * MIB))), Group::Cache);
+        assert_eq!(group(&limbo.clone().with_cache(Cache::with_bytes(32 * MIB))), Group::Plain);
+        assert_eq!(group(&limbo.clone().with_cache(Cache::with_bytes(33 * MIB))), Group::Cache);
         assert_eq!(group(&limbo.with_errors(0..4096, Operations::Reads)), Group::SecondFault);
         let holds = |pieces: u64| Layout::holds((0..pieces).map(|piece| piece * 64 * MIB..(piece * 64 + 1) * MIB));
         assert_eq!(group(&MediumSpec::laid_out(1 << 30, holds(2))), Group::Plain);

@@ -7,14 +7,14 @@
 //!
 //! ```no_run
 //! use assay_lab::campaign::{Campaign, CheckResult};
-//! use assay_lab::media::{Found, ModelMedium, Reach, population};
+//! use assay_lab::media::{FoundVerdict, ModelMedium, Reach, population};
 //!
 //! fn check(medium: &mut ModelMedium, seed: u64) -> CheckResult {
 //!     // Writes, reads, concludes, and restores.
-//!     CheckResult::of(Found::Undecided, Reach::least())
+//!     CheckResult::from_verdict(FoundVerdict::Undecided, Reach::least())
 //! }
 //!
-//! let report = Campaign::of(population::any, 300).run(check);
+//! let report = Campaign::from_media(population::any, 300).run(check);
 //! println!("{report}");
 //! assert_eq!(report.wrong().count(), 0);
 //! ```

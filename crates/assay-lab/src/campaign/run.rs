@@ -9,7 +9,7 @@ use assay_core::units::Bytes;
 
 use super::case::{Case, CheckResult, Group, Judgement, Size};
 use crate::host::on_all_processors;
-use crate::media::{Class, Found, MediumSpec, ModelMedium};
+use crate::media::{Class, FoundVerdict, MediumSpec, ModelMedium};
 
 /// A population and the seeds to draw from it.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl Campaign {
     /// # Panics
     /// Where the variable is neither a number nor a range like `10..20`.
     #[must_use]
-    pub fn of(media: fn(u64) -> MediumSpec, usual: u64) -> Self {
+    pub fn from_media(media: fn(u64) -> MediumSpec, usual: u64) -> Self {
         let seeds = match std::env::var("ASSAY_CAMPAIGN_SEEDS") {
             Ok(text) => seeds(&text).unwrap_or_else(|| panic!("ASSAY_CAMPAIGN_SEEDS: {text}: write 2000, or 10..20")),
             Err(_) => 0..usual,
@@ -85,12 +85,12 @@ fn seeds(text: &str) -> Option<Range<u64>> {
 
 /// Most wrong answers that are printed; all of them are in [`Report::cases`].
 const LISTED: usize = 60;
-const COLUMNS: [(&str, Found); 5] = [
-    ("genuine", Found::Genuine),
-    ("fake", Found::Fake),
-    ("damaged", Found::Damaged),
-    ("failed", Found::Failed),
-    ("cannot tell", Found::Undecided),
+const COLUMNS: [(&str, FoundVerdict); 5] = [
+    ("genuine", FoundVerdict::Genuine),
+    ("fake", FoundVerdict::Fake),
+    ("damaged", FoundVerdict::Damaged),
+    ("failed", FoundVerdict::Failed),
+    ("cannot tell", FoundVerdict::Undecided),
 ];
 
 /// All cases of a campaign, by seed. `Display` prints them as one page of text.

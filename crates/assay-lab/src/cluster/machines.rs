@@ -30,7 +30,7 @@ pub struct ClusterPlan<'a> {
 impl ClusterPlan<'_> {
     /// A cluster of `nodes` nodes called `n1`, `n2`, …, each with a directory as its medium.
     #[must_use]
-    pub fn of(nodes: usize) -> Self {
+    pub fn with_nodes(nodes: usize) -> Self {
         Self { nodes: (1..=nodes).map(|number| NodePlan::new(&format!("n{number}"))).collect(), uplink: None }
     }
 }

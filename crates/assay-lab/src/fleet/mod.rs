@@ -6,4 +6,4 @@ mod records;
 mod truth;
 
 pub use records::{Fleet, at_once, slowed};
-pub use truth::{Ceiling, Design, Load, Model, Part, Repeats, Run, Spread, Truth, Units};
+pub use truth::{Ceiling, Design, Load, Model, Part, Repeats, Spread, TrueRun, Truth, Units};

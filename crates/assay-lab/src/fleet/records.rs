@@ -15,7 +15,7 @@ use assay_engine::mix;
 use assay_stats::{geometric, geometric_until_known};
 use jiff::{SignedDuration, Timestamp};
 
-use super::truth::{Design, Load, Model, Part, REPEAT_NS, Repeats, Run, Truth, Units};
+use super::truth::{Design, Load, Model, Part, REPEAT_NS, Repeats, TrueRun, Truth, Units};
 use crate::dice::Dice;
 
 /// 2026-03-02 08:00 UTC, the first day.
@@ -45,7 +45,7 @@ impl Fleet {
     pub fn records(&self) -> Vec<Record> {
         let mut seen: BTreeMap<(usize, usize, usize, u32), usize> = BTreeMap::new();
         let mut of_day: BTreeMap<u32, i64> = BTreeMap::new();
-        let record = |(at, run): (usize, &Run)| {
+        let record = |(at, run): (usize, &TrueRun)| {
             let attempt = seen.entry((run.model, run.unit, run.host, run.day)).or_default();
             let place = of_day.entry(run.day).or_default();
             let begin = FIRST + i64::from(run.day) * DAY + *place * BETWEEN_RUNS;
@@ -74,11 +74,11 @@ impl Fleet {
 
     /// Operations per second of a unit at the place and on the day of its first run there.
     #[must_use]
-    pub fn run(&self, run: &Run, load: usize) -> f64 {
+    pub fn run(&self, run: &TrueRun, load: usize) -> f64 {
         self.unit(run.model, run.unit, load) * self.effects().run(run, 0, load).exp()
     }
 
-    fn record(&self, at: usize, run: &Run, attempt: usize, begin: i64) -> Record {
+    fn record(&self, at: usize, run: &TrueRun, attempt: usize, begin: i64) -> Record {
         let model = &self.truth.models[run.model];
         let mut labels =
             BTreeMap::from([("model".to_owned(), model.name.clone()), ("unit".to_owned(), (run.unit + 1).to_string())]);
@@ -122,7 +122,7 @@ impl Fleet {
         })
     }
 
-    fn measurements(&self, run: &Run, attempt: usize, begin: i64) -> Vec<Measurement> {
+    fn measurements(&self, run: &TrueRun, attempt: usize, begin: i64) -> Vec<Measurement> {
         let effects = self.effects();
         let most = match run.repeats {
             Repeats::Fixed(n) | Repeats::Until(_, _, n) => n,
@@ -305,7 +305,7 @@ impl Effects<'_> {
 
     /// The effect of a run, relative to its unit: host, slot, day, and the unit's own effect on that day. `attempt`
     /// tells several runs of a unit on one day apart.
-    pub(super) fn run(&self, run: &Run, attempt: usize, load: usize) -> f64 {
+    pub(super) fn run(&self, run: &TrueRun, attempt: usize, load: usize) -> f64 {
         let spread = self.truth.spread;
         let plain = |deviation: f64, of, key| {
             if deviation > 0.0 { deviation * self.dice(of, key).normal() } else { 0.0 }
@@ -325,7 +325,7 @@ impl Effects<'_> {
     }
 
     /// The repeats of a run under a load, without end. Each depends on the one before it.
-    pub(super) fn repeats(&self, run: &Run, attempt: usize, load: usize) -> impl Iterator<Item = f64> + use<> {
+    pub(super) fn repeats(&self, run: &TrueRun, attempt: usize, load: usize) -> impl Iterator<Item = f64> + use<> {
         let whose = [run.model as u64, run.unit as u64, measuring(run, attempt), load as u64, 0];
         let mut dice = self.dice(Of::Repeats, whose);
         let (deviation, phi) = (self.truth.spread.repeat, self.truth.spread.autocorrelation);
@@ -340,7 +340,7 @@ impl Effects<'_> {
 }
 
 /// Number of a measurement of a unit, from host, day and attempt; it has 64 bits on every processor.
-fn measuring(run: &Run, attempt: usize) -> u64 {
+fn measuring(run: &TrueRun, attempt: usize) -> u64 {
     (run.host as u64) << 32 | u64::from(run.day) << 16 | attempt as u64
 }
 

@@ -239,7 +239,7 @@ impl Load {
 
 /// One run of one unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Run {
+pub struct TrueRun {
     /// Index of the model.
     pub model: usize,
     /// Index of the unit within the model.
@@ -268,7 +268,7 @@ pub enum Repeats {
 
 /// All runs, in chronological order.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Design(pub Vec<Run>);
+pub struct Design(pub Vec<TrueRun>);
 
 impl Design {
     /// One run of three repeats for each unit, all on one day and without a stated slot. `of_each` is the number of
@@ -276,14 +276,14 @@ impl Design {
     #[must_use]
     pub fn units(of_each: &[usize]) -> Self {
         let run =
-            |model, unit| Run { model, unit, day: 0, host: 0, slot: None, round: None, repeats: Repeats::Fixed(3) };
+            |model, unit| TrueRun { model, unit, day: 0, host: 0, slot: None, round: None, repeats: Repeats::Fixed(3) };
         Self(of_each.iter().enumerate().flat_map(|(model, n)| (0..*n).map(move |unit| run(model, unit))).collect())
     }
 
     /// Repeats the whole design on each of `days` days.
     #[must_use]
     pub fn on_days(self, days: u32) -> Self {
-        let again = |day| self.0.iter().map(move |run| Run { day: run.day + day, ..*run });
+        let again = |day| self.0.iter().map(move |run| TrueRun { day: run.day + day, ..*run });
         Self((0..days).flat_map(again).collect())
     }
 
@@ -295,7 +295,7 @@ impl Design {
 
     /// The design with each run changed; `change` also gets the index of the run.
     #[must_use]
-    pub fn changed(mut self, mut change: impl FnMut(usize, &mut Run)) -> Self {
+    pub fn changed(mut self, mut change: impl FnMut(usize, &mut TrueRun)) -> Self {
         self.0.iter_mut().enumerate().for_each(|(at, run)| change(at, run));
         self
     }

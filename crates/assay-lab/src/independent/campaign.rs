@@ -164,7 +164,7 @@ impl Scenario {
 
 /// The result of one run.
 #[derive(Debug, Clone)]
-pub struct Run {
+pub struct ScenarioRun {
     /// The medium.
     pub spec: Spec,
     /// The scenario.
@@ -177,7 +177,7 @@ pub struct Run {
     pub counters: Counters,
 }
 
-impl Run {
+impl ScenarioRun {
     /// Whether a document is violated to the letter.
     pub fn is_wrong(&self) -> bool {
         self.violations.iter().any(|v| v.severity == Severity::Wrong)
@@ -387,7 +387,7 @@ impl Stage<'_> {
 }
 
 /// Runs one scenario on one medium. The factory makes a program with an empty disk for its journal.
-pub fn run_one<P: Program>(factory: &mut impl FnMut() -> P, spec: &Spec, scenario: Scenario, seed: u64) -> Run {
+pub fn run_one<P: Program>(factory: &mut impl FnMut() -> P, spec: &Spec, scenario: Scenario, seed: u64) -> ScenarioRun {
     let mut spec = spec.clone();
     if let Scenario::ErrorsPuttingBack(times) = scenario {
         spec.card.faults.push(Fault::ErrorsPuttingBack { times });
@@ -422,7 +422,7 @@ pub fn run_one<P: Program>(factory: &mut impl FnMut() -> P, spec: &Spec, scenari
         None => stage.after_kill(scenario),
     }
     let counters = stage.medium.counters();
-    Run { violations: stage.violations, spec, scenario, answer, counters }
+    ScenarioRun { violations: stage.violations, spec, scenario, answer, counters }
 }
 
 impl Stage<'_> {
@@ -592,7 +592,7 @@ impl Stage<'_> {
 }
 
 /// A row for [`Report`](super::report::Report): whether the stated size was exact, inside or outside.
-pub fn size_word(run: &Run) -> Option<&'static str> {
+pub fn size_word(run: &ScenarioRun) -> Option<&'static str> {
     let answer = run.answer.as_ref().filter(|a| matches!(a.verdict, Verdict::Fake(_)))?;
     let outside = run.violations.iter().any(|v| matches!(v.claim, Claim::ExactSize | Claim::IntervalSize));
     Some(match answer.size {

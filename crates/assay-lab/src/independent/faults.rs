@@ -112,7 +112,7 @@ impl Fault {
     /// Where writing or reading loses only some operations, the documents say damaged; a program that saw the medium
     /// stop working may say failed. The documents do not classify a medium whose errors went away when operations were
     /// repeated. An owner expects to know of them, so genuine is only arguable.
-    pub fn words(&self) -> (&'static [Word], &'static [Word]) {
+    pub fn accepted_words(&self) -> (&'static [Word], &'static [Word]) {
         use Fault::*;
         use Word::{Damaged, Failed, Fake, Genuine};
         match self {

@@ -202,7 +202,7 @@ pub fn bitten(medium: &Medium) -> Vec<Fault> {
 
 /// Whether a fault that would make `word` right has nipped.
 fn is_nipped(medium: &Medium, word: Word) -> bool {
-    medium.card(0).bites().iter().any(|b| b.nips > 0 && b.fault.words().0.contains(&word))
+    medium.card(0).bites().iter().any(|b| b.nips > 0 && b.fault.accepted_words().0.contains(&word))
 }
 
 /// How well a cache excuses a miss.

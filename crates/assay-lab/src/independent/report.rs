@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use super::campaign::{Program, Run, Scenario, run_one, size_word};
+use super::campaign::{Program, Scenario, ScenarioRun, run_one, size_word};
 use super::judge::{Claim, Severity};
 use super::spec::Spec;
 use super::truths::{Reach, Word};
@@ -19,7 +19,7 @@ pub struct Report {
     /// For each claim and severity, how many runs violate it.
     pub claims: BTreeMap<(Severity, Claim), u64>,
     /// The runs with violations.
-    pub failed: Vec<Run>,
+    pub failed: Vec<ScenarioRun>,
     /// All runs.
     pub runs: u64,
     /// Genuine verdicts about media whose loss is beyond the stated reach, or has not begun.
@@ -30,7 +30,7 @@ pub struct Report {
 
 impl Report {
     /// Counts a run.
-    pub fn add(&mut self, run: Run) {
+    pub fn add(&mut self, run: ScenarioRun) {
         let faults: Vec<String> = run.spec.card.faults.iter().map(|f| f.name()).collect();
         let map = run.spec.card.map.name();
         let name = match faults.len() {

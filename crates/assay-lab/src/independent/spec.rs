@@ -61,7 +61,7 @@ impl Spec {
         truth.right.retain(|w| *w != Word::Genuine);
         truth.reach = Reach::Evidence;
         for fault in bitten {
-            let (right, arguable) = fault.words();
+            let (right, arguable) = fault.accepted_words();
             truth.right.extend(right);
             truth.arguable.extend(arguable);
             truth.name = format!("{} + {}", truth.name, fault.name());

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use assay_core::verification::SECTOR_BYTES;
 
-use super::layout::{Layout, Place, Run};
+use super::layout::{CellPlace, CellRun, Layout};
 
 /// Operations that a fault affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,23 +241,23 @@ impl AddressMap {
     }
 
     /// The place of an operation on `sector`, for at most `most` sectors.
-    pub(super) fn locate(&self, sector: u64, direction: Direction, most: u64) -> Run {
+    pub(super) fn locate(&self, sector: u64, direction: Direction, most: u64) -> CellRun {
         let (there, aligned) = match &self.misaddress {
             None => (Some(sector), most),
             Some(misaddress) => misaddress.locate(sector, direction, self.announced_sectors),
         };
-        let Run { place, sectors } = match there {
+        let CellRun { place, sectors } = match there {
             Some(there) => self.layout.locate(there),
-            None => Run { place: Place::Dropped, sectors: aligned },
+            None => CellRun { place: CellPlace::Dropped, sectors: aligned },
         };
-        Run { place, sectors: sectors.min(aligned).min(most) }
+        CellRun { place, sectors: sectors.min(aligned).min(most) }
     }
 
     /// One of the addresses that read `cell`; `None` if no address does.
     pub(super) fn reader_of(&self, cell: u64) -> Option<u64> {
         let candidates = self.misaddress.as_ref().map_or([Some(cell), None], |wrong| wrong.candidates(cell));
         candidates.into_iter().flatten().find(|sector| {
-            *sector < self.announced_sectors && self.locate(*sector, Direction::Read, 1).place == Place::Cell(cell)
+            *sector < self.announced_sectors && self.locate(*sector, Direction::Read, 1).place == CellPlace::Cell(cell)
         })
     }
 }
@@ -275,8 +275,8 @@ mod tests {
 
     fn cell(map: &AddressMap, sector: u64, direction: Direction) -> Option<u64> {
         match map.locate(sector, direction, u64::MAX).place {
-            Place::Cell(cell) => Some(cell),
-            Place::Dropped => None,
+            CellPlace::Cell(cell) => Some(cell),
+            CellPlace::Dropped => None,
         }
     }
 
@@ -371,7 +371,7 @@ mod tests {
         let shift = map(Misaddress::Shift { from_bytes: MIB, by_sectors: -4096, on: Operations::Reads });
         assert_eq!(shift.locate(0, Direction::Read, u64::MAX).sectors, 2048);
         // Below the first address there is no memory.
-        assert_eq!(shift.locate(2048, Direction::Read, u64::MAX), Run { place: Place::Dropped, sectors: 2048 });
-        assert_eq!(shift.locate(4096, Direction::Read, 7), Run { place: Place::Cell(0), sectors: 7 });
+        assert_eq!(shift.locate(2048, Direction::Read, u64::MAX), CellRun { place: CellPlace::Dropped, sectors: 2048 });
+        assert_eq!(shift.locate(4096, Direction::Read, 7), CellRun { place: CellPlace::Cell(0), sectors: 7 });
     }
 }

@@ -27,8 +27,8 @@ pub fn devices() -> Vec<Named> {
     let laid_out = |layout| MediumSpec::laid_out(GIB, layout);
     let limbo = MediumSpec::limbo(GIB, 61 * MIB);
     let genuine = MediumSpec::genuine(GIB);
-    let lru = |mib| limbo.clone().with_cache(Cache::of(mib * MIB));
-    let random = Cache { eviction: Eviction::Random, ..Cache::of(8 * MIB) };
+    let lru = |mib| limbo.clone().with_cache(Cache::with_bytes(mib * MIB));
+    let random = Cache { eviction: Eviction::Random, ..Cache::with_bytes(8 * MIB) };
     let decays = |reads| {
         let decay = Some(Decay { retention: Retention::Reads(reads), range: 0..GIB });
         MediumSpec { decay, ..MediumSpec::genuine(GIB) }
@@ -58,7 +58,7 @@ pub fn devices() -> Vec<Named> {
         named("chain of 61 MiB in 256 MiB", laid_out(Layout::chain(256 * MIB, 61 * MIB))),
         named(
             "chain of 61 MiB in 64 MiB, LRU cache of 4 MiB",
-            laid_out(Layout::chain(64 * MIB, 61 * MIB)).with_cache(Cache::of(4 * MIB)),
+            laid_out(Layout::chain(64 * MIB, 61 * MIB)).with_cache(Cache::with_bytes(4 * MIB)),
         ),
         named("500 MiB protected, then a window of 4 MiB", laid_out(Layout::window(500 * MIB, 4 * MIB))),
         named("8 MiB protected, then a window of 4 KiB", laid_out(Layout::window(8 * MIB, 4 * KIB))),
@@ -94,7 +94,7 @@ pub fn devices() -> Vec<Named> {
 /// Media to test through a file system on them.
 #[must_use]
 pub fn mounted() -> Vec<(Named, FileSystem)> {
-    let limbo = |announced, real, cache| MediumSpec::limbo(announced, real).with_cache(Cache::of(cache));
+    let limbo = |announced, real, cache| MediumSpec::limbo(announced, real).with_cache(Cache::with_bytes(cache));
     let pool = Some(Pool { bytes: 100 * MIB, accounting: Accounting::Compressed, when_full: WhenFull::Drops });
     let row = |name, spec: MediumSpec, file_system| (Named { name, spec: spec.blank() }, file_system);
     vec![
@@ -130,7 +130,7 @@ mod tests {
         let mut names: Vec<_> = devices().into_iter().chain(mounted().into_iter().map(|row| row.0)).collect();
         for Named { name, spec } in &names {
             assert!(spec.build().is_ok(), "{name}");
-            let genuine = Truth::of(spec).class == Class::Genuine;
+            let genuine = Truth::about_medium(spec).class == Class::Genuine;
             assert_eq!(genuine, name.starts_with("genuine"), "{name}");
         }
         let all = names.len();

@@ -9,7 +9,7 @@ use super::address::{AddressMap, Direction};
 use super::cells::{Cells, PAGE, PAGE_SECTORS, pieces};
 use super::content::{Content, SECTOR};
 use super::decay::{Bus, Decaying, DroppedRead, Filler, Flipping, Slipping};
-use super::layout::Place;
+use super::layout::CellPlace;
 use super::pool::Pooled;
 use super::spec::MediumSpec;
 
@@ -63,8 +63,8 @@ impl Flash {
         let Ok(()) = self.each_run::<Infallible>(sector, into.len(), Direction::Read, |flash, at, place, part| {
             let part = &mut into[part];
             match place {
-                Place::Cell(cell) => flash.read_cells(at, cell, part),
-                Place::Dropped => flash.read_dropped(at, part),
+                CellPlace::Cell(cell) => flash.read_cells(at, cell, part),
+                CellPlace::Dropped => flash.read_dropped(at, part),
             }
             flash.carry(at, part);
             Ok(())
@@ -78,7 +78,7 @@ impl Flash {
     pub(super) fn write(&mut self, sector: u64, data: &[u8]) -> Result<(), Fault> {
         if self.drops_writes {
             return self.each_run(sector, data.len(), Direction::Write, |flash, _, place, part| {
-                if let Place::Cell(cell) = place {
+                if let CellPlace::Cell(cell) = place {
                     let mut now = vec![0; part.len()];
                     flash.cells.read(cell, &mut now);
                     flash.lost_writes |= now != data[part];
@@ -87,7 +87,7 @@ impl Flash {
             });
         }
         self.each_run(sector, data.len(), Direction::Write, |flash, _, place, part| {
-            let Place::Cell(cell) = place else { return Ok(()) };
+            let CellPlace::Cell(cell) = place else { return Ok(()) };
             let (part, sectors) = (&data[part.clone()], (part.len() / SECTOR) as u64);
             match (&mut flash.pooled, &mut flash.slipping) {
                 (Some(pooled), _) => pooled.write(&mut flash.cells, cell, part)?,
@@ -115,7 +115,7 @@ impl Flash {
         sector: u64,
         bytes: usize,
         direction: Direction,
-        mut act: impl FnMut(&mut Self, u64, Place, Range<usize>) -> Result<(), E>,
+        mut act: impl FnMut(&mut Self, u64, CellPlace, Range<usize>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut at, end) = (sector, sector + (bytes / SECTOR) as u64);
         while at < end {
@@ -189,7 +189,7 @@ impl Flash {
     fn owners(&self, sector: u64) -> Option<[u8; SECTOR]> {
         let mut content = [0; SECTOR];
         let steady = match self.map.locate(sector, Direction::Read, 1).place {
-            Place::Cell(cell) => {
+            CellPlace::Cell(cell) => {
                 let lost = self.decaying.as_ref().is_some_and(|decaying| decaying.is_lost(cell / PAGE_SECTORS));
                 if !lost {
                     self.cells.read(cell, &mut content);
@@ -198,7 +198,7 @@ impl Flash {
                 self.flipping.lay_over(cell, &mut content);
                 steady
             }
-            Place::Dropped => self.steady_dropped(sector, &mut content),
+            CellPlace::Dropped => self.steady_dropped(sector, &mut content),
         };
         steady.then_some(content)
     }

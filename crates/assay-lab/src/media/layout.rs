@@ -82,7 +82,7 @@ pub enum Order {
 
 /// The memory under an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum CellPlace {
     /// This sector of the memory. Cells are numbered by the lowest address that leads to them.
     Cell(u64),
     /// No memory.
@@ -91,8 +91,8 @@ pub(super) enum Place {
 
 /// This many sectors from an address on are contiguous, also in the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
-    pub(super) place: Place,
+pub(super) struct CellRun {
+    pub(super) place: CellPlace,
     pub(super) sectors: u64,
 }
 
@@ -273,7 +273,7 @@ impl Layout {
     }
 
     /// The place of `sector`, and for how many sectors it is contiguous.
-    pub(super) fn locate(&self, sector: u64) -> Run {
+    pub(super) fn locate(&self, sector: u64) -> CellRun {
         match self {
             Self::Holds(ranges) => holds(ranges, sector),
             Self::Repeats(repeats) => repeats.locate(sector),
@@ -337,64 +337,64 @@ impl Blocks {
         }
     }
 
-    fn locate(&self, sector: u64) -> Run {
+    fn locate(&self, sector: u64) -> CellRun {
         let sectors = self.block_bytes / SECTOR_BYTES;
         let (block, inside) = (sector / sectors, sector % sectors);
         let place = match self.rule {
-            BlockRule::FirstHolds if block.is_multiple_of(self.group) => Place::Cell(sector),
-            BlockRule::LastLoses if block % self.group + 1 != self.group => Place::Cell(sector),
-            BlockRule::Shared => Place::Cell(block / self.group * self.group * sectors + inside),
-            BlockRule::FirstHolds | BlockRule::LastLoses => Place::Dropped,
+            BlockRule::FirstHolds if block.is_multiple_of(self.group) => CellPlace::Cell(sector),
+            BlockRule::LastLoses if block % self.group + 1 != self.group => CellPlace::Cell(sector),
+            BlockRule::Shared => CellPlace::Cell(block / self.group * self.group * sectors + inside),
+            BlockRule::FirstHolds | BlockRule::LastLoses => CellPlace::Dropped,
         };
-        Run { place, sectors: sectors - inside }
+        CellRun { place, sectors: sectors - inside }
     }
 }
 
-fn holds(ranges: &[Range<u64>], sector: u64) -> Run {
+fn holds(ranges: &[Range<u64>], sector: u64) -> CellRun {
     let offset = sector * SECTOR_BYTES;
     let next = ranges.partition_point(|range| range.end <= offset);
     match ranges.get(next) {
         Some(range) if range.start <= offset => {
-            Run { place: Place::Cell(sector), sectors: (range.end - offset) / SECTOR_BYTES }
+            CellRun { place: CellPlace::Cell(sector), sectors: (range.end - offset) / SECTOR_BYTES }
         }
-        Some(range) => Run { place: Place::Dropped, sectors: (range.start - offset) / SECTOR_BYTES },
-        None => Run { place: Place::Dropped, sectors: u64::MAX },
+        Some(range) => CellRun { place: CellPlace::Dropped, sectors: (range.start - offset) / SECTOR_BYTES },
+        None => CellRun { place: CellPlace::Dropped, sectors: u64::MAX },
     }
 }
 
 impl Repeats {
-    fn locate(&self, sector: u64) -> Run {
+    fn locate(&self, sector: u64) -> CellRun {
         let [protected, period, real, tail] =
             [self.protected_bytes, self.period_bytes, self.real_bytes, self.tail_from_bytes]
                 .map(|bytes| bytes / SECTOR_BYTES);
         let tail = if self.tail_bytes == 0 { u64::MAX } else { tail };
         if sector >= tail {
-            return Run { place: Place::Cell(sector), sectors: u64::MAX };
+            return CellRun { place: CellPlace::Cell(sector), sectors: u64::MAX };
         }
         let run = self.locate_before_tail(sector, protected, period, real);
-        Run { sectors: run.sectors.min(tail - sector), ..run }
+        CellRun { sectors: run.sectors.min(tail - sector), ..run }
     }
 
-    fn locate_before_tail(&self, sector: u64, protected: u64, period: u64, real: u64) -> Run {
+    fn locate_before_tail(&self, sector: u64, protected: u64, period: u64, real: u64) -> CellRun {
         let Some(behind) = sector.checked_sub(protected) else {
-            return Run { place: Place::Cell(sector), sectors: protected - sector };
+            return CellRun { place: CellPlace::Cell(sector), sectors: protected - sector };
         };
         let (lap, inside) = (behind / period, behind % period);
         if inside >= real {
-            return Run { place: Place::Dropped, sectors: period - inside };
+            return CellRun { place: CellPlace::Dropped, sectors: period - inside };
         }
         if lap == 0 {
-            return Run { place: Place::Cell(sector), sectors: real - inside };
+            return CellRun { place: CellPlace::Cell(sector), sectors: real - inside };
         }
         let (block, cell) = match self.order {
-            Order::Straight => return Run { place: Place::Cell(protected + inside), sectors: real - inside },
+            Order::Straight => return CellRun { place: CellPlace::Cell(protected + inside), sectors: real - inside },
             Order::PageOfAddress => {
                 let cell = protected + sector % BLOCK_SECTORS % period;
-                return Run { place: Place::Cell(cell), sectors: 1 };
+                return CellRun { place: CellPlace::Cell(cell), sectors: 1 };
             }
             Order::Shuffled => return shuffled_run(lap, protected, inside, real),
             Order::Reversed if lap.is_multiple_of(2) => {
-                return Run { place: Place::Cell(protected + inside), sectors: real - inside };
+                return CellRun { place: CellPlace::Cell(protected + inside), sectors: real - inside };
             }
             Order::Reversed => (BLOCK_SECTORS, backwards as fn(u64, u64, u64) -> u64),
             Order::Turned(bytes) => (bytes / SECTOR_BYTES, turned as fn(u64, u64, u64) -> u64),
@@ -404,20 +404,20 @@ impl Repeats {
         let (at, within, blocks) = (inside / block.max(1), inside % block.max(1), real / block.max(1));
         // The rest at the end that is shorter than a block keeps its place.
         if at >= blocks {
-            return Run { place: Place::Cell(protected + inside), sectors: real - inside };
+            return CellRun { place: CellPlace::Cell(protected + inside), sectors: real - inside };
         }
-        Run { place: Place::Cell(protected + cell(lap, at, blocks) * block + within), sectors: block - within }
+        CellRun { place: CellPlace::Cell(protected + cell(lap, at, blocks) * block + within), sectors: block - within }
     }
 }
 
-fn shuffled_run(lap: u64, protected: u64, inside: u64, real: u64) -> Run {
+fn shuffled_run(lap: u64, protected: u64, inside: u64, real: u64) -> CellRun {
     let stripe = inside / STRIPE_SECTORS * STRIPE_SECTORS;
     if stripe + STRIPE_SECTORS > real {
-        return Run { place: Place::Cell(protected + inside), sectors: real - inside };
+        return CellRun { place: CellPlace::Cell(protected + inside), sectors: real - inside };
     }
     let (block, within) = ((inside - stripe) / BLOCK_SECTORS, inside % BLOCK_SECTORS);
     let cell = protected + stripe + shuffled(lap, block) * BLOCK_SECTORS + within;
-    Run { place: Place::Cell(cell), sectors: BLOCK_SECTORS - within }
+    CellRun { place: CellPlace::Cell(cell), sectors: BLOCK_SECTORS - within }
 }
 
 /// The place of a block in a lap that begins at another block.
@@ -456,8 +456,8 @@ mod tests {
 
     fn cell(layout: &Layout, offset: u64) -> Option<u64> {
         match layout.locate(offset / SECTOR_BYTES).place {
-            Place::Cell(cell) => Some(cell * SECTOR_BYTES),
-            Place::Dropped => None,
+            CellPlace::Cell(cell) => Some(cell * SECTOR_BYTES),
+            CellPlace::Dropped => None,
         }
     }
 
@@ -523,8 +523,8 @@ mod tests {
                 assert!(run.sectors > 0);
                 for next in 1..run.sectors.min(5000) {
                     let expected = match run.place {
-                        Place::Cell(cell) => Place::Cell(cell + next),
-                        Place::Dropped => Place::Dropped,
+                        CellPlace::Cell(cell) => CellPlace::Cell(cell + next),
+                        CellPlace::Dropped => CellPlace::Dropped,
                     };
                     assert_eq!(layout.locate(sector + next).place, expected, "{layout:?} at {sector} + {next}");
                 }

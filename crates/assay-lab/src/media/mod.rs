@@ -23,4 +23,4 @@ pub use layout::{BlockRule, Blocks, Layout, Order, Repeats};
 pub use medium::{Gate, ModelMedium, SharedMedium, Snapshot, Traffic};
 pub use pool::{Accounting, Pool, WhenFull};
 pub use spec::{Cache, CachedWrites, Eviction, MediumSpec, SpecError, WritePolicy};
-pub use truth::{Class, Found, Reach, Truth};
+pub use truth::{Class, FoundVerdict, Reach, Truth};

@@ -382,7 +382,7 @@ impl Draw {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::truth::{Class, Found, Truth};
+    use super::super::truth::{Class, FoundVerdict, Truth};
     use super::*;
 
     #[test]
@@ -394,11 +394,11 @@ mod tests {
             for (name, spec) in all.into_iter().chain(more) {
                 let built = spec.build();
                 assert!(built.is_ok(), "{name} {seed}: {} {spec:?}", built.unwrap_err());
-                let truth = Truth::of(&spec);
+                let truth = Truth::about_medium(&spec);
                 let fits = match name {
-                    "genuine" => truth.right == [Found::Genuine],
-                    "fake" => truth.right.contains(&Found::Fake),
-                    _ => !truth.right.contains(&Found::Genuine),
+                    "genuine" => truth.right == [FoundVerdict::Genuine],
+                    "fake" => truth.right.contains(&FoundVerdict::Fake),
+                    _ => !truth.right.contains(&FoundVerdict::Genuine),
                 };
                 assert!(fits, "{name} {seed}: {truth:?} {spec:?}");
                 *classes.entry(truth.class).or_default() += 1;

@@ -203,7 +203,7 @@ impl Cache {
     /// A write-through cache of `bytes` for all writes, in pages of 4 KiB, that evicts the least recently
     /// written one.
     #[must_use]
-    pub fn of(bytes: u64) -> Self {
+    pub fn with_bytes(bytes: u64) -> Self {
         Self {
             bytes,
             page_bytes: 4096,

@@ -15,7 +15,7 @@ use super::spec::{Cache, Eviction, MediumSpec};
 
 /// The verdict of a check on a medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Found {
+pub enum FoundVerdict {
     /// It holds all data.
     Genuine,
     /// It announces more than it has.
@@ -28,7 +28,7 @@ pub enum Found {
     Undecided,
 }
 
-impl From<Verdict> for Found {
+impl From<Verdict> for FoundVerdict {
     fn from(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Genuine => Self::Genuine,
@@ -106,7 +106,7 @@ pub struct Truth {
     /// The main fault.
     pub class: Class,
     /// All right verdicts.
-    pub right: Vec<Found>,
+    pub right: Vec<FoundVerdict>,
     /// Kinds of fake that are right to name, the most exact one first; empty if there is none.
     pub kinds: Vec<FakeKind>,
     /// The real size in bytes. There is more than one if a part may be counted or not; the last one includes all such
@@ -124,7 +124,7 @@ pub struct Truth {
 /// A single fault.
 struct Fault {
     class: Class,
-    right: Vec<Found>,
+    right: Vec<FoundVerdict>,
     kinds: Vec<FakeKind>,
     real_bytes: Vec<u64>,
     restorable: bool,
@@ -132,7 +132,7 @@ struct Fault {
 }
 
 impl Fault {
-    fn new(class: Class, right: impl Into<Vec<Found>>, need: Reach) -> Self {
+    fn new(class: Class, right: impl Into<Vec<FoundVerdict>>, need: Reach) -> Self {
         Self { class, right: right.into(), kinds: Vec::new(), real_bytes: Vec::new(), restorable: true, need }
     }
 }
@@ -164,7 +164,7 @@ fn little_at_end(announced: u64) -> u64 {
 impl Truth {
     /// The truth about a medium once all its faults have occurred.
     #[must_use]
-    pub fn of(spec: &MediumSpec) -> Self {
+    pub fn about_medium(spec: &MediumSpec) -> Self {
         Self::of_faults(spec, faults(spec))
     }
 
@@ -182,11 +182,11 @@ impl Truth {
 
     fn of_faults(spec: &MediumSpec, mut faults: Vec<Fault>) -> Self {
         faults.sort_by_key(|fault| fault.class);
-        let mut right: Vec<Found> = faults.iter().flat_map(|fault| fault.right.iter().copied()).collect();
+        let mut right: Vec<FoundVerdict> = faults.iter().flat_map(|fault| fault.right.iter().copied()).collect();
         right.sort_unstable();
         right.dedup();
         if right.is_empty() {
-            right.push(Found::Genuine);
+            right.push(FoundVerdict::Genuine);
         }
         Self {
             class: faults.first().map_or(Class::Genuine, |fault| fault.class),
@@ -229,11 +229,11 @@ fn faults(spec: &MediumSpec) -> Vec<Fault> {
         };
         let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
         // It may be worn out, or a fake whose cache holds data for a time.
-        let mut right = vec![Found::Fake, Found::Damaged];
+        let mut right = vec![FoundVerdict::Fake, FoundVerdict::Damaged];
         if matches!(decay.retention, Retention::Reads(..=2)) {
             // Two reads wear everything: no stamp remains, and nothing reads as it was saved. Another card looks the
             // same.
-            right.push(Found::Undecided);
+            right.push(FoundVerdict::Undecided);
         }
         faults.push(Fault { kinds, restorable: false, ..Fault::new(Class::Decaying, right, need) });
     }
@@ -241,14 +241,14 @@ fn faults(spec: &MediumSpec) -> Vec<Fault> {
     if spec.slips.is_some() {
         // Restoring may slip again.
         let share = spec.slips.share();
-        faults.push(Fault { restorable: false, ..Fault::new(Class::Damaged, [Found::Damaged], silent(share)) });
+        faults.push(Fault { restorable: false, ..Fault::new(Class::Damaged, [FoundVerdict::Damaged], silent(share)) });
     }
     faults.extend(errors_fault(spec));
     faults.extend(spec.failure.as_ref().map(|plan| {
         let mut fault = failure_fault(plan, silent(1.0));
         // Behind a large cache it looks like a fake that keeps only the last written data.
         if plan.failure == Failure::DropsWrites && cache_bytes >= LARGE_CACHE {
-            fault.right.push(Found::Fake);
+            fault.right.push(FoundVerdict::Fake);
         }
         fault
     }));
@@ -260,11 +260,11 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
     if spec.layout.is_whole(announced) {
         return None;
     }
-    let fake = |class, need| Fault::new(class, [Found::Fake], need);
+    let fake = |class, need| Fault::new(class, [FoundVerdict::Fake], need);
     let real = spec.layout.real_bytes(announced);
     if announced - real < little_at_end(announced) && matches!(&spec.layout, Layout::Holds(ranges) if is_first(ranges))
     {
-        return Some(Fault { real_bytes: vec![real], ..Fault::new(Class::Limbo, [Found::Damaged], need) });
+        return Some(Fault { real_bytes: vec![real], ..Fault::new(Class::Limbo, [FoundVerdict::Damaged], need) });
     }
     Some(match &spec.layout {
         Layout::Blocks(blocks) => blocks_fault(blocks, real, need),
@@ -272,7 +272,7 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
             if *tail_bytes > 0 || !matches!(order, Order::Straight | Order::Shuffled) =>
         {
             let mut kinds = vec![FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Chain];
-            let mut right = vec![Found::Fake];
+            let mut right = vec![FoundVerdict::Fake];
             // The page behind the protected part may be counted or not, like every window.
             let mut sizes = vec![real];
             if *order == Order::PageOfAddress {
@@ -280,7 +280,7 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
                 sizes.insert(0, real.saturating_sub(PAGE as u64));
             }
             if announced - real < little_at_end(announced) {
-                right.push(Found::Damaged);
+                right.push(FoundVerdict::Damaged);
             }
             Fault { kinds, real_bytes: sizes, ..Fault::new(Class::Wraparound, right, need) }
         }
@@ -299,13 +299,13 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
             let sizes = if least == real { vec![real] } else { vec![least, real] };
             let mut fault = Fault { kinds, real_bytes: sizes, ..fake(class, need) };
             if announced - real < little_at_end(announced) {
-                fault.right.push(Found::Damaged);
+                fault.right.push(FoundVerdict::Damaged);
             }
             fault
         }
         Layout::Holds(_) if real == 0 => {
             let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
-            let right = [Found::Fake, Found::Damaged, Found::Failed];
+            let right = [FoundVerdict::Fake, FoundVerdict::Damaged, FoundVerdict::Failed];
             Fault { kinds, real_bytes: vec![0], ..Fault::new(Class::Limbo, right, need) }
         }
         Layout::Holds(ranges) if is_first(ranges) && matches!(spec.misaddress, Some(Misaddress::Wrap { .. })) => {
@@ -326,7 +326,7 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
             let share = if end_is_lost || ranges[0].start > 0 { 1.0 } else { lost };
             let mut fault = fake(Class::Elsewhere, Reach { share, ..need });
             if lost < FAKE_SHARE || ranges.len() > FAKE_PIECES {
-                fault.right.push(Found::Damaged);
+                fault.right.push(FoundVerdict::Damaged);
             }
             let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
             Fault { kinds, real_bytes: vec![real], ..fault }
@@ -338,22 +338,22 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
 fn blocks_fault(blocks: &Blocks, real: u64, need: Reach) -> Fault {
     let Blocks { rule, group, .. } = blocks;
     let kinds = vec![FakeKind::Unknown, FakeKind::Limbo, FakeKind::Chain];
-    let fault = Fault { kinds, real_bytes: vec![real], ..Fault::new(Class::Elsewhere, [Found::Fake], need) };
+    let fault = Fault { kinds, real_bytes: vec![real], ..Fault::new(Class::Elsewhere, [FoundVerdict::Fake], need) };
     match rule {
         // With two of three blocks that hold data, more is held than lost.
         BlockRule::LastLoses if *group > 2 => Fault {
             kinds: Vec::new(),
             real_bytes: Vec::new(),
-            ..Fault::new(Class::Damaged, [Found::Damaged], Reach { share: 1.0 / *group as f64, ..need })
+            ..Fault::new(Class::Damaged, [FoundVerdict::Damaged], Reach { share: 1.0 / *group as f64, ..need })
         },
         BlockRule::FirstHolds | BlockRule::LastLoses if *group == 2 => {
-            Fault { right: vec![Found::Fake, Found::Damaged], ..fault }
+            Fault { right: vec![FoundVerdict::Fake, FoundVerdict::Damaged], ..fault }
         }
         BlockRule::FirstHolds | BlockRule::LastLoses => fault,
         // Pairs at one distance are also those of a faulty address line.
         BlockRule::Shared if *group == 2 => Fault {
             class: Class::Wraparound,
-            right: vec![Found::Fake, Found::Damaged],
+            right: vec![FoundVerdict::Fake, FoundVerdict::Damaged],
             kinds: vec![FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Chain],
             ..fault
         },
@@ -378,9 +378,9 @@ fn pool_fault(spec: &MediumSpec, silent: Reach) -> Option<Fault> {
     let used = pool.used_before(&Content::new(spec.before, spec.seed), spec.announced_bytes);
     let lacks = (spec.announced_bytes - pool.bytes) as f64 / spec.announced_bytes as f64;
     let (right, need) = match pool.when_full {
-        WhenFull::Drops if lacks < LITTLE => (vec![Found::Fake, Found::Damaged], silent),
-        WhenFull::Drops => (vec![Found::Fake], silent),
-        WhenFull::Errs => (vec![Found::Fake, Found::Damaged, Found::Failed], Reach::least()),
+        WhenFull::Drops if lacks < LITTLE => (vec![FoundVerdict::Fake, FoundVerdict::Damaged], silent),
+        WhenFull::Drops => (vec![FoundVerdict::Fake], silent),
+        WhenFull::Errs => (vec![FoundVerdict::Fake, FoundVerdict::Damaged, FoundVerdict::Failed], Reach::least()),
     };
     let need = Reach { pool_bytes: pool.bytes.saturating_sub(used), ..need };
     let kinds = vec![FakeKind::Unknown, FakeKind::Limbo];
@@ -407,8 +407,8 @@ fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<
     // If reads and writes of an address go to different cells, saving and restoring each address does not restore the
     // cells.
     let restorable = on == Operations::Both;
-    let fault = Fault { restorable, ..Fault::new(Class::Misaddressed, [Found::Damaged], need) };
-    let fake = vec![Found::Fake, Found::Damaged];
+    let fault = Fault { restorable, ..Fault::new(Class::Misaddressed, [FoundVerdict::Damaged], need) };
+    let fake = vec![FoundVerdict::Fake, FoundVerdict::Damaged];
     Some(match misaddress {
         // The end has no place, and every other address has its own.
         Misaddress::Shift { by_sectors: by @ 1.., on: Operations::Both, .. } => {
@@ -436,8 +436,10 @@ fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<
 
 fn flips_faults(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Vec<Fault> {
     let flips = &spec.flips;
-    let damaged =
-        |share: f64, restorable| Fault { restorable, ..Fault::new(Class::Damaged, [Found::Damaged], silent(share)) };
+    let damaged = |share: f64, restorable| Fault {
+        restorable,
+        ..Fault::new(Class::Damaged, [FoundVerdict::Damaged], silent(share))
+    };
     let mut faults = Vec::new();
     // Restoring may flip bits again.
     for share in [flips.per_write, flips.per_read] {
@@ -461,21 +463,21 @@ fn errors_fault(spec: &MediumSpec) -> Option<Fault> {
         return None;
     }
     let need = Reach { share: share_of(spec, &ranges), ..Reach::least() };
-    let mut right = vec![Found::Damaged, Found::Failed];
+    let mut right = vec![FoundVerdict::Damaged, FoundVerdict::Failed];
     if ranges.iter().any(|range| range.start == 0 && range.end >= spec.announced_bytes) {
-        right.push(Found::Undecided);
+        right.push(FoundVerdict::Undecided);
     }
     Some(Fault::new(Class::Damaged, right, need))
 }
 
 fn failure_fault(plan: &FailurePlan, silent: Reach) -> Fault {
     let (right, need) = match plan.failure {
-        Failure::ReadOnly | Failure::WriteErrors => (vec![Found::Failed, Found::Damaged], Reach::least()),
-        Failure::DropsWrites => (vec![Found::Failed, Found::Damaged], silent),
-        Failure::Shrinks(_) => (vec![Found::Failed, Found::Damaged, Found::Fake], Reach::least()),
+        Failure::ReadOnly | Failure::WriteErrors => (vec![FoundVerdict::Failed, FoundVerdict::Damaged], Reach::least()),
+        Failure::DropsWrites => (vec![FoundVerdict::Failed, FoundVerdict::Damaged], silent),
+        Failure::Shrinks(_) => (vec![FoundVerdict::Failed, FoundVerdict::Damaged, FoundVerdict::Fake], Reach::least()),
         // Before that, a check may have found nothing.
         Failure::AllErrors | Failure::Hangs(_) | Failure::Gone => {
-            (vec![Found::Failed, Found::Undecided], Reach::least())
+            (vec![FoundVerdict::Failed, FoundVerdict::Undecided], Reach::least())
         }
     };
     Fault { restorable: false, ..Fault::new(Class::Failing, right, need) }
@@ -560,19 +562,19 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     fn truth(layout: Layout) -> Truth {
-        Truth::of(&MediumSpec::laid_out(GIB, layout))
+        Truth::about_medium(&MediumSpec::laid_out(GIB, layout))
     }
 
     #[test]
     fn nothing_wrong_is_genuine_whatever_the_cache() {
-        let spec = MediumSpec::genuine(GIB).with_cache(Cache::of(64 * MIB));
+        let spec = MediumSpec::genuine(GIB).with_cache(Cache::with_bytes(64 * MIB));
         let spec = MediumSpec { timing: Timing::slow_card(), ..spec };
-        let truth = Truth::of(&spec);
-        assert_eq!((truth.class, truth.right), (Class::Genuine, vec![Found::Genuine]));
+        let truth = Truth::about_medium(&spec);
+        assert_eq!((truth.class, truth.right), (Class::Genuine, vec![FoundVerdict::Genuine]));
         assert_eq!((truth.real_bytes, truth.restorable, truth.needs), (vec![GIB], true, vec![]));
         // Parameters without effect.
         for layout in [Layout::wraparound(GIB), Layout::first(GIB), Layout::window(GIB - 4096, 4096)] {
-            assert_eq!(Truth::of(&MediumSpec::laid_out(GIB, layout)).class, Class::Genuine);
+            assert_eq!(Truth::about_medium(&MediumSpec::laid_out(GIB, layout)).class, Class::Genuine);
         }
     }
 
@@ -587,7 +589,7 @@ mod tests {
         ] {
             let truth = truth(layout);
             assert_eq!((truth.class, truth.kinds[0], truth.real_bytes), (class, kind, real));
-            assert_eq!((truth.right, truth.restorable), (vec![Found::Fake], true));
+            assert_eq!((truth.right, truth.restorable), (vec![FoundVerdict::Fake], true));
         }
         assert_eq!(
             truth(Layout::window(8 * MIB, 4096)).kinds,
@@ -595,16 +597,16 @@ mod tests {
         );
         // A small hole, or many pieces, may also be damage.
         let hole = truth(Layout::both_ends(GIB, GIB - 100 * MIB));
-        assert_eq!(hole.right, [Found::Fake, Found::Damaged]);
+        assert_eq!(hole.right, [FoundVerdict::Fake, FoundVerdict::Damaged]);
         assert!((hole.needs[0].share - 100.0 / 1024.0).abs() < 1e-9);
     }
 
     #[test]
     fn what_it_takes_to_notice_is_stated() {
         let limbo = MediumSpec::limbo(GIB, 61 * MIB);
-        let need = |spec: &MediumSpec| Truth::of(spec).needs[0];
-        assert_eq!(need(&limbo.clone().with_cache(Cache::of(64 * MIB))).cache_bytes, 64 * MIB);
-        let random = Cache { eviction: Eviction::Random, ..Cache::of(8 * MIB) };
+        let need = |spec: &MediumSpec| Truth::about_medium(spec).needs[0];
+        assert_eq!(need(&limbo.clone().with_cache(Cache::with_bytes(64 * MIB))).cache_bytes, 64 * MIB);
+        let random = Cache { eviction: Eviction::Random, ..Cache::with_bytes(8 * MIB) };
         assert_eq!(need(&limbo.clone().with_cache(random)).cache_bytes, 56 * MIB);
         let accounting = Accounting::Units { unit_bytes: MIB, zeros_are_free: false };
         let pool = Some(Pool { bytes: 100 * MIB, accounting, when_full: WhenFull::Drops });
@@ -613,9 +615,9 @@ mod tests {
         assert_eq!(need(&thin).pool_bytes, 60 * MIB);
         let flips = Flips { per_write: 1e-4, ..Flips::none() };
         let flipping = MediumSpec { flips, ..MediumSpec::genuine(GIB) };
-        assert!((need(&flipping).share - 1e-4).abs() < 1e-12 && !Truth::of(&flipping).restorable);
+        assert!((need(&flipping).share - 1e-4).abs() < 1e-12 && !Truth::about_medium(&flipping).restorable);
         // Every check reads the first block.
-        let errs = MediumSpec::genuine(GIB).with_cache(Cache::of(MIB)).with_errors(0..4096, Operations::Both);
+        let errs = MediumSpec::genuine(GIB).with_cache(Cache::with_bytes(MIB)).with_errors(0..4096, Operations::Both);
         assert_eq!(need(&errs), Reach::least());
         let deep = Reach { cache_bytes: 64 * MIB, share: 0.01, ..Reach::least() };
         assert!(deep.covers(&need(&limbo)) && !deep.covers(&need(&flipping)) && !deep.covers(&need(&thin)));
@@ -626,7 +628,7 @@ mod tests {
     fn data_that_last_for_a_time_need_as_much_as_a_cache() {
         let decays = |retention| {
             let decay = Some(Decay { retention, range: 32 * MIB..GIB });
-            Truth::of(&MediumSpec { decay, ..MediumSpec::limbo(GIB, 61 * MIB) })
+            Truth::about_medium(&MediumSpec { decay, ..MediumSpec::limbo(GIB, 61 * MIB) })
         };
         let slow = decays(Retention::WrittenBytes(200 * MIB));
         assert_eq!((slow.needs[1].cache_bytes, slow.real_bytes), (200 * MIB, vec![32 * MIB, 61 * MIB]));
@@ -638,8 +640,8 @@ mod tests {
         let decay = Some(Decay { retention: Retention::Reads(2), range: 0..GIB });
         let decays = MediumSpec { decay, ..MediumSpec::genuine(GIB) };
         let behind = |eviction| {
-            let spec = decays.clone().with_cache(Cache { eviction, ..Cache::of(MIB) });
-            Truth::of(&spec).needs[0].read_cache_bytes
+            let spec = decays.clone().with_cache(Cache { eviction, ..Cache::with_bytes(MIB) });
+            Truth::about_medium(&spec).needs[0].read_cache_bytes
         };
         assert_eq!(behind(Eviction::LeastRecentlyUsed), 0);
         assert_eq!(behind(Eviction::LeastRecentlyUsedFilledByReads), MIB);
@@ -650,13 +652,13 @@ mod tests {
         let real = |announced| {
             let accounting = Accounting::Units { unit_bytes: 4 * MIB, zeros_are_free: false };
             let pool = Some(Pool { bytes: 9 * MIB, accounting, when_full: WhenFull::Drops });
-            Truth::of(&MediumSpec { pool, ..MediumSpec::genuine(announced) }.blank()).real_bytes
+            Truth::about_medium(&MediumSpec { pool, ..MediumSpec::genuine(announced) }.blank()).real_bytes
         };
         assert_eq!(real(GIB), [8 * MIB]);
         assert_eq!(real(GIB + MIB), [5 * MIB, 8 * MIB]);
         let pool = Some(Pool { bytes: 8192, accounting: Accounting::Compressed, when_full: WhenFull::Drops });
         let compressing = MediumSpec { pool, ..MediumSpec::genuine(GIB + 3072) };
-        assert_eq!(Truth::of(&compressing).real_bytes, [7168, 8192]);
+        assert_eq!(Truth::about_medium(&compressing).real_bytes, [7168, 8192]);
     }
 
     /// A pool of 8 MiB with 6 MiB used looks like one of 6 or 7 MiB if the rest is allocated to addresses that do not
@@ -668,7 +670,7 @@ mod tests {
         let before = InitialContent { pattern: Pattern::Noise, used_bytes: 6 * MIB };
         let real = |range| {
             let decay = Some(Decay { retention: Retention::Reads(2), range });
-            Truth::of(&MediumSpec { pool, before, decay, ..MediumSpec::genuine(GIB) }).real_bytes
+            Truth::about_medium(&MediumSpec { pool, before, decay, ..MediumSpec::genuine(GIB) }).real_bytes
         };
         assert_eq!(real(GIB / 2..GIB), [6 * MIB, 7 * MIB, 8 * MIB]);
         assert_eq!(real(GIB - MIB..GIB), [7 * MIB, 8 * MIB]);
@@ -680,32 +682,36 @@ mod tests {
         let right = |bytes| {
             let accounting = Accounting::Units { unit_bytes: MIB, zeros_are_free: false };
             let pool = Some(Pool { bytes, accounting, when_full: WhenFull::Drops });
-            Truth::of(&MediumSpec { pool, ..MediumSpec::genuine(GIB) }.blank()).right
+            Truth::about_medium(&MediumSpec { pool, ..MediumSpec::genuine(GIB) }.blank()).right
         };
-        assert_eq!(right(GIB / 100 * 94), [Found::Fake]);
-        assert_eq!(right(GIB / 100 * 97), [Found::Fake, Found::Damaged]);
+        assert_eq!(right(GIB / 100 * 94), [FoundVerdict::Fake]);
+        assert_eq!(right(GIB / 100 * 97), [FoundVerdict::Fake, FoundVerdict::Damaged]);
     }
 
     #[test]
     fn what_did_not_come_about_is_not_to_be_seen() {
         let spec = MediumSpec::genuine(GIB).that_fails(Trigger::AfterWritten(MIB), Failure::ReadOnly);
-        assert_eq!(Truth::of(&spec).right, [Found::Damaged, Found::Failed]);
-        assert_eq!(Truth::as_shown(&spec, true, false), Truth::of(&spec));
+        assert_eq!(Truth::about_medium(&spec).right, [FoundVerdict::Damaged, FoundVerdict::Failed]);
+        assert_eq!(Truth::as_shown(&spec, true, false), Truth::about_medium(&spec));
         assert_eq!(Truth::as_shown(&spec, false, false).class, Class::Genuine);
     }
 
     #[test]
     fn several_faults_allow_what_each_of_them_allows() {
         let spec = MediumSpec::limbo(GIB, 61 * MIB).with_errors(MIB..2 * MIB, Operations::Reads);
-        let truth = Truth::of(&spec);
-        assert_eq!((truth.class, truth.right), (Class::Limbo, vec![Found::Fake, Found::Damaged, Found::Failed]));
+        let truth = Truth::about_medium(&spec);
+        assert_eq!(
+            (truth.class, truth.right),
+            (Class::Limbo, vec![FoundVerdict::Fake, FoundVerdict::Damaged, FoundVerdict::Failed])
+        );
         assert_eq!(truth.real_bytes, [61 * MIB]);
     }
 
     #[test]
     fn a_part_that_errs_throughout_may_be_counted_or_not() {
         let both = MediumSpec::laid_out(GIB, Layout::both_ends(GIB, 128 * MIB));
-        let real = |errs: Range<u64>| Truth::of(&both.clone().with_errors(errs, Operations::Reads)).real_bytes;
+        let real =
+            |errs: Range<u64>| Truth::about_medium(&both.clone().with_errors(errs, Operations::Reads)).real_bytes;
         assert_eq!(real(GIB - 65 * MIB..GIB), [64 * MIB, 128 * MIB]);
         assert_eq!(real(GIB - 63 * MIB..GIB), [128 * MIB]);
     }
@@ -714,21 +720,25 @@ mod tests {
     fn a_line_is_a_fake_only_where_two_addresses_are_one() {
         let line = |fault, on| {
             let misaddress = Some(Misaddress::Line { bit: 11, fault, range: 0..GIB, on });
-            Truth::of(&MediumSpec { misaddress, ..MediumSpec::genuine(GIB) })
+            Truth::about_medium(&MediumSpec { misaddress, ..MediumSpec::genuine(GIB) })
         };
-        assert_eq!(line(LineFault::Ignored, Operations::Both).right, [Found::Fake, Found::Damaged]);
+        assert_eq!(line(LineFault::Ignored, Operations::Both).right, [FoundVerdict::Fake, FoundVerdict::Damaged]);
         assert_eq!(line(LineFault::Inverted, Operations::Both).class, Class::Genuine);
         let reads = line(LineFault::Inverted, Operations::Reads);
-        assert_eq!((reads.right, reads.restorable), (vec![Found::Damaged], false));
+        assert_eq!((reads.right, reads.restorable), (vec![FoundVerdict::Damaged], false));
         // If reads go behind the end, or all addresses there have their own data, it is a hole like any other.
         let inverted = |range, bit| {
             let misaddress = Some(Misaddress::Line { bit, fault: LineFault::Inverted, range, on: Operations::Reads });
-            Truth::of(&MediumSpec { misaddress, ..MediumSpec::genuine(GIB) })
+            Truth::about_medium(&MediumSpec { misaddress, ..MediumSpec::genuine(GIB) })
         };
         for bit in [21, 20] {
             let hole = inverted(GIB / 2..GIB / 8 * 5, bit);
-            assert_eq!((hole.right, hole.restorable), (vec![Found::Fake, Found::Damaged], false), "{bit}");
+            assert_eq!(
+                (hole.right, hole.restorable),
+                (vec![FoundVerdict::Fake, FoundVerdict::Damaged], false),
+                "{bit}"
+            );
         }
-        assert_eq!(inverted(GIB / 8 * 3..GIB / 8 * 5, 20).right, [Found::Damaged]);
+        assert_eq!(inverted(GIB / 8 * 3..GIB / 8 * 5, 20).right, [FoundVerdict::Damaged]);
     }
 }

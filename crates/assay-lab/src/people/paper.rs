@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use super::world::{DURABLE, Host, LOADS, RANDOM_READ, RANDOM_WRITE, READ, Run, WRITE};
+use super::world::{DURABLE, Host, LOADS, RANDOM_READ, RANDOM_WRITE, READ, WRITE, WorldRun};
 
 /// The names of the measured medium in a record.
 #[derive(Debug, Clone, Default)]
@@ -95,7 +95,7 @@ fn histogram(latency: f64, operations: f64) -> String {
     )
 }
 
-fn measurement(load: &Load, run: &Run) -> String {
+fn measurement(load: &Load, run: &WorldRun) -> String {
     let durable = load.figure == WRITE;
     let mut repeats = String::new();
     for (index, figures) in run.repeats.iter().enumerate() {
@@ -133,7 +133,7 @@ fn measurement(load: &Load, run: &Run) -> String {
 }
 
 /// The run as a record.
-pub(super) fn record(id: &str, run: &Run, host: &Host, naming: &Naming) -> String {
+pub(super) fn record(id: &str, run: &WorldRun, host: &Host, naming: &Naming) -> String {
     let labels: Vec<String> = naming.labels.iter().map(|(key, value)| format!("\"{key}\":\"{value}\"")).collect();
     let measurements: Vec<String> = WRITTEN.iter().map(|load| measurement(load, run)).collect();
     format!(
@@ -173,7 +173,7 @@ pub(super) struct Mark {
 
 /// The run as the text of CrystalDiskMark 8.0.4. Each repeat is one of its runs, and the best is printed
 /// (docs/import.md: "Each figure is the best of its runs").
-pub(super) fn crystaldiskmark(run: &Run, mark: Mark) -> String {
+pub(super) fn crystaldiskmark(run: &WorldRun, mark: Mark) -> String {
     let best = |figure: usize| run.repeats.iter().map(|figures| figures[figure]).fold(0.0, f64::max);
     let row = |words: &str, rate: f64, block: f64, depth: f64| {
         let mega = if mark.whole { (rate / 1e6).round() } else { rate / 1e6 };

@@ -1,7 +1,7 @@
 //! A store: the files to import, their names, questions about them, and the truth.
 
 use super::paper::{Mark, Naming, crystaldiskmark, id, record};
-use super::world::{DURABLE, LOADS, Model, RANDOM_READ, RANDOM_WRITE, Run, Unit, WRITE, World, spread};
+use super::world::{DURABLE, LOADS, Model, RANDOM_READ, RANDOM_WRITE, Unit, WRITE, World, WorldRun, spread};
 use crate::Dice;
 
 /// A file to import, with the options that users give.
@@ -141,7 +141,7 @@ impl Plot {
     }
 
     /// Adds a run as a record with these names, and returns its id.
-    pub(super) fn keep(&mut self, run: &Run, naming: &Naming) -> String {
+    pub(super) fn keep(&mut self, run: &WorldRun, naming: &Naming) -> String {
         let id = id(self.seed, self.number);
         let text = record(&id, run, &self.world.hosts[run.host], naming);
         self.file(format!("run{}.json", self.number), text, Vec::new());
@@ -149,7 +149,7 @@ impl Plot {
     }
 
     /// Adds a run as the text of CrystalDiskMark with these labels.
-    pub(super) fn mark(&mut self, run: &Run, mark: Mark, labels: &[(&str, &str)]) {
+    pub(super) fn mark(&mut self, run: &WorldRun, mark: Mark, labels: &[(&str, &str)]) {
         let mut options = vec!["--kind".to_owned(), "sd".to_owned()];
         for (key, value) in labels {
             options.extend(["--label".to_owned(), format!("{key}={value}")]);

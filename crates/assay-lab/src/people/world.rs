@@ -83,7 +83,7 @@ pub(super) struct Noise {
 
 /// One run.
 #[derive(Debug, Clone)]
-pub(super) struct Run {
+pub(super) struct WorldRun {
     pub(super) host: usize,
     /// Seconds since 1970.
     pub(super) began: i64,
@@ -186,7 +186,7 @@ impl World {
     }
 
     /// The result of a run of a unit on a computer, `day` days after the first Monday, at an hour of that day.
-    pub(super) fn run(&mut self, unit: usize, host: usize, day: i64, hour: f64) -> Run {
+    pub(super) fn run(&mut self, unit: usize, host: usize, day: i64, hour: f64) -> WorldRun {
         let began = MONDAY + day * 86_400 + (hour * 3600.0) as i64;
         // Effects of a day follow the user's day: a run after midnight belongs to the evening before.
         let first_of_day = !self.days_of_units.contains_key(&(unit, host, day));
@@ -209,7 +209,7 @@ impl World {
                 std::array::from_fn(|load| (truth[load] + before[load] + self.noise.drift * share - cold).exp())
             })
             .collect();
-        Run { host, began, truth, repeats }
+        WorldRun { host, began, truth, repeats }
     }
 
     /// The common effect of the measured days of a model on its units, and the mean number of days of a unit (at least 1).

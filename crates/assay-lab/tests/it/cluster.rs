@@ -77,7 +77,7 @@ fn nodes_are_told_apart_and_the_uplink_is_as_wide_as_asked_for() {
     const BITS: u64 = 100_000_000;
     let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, LimitedCard::new(16 << 20, Limits { read_iops: Some(1000), ..Limits::default() }));
-    let mut plan = ClusterPlan { uplink: Some(BITS), ..ClusterPlan::of(2) };
+    let mut plan = ClusterPlan { uplink: Some(BITS), ..ClusterPlan::with_nodes(2) };
     plan.nodes.push(NodePlan::on("n3", &card));
     let cluster = lab!(TEST, Cluster::new(&plan));
 
@@ -130,7 +130,7 @@ fn held_until_killed() {
     if std::env::var_os(HOLD).is_none() {
         return;
     }
-    match Cluster::new(&ClusterPlan::of(3)) {
+    match Cluster::new(&ClusterPlan::with_nodes(3)) {
         Ok(cluster) => {
             let spaces: Vec<_> = name_spaces_of(&cluster).iter().map(|space| space.display().to_string()).collect();
             eprintln!("holds {} {}", cluster.directory().display(), spaces.join(" "));

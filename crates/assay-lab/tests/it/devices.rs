@@ -89,7 +89,7 @@ fn the_kernel_reads_and_writes_what_the_model_holds() {
 #[test]
 fn a_flush_reaches_the_model() {
     const TEST: &str = "a_flush_reaches_the_model";
-    let cache = Cache { write_policy: WritePolicy::Back { ignores_flush: false }, ..Cache::of(MIB) };
+    let cache = Cache { write_policy: WritePolicy::Back { ignores_flush: false }, ..Cache::with_bytes(MIB) };
     let real = lab!(TEST, real(&MediumSpec::genuine(64 * MIB).with_cache(cache)));
     let before = real.medium.with(|medium| medium.traffic().flushes);
     let mut device = File::options().write(true).open(real.card.path()).unwrap();

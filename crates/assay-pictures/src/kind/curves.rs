@@ -65,7 +65,7 @@ impl Curves {
     /// most records and sizes first.
     #[must_use]
     pub(crate) fn all_of(records: &[Record], wanted: &Wanted) -> Vec<Self> {
-        let loads = wanted.of(records);
+        let loads = wanted.loads_of(records);
         let mut families: Vec<Load> = loads.iter().map(family).collect();
         families.dedup();
         let mut seen: Vec<Load> = Vec::new();

@@ -50,7 +50,7 @@ pub struct DotRow {
 impl Dots {
     /// The units of these records under the load that most of them have.
     #[must_use]
-    pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
+    pub fn from_records(records: &[Record], wanted: &Wanted) -> Option<Self> {
         let Decided { load, title } = wanted.one(records)?;
         let quantity = deciding_quantity(records, &load).quantity;
         let mut shown: Vec<&Record> = Vec::new();

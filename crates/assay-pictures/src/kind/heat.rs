@@ -44,14 +44,14 @@ const CELL: (f64, f64) = (44.0, 24.0);
 impl Heat {
     /// All loads that two records or more have; of one record nothing can be compared.
     #[must_use]
-    pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
+    pub fn from_records(records: &[Record], wanted: &Wanted) -> Option<Self> {
         let all = subjects(records);
         let column = |load: &Load| {
             let quantity = deciding_quantity(records, load).quantity;
             let cells = all.iter().map(|s| value(s.record, load, quantity)).collect();
             Column { load: load.title(), unit: unit(quantity).to_owned(), cells }
         };
-        let every: Vec<Column> = wanted.of(records).iter().map(column).collect();
+        let every: Vec<Column> = wanted.loads_of(records).iter().map(column).collect();
         let (columns, alone): (Vec<Column>, Vec<Column>) =
             every.into_iter().partition(|c| c.cells.iter().flatten().filter(|v| v.counts()).count() > 1);
         let kept: Vec<usize> = (0..all.len()).filter(|i| columns.iter().any(|c| c.cells[*i].is_some())).collect();

@@ -1,7 +1,7 @@
 //! Nodes of a run by workloads: which nodes deviate from the others, and under which workload.
 
 use assay_analysis::Quantity;
-use assay_analysis::fleet::{Figure, FleetReport, LoadRow, Run, report};
+use assay_analysis::fleet::{Figure, FleetReport, FleetRun, LoadRow, report};
 use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::trimmed;
@@ -25,7 +25,7 @@ pub(super) fn run_of(records: &[Record], wanted: &Wanted) -> Option<FleetReport>
     };
     let first = records.first().and_then(name)?;
     let of_it: Vec<Record> = records.iter().filter(|record| name(record).as_ref() == Some(&first)).cloned().collect();
-    let run = Run::of_records(&first, of_it);
+    let run = FleetRun::of_records(&first, of_it);
     if run.nodes.len() < 2 || !records.iter().all(|record| name(record).as_ref() == Some(&first)) {
         return None;
     }

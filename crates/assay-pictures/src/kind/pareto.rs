@@ -53,8 +53,8 @@ impl Pareto {
     /// A read against a write of the same kind: the pair that most records have, small random
     /// work before other work.
     #[must_use]
-    pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
-        let mut loads = wanted.of(records);
+    pub fn from_records(records: &[Record], wanted: &Wanted) -> Option<Self> {
+        let mut loads = wanted.loads_of(records);
         loads.retain(Load::is_plain);
         let all = subjects(records);
         let decides = |load: &Load| deciding_quantity(records, load).quantity;

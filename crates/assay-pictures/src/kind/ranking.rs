@@ -45,7 +45,7 @@ pub struct RankRow {
 impl Ranking {
     /// Records in the order of one load, by their figures alone; ties are what `assay rank` finds.
     #[must_use]
-    pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
+    pub fn from_records(records: &[Record], wanted: &Wanted) -> Option<Self> {
         let Decided { load, title } = wanted.one(records)?;
         let quantity = deciding_quantity(records, &load).quantity;
         let mut rows: Vec<RankRow> = Vec::new();

@@ -45,9 +45,9 @@ const BARS: [Colour; 3] = [Colour([0x00, 0x5a, 0x8f]), Colour([0xf0, 0xa6, 0x4a]
 impl Sweep {
     /// The kind of load with the most figures, reads and writes together.
     #[must_use]
-    pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
+    pub fn from_records(records: &[Record], wanted: &Wanted) -> Option<Self> {
         let first = Curves::all_of(records, wanted).into_iter().next()?;
-        let loads = wanted.of(records);
+        let loads = wanted.loads_of(records);
         let bare = |title: &str| title.trim_end_matches(", acknowledged").to_owned();
         let leading = loads.iter().find(|load| family_title(load) == bare(&first.load))?;
         let like = |load: &Load| {

@@ -22,7 +22,7 @@ pub(crate) enum Packing<R: Read> {
 
 impl<R: Read + io::Seek> Packing<R> {
     /// By its first bytes.
-    pub(crate) fn of(mut from: R) -> io::Result<Self> {
+    pub(crate) fn detect(mut from: R) -> io::Result<Self> {
         let mut first = Vec::new();
         from.by_ref().take(6).read_to_end(&mut first)?;
         from.rewind()?;
@@ -173,7 +173,7 @@ mod tests {
     }
 
     fn members(bytes: Vec<u8>) -> Members<Packing<Cursor<Vec<u8>>>> {
-        Members::new(Packing::of(Cursor::new(bytes)).unwrap())
+        Members::new(Packing::detect(Cursor::new(bytes)).unwrap())
     }
 
     #[test]

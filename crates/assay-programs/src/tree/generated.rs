@@ -152,7 +152,7 @@ mod tests {
     fn a_generated_archive_is_the_same_each_time_and_packs_like_source() {
         let (one, other) = (packed(2 << 20).unwrap(), packed(2 << 20).unwrap());
         assert_eq!(one, other);
-        let mut members = Members::new(Packing::of(io::Cursor::new(one)).unwrap());
+        let mut members = Members::new(Packing::detect(io::Cursor::new(one)).unwrap());
         let (mut files, mut bytes, mut all) = (0, 0, Vec::new());
         while members.next().unwrap().is_some() {
             files += 1;

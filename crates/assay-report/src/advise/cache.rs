@@ -183,7 +183,7 @@ fn numbers(parts: &mut Parts, a: &CacheAdvice) {
         None => parts.item("headers", "unknown: the records do not give the size of the stick; set --size"),
     }
     for warning in &a.warnings {
-        parts.item("warning", &words(*warning));
+        parts.item("warning", &warning_text(*warning));
     }
     let said = marks_text(&a.fast.marks);
     if !said.is_empty() {
@@ -191,7 +191,7 @@ fn numbers(parts: &mut Parts, a: &CacheAdvice) {
     }
 }
 
-fn words(warning: CacheWarning) -> String {
+fn warning_text(warning: CacheWarning) -> String {
     match warning {
         CacheWarning::FeedSaturates { share, set_at_most } => format!(
             "the feed takes {} of the stick's time: set l2arc_write_max to at most {}",

@@ -359,7 +359,7 @@ mod tests {
 
     fn asked(published: &str, load: Option<&str>) -> Document {
         let records = assay_analysis::published(published).unwrap();
-        let question = NasQuestion { load: load.map(str::to_owned), ..NasQuestion::of(28, Link::Line(125e6)) };
+        let question = NasQuestion { load: load.map(str::to_owned), ..NasQuestion::for_nodes(28, Link::Line(125e6)) };
         nas(&assay_analysis::advise::nas(&records, &[], &question).unwrap()).document
     }
 

@@ -7,7 +7,7 @@ use assay_core::units::{figures, fixed};
 use serde::Serialize;
 
 use crate::caveats;
-use crate::document::{Answered, Block, Column, Data, Document, Row, Table, number};
+use crate::document::{Answered, Block, Column, Data, Document, Table, TableRow, number};
 use crate::figure::{interval, unit};
 
 /// Parts of an advice, in their order.
@@ -46,15 +46,15 @@ impl Parts {
 
     /// Rows under titles.
     pub(super) fn table(&mut self, columns: Vec<Column>, rows: Vec<Vec<String>>) {
-        let rows = rows.into_iter().map(Row::from).collect();
+        let rows = rows.into_iter().map(TableRow::from).collect();
         self.blocks.push(Block::Table(Table { caption: String::new(), columns, rows }));
     }
 
     /// Rows under titles, with a heading before each group of rows.
     pub(super) fn groups(&mut self, caption: String, columns: Vec<Column>, groups: Vec<(String, Vec<Vec<String>>)>) {
-        let rows = groups
-            .into_iter()
-            .flat_map(|(heading, rows)| std::iter::once(Row::Heading(heading)).chain(rows.into_iter().map(Row::from)));
+        let rows = groups.into_iter().flat_map(|(heading, rows)| {
+            std::iter::once(TableRow::Heading(heading)).chain(rows.into_iter().map(TableRow::from))
+        });
         self.blocks.push(Block::Table(Table { caption, columns, rows: rows.collect() }));
     }
 

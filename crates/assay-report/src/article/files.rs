@@ -13,7 +13,7 @@ use super::pictures::{Caption, Picture, pictures};
 use super::table::Figures;
 use super::{media, table};
 use crate::caveats;
-use crate::document::{BEST, Block, Cell, Document, Row};
+use crate::document::{BEST, Block, Cell, Document, TableRow};
 use crate::foreign::long_csv;
 
 /// An article, in the order in which its files are to be written: the one that names the others last, so that an article that was
@@ -249,8 +249,8 @@ fn ranked_beside_specimens(figures: &Figures<'_>, plans: &[TablePlan]) -> bool {
 fn cells_of(block: &Block) -> impl Iterator<Item = &Cell> {
     let rows = if let Block::Table(table) = block { table.rows.as_slice() } else { &[] };
     rows.iter().flat_map(|row| match row {
-        Row::Cells(cells) => cells.as_slice(),
-        Row::Heading(_) => &[],
+        TableRow::Cells(cells) => cells.as_slice(),
+        TableRow::Heading(_) => &[],
     })
 }
 

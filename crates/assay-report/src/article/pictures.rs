@@ -56,7 +56,7 @@ fn still(kind: Kind, at: usize, drawing: Drawing, records: &[Record]) -> Picture
     Picture {
         file: format!("{}{number}.svg", kind.name()),
         content: drawing.svg().into_bytes(),
-        caption: Caption::of(kind, &drawing, records),
+        caption: Caption::for_drawing(kind, &drawing, records),
         seen: Seen::Still(drawing),
     }
 }
@@ -64,7 +64,7 @@ fn still(kind: Kind, at: usize, drawing: Drawing, records: &[Record]) -> Picture
 /// As an animation; as a sheet of all frames where that would be too large.
 fn sweep(film: Film, records: &[Record]) -> Option<Picture> {
     let (_, first) = film.frames().next()?;
-    let mut caption = Caption::of(Kind::Sweep, first, records);
+    let mut caption = Caption::for_drawing(Kind::Sweep, first, records);
     let names: Vec<&str> = film.frames().map(|(name, _)| name).collect();
     if let (Some(least), Some(most)) = (names.first(), names.last()) {
         caption.seen = format!("{} sizes from {least} to {most}; {}", names.len(), caption.seen);
@@ -122,7 +122,7 @@ fn what_is_shown(kind: Kind) -> &'static str {
 }
 
 impl Caption {
-    pub(super) fn of(kind: Kind, drawing: &Drawing, records: &[Record]) -> Self {
+    pub(super) fn for_drawing(kind: Kind, drawing: &Drawing, records: &[Record]) -> Self {
         Self {
             picture: kind.name(),
             shows: what_is_shown(kind),

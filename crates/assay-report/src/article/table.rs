@@ -10,7 +10,7 @@ use assay_core::units::{counted, exact, figures};
 use super::media::{
     LoadColumn, Medium, Model, Scope, TablePlan, Unit, computers, load_block, load_kind, mark_of, medium_rows,
 };
-use crate::document::{Cell, Column, Data, Row, Table, left, number, right};
+use crate::document::{Cell, Column, Data, Table, TableRow, left, number, right};
 use crate::facts;
 use crate::figure::{MB, interval, latency_unit, percent};
 use crate::results::warmest;
@@ -32,7 +32,7 @@ impl Figures<'_> {
     /// What a column is shown in, by its first figure.
     fn shown(&self, column: &LoadColumn, figures: &[Option<Figure>]) -> Shown {
         let like = figures.iter().flatten().next().map_or(1.0, |figure| figure.estimate.point);
-        Shown::of(&column.load, self.scopes[column.scope].quantity(&column.load), like)
+        Shown::for_load(&column.load, self.scopes[column.scope].quantity(&column.load), like)
     }
 
     /// `4 KiB, IOPS`.
@@ -60,7 +60,7 @@ impl Figures<'_> {
             }
         }
         let rows = cells.into_iter().zip(filled).filter(|(_, filled)| *filled);
-        Table { caption: plan.title.clone(), columns, rows: rows.map(|(cells, _)| Row::Cells(cells)).collect() }
+        Table { caption: plan.title.clone(), columns, rows: rows.map(|(cells, _)| TableRow::Cells(cells)).collect() }
     }
 
     /// All loads of one medium: rows are sizes of blocks, columns kinds of loads, as nothing stands beside it. `None`
@@ -89,7 +89,7 @@ impl Figures<'_> {
                 let cell = figure_cell(figure.as_ref(), shown, !self.single);
                 Cell { value: format!("{} {}", cell.value, shown.unit), ..cell }
             };
-            Row::Cells(std::iter::once(Cell::from(size.as_str())).chain(kinds.iter().map(of)).collect())
+            TableRow::Cells(std::iter::once(Cell::from(size.as_str())).chain(kinds.iter().map(of)).collect())
         };
         let rows = blocks.iter().map(cells).collect();
         let titles = kinds.iter().map(|kind| right(capitalised(kind)));
@@ -138,7 +138,7 @@ const USUAL_BLOCK: u64 = 4096;
 
 impl Shown {
     /// The unit for a load. Operations of blocks of one size are shown as a rate.
-    pub(super) fn of(load: &Load, quantity: Quantity, like: f64) -> Self {
+    pub(super) fn for_load(load: &Load, quantity: Quantity, like: f64) -> Self {
         let (unit, divisor) = match quantity.unit() {
             Some(_) if quantity == Quantity::Iops && load.blocks.is_empty() && load.block_bytes > USUAL_BLOCK => {
                 ("MB/s", MB / load.block_bytes as f64)
@@ -234,7 +234,7 @@ const TOLD: [&str; 3] = ["model", "unit", "price"];
 const ORIGIN: [&str; 4] = ["firmware", "manfid", "manufactured", "oemid"];
 
 impl OfUnit {
-    pub(super) fn of(records: &[&Record]) -> Self {
+    pub(super) fn from_records(records: &[&Record]) -> Self {
         let labels = records.iter().flat_map(|record| &record.labels);
         let own = labels.filter(|(key, _)| !TOLD.contains(&key.as_str()));
         let last = |text: &dyn Fn(&Record) -> String| {
@@ -293,7 +293,7 @@ pub(super) fn facts_table(media: &[Model<'_>]) -> Option<Table> {
     let of: Vec<(Cell, OfUnit)> = medium_rows(media)
         .into_iter()
         .filter_map(|of| Some((of, of.unit()?)))
-        .map(|(of, unit)| (medium_name(Medium::One(of.model(), unit)), OfUnit::of(&unit.records)))
+        .map(|(of, unit)| (medium_name(Medium::One(of.model(), unit)), OfUnit::from_records(&unit.records)))
         .collect();
     let differs = of.iter().any(|(_, facts)| facts.computers != of[0].1.computers);
     let has =
@@ -305,7 +305,7 @@ pub(super) fn facts_table(media: &[Model<'_>]) -> Option<Table> {
     let columns = std::iter::once(left("medium")).chain(shown.iter().map(|at| FACT_COLUMNS[*at].0())).collect();
     let row = |(name, facts): (Cell, OfUnit)| {
         let cells = shown.iter().map(|at| Cell::from(FACT_COLUMNS[*at].1(&facts)));
-        Row::Cells(std::iter::once(name).chain(cells).collect())
+        TableRow::Cells(std::iter::once(name).chain(cells).collect())
     };
     Some(Table { caption: String::new(), columns, rows: of.into_iter().map(row).collect() })
 }
@@ -386,7 +386,7 @@ pub(super) fn figure_data(scopes: &[Scope<'_>], media: &[Model<'_>], plans: &[Ta
         let scope = &scopes[column.scope];
         rows.iter().filter_map(move |of| {
             let found = figure_of(scope, &column.load, *of)?;
-            let facts = of.unit().map(|unit| OfUnit::of(&unit.records)).unwrap_or_default();
+            let facts = of.unit().map(|unit| OfUnit::from_records(&unit.records)).unwrap_or_default();
             let e = &found.estimate;
             let mut cells = vec![column.load.title(), scope.host.clone(), of.model().title.clone()];
             cells.extend([of.unit().map(|unit| unit.title.clone()).unwrap_or_default(), unit_count(*of)]);

@@ -8,7 +8,7 @@ use assay_pictures::{Drawing, Label, RankRow, Ranking, Value, ranking};
 use super::answer::{overall, said_of_loads, sentence, verdict_word, winning_side};
 use super::names::{about_values, comparison_method, group_letter, left_out};
 use super::{gate, names};
-use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
+use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, number, right};
 use crate::figure::{shown, unit, with_point};
 
 /// Everything that the comparison says, and whether it keeps the limits that were set.
@@ -37,7 +37,7 @@ pub fn document(c: &Comparison, gate: Option<&Gate>) -> Document {
 }
 
 fn groups(c: &Comparison) -> Table {
-    let row = |(at, info): (usize, &GroupInfo)| -> Row {
+    let row = |(at, info): (usize, &GroupInfo)| -> TableRow {
         let ids: Vec<String> = info.records.iter().map(|id| clean(id)).collect();
         let role = if at == 0 { "reference" } else { "" };
         [Cell::with(info.letter, role), names::group_name(info).into(), ids.join(", ").into()].into()
@@ -55,15 +55,15 @@ fn loads(c: &Comparison) -> Table {
     columns.extend(c.groups.iter().map(|info| right(info.letter)));
     columns.push(left("answer"));
     let (primary, others): (Vec<_>, Vec<_>) = c.loads.iter().partition(|load| load.primary);
-    let mut rows: Vec<Row> = primary.into_iter().map(|load| row(c, load)).collect();
+    let mut rows: Vec<TableRow> = primary.into_iter().map(|load| row(c, load)).collect();
     if !others.is_empty() {
-        rows.push(Row::Heading("Exploratory: with many loads some differ by chance".to_owned()));
+        rows.push(TableRow::Heading("Exploratory: with many loads some differ by chance".to_owned()));
     }
     rows.extend(others.into_iter().map(|load| row(c, load)));
     Table { caption: String::new(), columns, rows }
 }
 
-fn row(c: &Comparison, load: &LoadComparison) -> Row {
+fn row(c: &Comparison, load: &LoadComparison) -> TableRow {
     let reference = load.sides.first().and_then(|side| side.values.first()).copied().unwrap_or(1.0);
     let (unit, divisor) = unit(load.quantity, reference);
     let mut cells: Vec<Cell> = vec![clean(&load.title).into(), names::measured(load.quantity, unit).into()];
@@ -72,7 +72,7 @@ fn row(c: &Comparison, load: &LoadComparison) -> Row {
     );
     let answers: Vec<String> = said_of_loads(c, load).map(|pair| answer(c, load, pair)).collect();
     cells.push(answers.join(". ").into());
-    Row::Cells(cells)
+    TableRow::Cells(cells)
 }
 
 fn figure(side: &Side, divisor: f64) -> Cell {

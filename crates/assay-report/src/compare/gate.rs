@@ -10,7 +10,7 @@ use super::answer::{change, would_tell};
 use super::names;
 use super::names::group_letter;
 use crate::caveats::needed;
-use crate::document::{Block, Row, Table, left};
+use crate::document::{Block, Table, TableRow, left};
 use crate::terminal::{Page, Paint, Style};
 
 /// The report on one case: the verdict as a word, the place, the difference found, why it is undecided, and what would
@@ -176,7 +176,7 @@ pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
 
 /// The limits as a part of a document.
 pub(super) fn blocks(c: &Comparison, gate: &Gate) -> [Block; 2] {
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<TableRow> = Vec::new();
     for check in &gate.checks {
         let limit = || statement(&check.limit.text);
         if check.no_load {

@@ -57,7 +57,7 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
     line.push(Paint::Bold, &capitalised(&clean(&load.title)));
     line.push(Paint::Dim, &format!(" · {}", names::measured(load.quantity, unit)));
     page.add(line);
-    let axis = Axis::of(load, c.margin);
+    let axis = Axis::for_load(load, c.margin);
     let width = page.style.width.saturating_sub(POINTS);
     for side in &load.sides {
         let mut line = page.line();
@@ -127,7 +127,7 @@ pub(super) struct Axis {
 impl Axis {
     /// From the least to the greatest point, and at least twice the margin wide: what does not matter is not blown up.
     /// `None` without points.
-    pub(super) fn of(load: &LoadComparison, margin: f64) -> Option<Self> {
+    pub(super) fn for_load(load: &LoadComparison, margin: f64) -> Option<Self> {
         let logs: Vec<f64> = load.sides.iter().flat_map(points).map(f64::ln).collect();
         let low = logs.iter().copied().reduce(f64::min)?;
         let high = logs.iter().copied().reduce(f64::max)?;

@@ -6,6 +6,6 @@ mod page;
 mod table;
 
 pub use model::{Answered, Column, Document, left, right, wrapped};
-pub(crate) use model::{BEST, Block, Cell, Data, Figure, Row, Seen, Table, number};
+pub(crate) use model::{BEST, Block, Cell, Data, Figure, Seen, Table, TableRow, number};
 pub(crate) use table::of_rows;
 pub use table::plain as table;

@@ -74,7 +74,7 @@ pub(crate) struct Table {
     /// What stands over it; nothing where the text before it says that.
     pub(crate) caption: String,
     pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<TableRow>,
 }
 
 /// A column of a table.
@@ -106,19 +106,19 @@ pub fn wrapped(title: impl Into<String>) -> Column {
 
 /// A line of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Row {
+pub(crate) enum TableRow {
     /// Over the rows of a group.
     Heading(String),
     Cells(Vec<Cell>),
 }
 
-impl<const N: usize> From<[Cell; N]> for Row {
+impl<const N: usize> From<[Cell; N]> for TableRow {
     fn from(cells: [Cell; N]) -> Self {
         Self::Cells(cells.into())
     }
 }
 
-impl From<Vec<String>> for Row {
+impl From<Vec<String>> for TableRow {
     fn from(cells: Vec<String>) -> Self {
         Self::Cells(cells.into_iter().map(Cell::from).collect())
     }

@@ -4,7 +4,7 @@ use assay_core::text;
 use assay_core::text::statement;
 use maud::{Markup, PreEscaped, html};
 
-use super::{BEST, Block, Cell, Document, Figure, Row, Seen, Table};
+use super::{BEST, Block, Cell, Document, Figure, Seen, Table, TableRow};
 use crate::html::{Scripts, Shell, said, slider};
 
 impl Document {
@@ -94,8 +94,8 @@ fn page_table(table: &Table) -> Markup {
                 tbody {
                     @for row in &table.rows {
                         @match row {
-                            Row::Heading(title) => tr { th.group scope="rowgroup" colspan=(table.columns.len()) { (said(title)) } },
-                            Row::Cells(cells) => tr { @for (at, cell) in cells.iter().enumerate() { (page_cell(table, stacked, at, cell)) } },
+                            TableRow::Heading(title) => tr { th.group scope="rowgroup" colspan=(table.columns.len()) { (said(title)) } },
+                            TableRow::Cells(cells) => tr { @for (at, cell) in cells.iter().enumerate() { (page_cell(table, stacked, at, cell)) } },
                         }
                     }
                 }
@@ -184,8 +184,8 @@ fn markdown_table(out: &mut String, table: &Table) {
     markdown_line(out, table.columns.iter().map(|column| if column.right { "--:" } else { "---" }.to_owned()));
     for row in &table.rows {
         match row {
-            Row::Cells(cells) => markdown_line(out, cells.iter().map(markdown_cell)),
-            Row::Heading(title) => {
+            TableRow::Cells(cells) => markdown_line(out, cells.iter().map(markdown_cell)),
+            TableRow::Heading(title) => {
                 let empty = std::iter::repeat_n(String::new(), table.columns.len().saturating_sub(1));
                 markdown_line(out, std::iter::once(format!("**{}**", markdown_sentence(title))).chain(empty));
             }

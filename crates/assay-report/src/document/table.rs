@@ -4,7 +4,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Block, Cell, Column, Document, Row, Table};
+use super::{Block, Cell, Column, Document, Table, TableRow};
 use crate::terminal::{Style, shorten, wrap};
 
 const GAP: usize = 2;
@@ -20,11 +20,11 @@ const WIDEST: usize = 32;
 /// A table that is no part of a document, as text within the width of `style`.
 #[must_use]
 pub fn plain(columns: Vec<Column>, rows: impl IntoIterator<Item = Vec<String>>, style: &Style) -> String {
-    of_rows(columns, rows.into_iter().map(Row::from).collect(), style)
+    of_rows(columns, rows.into_iter().map(TableRow::from).collect(), style)
 }
 
 /// [`plain`] of rows that hold more than text.
-pub(crate) fn of_rows(columns: Vec<Column>, rows: Vec<Row>, style: &Style) -> String {
+pub(crate) fn of_rows(columns: Vec<Column>, rows: Vec<TableRow>, style: &Style) -> String {
     table_lines(&Table { columns, rows, ..Table::default() }, style.bounded()).join("\n") + "\n"
 }
 
@@ -79,10 +79,10 @@ struct Layout {
     shown: Vec<usize>,
 }
 
-fn folded(row: &Row, style: Style) -> Line {
+fn folded(row: &TableRow, style: Style) -> Line {
     match row {
-        Row::Heading(title) => Line::Heading(style.fold(title)),
-        Row::Cells(cells) => {
+        TableRow::Heading(title) => Line::Heading(style.fold(title)),
+        TableRow::Cells(cells) => {
             let lines = |cell: &Cell| {
                 let under = cell.under.iter().map(|line| style.fold(line));
                 std::iter::once(style.fold(&cell.text())).chain(under).collect()
@@ -258,7 +258,7 @@ mod tests {
         let title = |n| right(format!("random write 4 KiB, QD{n}, IOPS"));
         let cells = |row| {
             let cell = |n| crate::document::Cell::from(format!("{row}{n} 503"));
-            Row::Cells(std::iter::once(format!("node{row}").into()).chain((0..columns).map(cell)).collect())
+            TableRow::Cells(std::iter::once(format!("node{row}").into()).chain((0..columns).map(cell)).collect())
         };
         Table {
             caption: String::new(),

@@ -10,7 +10,7 @@ use super::tables::{NodeColumns, estimate, star_if_odd};
 use super::words::{count, node_name, node_names, ratio};
 use super::{tables, words};
 use crate::caveats::needed;
-use crate::document::{Block, Cell, Document, Row, Table, left, right};
+use crate::document::{Block, Cell, Document, Table, TableRow, left, right};
 use crate::figure::MB;
 
 /// Everything that the run says.
@@ -98,7 +98,7 @@ pub fn brief(report: &FleetReport) -> Document {
 fn nodes(report: &FleetReport) -> Table {
     let mut order: Vec<usize> = (0..report.nodes.len()).collect();
     order.sort_by_key(|at| (!report.nodes[*at].odd, report.nodes[*at].complete));
-    let first = NodeColumns::of(report);
+    let first = NodeColumns::from_report(report);
     let mut columns = first.titles();
     columns.extend([right("to median"), left("under")]);
     let row = |at: usize| {
@@ -108,7 +108,7 @@ fn nodes(report: &FleetReport) -> Table {
         let furthest = furthest(&report.loads, at);
         cells.push(furthest.map(|(_, figure)| multiple(figure.to_median)).unwrap_or_default().into());
         cells.push(furthest.map(|(load, _)| clean(&load.title)).unwrap_or_default().into());
-        Row::Cells(cells)
+        TableRow::Cells(cells)
     };
     Table {
         caption: format!("Each node where it is furthest from the median of all{}", star_if_odd(report)),
@@ -215,7 +215,7 @@ fn against_word(verdict: PairVerdict) -> &'static str {
 }
 
 fn against_table(against: &Against) -> Table {
-    let row = |loss: &Loss| -> Row {
+    let row = |loss: &Loss| -> TableRow {
         let sum = loss.sum.as_ref();
         [
             Cell::from(clean(&loss.title)),
@@ -247,7 +247,9 @@ fn nodes_against(report: &FleetReport, against: &Against) -> Table {
             let found = loss.nodes.iter().find(|own| own.node == *at);
             Cell::from(found.map(|own| ratio(own.pair.ratio, own.pair.low, own.pair.high)).unwrap_or_default())
         };
-        Row::Cells(std::iter::once(Cell::from(node_name(report, *at))).chain(against.loads.iter().map(of)).collect())
+        TableRow::Cells(
+            std::iter::once(Cell::from(node_name(report, *at))).chain(against.loads.iter().map(of)).collect(),
+        )
     };
     Table {
         caption: "Simultaneous / alone, including day-to-day variation".to_owned(),

@@ -5,25 +5,25 @@ use assay_core::text::{clean, statement};
 use assay_core::units::{figures, fixed, times};
 
 use super::words::{beside, count, node_name, node_names};
-use crate::document::{Block, Cell, Column, Data, Row, Table, left, number, right};
+use crate::document::{Block, Cell, Column, Data, Table, TableRow, left, number, right};
 use crate::figure::{MB, in_words, interval, shown, unit};
 
 /// Ratios nearer to the median than this are a point in the map of a terminal.
 const NEAR: f64 = 0.05;
 
 /// Unit and divisor of a load's figures.
-fn of(load: &LoadRow) -> (&'static str, f64) {
+fn unit_of_load(load: &LoadRow) -> (&'static str, f64) {
     unit(load.quantity, load.median.point)
 }
 
 /// The load with the unit of its figures, for a heading.
 fn node_heading(load: &LoadRow) -> String {
-    format!("{}, {}", clean(&load.title), of(load).0)
+    format!("{}, {}", clean(&load.title), unit_of_load(load).0)
 }
 
 /// All nodes with their figures. An odd figure has a star.
 pub(super) fn nodes(report: &FleetReport) -> Table {
-    let first = NodeColumns::of(report);
+    let first = NodeColumns::from_report(report);
     let throttled = report.nodes.iter().any(|row| row.throttled.is_some());
     let mut columns = first.titles();
     columns.extend(throttled.then(|| left("throttled")));
@@ -34,7 +34,7 @@ pub(super) fn nodes(report: &FleetReport) -> Table {
             cells.push(if row.throttled.is_some() { "yes" } else { "" }.into());
         }
         cells.extend(report.loads.iter().map(|load| node_figure(load, load.figures[at].as_ref())));
-        Row::Cells(cells)
+        TableRow::Cells(cells)
     };
     Table {
         caption: format!("Each node, its figures and their ratio to the median of all{}", star_if_odd(report)),
@@ -47,7 +47,7 @@ fn node_figure(load: &LoadRow, figure: Option<&Figure>) -> Cell {
     let Some(figure) = figure else { return Cell::default() };
     let bound = if figure.at_least { ">= " } else { "" };
     let mark = if figure.odd { "*" } else { "" };
-    let value = figures(figure.estimate.point / of(load).1);
+    let value = figures(figure.estimate.point / unit_of_load(load).1);
     Cell::with(format!("{bound}{value}"), format!("{}{mark}", beside(figure.to_median)))
 }
 
@@ -63,7 +63,7 @@ pub(super) fn node_map(report: &FleetReport) -> Table {
     };
     let row = |at: usize| {
         let name = Cell::from(node_name(report, at));
-        Row::Cells(std::iter::once(name).chain(report.loads.iter().map(|load| cell(load, at))).collect())
+        TableRow::Cells(std::iter::once(name).chain(report.loads.iter().map(|load| cell(load, at))).collect())
     };
     let title = |load: &LoadRow| right(format!("{} ", clean(&load.title)));
     Table {
@@ -75,8 +75,8 @@ pub(super) fn node_map(report: &FleetReport) -> Table {
 
 /// Each load over all nodes.
 pub(super) fn loads(report: &FleetReport) -> Table {
-    let row = |load: &LoadRow| -> Row {
-        let (unit, divisor) = of(load);
+    let row = |load: &LoadRow| -> TableRow {
+        let (unit, divisor) = unit_of_load(load);
         let at = |at: usize| {
             let value = load.figures[at].as_ref().map_or(0.0, |figure| figure.estimate.point);
             Cell::with(figures(value / divisor), node_name(report, at))
@@ -127,7 +127,7 @@ pub(super) fn sums(report: &FleetReport) -> Option<Table> {
         cells.push(in_words(&sum.bytes_per_second, MB, "MB/s").into());
         cells.push(share(shares().min_by(|a, b| a.1.total_cmp(&b.1))));
         cells.push(share(shares().max_by(|a, b| a.1.total_cmp(&b.1))));
-        Row::Cells(cells)
+        TableRow::Cells(cells)
     };
     let mut columns = vec![left("load")];
     if !alike {
@@ -154,7 +154,7 @@ pub(super) fn shares(report: &FleetReport) -> Table {
         let of = |(_, shares): &(&LoadRow, &Vec<Option<f64>>)| {
             Cell::from(shares[at].map(|share| format!("{} %", fixed(share * 100.0, 1))).unwrap_or_default())
         };
-        Row::Cells(std::iter::once(Cell::from(node_name(report, at))).chain(known.iter().map(of)).collect())
+        TableRow::Cells(std::iter::once(Cell::from(node_name(report, at))).chain(known.iter().map(of)).collect())
     };
     Table {
         caption: String::new(),
@@ -247,7 +247,7 @@ pub(super) struct NodeColumns {
 }
 
 impl NodeColumns {
-    pub(super) fn of(report: &FleetReport) -> Self {
+    pub(super) fn from_report(report: &FleetReport) -> Self {
         let some = |holds: fn(&FleetRow) -> bool| report.nodes.iter().any(holds);
         Self { slots: some(|row| row.slot.is_some()), heat: some(|row| row.hottest_celsius.is_some()) }
     }
@@ -292,7 +292,7 @@ pub(super) fn slot_blocks(report: &FleetReport) -> Vec<Block> {
 }
 
 fn slots_table(report: &FleetReport) -> Table {
-    let row = |slot: &SlotRow| -> Row {
+    let row = |slot: &SlotRow| -> TableRow {
         [
             Cell::from(clean(&slot.slot)),
             node_names(report, &slot.nodes).into(),

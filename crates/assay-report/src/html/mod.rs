@@ -18,13 +18,13 @@ pub fn html(records: &[Record]) -> String {
         [one] => one.title(),
         many => format!("{} records", many.len()),
     };
-    let all: Vec<Presented<'_>> = records.iter().map(Presented::of).collect();
+    let all: Vec<Presented<'_>> = records.iter().map(Presented::from_record).collect();
     let body = html! {
         @match all.as_slice() {
             [] => p { "No records." },
             [one] => (record::record_section(one, 0)),
             many => {
-                @let overview = Overview::of(records);
+                @let overview = Overview::from_records(records);
                 (record::records_overview(records, many, &overview))
                 @for (i, (record, listed)) in many.iter().zip(&overview.rows).enumerate() {
                     (record::folded_record(listed, &record::record_section(record, i)))

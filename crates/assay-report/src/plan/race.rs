@@ -9,7 +9,7 @@ use assay_core::units::{counted, figures, latency, probability};
 use super::show::percent_above;
 use crate::caveats;
 use crate::caveats::least_loss;
-use crate::document::{Block, Data, Document, Row, Table, left, number, right};
+use crate::document::{Block, Data, Document, Table, TableRow, left, number, right};
 use crate::figure::{interval, percent};
 
 /// The next action, the probabilities of the models, and their basis.
@@ -19,7 +19,7 @@ pub fn race(race: &Race) -> Document {
     let finding = lines.next().unwrap_or_default();
     let mut blocks: Vec<Block> = lines.map(Block::Text).collect();
     let (listed, without): (Vec<&Chance>, Vec<&Chance>) = race.chances.iter().partition(|chance| is_listed(chance));
-    let rows: Vec<Row> = listed.iter().map(|chance| row(race, chance).into()).collect();
+    let rows: Vec<TableRow> = listed.iter().map(|chance| row(race, chance).into()).collect();
     let title = match race.quantity.unit() {
         Some((unit, _)) => format!("mean {unit}"),
         None => race.quantity.title().to_owned(),

@@ -8,7 +8,7 @@ use assay_core::text::{clean, statement};
 use assay_core::units::{Bytes, counted, fixed, multiples, percent, times};
 
 use crate::document;
-use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
+use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, number, right};
 use crate::terminal::{Style, shorten, wrap};
 
 /// Columns of a name in the table; the command below has all of it.
@@ -96,7 +96,7 @@ pub fn status(plan: &ExperimentPlan, status: &Status) -> Document {
         if status.complete() { "; it is complete" } else { "" }
     );
     let mut blocks = vec![Block::Table(rounds_text(plan, status))];
-    let open: Vec<Row> = status.cells.iter().filter_map(open_cell).collect();
+    let open: Vec<TableRow> = status.cells.iter().filter_map(open_cell).collect();
     if !open.is_empty() {
         let columns = ["round", "wave"].map(right).into_iter();
         let columns = columns.chain(["slot", "model", "unit", "state"].map(left)).collect();
@@ -135,7 +135,7 @@ fn rounds_text(plan: &ExperimentPlan, status: &Status) -> Table {
 }
 
 /// A cell without a figure, or with more than one.
-fn open_cell(cell: &CellStatus) -> Option<Row> {
+fn open_cell(cell: &CellStatus) -> Option<TableRow> {
     let word = match &cell.state {
         CellState::Measured { records } if records.len() < 2 => return None,
         CellState::Measured { records } => format!("measured {} times", records.len()),
@@ -144,7 +144,7 @@ fn open_cell(cell: &CellStatus) -> Option<Row> {
     };
     let c = &cell.cell;
     let place = [&c.slot, &c.model, &c.unit].map(|text| Cell::from(clean(text)));
-    Some(Row::Cells([c.round.into(), c.wave.into()].into_iter().chain(place).chain([word.into()]).collect()))
+    Some(TableRow::Cells([c.round.into(), c.wave.into()].into_iter().chain(place).chain([word.into()]).collect()))
 }
 
 /// A row for each cell.
@@ -275,7 +275,7 @@ fn able_text(plan: &ExperimentPlan, outlook: &Outlook) -> Vec<String> {
 /// The order of the test, and its verdict where all is measured.
 #[must_use]
 pub fn swap(test: &SwapTest) -> Document {
-    let row = |step: &SwapStep| -> Row {
+    let row = |step: &SwapStep| -> TableRow {
         let p = &step.place;
         vec![step.step.to_string(), clean(&p.slot), clean(&p.model), clean(&p.unit), step.repeats.to_string()].into()
     };

@@ -54,7 +54,7 @@ impl Crosscheck {
 }
 
 impl<'a> Presented<'a> {
-    pub(crate) fn of(record: &'a Record) -> Self {
+    pub(crate) fn from_record(record: &'a Record) -> Self {
         let other = other_instrument(record);
         Self {
             record,
@@ -66,7 +66,7 @@ impl<'a> Presented<'a> {
             tone: tone(record),
             about: facts::about(record),
             results: facts::results(record),
-            loads: record.measurements.iter().map(|m| LoadRow::of(record, m)).collect(),
+            loads: record.measurements.iter().map(|m| LoadRow::from_measurement(record, m)).collect(),
             crosscheck: (!record.crosscheck.is_empty()).then(|| Crosscheck {
                 title: format!("assay over {other}"),
                 other,
@@ -100,7 +100,7 @@ impl<'a> Presented<'a> {
             parts.push(format!("bus: {} reachable", rate(reachable)));
         }
         let seen = |mark: &Mark| self.loads.iter().any(|load| load.mark == Some(*mark));
-        parts.extend(Mark::ALL.iter().filter(|mark| seen(mark)).map(|m| format!("{} {}", m.character(), m.words())));
+        parts.extend(Mark::ALL.iter().filter(|mark| seen(mark)).map(|m| format!("{} {}", m.character(), m.meaning())));
         parts
     }
 
@@ -164,7 +164,7 @@ pub(crate) enum Mark {
 impl Mark {
     pub(crate) const ALL: [Self; 3] = [Self::Bus, Self::Instrument, Self::Invalid];
 
-    fn of(m: &Measurement) -> Option<Self> {
+    fn from_measurement(m: &Measurement) -> Option<Self> {
         if m.warnings.iter().any(|w| w.severity == Severity::Invalid) {
             Some(Self::Invalid)
         } else if m.instrument_limited {
@@ -184,7 +184,7 @@ impl Mark {
     }
 
     /// The meaning of the character.
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn meaning(self) -> &'static str {
         match self {
             Self::Bus => "bus-limited",
             Self::Instrument => "instrument-limited",
@@ -194,14 +194,14 @@ impl Mark {
 }
 
 impl<'a> LoadRow<'a> {
-    pub(crate) fn of(record: &Record, m: &'a Measurement) -> Self {
+    pub(crate) fn from_measurement(record: &Record, m: &'a Measurement) -> Self {
         Self {
             measurement: m,
             title: record.load_title(m),
             title_without_pattern: record.load_title_without_pattern(m),
             pattern: [Pattern::Sequential, Pattern::Random].into_iter().find(|p| m.workload.pattern_is(*p)),
-            figures: facts::no_figure(record, m).map_or_else(|| Ok(Figures::of(record, m)), Err),
-            mark: Mark::of(m),
+            figures: facts::no_figure(record, m).map_or_else(|| Ok(Figures::from_measurement(record, m)), Err),
+            mark: Mark::from_measurement(m),
             scaled_down: facts::scaled_down(m),
             remarks: remarks(m),
         }
@@ -321,7 +321,7 @@ pub(crate) struct Figures<'a> {
 }
 
 impl<'a> Figures<'a> {
-    pub(super) fn of(record: &Record, m: &'a Measurement) -> Self {
+    pub(super) fn from_measurement(record: &Record, m: &'a Measurement) -> Self {
         let time = |e: &Option<Box<Estimate>>| e.as_ref().map_or_else(String::new, |e| latency(e.point));
         let asked_for = m.workload.pattern_is(Pattern::Random) || m.bytes_per_second.is_none();
         let iops = m.iops.as_ref().filter(|_| asked_for).map(Figure::operations);

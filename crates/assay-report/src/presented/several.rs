@@ -9,7 +9,7 @@ use assay_core::units::{counted, rate};
 use assay_pictures::{Decided, Kind, Wanted, still};
 
 use super::{Crosscheck, LoadRow, Presented};
-use crate::document::{Block, Cell, Data, Document, Row, Table, left, right};
+use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, right};
 use crate::figure::percent;
 use crate::headline::Columns;
 use crate::list::{figure_cell, figure_title};
@@ -48,21 +48,21 @@ impl Overview {
     pub(crate) const LEGEND: &str = "± is the confidence interval of a figure, n the number of values where there is none. \
          A column is of the load in its title; a figure of another load names that load.";
 
-    pub(crate) fn of(records: &[Record]) -> Self {
-        let loads = Columns::of(records);
+    pub(crate) fn from_records(records: &[Record]) -> Self {
+        let loads = Columns::from_records(records);
         let found = common_finding(records, None);
         let decided = found.beside();
         Self {
             finding: found.sentence,
             decided,
             columns: std::array::from_fn(|at| figure_title(&loads, at)),
-            rows: records.iter().map(|record| Listed::of(record, &loads)).collect(),
+            rows: records.iter().map(|record| Listed::from_record(record, &loads)).collect(),
         }
     }
 }
 
 impl Listed {
-    fn of(record: &Record, loads: &Columns) -> Self {
+    fn from_record(record: &Record, loads: &Columns) -> Self {
         Self {
             title: record.title(),
             place: figure_place(record),
@@ -116,7 +116,7 @@ pub(crate) fn records_document(overview: &Overview) -> Document {
     columns.push(left("result"));
     let rows = overview.rows.iter().map(|listed| {
         let names = [Cell::from(listed.title.as_str()), listed.place.as_str().into()];
-        Row::Cells(names.into_iter().chain(listed.figures.clone()).chain([listed.word.into()]).collect())
+        TableRow::Cells(names.into_iter().chain(listed.figures.clone()).chain([listed.word.into()]).collect())
     });
     let table = Table { columns, rows: rows.collect(), ..Table::default() };
     Document {
@@ -138,7 +138,7 @@ fn loads_table(record: &Presented<'_>) -> Block {
     Block::Table(Table { columns, rows: record.loads.iter().map(load_blocks).collect(), ..Table::default() })
 }
 
-fn load_blocks(load: &LoadRow<'_>) -> Row {
+fn load_blocks(load: &LoadRow<'_>) -> TableRow {
     let figures = load.figures.as_ref().map_or_else(
         |_| vec![String::new(); 7],
         |f| {

@@ -7,7 +7,7 @@ use assay_core::text::{clean, statement};
 use assay_pictures::{Ceiling, Drawing, Label, RankRow, Ranking, Value, ranking};
 
 use super::{foot, words};
-use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
+use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, number, right};
 
 /// Everything that the ranking says, exploratory loads folded.
 #[must_use]
@@ -69,7 +69,7 @@ fn load_blocks(report: &RankReport, ranking: &LoadRanking) -> Vec<Block> {
 fn load_table(report: &RankReport, ranking: &LoadRanking) -> Table {
     let (unit, divisor) = words::unit(ranking);
     let figures = format!("{unit} ({})", words::level(report.alpha));
-    let row = |model: &ModelRow| -> Row {
+    let row = |model: &ModelRow| -> TableRow {
         let estimate = model.estimate.as_ref().map(|e| words::estimate(e, model.at_ceiling, divisor));
         [
             Cell::from(clean(&model.model)),

@@ -10,7 +10,7 @@ use assay_core::units::{figures, fixed, multiple, times, trimmed};
 
 use super::words;
 use crate::caveats;
-use crate::document::{Block, Cell, Row, Table, left, right};
+use crate::document::{Block, Cell, Table, TableRow, left, right};
 use crate::figure::{interval, percent};
 use crate::terminal::{Page, Paint, shorten};
 
@@ -288,7 +288,7 @@ pub(super) fn composite_text(page: &mut Page, composite: &CompositeRanking) {
 pub(super) fn composite_blocks(composite: &CompositeRanking) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(format!("Composite: {}", composite_name(composite)))];
     blocks.extend(composite.refusal.iter().map(|refusal| Block::Text(clean(&refusal.to_string()))));
-    let row = |row: &CompositeRow| -> Row {
+    let row = |row: &CompositeRow| -> TableRow {
         let shares: Vec<String> = row.acceptability.iter().map(|share| format!("{share:.3}")).collect();
         let ranks = words::ranks(row.ranks);
         [Cell::from(clean(&row.model)), figures(row.value).into(), ranks.into(), shares.join(" ").into()].into()

@@ -25,7 +25,7 @@ pub(super) struct Known {
 
 impl Known {
     /// Identities in the fields that name a unit, a host or a path.
-    pub(super) fn of(record: &Value, rule: &Rule, key: &Key) -> Self {
+    pub(super) fn from_record(record: &Value, rule: &Rule, key: &Key) -> Self {
         let mut all = Vec::new();
         gather(record, rule, key, &mut all);
         all.retain(|(identity, _)| !identity.is_empty());

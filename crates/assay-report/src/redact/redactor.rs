@@ -104,7 +104,7 @@ impl Redactor {
     }
 
     fn redact(&self, record: &mut Value, key: &Key, units: &Units) {
-        let known = Known::of(record, &RECORD, key);
+        let known = Known::from_record(record, &RECORD, key);
         let mut pass = Pass { key, known, units: [&self.units, units], left_out: 0 };
         *record = pass.apply(record.take(), &RECORD).unwrap_or(Value::Null);
         if let (fields @ 1.., Value::Object(record)) = (pass.left_out, record) {
@@ -488,7 +488,7 @@ mod tests {
 
     fn scrub(text: &str) -> String {
         let key = Key([7; 32]);
-        scrubbed(text, &Known::of(&serde_json::Value::Null, &RECORD, &key), &key)
+        scrubbed(text, &Known::from_record(&serde_json::Value::Null, &RECORD, &key), &key)
     }
 
     #[test]

@@ -247,7 +247,7 @@ impl Shade {
         !matches!(self, Self::Good | Self::Untested)
     }
 
-    fn of(counts: &SectorCounts) -> Self {
+    fn from_counts(counts: &SectorCounts) -> Self {
         let classes = [
             (counts.unreadable, Self::Unreadable),
             (counts.corrupted, Self::Corrupted),
@@ -306,7 +306,7 @@ pub(crate) fn shades(map: &[MapCell], parts: usize) -> Vec<Shade> {
             let cells = &map[part * map.len() / parts..(part + 1) * map.len() / parts];
             let mut counts = SectorCounts::default();
             cells.iter().for_each(|cell| counts.merge(&cell.counts));
-            Shade::of(&counts)
+            Shade::from_counts(&counts)
         })
         .collect()
 }

@@ -87,7 +87,7 @@ impl Session<'_> {
                 Measurement::empty(
                     Workload {
                         together: together(workloads, index),
-                        ..complete(w, MeasuredPart::of(workloads, index, area), direct, None)
+                        ..complete(w, MeasuredPart::for_workload(workloads, index, area), direct, None)
                     },
                     "none",
                 )
@@ -101,7 +101,7 @@ impl Session<'_> {
             passed: 0,
             cannot: None,
             index,
-            proof: Proof::of(before),
+            proof: Proof::from_measurement(before),
             left_out: false,
             settled: None,
         };
@@ -216,7 +216,7 @@ impl Session<'_> {
 fn why_none(workloads: &[SuiteWorkload], entry: &LoadEntry, record: &Record) -> Option<&'static str> {
     let group = members(workloads, entry.index);
     let asked = entry.fitted.as_ref().unwrap_or(&entry.asked);
-    let room = |index: usize| MeasuredPart::of(workloads, index, record.settings.span_bytes).span_bytes;
+    let room = |index: usize| MeasuredPart::for_workload(workloads, index, record.settings.span_bytes).span_bytes;
     if offered(&entry.asked, &record.measurements, entry.index).is_err() {
         return Some("the workload that its rate is a share of has no figure");
     }
@@ -301,7 +301,7 @@ impl Session<'_> {
             return before;
         }
         // A medium too slow for what was asked for within a short repeat has long ones.
-        let span = MeasuredPart::of(&suite.workloads, entry.index, settings.span_bytes).span_bytes;
+        let span = MeasuredPart::for_workload(&suite.workloads, entry.index, settings.span_bytes).span_bytes;
         let fitted = |slot| self.pace.fit(&entry.asked, slot, span, self.alignment());
         let few = self.pace.expected(&entry.asked).is_some_and(|s| s * LEAST_OPERATIONS > order.usual.as_secs_f64());
         let whole = few || fitted(order.usual) != fitted(order.usual * PARTS);
@@ -384,7 +384,7 @@ impl Session<'_> {
         let slot = self.slot(&order.repeats, order.usual).map_or(order.usual, |(slot, _)| slot);
         let (pace, area) = (self.pace.usual(), self.record().settings.span_bytes);
         let able = |entry: &LoadEntry| {
-            let span = MeasuredPart::of(&self.request.suite.workloads, entry.index, area).span_bytes;
+            let span = MeasuredPart::for_workload(&self.request.suite.workloads, entry.index, area).span_bytes;
             let fitted = pace.fit(&entry.asked, slot, span, self.alignment());
             let seconds = pace.expected(&entry.asked);
             AbleLoad {

@@ -63,7 +63,7 @@ impl Session<'_> {
         turn: Turn,
     ) -> Result<Option<Planned>, Outcome> {
         let (index, record) = (entry.index, self.record());
-        let place = MeasuredPart::of(&self.request.suite.workloads, index, record.settings.span_bytes);
+        let place = MeasuredPart::for_workload(&self.request.suite.workloads, index, record.settings.span_bytes);
         let span = place.span_bytes;
         self.fitted(entry, turn.slot);
         entry.cannot = self.cannot_run_common(entry, span);
@@ -155,7 +155,7 @@ impl Session<'_> {
     /// The workload as it runs here, settled before its first repeat.
     pub(super) fn fitted<'e>(&self, entry: &'e mut LoadEntry, slot: Duration) -> &'e SuiteWorkload {
         let area = self.record().settings.span_bytes;
-        let span = MeasuredPart::of(&self.request.suite.workloads, entry.index, area).span_bytes;
+        let span = MeasuredPart::for_workload(&self.request.suite.workloads, entry.index, area).span_bytes;
         entry.fitted.get_or_insert_with(|| self.pace.fit(&entry.asked, slot, span, self.alignment()))
     }
 
@@ -292,7 +292,7 @@ pub(super) struct MeasuredPart {
 
 impl MeasuredPart {
     /// That of the workload at `index` of a suite, in an area of `area_bytes`.
-    pub(super) fn of(workloads: &[SuiteWorkload], index: usize, area_bytes: u64) -> Self {
+    pub(super) fn for_workload(workloads: &[SuiteWorkload], index: usize, area_bytes: u64) -> Self {
         let (offset_bytes, most) = part(workloads, index, area_bytes);
         let span_bytes = workloads[index].span.map_or(most, |span| span.0.min(most));
         Self { offset_bytes, span_bytes }

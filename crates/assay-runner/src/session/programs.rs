@@ -443,7 +443,9 @@ impl Session<'_> {
         let report = self.original(tool, fitted, time, round).map_err(|trouble| match trouble {
             // What the host lacks is no fault of the medium.
             engine::Trouble::Setup(words) => Trouble::LeftOut(words),
-            other => Trouble::Io { what: "its original", error: std::io::Error::other(crosscheck::words(&other)) },
+            other => {
+                Trouble::Io { what: "its original", error: std::io::Error::other(crosscheck::trouble_text(&other)) }
+            }
         })?;
         let report = report.ok_or(Trouble::Stopped)?;
         let crossed = before.zip(proof::read(self.meter.as_deref())).map(|(before, after)| after - before);

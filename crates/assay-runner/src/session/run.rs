@@ -21,7 +21,7 @@ use crate::emit::{Emitter, Observer};
 use crate::error::RunError;
 use crate::evidence::HostMonitor;
 use crate::pace::Pace;
-use crate::prepare::Run;
+use crate::prepare::PreparedRun;
 use crate::request::Request;
 use crate::timeout::{AFTER_STOP, DeviceHealth, HUNG_ALREADY, SYNC};
 use crate::together::Rendezvous;
@@ -68,12 +68,12 @@ impl<'o> Session<'o> {
     /// # Errors
     /// Where the test area cannot be made, or direct I/O cannot do the suite's blocks.
     pub(crate) fn begin(
-        run: Run,
+        run: PreparedRun,
         control: &Control,
         observer: &'o mut dyn Observer,
         rendezvous: Option<&'o mut dyn Rendezvous>,
     ) -> Result<Self, RunError> {
-        let Run { request, seen, mut draft, engines, area_bytes, findings, access, sysroot } = run;
+        let PreparedRun { request, seen, mut draft, engines, area_bytes, findings, access, sysroot } = run;
         let area = access.area(&request, seen.logical_block_bytes)?;
         let area_bytes = aligned(&request, area_bytes, area.alignment().map_or(1, u64::from))?;
         refusal::try_out(&request, &area)?;
@@ -179,7 +179,7 @@ pub(super) fn aligned(request: &Request, area_bytes: u64, alignment: u64) -> Res
 
 // One run, from its start to the finished record.
 
-impl Run {
+impl PreparedRun {
     /// Runs to the end, or until `control` stops it, and returns the finished record. The test
     /// file is gone when this returns. Repeats begin when `rendezvous` says so, where there is one.
     ///

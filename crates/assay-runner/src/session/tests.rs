@@ -19,7 +19,7 @@ use super::run::{Session, aligned};
 use crate::budget::Budget;
 use crate::choose::{EngineChoice, OwnEngine};
 use crate::error::RunError;
-use crate::prepare::Run;
+use crate::prepare::PreparedRun;
 use crate::request::{RawMode, Request};
 use crate::samples::{Listener, asked};
 
@@ -50,7 +50,7 @@ fn request(directory: &Path) -> Request {
 }
 
 fn begun<'o>(directory: &Path, control: &Control, listener: &'o mut Listener) -> Session<'o> {
-    Session::begin(Run::prepare(request(directory)).unwrap(), control, listener, None).unwrap()
+    Session::begin(PreparedRun::prepare(request(directory)).unwrap(), control, listener, None).unwrap()
 }
 
 fn places(events: &[Event], kind: fn(&EventKind) -> bool) -> Vec<usize> {
@@ -64,7 +64,7 @@ fn files(directory: &Path) -> usize {
 #[test]
 fn a_run_is_announced_with_what_is_known_before_the_instrument_is_measured() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
-    let mut run = Run::prepare(request(dir.path())).unwrap();
+    let mut run = PreparedRun::prepare(request(dir.path())).unwrap();
     assert_eq!((run.record().host.slot.as_deref(), run.record().settings.seed), (Some("3"), 7));
     run.findings.push(Finding::AnotherRun);
     let session = Session::begin(run, &Control::default(), &mut listener, None).unwrap();
@@ -176,7 +176,7 @@ fn agree(measurement: &mut Measurement, length: Duration) {
 #[test]
 fn what_is_known_well_enough_is_left_and_a_slow_medium_has_long_repeats() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
-    let run = Run::prepare(until_enough(dir.path())).unwrap();
+    let run = PreparedRun::prepare(until_enough(dir.path())).unwrap();
     let mut session = Session::begin(run, &Control::default(), &mut listener, None).unwrap();
     assert!(session.lay_out());
     let (mut entries, order) = (session.entries(), session.order());
@@ -207,7 +207,7 @@ fn what_is_known_well_enough_is_left_and_a_slow_medium_has_long_repeats() {
 #[test]
 fn further_repeats_are_like_the_first_or_are_not_made() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
-    let run = Run::prepare(until_enough(dir.path())).unwrap();
+    let run = PreparedRun::prepare(until_enough(dir.path())).unwrap();
     let mut session = Session::begin(run, &Control::default(), &mut listener, None).unwrap();
     assert!(session.lay_out());
     session.pace.note(Op::Write, Pattern::Random, 4096, false, 4000.0);
@@ -357,7 +357,7 @@ const STREAM_AND_ROWS: &str = "[[program]]\nname = \"dd\"\nduration = \"5s\"\n\
 #[test]
 fn programs_run_after_the_workloads_and_each_has_its_scores() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
-    let run = Run::prepare(with_programs(dir.path(), STREAM_AND_ROWS)).unwrap();
+    let run = PreparedRun::prepare(with_programs(dir.path(), STREAM_AND_ROWS)).unwrap();
     let record = run.execute(&Control::default(), &mut listener, None).unwrap();
     assert_eq!(record.outcome, Outcome::Completed, "{:?}", record.all_warnings().collect::<Vec<_>>());
     let scores: Vec<_> = record.scores.iter().map(|s| (s.program.as_deref().unwrap(), s.unit.as_str())).collect();
@@ -401,7 +401,7 @@ impl crate::emit::Observer for Stopping {
 fn a_program_that_is_stopped_leaves_nothing_and_what_was_measured_stays() {
     let (dir, control) = (tempfile::tempdir().unwrap(), Control::default());
     let mut observer = Stopping(control.clone(), Listener::default());
-    let run = Run::prepare(with_programs(dir.path(), STREAM_AND_ROWS)).unwrap();
+    let run = PreparedRun::prepare(with_programs(dir.path(), STREAM_AND_ROWS)).unwrap();
     let record = run.execute(&control, &mut observer, None).unwrap();
     assert!(matches!(record.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. }), "{:?}", record.outcome);
     assert_eq!(record.scores.len(), 2, "of the first round");
@@ -411,8 +411,9 @@ fn a_program_that_is_stopped_leaves_nothing_and_what_was_measured_stays() {
 #[test]
 fn what_cannot_run_or_is_made_smaller_is_said() {
     let dir = tempfile::tempdir().unwrap();
-    let run =
-        |request| Run::prepare(request).unwrap().execute(&Control::default(), &mut Listener::default(), None).unwrap();
+    let run = |request| {
+        PreparedRun::prepare(request).unwrap().execute(&Control::default(), &mut Listener::default(), None).unwrap()
+    };
     let mut null = with_programs(dir.path(), STREAM_AND_ROWS);
     null.engine = EngineChoice::Null;
     let record = run(null);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::days::{Day, Run};
+use crate::days::{Day, RunOfDay};
 use crate::decide::Refusal;
 use crate::decide::refusal::{at_least, not_negative, positive};
 use crate::interval::{LEVEL, student_t};
@@ -434,7 +434,7 @@ pub fn swap(cells: &Swap<'_>) -> Result<Culprit, Fault> {
         weights += 0.25 / sessions.len() as f64;
     }
     // Units were moved between two sessions in a place, even on one day: each session counts separately.
-    let alone = |session| Day { name: None, runs: vec![Run::undated(session)] };
+    let alone = |session| Day { name: None, runs: vec![RunOfDay::undated(session)] };
     let days = RunVariance::of_days(all.map(|sessions| sessions.iter().map(|session| alone(session)).collect()));
     let [home, away, other_away, other_home] = means;
     let idle = ((home + other_home) - (away + other_away)) / 2.0;

@@ -274,7 +274,7 @@ impl Class {
     /// The class of a model whose units ended so. Runs aborted by the host do not count;
     /// `None` where nothing else is left.
     #[must_use]
-    pub fn of(endings: &[Ending]) -> Option<Self> {
+    pub fn from_endings(endings: &[Ending]) -> Option<Self> {
         endings
             .iter()
             .filter_map(|ending| match ending {
@@ -347,11 +347,11 @@ mod tests {
     #[test]
     fn classes_come_before_speed() {
         use Ending::*;
-        assert_eq!(Class::of(&[Done, Capped, Unsteady]), Some(Class::Sound));
-        assert_eq!(Class::of(&[Done, ReadOnly]), Some(Class::Failing));
-        assert_eq!(Class::of(&[Gone, Corrupt]), Some(Class::Corrupt));
-        assert_eq!(Class::of(&[Done, AbortedByHost]), Some(Class::Sound));
-        assert_eq!(Class::of(&[AbortedByHost]), None);
+        assert_eq!(Class::from_endings(&[Done, Capped, Unsteady]), Some(Class::Sound));
+        assert_eq!(Class::from_endings(&[Done, ReadOnly]), Some(Class::Failing));
+        assert_eq!(Class::from_endings(&[Gone, Corrupt]), Some(Class::Corrupt));
+        assert_eq!(Class::from_endings(&[Done, AbortedByHost]), Some(Class::Sound));
+        assert_eq!(Class::from_endings(&[AbortedByHost]), None);
         assert!(Class::Sound < Class::Failing && Class::Failing < Class::Corrupt);
     }
 

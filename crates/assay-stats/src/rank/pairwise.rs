@@ -56,7 +56,7 @@ impl Comparison {
     /// From a difference of logarithms, half the width of its interval, the number of values and the equivalence margin,
     /// all on logarithms.
     #[must_use]
-    pub fn of(difference: f64, half: f64, n: (usize, usize), delta: f64) -> Self {
+    pub fn from_difference(difference: f64, half: f64, n: (usize, usize), delta: f64) -> Self {
         let (low, high) = (difference - half, difference + half);
         Self::between(difference, (low, high), low > 0.0 || high < 0.0, n, delta)
     }
@@ -125,7 +125,7 @@ fn welch(a: Moments, b: Moments, options: &Options) -> Comparison {
     match StudentsT::new(0.0, 1.0, pair_degrees((x, count(a.n)), (y, count(b.n)))) {
         Ok(t) if x + y > 0.0 => {
             let half = t.inverse_cdf(1.0 - options.alpha / 2.0) * (x + y).sqrt();
-            Comparison::of(difference, half, n, options.delta)
+            Comparison::from_difference(difference, half, n, options.delta)
         }
         _ => Comparison::doubt(difference.exp(), n, Doubt::NoSpread),
     }

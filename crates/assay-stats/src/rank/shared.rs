@@ -76,7 +76,7 @@ impl Shared {
         let names: Vec<String> = units.keys().map(|name| (*name).to_owned()).collect();
         let days: Vec<Vec<Vec<Option<&str>>>> =
             units.values().map(|units| units.values().map(|days| days.iter().copied().collect()).collect()).collect();
-        let days = GroupDays::of(&days);
+        let days = GroupDays::from_groups(&days);
         let n = names.len();
         let mut unlike = 0;
         let mut variance = vec![0.0; n * n];

@@ -8,5 +8,5 @@ mod queue;
 
 pub use disk::Disk;
 pub use files::Files;
-pub(crate) use queue::Entry;
 pub use queue::Spool;
+pub(crate) use queue::SpoolEntry;

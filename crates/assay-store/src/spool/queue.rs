@@ -73,7 +73,7 @@ impl<F: Files> Spool<F> {
     /// # Errors
     /// [`StoreError::NotARecord`], or the system's; what was kept before stays.
     pub fn put(&mut self, record: &Record, run: RunState<'_>) -> Result<(), StoreError> {
-        let content = Entry::encode(record, run)?;
+        let content = SpoolEntry::encode(record, run)?;
         let mut chance = [0; 8];
         random(&mut chance).map_err(|error| self.explain(error))?;
         let name = format!("{}-{:016x}", record.id, u64::from_le_bytes(chance));
@@ -131,9 +131,9 @@ impl<F: Files> Spool<F> {
     }
 
     /// Content of a file; an unusable file is refused with the reason.
-    pub(crate) fn read(&mut self, name: &str) -> Result<Entry, String> {
+    pub(crate) fn read(&mut self, name: &str) -> Result<SpoolEntry, String> {
         let bytes = self.files.read(name, LARGEST_FILE).map_err(|error| error.to_string())?;
-        let entry = Entry::decode(bytes)?;
+        let entry = SpoolEntry::decode(bytes)?;
         if name.strip_prefix(entry.record.id.as_str()).is_some_and(|rest| rest.starts_with('-')) {
             Ok(entry)
         } else {
@@ -177,14 +177,14 @@ struct Header {
 
 /// A record from the spool.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct SpoolEntry {
     pub(crate) record: Record,
     pub(crate) document: String,
     owner: Option<Owner>,
     scratch: Option<PathBuf>,
 }
 
-impl Entry {
+impl SpoolEntry {
     /// State of the run.
     pub(crate) fn run(&self) -> RunState<'_> {
         match &self.owner {
@@ -197,7 +197,7 @@ impl Entry {
     pub(crate) fn encode(record: &Record, run: RunState<'_>) -> Result<Vec<u8>, StoreError> {
         let no = |reason| StoreError::NotARecord { reason };
         // Refuses what the store would refuse.
-        document::Columns::of(record)?;
+        document::Columns::from_record(record)?;
         let header = match run {
             RunState::Running { owner, scratch } => {
                 Header { owner: Some(owner.clone()), scratch: scratch.map(system::bytes_of) }

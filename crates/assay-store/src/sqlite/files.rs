@@ -79,19 +79,19 @@ pub(crate) fn make_file(file: &Path) -> Result<(), StoreError> {
 }
 
 /// What is at the path of the store.
-pub(crate) enum Found {
+pub(crate) enum FoundStore {
     Nothing,
     Empty,
     File { bytes: u64 },
 }
 
 /// Inspects the path without changing anything.
-pub(crate) fn look(file: &Path) -> Result<Found, StoreError> {
+pub(crate) fn look(file: &Path) -> Result<FoundStore, StoreError> {
     match fs::metadata(file) {
         Ok(meta) if !meta.is_file() => Err(StoreError::NotAFile { path: file.to_owned() }),
-        Ok(meta) if meta.len() == 0 => Ok(Found::Empty),
-        Ok(meta) => Ok(Found::File { bytes: meta.len() }),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Found::Nothing),
+        Ok(meta) if meta.len() == 0 => Ok(FoundStore::Empty),
+        Ok(meta) => Ok(FoundStore::File { bytes: meta.len() }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(FoundStore::Nothing),
         Err(error) if error.kind() == ErrorKind::NotADirectory => {
             Err(StoreError::NotADirectory { path: in_the_way(file.parent().unwrap_or(file)) })
         }

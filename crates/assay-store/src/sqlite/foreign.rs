@@ -13,7 +13,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, InterruptHandle, OpenFlags, OptionalExtension};
 
 use super::explain;
-use super::files::{self, Found};
+use super::files::{self, FoundStore};
 use super::migrate::{self, MOST_OBJECTS, STEPS, State};
 use super::open::{check_all, settled};
 use super::parts;
@@ -58,10 +58,10 @@ impl Foreign {
         let file = files::store_in(dir);
         let log = files::log_bytes(&file);
         let bytes = match files::look(&file)? {
-            Found::Nothing => return Ok(None),
-            Found::Empty if log == 0 => return Ok(None),
-            Found::Empty => log,
-            Found::File { bytes } => bytes.saturating_add(log),
+            FoundStore::Nothing => return Ok(None),
+            FoundStore::Empty if log == 0 => return Ok(None),
+            FoundStore::Empty => log,
+            FoundStore::File { bytes } => bytes.saturating_add(log),
         };
         let explain = |error| explain::database(&file, error);
         // Limits come first: the first statement reads the schema.

@@ -10,7 +10,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::explain;
-use super::files::{self, Found, Inode, Need};
+use super::files::{self, FoundStore, Inode, Need};
 use super::migrate::{self, MOST_OBJECTS, STEPS, State};
 use super::parts::Growth;
 use crate::error::StoreError;
@@ -112,7 +112,8 @@ impl SqliteStore {
         let file = files::store_in(dir);
         let found = files::look(&file)?;
         // An empty file: the run that created it was killed at once.
-        if matches!(found, Found::Nothing) || (matches!(found, Found::Empty) && files::log_bytes(&file) == 0) {
+        if matches!(found, FoundStore::Nothing) || (matches!(found, FoundStore::Empty) && files::log_bytes(&file) == 0)
+        {
             return Ok(None);
         }
         files::may("read", &file, Need::Read)?;
@@ -240,8 +241,8 @@ fn immutable_uri(file: &Path) -> PathBuf {
     system::path_of(uri)
 }
 
-fn check(conn: &Connection, file: &Path, found: &Found) -> Result<(), StoreError> {
-    let Found::File { bytes: 1..=CHECKED_BYTES } = found else { return Ok(()) };
+fn check(conn: &Connection, file: &Path, found: &FoundStore) -> Result<(), StoreError> {
+    let FoundStore::File { bytes: 1..=CHECKED_BYTES } = found else { return Ok(()) };
     check_all(conn, file)
 }
 

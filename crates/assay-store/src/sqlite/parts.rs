@@ -394,7 +394,7 @@ fn joined(rest: &str, series: BTreeMap<String, String>) -> Option<String> {
 /// Writes the observation of a record after its run is over.
 pub(super) fn put_observation(tx: &Transaction<'_>, number: i64, record: &Record) -> rusqlite::Result<()> {
     let Observation { head, repeats, latencies } =
-        Observation::of(record).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+        Observation::from_record(record).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     tx.prepare_cached("INSERT OR REPLACE INTO observation (record, head, repeats, latencies) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![number, head, repeats, latencies])?;
     Ok(())

@@ -55,7 +55,7 @@ impl Store for SqliteStore {
         let view = self.conn.unchecked_transaction().map_err(|error| self.explain(error))?;
         let filter = match &parsed {
             Query::All => Filter::all(),
-            Query::Where(conditions) => Filter::of(conditions),
+            Query::Where(conditions) => Filter::from_conditions(conditions),
             Query::Last(_) | Query::Id(_) => {
                 let mut ids = self.ids(query, &parsed)?;
                 Filter { sql: "WHERE id = ?1".to_owned(), values: ids.pop().map(Value::Text).into_iter().collect() }
@@ -102,7 +102,7 @@ impl Filter {
         Self { sql: String::new(), values: Vec::new() }
     }
 
-    fn of(conditions: &[Condition<'_>]) -> Self {
+    fn from_conditions(conditions: &[Condition<'_>]) -> Self {
         let mut values = Vec::new();
         let all: Vec<String> = conditions.iter().map(|condition| matcher::sql(condition, &mut values)).collect();
         Self { sql: format!("WHERE {}", all.join(" AND ")), values: values.into_iter().map(Value::Text).collect() }
@@ -190,7 +190,7 @@ impl SqliteStore {
         match query {
             Query::All => self.select_texts("SELECT id FROM record ORDER BY created_us, number", Vec::new()),
             Query::Where(conditions) => {
-                let Filter { sql, values } = Filter::of(conditions);
+                let Filter { sql, values } = Filter::from_conditions(conditions);
                 self.select_texts(&format!("SELECT id FROM record {sql} ORDER BY created_us, number"), values)
             }
             Query::Last(back) => {

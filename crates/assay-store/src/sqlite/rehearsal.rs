@@ -24,7 +24,7 @@ impl Rehearsal {
     ///
     /// # Errors
     /// [`StoreError::Database`] where there is no place for a file.
-    pub fn of(store: Option<SqliteStore>) -> Result<Self, StoreError> {
+    pub fn beside(store: Option<SqliteStore>) -> Result<Self, StoreError> {
         // An empty name is a file of its own (<https://www.sqlite.org/inmemorydb.html#temp_db>).
         let saved = Connection::open("").map_err(explain_file)?;
         saved

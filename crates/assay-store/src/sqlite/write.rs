@@ -13,7 +13,7 @@ use super::parts::{self, Growth, drop_observation, put_observation};
 use crate::document::{self, Columns};
 use crate::error::StoreError;
 use crate::owner::{Owner, OwnerState};
-use crate::spool::{Entry, Files, Spool};
+use crate::spool::{Files, Spool, SpoolEntry};
 use crate::store::{Abandoned, Change, RunState, Saved};
 use crate::system;
 
@@ -44,7 +44,7 @@ impl SqliteStore {
     }
 
     pub(super) fn save_record(&mut self, record: &Record, run: RunState<'_>) -> Result<(), StoreError> {
-        let columns = Columns::of(record)?;
+        let columns = Columns::from_record(record)?;
         let file = self.file.clone();
         // If anything fails from here on, the next save writes everything.
         let growth = self.growth.take();
@@ -385,14 +385,14 @@ pub(super) fn there(conn: &Connection, id: &str) -> rusqlite::Result<Option<Ther
 }
 
 /// A run in progress, or one that was killed.
-struct Run {
+struct RunningRow {
     number: i64,
     id: String,
     owner: Owner,
     scratch: Option<PathBuf>,
 }
 
-fn runs(conn: &Connection, id: Option<&str>) -> rusqlite::Result<Vec<Run>> {
+fn runs(conn: &Connection, id: Option<&str>) -> rusqlite::Result<Vec<RunningRow>> {
     conn.prepare_cached(
         "SELECT number, id, pid, start_time, boot_id, run.host, pid_namespace, scratch
          FROM run JOIN record ON number = run.record
@@ -402,8 +402,8 @@ fn runs(conn: &Connection, id: Option<&str>) -> rusqlite::Result<Vec<Run>> {
     .collect()
 }
 
-fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
-    Ok(Run {
+fn run_of(row: &Row<'_>) -> rusqlite::Result<RunningRow> {
+    Ok(RunningRow {
         number: row.get(0)?,
         id: row.get(1)?,
         owner: Owner {
@@ -465,8 +465,8 @@ impl SqliteStore {
     }
 
     /// Whether the entry was newer than the state in the store; the reason if it is of another run.
-    fn take(&mut self, entry: &Entry) -> Result<Result<bool, &'static str>, StoreError> {
-        let columns = Columns::of(&entry.record)?;
+    fn take(&mut self, entry: &SpoolEntry) -> Result<Result<bool, &'static str>, StoreError> {
+        let columns = Columns::from_record(&entry.record)?;
         let file = self.file.clone();
         let explain = |error| super::explain::database(&file, error);
         self.forget_growth(&entry.record.id);

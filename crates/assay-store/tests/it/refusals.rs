@@ -458,7 +458,7 @@ fn a_rehearsal_says_what_saving_would_change_and_changes_nothing() {
     let said = |all: Vec<Result<Saved, StoreError>>| -> Vec<String> {
         all.into_iter().map(|one| one.map_or_else(|error| error.to_string(), |saved| format!("{saved:?}"))).collect()
     };
-    let mut rehearsal = Rehearsal::of(SqliteStore::open_existing(dir.path()).unwrap()).unwrap();
+    let mut rehearsal = Rehearsal::beside(SqliteStore::open_existing(dir.path()).unwrap()).unwrap();
     // In two parts, as files come one after another.
     let mut rehearsed = said(rehearsal.save_documents(&texts[..3]).unwrap());
     rehearsed.extend(said(rehearsal.save_documents(&texts[3..]).unwrap()));
@@ -468,6 +468,6 @@ fn a_rehearsal_says_what_saving_would_change_and_changes_nothing() {
     let mut store = SqliteStore::open(dir.path()).unwrap();
     assert_eq!(store.list("").unwrap().len(), 2);
     assert_eq!(rehearsed, said(store.save_documents(&texts).unwrap()));
-    let nothing = Rehearsal::of(None).unwrap();
+    let nothing = Rehearsal::beside(None).unwrap();
     assert!(matches!(nothing.load("aaaaaaaaaa"), Err(StoreError::UnknownId { .. })));
 }

@@ -227,7 +227,7 @@ pub(super) struct SectorOrigin {
 
 impl Key {
     pub(super) fn new(salt: Salt) -> Self {
-        let [first, second] = salt.words();
+        let [first, second] = salt.halves();
         Self { first, second, folded: mix(first ^ mix(second)) }
     }
 

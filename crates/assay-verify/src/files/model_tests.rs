@@ -246,7 +246,7 @@ impl Case {
 
     fn with_caches(mut self, random_bytes: u64, sequence_bytes: u64) -> Self {
         for (bytes, takes) in [(random_bytes, CachedWrites::Random), (sequence_bytes, CachedWrites::Sequential)] {
-            self.spec = self.spec.with_cache(Cache { takes, ..Cache::of(bytes) });
+            self.spec = self.spec.with_cache(Cache { takes, ..Cache::with_bytes(bytes) });
         }
         self
     }
@@ -416,7 +416,7 @@ fn larger_ones_in_several_files_and_the_ends_of_the_range_are_told() {
 fn a_medium_that_drops_writes_from_some_moment_on_is_no_fake_whatever_its_cache_shows() {
     for seed in 0..2 {
         for cache in [MIB, 8 * MIB] {
-            let spec = MediumSpec { seed, ..MediumSpec::genuine(94 * MIB) }.with_cache(Cache::of(cache));
+            let spec = MediumSpec { seed, ..MediumSpec::genuine(94 * MIB) }.with_cache(Cache::with_bytes(cache));
             let spec = spec.that_fails(Trigger::AfterWritten(53 * MIB), Failure::DropsWrites);
             let judged = checked(&spec, MIB).1;
             assert_eq!(judged.verdict, Verdict::Failed, "{seed} {cache}: {}", judged.sentence);
@@ -431,7 +431,7 @@ fn what_lies_before_the_end_is_written_before_it() {
     let (area, real) = (96 * MIB, 86 * MIB);
     let end = area - CACHE;
     let late = Late { at: real, end, written: Arc::default(), until: 2 * MIB };
-    let spec = MediumSpec::limbo(area, real).with_cache(Cache::of(CACHE));
+    let spec = MediumSpec::limbo(area, real).with_cache(Cache::with_bytes(CACHE));
     let judged = checked_late(&spec, 0, Some(late)).1;
     assert_eq!((judged.kind, found_bytes(&judged)), (Some(FakeKind::Limbo), Some(real)), "{}", judged.sentence);
 }

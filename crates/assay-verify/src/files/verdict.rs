@@ -274,7 +274,7 @@ impl Words<'_> {
         if self.remarks.contains(&Remark::ProbeDecides) && scope.file_system_errs {
             sentence.push_str("; this file system answers with errors where the device need not");
         }
-        for words in self.remarks.iter().filter_map(|remark| remark.words()) {
+        for words in self.remarks.iter().filter_map(|remark| remark.clause()) {
             sentence.push_str(&format!("; {words}"));
         }
         if let Some(failed) = scope.failed.as_ref().filter(|_| *verdict != Verdict::Failed) {

@@ -414,7 +414,7 @@ impl Traces {
     ///
     /// # Errors
     /// Where it cannot be read or is no journal.
-    pub fn of(path: &Path) -> Result<Self, JournalError> {
+    pub fn from_journal(path: &Path) -> Result<Self, JournalError> {
         let log = Log::read(Arc::new(SystemDisk), path)?;
         let pending = about(path, &log);
         Ok(Self { log, pending })

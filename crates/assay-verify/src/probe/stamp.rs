@@ -47,7 +47,7 @@ impl Salt {
     }
 
     /// The number itself.
-    pub(crate) fn words(self) -> [u64; 2] {
+    pub(crate) fn halves(self) -> [u64; 2] {
         self.0
     }
 

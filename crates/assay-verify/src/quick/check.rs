@@ -255,7 +255,7 @@ impl Words<'_> {
                     "; a wrap-around that lacks less than {:.0} % is not excluded: the full check finds one",
                     (share * 100.0).ceil()
                 )),
-                _ => remark.words().iter().for_each(|words| text.push_str(&format!("; {words}"))),
+                _ => remark.clause().iter().for_each(|words| text.push_str(&format!("; {words}"))),
             }
         }
         text

@@ -75,7 +75,7 @@ impl Program for Probe {
         }
         // As in the program, data left by an earlier probe are restored first.
         for path in self.journals.iter().filter(|path| path.exists()) {
-            if Traces::of(path).is_ok_and(|traces| traces.on(&mut device).is_some()) {
+            if Traces::from_journal(path).is_ok_and(|traces| traces.on(&mut device).is_some()) {
                 return refused(true);
             }
         }

@@ -85,7 +85,7 @@ fn a_limbo_is_told_by_its_addresses_behind_any_file_system() {
         (FileSystem::Xfs, 320, 297, 16),
     ] {
         let what = format!("{file_system:?} {kept} of {announced} MiB, cache of {cache} MiB");
-        let spec = MediumSpec::limbo(announced * MIB, kept * MIB).with_cache(Cache::of(cache * MIB));
+        let spec = MediumSpec::limbo(announced * MIB, kept * MIB).with_cache(Cache::with_bytes(cache * MIB));
         let medium = match real(spec, file_system) {
             Ok(medium) => medium,
             Err(missing) => {
@@ -116,7 +116,7 @@ fn a_fake_that_destroys_its_file_system_is_told_by_what_stands_on_the_device() {
         (FileSystem::Ext2, 80, Layout::window(38 * MIB + 512, 4 * MIB), 42 * MIB + 512, 1),
     ] {
         let what = format!("{file_system:?}, {layout:?}");
-        let spec = MediumSpec::laid_out(announced * MIB, layout).with_cache(Cache::of(cache * MIB));
+        let spec = MediumSpec::laid_out(announced * MIB, layout).with_cache(Cache::with_bytes(cache * MIB));
         let medium = lab!(TEST, self::real(spec, file_system));
         let found = checked(&medium, &caches(8)).verification;
         println!("{what}: {}", found.sentence);
@@ -135,7 +135,7 @@ fn a_fake_that_destroys_its_file_system_is_told_by_what_stands_on_the_device() {
 fn a_fake_that_lacks_no_more_than_its_cache_shows_is_found() {
     const TEST: &str = "a_fake_that_lacks_no_more_than_its_cache_shows_is_found";
     let _lab = lab!(TEST, Lab::share());
-    let spec = MediumSpec::limbo(192 * MIB, 180 * MIB).with_cache(Cache::of(32 * MIB));
+    let spec = MediumSpec::limbo(192 * MIB, 180 * MIB).with_cache(Cache::with_bytes(32 * MIB));
     let medium = lab!(TEST, real(spec, FileSystem::Ext2));
     let found = checked(&medium, &caches(32)).verification;
     assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", found.sentence);
@@ -198,7 +198,7 @@ fn genuine_media_are_genuine_on_every_file_system() {
     for (file_system, mib) in
         [(FileSystem::Ext2, 96), (FileSystem::Ext4, 96), (FileSystem::Xfs, 320), (FileSystem::Exfat, 96)]
     {
-        let medium = match real(MediumSpec::genuine(mib * MIB).with_cache(Cache::of(4 * MIB)), file_system) {
+        let medium = match real(MediumSpec::genuine(mib * MIB).with_cache(Cache::with_bytes(4 * MIB)), file_system) {
             Ok(medium) => medium,
             Err(missing) => {
                 skip(TEST, &Missing(format!("{file_system:?}: {missing}")));

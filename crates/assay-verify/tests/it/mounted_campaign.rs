@@ -10,7 +10,8 @@ use std::time::Duration;
 use assay_core::verification::Verification;
 use assay_engine::Control;
 use assay_lab::media::{
-    Accounting, Cache, Class, Failure, Flips, Found, Layout, MediumSpec, Pool, SharedMedium, Trigger, Truth, WhenFull,
+    Accounting, Cache, Class, Failure, Flips, FoundVerdict, Layout, MediumSpec, Pool, SharedMedium, Trigger, Truth,
+    WhenFull,
 };
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, SplitMix, skip};
 use assay_verify::files::{CheckPlan, Settings, check};
@@ -52,14 +53,14 @@ fn drawn(seed: u64) -> (MediumSpec, FileSystem) {
         _ => MediumSpec { flips: Flips { per_write: 1e-4, ..Flips::none() }, ..genuine.clone() },
     };
     match dice.below(2) {
-        0 => (spec.with_cache(Cache::of(MIB << dice.below(4))), file_system),
+        0 => (spec.with_cache(Cache::with_bytes(MIB << dice.below(4))), file_system),
         _ => (spec, file_system),
     }
 }
 
 /// The result for a medium, and the truth.
 struct Judged {
-    found: Found,
+    found: FoundVerdict,
     verification: Verification,
     /// The truth as far as the medium had shown it at the end of the check.
     shown: Truth,
@@ -86,12 +87,12 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Judged>, 
     let Ok(plan) = CheckPlan::new(mount.path(), &settings) else { return Ok(None) };
     let Ok(checked) = check(&plan, &settings, &Control::default(), &mut |_| {}) else { return Ok(None) };
     let verification = checked.verification;
-    let found = Found::from(verification.verdict);
+    let found = FoundVerdict::from(verification.verdict);
     let (failed, exhausted) = medium.with(|medium| (medium.has_failed(), medium.is_exhausted()));
     let mut shown = Truth::as_shown(spec, failed, exhausted);
     if lacks(spec).is_some_and(|share| verification.reach.is_some_and(|reach| reach.loss_share >= share)) {
         // Less is missing than is certainly found: the file system's own space, and the space left free.
-        shown.right.push(Found::Genuine);
+        shown.right.push(FoundVerdict::Genuine);
     }
     Ok(Some(Judged { found, verification, shown }))
 }
@@ -100,7 +101,7 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Judged>, 
 fn size_is_right(judged_case: &Judged, device_bytes: u64) -> Option<bool> {
     let real = &judged_case.shown.real_bytes;
     let (least, most) = (*real.first()?, *real.last()?);
-    if judged_case.found != Found::Fake {
+    if judged_case.found != FoundVerdict::Fake {
         return None;
     }
     let v = &judged_case.verification;
@@ -133,18 +134,18 @@ fn media_with_file_systems_are_judged() {
             Err(missing) => return skip(TEST, &missing),
         };
         let (spec, file_system) = drawn(seed);
-        let class = Truth::of(&spec).class;
+        let class = Truth::about_medium(&spec).class;
         let judged_case = match judged(&spec, file_system) {
             Ok(judged_case) => judged_case,
             Err(missing) => return skip(TEST, &missing),
         };
         let column = match judged_case.as_ref().map(|judged_case| judged_case.found) {
             None => "refused",
-            Some(Found::Genuine) => "genuine",
-            Some(Found::Fake) => "fake",
-            Some(Found::Damaged) => "damaged",
-            Some(Found::Failed) => "failed",
-            Some(Found::Undecided) => "cannot tell",
+            Some(FoundVerdict::Genuine) => "genuine",
+            Some(FoundVerdict::Fake) => "fake",
+            Some(FoundVerdict::Damaged) => "damaged",
+            Some(FoundVerdict::Failed) => "failed",
+            Some(FoundVerdict::Undecided) => "cannot tell",
         };
         *matrix.entry(class).or_default().entry(column).or_default() += 1;
         let Some(judged_case) = judged_case else { continue };
@@ -152,7 +153,10 @@ fn media_with_file_systems_are_judged() {
         // A driver that finds its tables dropped refuses to write, so nothing of the check reached the missing part.
         let v = &judged_case.verification;
         let advised = v.sentence.contains("--quick on the unmounted device");
-        if judged_case.found == Found::Damaged && judged_case.shown.right.contains(&Found::Fake) && advised {
+        if judged_case.found == FoundVerdict::Damaged
+            && judged_case.shown.right.contains(&FoundVerdict::Fake)
+            && advised
+        {
             println!("refused by its file system: {words}");
         } else if !judged_case.shown.right.contains(&judged_case.found) {
             println!("{words}");

@@ -32,7 +32,7 @@ fn a_wraparound_is_found_or_the_probe_of_the_device_is_named() {
         let real = announced / 1000 * (450 + dice.below(470)) / 512 * 512;
         let mut spec = MediumSpec::laid_out(announced, Layout::wraparound(real));
         if dice.below(2) == 0 {
-            spec = spec.with_cache(Cache::of(8 * MIB));
+            spec = spec.with_cache(Cache::with_bytes(8 * MIB));
         }
         // Users without root cannot read the device itself.
         let as_root = dice.below(2) == 0;
@@ -63,7 +63,7 @@ fn a_genuine_medium_is_genuine_and_what_is_not_excluded_is_said() {
     const TEST: &str = "a_genuine_medium_is_genuine_and_what_is_not_excluded_is_said";
     for (file_system, mib) in [(FileSystem::Ext4, 300), (FileSystem::Xfs, 340), (FileSystem::Btrfs, 320)] {
         let _lab = lab!(TEST, Lab::share());
-        let spec = MediumSpec::genuine(mib * MIB).with_cache(Cache::of(4 * MIB));
+        let spec = MediumSpec::genuine(mib * MIB).with_cache(Cache::with_bytes(4 * MIB));
         let Some(found) = lab!(TEST, judged(&spec, file_system, true)) else {
             println!("{file_system:?} cannot be mounted");
             continue;

@@ -73,7 +73,7 @@ fn addresses_that_start_again_near_the_end_are_met_behind_a_cache_that_is_nearly
         // The beginning of the run, which alone reached the memory, lies between two readings.
         for lacks in [905, 907] {
             let real = 64 * GIB - lacks * MIB - 512;
-            let cache = Cache { eviction, write_policy: policy, ..Cache::of(bytes) };
+            let cache = Cache { eviction, write_policy: policy, ..Cache::with_bytes(bytes) };
             let (mut medium, _) = build(&MediumSpec::laid_out(64 * GIB, Layout::wraparound(real)).with_cache(cache));
             let found = probe(&mut medium, &QUICK, lacks).verification;
             assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, Some(real)), "{lacks}: {}", found.sentence);
@@ -84,7 +84,7 @@ fn addresses_that_start_again_near_the_end_are_met_behind_a_cache_that_is_nearly
 /// Writes against a cache larger than a seventh of the device stayed in that cache.
 #[test]
 fn a_small_device_is_written_in_several_places_against_a_cache() {
-    let spec = MediumSpec::laid_out(84 * MIB, Layout::wraparound(4 * MIB)).with_cache(Cache::of(20 * MIB));
+    let spec = MediumSpec::laid_out(84 * MIB, Layout::wraparound(4 * MIB)).with_cache(Cache::with_bytes(20 * MIB));
     let (mut medium, before) = build(&spec);
     let found = probe(&mut medium, &QUICK, 3).verification;
     assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, Some(4 * MIB)), "{}", found.sentence);
@@ -93,7 +93,7 @@ fn a_small_device_is_written_in_several_places_against_a_cache() {
 
 #[test]
 fn pulled_at_any_moment_everything_comes_back() {
-    let cache = Cache::of(4 * MIB);
+    let cache = Cache::with_bytes(4 * MIB);
     let specs = [
         MediumSpec::laid_out(2 * GIB, Layout::wraparound(256 * MIB)).with_cache(cache),
         MediumSpec::laid_out(2 * GIB, Layout::chain(256 * MIB, 200 * MIB)),
@@ -128,7 +128,7 @@ fn pulled_at_any_moment_everything_comes_back() {
 #[test]
 fn what_was_saved_is_put_back_though_the_journal_has_lost_its_name() {
     for what in ["removed", "moved", "taken"] {
-        let (mut medium, before) = build(&MediumSpec::genuine(GIB).with_cache(Cache::of(4 * MIB)));
+        let (mut medium, before) = build(&MediumSpec::genuine(GIB).with_cache(Cache::with_bytes(4 * MIB)));
         let directory = place();
         let path = directory.path().join("journal");
         let journal = Journal::create(&path, &attached(&medium, "first"), Salt::known(3)).unwrap();
@@ -186,7 +186,7 @@ fn told_to_stop_it_puts_everything_back() {
 fn cells_that_reading_wears_out_are_seen_behind_a_cache_that_reading_fills() {
     for reads in 1..5 {
         let decay = Some(Decay { retention: Retention::Reads(reads), range: 0..GIB });
-        let cache = Cache { eviction: Eviction::LeastRecentlyUsedFilledByReads, ..Cache::of(2 * MIB) };
+        let cache = Cache { eviction: Eviction::LeastRecentlyUsedFilledByReads, ..Cache::with_bytes(2 * MIB) };
         let spec = MediumSpec { decay, ..MediumSpec::genuine(GIB) }.with_cache(cache);
         let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
         // Cells that one or two readings wear out look like another card.
@@ -199,7 +199,7 @@ fn cells_that_reading_wears_out_are_seen_behind_a_cache_that_reading_fills() {
 #[test]
 fn a_cache_within_the_limit_hides_nothing() {
     for cache in [256 << 10, 6 * MIB] {
-        let spec = MediumSpec::limbo(2 * GIB, 300 * MIB).with_cache(Cache::of(cache));
+        let spec = MediumSpec::limbo(2 * GIB, 300 * MIB).with_cache(Cache::with_bytes(cache));
         let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
         let real = (found.kind, found.real_bytes);
         assert_eq!(real, (Some(FakeKind::Limbo), Some(300 * MIB)), "{cache}: {}", found.sentence);
@@ -239,12 +239,14 @@ fn a_medium_whose_writes_land_on_other_addresses_is_damaged() {
 fn what_lands_elsewhere_behind_a_large_cache_is_no_fake() {
     let bytes = 159_991_238_656;
     let shift = Misaddress::Shift { from_bytes: 98_511_689_728, by_sectors: -104, on: Operations::Writes };
-    let cache = Cache { page_bytes: 16_384, ..Cache::of(23_543_808) };
+    let cache = Cache { page_bytes: 16_384, ..Cache::with_bytes(23_543_808) };
     let shifted = MediumSpec { misaddress: Some(shift), block_bytes: 4096, ..MediumSpec::genuine(bytes) };
     let range = 296_562_176..577_142_272;
     let line = Misaddress::Line { bit: 15, fault: LineFault::Inverted, range, on: Operations::Reads };
     let swapped = MediumSpec { misaddress: Some(line), ..MediumSpec::genuine(880 * MIB) };
-    for spec in [shifted.with_cache(cache), swapped.with_cache(Cache { page_bytes: 512, ..Cache::of(18 * MIB) })] {
+    for spec in
+        [shifted.with_cache(cache), swapped.with_cache(Cache { page_bytes: 512, ..Cache::with_bytes(18 * MIB) })]
+    {
         for seed in 0..3 {
             let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
             assert!(matches!(found.verdict, Verdict::Damaged | Verdict::Genuine), "{seed}: {}", found.sentence);
@@ -290,7 +292,7 @@ fn cells_with_wrong_bits_hide_nothing_and_end_no_period() {
     let bad = Flips { bad_density: 0.02, bad: BadCells::StuckByte, ..Flips::none() };
     for seed in 0..6 {
         let spec = MediumSpec { flips: bad.clone(), seed, ..MediumSpec::genuine(64 * MIB) };
-        let found = probe(&mut build(&spec.with_cache(Cache::of(48 << 10))).0, &QUICK, seed).verification;
+        let found = probe(&mut build(&spec.with_cache(Cache::with_bytes(48 << 10))).0, &QUICK, seed).verification;
         assert_eq!(found.verdict, Verdict::Damaged, "{seed}: {}", found.sentence);
     }
     let bad = Flips { bad: BadCells::Noise, ..bad };
@@ -312,7 +314,7 @@ fn where_addresses_start_again_shows_behind_a_cache_that_nothing_drives_out() {
         (16 * GIB, Layout::chain(900 * MIB, 850 * MIB - 512), 850 * MIB - 512),
         (64 * GIB, Layout::wraparound(16_896), 16_896),
     ] {
-        let spec = MediumSpec::laid_out(announced, layout.clone()).with_cache(Cache::of(40 * MIB));
+        let spec = MediumSpec::laid_out(announced, layout.clone()).with_cache(Cache::with_bytes(40 * MIB));
         let (mut medium, before) = build(&spec);
         let found = probe(&mut medium, &QUICK, 1).verification;
         assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, Some(real)), "{layout:?}: {}", found.sentence);
@@ -335,7 +337,7 @@ fn a_period_is_known_though_there_is_little_room_for_it() {
         120_000_189,
     ] {
         let spec = population::fake(seed);
-        let real = Truth::of(&spec).real_bytes.pop();
+        let real = Truth::about_medium(&spec).real_bytes.pop();
         let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
         assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, real), "{seed}: {}", found.sentence);
     }
@@ -344,9 +346,9 @@ fn a_period_is_known_though_there_is_little_room_for_it() {
 /// A buffer of the controller behind the end was added to the real size as a period of one page.
 #[test]
 fn what_crosses_the_bus_is_no_page_behind_the_end() {
-    let random = Cache { takes: CachedWrites::Random, ..Cache::of(3 * MIB) };
+    let random = Cache { takes: CachedWrites::Random, ..Cache::with_bytes(3 * MIB) };
     let eviction = Eviction::LeastRecentlyUsedFilledByReads;
-    let sequential = Cache { eviction, takes: CachedWrites::Sequential, ..Cache::of(54 * MIB) };
+    let sequential = Cache { eviction, takes: CachedWrites::Sequential, ..Cache::with_bytes(54 * MIB) };
     for seed in 0..3 {
         let spec = MediumSpec { seed, ..MediumSpec::limbo(GIB + 7 * MIB, 9 * MIB + 512) };
         let spec = spec.with_dropped(DroppedRead::LastOnBus).with_cache(random).with_cache(sequential);
@@ -366,7 +368,7 @@ fn memory_that_is_used_up_by_the_run_is_a_fake() {
     for (accounting, before, left) in
         [(units, none, 14 * MIB), (Accounting::Compressed, none, 14 * MIB), (Accounting::Compressed, half, 8 * MIB)]
     {
-        for cache in [None, Some(Cache::of(2 * MIB))] {
+        for cache in [None, Some(Cache::with_bytes(2 * MIB))] {
             for seed in 0..3 {
                 let pool = Some(Pool { bytes: before.used_bytes + left, accounting, when_full: WhenFull::Drops });
                 let caches = cache.into_iter().collect();
@@ -411,7 +413,7 @@ fn what_a_cache_shows_is_nothing_to_clear_the_bus_with() {
     let random = Cache {
         eviction: Eviction::LeastRecentlyUsedFilledByReads,
         takes: CachedWrites::Random,
-        ..Cache::of(148 << 10)
+        ..Cache::with_bytes(148 << 10)
     };
     for seed in 0..3 {
         let spec = MediumSpec { seed, ..MediumSpec::limbo(2 * GIB, 2 * MIB) };
@@ -433,7 +435,7 @@ fn memory_that_is_used_up_is_never_less_than_what_is_said_to_hold() {
     let thin = MediumSpec { pool, ..MediumSpec::genuine(2 * GIB).blank() };
     let erring = (1..20)
         .fold(thin.clone(), |spec, part| spec.with_errors(part * 100 * MIB..(part * 100 + 5) * MIB, Operations::Both));
-    let sequential = Cache { takes: CachedWrites::Sequential, ..Cache::of(48 * MIB) };
+    let sequential = Cache { takes: CachedWrites::Sequential, ..Cache::with_bytes(48 * MIB) };
     let hidden = MediumSpec { pool: pool.map(|pool| Pool { bytes: 13 * MIB, ..pool }), ..thin }.with_cache(sequential);
     for spec in [erring, hidden] {
         for seed in 0..4 {
@@ -454,7 +456,8 @@ fn memory_that_is_used_up_is_never_less_than_what_is_said_to_hold() {
 /// around what the cache showed.
 #[test]
 fn a_cache_that_nothing_drives_out_makes_no_size() {
-    let pages = Cache { page_bytes: 65_536, eviction: Eviction::LeastRecentlyUsedFilledByReads, ..Cache::of(20 * MIB) };
+    let pages =
+        Cache { page_bytes: 65_536, eviction: Eviction::LeastRecentlyUsedFilledByReads, ..Cache::with_bytes(20 * MIB) };
     for seed in 0..3 {
         let spec = MediumSpec { seed, ..MediumSpec::laid_out(112 * MIB, Layout::wraparound(17 * MIB + 512 * seed)) };
         let found = probe(&mut build(&spec.with_cache(pages)).0, &QUICK, seed).verification;
@@ -518,9 +521,10 @@ fn a_device_that_refuses_writes_while_it_is_read_back_is_not_genuine() {
 #[test]
 fn where_reading_back_proves_nothing_the_journal_is_kept() {
     let shift = Misaddress::Shift { from_bytes: 500 * MIB, by_sectors: 1014, on: Operations::Writes };
-    let shifted = MediumSpec { misaddress: Some(shift), ..MediumSpec::genuine(GIB) }.with_cache(Cache::of(60 * MIB));
+    let shifted =
+        MediumSpec { misaddress: Some(shift), ..MediumSpec::genuine(GIB) }.with_cache(Cache::with_bytes(60 * MIB));
     let worn = Decay { retention: Retention::Reads(3), range: 300 * MIB..GIB };
-    let worn = MediumSpec { decay: Some(worn), ..MediumSpec::genuine(GIB) }.with_cache(Cache::of(64 << 10));
+    let worn = MediumSpec { decay: Some(worn), ..MediumSpec::genuine(GIB) }.with_cache(Cache::with_bytes(64 << 10));
     for (spec, why) in [(shifted, "land elsewhere"), (worn, "may not last")] {
         let (mut medium, before) = build(&spec);
         let probed = probe(&mut medium, &QUICK, 1);

@@ -66,7 +66,7 @@ fn where_laps_lead_to_the_cells_in_another_order_no_size_is_exact() {
 #[test]
 fn a_part_at_the_end_is_counted_behind_a_window() {
     let layout = Layout::window(64 * MIB, 1580 * MIB + 1536).with_tail(16 * GIB, MIB);
-    for cache in [None, Some(Cache::of(2 * MIB))] {
+    for cache in [None, Some(Cache::with_bytes(2 * MIB))] {
         let caches = cache.into_iter().collect();
         let said = found(&MediumSpec { caches, ..MediumSpec::laid_out(16 * GIB, layout.clone()) }, 1);
         assert_eq!((said.verdict, said.real_bytes), (Verdict::Fake, Some(1645 * MIB + 1536)), "{}", said.sentence);
@@ -126,7 +126,8 @@ fn a_medium_that_keeps_what_was_written_last_is_a_fake_of_that_size() {
     for (mib, policy) in
         [(10, WritePolicy::Through), (16, WritePolicy::Back { ignores_flush: true }), (30, WritePolicy::Through)]
     {
-        let cache = Cache { eviction: Eviction::LeastRecentlyWritten, write_policy: policy, ..Cache::of(mib * MIB) };
+        let cache =
+            Cache { eviction: Eviction::LeastRecentlyWritten, write_policy: policy, ..Cache::with_bytes(mib * MIB) };
         let spec = MediumSpec::laid_out(4 * GIB, Layout::holds([])).with_cache(cache).with_dropped(DroppedRead::Stale);
         let mut medium = spec.build().unwrap();
         let said = probed(&mut medium, &Settings::usual(4 * GIB), mib).verification;
@@ -228,7 +229,7 @@ fn the_time_of_media_that_took_minutes() {
         ("chain of 61 MiB", MediumSpec::laid_out(GIB, Layout::chain(61 * MIB, 40 * MIB))),
         ("chain of 61 in 256 MiB", MediumSpec::laid_out(GIB, Layout::chain(256 * MIB, 61 * MIB))),
         ("limbo that shows the bus", limbo.clone()),
-        ("the same behind a cache", limbo.with_cache(Cache::of(4 * MIB))),
+        ("the same behind a cache", limbo.with_cache(Cache::with_bytes(4 * MIB))),
         ("window of 2 KiB", MediumSpec::laid_out(747 * GIB, Layout::window(8 * MIB, 2 * KIB))),
         ("wraparound of 7580 MiB", MediumSpec::laid_out(64 * GIB, Layout::wraparound(7580 * MIB))),
         ("genuine, 2 TiB", MediumSpec::genuine(2048 * GIB)),

@@ -36,8 +36,8 @@ fn identity(device: &BlockDevice, path: &Path) -> Identity {
 
 fn chain() -> SharedMedium {
     let spec = MediumSpec::laid_out(1024 * MIB, Layout::chain(256 * MIB, 100 * MIB))
-        .with_cache(Cache { takes: CachedWrites::Random, ..Cache::of(8 << 10) })
-        .with_cache(Cache { takes: CachedWrites::Sequential, ..Cache::of(4 * MIB) });
+        .with_cache(Cache { takes: CachedWrites::Random, ..Cache::with_bytes(8 << 10) })
+        .with_cache(Cache { takes: CachedWrites::Sequential, ..Cache::with_bytes(4 * MIB) });
     SharedMedium::new(spec.build().unwrap())
 }
 

@@ -74,7 +74,7 @@ fn behind_a_small_cache_it_is_a_handful_too() {
         [(64 << 10, DroppedRead::Noise), (2 * MIB, DroppedRead::Zeros), (4 * MIB, DroppedRead::Noise)]
     {
         for seed in 0..3 {
-            let spec = writes_wrap(32 * GIB, 3 * GIB + 700 * 512, dropped, seed).with_cache(Cache::of(cache));
+            let spec = writes_wrap(32 * GIB, 3 * GIB + 700 * 512, dropped, seed).with_cache(Cache::with_bytes(cache));
             let mut medium = spec.build().unwrap();
             let before = medium.snapshot();
             let probed = probe(&mut medium, seed);

@@ -127,7 +127,7 @@ fn the_journal_takes_no_more_than_was_demanded_and_that_is_no_more_than_the_devi
     for bytes in [64 << 10, MIB, 16 * MIB, 128 * MIB] {
         let specs = [
             MediumSpec::genuine(bytes),
-            MediumSpec::limbo(bytes, bytes / 4).with_cache(Cache::of(bytes / 32)),
+            MediumSpec::limbo(bytes, bytes / 4).with_cache(Cache::with_bytes(bytes / 32)),
             MediumSpec::laid_out(bytes, Layout::wraparound(bytes / 4)),
             MediumSpec::laid_out(bytes, Layout::chain(bytes / 4, bytes / 8)),
         ];

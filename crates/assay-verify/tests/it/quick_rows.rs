@@ -3,7 +3,7 @@
 //! Includes media made for file systems, and bare devices where a file system can be made and mounted.
 
 use assay_engine::Control;
-use assay_lab::media::{Found, MediumSpec, Reach, SharedMedium, Truth, catalogue};
+use assay_lab::media::{FoundVerdict, MediumSpec, Reach, SharedMedium, Truth, catalogue};
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, lab};
 use assay_verify::quick::{Quick, check};
 
@@ -12,7 +12,7 @@ const MOST_BYTES: u64 = 2 << 30;
 
 /// The result of the check, the reach that it states, and the truth as far as the medium had shown it. `None` if no
 /// file system can be made on it, or it cannot be written.
-fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<(String, Found, Reach, Truth)>, Missing> {
+fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<(String, FoundVerdict, Reach, Truth)>, Missing> {
     let medium = SharedMedium::new(spec.clone().blank().build().unwrap());
     let card = FakeCard::new(medium.clone())?;
     let directory = tempfile::tempdir().unwrap();
@@ -21,7 +21,7 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<(String, 
         return Ok(None);
     };
     let verification = checked.verification;
-    let found = Found::from(verification.verdict);
+    let found = FoundVerdict::from(verification.verdict);
     let stated = verification.reach;
     let cache_bytes = stated.and_then(|reach| reach.caches_up_to_bytes).unwrap_or(0);
     let share = stated.map_or(1.0, |reach| reach.loss_share);
@@ -54,7 +54,7 @@ fn every_row_that_can_be_mounted_is_judged_by_the_quick_check() {
         judged_media += 1;
         println!("{:<52}{sentence}", named.name);
         let beyond = BEYOND_REACH.contains(&named.name)
-            && found == Found::Genuine
+            && found == FoundVerdict::Genuine
             && !shown.needs.iter().any(|need| reach.covers(need));
         if !shown.right.contains(&found) && !beyond {
             wrong.push(format!("{}: {:?} is right: {sentence}", named.name, shown.right));

@@ -14,7 +14,7 @@ use assay_core::text::{self, harmless, quoted};
 use assay_core::units::{counted, grouped};
 use assay_import::{Given, IdleRow, ImportError, Imported, Item, Options, PathPattern, Sheet};
 use assay_store::read_document;
-use keep::{Kept, Place, Waiting};
+use keep::{ImportPlace, Kept, Waiting};
 use serde_json::Value;
 
 use crate::cli::ImportArgs;
@@ -22,7 +22,7 @@ use crate::documents::{
     self, FormatsDocument, ImportChange, ImportDocument, ImportProblem, ImportedRecord, RefusedFile,
 };
 use crate::failure::Failure;
-use crate::imports::{self, Found, STANDARD_INPUT, Untaken};
+use crate::imports::{self, FoundFile, STANDARD_INPUT, Untaken};
 use crate::output;
 use crate::output::Questions;
 use crate::progress::{Status, time_left};
@@ -53,7 +53,7 @@ pub(in crate::commands) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
         }
     }
     // For nothing no store is made.
-    let mut intake = Intake::new(args, &options, Place::of(args.dry_run || files.is_empty())?);
+    let mut intake = Intake::new(args, &options, ImportPlace::open(args.dry_run || files.is_empty())?);
     unread.iter().for_each(|(path, failure)| intake.pass_over(path, failure));
     let begun = Instant::now();
     for (done, found) in files.iter().enumerate() {
@@ -124,7 +124,7 @@ const MOST_REFUSED: usize = 1_000;
 struct Intake<'a> {
     args: &'a ImportArgs,
     options: &'a Options,
-    place: Place,
+    place: ImportPlace,
     status: Status,
     questions: Questions,
     waiting: Vec<Waiting>,
@@ -157,7 +157,7 @@ struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    fn new(args: &'a ImportArgs, options: &'a Options, place: Place) -> Self {
+    fn new(args: &'a ImportArgs, options: &'a Options, place: ImportPlace) -> Self {
         let input = args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT);
         Self {
             args,
@@ -191,7 +191,7 @@ impl<'a> Intake<'a> {
     }
 
     /// Takes what a file held, or some of it, and saves what waits where that is enough; whether more is wanted.
-    fn take(&mut self, found: &Found, held: Imported) -> Result<ControlFlow<()>, Failure> {
+    fn take(&mut self, found: &FoundFile, held: Imported) -> Result<ControlFlow<()>, Failure> {
         for (of, problem) in &held.problems {
             self.status.say(&format!("{of}, line {}: {}", problem.line, problem.what));
             if self.args.json {
@@ -261,7 +261,7 @@ impl<'a> Intake<'a> {
 
     /// Asks for the model of new records that name none, where somebody can be asked: once a file. A directory is not
     /// asked about file by file.
-    fn name(&mut self, found: &Found, made: &mut [Record]) {
+    fn name(&mut self, found: &FoundFile, made: &mut [Record]) {
         if !found.named || !self.questions.asks() {
             return;
         }
@@ -350,7 +350,7 @@ impl<'a> Intake<'a> {
         Ok(())
     }
 
-    fn refuse(&mut self, found: &Found, error: &ImportError) {
+    fn refuse(&mut self, found: &FoundFile, error: &ImportError) {
         if !found.named && matches!(error, ImportError::Unknown { .. }) {
             self.skipped.push(documents::path(&found.path));
             return;
@@ -374,7 +374,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    fn refuse_with(&mut self, found: &Found, reason: String) {
+    fn refuse_with(&mut self, found: &FoundFile, reason: String) {
         self.fail(Exit::Usage);
         self.status.say(&format!("assay: {}: {reason}", output::shown(&found.path)));
         self.refused.push(RefusedFile { file: documents::path(&found.path), reason });

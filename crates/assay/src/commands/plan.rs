@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use assay_analysis::plan::{
-    Cell, ExperimentPlan, Moves, Place, PlanError, RaceOptions, Request, Roster, Slots, SwapOptions, arguments,
+    Cell, ExperimentPlan, Moves, PlanError, RaceOptions, Request, Roster, Slots, SwapOptions, SwapPlace, arguments,
     outlook, race, read_plan, status, swap_test,
 };
 use assay_analysis::{Load, Quantity, by_model, deciding_load, deciding_quantity};
@@ -149,8 +149,8 @@ fn next(args: &RaceArgs) -> Result<Exit, Failure> {
 fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
     let mut target = Target::new(&args.file, WITHOUT_PICTURE)?;
     let options = SwapOptions {
-        suspect: Place::parse(&args.suspect, "--suspect")?,
-        other: Place::parse(&args.other, "--other")?,
+        suspect: SwapPlace::parse(&args.suspect, "--suspect")?,
+        other: SwapPlace::parse(&args.other, "--other")?,
     };
     // Before anything is measured there is an order to measure in nevertheless.
     let empty = match state::existing()? {

@@ -17,8 +17,8 @@ use assay_engine::Control;
 use assay_fio::Wish;
 use assay_report::Format;
 use assay_runner::{
-    EngineChoice, MOST_REPEATS, OwnEngine, Peer, RawMode, Removal, Request, Resumption, Run, Tree, longest_repeat,
-    longest_time, remove_abandoned, remove_left,
+    EngineChoice, MOST_REPEATS, OwnEngine, Peer, PreparedRun, RawMode, Removal, Request, Resumption, Tree,
+    longest_repeat, longest_time, remove_abandoned, remove_left,
 };
 use assay_store::{Keeper, SqliteStore, Store, new_id};
 
@@ -70,7 +70,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
             .for_each(|line| output::tell_wrapped(&harmless(line)));
     }
     let suite = args.dry_run.then(|| request.suite.clone());
-    let prepared = Run::prepare(request)?;
+    let prepared = PreparedRun::prepare(request)?;
     if let Some(suite) = suite {
         show_plan(prepared.record(), &suite, args.json)?;
         return Ok(Exit::Good);
@@ -461,7 +461,8 @@ pub(super) fn find_run(
             }
         },
     };
-    let resumption = Resumption::of(store.load(&id)?.record)?.with_trace(traces.get(&id).map(PathBuf::as_path));
+    let resumption =
+        Resumption::from_record(store.load(&id)?.record)?.with_trace(traces.get(&id).map(PathBuf::as_path));
     let record = resumption.record();
     if !args.quiet {
         output::tell_wrapped(&format!(

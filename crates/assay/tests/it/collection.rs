@@ -38,7 +38,7 @@ pub(crate) fn is_there(program: &str) -> Result<(), Missing> {
 
 impl Fleet {
     pub(crate) fn new(nodes: usize) -> Result<Self, Missing> {
-        Self::of(&ClusterPlan::of(nodes))
+        Self::of(&ClusterPlan::with_nodes(nodes))
     }
 
     pub(crate) fn of(plan: &ClusterPlan<'_>) -> Result<Self, Missing> {

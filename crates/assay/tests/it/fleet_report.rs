@@ -2,7 +2,7 @@
 
 use assay_analysis::Reason;
 use assay_analysis::compare::PairVerdict;
-use assay_analysis::fleet::{Effect, FleetReport, Inseparable, LoadRow, NoSum, Node, Run, bare, report};
+use assay_analysis::fleet::{Effect, FleetReport, FleetRun, Inseparable, LoadRow, NoSum, Node, bare, report};
 use assay_core::cluster::{SettledBy, SettledLoad, Settlement};
 use assay_core::finding::Finding;
 use assay_core::medium::{MediumKind, Mounted};
@@ -40,7 +40,7 @@ fn alone(nodes: usize, seed: u64) -> Vec<Record> {
 }
 
 fn said(records: Vec<Record>) -> FleetReport {
-    report(&Run::of_records("aaaa", records), &[], None, true)
+    report(&FleetRun::of_records("aaaa", records), &[], None, true)
 }
 
 fn odd(report: &FleetReport) -> Vec<&str> {
@@ -163,7 +163,11 @@ fn one_slow_node_takes_away_no_sum() {
     for load in &found.loads {
         let sum = load.together.as_ref().unwrap();
         let measured = |r: &Record| {
-            r.measurements.iter().find(|m| assay_analysis::Load::of(&m.workload) == load.load).unwrap().clone()
+            r.measurements
+                .iter()
+                .find(|m| assay_analysis::Load::from_workload(&m.workload) == load.load)
+                .unwrap()
+                .clone()
         };
         let writes = written(&load);
         assert_eq!((sum.nodes, sum.of, sum.repeats, sum.left_out), (if writes { 6 } else { 7 }, 7, 3, 0));
@@ -208,8 +212,8 @@ fn one_slow_node_takes_away_no_sum() {
 fn what_nodes_lose_by_each_other_is_told_by_units_that_did_not_move() {
     let (mut here, there) = (together(10, 11), alone(10, 11));
     here.iter_mut().for_each(|record| slowed(record, 0.6, false));
-    let other = Run::of_records("bbbb", there.clone());
-    let own = Run::of_records("aaaa", here.clone());
+    let other = FleetRun::of_records("bbbb", there.clone());
+    let own = FleetRun::of_records("aaaa", here.clone());
     let found = report(&own, std::slice::from_ref(&other), None, true).against.unwrap();
     assert_eq!((found.run.as_str(), found.at_a_time, found.own_at_a_time, found.nodes.len()), ("bbbb", 1, 10, 10));
     let mut misses = 0;
@@ -231,7 +235,7 @@ fn what_nodes_lose_by_each_other_is_told_by_units_that_did_not_move() {
     let units: Vec<String> = moved.iter().map(|record| record.labels["unit"].clone()).collect();
     moved[3].labels.insert("unit".to_owned(), units[4].clone());
     moved[4].labels.insert("unit".to_owned(), units[3].clone());
-    let other = Run::of_records("bbbb", moved.clone());
+    let other = FleetRun::of_records("bbbb", moved.clone());
     let found = report(&own, &[other], None, true);
     let against = found.against.unwrap();
     assert_eq!((against.moved, against.nodes.len()), (vec![3, 4], 8));
@@ -239,7 +243,7 @@ fn what_nodes_lose_by_each_other_is_told_by_units_that_did_not_move() {
     for (at, record) in moved.iter_mut().enumerate() {
         record.labels.insert("unit".to_owned(), units[(at + 1) % 10].clone());
     }
-    let other = Run::of_records("bbbb", moved);
+    let other = FleetRun::of_records("bbbb", moved);
     let named = report(&own, &[], Some(&other), true).against.unwrap();
     assert!(named.loads.is_empty() && named.refusal.is_some(), "{named:?}");
     assert!(matches!(found.slots.effect, Effect::Separated { runs: 2, .. } | Effect::Inseparable { .. }));
@@ -260,8 +264,8 @@ fn slots_are_told_apart_where_units_changed_them() {
     here[4].sensors.push(hot);
     here[4].warnings.push(Finding::Throttled { by: "thermal limit".to_owned() }.into());
     let here: Vec<Record> = here.into_iter().map(bare).collect();
-    let own = Run::of_records("aaaa", here);
-    let same = report(&own, &[Run::of_records("bbbb", there.clone())], None, true);
+    let own = FleetRun::of_records("aaaa", here);
+    let same = report(&own, &[FleetRun::of_records("bbbb", there.clone())], None, true);
     let Effect::Inseparable { why: Inseparable::NoSwap, swap: Some((a, b)) } = same.slots.effect else {
         panic!("{:?}", same.slots)
     };
@@ -270,7 +274,7 @@ fn slots_are_told_apart_where_units_changed_them() {
     assert_eq!((row.slot.as_str(), row.hottest_celsius, row.throttled), ("4", Some(81.5), 1));
     assert!(same.nodes[4].throttled.as_deref().unwrap().contains("thermal limit"));
     there.iter_mut().enumerate().for_each(|(at, record)| slot(record, (at + 1) % 6));
-    let swapped = report(&own, &[Run::of_records("bbbb", there)], None, true);
+    let swapped = report(&own, &[FleetRun::of_records("bbbb", there)], None, true);
     assert!(matches!(swapped.slots.effect, Effect::Separated { runs: 2, .. }), "{:?}", swapped.slots.effect);
     assert!(swapped.against.is_none(), "nothing is claimed of units that moved");
 }
@@ -429,7 +433,7 @@ fn a_dead_node_is_a_row() {
     };
     let mut records = together(5, 19).into_iter();
     let nodes = (1..=6).map(|n| node(&format!("node{n}"), if n == 3 { None } else { records.next() })).collect();
-    let run = Run { name: "aaaa".to_owned(), mode: None, at_a_time: None, nodes, repeated: 0, unnamed: 0 };
+    let run = FleetRun { name: "aaaa".to_owned(), mode: None, at_a_time: None, nodes, repeated: 0, unnamed: 0 };
     let found = report(&run, &[], None, true);
     assert_eq!((found.nodes.len(), found.complete(), found.nodes[2].record.as_ref()), (6, 5, None));
     assert!(found.loads.iter().all(|load| load.figures[2].is_none() && load.median.n == 5));
@@ -517,7 +521,7 @@ fn a_node_far_below_the_others_is_named_without_a_figure_too() {
     own.measurements[0].repeats.clear();
     (own.measurements[0].iops, own.measurements[0].bytes_per_second) = (None, None);
     own.measurements[0].durable_bytes_per_second = None;
-    let title = assay_analysis::Load::of(&records[0].measurements[0].workload).title();
+    let title = assay_analysis::Load::from_workload(&records[0].measurements[0].workload).title();
     let found = said(records);
     assert_eq!(found.far_below.len(), 1, "{:?}", found.far_below);
     let below = &found.far_below[0];

@@ -261,7 +261,7 @@ fn somebody_at_a_terminal_says_when_the_units_were_moved() {
 fn a_plan_is_carried_out_on_nodes_behind_ssh() {
     let name = "a_plan_is_carried_out_on_nodes_behind_ssh";
     let _lab = lab!(name, Lab::share());
-    let cluster = lab!(name, Cluster::new(&ClusterPlan::of(3)));
+    let cluster = lab!(name, Cluster::new(&ClusterPlan::with_nodes(3)));
     let assay = |words: &[&str]| -> Output {
         let mut command = cluster.command(ASSAY);
         command.env("ASSAY_DATA", cluster.directory().join("here")).env("HOME", cluster.directory()).args(words);

@@ -3,7 +3,7 @@
 
 use assay_analysis::advise::{self, BuyQuestion, CacheQuestion, CacheUse, HitSource, Link, NasQuestion};
 use assay_analysis::compare::{By, Limit, Request, compare, gate, split};
-use assay_analysis::plan::{self, ExperimentPlan, Moves, Place, RaceOptions, Roster, Slots, SwapOptions};
+use assay_analysis::plan::{self, ExperimentPlan, Moves, RaceOptions, Roster, Slots, SwapOptions, SwapPlace};
 use assay_analysis::rank::{CompositeKind, RankOptions, rank};
 use assay_analysis::{Quantity, by_model, deciding_load, share_verdicts};
 use assay_core::estimate::Estimate;
@@ -157,7 +157,7 @@ fn steps(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
         (json!(race), document)
     });
     tell(out, &format!("plan race {quantity:?}"), race);
-    let place = |text| Place::parse(text, "a test").unwrap();
+    let place = |text| SwapPlace::parse(text, "a test").unwrap();
     let options = SwapOptions { suspect: place("Model 0=0@1"), other: place("Model 0=1@2") };
     let swap = plan::swap_test(records, Some((&load, quantity)), &options).map(|swap| {
         let document = report::plan::swap(&swap);
@@ -168,7 +168,7 @@ fn steps(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
 
 fn questions(out: &mut Answers, records: &[Record]) {
     let of = |model: &str| -> Vec<Record> { records.iter().filter(|r| r.model() == model).cloned().collect() };
-    let nas = NasQuestion::of(28, Link::Line(125e6));
+    let nas = NasQuestion::for_nodes(28, Link::Line(125e6));
     let parts_of = |parts_of: Answered| (parts_of.json, parts_of.document);
     tell(
         out,
@@ -187,7 +187,7 @@ fn questions(out: &mut Answers, records: &[Record]) {
         let found = advise::cache(&of("Model 0"), &of("Model 1"), &cache);
         tell(out, "advise cache", found.map(|found| parts_of(report::advise::cache(&found))));
     }
-    let buy = BuyQuestion::of(28);
+    let buy = BuyQuestion::for_nodes(28);
     tell(out, "advise buy", advise::buy(records, &buy).map(|found| parts_of(report::advise::buy(&found))));
     tell(out, "advise class", advise::class(records, &[]).map(|found| parts_of(report::advise::class(&found))));
 }

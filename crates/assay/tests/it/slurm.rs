@@ -39,7 +39,7 @@ fn record(slurm: &Slurm<'_>, directory: &Path, id: &str) -> Record {
 
 fn cluster() -> Result<(Lab, Cluster), Missing> {
     let lab = Lab::share()?;
-    Ok((lab, Cluster::new(&ClusterPlan::of(0))?))
+    Ok((lab, Cluster::new(&ClusterPlan::with_nodes(0))?))
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there() {
     let name = "nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there";
     let nodes = std::env::var("ASSAY_NODES").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
     let _lab = lab!(name, Lab::share());
-    let cluster = lab!(name, Cluster::new(&ClusterPlan::of(nodes)));
+    let cluster = lab!(name, Cluster::new(&ClusterPlan::with_nodes(nodes)));
     let suite = cluster.directory().join("tiny.toml");
     std::fs::write(&suite, tiny_at_leisure()).unwrap();
     let suite = suite.display().to_string();

@@ -87,7 +87,7 @@ fn files_that_were_kept_are_read_again_and_damage_is_found() {
 fn a_fake_device_is_probed_and_every_byte_put_back() {
     const TEST: &str = "a_fake_device_is_probed_and_every_byte_put_back";
     let _lab = lab!(TEST, Lab::share());
-    let cache = |bytes, takes| Cache { takes, ..Cache::of(bytes) };
+    let cache = |bytes, takes| Cache { takes, ..Cache::with_bytes(bytes) };
     let wrapping = MediumSpec::laid_out(512 * MIB, Layout::wraparound(128 * MIB))
         .with_cache(cache(8 << 10, CachedWrites::Random))
         .with_cache(cache(4 * MIB, CachedWrites::Sequential));

@@ -28,7 +28,7 @@ fn each_node_gets_its_part_of_the_link_and_the_advice_follows() {
     let name = "each_node_gets_its_part_of_the_link_and_the_advice_follows";
     let nodes: usize = std::env::var("ASSAY_NODES").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
     let _lab = lab!(name, Lab::enter());
-    let cluster = lab!(name, Cluster::new(&ClusterPlan { uplink: Some(BITS), ..ClusterPlan::of(nodes) }));
+    let cluster = lab!(name, Cluster::new(&ClusterPlan { uplink: Some(BITS), ..ClusterPlan::with_nodes(nodes) }));
     let volume = lab!(name, Volume::new(&cluster, PART));
     let suite = cluster.directory().join("stream.toml");
     std::fs::write(&suite, stream(nodes)).unwrap();

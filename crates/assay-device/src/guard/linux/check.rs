@@ -89,10 +89,10 @@ fn not_in_sysfs() -> std::io::Error {
 }
 
 fn refuse_in_use(sysroot: &Sysroot, path: &Path, node: &Node, scope: Scope) -> Result<(), DeviceError> {
-    let reach = Reach::of(sysroot, node);
+    let reach = Reach::from_node(sysroot, node);
     let uses = reach.uses(sysroot);
     if let Some(first) = uses.first() {
-        return Err(in_use(path, &words(first, node), uses.len()));
+        return Err(in_use(path, &describe_use(first, node), uses.len()));
     }
     if let Some((device, why)) = reach.unknown() {
         let (path, device, why) = (shown(path), harmless(device), harmless(why));
@@ -104,13 +104,13 @@ fn refuse_in_use(sysroot: &Sysroot, path: &Path, node: &Node, scope: Scope) -> R
     if scope == Scope::Disks
         && let Some(first) = Reach::of_disks(sysroot, node).uses(sysroot).first()
     {
-        return Err(DeviceError::DiskInUse { device: shown(path), place: words(first, node) });
+        return Err(DeviceError::DiskInUse { device: shown(path), place: describe_use(first, node) });
     }
     Ok(())
 }
 
 /// Description of the use of a device, relative to `node`.
-fn words(used: &MountPoint, node: &Node) -> String {
+fn describe_use(used: &MountPoint, node: &Node) -> String {
     match (used.device == node.name, used.alias) {
         (true, _) => used.place.clone(),
         (false, true) => format!("{}, the same storage, {}", used.device, used.place),
@@ -134,7 +134,7 @@ fn refuse_opened(
     scope: Scope,
     timeout: Duration,
 ) -> Result<(), DeviceError> {
-    let reach = Reach::of(sysroot, node);
+    let reach = Reach::from_node(sysroot, node);
     let mut numbers: Vec<_> = reach.numbers().collect();
     if scope == Scope::Disks {
         numbers.extend(Reach::of_disks(sysroot, node).numbers());
@@ -154,7 +154,7 @@ fn refuse_opened(
 /// while the permit exists. The kernel also knows mounts in name spaces that are not visible here. A device without a
 /// node here cannot be tested.
 fn hold_others(sysroot: &Sysroot, path: &Path, node: &Node, scope: Scope) -> Result<Vec<File>, DeviceError> {
-    let reach = Reach::of(sysroot, node);
+    let reach = Reach::from_node(sysroot, node);
     let of_disks = (scope == Scope::Disks).then(|| Reach::of_disks(sysroot, node));
     let all = reach.others().iter().map(|other| (other, true));
     let all = all.chain(of_disks.iter().flat_map(Reach::others).map(|other| (other, false)));
@@ -171,7 +171,7 @@ fn hold_others(sysroot: &Sysroot, path: &Path, node: &Node, scope: Scope) -> Res
             Ok(file) => held.extend(file.map(|file| (other.name.as_str(), file))),
             Err(_) => {
                 let alias = MountPoint { device: harmless(&other.name), place: BUSY.to_owned(), alias: is_same };
-                let place = words(&alias, node);
+                let place = describe_use(&alias, node);
                 return Err(match is_same {
                     true => in_use(path, &place, 1),
                     false => DeviceError::DiskInUse { device: shown(path), place },

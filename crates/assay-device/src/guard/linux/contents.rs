@@ -36,7 +36,7 @@ pub(super) enum Contents {
 
 /// Samples a device.
 pub(super) fn contents<R: Read + Seek>(device: &mut R) -> Contents {
-    let mut blocks = Blocks::of(device);
+    let mut blocks = Blocks::on_device(device);
     if let Some(name) = marked(&mut blocks) {
         return Contents::Marked(name);
     }

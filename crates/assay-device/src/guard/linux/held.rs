@@ -67,7 +67,7 @@ impl HeldDevice {
             let flags = (OFlags::NOFOLLOW | flags).bits() as i32;
             let file =
                 OpenOptions::new().read(true).write(writable).custom_flags(flags).open(&real).map_err(device_error)?;
-            let piece = Piece::of(sysroot, &file).map_err(device_error)?;
+            let piece = Piece::from_file(sysroot, &file).map_err(device_error)?;
             if (piece.number, piece.sequence) == (seen.dev, before) {
                 return Ok(Self { sysroot: sysroot.clone(), path: path.to_owned(), file, piece, writable });
             }
@@ -118,7 +118,7 @@ impl HeldDevice {
             }
             _ => DeviceError::from_io(&self.path, error),
         })?;
-        let piece = Piece::of(&self.sysroot, &file).map_err(|error| DeviceError::from_io(&self.path, error))?;
+        let piece = Piece::from_file(&self.sysroot, &file).map_err(|error| DeviceError::from_io(&self.path, error))?;
         if piece == self.piece { Ok(file) } else { Err(DeviceError::Changed { device: shown(&self.path) }) }
     }
 
@@ -135,12 +135,12 @@ impl HeldDevice {
     /// removes it from sysfs or sets its size to zero.
     #[must_use]
     pub fn present(&self) -> bool {
-        Piece::of(&self.sysroot, &self.file).is_ok_and(|piece| piece == self.piece)
+        Piece::from_file(&self.sysroot, &self.file).is_ok_and(|piece| piece == self.piece)
     }
 }
 
 impl Piece {
-    fn of(sysroot: &Sysroot, mut file: &File) -> io::Result<Self> {
+    fn from_file(sysroot: &Sysroot, mut file: &File) -> io::Result<Self> {
         let meta = file.metadata()?;
         if !meta.file_type().is_block_device() {
             return Err(io::Error::other("another file has taken its name"));
@@ -176,6 +176,6 @@ mod tests {
     #[test]
     fn what_is_no_block_device_is_no_piece() {
         let file = tempfile::tempfile().unwrap();
-        assert!(Piece::of(&Sysroot::real(), &file).is_err());
+        assert!(Piece::from_file(&Sysroot::real(), &file).is_err());
     }
 }

@@ -285,7 +285,7 @@ pub(in crate::owned) fn space(directory: &Handle) -> io::Result<Space> {
 /// Attributes of a directory entry. Links are not followed, and nothing is mounted for it.
 pub(in crate::owned) fn stat_in(directory: &Handle, name: &OsStr) -> io::Result<Stat> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-    match of(directory.as_fd(), name, flags) {
+    match stat_below(directory.as_fd(), name, flags) {
         Ok(stat) => Ok(stat),
         // On kernels before 4.11, and in containers that forbid it.
         Err(Errno::NOSYS | Errno::PERM) => Ok(plain(&statat(directory, name, flags)?)),
@@ -304,14 +304,14 @@ pub(in crate::owned) fn stat_file(file: &File) -> io::Result<Stat> {
 }
 
 fn stat_open(file: BorrowedFd<'_>) -> io::Result<Stat> {
-    match of(file, OsStr::new(""), AtFlags::EMPTY_PATH) {
+    match stat_below(file, OsStr::new(""), AtFlags::EMPTY_PATH) {
         Ok(stat) => Ok(stat),
         Err(Errno::NOSYS | Errno::PERM) => Ok(plain(&fstat(file)?)),
         Err(error) => Err(error.into()),
     }
 }
 
-fn of(directory: BorrowedFd<'_>, name: &OsStr, flags: AtFlags) -> rustix::io::Result<Stat> {
+fn stat_below(directory: BorrowedFd<'_>, name: &OsStr, flags: AtFlags) -> rustix::io::Result<Stat> {
     let stat = statx(directory, name, flags, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID)?;
     let known = StatxFlags::from_bits_retain(stat.stx_mask);
     Ok(Stat {

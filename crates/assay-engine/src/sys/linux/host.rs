@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn each_job_runs_on_a_processor_of_its_own() {
         let all = processors();
-        let cpus = Cpus::of(&all[..all.len().min(2)]);
+        let cpus = Cpus::from_numbers(&all[..all.len().min(2)]);
         let mut seen = BTreeSet::new();
         let report = run_repeat(EngineKind::Null, &spec(cpus.clone()), &Control::default(), &mut |_| {
             seen.extend(of_all_threads());
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_processor_that_is_not_there_is_trouble_of_the_host() {
         let missing = (0..1024).find(|cpu| !processors().contains(cpu)).unwrap();
-        let spec = spec(Cpus::of(&[missing]));
+        let spec = spec(Cpus::from_numbers(&[missing]));
         let report = run_repeat(EngineKind::Null, &spec, &Control::default(), &mut |_| ControlFlow::Continue(()));
         let Some(Trouble::Setup(words)) = report.trouble else { panic!("{report:?}") };
         assert!(words.contains(&format!("processor {missing}")), "{words}");

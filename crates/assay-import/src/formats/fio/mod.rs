@@ -23,7 +23,7 @@ impl Format for Fio {
         run::NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &[
             "fio-",
             "groupid",

@@ -47,7 +47,7 @@ impl Mega {
 }
 
 /// The load of a test, and what its values are; `None` of those that are no loads, or whose load is not told.
-pub(super) fn of(test: &Test) -> Option<(Known, Rate)> {
+pub(super) fn load_of_test(test: &Test) -> Option<(Known, Rate)> {
     let (name, version, of_the_suite) = test.profile();
     let rate = match (name, test.scale.as_str()) {
         ("fio", "MB/s") => Rate::Bytes(Mega::Fio),

@@ -40,7 +40,7 @@ impl Format for Phoronix {
         NAME
     }
 
-    fn words(&self) -> &'static [&'static str] {
+    fn keywords(&self) -> &'static [&'static str] {
         &["phoronix", "<testclient>", "<rawstring>", "\"raw_values\"", "\"display_format\""]
     }
 
@@ -92,7 +92,7 @@ fn reports(document: &Document, line: u32) -> Result<(Vec<Report>, Vec<Problem>)
     let mut twins: HashMap<(Key<'_>, &str, &str), usize> = HashMap::new();
     let mut problems = Vec::new();
     for test in &document.tests {
-        let load = load::of(test);
+        let load = load::load_of_test(test);
         let target = test.option("Disk Target").filter(|target| *target != DEFAULT_TARGET).unwrap_or_default();
         for entry in &test.entries {
             let system = places.get(entry.system.as_str()).copied();

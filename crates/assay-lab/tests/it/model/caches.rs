@@ -30,16 +30,16 @@ fn survives(card: &mut Card, pages: u64, reading: bool) -> bool {
 fn a_cache_answers_for_its_size_and_no_more() {
     for kib in [4, 64, 1024] {
         let most = kib / 4;
-        assert!(survives(&mut limbo(Cache::of(kib * KIB)), most - 1, false), "{kib} KiB");
-        assert!(!survives(&mut limbo(Cache::of(kib * KIB)), most, false), "{kib} KiB");
+        assert!(survives(&mut limbo(Cache::with_bytes(kib * KIB)), most - 1, false), "{kib} KiB");
+        assert!(!survives(&mut limbo(Cache::with_bytes(kib * KIB)), most, false), "{kib} KiB");
     }
-    assert!(!survives(&mut limbo(Cache::of(0)), 0, false));
+    assert!(!survives(&mut limbo(Cache::with_bytes(0)), 0, false));
 }
 
 #[test]
 fn pages_are_kept_and_evicted_as_a_whole() {
     for page_bytes in [512, 4096, 65_536] {
-        let mut card = limbo(Cache { page_bytes, ..Cache::of(4 * u64::from(page_bytes)) });
+        let mut card = limbo(Cache { page_bytes, ..Cache::with_bytes(4 * u64::from(page_bytes)) });
         for page in 0..4 {
             card.write(CANARY + page * u64::from(page_bytes), 512, 7);
         }
@@ -56,7 +56,7 @@ fn pages_are_kept_and_evicted_as_a_whole() {
 
 #[test]
 fn policies_differ_in_what_keeps_a_page_alive() {
-    let card = |eviction| limbo(Cache { eviction, ..Cache::of(MIB) });
+    let card = |eviction| limbo(Cache { eviction, ..Cache::with_bytes(MIB) });
     // Reading keeps the page cached only if the policy counts reads.
     assert!(!survives(&mut card(Eviction::LeastRecentlyWritten), 300, true));
     assert!(survives(&mut card(Eviction::LeastRecentlyUsed), 300, true));
@@ -86,7 +86,7 @@ fn policies_differ_in_what_keeps_a_page_alive() {
 
 #[test]
 fn replacement_at_random_keeps_some_pages_for_long() {
-    let mut card = limbo(Cache { eviction: Eviction::Random, ..Cache::of(MIB) });
+    let mut card = limbo(Cache { eviction: Eviction::Random, ..Cache::with_bytes(MIB) });
     for page in 0..256 {
         card.write(CANARY + page * 4 * KIB, 4 * KIB, 7);
     }
@@ -100,8 +100,8 @@ fn replacement_at_random_keeps_some_pages_for_long() {
 
 #[test]
 fn caches_for_random_and_sequential_writes_are_apart() {
-    let random = Cache { takes: CachedWrites::Random, ..Cache::of(8 * KIB) };
-    let sequential = Cache { takes: CachedWrites::Sequential, ..Cache::of(MIB) };
+    let random = Cache { takes: CachedWrites::Random, ..Cache::with_bytes(8 * KIB) };
+    let sequential = Cache { takes: CachedWrites::Sequential, ..Cache::with_bytes(MIB) };
     let mut card = Card::new(&MediumSpec::limbo(GIB, REAL).with_cache(random).with_cache(sequential));
     card.write(CANARY, 4 * KIB, 7);
     // A long run goes to the other cache and evicts nothing.
@@ -127,7 +127,9 @@ fn caches_for_random_and_sequential_writes_are_apart() {
 #[test]
 fn a_write_goes_to_the_first_cache_that_takes_it() {
     let caches = |first: u64, second: u64| {
-        Card::new(&MediumSpec::limbo(GIB, REAL).with_cache(Cache::of(first)).with_cache(Cache::of(second)))
+        Card::new(
+            &MediumSpec::limbo(GIB, REAL).with_cache(Cache::with_bytes(first)).with_cache(Cache::with_bytes(second)),
+        )
     };
     assert!(survives(&mut caches(MIB, 4 * KIB), 100, false));
     assert!(!survives(&mut caches(4 * KIB, MIB), 100, false));
@@ -137,7 +139,7 @@ fn a_write_goes_to_the_first_cache_that_takes_it() {
 fn written_back_is_what_the_memory_learns_on_eviction_or_flush() {
     // Two addresses share a cell: a read at the other one shows the content of the memory.
     let wrap = |ignores_flush| {
-        let cache = Cache { write_policy: WritePolicy::Back { ignores_flush }, ..Cache::of(64 * KIB) };
+        let cache = Cache { write_policy: WritePolicy::Back { ignores_flush }, ..Cache::with_bytes(64 * KIB) };
         Card::new(&MediumSpec::laid_out(GIB, Layout::wraparound(REAL)).with_cache(cache))
     };
     let mut card = wrap(false);
@@ -156,7 +158,8 @@ fn written_back_is_what_the_memory_learns_on_eviction_or_flush() {
     }
     assert_eq!(card.value(0), Some(7));
 
-    let mut through = Card::new(&MediumSpec::laid_out(GIB, Layout::wraparound(REAL)).with_cache(Cache::of(64 * KIB)));
+    let mut through =
+        Card::new(&MediumSpec::laid_out(GIB, Layout::wraparound(REAL)).with_cache(Cache::with_bytes(64 * KIB)));
     through.write(REAL, 4 * KIB, 7);
     assert_eq!(through.value(0), Some(7));
 }
@@ -170,8 +173,8 @@ fn random_loads_read_the_same_through_a_cache_as_without() {
         (65_536, Eviction::LeastRecentlyUsedFilledByReads, WritePolicy::Back { ignores_flush: true }),
         (16_384, Eviction::FirstIn, WritePolicy::Back { ignores_flush: true }),
     ] {
-        let cache = Cache { page_bytes, eviction, write_policy, ..Cache::of(8 * u64::from(page_bytes)) };
-        let other = Cache { takes: CachedWrites::Sequential, write_policy, ..Cache::of(64 * KIB) };
+        let cache = Cache { page_bytes, eviction, write_policy, ..Cache::with_bytes(8 * u64::from(page_bytes)) };
+        let other = Cache { takes: CachedWrites::Sequential, write_policy, ..Cache::with_bytes(64 * KIB) };
         let cache = Cache { takes: CachedWrites::Random, ..cache };
         let spec = MediumSpec::genuine(2 * MIB);
         let (mut plain, mut cached) = (Card::new(&spec), Card::new(&spec.clone().with_cache(cache).with_cache(other)));

@@ -105,7 +105,7 @@ fn a_test_lets_it_fail_and_hang_when_it_wants() {
 
 #[test]
 fn plugged_in_again_it_has_lost_what_only_the_cache_knew() {
-    let cache = Cache { write_policy: WritePolicy::Back { ignores_flush: false }, ..Cache::of(64 * KIB) };
+    let cache = Cache { write_policy: WritePolicy::Back { ignores_flush: false }, ..Cache::with_bytes(64 * KIB) };
     let spec = MediumSpec::genuine(64 * MIB).with_cache(cache).that_fails(Trigger::AfterOperations(2), Failure::Gone);
     let mut card = Card::new(&spec);
     card.write(0, 512, 7);

@@ -62,7 +62,8 @@ fn a_shifted_write_is_seen_at_the_address_that_reads_it() {
 fn what_a_cache_holds_back_is_counted() {
     // Two addresses share a cell: the content of the page evicted last remains.
     for (eviction, changed) in [(Eviction::FirstIn, vec![]), (Eviction::LeastRecentlyWritten, vec![0])] {
-        let cache = Cache { write_policy: WritePolicy::Back { ignores_flush: true }, eviction, ..Cache::of(MIB) };
+        let cache =
+            Cache { write_policy: WritePolicy::Back { ignores_flush: true }, eviction, ..Cache::with_bytes(MIB) };
         let mut card = Card::new(&MediumSpec::laid_out(GIB, Layout::wraparound(8 * MIB)).with_cache(cache));
         let before = card.0.snapshot();
         let saved = card.sector(0);

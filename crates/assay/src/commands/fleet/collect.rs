@@ -30,7 +30,7 @@ pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {
     signals::stop_on_signals(&control)?;
     // What was asked for is not kept: another version of this program may have begun the run.
     let guard = found.as_ref().map(rotate::guard).transpose()?.flatten();
-    let home = Home::of(Criteria { run: run.clone(), asked: None, guard }, state::keeper()?)?;
+    let home = Home::with_keeper(Criteria { run: run.clone(), asked: None, guard }, state::keeper()?)?;
     let collection = Collection { run: &run, ledger: found.as_ref(), home: &home };
     let rows = match via {
         ViaArg::Ansible => by_ansible(args, &collection, &control)?,
@@ -64,7 +64,7 @@ fn via(args: &FleetCollectArgs, ledger: Option<&Ledger>) -> Result<ViaArg, Failu
 }
 
 fn tell(args: &FleetCollectArgs, run: &str, rows: &[Collected]) -> Result<(), Failure> {
-    let reasons: Vec<Reasons> = rows.iter().map(|row| Reasons::of(run, row)).collect();
+    let reasons: Vec<Reasons> = rows.iter().map(|row| Reasons::of_node(run, row)).collect();
     if args.json {
         return output::print_json(&CollectDocument {
             run,
@@ -100,7 +100,7 @@ struct Reasons {
 }
 
 impl Reasons {
-    fn of(run: &str, row: &Collected) -> Self {
+    fn of_node(run: &str, row: &Collected) -> Self {
         let refused = |(_, why): &(String, NotFetched)| match why {
             NotFetched::Refused(refusal) => harmless(&refusal.to_string()),
             NotFetched::Said(words) => words.clone(),
@@ -133,7 +133,7 @@ fn by_ansible(
 ) -> Result<Vec<Collected>, Failure> {
     let kept = collection.ledger.and_then(|ledger| ledger.inventory.as_ref());
     let ansible = match kept.filter(|_| args.inventory.inventory.is_empty()) {
-        Some(kept) => Ansible::of(kept, control)?,
+        Some(kept) => Ansible::from_inventory(kept, control)?,
         None => ansible(&args.inventory, control)?,
     };
     let hosts = ansible.hosts()?;

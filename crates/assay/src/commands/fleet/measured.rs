@@ -57,7 +57,7 @@ pub(super) fn measured(
         // Of a resumed run most nodes are done.
         quorum: args.quorum.or(resumed.then_some(1)),
         suite: handed_suite(&ledger)?,
-        home: Home::of(criteria, state::keeper()?)?,
+        home: Home::with_keeper(criteria, state::keeper()?)?,
     };
     let mut watcher = Watcher::new(args, &ledger, &missing);
     let records = conduct(how, &mut ledger, missing, &mut watcher, control)?;

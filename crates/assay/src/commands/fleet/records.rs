@@ -58,7 +58,7 @@ pub(super) fn adopt(ledger: &mut Ledger, criteria: &Criteria) -> Result<(), Fail
 #[cfg(test)]
 mod tests {
     use assay_core::record::{Record, SuiteRef, Tool};
-    use assay_fleet::Entry;
+    use assay_fleet::NodeEntry;
 
     use super::*;
 
@@ -75,7 +75,7 @@ mod tests {
             inventory: None,
             rotation: None,
             settled: None,
-            nodes: vec![Entry::new("n1", "/mnt")],
+            nodes: vec![NodeEntry::new("n1", "/mnt")],
         }
     }
 
@@ -136,7 +136,7 @@ mod tests {
         let wanted = asked(&ledger(Launcher::Ssh, &["--suite", "/there/own.toml"]), Launcher::Ssh);
         wanted.check(&record("smoke", in_step)).unwrap();
         let mut job = ledger(Launcher::Local, &[]);
-        job.nodes = vec![Entry::new("a", "own.fio")];
+        job.nodes = vec![NodeEntry::new("a", "own.fio")];
         asked(&job, Launcher::Local).check(&record("smoke", in_step)).unwrap();
     }
 }

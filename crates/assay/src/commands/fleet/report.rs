@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_analysis::fleet::{FleetReport, Node, Run, bare, report as reported};
+use assay_analysis::fleet::{FleetReport, FleetRun, Node, bare, report as reported};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
@@ -65,9 +65,9 @@ const LABEL: &str = "fleet";
 
 /// What is reported.
 pub(super) struct Gathered {
-    pub(super) run: Run,
+    pub(super) run: FleetRun,
     /// The newest first.
-    pub(super) others: Vec<Run>,
+    pub(super) others: Vec<FleetRun>,
     /// Which of the others the user named.
     pub(super) named: Option<usize>,
 }
@@ -90,12 +90,12 @@ fn of_files(directory: &str, against: Option<&str>) -> Result<Gathered, Failure>
         queries::mark_verified(records)?;
     }
     let newest = |records: &[Record]| records.iter().map(|record| record.created.clone()).max();
-    let mut all: Vec<(Option<String>, Run)> =
-        runs.into_iter().map(|(name, records)| (newest(&records), Run::of_records(&name, records))).collect();
+    let mut all: Vec<(Option<String>, FleetRun)> =
+        runs.into_iter().map(|(name, records)| (newest(&records), FleetRun::of_records(&name, records))).collect();
     all.sort_by(|a, b| b.0.cmp(&a.0));
     let mut all = all.into_iter().map(|(_, run)| run);
     let run = all.next().ok_or_else(|| Failure::usage(format!("there is no record in {}", harmless(directory))))?;
-    let others: Vec<Run> = all.collect();
+    let others: Vec<FleetRun> = all.collect();
     let named = match against.filter(|against| *against != "none") {
         None => None,
         Some(wanted) => Some(run_named(others.iter().map(|run| run.name.as_str()), wanted)?),
@@ -201,15 +201,15 @@ fn observed(store: &SqliteStore, other: &Known) -> Result<Vec<Record>, Failure> 
     Ok(records)
 }
 
-fn of_known(known: &Known, records: Vec<Record>) -> Run {
-    let Some(ledger) = &known.ledger else { return Run::of_records(&known.name, records) };
-    let node = |entry: &assay_fleet::Entry| {
+fn of_known(known: &Known, records: Vec<Record>) -> FleetRun {
+    let Some(ledger) = &known.ledger else { return FleetRun::of_records(&known.name, records) };
+    let node = |entry: &assay_fleet::NodeEntry| {
         let words = entry.fate.as_ref().map_or_else(|| "not begun, or under way".to_owned(), fate_words);
         let again = if entry.attempts > 1 { format!(" (attempt {})", entry.attempts) } else { String::new() };
         let complete = entry.fate.as_ref().is_some_and(Fate::is_result);
         Node { name: entry.name.clone(), outcome: words + &again, complete, record: None }
     };
-    let mut run = Run {
+    let mut run = FleetRun {
         name: ledger.run.clone(),
         mode: Some(ledger.mode.clone()),
         at_a_time: ledger.at_a_time,

@@ -23,7 +23,7 @@ pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Resu
     let plan = crate::commands::plan::read(file)?;
     check_plan_words(&args.arguments)?;
     let _lock = ledgers::lock_plan(&plan.label())?;
-    if let Some(known) = Progress::of(&plan, ledgers::all()?).turns().first() {
+    if let Some(known) = Progress::from_runs(&plan, ledgers::all()?).turns().first() {
         return Err(Failure::usage(format!(
             "run {0} measures this plan already: assay fleet run --resume {0} goes on with it",
             known.run
@@ -55,7 +55,7 @@ pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> 
     // Held while a person is waited for, too.
     let _lock = ledgers::lock_plan(&rotation.plan)?;
     let plan = begun_plan(&rotation.plan)?;
-    let last = Progress::of(&plan, ledgers::all()?).turns().last().unwrap_or(ledger).clone();
+    let last = Progress::from_runs(&plan, ledgers::all()?).turns().last().unwrap_or(ledger).clone();
     let mut whole = Whole { args, plan, control, person: Operator::new(args) };
     if !last.missing().is_empty() {
         return whole.follow(last);
@@ -75,7 +75,7 @@ pub(super) fn guard(ledger: &Ledger) -> Result<Option<Guard>, Failure> {
     let Some(rotation) = &ledger.rotation else { return Ok(None) };
     let plan = begun_plan(&rotation.plan)?;
     let store = state::existing()?;
-    Ok(Some(Progress::of(&plan, ledgers::all()?).guard(ledger, store.as_ref())))
+    Ok(Some(Progress::from_runs(&plan, ledgers::all()?).guard(ledger, store.as_ref())))
 }
 
 /// The plan of this label.
@@ -134,7 +134,7 @@ impl Whole<'_> {
 
     /// How far the plan is carried out.
     fn progress(&self) -> Result<Progress<'_>, Failure> {
-        Ok(Progress::of(&self.plan, ledgers::all()?))
+        Ok(Progress::from_runs(&self.plan, ledgers::all()?))
     }
 
     /// The run of a turn after this one; its suite is written.

@@ -6,7 +6,7 @@ use assay_analysis::fleet::Starts;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_core::units::{counted, multiple};
-use assay_fleet::{Cause, Entry, Fate, Ledger};
+use assay_fleet::{Cause, Fate, Ledger, NodeEntry};
 
 /// How an attempt of a node ended, in a few words.
 pub(super) fn fate_words(fate: &Fate) -> String {
@@ -46,7 +46,7 @@ pub(super) fn starts(records: &BTreeMap<usize, Record>) -> Option<Starts> {
 /// A line for each node, the missing ones first, and one that says it all.
 pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>) -> String {
     let width = ledger.nodes.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
-    let line = |entry: &Entry| {
+    let line = |entry: &NodeEntry| {
         let words = match &entry.fate {
             Some(Fate::Recorded { id }) => format!("recorded  {id}"),
             Some(fate) => fate_words(fate),
@@ -55,8 +55,8 @@ pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>) -> String {
         let again = if entry.attempts > 1 { format!(" (attempt {})", entry.attempts) } else { String::new() };
         harmless(&format!("{:width$}  {words}{again}", entry.name)) + "\n"
     };
-    let recorded = |entry: &&Entry| entry.fate.as_ref().is_some_and(Fate::is_result);
-    let (here, missing): (Vec<&Entry>, Vec<&Entry>) = ledger.nodes.iter().partition(|entry| recorded(entry));
+    let recorded = |entry: &&NodeEntry| entry.fate.as_ref().is_some_and(Fate::is_result);
+    let (here, missing): (Vec<&NodeEntry>, Vec<&NodeEntry>) = ledger.nodes.iter().partition(|entry| recorded(entry));
     let mut text: String = missing.iter().chain(&here).map(|entry| line(entry)).collect();
     text += &format!("\nrun {}: records of {} of {}.", ledger.run, here.len(), counted(ledger.nodes.len(), "node"));
     if let Some(starts) = starts {

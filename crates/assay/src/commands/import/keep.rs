@@ -11,17 +11,21 @@ use crate::failure::Failure;
 use crate::state;
 
 /// Where records go.
-pub(super) enum Place {
+pub(super) enum ImportPlace {
     /// Into the store.
     Store(SqliteStore),
     /// Into a rehearsal, after which the store is as before.
     Rehearsed(Rehearsal),
 }
 
-impl Place {
+impl ImportPlace {
     /// The store, made where it is missing; of a rehearsal what is there.
-    pub(super) fn of(rehearsal: bool) -> Result<Self, Failure> {
-        Ok(if rehearsal { Self::Rehearsed(Rehearsal::of(state::at_hand()?)?) } else { Self::Store(state::opened()?) })
+    pub(super) fn open(rehearsal: bool) -> Result<Self, Failure> {
+        Ok(if rehearsal {
+            Self::Rehearsed(Rehearsal::beside(state::at_hand()?)?)
+        } else {
+            Self::Store(state::opened()?)
+        })
     }
 
     fn save(&mut self, documents: &[&str]) -> Result<Vec<Result<Saved, StoreError>>, StoreError> {
@@ -62,7 +66,7 @@ pub(super) enum Kept {
 
 /// Saves records. One that was made of the same text before is known, though a later version of assay may read more of
 /// it, and labels may have been added since; with other labels it is another claim about the same figures.
-pub(super) fn keep(place: &mut Place, waiting: &[Waiting]) -> Result<Vec<Kept>, Failure> {
+pub(super) fn keep(place: &mut ImportPlace, waiting: &[Waiting]) -> Result<Vec<Kept>, Failure> {
     let documents: Vec<&str> = waiting.iter().map(|one| one.document.as_str()).collect();
     let saved = place.save(&documents)?;
     let kept = saved.into_iter().zip(waiting).map(|(saved, one)| match saved {

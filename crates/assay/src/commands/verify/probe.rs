@@ -274,7 +274,7 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
             journal_kept: done.journal != JournalLeft::Removed,
         })?;
     } else {
-        output::print(&words(&shown(&args.target), &shown(journal), &done))?;
+        output::print(&restored_text(&shown(&args.target), &shown(journal), &done))?;
     }
     if done.stopped {
         output::tell(&format!("continue with: {again}"));
@@ -296,7 +296,7 @@ fn offsets(done: &Restored) -> Vec<u64> {
     done.differing.iter().map(|place| place.offset).collect()
 }
 
-fn words(device: &str, journal: &str, done: &Restored) -> String {
+fn restored_text(device: &str, journal: &str, done: &Restored) -> String {
     let amount = Bytes(done.bytes);
     if done.already {
         return format!("{device} still reads as before after it was attached anew; {journal} is removed");
