@@ -1,6 +1,4 @@
-//! What is settled of records before they are compared: units, copies, and figures that a user doubts.
-//!
-//! Which records belong to one unit, where labels and serial numbers contradict each other.
+//! Before records are compared: which of them belong to one unit, which are copies, and which figures a user doubts.
 //!
 //! A record names its unit by a label, or else by the serial number that the medium reports ([`crate::identity()`]).
 //! One card with two labels, or with a label on its first day only, would count as two units, and several cards with

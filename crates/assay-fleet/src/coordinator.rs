@@ -91,7 +91,8 @@ impl fmt::Display for NotKept {
     }
 }
 
-/// Keeps the record of a node (its number and the document), and returns its identity, or why it was not kept.
+/// Keeps the record of a node (its number and the document), and returns its identity, or why it was not kept. In a run it
+/// leads to [`crate::Home::accept`].
 pub type Keep = Box<dyn Fn(usize, &[u8]) -> Result<String, NotKept> + Send + Sync>;
 
 struct Shared {

@@ -1,4 +1,4 @@
-//! What workloads moved at the same time, and what each lost by the others.
+//! Results beside the loads of a record: workloads at the same time, days, load curves, scores and sensors.
 
 use assay_analysis::at_once::{AtOnce, Member, at_once};
 use assay_analysis::load_curve::{KNEE_FACTOR, LoadCurve, load_curves};

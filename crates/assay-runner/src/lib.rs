@@ -1,7 +1,7 @@
 //! From a suite and a medium to a record: plan, test area, runs, proof and validity.
 //!
-//! `run` is the only way in. It tells an observer what happens ([`Observer`]) and hands it the
-//! record after every repeat, so that a crash loses at most the repeat under way.
+//! [`PreparedRun::prepare`] checks a request, and [`PreparedRun::execute`] runs it. It tells an [`Observer`] what happens
+//! and hands it the record after every repeat, so that a crash loses at most the repeat under way.
 
 mod access;
 mod adaptive;

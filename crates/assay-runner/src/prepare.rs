@@ -14,7 +14,7 @@ use crate::refusal;
 use crate::refusal::refuse_impossible;
 use crate::request::Request;
 
-/// A run whose request was checked against the medium; nothing was written yet.
+/// A run whose request was checked against the medium; nothing was written yet. Its `execute` is in `session/run.rs`.
 #[derive(Debug)]
 pub struct PreparedRun {
     pub(crate) request: Request,

@@ -1,4 +1,4 @@
-//! The one place where errors become words and an exit code.
+//! Errors of all crates, with the line that people read and their exit code. Outcomes have theirs in `ending.rs`.
 
 use assay_core::exit::Exit;
 use assay_core::suite::SuiteError;

@@ -51,6 +51,7 @@ fn main() -> ExitCode {
         }
         Err(error) => return output::tell_failure(&Failure::from(error)).into(),
     };
+    // Runs and checks are made by a child process; its code comes back through `signals`.
     match commands::dispatch(cli) {
         Ok(exit) => exit.into(),
         Err(failure) => output::tell_failure(&failure).into(),

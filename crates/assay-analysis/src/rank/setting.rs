@@ -14,7 +14,7 @@ use super::collect::{Catalogue, Ceilings};
 use super::composite::CompositeKind;
 use crate::quantity::Quantity;
 
-/// The data that all loads of a ranking share.
+/// The data that all loads of a ranking share. What is made of them for one load is in `level.rs` and `ranking.rs`.
 #[derive(Debug)]
 pub(crate) struct Setting<'a> {
     pub(super) catalogue: Catalogue<'a>,

@@ -1,4 +1,5 @@
-//! iozone 3: the table of automatic mode, the blocks of `-R`, and throughput mode (`-t`).
+//! iozone 3: the table of automatic mode, the blocks of `-R`, and throughput mode (`-t`). The last function adds the
+//! figures to the report.
 //!
 //! Units, widths and texts as in its source, iozone.c of versions 3.263 to 3.508 (<https://www.iozone.org/>). kB are
 //! 2^10 bytes. Tests that were not run leave blanks, so a figure belongs to the column whose heading ends where it ends;

@@ -1,4 +1,4 @@
-//! One file a format.
+//! One file a format. They read printed text; running a tool is the part of `assay-original`.
 
 mod amorphous;
 mod as_ssd;

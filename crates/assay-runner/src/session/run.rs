@@ -1,4 +1,4 @@
-//! The beginning of a run, and what it carries from step to step.
+//! A run from its beginning to its end: what it carries from step to step, and how its failures are classed.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -41,8 +41,8 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
         output::print(&format!("restore   {}", leftovers::pending_words(&journal, &device, &path)))?;
     }
     for line in leftovers::leftover_lines(&path, LeftoverAction::Looks) {
-        let line = format!("left      {}", harmless(&line));
-        output::print(&output::wrapped(&line, output::stdout_style().width))?;
+        // The line ends with a command to be copied, which must not be torn.
+        output::print(&format!("left      {}", harmless(&line)))?;
     }
     // What the store knows of this unit is worth a line, and no reason to fail.
     if let (Some(unit), Ok(Some(store))) = (&target.medium.unit, state::existing())

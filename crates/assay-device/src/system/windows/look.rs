@@ -45,7 +45,7 @@ pub(crate) fn btrfs_id(_path: &Path) -> Option<[u8; 16]> {
 /// Kind of a path without links.
 pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
     let meta = fs::metadata(path).map_err(|error| DeviceError::from_io(path, error))?;
-    Ok(Seen { what: What::of(path, &meta)?, dev: (0, 0) })
+    Ok(Seen { what: What::from_metadata(path, &meta)?, dev: (0, 0) })
 }
 
 /// Refuses a path that names a device, `\\.\PhysicalDrive0`.
