@@ -35,7 +35,7 @@ pub use counters::{LiveSample, OnSample};
 pub use data::{fill_unique, mix, stamp};
 pub use engines::{probe, probe_poll, probe_priority};
 pub use peer::{Watched, memory, read_back, watch};
-pub use repeat::{NullCost, RepeatReport, SYNC, Window, null_cost, run_repeat, run_together, sync_within};
+pub use repeat::{NullCost, RepeatReport, SYNC, WindowRate, null_cost, run_repeat, run_together, sync_within};
 pub use sys::{
     ASYNCHRONOUS, AsOpen, CALLS, FileExt, PINS, PRIORITIES, QUEUE, RUNS_TOOLS, Signal, end_with_this_process, forget,
     is_root, lead_a_group, monotonic, processors,

@@ -200,7 +200,7 @@ fn from_counters(lives: &[Arc<Live>], elapsed_ns: u64) -> JobReport {
 
 /// What was acknowledged in the measured window.
 #[derive(Debug, Clone, Copy)]
-pub struct Window {
+pub struct WindowRate {
     /// Bytes per second, reads and writes.
     pub bytes_per_second: f64,
     /// Bytes.
@@ -209,7 +209,7 @@ pub struct Window {
     pub window_ns: f64,
 }
 
-impl Window {
+impl WindowRate {
     /// The rate at which its writes became durable: the final sync took `sync_ns` for `written_bytes` of `all_bytes`
     /// since the start of the repeat, warm-up included; the window has its part of that by the bytes. `None` where
     /// nothing was written in it.
@@ -248,7 +248,7 @@ fn collect(all: Gathered, totals: Totals, samples: Vec<LiveSample>, sync_ns: Opt
     }
     let window_ns = windows as f64 / done.len().max(1) as f64;
     let all_bytes = totals.read_bytes + totals.written_bytes;
-    let window = Window { bytes_per_second, bytes, window_ns };
+    let window = WindowRate { bytes_per_second, bytes, window_ns };
     RepeatReport {
         window_ns: window_ns as u64,
         operations,

@@ -12,7 +12,7 @@ use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 use super::threads::{RepeatSpec, Trouble};
 use crate::contract::EngineKind;
 use crate::control::Control;
-use crate::repeat::{RepeatReport, Window, run_repeat, run_together};
+use crate::repeat::{RepeatReport, WindowRate, run_repeat, run_together};
 use crate::sys::FileExt;
 use crate::target::Target;
 
@@ -117,7 +117,7 @@ fn an_end_that_is_asked_for_during_the_last_sync_leaves_no_durable_rate() {
 /// of the window all the same, and never above what was acknowledged in it.
 #[test]
 fn the_durable_rate_is_of_the_window_that_was_measured() {
-    let window = Window { bytes_per_second: 18e6, bytes: 54_000_000, window_ns: 3e9 };
+    let window = WindowRate { bytes_per_second: 18e6, bytes: 54_000_000, window_ns: 3e9 };
     // 60 MB of warm-up, then 54 MB: of a sync of 1.14 s, 0.54 s are the window's.
     let durable = window.durable(114_000_000, 114_000_000, 1_140_000_000).unwrap();
     assert!((durable - 54e6 / 3.54).abs() < 1.0, "{durable}");

@@ -11,7 +11,7 @@ use assay_core::record::OriginalRun;
 use assay_core::workload::{Op, Pattern, Workload, fio_rw};
 use assay_engine::{
     Availability, Control, EngineKind, OnSample, RUNS_TOOLS, RepeatReport, RepeatSpec, SYNC, Signal, Target, Trouble,
-    Window, end_with_this_process, is_root, lead_a_group, memory, probe, read_back, sync_within, watch,
+    WindowRate, end_with_this_process, is_root, lead_a_group, memory, probe, read_back, sync_within, watch,
 };
 use sha2::{Digest, Sha256};
 
@@ -97,7 +97,7 @@ fn go(
     let depth = (jobs * u64::from(if synced { 1 } else { spec.workload.queue_depth })) as f64;
     let in_flight = if runtime_ns > 0 { (histogram.sum_ns() as f64 / runtime_ns as f64).min(depth) } else { 0.0 };
     let bytes = measured.read_bytes.saturating_add(measured.written_bytes);
-    let window = Window { bytes_per_second, bytes, window_ns: runtime_ns as f64 };
+    let window = WindowRate { bytes_per_second, bytes, window_ns: runtime_ns as f64 };
     let all_bytes = read_bytes.saturating_add(written_bytes);
     Ok(RepeatReport {
         window_ns: runtime_ns,

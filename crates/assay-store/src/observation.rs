@@ -34,13 +34,13 @@ pub enum Detail {
 
 /// The texts of an observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Observation {
+pub(crate) struct StoredTexts {
     pub(crate) head: String,
     pub(crate) repeats: String,
     pub(crate) latencies: String,
 }
 
-impl Observation {
+impl StoredTexts {
     /// Derives it from a record.
     pub(crate) fn from_record(record: &Record) -> Result<Self, String> {
         Ok(Self {
@@ -94,7 +94,7 @@ impl Workloads {
 /// # Errors
 /// Where it contains something that is not JSON, such as a number that is not finite.
 pub fn observed(record: &Record, detail: Detail) -> Result<Record, String> {
-    Observation::from_record(record)?
+    StoredTexts::from_record(record)?
         .record(detail, &mut Workloads::default())
         .ok_or_else(|| "its observation cannot be read back".to_owned())
 }

@@ -51,7 +51,7 @@ pub(super) struct Catalogue<'a> {
 
 /// One record under one load.
 #[derive(Debug)]
-pub(super) struct Session<'a> {
+pub(super) struct UnitUnderLoad<'a> {
     pub(super) record: &'a Record,
     pub(super) measurement: &'a Measurement,
     pub(super) identity: &'a Identity,
@@ -110,7 +110,7 @@ impl<'a> Catalogue<'a> {
     }
 
     /// The measurements under a load, and the reasons for what is left out.
-    pub(super) fn gather(&self, load: &Load, quantity: Quantity) -> (Vec<Session<'_>>, Vec<Excluded>) {
+    pub(super) fn gather(&self, load: &Load, quantity: Quantity) -> (Vec<UnitUnderLoad<'_>>, Vec<Excluded>) {
         let (mut sessions, mut excluded) = (Vec::new(), Vec::new());
         for entry in &self.entries {
             let leave_out = |reason| excluded.push(Excluded::new(entry.record, Some(load), reason));
@@ -118,7 +118,7 @@ impl<'a> Catalogue<'a> {
             reasons.into_iter().for_each(leave_out);
             let Some(reading) = reading else { continue };
             let measurement = reading.measurement;
-            sessions.push(Session {
+            sessions.push(UnitUnderLoad {
                 record: entry.record,
                 measurement,
                 identity: &entry.identity,
@@ -317,7 +317,7 @@ impl Ceilings {
         Self { asked, measured }
     }
 
-    fn for_session(&self, session: &Session<'_>, op: Op) -> Option<(Ceiling, CeilingSource)> {
+    fn for_session(&self, session: &UnitUnderLoad<'_>, op: Op) -> Option<(Ceiling, CeilingSource)> {
         let asked = self.asked.map(|c| (c, CeilingSource::Asked));
         let record = || reach(session.record).map(|c| (c, CeilingSource::Records));
         let measured = || self.measured.get(&direction(op)).map(|c| (*c, CeilingSource::Measured));
@@ -325,7 +325,7 @@ impl Ceilings {
     }
 
     /// The ceiling of these sessions; `None` where none is known.
-    pub(super) fn used(&self, sessions: &[Session<'_>], op: Op) -> Option<UsedCeiling> {
+    pub(super) fn used(&self, sessions: &[UnitUnderLoad<'_>], op: Op) -> Option<UsedCeiling> {
         let mut all = sessions.iter().filter_map(|s| self.for_session(s, op));
         let (first, source) = all.next()?;
         let (low, high) = all.fold((first.rate(), first.rate()), |(low, high), (ceiling, _)| {
@@ -335,7 +335,7 @@ impl Ceilings {
     }
 
     /// Whether half of the repeats of the session, or more, are held.
-    pub(super) fn holds(&self, session: &Session<'_>, op: Op) -> bool {
+    pub(super) fn holds(&self, session: &UnitUnderLoad<'_>, op: Op) -> bool {
         // Where the user names a ceiling, that counts instead.
         let known = self.asked.is_none() && held_by_bus(session.record, session.measurement);
         known || self.for_session(session, op).is_some_and(|(ceiling, _)| ceiling.holds_unit(&session.rates))

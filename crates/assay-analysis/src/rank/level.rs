@@ -11,7 +11,7 @@ use assay_stats::rank::{
 };
 
 use super::answer::{ModelRow, PairRow, Ratio, Standing, TwoSpeeds, UnitRow};
-use super::collect::Session;
+use super::collect::UnitUnderLoad;
 use super::setting::{Held, RankOptions, Setting};
 use crate::admission::named;
 use crate::exclusion::Excluded;
@@ -28,7 +28,7 @@ const FEWER_DRAWS: usize = 4_999;
 /// The measurements under a load, with the effects of slots and rounds removed.
 #[derive(Debug)]
 pub(super) struct Level<'a> {
-    pub(super) sessions: Vec<Session<'a>>,
+    pub(super) sessions: Vec<UnitUnderLoad<'a>>,
     pub(super) excluded: Vec<Excluded>,
     pub(super) fit: Fit,
     pub(super) held: Held,
@@ -73,7 +73,7 @@ impl Setting<'_> {
     }
 
     /// Units at the ceiling by model and unit: at least half of their records are.
-    fn held(&self, sessions: &[Session<'_>], load: &Load) -> Held {
+    fn held(&self, sessions: &[UnitUnderLoad<'_>], load: &Load) -> Held {
         let mut records: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
         for session in sessions {
             let key = (session.identity.model.clone(), session.identity.unit.clone());
@@ -97,7 +97,7 @@ impl Setting<'_> {
     }
 }
 
-pub(super) fn observation<'a>(session: &'a Session<'_>, value: f64, weight: f64) -> Observation<'a> {
+pub(super) fn observation<'a>(session: &'a UnitUnderLoad<'_>, value: f64, weight: f64) -> Observation<'a> {
     Observation {
         model: session.identity.model.as_str().into(),
         unit: session.identity.unit.as_str().into(),
@@ -111,9 +111,9 @@ pub(super) fn observation<'a>(session: &'a Session<'_>, value: f64, weight: f64)
 }
 
 /// The models of these sessions, by some of their observations.
-pub(super) fn fit(sessions: &[Session<'_>], observations: &[Observation<'_>]) -> Option<Fit> {
+pub(super) fn fit(sessions: &[UnitUnderLoad<'_>], observations: &[Observation<'_>]) -> Option<Fit> {
     let mut fit = stats::fit(observations).ok()?;
-    let seen = |session: &'_ Session<'_>| (session.identity.model.clone(), session.identity.unit.clone());
+    let seen = |session: &'_ UnitUnderLoad<'_>| (session.identity.model.clone(), session.identity.unit.clone());
     let whose: Vec<(String, String)> = sessions.iter().map(seen).collect();
     let all: Vec<Seen<'_, &str>> = sessions
         .iter()
@@ -136,14 +136,14 @@ pub(super) fn fit(sessions: &[Session<'_>], observations: &[Observation<'_>]) ->
 
 /// Each day of a unit counts for as much, however many sessions it has, and each session of it, however many repeats: so do
 /// comparison, race and advice.
-pub(super) fn observations<'a>(sessions: &'a [Session<'_>]) -> Vec<Observation<'a>> {
+pub(super) fn observations<'a>(sessions: &'a [UnitUnderLoad<'_>]) -> Vec<Observation<'a>> {
     let mut of_day: BTreeMap<(&str, &str, Option<&str>), usize> = BTreeMap::new();
-    let day = |session: &'a Session<'_>| {
+    let day = |session: &'a UnitUnderLoad<'_>| {
         (session.identity.model.as_str(), session.identity.unit.as_str(), session.day.as_deref())
     };
     sessions.iter().for_each(|session| *of_day.entry(day(session)).or_default() += 1);
     let rounds = sessions.iter().any(|session| session.wave.is_some());
-    let of = |session: &'a Session<'_>| {
+    let of = |session: &'a UnitUnderLoad<'_>| {
         let weight = 1.0 / (session.values.len() * of_day[&day(session)]) as f64;
         // Rounds are the days of a plan.
         let day = session.day.as_deref().filter(|_| !rounds).map(Into::into);
@@ -261,11 +261,11 @@ pub(super) fn rows(
     setting: &Setting<'_>,
     fit: &Fit,
     ranking: Option<&Ranking>,
-    sessions: &[Session<'_>],
+    sessions: &[UnitUnderLoad<'_>],
     held: &Held,
 ) -> Vec<ModelRow> {
     let level = 1.0 - setting.ask.alpha;
-    let mut of: BTreeMap<&str, Vec<&Session<'_>>> = BTreeMap::new();
+    let mut of: BTreeMap<&str, Vec<&UnitUnderLoad<'_>>> = BTreeMap::new();
     for session in sessions {
         of.entry(&session.identity.model).or_default().push(session);
     }
@@ -386,9 +386,9 @@ pub(super) fn pairs(ranking: &Ranking) -> Vec<PairRow> {
     ranking.pairs.iter().map(row).collect()
 }
 
-fn units(model: &ModelFit, sessions: &[&Session<'_>], held: &Held) -> Vec<UnitRow> {
+fn units(model: &ModelFit, sessions: &[&UnitUnderLoad<'_>], held: &Held) -> Vec<UnitRow> {
     let row = |unit: &stats::UnitFit| {
-        let own: Vec<&&Session<'_>> = sessions.iter().filter(|s| s.identity.unit == unit.name).collect();
+        let own: Vec<&&UnitUnderLoad<'_>> = sessions.iter().filter(|s| s.identity.unit == unit.name).collect();
         UnitRow {
             unit: unit.name.clone(),
             value: unit.ln.exp(),
@@ -406,7 +406,7 @@ fn units(model: &ModelFit, sessions: &[&Session<'_>], held: &Held) -> Vec<UnitRo
 }
 
 /// Pooled over the records of a unit: slots and rounds differ between them.
-fn run_deviation(sessions: &[&&Session<'_>]) -> Option<f64> {
+fn run_deviation(sessions: &[&&UnitUnderLoad<'_>]) -> Option<f64> {
     let (mut squares, mut degrees) = (0.0, 0usize);
     for values in sessions.iter().map(|s| &s.values).filter(|v| v.len() > 1) {
         let mean = log_mean(values);
@@ -416,7 +416,7 @@ fn run_deviation(sessions: &[&&Session<'_>]) -> Option<f64> {
     (degrees > 0).then(|| (squares / degrees as f64).sqrt())
 }
 
-fn marks(sessions: &[&Session<'_>]) -> Vec<(Mark, usize)> {
+fn marks(sessions: &[&UnitUnderLoad<'_>]) -> Vec<(Mark, usize)> {
     let mut counts: BTreeMap<Mark, usize> = BTreeMap::new();
     for mark in sessions.iter().flat_map(|s| &s.marks) {
         *counts.entry(*mark).or_default() += 1;

@@ -13,7 +13,7 @@ use assay_stats::rank::{
 };
 
 use super::answer::{Basis, Deviation, LoadRanking, RankReport, Remark, Shares, SlotWarning, Unresolved};
-use super::collect::Session;
+use super::collect::UnitUnderLoad;
 use super::composite::composite;
 use super::level::{Level, fit, observation, observations, pairs, rows};
 use super::setting::{RankOptions, Setting};
@@ -205,7 +205,7 @@ impl Setting<'_> {
 
 /// Whether all that is known of a unit is one repeat, while something else took from its host: equal nodes deviated by a fifth
 /// to a third where other programs kept the processors busy.
-fn once_disturbed(sessions: &[Session<'_>], model: &str, unit: &str) -> bool {
+fn once_disturbed(sessions: &[UnitUnderLoad<'_>], model: &str, unit: &str) -> bool {
     let mut own = sessions.iter().filter(|s| (s.identity.model.as_str(), s.identity.unit.as_str()) == (model, unit));
     match (own.next(), own.next()) {
         (Some(only), None) => only.values.len() == 1 && only.disturbed,
@@ -214,7 +214,7 @@ fn once_disturbed(sessions: &[Session<'_>], model: &str, unit: &str) -> bool {
 }
 
 /// Slots are permuted among records, not among the repeats of a record, which share their slot.
-fn slots(sessions: &[Session<'_>], seed: u64) -> Vec<SlotWarning> {
+fn slots(sessions: &[UnitUnderLoad<'_>], seed: u64) -> Vec<SlotWarning> {
     let means: Vec<Observation<'_>> = sessions
         .iter()
         .map(|s| {
@@ -270,7 +270,7 @@ fn needed(ranking: &Ranking, options: &Options) -> Option<Needed> {
     Needed::of_models(models, (difference(&widest), options.delta), seen, there_are, options.alpha)
 }
 
-fn remarks(fit: &Fit, sessions: &[Session<'_>]) -> Vec<Remark> {
+fn remarks(fit: &Fit, sessions: &[UnitUnderLoad<'_>]) -> Vec<Remark> {
     let mut remarks: Vec<Remark> = fit.notices.iter().copied().map(Remark::Design).collect();
     let mut nameless: BTreeMap<&str, usize> = BTreeMap::new();
     for session in sessions.iter().filter(|s| s.identity.unit.is_empty()) {
@@ -300,7 +300,7 @@ fn remarks(fit: &Fit, sessions: &[Session<'_>]) -> Vec<Remark> {
     remarks
 }
 
-fn basis(sessions: &[Session<'_>]) -> Basis {
+fn basis(sessions: &[UnitUnderLoad<'_>]) -> Basis {
     let units: BTreeSet<_> = sessions.iter().map(|s| (&s.identity.model, &s.identity.unit)).collect();
     let slots: BTreeSet<_> = sessions.iter().filter_map(|s| s.identity.slot.as_ref()).collect();
     let rounds: BTreeSet<_> = sessions.iter().filter_map(|s| s.identity.round.as_ref()).collect();

@@ -16,7 +16,7 @@ use crate::document;
 use crate::error::StoreError;
 use crate::id::{as_meant, is_id};
 use crate::matcher::{self, Misspelt};
-use crate::observation::{self, Detail, Observation, Workloads};
+use crate::observation::{self, Detail, StoredTexts, Workloads};
 use crate::query::{Condition, Query};
 use crate::store::{Abandoned, RunState, Saved, Store, Stored, Summary};
 
@@ -303,7 +303,7 @@ const BATCH: usize = 64;
 
 /// Some observations, and where to put their records.
 struct Batch<'a> {
-    texts: Vec<Option<Observation>>,
+    texts: Vec<Option<StoredTexts>>,
     places: &'a mut [Option<Record>],
 }
 
@@ -369,7 +369,7 @@ impl SqliteStore {
         })
     }
 
-    fn texts(&self, id: &str, detail: Detail) -> rusqlite::Result<Option<Observation>> {
+    fn texts(&self, id: &str, detail: Detail) -> rusqlite::Result<Option<StoredTexts>> {
         let mut select = self.conn.prepare_cached(
             "SELECT head, repeats, latencies FROM observation
              WHERE observation.record = (SELECT number FROM record WHERE id = ?1)",
@@ -377,7 +377,7 @@ impl SqliteStore {
         // A column is read only if it is needed: the latencies are long.
         let read = |row: &Row<'_>| {
             let text = |of, column: usize| if detail >= of { row.get(column) } else { Ok(String::new()) };
-            Ok(Observation {
+            Ok(StoredTexts {
                 head: row.get(0)?,
                 repeats: text(Detail::Repeats, 1)?,
                 latencies: text(Detail::Latencies, 2)?,

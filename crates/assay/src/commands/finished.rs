@@ -34,7 +34,7 @@ pub(super) struct OutputOptions<'a> {
 
 /// Writes the page of the record and what else was asked for, and shows it; `exit` is the exit code, unless the
 /// record was to be stored and is not.
-pub(super) fn conclude(
+pub(super) fn store_page_and_show(
     mut record: Record,
     saved: Saved,
     exit: Exit,

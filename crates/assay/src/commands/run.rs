@@ -22,7 +22,7 @@ use assay_runner::{
 };
 use assay_store::{Keeper, SqliteStore, Store, new_id};
 
-use super::finished::{FORMATS, OutputOptions, conclude};
+use super::finished::{FORMATS, OutputOptions, store_page_and_show};
 use crate::cli::{EngineArg, PeerArg, RunArgs};
 use crate::documents::{DryRunDocument, DryRunStep, SuiteName};
 use crate::failure::Failure;
@@ -100,7 +100,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     together.deliver(&mut record, keeper.as_mut());
     let exit = ending::of_run(&record);
     let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: args.events };
-    conclude(record, saved, exit, keeper, &options)
+    store_page_and_show(record, saved, exit, keeper, &options)
 }
 
 /// The interrupted run to resume, if that was asked for, and whether the store is locked; closes the records of

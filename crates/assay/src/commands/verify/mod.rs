@@ -18,7 +18,7 @@ use assay_verify::files::{self, CheckPlan, Checked, Format, Phase, Progress, Set
 use assay_verify::probe::{LEAST_BYTES, ProbeError};
 use assay_verify::{CheckRecord, Subject, quick};
 
-use super::finished::{OutputOptions, conclude};
+use super::finished::{OutputOptions, store_page_and_show};
 use crate::cli::{ContentArg, VerifyArgs};
 use crate::failure::Failure;
 use crate::leftovers::{self, LeftoverAction};
@@ -105,7 +105,7 @@ fn finish_record(args: &VerifyArgs, record: Record) -> Result<Exit, Failure> {
     let saved = keeper.as_mut().map_or(Saved::Yes, |keeper| recorder::keep_finished(keeper, &record));
     let exit = ending::of_check(&record);
     let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: false };
-    conclude(record, saved, exit, keeper, &options)
+    store_page_and_show(record, saved, exit, keeper, &options)
 }
 
 // `assay verify --remove`: what killed checks and runs left, and nothing else.
