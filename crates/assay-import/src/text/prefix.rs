@@ -51,6 +51,8 @@ const LONGEST: usize = 160;
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(?:\[[^\[\]]+\]|(?:==> )?[A-Za-z0-9][A-Za-z0-9_./-]*:)(?: |$)").expect("the pattern is fixed")
 });
+/// What tools print in front of their own figures, of one direction again and again: no name of a log.
+const DIRECTIONS: [&str; 4] = ["read:", "write:", "trim:", "mixed:"];
 
 /// Takes it off.
 pub(super) fn strip(lines: &mut Vec<Line>) {
@@ -191,6 +193,9 @@ fn name(lines: &mut [Line]) -> bool {
         return false;
     };
     let first = first.as_str().trim_end().to_owned();
+    if DIRECTIONS.iter().any(|direction| first.eq_ignore_ascii_case(direction)) {
+        return false;
+    }
     let length = |text: &str| {
         let rest = text.strip_prefix(first.as_str())?;
         (rest.is_empty() || rest.starts_with(' ')).then(|| first.len() + usize::from(!rest.is_empty()))
