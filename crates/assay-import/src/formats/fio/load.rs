@@ -46,6 +46,16 @@ impl Definition {
 /// Engines that have one operation under way whatever `iodepth` says (fio's manual, `iodepth`).
 const SYNCHRONOUS: [&str; 7] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"];
 
+/// Engines that make, look at and delete files and directories, which fio counts as reads of a block each (fio's manual,
+/// `ioengine`).
+const FILE_OPERATIONS: [&str; 6] = ["filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"];
+
+/// The engine of a job that moves no bytes.
+pub(super) fn file_operations<'a>(job: &'a Job, definition: Option<&'a Definition>) -> Option<&'a str> {
+    let engine = definition.map(|definition| &definition.engine).or(job.options.get("ioengine"))?;
+    FILE_OPERATIONS.into_iter().find(|known| engine.trim() == *known)
+}
+
 /// What a direction of a job did.
 pub(super) fn load(job: &Job, side: &Side, definition: Option<&Definition>) -> Load {
     let name = match job.name.as_str() {

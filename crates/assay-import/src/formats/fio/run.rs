@@ -384,6 +384,13 @@ impl Call {
         if job.grouped {
             report.find(together_told(job, &self.members(job)));
         }
+        if let Some(engine) = load::file_operations(job, definition) {
+            let what = format!("a rate of bytes of the job {}: the engine {engine} moves none", job.name);
+            report.find(Finding::NotTold { tool: NAME.to_owned(), what });
+            let of = |side: &Side| parts(job, &Side { bytes_per_second: None, ..side.clone() }, engine);
+            report.scores.extend(job.sides.iter().flat_map(of));
+            return;
+        }
         if let [side] = job.sides.as_slice()
             && is_half(job, definition)
         {
