@@ -485,8 +485,28 @@ pub(super) fn status_side(line: &str) -> Option<Side> {
 /// What a line of a direction tells, without the result that it is of.
 pub(super) fn status_direction(line: &str) -> Option<Side> {
     let line = Some(line.trim()).filter(|line| ["IOPS=", "runt=", "iops="].iter().any(|word| line.contains(word)))?;
+    direction_of_line(line).or_else(|| direction_of_cell(line))
+}
+
+fn direction_of_line(line: &str) -> Option<Side> {
     let whole = text_side(line).flatten().filter(|side| side.moved() && line.starts_with(['r', 'w']));
     whole.or_else(|| short_side(line).filter(Side::moved))
+}
+
+/// What the one cell of a row of a table that holds such a line tells. Bars stand between cells, or blanks where they were
+/// taken off.
+fn direction_of_cell(line: &str) -> Option<Side> {
+    // Of a row with two of them one would be lost.
+    if line.to_ascii_lowercase().matches("iops=").count() != 1 {
+        return None;
+    }
+    let begins = |(at, _): (usize, &str)| {
+        let front = line[..at].trim_end_matches(' ');
+        let apart = front.is_empty() || front.ends_with('|') || at - front.len() >= 2;
+        (apart && !front.contains([':', '=', '<', '>'])).then_some(at)
+    };
+    let at = line.match_indices("read").chain(line.match_indices("write")).find_map(begins)?;
+    direction_of_line(line[at..].split('|').next()?.trim())
 }
 
 /// The same with its latencies, which may follow it, and the first line behind them.
