@@ -89,7 +89,7 @@ impl Format for Iozone {
         }
         let end = run.lines(text, at);
         if run.report.is_empty() && run.before.is_empty() {
-            return Section::nothing(end, text.number(at), "iozone printed no figure");
+            return run.nothing(text, at, end);
         }
         let several = !run.before.is_empty();
         run.again(end);
@@ -207,6 +207,28 @@ impl IozoneRun {
             at += taken.max(1);
         }
         end
+    }
+
+    /// That there is no figure, and why: none was printed, or what was printed is broken.
+    fn nothing(self, text: &Text, at: usize, end: usize) -> Section {
+        if !self.problems.is_empty() {
+            return Section { end, reports: Vec::new(), problems: self.problems };
+        }
+        // A row has two sizes at least; a number alone may be another's.
+        let is_part = |line: &usize| {
+            let line = text.line(*line);
+            is_numbers(line) && line.split_whitespace().filter_map(kibibytes).nth(1).is_some()
+        };
+        let last = if self.complete { end } else { end.max(at + MOST_SPLASH).min(text.len()) };
+        let own = |line: &usize| *line == at || !text.line(*line).contains(SPLASH);
+        let broken = (at..last).take_while(own).find(is_part);
+        match broken {
+            Some(line) => {
+                let what = "figures of iozone whose rows or heading are broken: which is of which test cannot be told";
+                Section::nothing(end, text.number(line), what)
+            }
+            None => Section::nothing(end, text.number(at), "iozone printed no figure"),
+        }
     }
 
     /// Whether another row of the table follows the words at line `at`.
