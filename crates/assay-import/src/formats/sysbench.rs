@@ -413,6 +413,13 @@ impl SysbenchRun {
         report.figures.push(figure);
     }
 
+    /// The share of reads in percent as it was done, where the line with what was asked for is missing.
+    fn share_done(&self) -> Option<u8> {
+        let [Some(reads), Some(writes), _] = self.operations else { return None };
+        let share = (reads.value / (reads.value + writes.value) * 100.0).round();
+        share.is_finite().then_some(share as u8)
+    }
+
     fn files(&self, report: &mut Report) {
         let Some((op, pattern)) = self.did() else { return };
         // Each direction that the test has, or nothing: the line of one may be missing.
@@ -441,7 +448,7 @@ impl SysbenchRun {
             (Op::Mixed, None) => "fileio reads and writes",
         };
         let load = Load {
-            read_percent: self.read_percent.filter(|_| op == Op::Mixed),
+            read_percent: self.read_percent.or_else(|| self.share_done()).filter(|_| op == Op::Mixed),
             pattern,
             block_bytes: self.block_bytes,
             queue_depth: self.depth,
