@@ -42,7 +42,7 @@ static TITLE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?:^|\s)OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE\s*$"));
 static ROW: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\s*([A-Z][A-Za-z0-9/%+ -]*?)\s*: +(?:(\S+) +(\S+)|\[ ?(.*?) ?\])\s*$"));
-static LATENCY: LazyLock<Regex> = LazyLock::new(|| regex(r"(avg|max)=([0-9.]+)(us|ms|s)\b"));
+static LATENCY: LazyLock<Regex> = LazyLock::new(|| regex(r"(avg|max)=([0-9.]+)(us|ms|s)?\b"));
 
 impl Format for ElbenchoText {
     fn name(&self) -> &'static str {
@@ -285,12 +285,15 @@ impl Phase {
             "Files/s" | "Dirs/s" if self.name.contains("DIRS") == (name == "Dirs/s") => {
                 self.entries = self.entries.or_else(number)
             }
-            "IO latency" => {
+            // Version 1.8 prints the unit in front.
+            "IO latency" | "IO latency us" => {
                 for found in LATENCY.captures_iter(list) {
-                    let scale = match &found[3] {
-                        "us" => 1e3,
-                        "ms" => 1e6,
-                        _ => 1e9,
+                    let scale = match found.get(3).map(|unit| unit.as_str()) {
+                        None if name.ends_with(" us") => 1e3,
+                        None => continue,
+                        Some("us") => 1e3,
+                        Some("ms") => 1e6,
+                        Some(_) => 1e9,
                     };
                     let value = decimal(&found[2]).map(|value| value * scale).filter(|value| *value > 0.0);
                     *(if &found[1] == "avg" { &mut self.mean_ns } else { &mut self.max_ns }) = value;
