@@ -190,7 +190,7 @@ fn clock(report: &Value) -> Option<DayClock> {
 }
 
 impl FleetCheck {
-    /// Asks the hosts of an inventory. `answered` is told each node that has answered, or failed.
+    /// Asks the hosts of an inventory. Calls `answered` with the name of each node that answered or failed.
     ///
     /// # Errors
     /// Where the playbook does not come to its end.

@@ -21,8 +21,8 @@ pub struct Cleaned {
     pub refused: Option<String>,
 }
 
-/// Cleans the hosts of an inventory, of their records too where that is asked for. `answered` is told each node that has answered,
-/// or failed.
+/// Cleans the hosts of an inventory; with `records`, removes their records too. Calls `answered` with the name of each node that
+/// answered or failed.
 ///
 /// # Errors
 /// Where the playbook does not come to its end.

@@ -57,7 +57,7 @@ pub enum NotFetched {
 /// Why no records of a node are here, or not all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
-    /// The node has none of the run.
+    /// The node holds no record of the run.
     None,
     /// The node, or the program that asked it, says why.
     Said(String),
@@ -98,8 +98,8 @@ impl Collection<'_> {
         }
     }
 
-    /// Fetches records by the playbook `collect`, which writes them into the directory of this command. `answered` is told each node
-    /// that has answered, or failed.
+    /// Fetches records by the playbook `collect`, which writes them into the directory of this command. Calls `answered`
+    /// with the name of each node that answered or failed.
     ///
     /// # Errors
     /// Where the playbook does not come to its end.

@@ -45,7 +45,8 @@ pub struct Ansible {
 }
 
 impl Ansible {
-    /// With these files, the hosts that match `limit`, and so many connections at a time. No host is reached yet.
+    /// Reads the inventory from these files, limited to the hosts that match `limit`, with at most `forks` connections at a time.
+    /// Contacts no host.
     ///
     /// # Errors
     /// Where there is no such file, or no directory for playbooks.
@@ -119,8 +120,8 @@ impl Ansible {
         Ok(hosts)
     }
 
-    /// The hosts as nodes of a run, and the inventory as the run has it. Where nobody says where the coordinator `listens`, all have to
-    /// be reached by ssh or to be here.
+    /// Returns the hosts as nodes of a run, and the inventory that the ledger keeps. Without an address in `listens`, each host has
+    /// to be this machine or reachable by ssh.
     ///
     /// # Errors
     /// As [`Self::hosts`], and where a host cannot take part.

@@ -156,7 +156,7 @@ impl Group {
     }
 }
 
-/// A load or a score by a name that tells it from others, and whether it was direct, where that is told.
+/// The unique name of a load or a score, and whether it used direct I/O, if the text says so.
 type Measured = (String, Option<bool>);
 
 /// The loads and scores of a report.

@@ -1,12 +1,30 @@
 //! Records that are here already, as results of a run.
 
 use assay_core::outcome::Outcome;
+use assay_core::record::Record;
 use assay_store::{RunState, SqliteStore, Store, StoreError, Stored};
 
 use super::criteria::{Claim, Criteria, Way};
-use super::misplaced::{is_misplaced, mark_misplaced};
 use super::refusal::Refusal;
 use crate::ledger::{Fate, Ledger};
+
+/// The label of a record of another medium than the plan wants; it holds what the labels of the unit said.
+const MISPLACED: &str = "misplaced";
+/// Labels that name the unit of a record.
+const UNIT_LABELS: [&str; 4] = ["plan", "model", "unit", "round"];
+
+/// Removes the labels that name the unit of a record of another medium, so that it counts for no unit.
+pub fn mark_misplaced(record: &mut Record) {
+    let said = UNIT_LABELS.iter().filter_map(|key| Some(format!("{key}={}", record.labels.remove(*key)?)));
+    let said = said.collect::<Vec<_>>().join(" ");
+    record.labels.entry(MISPLACED.to_owned()).or_insert(said);
+}
+
+/// Whether [`mark_misplaced`] marked the record.
+#[must_use]
+pub fn is_misplaced(record: &Record) -> bool {
+    record.labels.contains_key(MISPLACED)
+}
 
 /// Takes complete records that are here into the ledger of their run: a node of this machine may have finished after its coordinator
 /// was killed. Those of another medium than the one that was to be there are marked.
@@ -33,31 +51,10 @@ pub fn adopt(ledger: &mut Ledger, criteria: &Criteria, store: &mut SqliteStore) 
 
 #[cfg(test)]
 mod tests {
-    use assay_core::cluster::ClusterPart;
-    use assay_core::record::Record;
-
+    use super::super::home::samples::record;
     use super::*;
     use crate::ledger::NodeEntry;
     use crate::meeting::Mode;
-
-    fn record(id: &str, node: &str, attempt: u32) -> Record {
-        let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
-        (record.id, record.outcome) = (id.to_owned(), Outcome::Completed);
-        let labels = [("fleet", "r"), ("node", node), ("unit", "7")];
-        record.labels.extend(labels.map(|(key, value)| (key.to_owned(), value.to_owned())));
-        record.cluster = Some(Box::new(ClusterPart {
-            run: "r".to_owned(),
-            node: node.to_owned(),
-            attempt,
-            nodes: 2,
-            mode: "simultaneous".to_owned(),
-            at_a_time: 2,
-            clock: None,
-            lost: None,
-            settled: None,
-        }));
-        record
-    }
 
     #[test]
     fn what_a_node_left_here_is_its_result_where_it_is_that_of_the_run() {
@@ -65,7 +62,11 @@ mod tests {
         let mut store = SqliteStore::open(directory.path()).unwrap();
         let mut lost = record("lost", "d", 1);
         lost.cluster.iter_mut().for_each(|part| part.lost = Some("gone".to_owned()));
-        let all = [record("good", "a", 1), record("early", "b", 2), record("wrong", "c", 1), lost];
+        let unit = |mut record: Record| {
+            record.labels.insert("unit".to_owned(), "7".to_owned());
+            record
+        };
+        let all = [record("good", "a", 1), record("early", "b", 2), unit(record("wrong", "c", 1)), lost];
         all.iter().for_each(|record| store.save(record, RunState::Finished).unwrap());
         let nodes = ["a", "b", "c", "d"].map(|name| NodeEntry { attempts: 1, ..NodeEntry::new(name, "/m") }).to_vec();
         let mut ledger = Ledger::begun("local", Mode::Simultaneous, "assay".to_owned(), Vec::new(), nodes);

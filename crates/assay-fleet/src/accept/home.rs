@@ -139,15 +139,13 @@ pub(crate) fn is_record_id(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod samples {
     use assay_core::cluster::ClusterPart;
-    use assay_store::Spool;
-
-    use super::super::criteria::Way;
-    use super::*;
+    use assay_core::outcome::Outcome;
+    use assay_core::record::Record;
 
     /// What a node hands over.
-    fn record(id: &str, node: &str, attempt: u32) -> Record {
+    pub(crate) fn record(id: &str, node: &str, attempt: u32) -> Record {
         let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
         record.id = id.to_owned();
         record.outcome = Outcome::Completed;
@@ -165,6 +163,15 @@ mod tests {
         }));
         record
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_store::Spool;
+
+    use super::super::criteria::Way;
+    use super::samples::record;
+    use super::*;
 
     fn home(directory: &std::path::Path) -> Home {
         let criteria = Criteria { run: "r".to_owned(), asked: None, guard: None };
@@ -212,8 +219,9 @@ mod tests {
                 assert!(wanted(&refusal), "{way:?}: {refusal:?}");
             }
         };
-        let part =
-            |record: &mut Record, change: fn(&mut ClusterPart)| record.cluster.iter_mut().for_each(|c| change(c));
+        let part = |record: &mut Record, change: fn(&mut assay_core::cluster::ClusterPart)| {
+            record.cluster.iter_mut().for_each(|c| change(c))
+        };
         refused(&|r| part(r, |c| c.run = "other".to_owned()), |r| matches!(r, Refusal::SomethingElse));
         refused(&|r| part(r, |c| c.node = "n2".to_owned()), |r| matches!(r, Refusal::SomethingElse));
         refused(&|r| part(r, |c| c.attempt = 2), |r| matches!(r, Refusal::SomethingElse));

@@ -58,7 +58,7 @@ pub enum RunEvent<'a> {
     Over(usize, &'a Fate),
 }
 
-/// Who is told of a run, and writes down what it has come to.
+/// Receives the events of a run, and saves its state.
 pub trait Audience {
     /// Something happened.
     fn happened(&mut self, event: &RunEvent<'_>);
@@ -87,7 +87,7 @@ pub fn conduct(
 /// Nodes under way.
 struct Participants<'a> {
     ledger: &'a mut Ledger,
-    /// The node of the ledger that each number of the coordinator stands for.
+    /// Index in the ledger of each node, by its number at the coordinator.
     numbers: Vec<usize>,
     coordinator: Coordinator,
     coordinator_events: CoordinatorEvents,
@@ -179,7 +179,7 @@ impl<'a> Participants<'a> {
         Ok(std::mem::take(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Nodes are told to end, and what they say after that is no news.
+    /// Ends all nodes. Later messages of theirs are ignored.
     fn interrupt(&mut self) {
         self.coordinator.end("the run was interrupted");
         for node in self.numbers.clone() {

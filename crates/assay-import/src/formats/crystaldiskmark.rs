@@ -169,7 +169,7 @@ fn heading(line: &str) -> Option<&str> {
     (!line.contains("MB/s")).then_some(known)
 }
 
-/// What a line is of which a report has one: a heading, or the name of a row with its direction.
+/// The key of a line that a report holds once: a heading, or the name of a row with its direction.
 fn once(line: &str) -> Option<&str> {
     let row = || line.starts_with("Sequential ") || line.starts_with("Random ");
     heading(line).or_else(|| (row() && DIRECTED.is_match(line)).then(|| line.split(':').next()).flatten())

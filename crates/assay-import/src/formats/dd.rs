@@ -262,8 +262,8 @@ fn continued(text: &Text, line: usize, end: usize) -> String {
 }
 
 /// The command in turn of a block of several lines whose last is `line`, where as many results follow it as it has
-/// commands: people show what they ran, and below it what that printed. `Some(None)` where their numbers differ, so that
-/// nobody knows which is whose; `None` where there is no such block.
+/// commands: people show what they ran, and below it what that printed. `Some(None)` where the numbers of commands and
+/// results differ, so that no result has a known command; `None` without such a block.
 fn in_turn(text: &Text, line: usize, turn: usize) -> Option<Option<Vec<String>>> {
     let mut block: Vec<Vec<String>> = Vec::new();
     let mut lines = 0;

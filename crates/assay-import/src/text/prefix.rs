@@ -103,8 +103,7 @@ fn quotation(lines: &mut [Line]) -> bool {
 /// Fewest lines below one another with the mark of a comment that are taken for a text in a comment.
 const LEAST_COMMENT: usize = 2;
 
-/// Takes the marks of a comment off the lines of a part, where most of the text has none: scripts show so what their commands
-/// print.
+/// Removes comment marks from a block of lines if most of the text has none. Scripts show output of their commands this way.
 pub(super) fn comments(lines: &mut [Line]) {
     for mark in ["//", "#"] {
         let behind = |line: &Line| {

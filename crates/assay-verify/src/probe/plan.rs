@@ -138,7 +138,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// A run takes at most one part in so many of the device.
+    /// Divisor of the device's size that limits a run: at most an eighth.
     pub const RUN_SHARE: u64 = 8;
 
     /// The usual setting for a device of `bytes`: 64 MiB, and from 1 TiB on, where the comb costs more, 30 MiB. A

@@ -51,11 +51,11 @@ enum Task {
 /// Asks, and runs the commands that the answers stand for. The command has help instead where nobody can answer.
 pub(crate) fn guide(questions: &mut Questions) -> Result<Exit, Failure> {
     let media = list()?;
-    let Some(medium) = ask_medium(questions, &media)? else {
-        output::tell("nothing was chosen, and nothing was done; assay --help lists all commands");
-        return Ok(Exit::Good);
+    let chosen = match ask_medium(questions, &media)? {
+        Some(medium) => ask_task(questions, medium.holds).map(|task| (medium, task)),
+        None => None,
     };
-    let Some(task) = ask_task(questions, medium.holds) else {
+    let Some((medium, task)) = chosen else {
         output::tell("nothing was chosen, and nothing was done; assay --help lists all commands");
         return Ok(Exit::Good);
     };
@@ -132,7 +132,7 @@ fn ask_medium(questions: &mut Questions, media: &[Choice]) -> Result<Option<Choi
     }
 }
 
-/// What to do; `None` where the answer is none of the offered ones.
+/// Asks what to do; `None` if the user ends it.
 fn ask_task(questions: &mut Questions, holds: Holds) -> Option<Task> {
     let (speed, genuine) = match holds {
         Holds::Device => {

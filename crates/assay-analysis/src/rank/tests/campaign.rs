@@ -294,7 +294,7 @@ fn the_bus_of_the_records_is_the_ceiling() {
     // A ceiling that was asked for counts instead.
     let high = ranked(&records, &RankOptions { ceiling: Some(1e9), ..RankOptions::default() });
     assert!(!row(&high, "C").at_ceiling);
-    // Records of several buses: each unit is held by its own, and the lowest and the highest are told.
+    // Records of several buses: the bus of each unit limits it, and the answer has the lowest and the highest.
     for (record, rate) in records.iter_mut().zip([20e6, 30e6, 25e6]) {
         record.medium.bus.as_mut().unwrap().reachable_bytes_per_second = Some(rate);
     }

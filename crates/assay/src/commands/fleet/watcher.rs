@@ -12,7 +12,7 @@ use crate::documents::fleet::FleetEvent;
 use crate::failure::Failure;
 use crate::output;
 
-/// No more strangers than this are told of.
+/// Most refused connections that are reported one by one.
 const MOST_REFUSED: usize = 5;
 
 /// Who watches.
@@ -23,7 +23,7 @@ pub(super) struct Watcher {
     view: View,
     /// Each thing that happens is a line on standard output.
     events: bool,
-    /// Nothing is told to people.
+    /// Prints nothing for people.
     quiet: bool,
     /// Strangers that were turned away.
     refused: usize,
@@ -108,7 +108,7 @@ impl Watcher {
                 }
             }
             CoordinatorEvent::Live(number, live) => self.view.live(*number, live.clone()),
-            // How nodes end is told once it is decided.
+            // The end of a node is reported once it is decided.
             CoordinatorEvent::Recorded(..)
             | CoordinatorEvent::NotTaken(..)
             | CoordinatorEvent::Late(_)
