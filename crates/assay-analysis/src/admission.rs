@@ -264,8 +264,8 @@ mod tests {
 
     fn of_area(unit: &str, used_bytes: u64) -> Record {
         let mut record = record("Card", unit);
-        let reason = "free space allows no more".to_owned();
-        record.warnings.push(Finding::SmallerSpan { asked_bytes: 256 << 20, used_bytes, reason }.into());
+        let limit = finding::AreaLimit::FreeSpace;
+        record.warnings.push(Finding::SmallerSpan { asked_bytes: 256 << 20, used_bytes, limit }.into());
         record
     }
 

@@ -203,7 +203,7 @@ impl fmt::Display for NoFigureCause {
         match self {
             Self::NothingMeasured { outcome } => write!(f, "nothing measured, {}", outcome.sentence()),
             Self::Skipped { warning } => match &warning.finding {
-                Finding::FewerRepeats { reason, .. } => write!(f, "skipped: {reason}"),
+                Finding::FewerRepeats { shortfall, .. } => write!(f, "skipped: {shortfall}"),
                 _ => write!(f, "skipped: {}", warning.cause()),
             },
             Self::NotReached => f.write_str("the run ended before it"),

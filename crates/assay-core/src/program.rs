@@ -9,6 +9,7 @@ use toml::Spanned;
 
 use super::original::OriginalRun;
 use crate::direction::Direction;
+use crate::finding::Size;
 use crate::original::Original;
 use crate::text::quoted;
 use crate::units::{Bytes, grouped, parse_duration};
@@ -94,6 +95,21 @@ impl Program {
     #[must_use]
     pub fn writes(&self) -> bool {
         !matches!(self, Self::Primes { .. } | Self::Memory { .. } | Self::Linpack { .. })
+    }
+
+    /// How large it is, where it may run smaller than the suite has it.
+    #[must_use]
+    pub fn size(&self) -> Option<Size> {
+        match *self {
+            Self::Stream { block, count } => Some(Size::Stream { block_bytes: block.0, writes: count }),
+            Self::Postmark { transactions, files, .. } => Some(Size::Files { files, transactions }),
+            Self::Inserts { rows } => Some(Size::Rows { rows }),
+            Self::Primes { .. }
+            | Self::Memory { .. }
+            | Self::Linpack { .. }
+            | Self::Compress { .. }
+            | Self::Unpack {} => None,
+        }
     }
 
     /// Whether it works on a source tree.

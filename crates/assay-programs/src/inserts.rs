@@ -5,6 +5,7 @@
 //! SQLite opens its files by path. They lie in a directory that only the user may write to, and whose path is looked at
 //! again before it is used.
 
+use assay_core::finding::Shortfall;
 use assay_device::owned::Caching;
 use rusqlite::Connection;
 
@@ -23,7 +24,7 @@ pub(crate) fn run(rows: u32, work: &Work) -> Result<Done, Trouble> {
     let place = work.place()?;
     drop(place.create_file(DATABASE, Caching::Cached)?);
     if !place.is_in_place() {
-        return Err(Trouble::LeftOut("its directory was replaced".to_owned()));
+        return Err(Trouble::LeftOut(Shortfall::DirectoryReplaced));
     }
     let failed = |what: &'static str| move |error: rusqlite::Error| trouble(what, &error);
     let database = Connection::open(place.path().join(DATABASE)).map_err(failed("opening a database"))?;

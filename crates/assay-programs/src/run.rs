@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use assay_core::finding::Shortfall;
 use assay_core::program::Program;
-use assay_core::units::Bytes;
 
 use super::{archives, sysbench};
 use crate::inserts::{self, BYTES_PER_ROW};
@@ -65,7 +65,7 @@ pub struct Limits {
 
 impl Limits {
     /// Bytes of a source tree with `times` copies.
-    fn tree(&self, times: u64, most: u64) -> Result<u64, String> {
+    fn tree(&self, times: u64, most: u64) -> Result<u64, Shortfall> {
         let bytes = self.durable(TREE).min(self.space_bytes) / times;
         let tree = bytes.min(most) >> 10 << 10;
         if tree < LEAST_TREE { Err(too_little(bytes)) } else { Ok(tree) }
@@ -92,7 +92,7 @@ pub struct Fitted {
 ///
 /// # Errors
 /// Why it is left out.
-pub fn fit(program: &Program, given: bool, limits: &Limits) -> Result<Fitted, String> {
+pub fn fit(program: &Program, given: bool, limits: &Limits) -> Result<Fitted, Shortfall> {
     let in_time = (limits.time.as_secs_f64() * GENERATED_PER_SECOND) as u64;
     let most_tree = if given { u64::MAX } else { GENERATED.min(in_time).max(LEAST_TREE) };
     let (fitted, tree_bytes) = match *program {
@@ -135,12 +135,14 @@ pub fn fit(program: &Program, given: bool, limits: &Limits) -> Result<Fitted, St
     Ok(Fitted { program: fitted, tree_bytes })
 }
 
-fn too_little(bytes: u64) -> String {
-    format!("time, write limit or space leave {} for it", Bytes(bytes))
+fn too_little(bytes: u64) -> Shortfall {
+    Shortfall::TooLittleRoom { bytes }
 }
 
 #[cfg(test)]
 mod tests {
+    use assay_core::units::Bytes;
+
     use super::*;
 
     const LIMITS: Limits = Limits {

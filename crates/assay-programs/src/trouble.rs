@@ -2,6 +2,7 @@
 
 use std::io;
 
+use assay_core::finding::Shortfall;
 use assay_device::owned::OwnedError;
 
 /// Why there is no figure.
@@ -12,7 +13,7 @@ pub enum Trouble {
     Stopped,
     /// It cannot be run here, or not in the time there is.
     #[error("{0}")]
-    LeftOut(String),
+    LeftOut(Shortfall),
     /// The medium or its file system failed.
     #[error("{what}: {error}")]
     Io {
@@ -36,6 +37,6 @@ impl Trouble {
 
     /// Too slow for a figure.
     pub(crate) fn slow() -> Self {
-        Self::LeftOut("nothing was done within its time".to_owned())
+        Self::LeftOut(Shortfall::NothingDone)
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use assay_core::finding::Shortfall;
 use assay_device::Counters;
 use assay_device::owned::OwnDir;
 use assay_engine::Control;
@@ -45,7 +46,7 @@ impl Work {
 
     /// The directory for files.
     pub(crate) fn place(&self) -> Result<&OwnDir, Trouble> {
-        self.place.as_deref().ok_or_else(|| Trouble::LeftOut("a raw device holds no files".to_owned()))
+        self.place.as_deref().ok_or(Trouble::LeftOut(Shortfall::RawDevice))
     }
 
     /// Now, by all clocks.

@@ -385,7 +385,7 @@ pub(crate) fn no_figure(record: &Record, measurement: &Measurement) -> Option<St
         });
     }
     let skipped = measurement.warnings.iter().find_map(|w| match &w.finding {
-        Finding::FewerRepeats { reason, .. } => Some(format!("skipped: {}", clean(reason))),
+        Finding::FewerRepeats { shortfall, .. } => Some(format!("skipped: {}", clean(&shortfall.to_string()))),
         _ => None,
     });
     // Of an access time nothing else is printed.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{AreaLimit, Finding};
 use assay_core::medium::MediumKind;
 use assay_core::suite::LayoutRule;
 use assay_core::text::harmless;
@@ -116,12 +116,8 @@ pub(crate) fn area_bytes(request: &Request, available: u64, findings: &mut Vec<F
     let kept = request.resume.as_ref().and_then(|resumption| resumption.area_bytes());
     let used = kept.unwrap_or_else(|| asked.min(rounded(available.min(allowed))));
     if used < asked {
-        let reason = if available < allowed { "free space" } else { "the write limit" };
-        findings.push(Finding::SmallerSpan {
-            asked_bytes: asked,
-            used_bytes: used,
-            reason: format!("{reason} allows no more"),
-        });
+        let limit = if available < allowed { AreaLimit::FreeSpace } else { AreaLimit::WriteLimit };
+        findings.push(Finding::SmallerSpan { asked_bytes: asked, used_bytes: used, limit });
     }
     Ok(used)
 }
@@ -145,12 +141,11 @@ pub(crate) fn known_findings(sysroot: &Sysroot, seen: &TargetInfo) -> Vec<Findin
     let kind = seen.medium.kind;
     let mut findings = match kind {
         MediumKind::Overlay => vec![Finding::OverlayHidesMedium],
-        kind if kind.is_memory() => vec![Finding::MemoryNotMedium { medium: kind.title().to_owned() }],
+        kind if kind.is_memory() => vec![Finding::MemoryNotMedium { medium: kind }],
         _ => Vec::new(),
     };
     if seen.medium.is_remote() {
-        let medium = if kind == MediumKind::Unknown { "volume" } else { kind.title() };
-        findings.push(Finding::ServerCache { medium: medium.to_owned() });
+        findings.push(Finding::ServerCache { medium: kind });
     }
     if swaps_on(sysroot, &seen.leaves) {
         findings.push(Finding::SwapOnMedium);

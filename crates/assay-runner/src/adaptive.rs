@@ -175,6 +175,7 @@ pub(crate) fn bus_reached(workloads: &[SuiteWorkload], index: usize, measurement
 
 #[cfg(test)]
 mod tests {
+    use assay_core::finding::Over;
     use assay_core::suite::Suite;
     use assay_core::workload::Workload;
 
@@ -217,8 +218,8 @@ mod tests {
         assert!(!of(&[100.0, 106.0, 103.0], None), "wider");
         for finding in [
             Finding::FewOperations { operations: 9 },
-            Finding::Drift { change: -0.2, over: "seconds".to_owned() },
-            Finding::TwoSpeeds { ratio: 0.5, slow_share: 0.3, over: "seconds".to_owned() },
+            Finding::Drift { change: -0.2, over: Over::Seconds },
+            Finding::TwoSpeeds { ratio: 0.5, slow_share: 0.3, over: Over::Seconds },
             Finding::UnevenRepeats { ratio: 1.3 },
         ] {
             assert!(!of(&[100.0, 101.0, 100.5], Some(finding.clone())), "{finding:?}");

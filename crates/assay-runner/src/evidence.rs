@@ -4,11 +4,11 @@
 use std::cell::RefCell;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, FirmwareFlag, Over, Throttling, VoltageSign};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Repeat, Sensor};
 use assay_core::sensor::SensorKind;
-use assay_device::{Firmware, HostState, KernelLog, Sysroot, TargetInfo, ThrottleState, swaps_on};
+use assay_device::{HostState, KernelLog, Sysroot, TargetInfo, ThrottleState, swaps_on};
 use assay_stats::{drift, drift_along, geometric_like, two_speeds, uneven};
 #[cfg(test)]
 pub(crate) use tests::measurement;
@@ -129,16 +129,16 @@ fn host_findings_between(before: &HostState, after: &HostState, swaps_here: bool
 
 /// What the firmware says of the time before the run.
 fn in_the_past(now: &ThrottleState) -> Option<Finding> {
-    let what = now.firmware?.since_start().join(", ");
-    (!what.is_empty()).then_some(Finding::PastThrottling { what })
+    let flags = now.firmware?.since_start();
+    (!flags.is_empty()).then_some(Finding::PastThrottling { flags })
 }
 
 fn throttled(before: &ThrottleState, after: &ThrottleState) -> Vec<Finding> {
-    let mut reasons = Vec::new();
+    let mut signs = Vec::new();
     let mut voltage = None;
     let events = after.events.saturating_sub(before.events);
     if events > 0 {
-        reasons.push(format!("it throttled itself {events} times for its temperature"));
+        signs.push(Throttling::OwnTemperature { times: events });
     }
     for (policy, allowed, _) in &after.limits {
         // A limit that stays is a setting; one that comes or goes is throttling.
@@ -146,30 +146,30 @@ fn throttled(before: &ThrottleState, after: &ThrottleState) -> Vec<Finding> {
             && earlier != allowed
             && earlier.min(allowed) < possible
         {
-            reasons.push(format!("{policy} was limited to {} MHz", earlier.min(allowed) / 1000));
+            signs.push(Throttling::ClockLimit { policy: policy.clone(), khz: *earlier.min(allowed) });
         }
     }
     if let Some(kind) = after.cooling.first().or(before.cooling.first()) {
-        reasons.push(format!("cooling device {kind} was active"));
+        signs.push(Throttling::CoolingDevice { device: kind.clone() });
     }
     if let Some(flags) = after.firmware {
         let earlier = before.firmware.unwrap_or(flags);
-        for condition in flags.met_after(earlier) {
-            if Firmware::is_voltage(condition) {
-                voltage = Some("the firmware says so (get_throttled)".to_owned());
+        for flag in flags.met_after(earlier) {
+            if flag == FirmwareFlag::UnderVoltage {
+                voltage = Some(VoltageSign::Firmware);
             } else {
-                reasons.push(format!("the firmware says {condition}"));
+                signs.push(Throttling::Firmware { flag });
             }
         }
     }
     if after.voltage_alarm || before.voltage_alarm {
-        voltage.get_or_insert_with(|| "alarm of the voltage monitor (rpi_volt)".to_owned());
+        voltage.get_or_insert(VoltageSign::Monitor);
     }
     let mut findings = Vec::new();
-    if !reasons.is_empty() {
-        findings.push(Finding::Throttled { by: reasons.join(", ") });
+    if !signs.is_empty() {
+        findings.push(Finding::Throttled { signs });
     }
-    findings.extend(voltage.map(|by| Finding::UnderVoltage { by }));
+    findings.extend(voltage.map(|sign| Finding::UnderVoltage { sign }));
     findings
 }
 
@@ -177,8 +177,6 @@ fn throttled(before: &ThrottleState, after: &ThrottleState) -> Vec<Finding> {
 
 /// Fewer seconds of a repeat are not judged.
 const LEAST_SECONDS: usize = 10;
-const REPEATS: &str = "repeats";
-const SECONDS: &str = "seconds";
 
 /// Judges the shape of a measurement; replaces what was judged before.
 pub(crate) fn judge_shape(measurement: &mut Measurement) {
@@ -194,23 +192,19 @@ pub(crate) fn judge_shape(measurement: &mut Measurement) {
 
     // The gravest of the repeats, unless the repeats themselves say it.
     let over_all = || drift_along(&seconds).filter(|_| seconds.len() == repeats.len());
-    let going = drift(&repeats).or_else(over_all).map(|change| (change, REPEATS)).or_else(|| {
+    let going = drift(&repeats).or_else(over_all).map(|change| (change, Over::Repeats)).or_else(|| {
         let all = seconds.iter().filter_map(|rates| drift(rates));
-        all.max_by(|a, b| a.abs().total_cmp(&b.abs())).map(|change| (change, SECONDS))
+        all.max_by(|a, b| a.abs().total_cmp(&b.abs())).map(|change| (change, Over::Seconds))
     });
-    let two = two_speeds(&repeats).map(|two| (two, REPEATS)).or_else(|| {
+    let two = two_speeds(&repeats).map(|two| (two, Over::Repeats)).or_else(|| {
         let all = seconds.iter().filter_map(|rates| two_speeds(rates));
-        all.min_by(|a, b| a.ratio.total_cmp(&b.ratio)).map(|two| (two, SECONDS))
+        all.min_by(|a, b| a.ratio.total_cmp(&b.ratio)).map(|two| (two, Over::Seconds))
     });
     let uneven = uneven(&repeats);
 
-    let finding = going.map(|(change, over)| Finding::Drift { change, over: over.to_owned() });
+    let finding = going.map(|(change, over)| Finding::Drift { change, over });
     replace_findings(measurement, |f| matches!(f, Finding::Drift { .. }), finding);
-    let finding = two.map(|(two, over)| Finding::TwoSpeeds {
-        ratio: two.ratio,
-        slow_share: two.slow_share,
-        over: over.to_owned(),
-    });
+    let finding = two.map(|(two, over)| Finding::TwoSpeeds { ratio: two.ratio, slow_share: two.slow_share, over });
     replace_findings(measurement, |f| matches!(f, Finding::TwoSpeeds { .. }), finding);
     let finding = uneven.map(|ratio| Finding::UnevenRepeats { ratio });
     replace_findings(measurement, |f| matches!(f, Finding::UnevenRepeats { .. }), finding);
@@ -264,6 +258,7 @@ fn watts(power: &Sensor, repeat: &Repeat) -> Option<f64> {
 mod tests {
     use assay_core::record::Sample;
     use assay_core::workload::{Op, Pattern, Stop, Workload};
+    use assay_device::Firmware;
 
     use super::*;
 
@@ -308,7 +303,7 @@ mod tests {
         m.warnings
             .iter()
             .map(|w| match &w.finding {
-                Finding::Drift { over, .. } if over == REPEATS => "drift of repeats",
+                Finding::Drift { over: Over::Repeats, .. } => "drift of repeats",
                 Finding::Drift { .. } => "drift of seconds",
                 Finding::TwoSpeeds { .. } => "two speeds",
                 Finding::UnevenRepeats { .. } => "uneven",

@@ -78,8 +78,7 @@ impl Proof {
 /// What proves that bytes reach a medium, or the finding that nothing does: no device is known there, or its counters
 /// cannot be read, as drivers of Windows may refuse it.
 pub(crate) fn meter(sysroot: &Sysroot, seen: &TargetInfo) -> Result<ProofMeter, Finding> {
-    let medium = seen.medium.kind.title();
-    let none = |reason| Finding::NoProof { medium: medium.to_owned(), reason };
+    let none = |reason| Finding::NoProof { medium: seen.medium.kind, reason };
     if seen.devices.is_empty() {
         return Err(none(None));
     }

@@ -197,7 +197,7 @@ fn record(text: &str, suite: &Suite, (model, unit, run): (usize, usize, usize), 
         cluster: None,
         outcome: Outcome::Completed,
         validity: Validity { verdict: ValidityVerdict::Valid, reasons: Vec::new() },
-        warnings: vec![Finding::NoProof { medium: "FUSE".to_owned(), reason: None }.into()],
+        warnings: vec![Finding::NoProof { medium: assay_core::medium::MediumKind::Fuse, reason: None }.into()],
     }
 }
 

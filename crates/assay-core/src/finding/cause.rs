@@ -1,240 +1,457 @@
-//! What was found, in words, and what mends it.
+//! What was found, in words.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::kind::Finding;
+use crate::medium::MediumKind;
 use crate::units::{Bytes, figures, grouped, latency, span};
+
+/// What was found, in pieces: words, numbers and names. Two causes of the same finding merge into one with ranges,
+/// `only 2.1 to 5.3 % of the bytes`. Its `Display` is a sentence without a full stop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cause(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Piece {
+    Words(String),
+    /// Lowest and highest number.
+    Number {
+        low: f64,
+        high: f64,
+        notation: Notation,
+    },
+    /// Stands before a number that is a bound, and falls away where that became a range.
+    Bound(&'static str),
+    /// Names, each once.
+    Names(Vec<String>),
+}
+
+/// How a number is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Notation {
+    /// A share from 0 to 1 as percent, without the sign.
+    Percent,
+    /// Three significant figures.
+    Figures,
+    /// A whole number.
+    Count,
+    /// A size with its unit.
+    Size,
+    /// Nanoseconds as a latency with its unit.
+    Latency,
+}
+
+/// More names than this are not listed.
+const MOST_NAMES: usize = 3;
+
+impl Cause {
+    /// A cause that is only words.
+    #[must_use]
+    pub fn words(words: &str) -> Self {
+        Self(vec![words.into()])
+    }
+
+    /// Takes over `other` where the two differ in numbers and names alone; says whether it did.
+    pub fn merge(&mut self, other: &Self) -> bool {
+        let alike = |(a, b): (&Piece, &Piece)| match (a, b) {
+            (Piece::Number { notation, .. }, Piece::Number { notation: other, .. }) => notation == other,
+            (Piece::Names(_), Piece::Names(_)) => true,
+            _ => a == b,
+        };
+        if self.0.len() != other.0.len() || !self.0.iter().zip(&other.0).all(alike) {
+            return false;
+        }
+        for (piece, other) in self.0.iter_mut().zip(&other.0) {
+            match (piece, other) {
+                (Piece::Number { low, high, .. }, Piece::Number { low: other_low, high: other_high, .. }) => {
+                    (*low, *high) = (low.min(*other_low), high.max(*other_high));
+                }
+                (Piece::Names(names), Piece::Names(more)) => {
+                    let new: Vec<String> = more.iter().filter(|name| !names.contains(name)).cloned().collect();
+                    names.extend(new);
+                }
+                _ => {}
+            }
+        }
+        true
+    }
+}
+
+impl Notation {
+    fn write(self, value: f64) -> String {
+        match self {
+            Self::Percent => figures(value * 100.0),
+            Self::Figures => figures(value),
+            Self::Count => grouped(value as i64),
+            Self::Size => Bytes(value as u64).to_string(),
+            Self::Latency => latency(value),
+        }
+    }
+}
+
+impl Piece {
+    fn is_range(&self) -> bool {
+        match self {
+            Self::Number { low, high, notation } => notation.write(*low) != notation.write(*high),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, piece) in self.0.iter().enumerate() {
+            match piece {
+                Piece::Words(words) => f.write_str(words)?,
+                Piece::Bound(words) if !self.0.get(at + 1).is_some_and(Piece::is_range) => f.write_str(words)?,
+                Piece::Bound(_) => {}
+                Piece::Number { low, high, notation } if piece.is_range() => {
+                    write!(f, "{} to {}", notation.write(*low), notation.write(*high))?;
+                }
+                Piece::Number { low, notation, .. } => f.write_str(&notation.write(*low))?,
+                Piece::Names(names) => f.write_str(&list(names))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`, `a, b, c and 2 more`.
+fn list(names: &[String]) -> String {
+    let shown = &names[..names.len().min(MOST_NAMES)];
+    match (shown, names.len() - shown.len()) {
+        (_, more @ 1..) => format!("{} and {more} more", shown.join(", ")),
+        ([init @ .., last], 0) if !init.is_empty() => format!("{} and {last}", init.join(", ")),
+        (shown, 0) => shown.concat(),
+    }
+}
+
+impl From<&str> for Piece {
+    fn from(words: &str) -> Self {
+        Self::Words(words.to_owned())
+    }
+}
+
+impl From<String> for Piece {
+    fn from(words: String) -> Self {
+        Self::Words(words)
+    }
+}
+
+fn number(value: f64, notation: Notation) -> Piece {
+    Piece::Number { low: value, high: value, notation }
+}
+
+/// A share as percent with three figures.
+fn percent(share: f64) -> Piece {
+    number(share, Notation::Percent)
+}
+
+fn figure(value: f64) -> Piece {
+    number(value, Notation::Figures)
+}
+
+fn count(value: impl Into<u64>) -> Piece {
+    number(value.into() as f64, Notation::Count)
+}
+
+fn size(bytes: u64) -> Piece {
+    number(bytes as f64, Notation::Size)
+}
+
+fn time(nanoseconds: f64) -> Piece {
+    number(nanoseconds, Notation::Latency)
+}
+
+/// A cause of these pieces.
+macro_rules! cause {
+    ($($piece:expr),+ $(,)?) => { Cause(vec![$(Piece::from($piece)),+]) };
+}
 
 impl Finding {
     /// What was found, in a sentence without a full stop.
     #[must_use]
     pub fn cause(&self) -> String {
+        self.pieces().to_string()
+    }
+
+    /// The same in pieces that can be merged with those of other figures.
+    #[must_use]
+    pub fn pieces(&self) -> Cause {
         let cause = self.method_cause().or_else(|| self.repeats_cause());
         let cause = cause.or_else(|| self.run_cause()).or_else(|| self.host_cause()).or_else(|| self.source_cause());
-        cause.unwrap_or_else(|| "a finding of a newer version of assay".to_owned())
+        cause.unwrap_or_else(|| Cause::words("a finding of a newer version of assay"))
     }
 
     /// What is known of how the figures came about.
-    fn method_cause(&self) -> Option<String> {
+    fn method_cause(&self) -> Option<Cause> {
         Some(match self {
             Self::CachedIo { reason } => {
-                format!("direct I/O is not possible here ({reason}); cached I/O was used")
+                cause![format!("direct I/O is not possible here ({reason}); cached I/O was used")]
             }
-            Self::CachedByRequest => {
-                "the suite asks for cached I/O, so the page cache is part of the number".to_owned()
-            }
+            Self::CachedByRequest => cause!["the suite asks for cached I/O, so the page cache is part of the number"],
             Self::CacheNotDropped { reason } => {
-                format!("what was written before may have been read from memory: {reason}")
+                cause![format!("what was written before may have been read from memory: {reason}")]
             }
             Self::ServedFromCache { proof_ratio } => {
-                format!("served from a cache: only {} % of the bytes crossed the device", percent(*proof_ratio))
+                cause!["served from a cache: only ", percent(*proof_ratio), " % of the bytes crossed the device"]
             }
             Self::OthersUsedDevice { proof_ratio } => {
-                format!("something else used the device: it moved {} % of the bytes issued", percent(*proof_ratio))
+                cause!["something else used the device: it moved ", percent(*proof_ratio), " % of the bytes issued"]
             }
-            Self::NoProof { medium, reason } => no_proof(medium, reason.as_deref()),
-            Self::ServerCache { medium } => format!(
-                "this {medium} is on another machine: what that has in its memory is read without its medium, and neither \
-                 direct I/O nor counters of this host show it"
-            ),
-            Self::MemoryNotMedium { medium } => format!("this is {medium}: memory was measured, not a storage medium"),
-            Self::OverlayHidesMedium => "an overlay file system hides which medium is used".to_owned(),
-            Self::UnwrittenReads => {
+            Self::NoProof { medium, reason } => cause![no_proof(medium.title(), reason.as_deref())],
+            Self::ServerCache { medium } => {
+                let medium = if *medium == MediumKind::Unknown { "volume" } else { medium.title() };
+                cause![format!(
+                    "this {medium} is on another machine: what that has in its memory is read without its medium, and \
+                     neither direct I/O nor counters of this host show it"
+                )]
+            }
+            Self::MemoryNotMedium { medium } => {
+                cause![format!("this is {}: memory was measured, not a storage medium", medium.title())]
+            }
+            Self::OverlayHidesMedium => cause!["an overlay file system hides which medium is used"],
+            Self::UnwrittenReads => cause![
                 "reads of a raw device may touch blocks that were never written, which some media answer without work"
-                    .to_owned()
-            }
-            Self::LittlesLaw { ratio } => format!(
-                "latency and rate contradict each other (Little's law off by {} %)",
-                percent((ratio - 1.0).abs())
-            ),
+            ],
+            Self::LittlesLaw { ratio } => cause![
+                "latency and rate contradict each other (Little's law off by ",
+                percent((ratio - 1.0).abs()),
+                " %)"
+            ],
             Self::ShallowQueue { in_flight, asked } => {
-                format!("{} operations were in flight on average instead of {}", figures(*in_flight), figures(*asked))
+                cause![figure(*in_flight), " operations were in flight on average instead of ", figure(*asked)]
             }
-            Self::EndedByNeighbour { lasted_ns, planned_ns } => format!(
-                "a repeat was ended by another workload at the same time after {} of {}",
-                latency(*lasted_ns as f64),
-                latency(*planned_ns as f64)
-            ),
+            Self::EndedByNeighbour { lasted_ns, planned_ns } => cause![
+                "a repeat was ended by another workload at the same time after ",
+                time(*lasted_ns as f64),
+                " of ",
+                time(*planned_ns as f64)
+            ],
             Self::RateNotReached { asked_iops, reached_iops, unserved } => {
-                let unserved = match unserved {
-                    0 => String::new(),
-                    1 => ", one operation was never begun".to_owned(),
-                    n => format!(", {} operations were never begun", grouped(i64::try_from(*n).unwrap_or(i64::MAX))),
-                };
-                format!(
-                    "the medium did not keep up: {} IOPS were offered and {} done{unserved}; its queue grows as long as \
-                     it lasts, so the latency is at least what is shown",
-                    figures(*asked_iops),
-                    figures(*reached_iops)
-                )
+                let mut cause = cause![
+                    "the medium did not keep up: ",
+                    figure(*asked_iops),
+                    " IOPS were offered and ",
+                    figure(*reached_iops),
+                    " done"
+                ];
+                match unserved {
+                    0 => {}
+                    1 => cause.0.push(", one operation was never begun".into()),
+                    n => cause.0.extend([", ".into(), count(*n), " operations were never begun".into()]),
+                }
+                cause.0.push("; its queue grows as long as it lasts, so the latency is at least what is shown".into());
+                cause
             }
-            Self::BegunLate { late_ns, share } => format!(
-                "operations were begun {} late on average though nothing was in their way, {} % of their latency",
-                latency(*late_ns),
-                percent(*share)
-            ),
+            Self::BegunLate { late_ns, share } => cause![
+                "operations were begun ",
+                time(*late_ns),
+                " late on average though nothing was in their way, ",
+                percent(*share),
+                " % of their latency"
+            ],
             Self::DepthByThreads { threads } => {
-                format!("no asynchronous engine here: the queue depth was made by {threads} threads")
+                cause!["no asynchronous engine here: the queue depth was made by ", count(*threads), " threads"]
             }
-            Self::SeveralPriorities => "latencies are of operations of all priorities together".to_owned(),
-            Self::InstrumentLimited { null_operations_per_second } => format!(
-                "instrument-limited: this host issues at most {} million operations per second even to no device at all",
-                figures(null_operations_per_second / 1e6)
-            ),
-            Self::BusLimited { share } => format!(
-                "bus-limited: {} % of what the bus reaches, so the medium may be faster than this",
-                percent(*share)
-            ),
-            Self::CrosscheckDiffers { peer, ratio, low, high } => format!(
-                "{peer} disagrees: assay saw {} times its rate ({} to {})",
-                figures(*ratio),
-                figures(*low),
-                figures(*high)
-            ),
+            Self::SeveralPriorities => cause!["latencies are of operations of all priorities together"],
+            Self::InstrumentLimited { null_operations_per_second } => cause![
+                "instrument-limited: this host issues at most ",
+                figure(null_operations_per_second / 1e6),
+                " million operations per second even to no device at all"
+            ],
+            Self::BusLimited { share } => cause![
+                "bus-limited: ",
+                percent(*share),
+                " % of what the bus reaches, so the medium may be faster than this"
+            ],
+            Self::CrosscheckDiffers { peer, ratio, low, high } => cause![
+                format!("{peer} disagrees: assay saw "),
+                figure(*ratio),
+                " times its rate (",
+                figure(*low),
+                " to ",
+                figure(*high),
+                ")"
+            ],
             _ => return None,
         })
     }
 
     /// What repeats and seconds show, and what the budget left of them.
-    fn repeats_cause(&self) -> Option<String> {
+    fn repeats_cause(&self) -> Option<Cause> {
         Some(match self {
             Self::FewOperations { operations } => {
-                format!("only {operations} operations: the figure is a rough estimate")
+                cause!["only ", count(*operations), " operations: the figure is a rough estimate"]
             }
             Self::Unsteady { repeats, of } => {
-                format!("erratic: {repeats} of {of} repeats never became steady")
+                cause!["erratic: ", count(*repeats), " of ", count(*of), " repeats never became steady"]
             }
             Self::NotReached { asked, reached, repeats } => {
-                let reached = reached.map_or_else(|| "no interval".to_owned(), |r| format!("±{} %", percent(r)));
-                format!("±{} % was not reached: {reached} over {repeats} repeats", percent(*asked))
+                let mut cause = cause!["±", percent(*asked), " % was not reached: "];
+                match reached {
+                    Some(reached) => cause.0.extend(["±".into(), percent(*reached), " %".into()]),
+                    None => cause.0.push("no interval".into()),
+                }
+                cause.0.extend([" over ".into(), count(*repeats), " repeats".into()]);
+                cause
             }
             Self::Drift { change, over } => {
                 let way = if *change < 0.0 { "fell" } else { "rose" };
-                format!("not steady: the rate {way} by {} % over the {over}", percent(change.abs()))
+                cause![
+                    format!("not steady: the rate {way} by "),
+                    percent(change.abs()),
+                    format!(" % over the {}", over.title())
+                ]
             }
-            Self::TwoSpeeds { ratio, slow_share, over } => format!(
-                "two speeds: {} % of the {over} ran at {} % of the rate of the others",
+            Self::TwoSpeeds { ratio, slow_share, over } => cause![
+                "two speeds: ",
                 percent(*slow_share),
-                percent(*ratio)
-            ),
+                format!(" % of the {} ran at ", over.title()),
+                percent(*ratio),
+                " % of the rate of the others"
+            ],
             Self::UnevenRepeats { ratio } => {
-                format!("the fastest repeat was {} times as fast as the slowest", figures(*ratio))
+                cause!["the fastest repeat was ", figure(*ratio), " times as fast as the slowest"]
             }
-            Self::FewerRepeats { planned, ran, reason } => format!("{ran} of {planned} repeats: {reason}"),
-            Self::ProgramLeftOut { program, planned, ran: 0, reason } => {
-                format!("{program} was left out, {planned} repeats were planned: {reason}")
+            Self::FewerRepeats { planned, ran, shortfall } => {
+                cause![count(*ran), " of ", count(*planned), format!(" repeats: {shortfall}")]
             }
-            Self::ProgramLeftOut { program, planned, ran, reason } => {
-                format!("{program}: {ran} of {planned} repeats: {reason}")
+            Self::ProgramLeftOut { program, planned, ran: 0, shortfall } => cause![
+                format!("{program} was left out, "),
+                count(*planned),
+                format!(" repeats were planned: {shortfall}")
+            ],
+            Self::ProgramLeftOut { program, planned, ran, shortfall } => {
+                cause![format!("{program}: "), count(*ran), " of ", count(*planned), format!(" repeats: {shortfall}")]
             }
-            Self::ScaledDown { asked, used, by_all } => {
+            Self::ScaledDown { program, asked_size, used_size, by_all } => {
                 let who = if *by_all { "not all nodes of the run could" } else { "this medium could not" };
-                format!("ran {used} instead of {asked}, which {who} do within the budget")
+                let what = program.as_ref().map(|program| format!("{program} ")).unwrap_or_default();
+                let (asked, used) = asked_size.beside(*used_size);
+                cause![format!("{what}ran {used} instead of {asked}, which {who} do within the budget")]
             }
-            Self::SmallerSpan { asked_bytes, used_bytes, reason } => {
-                format!("test area of {} instead of {}: {reason}", Bytes(*used_bytes), Bytes(*asked_bytes))
+            Self::SmallerSpan { asked_bytes, used_bytes, limit } => {
+                cause!["test area of ", size(*used_bytes), " instead of ", size(*asked_bytes), format!(": {limit}")]
             }
             Self::SweepStopped { at_block_bytes } => {
-                format!("left out: {} blocks already reach what the bus allows", Bytes(*at_block_bytes))
+                cause!["left out: ", size(*at_block_bytes), " blocks already reach what the bus allows"]
             }
             _ => return None,
         })
     }
 
     /// What happened to the run, its files and its record.
-    fn run_cause(&self) -> Option<String> {
+    fn run_cause(&self) -> Option<Cause> {
         Some(match self {
-            Self::AnotherRun => "another run of assay is measuring the same file system".to_owned(),
+            Self::AnotherRun => cause!["another run of assay is measuring the same file system"],
             Self::LeftoversRemoved { directories, bytes } => {
-                format!(
-                    "removed what {directories} killed {} left here ({})",
-                    if *directories == 1 { "run" } else { "runs" },
-                    Bytes(*bytes)
-                )
+                let runs = if *directories == 1 { "run" } else { "runs" };
+                cause!["removed what ", count(*directories), format!(" killed {runs} left here ("), size(*bytes), ")"]
             }
-            Self::FileLeft { path, reason } => format!("the test file in {path} could not be removed: {reason}"),
-            Self::CheckUnfinished { path } => format!("the check ended early; its files are in {path}"),
+            Self::FileLeft { path, reason } => {
+                cause![format!("the test file in {path} could not be removed: {reason}")]
+            }
+            Self::CheckUnfinished { path } => cause![format!("the check ended early; its files are in {path}")],
             Self::NotPutBack { journal, reason } => {
-                format!("not everything could be put back: {reason}; what is missing is in {journal}")
+                cause![format!("not everything could be put back: {reason}; what is missing is in {journal}")]
             }
             Self::Resumed { rested_ns } => {
-                format!("the run was interrupted and resumed {} later", span(Duration::from_nanos(*rested_ns)))
+                cause![format!("the run was interrupted and resumed {} later", span(Duration::from_nanos(*rested_ns)))]
             }
-            Self::SoakPaused { after_ns, rested_ns } => format!(
+            Self::SoakPaused { after_ns, rested_ns } => cause![format!(
                 "the soak was interrupted after {} and resumed {} later: the medium rested and cooled down",
                 span(Duration::from_nanos(*after_ns)),
                 span(Duration::from_nanos(*rested_ns))
-            ),
-            Self::NotSaved { reason } => format!("the record is not in the store: {reason}"),
-            Self::SensorDropped { sensor, reason } => format!("sensor {sensor} is no longer read: {reason}"),
+            )],
+            Self::NotSaved { reason } => cause![format!("the record is not in the store: {reason}")],
+            Self::SensorDropped { sensor, reason } => cause![format!("sensor {sensor} is no longer read: {reason}")],
             Self::FieldsLeftOut { fields } => {
-                let (what, they) =
-                    if *fields == 1 { ("1 field", "it") } else { (&*format!("{fields} fields"), "they") };
-                format!(
-                    "this copy lacks {what} of the record: this version of assay does not know whether {they} may identify somebody"
-                )
+                let (what, they) = if *fields == 1 { (" field", "it") } else { (" fields", "they") };
+                cause![
+                    "this copy lacks ",
+                    count(*fields),
+                    format!(
+                        "{what} of the record: this version of assay does not know whether {they} may identify somebody"
+                    )
+                ]
             }
-            Self::Suspended { suspended_ns } => format!(
+            Self::Suspended { suspended_ns } => cause![format!(
                 "the process was stopped for {}; what was measured meanwhile is not counted",
                 span(Duration::from_nanos(*suspended_ns))
-            ),
+            )],
             _ => return None,
         })
     }
 
     /// What an imported text is like.
-    fn source_cause(&self) -> Option<String> {
+    fn source_cause(&self) -> Option<Cause> {
         Some(match self {
             Self::BestOf { runs } => {
-                let runs = runs.map_or_else(|| "several".to_owned(), |runs| runs.to_string());
-                format!("the best of {runs} runs: an upper bound, not what a run reaches on average")
+                let mut cause = cause!["the best of "];
+                cause.0.push(runs.map_or_else(|| "several".into(), count));
+                cause.0.push(" runs: an upper bound, not what a run reaches on average".into());
+                cause
             }
             Self::CachedByTool { tool } => {
-                format!("{tool} went through the page cache, which may be part of the number")
+                cause![format!("{tool} went through the page cache, which may be part of the number")]
             }
-            Self::NotTold { tool, what } => format!("{tool} does not report: {what}"),
+            Self::NotTold { tool, what } => cause![format!("{tool} does not report: {what}")],
             Self::CopyOf { record } => {
-                format!("a copy: its repeats are those of record {record} to the last digit")
+                cause![format!("a copy: its repeats are those of record {record} to the last digit")]
             }
             Self::MarkedDoubtful { why } => {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-                format!(
+                cause![format!(
                     "marked as doubtful when it was imported{why}; it is kept as printed and not used for decisions"
-                )
+                )]
             }
             Self::ToolFailed { tool, how } => {
-                format!("{tool} ended with an error ({how}); its figures are of what it did until then")
+                cause![format!("{tool} ended with an error ({how}); its figures are of what it did until then")]
             }
-            Self::SourceContradicts { how } => format!("the imported text contradicts itself: {how}"),
-            Self::SourceIncomplete { what } => format!("the imported text is not complete: {what}"),
+            Self::SourceContradicts { how } => cause![format!("the imported text contradicts itself: {how}")],
+            Self::SourceIncomplete { what } => cause![format!("the imported text is not complete: {what}")],
             _ => return None,
         })
     }
 
     /// What the host was like meanwhile.
-    fn host_cause(&self) -> Option<String> {
+    fn host_cause(&self) -> Option<Cause> {
         Some(match self {
-            Self::SwapOnMedium => "the host swaps on the medium under test".to_owned(),
-            Self::Throttled { by } => format!("the processor was slowed down while it measured: {by}"),
-            Self::UnderVoltage { by } => format!("the supply voltage was too low: {by}"),
-            Self::PastThrottling { what } => format!("before this run, since the host was started: {what}"),
+            Self::SwapOnMedium => cause!["the host swaps on the medium under test"],
+            Self::Throttled { signs } => {
+                let signs: Vec<String> = signs.iter().map(ToString::to_string).collect();
+                cause![format!("the processor was slowed down while it measured: {}", signs.join(", "))]
+            }
+            Self::UnderVoltage { sign } => cause![format!("the supply voltage was too low: {sign}")],
+            Self::PastThrottling { flags } => {
+                let flags: Vec<&str> = flags.iter().map(|flag| flag.title()).collect();
+                cause![format!("before this run, since the host was started: {}", flags.join(", "))]
+            }
             Self::LowClock { share, governor } => {
                 let by = if governor.is_empty() { String::new() } else { format!(" (governor {governor})") };
-                format!("the processors ran at {} % of their maximum clock on average{by}", percent(*share))
+                cause!["the processors ran at ", percent(*share), format!(" % of their maximum clock on average{by}")]
             }
             Self::LoadOfOthers { share, most } => {
-                let most = match most.as_str() {
-                    "" => String::new(),
-                    "assay" => ", most of it another assay process".to_owned(),
-                    most => format!(", most of it {most}"),
-                };
-                format!("other programs used up to {} % of all processors{most}", percent(*share))
+                let mut cause =
+                    cause!["other programs used ", Piece::Bound("up to "), percent(*share), " % of all processors"];
+                if !most.is_empty() {
+                    let name = if most == "assay" { "another assay process" } else { most };
+                    cause.0.extend([", most of it ".into(), Piece::Names(vec![name.to_owned()])]);
+                }
+                cause
             }
             Self::KernelErrors { lines, first } => {
-                let more = if *lines > 1 { format!(" and {} more lines", lines - 1) } else { String::new() };
-                format!("the kernel reported errors of the device: {first}{more}")
+                let mut cause = cause![format!("the kernel reported errors of the device: {first}")];
+                if *lines > 1 {
+                    cause.0.extend([" and ".into(), count(lines - 1), " more lines".into()]);
+                }
+                cause
             }
-            Self::Swapped { pages } => format!("the host swapped {pages} pages while the medium was measured"),
+            Self::Swapped { pages } => {
+                cause!["the host swapped ", count(*pages), " pages while the medium was measured"]
+            }
             _ => return None,
         })
     }
@@ -249,123 +466,51 @@ fn no_proof(medium: &str, reason: Option<&str>) -> String {
     format!("{why}: nothing proves that the bytes reached a medium")
 }
 
-/// A share as percent with three figures.
-fn percent(share: f64) -> String {
-    figures(share * 100.0)
-}
-
-// What mends what was found.
-
-impl Finding {
-    /// What mends it; empty where nothing does.
-    #[must_use]
-    pub fn remedy(&self) -> &'static str {
-        match self {
-            Self::CachedIo { .. } => "measure a directory on a file system with direct I/O (ext4, xfs, f2fs, btrfs)",
-            Self::CacheNotDropped { .. } => {
-                "measure with direct I/O on a file system that has it, or a span several times the size of memory"
-            }
-            Self::CachedByRequest => "set direct = true in the suite",
-            Self::ServedFromCache { .. } => "use direct I/O, or a span several times the size of memory",
-            Self::OthersUsedDevice { .. } => "stop what else uses the medium and run again",
-            Self::NoProof { .. } => {
-                "compare with what the disk itself counts (SMART), or with the counters of the machine that holds it"
-            }
-            Self::ServerCache { .. } => "to read from its medium, use a span larger than the memory of that machine",
-            Self::MemoryNotMedium { .. } | Self::OverlayHidesMedium => {
-                "name a directory on the medium: assay run /mnt/card"
-            }
-            Self::LittlesLaw { .. } => "run again; if it stays, report it as a bug with the record",
-            Self::RateNotReached { .. } => "offer less, or read it as a rate that the medium cannot sustain",
-            Self::EndedByNeighbour { .. } => "let it write more (--max-write), or take fewer repeats",
-            Self::BegunLate { .. } => "stop other programs, or offer less",
-            Self::ShallowQueue { .. } => "use more jobs, or read the figure as one at the depth shown",
-            Self::DepthByThreads { .. } => {
-                "allow io_uring (sysctl kernel.io_uring_disabled=0, container seccomp profile)"
-            }
-            Self::SeveralPriorities => {
-                "to see them apart, run a workload of each priority at the same time (priority, group)"
-            }
-            Self::InstrumentLimited { .. } => "use more jobs, or read the figure as a lower bound",
-            Self::BusLimited { .. } => "use a faster slot or reader to see what the medium itself can do",
-            Self::SmallerSpan { reason, .. } if reason.contains("all nodes") => {
-                "free some space on the node that has least, or raise --budget"
-            }
-            Self::SmallerSpan { reason, .. } if reason.contains("write limit") => "raise --max-write",
-            Self::SmallerSpan { reason, .. } if reason.contains("time") => "raise --budget",
-            Self::SmallerSpan { .. } => "free some space",
-            Self::ScaledDown { .. } => "raise --budget",
-            Self::FewOperations { .. } | Self::FewerRepeats { .. } | Self::ProgramLeftOut { .. } => {
-                "raise --budget or --max-write"
-            }
-            Self::Unsteady { .. } => "run the suite soak to see what happens over time",
-            Self::NotReached { .. } => "raise --budget and --max-write, or ask for less",
-            Self::AnotherRun => "run one after the other",
-            Self::UnwrittenReads => "measure a directory, or write the device full first",
-            Self::SwapOnMedium => "swapoff the medium during the run",
-            Self::FileLeft { .. } => "the next run in this directory removes it",
-            Self::CheckUnfinished { .. } => "resume it: assay verify --resume; a new check removes them",
-            Self::NotPutBack { .. } => "plug the device in again, then: assay verify --restore JOURNAL DEVICE",
-            Self::SoakPaused { .. } => "let the medium cool down and run the soak again without a pause",
-            Self::NotSaved { .. } => "point ASSAY_DATA at a writable directory with a sound store",
-            Self::Throttled { .. } => "cool the host (heat sink, fan, pause before the run) and run again",
-            Self::UnderVoltage { .. } => "use a stronger power supply and a shorter, thicker cable",
-            Self::PastThrottling { .. } => "check power supply and cooling",
-            Self::LowClock { .. } => "for latencies at full clock: cpupower frequency-set -g performance",
-            Self::LoadOfOthers { .. } => "stop the other programs and run again",
-            Self::KernelErrors { .. } => "check plug, cable and power, then whether the medium is dying (dmesg)",
-            Self::Swapped { .. } => "free memory, or swapoff during the run",
-            Self::Drift { .. } => "measure for longer (--budget), or cold and warm separately",
-            Self::TwoSpeeds { .. } | Self::UnevenRepeats { .. } => {
-                "raise --repeats and look at the samples in the report"
-            }
-            Self::SensorDropped { .. } => {
-                "run the command by hand: it must print a number and succeed; if no thread could be started, end other programs"
-            }
-            Self::CrosscheckDiffers { .. } => "measure with more --repeats; if it stays, report it with the record",
-            Self::FieldsLeftOut { .. } => {
-                "write the report with the version that made the record, or with --identities"
-            }
-            Self::CopyOf { .. } => "remove one of the two with assay rm",
-            Self::BestOf { .. } => "compare it with other figures that are the best of as many runs",
-            Self::ToolFailed { .. } => "find out why it failed, and run it again",
-            Self::CachedByTool { .. } => "run the tool with direct I/O, or assay in its place",
-            Self::SourceContradicts { .. } | Self::SourceIncomplete { .. } | Self::MarkedDoubtful { .. } => {
-                "look at the original text"
-            }
-            Self::LeftoversRemoved { .. }
-            | Self::NotTold { .. }
-            | Self::Resumed { .. }
-            | Self::Suspended { .. }
-            | Self::SweepStopped { .. }
-            | Self::Unknown => "",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::{Over, Size};
 
     /// One finding of each kind, by the schema of the record.
     #[cfg(feature = "schema")]
     fn one_of_each() -> Vec<Finding> {
         use serde_json::{Map, Value, json};
 
-        let schema = schemars::schema_for!(Finding).to_value();
-        let kinds = schema["oneOf"].as_array().unwrap();
-        let value = |property: &Value| match property {
-            property if property.get("const").is_some() => property["const"].clone(),
+        /// A value of this schema; of several forms the first.
+        fn value(schema: &Value, of: &Value) -> Value {
+            if let Some(name) = of["$ref"].as_str() {
+                return value(schema, &schema[name.trim_start_matches("#/").replace('/', ".").as_str()]);
+            }
+            if let Some(constant) = of.get("const") {
+                return constant.clone();
+            }
+            if let Some(forms) = of["oneOf"].as_array() {
+                return value(schema, &forms[0]);
+            }
+            if let Some(words) = of["enum"].as_array() {
+                return words[0].clone();
+            }
             // One that may be absent has the types of both.
-            property if property["type"] == "string" || property["type"][0] == "string" => json!("words"),
-            property if property["type"] == "boolean" => json!(true),
-            _ => json!(1),
-        };
-        let one = |kind: &Value| {
-            let properties = kind["properties"].as_object().unwrap();
-            let fields: Map<String, Value> = properties.iter().map(|(name, p)| (name.clone(), value(p))).collect();
-            serde_json::from_value(Value::Object(fields)).unwrap()
-        };
+            let kind = of["type"].as_str().or(of["type"][0].as_str());
+            match kind {
+                Some("string") => json!("words"),
+                Some("boolean") => json!(true),
+                Some("array") => json!([value(schema, &of["items"])]),
+                Some("object") => {
+                    let properties = of["properties"].as_object().into_iter().flatten();
+                    let fields = properties.map(|(name, of)| (name.clone(), value(schema, of)));
+                    Value::Object(fields.collect::<Map<String, Value>>())
+                }
+                _ => json!(1),
+            }
+        }
+        let mut schema = schemars::schema_for!(Finding).to_value();
+        let definitions = schema["$defs"].take();
+        for (name, of) in definitions.as_object().into_iter().flatten() {
+            schema[format!("$defs.{name}")] = of.clone();
+        }
+        let kinds = schema["oneOf"].as_array().unwrap();
+        let one = |kind: &Value| serde_json::from_value(value(&schema, kind)).unwrap();
         kinds.iter().map(one).collect()
     }
 
@@ -383,10 +528,10 @@ mod tests {
     #[test]
     fn what_proves_nothing_says_why_where_it_is_known() {
         let of = |text: &str| serde_json::from_str::<Finding>(text).unwrap();
-        let old = of(r#"{"kind":"no_proof","medium":"NFS mount"}"#);
+        let old = of(r#"{"kind":"no_proof","medium":"nfs"}"#);
         assert!(old.cause().starts_with("no block device whose counters could be read is known"), "{}", old.cause());
-        assert_eq!(serde_json::to_string(&old).unwrap(), r#"{"kind":"no_proof","medium":"NFS mount"}"#);
-        let new = of(r#"{"kind":"no_proof","medium":"USB stick","reason":"not supported"}"#);
+        assert_eq!(serde_json::to_string(&old).unwrap(), r#"{"kind":"no_proof","medium":"nfs"}"#);
+        let new = of(r#"{"kind":"no_proof","medium":"usb_stick","reason":"not supported"}"#);
         assert!(new.cause().contains("USB stick cannot be read (not supported)"), "{}", new.cause());
     }
 
@@ -398,16 +543,43 @@ mod tests {
     }
 
     #[test]
-    fn a_small_test_area_is_mended_by_what_made_it_small() {
-        for (reason, remedy) in [
-            ("free space allows no more", "free some space"),
-            ("the file system was full", "free some space"),
-            ("the write limit allows no more", "raise --max-write"),
-            ("all nodes of the run use the same area", "free some space on the node that has least, or raise --budget"),
-            ("writing at 1.2 MB/s there was no time for more", "raise --budget"),
-        ] {
-            let finding = Finding::SmallerSpan { asked_bytes: 2, used_bytes: 1, reason: reason.to_owned() };
-            assert_eq!(finding.remedy(), remedy, "{reason}");
-        }
+    fn what_was_made_smaller_is_named_and_nothing_else() {
+        let load = |block_bytes, queue_depth, jobs| Size::Load { block_bytes, queue_depth, jobs };
+        let words = |asked, used| {
+            let finding = Finding::ScaledDown { program: None, asked_size: asked, used_size: used, by_all: false };
+            finding.cause().split(", which").next().unwrap_or_default().to_owned()
+        };
+        assert_eq!(words(load(4096, 32, 1), load(4096, 4, 1)), "ran QD4 instead of QD32");
+        assert_eq!(words(load(1 << 20, 8, 4), load(4096, 2, 1)), "ran 4 KiB, QD2, 1 job instead of 1 MiB, QD8, 4 jobs");
+    }
+
+    fn merged(all: &[Finding]) -> Option<String> {
+        let mut pieces = all.iter().map(Finding::pieces);
+        let mut first = pieces.next()?;
+        pieces.all(|other| first.merge(&other)).then(|| first.to_string())
+    }
+
+    #[test]
+    fn causes_that_differ_in_numbers_become_one_with_ranges() {
+        let cache = |proof_ratio| Finding::ServedFromCache { proof_ratio };
+        assert_eq!(
+            merged(&[cache(0.053), cache(0.021), cache(0.03)]).unwrap(),
+            "served from a cache: only 2.10 to 5.30 % of the bytes crossed the device"
+        );
+        assert_eq!(merged(&[cache(0.053), cache(0.053)]).unwrap(), cache(0.053).cause());
+        assert_eq!(merged(&[cache(0.1), Finding::AnotherRun]), None);
+        let fell = |change| Finding::Drift { change, over: Over::Repeats };
+        assert_eq!(merged(&[fell(-0.2), fell(0.2)]), None, "one fell and one rose");
+    }
+
+    #[test]
+    fn a_range_is_no_bound_and_names_stand_once() {
+        let load = |share, most: &str| Finding::LoadOfOthers { share, most: most.to_owned() };
+        assert_eq!(
+            merged(&[load(0.854, "rustc"), load(0.698, "cc1"), load(0.7, "rustc")]).unwrap(),
+            "other programs used 69.8 to 85.4 % of all processors, most of it rustc and cc1"
+        );
+        let many = merged(&["a", "b", "c", "d", "e"].map(|name| load(0.5, name))).unwrap();
+        assert!(many.ends_with("used up to 50.0 % of all processors, most of it a, b, c and 2 more"), "{many}");
     }
 }

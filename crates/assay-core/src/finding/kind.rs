@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cause::Cause;
+use super::reason::{AreaLimit, FirmwareFlag, Over, Shortfall, Size, Throttling, VoltageSign};
+use crate::medium::MediumKind;
+
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -53,7 +57,7 @@ pub enum Finding {
     /// No counters of a block device could prove anything: none is known, or they cannot be read.
     NoProof {
         /// What kind of path it is.
-        medium: String,
+        medium: MediumKind,
         /// Why the counters of a device that is known cannot be read; absent where none is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
@@ -61,12 +65,12 @@ pub enum Finding {
     /// The medium is on another machine, whose memory may answer for it.
     ServerCache {
         /// What kind of volume it is.
-        medium: String,
+        medium: MediumKind,
     },
     /// The path is the host's memory.
     MemoryNotMedium {
-        /// `tmpfs`, `zram device`.
-        medium: String,
+        /// Which kind of memory.
+        medium: MediumKind,
     },
     /// An overlay hides which medium is used.
     OverlayHidesMedium,
@@ -128,15 +132,18 @@ pub enum Finding {
         asked_bytes: u64,
         /// What was used.
         used_bytes: u64,
-        /// Why.
-        reason: String,
+        /// What kept it smaller.
+        limit: AreaLimit,
     },
     /// Block size, queue depth or jobs were reduced so that the medium could finish in the budget.
     ScaledDown {
-        /// Workload as the suite has it.
-        asked: String,
-        /// Workload as it ran.
-        used: String,
+        /// Name of the program in the suite; absent for a workload, in whose measurement this stands.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        program: Option<String>,
+        /// As the suite has it.
+        asked_size: Size,
+        /// As it ran.
+        used_size: Size,
         /// So that all nodes of a run on a cluster could: this one may have been able to do more.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         by_all: bool,
@@ -147,8 +154,8 @@ pub enum Finding {
         planned: u32,
         /// Repeats that ran.
         ran: u32,
-        /// Why: time budget, write budget.
-        reason: String,
+        /// Why.
+        shortfall: Shortfall,
     },
     /// A program of the suite was left out, or ran less often than planned.
     ProgramLeftOut {
@@ -159,7 +166,7 @@ pub enum Finding {
         /// Repeats that ran.
         ran: u32,
         /// Why.
-        reason: String,
+        shortfall: Shortfall,
     },
     /// So few operations that the figure is coarse.
     FewOperations {
@@ -238,18 +245,18 @@ pub enum Finding {
     },
     /// The processor was slowed down by heat or by its firmware.
     Throttled {
-        /// What says so.
-        by: String,
+        /// What shows it.
+        signs: Vec<Throttling>,
     },
     /// The supply voltage was too low.
     UnderVoltage {
-        /// What says so.
-        by: String,
+        /// What shows it.
+        sign: VoltageSign,
     },
     /// The firmware slowed the processor down at some time before the run.
     PastThrottling {
-        /// What it says.
-        what: String,
+        /// What it reports.
+        flags: Vec<FirmwareFlag>,
     },
     /// The processors ran below their maximum clock, as their governor wanted.
     LowClock {
@@ -286,8 +293,8 @@ pub enum Finding {
     Drift {
         /// Change from the beginning to the end, as a share of the mean.
         change: f64,
-        /// Over what: `repeats`, or `seconds` of one repeat.
-        over: String,
+        /// Over what.
+        over: Over,
     },
     /// The rates fall into two groups.
     TwoSpeeds {
@@ -295,8 +302,8 @@ pub enum Finding {
         ratio: f64,
         /// Share of the values in the slower group, 0 to 1.
         slow_share: f64,
-        /// Of what: `repeats`, or `seconds` of one repeat.
-        over: String,
+        /// Among what.
+        over: Over,
     },
     /// The few repeats there are differ widely.
     UnevenRepeats {
@@ -513,10 +520,16 @@ impl Warning {
         Self { finding, severity, newer: None }
     }
 
+    /// What it means for the number, in pieces that can be merged with those of the same finding elsewhere.
+    #[must_use]
+    pub fn pieces(&self) -> Cause {
+        self.newer.as_ref().map_or_else(|| self.finding.pieces(), |newer| Cause::words(&newer.0))
+    }
+
     /// What it means for the number: a sentence without a full stop.
     #[must_use]
     pub fn cause(&self) -> String {
-        self.newer.as_ref().map_or_else(|| self.finding.cause(), |newer| newer.0.clone())
+        self.pieces().to_string()
     }
 
     /// What mends it; empty where nothing can.

@@ -2,5 +2,9 @@
 
 mod cause;
 mod kind;
+mod reason;
+mod remedy;
 
+pub use cause::Cause;
 pub use kind::{Finding, Severity, Validity, ValidityVerdict, Warning, is_small_area};
+pub use reason::{AreaLimit, FirmwareFlag, Over, Shortfall, Size, Throttling, VoltageSign};

@@ -1,5 +1,7 @@
 //! Throttling of the processor: heat, firmware, supply voltage.
 
+use assay_core::finding::FirmwareFlag;
+
 use crate::files;
 use crate::files::Sysroot;
 
@@ -12,8 +14,13 @@ const SINCE_START: u32 = 16;
 pub struct Firmware(pub u32);
 
 impl Firmware {
-    const WORDS: [&'static str; 4] =
-        ["under-voltage", "clock capped by the firmware", "throttled", "soft temperature limit reached"];
+    /// By their bits.
+    const FLAGS: [FirmwareFlag; 4] = [
+        FirmwareFlag::UnderVoltage,
+        FirmwareFlag::ClockCapped,
+        FirmwareFlag::Throttled,
+        FirmwareFlag::SoftTemperatureLimit,
+    ];
 
     /// Reads `50005` or `0x50005`: the kernel writes hexadecimal digits.
     #[must_use]
@@ -23,31 +30,25 @@ impl Firmware {
 
     /// Current conditions.
     #[must_use]
-    pub fn now(self) -> Vec<&'static str> {
-        Self::flag_names(self.0)
+    pub fn now(self) -> Vec<FirmwareFlag> {
+        Self::flags(self.0)
     }
 
     /// Conditions since the start of the host.
     #[must_use]
-    pub fn since_start(self) -> Vec<&'static str> {
-        Self::flag_names(self.0 >> SINCE_START)
+    pub fn since_start(self) -> Vec<FirmwareFlag> {
+        Self::flags(self.0 >> SINCE_START)
     }
 
     /// Conditions that occurred after `earlier`: current ones, and those that occurred for the first time.
     #[must_use]
-    pub fn met_after(self, earlier: Self) -> Vec<&'static str> {
+    pub fn met_after(self, earlier: Self) -> Vec<FirmwareFlag> {
         let first = (self.0 & !earlier.0) >> SINCE_START;
-        Self::flag_names(self.0 | first)
+        Self::flags(self.0 | first)
     }
 
-    /// Whether the supply voltage is among the conditions.
-    #[must_use]
-    pub fn is_voltage(condition: &str) -> bool {
-        condition == Self::WORDS[0]
-    }
-
-    fn flag_names(bits: u32) -> Vec<&'static str> {
-        Self::WORDS.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| *word).collect()
+    fn flags(bits: u32) -> Vec<FirmwareFlag> {
+        Self::FLAGS.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, flag)| *flag).collect()
     }
 }
 
@@ -109,20 +110,20 @@ mod tests {
     #[test]
     fn flags_of_the_firmware_are_decoded() {
         let flags = Firmware::parse("50005\n").unwrap();
-        assert_eq!(flags.now(), ["under-voltage", "throttled"]);
-        assert_eq!(flags.since_start(), ["under-voltage", "throttled"]);
-        assert_eq!(Firmware::parse("0x80008").unwrap().now(), ["soft temperature limit reached"]);
-        assert_eq!(Firmware::parse("0").unwrap().since_start(), Vec::<&str>::new());
+        assert_eq!(flags.now(), [FirmwareFlag::UnderVoltage, FirmwareFlag::Throttled]);
+        assert_eq!(flags.since_start(), [FirmwareFlag::UnderVoltage, FirmwareFlag::Throttled]);
+        assert_eq!(Firmware::parse("0x80008").unwrap().now(), [FirmwareFlag::SoftTemperatureLimit]);
+        assert_eq!(Firmware::parse("0").unwrap().since_start(), []);
         assert_eq!(Firmware::parse("hot"), None);
     }
 
     #[test]
     fn what_was_met_before_is_not_met_again() {
         let (clean, old, during) = (Firmware(0), Firmware(0x5_0000), Firmware(0x7_0000));
-        assert_eq!(old.met_after(old), Vec::<&str>::new());
-        assert_eq!(old.met_after(clean), ["under-voltage", "throttled"]);
-        assert_eq!(during.met_after(old), ["clock capped by the firmware"]);
-        assert_eq!(Firmware(0x5_0004).met_after(old), ["throttled"], "now, again");
+        assert_eq!(old.met_after(old), []);
+        assert_eq!(old.met_after(clean), [FirmwareFlag::UnderVoltage, FirmwareFlag::Throttled]);
+        assert_eq!(during.met_after(old), [FirmwareFlag::ClockCapped]);
+        assert_eq!(Firmware(0x5_0004).met_after(old), [FirmwareFlag::Throttled], "now, again");
     }
 
     #[test]

@@ -366,24 +366,40 @@ const OUTCOME: Rule = Fields(&[
 
 const WARNING: Rule = Fields(&[("finding", FINDING), ("severity", Keep), ("cause", Text), ("remedy", Text)]);
 
+/// A workload or a program, in what may be reduced of it.
+const SIZE: Rule = Fields(&[
+    ("of", Keep),
+    ("block_bytes", Keep),
+    ("queue_depth", Keep),
+    ("jobs", Keep),
+    ("writes", Keep),
+    ("files", Keep),
+    ("transactions", Keep),
+    ("rows", Keep),
+]);
+
+const THROTTLING: Rule =
+    Fields(&[("sign", Keep), ("times", Keep), ("policy", Known), ("khz", Keep), ("device", Text), ("flag", Keep)]);
+
 /// Fields of all kinds of findings: a name means the same in each.
 const FINDING: Rule = Fields(&[
     ("kind", Keep),
     ("after_ns", Keep),
-    ("asked", Known),
+    ("asked", Keep),
+    ("asked_size", SIZE),
     ("by_all", Keep),
     ("asked_bytes", Keep),
     ("asked_iops", Keep),
     ("lasted_ns", Keep),
     ("planned_ns", Keep),
     ("at_block_bytes", Keep),
-    ("by", Text),
     ("bytes", Keep),
     ("change", Keep),
     ("directories", Keep),
     ("fields", Keep),
     ("first", Text),
     ("governor", Known),
+    ("flags", Each(&Keep)),
     ("high", Keep),
     ("how", Text),
     ("in_flight", Keep),
@@ -392,13 +408,14 @@ const FINDING: Rule = Fields(&[
     ("reached_iops", Keep),
     ("unserved", Keep),
     ("lines", Keep),
+    ("limit", Fields(&[("by", Keep), ("bytes_per_second", Keep)])),
     ("low", Keep),
-    ("medium", Text),
+    ("medium", Keep),
     ("most", Text),
     ("null_operations_per_second", Keep),
     ("of", Keep),
     ("operations", Keep),
-    ("over", Known),
+    ("over", Keep),
     ("pages", Keep),
     ("path", Path),
     ("peer", Known),
@@ -415,10 +432,13 @@ const FINDING: Rule = Fields(&[
     ("suspended_ns", Keep),
     ("sensor", Text),
     ("share", Keep),
+    ("shortfall", Fields(&[("because", Keep), ("bytes", Keep), ("engine", Known), ("said", Text)])),
+    ("sign", Keep),
+    ("signs", Each(&THROTTLING)),
     ("slow_share", Keep),
     ("threads", Keep),
     ("tool", Known),
-    ("used", Known),
+    ("used_size", SIZE),
     ("used_bytes", Keep),
     ("what", Text),
     ("record", Known),

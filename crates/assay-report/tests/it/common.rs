@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_core::draft::Draft;
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Finding, Validity};
+use assay_core::finding::{Finding, Shortfall, Size, Validity};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::{BlockNode, Bus, Medium, MediumKind};
 use assay_core::outcome::{Outcome, RunFailure};
@@ -341,12 +341,13 @@ pub fn scaled_down() -> Record {
     m.requested = Some(Box::new((*m.workload).clone()));
     m.workload.queue_depth = 4;
     m.warn(Finding::ScaledDown {
-        asked: "random write 4 KiB, QD32".into(),
-        used: "random write 4 KiB, QD4".into(),
+        program: None,
+        asked_size: Size::Load { block_bytes: 4096, queue_depth: 32, jobs: 1 },
+        used_size: Size::Load { block_bytes: 4096, queue_depth: 4, jobs: 1 },
         by_all: false,
     });
     m.warn(Finding::FewOperations { operations: 61 });
-    m.warn(Finding::FewerRepeats { planned: 3, ran: 1, reason: "time budget".into() });
+    m.warn(Finding::FewerRepeats { planned: 3, ran: 1, shortfall: Shortfall::Budget });
     m.repeats.truncate(1);
     // Shorter than a sample.
     m.repeats[0].samples.clear();
@@ -355,7 +356,7 @@ pub fn scaled_down() -> Record {
     }
     let w = record.measurements[6].workload.clone();
     let mut skipped = Measurement::empty(w, "uring");
-    skipped.warn(Finding::FewerRepeats { planned: 3, ran: 0, reason: "time budget".into() });
+    skipped.warn(Finding::FewerRepeats { planned: 3, ran: 0, shortfall: Shortfall::Budget });
     record.measurements[6] = skipped;
     judge(&mut record);
     record

@@ -451,13 +451,13 @@ fn fields_of_a_newer_version_stay_behind_and_a_note_says_so() {
     value["novelty"] = json!({ "x": ["Alice", 2] });
     value["medium"]["capacity_bytes"] = json!(["Alice"]);
     value["warnings"] = json!([{
-        "finding": { "kind": "cosmic_ray", "by": "the mains", "bits": 3 },
+        "finding": { "kind": "cosmic_ray", "what": "the mains", "bits": 3 },
         "severity": "note", "cause": "a cosmic ray", "remedy": "",
     }]);
     redactor().value(&mut value);
     let text = value.to_string();
     assert!(!text.contains("Alice\"") && !text.contains("Main Street"), "{text}");
-    assert_eq!(value["warnings"][0]["finding"], json!({ "kind": "cosmic_ray", "by": "the mains" }));
+    assert_eq!(value["warnings"][0]["finding"], json!({ "kind": "cosmic_ray", "what": "the mains" }));
     let note = &value["warnings"][1];
     assert_eq!((&note["finding"]["kind"], &note["finding"]["fields"]), (&json!("fields_left_out"), &json!(5)));
     assert!(note["cause"].as_str().unwrap().contains("lacks 5 fields"), "{note}");

@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use assay_core::event::EventKind;
-use assay_core::finding::Finding;
+use assay_core::finding::{AreaLimit, Finding};
 use assay_core::outcome::RunFailure;
 use assay_core::record::Layout;
 use assay_core::suite::LayoutRule;
@@ -75,7 +75,7 @@ impl Session<'_> {
         settings.written_bytes += out.bytes;
         settings.span_bytes = kept.unwrap_or(span);
         settings.layout = Some(Layout { bytes: out.bytes, elapsed_ns: nanoseconds(out.elapsed) });
-        let (failure, reason) = match &out.cut {
+        let (failure, limit) = match &out.cut {
             None => return true,
             Some(Cut::Stopped) => return false,
             Some(Cut::Failed { failure, detail }) => {
@@ -84,19 +84,16 @@ impl Session<'_> {
                 self.fail(failure, detail);
                 return false;
             }
-            Some(Cut::Time) => {
-                let rate = assay_core::units::rate(out.bytes_per_second);
-                (RunFailure::Hung, format!("writing at {rate} there was no time for more"))
-            }
-            Some(Cut::Space) => (RunFailure::OutOfSpace, "the file system was full".to_owned()),
+            Some(Cut::Time) => (RunFailure::Hung, AreaLimit::Time { bytes_per_second: out.bytes_per_second }),
+            Some(Cut::Space) => (RunFailure::OutOfSpace, AreaLimit::FileSystemFull),
         };
         if span == 0 || kept.is_some() || whole {
-            self.fail(failure, reason);
+            self.fail(failure, limit.to_string());
             return false;
         }
         let asked_bytes = self.request.suite.span.0;
         self.draft.fill().warnings.retain(|w| !matches!(w.finding, Finding::SmallerSpan { .. }));
-        self.warn(Finding::SmallerSpan { asked_bytes, used_bytes: span, reason });
+        self.warn(Finding::SmallerSpan { asked_bytes, used_bytes: span, limit });
         true
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assay_core::cluster::{SettledLoad, Settlement};
 use assay_core::event::EventKind;
-use assay_core::finding::Finding;
+use assay_core::finding::{AreaLimit, Finding, Shortfall};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::suite::{LEAST_REPEATS, PARTS, SuiteWorkload, leaders, members, together};
@@ -196,8 +196,8 @@ impl Session<'_> {
         let record = self.draft.fill();
         for entry in entries {
             let without = self.engines.are_originals() && entry.asked.original.is_none();
-            let none = || entry.cannot.or_else(|| why_none(&self.request.suite.workloads, entry, record));
-            let why = if without { Some("the suite names no original for it") } else { none() };
+            let none = || entry.cannot.clone().or_else(|| why_none(&self.request.suite.workloads, entry, record));
+            let why = if without { Some(Shortfall::NoOriginal) } else { none() };
             let measurement = &mut record.measurements[entry.index];
             if !entry.left_out {
                 note_missing(measurement, planned, (why, entry), &record.outcome);
@@ -213,27 +213,27 @@ impl Session<'_> {
 }
 
 /// Why a workload can have no repeat at all, where that is not for time or bytes.
-fn why_none(workloads: &[SuiteWorkload], entry: &LoadEntry, record: &Record) -> Option<&'static str> {
+fn why_none(workloads: &[SuiteWorkload], entry: &LoadEntry, record: &Record) -> Option<Shortfall> {
     let group = members(workloads, entry.index);
     let asked = entry.fitted.as_ref().unwrap_or(&entry.asked);
     let room = |index: usize| MeasuredPart::for_workload(workloads, index, record.settings.span_bytes).span_bytes;
     if offered(&entry.asked, &record.measurements, entry.index).is_err() {
-        return Some("the workload that its rate is a share of has no figure");
+        return Some(Shortfall::NoRateToShare);
     }
     if no_room(asked, room(entry.index))
         || group.clone().any(|i| workloads[i].has_sizes() && no_room(&workloads[i], room(i)))
     {
-        return Some("the test area is smaller than its blocks");
+        return Some(Shortfall::SmallArea);
     }
     let thinks = group.clone().any(|index| workloads[index].think.is_some_and(|think| think.pause_ns > SHORT_PAUSE_NS));
-    thinks.then_some("a repeat has no room for ten of its pauses, or the budget was used up")
+    thinks.then_some(Shortfall::LongPauses)
 }
 
 /// Says why a workload has fewer repeats than planned.
 fn note_missing(
     measurement: &mut Measurement,
     planned: u32,
-    (why, entry): (Option<&str>, &LoadEntry),
+    (why, entry): (Option<Shortfall>, &LoadEntry),
     outcome: &Outcome,
 ) {
     let ran = completed(measurement);
@@ -242,14 +242,13 @@ fn note_missing(
         return;
     }
     let suspended = |r: &Repeat| matches!(r.outcome, Outcome::Failed { failure: RunFailure::Suspended, .. });
-    let reason = match measurement.repeats.last() {
-        None if why.is_some() => why.unwrap_or_default(),
-        Some(last) if suspended(last) => "the process was stopped again and again",
-        _ if entry.passed > 0 => "the other nodes of the run were past them, as this one takes longer",
-        _ if entry.cannot.is_some() => entry.cannot.unwrap_or_default(),
-        _ => "the time or write budget was used up",
+    let shortfall = match (measurement.repeats.last(), why) {
+        (None, Some(why)) => why,
+        (Some(last), _) if suspended(last) => Shortfall::Suspended,
+        _ if entry.passed > 0 => Shortfall::OtherNodesPast,
+        _ => entry.cannot.clone().unwrap_or(Shortfall::Budget),
     };
-    measurement.warn(Finding::FewerRepeats { planned, ran, reason: reason.to_owned() });
+    measurement.warn(Finding::FewerRepeats { planned, ran, shortfall });
 }
 
 // Which repeats are made of a suite that leaves a workload when enough is known of it.
@@ -410,8 +409,7 @@ impl Session<'_> {
             self.draft.fill().settings.span_bytes = common.area_bytes;
             self.draft.fill().warnings.retain(|w| !matches!(w.finding, Finding::SmallerSpan { .. }));
             let (asked_bytes, used_bytes) = (self.request.suite.span.0, common.area_bytes);
-            let reason = "all nodes of the run use the same area".to_owned();
-            self.warn(Finding::SmallerSpan { asked_bytes, used_bytes, reason });
+            self.warn(Finding::SmallerSpan { asked_bytes, used_bytes, limit: AreaLimit::OtherNodes });
         }
         for (entry, load) in entries.iter_mut().zip(&common.loads) {
             entry.fitted = Some(common_load(&entry.asked, load));
@@ -435,18 +433,17 @@ impl Session<'_> {
     }
 
     /// Why a load that all hosts run cannot be run here; `None` where it can.
-    pub(super) fn cannot_run_common(&self, entry: &LoadEntry, span: u64) -> Option<&'static str> {
+    pub(super) fn cannot_run_common(&self, entry: &LoadEntry, span: u64) -> Option<Shortfall> {
         let fitted = entry.fitted.as_ref().filter(|_| entry.common)?;
         if no_room(fitted, span) || fitted.block.0.saturating_mul(u64::from(fitted.jobs)) > span {
-            return Some("the test area is smaller than the blocks that all nodes of the run use");
+            return Some(Shortfall::CommonBlocks);
         }
         if fitted.direct && !fitted.block.0.is_multiple_of(self.alignment()) {
-            return Some("direct I/O here cannot do the blocks that all nodes of the run use");
+            return Some(Shortfall::CommonAlignment);
         }
         let in_flight = f64::from(fitted.queue_depth) * f64::from(fitted.jobs);
         let seconds = self.pace.expected(fitted)? * in_flight;
-        (seconds > self.budget.left().as_secs_f64())
-            .then_some("what all nodes of the run keep in flight takes longer here than is left of the budget")
+        (seconds > self.budget.left().as_secs_f64()).then_some(Shortfall::CommonInFlight)
     }
 }
 

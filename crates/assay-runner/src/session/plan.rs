@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Shortfall};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 use assay_core::suite::{Analysis, LEAST_REPEATS, PARTS, Suite, SuiteWorkload, members, part};
@@ -216,7 +216,7 @@ pub(super) struct LoadEntry {
     /// Repeats that were left out, as the other hosts were past them.
     pub(super) passed: u32,
     /// Why what all hosts run cannot be run here.
-    pub(super) cannot: Option<&'static str>,
+    pub(super) cannot: Option<Shortfall>,
     /// Of the workload in the suite and of its measurement in the record.
     pub(super) index: usize,
     pub(super) proof: Proof,

@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use assay_core::event::EventKind;
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Shortfall};
 use assay_core::original::Original;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::program::{Program, ProgramRun, SuiteProgram};
@@ -43,7 +43,7 @@ struct ProgramEntry {
     /// Repeats made.
     done: u32,
     /// Why there are no more repeats of it.
-    left_out: Option<String>,
+    left_out: Option<Shortfall>,
 }
 
 /// What a repeat came to, and how the tool was called that ran in place of the program.
@@ -66,7 +66,7 @@ impl Session<'_> {
         let mut entries: Vec<ProgramEntry> =
             self.request.suite.programs.iter().map(|p| program_entry(p, self.record())).collect();
         if let Some(reason) = self.no_programs() {
-            entries.iter_mut().for_each(|entry| entry.left_out = Some(reason.to_owned()));
+            entries.iter_mut().for_each(|entry| entry.left_out = Some(reason.clone()));
         }
         // Programs have files of their own, and a small medium needs the room.
         self.area.trim(0, self.request.hang_after * SYNC);
@@ -97,10 +97,10 @@ impl Session<'_> {
     }
 
     /// Why no program can run, where that is so.
-    fn no_programs(&self) -> Option<&'static str> {
+    fn no_programs(&self) -> Option<Shortfall> {
         match self.request.engine {
-            EngineChoice::Peer(Peer::Fio) => Some("fio has no such work"),
-            EngineChoice::Null => Some("the null engine does nothing"),
+            EngineChoice::Peer(Peer::Fio) => Some(Shortfall::NoSuchWork { engine: "fio".to_owned() }),
+            EngineChoice::Null => Some(Shortfall::NoSuchWork { engine: "null".to_owned() }),
             EngineChoice::Own { .. } | EngineChoice::Peer(Peer::Reference) => None,
         }
     }
@@ -114,7 +114,7 @@ impl Session<'_> {
         };
         let time = self.program_time(&entries[at].asked, left().map(|(e, times)| e.asked.duration * times).sum());
         if time < LEAST {
-            entries[at].left_out = Some("the time budget was used up".to_owned());
+            entries[at].left_out = Some(Shortfall::Budget);
             return NextProgram::Go;
         }
         let writing: u64 = left().filter(|(e, _)| e.asked.does.writes()).map(|(_, times)| u64::from(times)).sum();
@@ -175,14 +175,14 @@ impl Session<'_> {
     }
 
     /// The directory for its files, if it needs one.
-    pub(super) fn files(&self, program: &Program) -> Result<Option<Arc<OwnDir>>, String> {
+    pub(super) fn files(&self, program: &Program) -> Result<Option<Arc<OwnDir>>, Shortfall> {
         if !program.writes() {
             return Ok(None);
         }
         match self.area.files() {
             Ok(Some(files)) => Ok(Some(Arc::new(files))),
-            Ok(None) => Err("a raw device holds no files".to_owned()),
-            Err(error) => Err(error.to_string()),
+            Ok(None) => Err(Shortfall::RawDevice),
+            Err(error) => Err(Shortfall::Refused { said: error.to_string() }),
         }
     }
 
@@ -201,9 +201,11 @@ impl Session<'_> {
 
     /// Keeps how a program runs here, and says where that is less than the suite asks for.
     fn note_fit(&mut self, entry: &mut ProgramEntry, fitted: Fitted) {
-        if fitted.program != entry.asked.does {
-            let asked = format!("{}: {}", entry.asked.name, entry.asked.does);
-            self.warn(Finding::ScaledDown { asked, used: fitted.program.to_string(), by_all: false });
+        if let (Some(asked_size), Some(used_size)) = (entry.asked.does.size(), fitted.program.size())
+            && asked_size != used_size
+        {
+            let program = Some(entry.asked.name.clone());
+            self.warn(Finding::ScaledDown { program, asked_size, used_size, by_all: false });
         }
         entry.fitted = Some(fitted);
     }
@@ -332,7 +334,7 @@ impl Session<'_> {
             _ => errno.map_or(RunFailure::Other, RunFailure::from_errno),
         };
         if failure == RunFailure::OutOfSpace {
-            entry.left_out = Some("the file system was full".to_owned());
+            entry.left_out = Some(Shortfall::FileSystemFull);
             return NextProgram::Go;
         }
         let outcome = self.failed(failure, trouble.to_string(), Some(&entry.asked.name));
@@ -346,8 +348,8 @@ impl Session<'_> {
             return;
         }
         for entry in entries.into_iter().filter(|entry| entry.done < planned) {
-            let reason = entry.left_out.unwrap_or_else(|| "the process was stopped again and again".to_owned());
-            self.warn(Finding::ProgramLeftOut { program: entry.asked.name, planned, ran: entry.done, reason });
+            let shortfall = entry.left_out.unwrap_or(Shortfall::Suspended);
+            self.warn(Finding::ProgramLeftOut { program: entry.asked.name, planned, ran: entry.done, shortfall });
         }
     }
 }
@@ -405,8 +407,7 @@ impl Session<'_> {
     ) -> Result<Made, Trouble> {
         if self.request.engine == EngineChoice::Peer(Peer::Reference) {
             drop(files);
-            let tool =
-                asked.original.ok_or_else(|| Trouble::LeftOut("the suite names no original for it".to_owned()))?;
+            let tool = asked.original.ok_or(Trouble::LeftOut(Shortfall::NoOriginal))?;
             return self.by_original(tool, fitted, time, round);
         }
         let Some(tool) = self.program_peer(asked) else {
@@ -442,7 +443,7 @@ impl Session<'_> {
         let before = proof::read(self.meter.as_deref());
         let report = self.original(tool, fitted, time, round).map_err(|trouble| match trouble {
             // What the host lacks is no fault of the medium.
-            engine::Trouble::Setup(words) => Trouble::LeftOut(words),
+            engine::Trouble::Setup(said) => Trouble::LeftOut(Shortfall::Refused { said }),
             other => {
                 Trouble::Io { what: "its original", error: std::io::Error::other(crosscheck::trouble_text(&other)) }
             }

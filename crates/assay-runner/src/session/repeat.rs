@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::event::EventKind;
-use assay_core::finding::{Finding, Warning};
+use assay_core::finding::{Finding, Size, Warning};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Measurement;
 use assay_core::suite::{Analysis, SuiteWorkload, members};
@@ -362,8 +362,9 @@ fn set_up(
     measurement.workload = workload.clone().into();
     measurement.engine = instrument.name().to_owned();
     if as_asked != *workload {
-        let (asked, used) = (as_asked.title(), workload.title());
-        measurement.warn(Finding::ScaledDown { asked, used, by_all });
+        let size = |w: &Workload| Size::Load { block_bytes: w.block_bytes, queue_depth: w.queue_depth, jobs: w.jobs };
+        let (asked_size, used_size) = (size(&as_asked), size(workload));
+        measurement.warn(Finding::ScaledDown { program: None, asked_size, used_size, by_all });
         measurement.requested = Some(as_asked.into());
     }
     if instrument == Instrument::Engine(EngineKind::Sync) && workload.queue_depth > 1 {

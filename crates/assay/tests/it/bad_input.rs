@@ -10,7 +10,7 @@ use crate::common::{
     run, scratch_directories,
 };
 use assay_core::event::EventKind;
-use assay_core::finding::{Finding, ValidityVerdict};
+use assay_core::finding::{AreaLimit, Finding, ValidityVerdict};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_lab::{FastDevice, Lab, LoopDevice, Missing, Mount, skip};
@@ -202,11 +202,11 @@ fn less_space_than_the_suite_needs_makes_the_test_smaller_and_says_so() {
     let done = run(command);
     done.measures();
     let record: Record = serde_json::from_str(&done.stdout).unwrap();
-    let (asked, used, reason) = smaller_span(&record).unwrap_or_else(|| panic!("{:?}", record.warnings));
+    let (asked, used, limit) = smaller_span(&record).unwrap_or_else(|| panic!("{:?}", record.warnings));
     assert_eq!(asked, 1 << 30);
     assert!((1 << 20..8 << 20).contains(&used), "{used}");
     assert_eq!(used, record.settings.span_bytes);
-    assert!(reason.contains("free space"), "{reason}");
+    assert_eq!(limit, AreaLimit::FreeSpace);
     assert!(done.stderr.contains("instead of 1 GiB"), "people are told, too: {}", done.stderr);
     assert_eq!(scratch_directories(disk.path()), 0);
 }
@@ -218,9 +218,9 @@ fn a_disk_that_fills_while_the_file_is_written_makes_the_test_smaller() {
     let Some((_lab, disk)) = fast_device(test, 64 << 20) else { return };
     fill_at_the_start(&place, &disk, 4 << 20).measures();
     let record = place.only_record();
-    let (asked, used, reason) = smaller_span(&record).unwrap_or_else(|| panic!("{:?}", record.warnings));
+    let (asked, used, limit) = smaller_span(&record).unwrap_or_else(|| panic!("{:?}", record.warnings));
     assert!(used < asked && used > 0 && used <= 5 << 20, "{used} of {asked}");
-    assert!(reason.contains("full"), "{reason}");
+    assert_eq!(limit, AreaLimit::FileSystemFull);
     assert!(record.measurements.iter().all(|m| m.iops.is_some()), "it was measured all the same");
     assert_eq!(scratch_directories(disk.path()), 0);
 }
@@ -263,9 +263,9 @@ fn fill(directory: &Path, leave: u64) {
     file.sync_all().unwrap();
 }
 
-fn smaller_span(record: &Record) -> Option<(u64, u64, String)> {
+fn smaller_span(record: &Record) -> Option<(u64, u64, AreaLimit)> {
     record.all_warnings().find_map(|w| match &w.finding {
-        Finding::SmallerSpan { asked_bytes, used_bytes, reason } => Some((*asked_bytes, *used_bytes, reason.clone())),
+        Finding::SmallerSpan { asked_bytes, used_bytes, limit } => Some((*asked_bytes, *used_bytes, *limit)),
         _ => None,
     })
 }

@@ -4,7 +4,7 @@ use assay_analysis::Reason;
 use assay_analysis::compare::PairVerdict;
 use assay_analysis::fleet::{Effect, FleetReport, FleetRun, Inseparable, LoadRow, NoSum, Node, bare, report};
 use assay_core::cluster::{SettledBy, SettledLoad, Settlement};
-use assay_core::finding::Finding;
+use assay_core::finding::{AreaLimit, Finding, Throttling};
 use assay_core::medium::{MediumKind, Mounted};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
@@ -262,7 +262,7 @@ fn slots_are_told_apart_where_units_changed_them() {
     let mut hot = SensorKind::Temperature.series("cpu", "thermal zone");
     hot.samples = vec![(1, 55.0), (2, 81.5), (3, 60.0)];
     here[4].sensors.push(hot);
-    here[4].warnings.push(Finding::Throttled { by: "thermal limit".to_owned() }.into());
+    here[4].warnings.push(Finding::Throttled { signs: vec![Throttling::OwnTemperature { times: 2 }] }.into());
     let here: Vec<Record> = here.into_iter().map(bare).collect();
     let own = FleetRun::of_records("aaaa", here);
     let same = report(&own, &[FleetRun::of_records("bbbb", there.clone())], None, true);
@@ -479,10 +479,8 @@ fn memory_and_the_root_disk_are_told_apart_and_not_swapped() {
 #[test]
 fn a_small_test_area_is_not_compared_with_full_ones() {
     let mut records = together(8, 22);
-    let span = |used_bytes| {
-        let reason = "free space allows no more".to_owned();
-        Finding::SmallerSpan { asked_bytes: 256 << 20, used_bytes, reason }.into()
-    };
+    let span =
+        |used_bytes| Finding::SmallerSpan { asked_bytes: 256 << 20, used_bytes, limit: AreaLimit::FreeSpace }.into();
     records[2].warnings.push(span(8 << 20));
     records[4].warnings.push(span(128 << 20));
     let found = said(records.clone());

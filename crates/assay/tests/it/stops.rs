@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay_core::event::EventKind;
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Shortfall};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 use assay_core::units::MIB;
@@ -286,10 +286,10 @@ fn a_run_that_is_stopped_over_and_over_has_no_figure_and_ends() {
     let measurement = &record.measurements[0];
     assert!(measurement.iops.is_none(), "{:?}", measurement.repeats);
     let why = measurement.warnings.iter().find_map(|w| match &w.finding {
-        Finding::FewerRepeats { reason, .. } => Some(reason.as_str()),
+        Finding::FewerRepeats { shortfall, .. } => Some(shortfall),
         _ => None,
     });
-    assert_eq!(why, Some("the process was stopped again and again"));
+    assert_eq!(why, Some(&Shortfall::Suspended));
     place.assert_clean();
 }
 
