@@ -440,8 +440,8 @@ fn follows_records(text: &Text, at: usize) -> bool {
 /// What it did to the medium, by what the other end is.
 fn direction(from: Option<&str>, to: Option<&str>) -> Option<Op> {
     let made = from.is_some_and(|from| ["/dev/zero", "/dev/urandom", "/dev/random"].contains(&from));
-    // Without `of` it goes to the standard output, a pipe or /dev/null.
-    let dropped = to == Some("/dev/null");
+    // Without `of` it goes to the standard output, a pipe or /dev/null. /dev/zero drops what is written, too.
+    let dropped = matches!(to, Some("/dev/null" | "/dev/zero"));
     match (made, dropped) {
         (true, false) if to.is_some() => Some(Op::Write),
         (false, true) => Some(Op::Read),

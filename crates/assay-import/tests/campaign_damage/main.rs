@@ -26,6 +26,7 @@ const APART: &[(&str, &str, &str)] = &[
     ("dd/locales.txt", "lines lost", "a result whose command is lost stands behind that of another"),
     ("dd/tiny-writes.txt", "lines lost", "a result whose command is lost stands behind that of another"),
     ("dd/tiny-writes.txt", "a line lost", "a result whose command is lost stands behind that of another"),
+    ("dd/read-to-zero-md.txt", "lines lost", "a result whose command is lost stands behind that of another"),
     ("pibenchmarks/two_runs.txt", "lines lost", "a result of dd whose heading is lost stands behind that of another"),
     ("phoronix-test-suite/composite-10.8.xml", "lines lost", "half a result and the other half of the next are a whole one"),
     ("phoronix-test-suite/composite-2.8.xml", "lines lost", "half a result and the other half of the next are a whole one"),
