@@ -163,7 +163,13 @@ impl Format for Diskspd {
                 "total:" => table = "latencies",
                 _ if line.contains("%-ile") => table = "latencies",
                 _ if line.starts_with("thread") && line.contains('|') => columns = columns_of(line),
-                _ if behind_total(line).is_some() => total(&mut parsed, table, line, columns),
+                _ if behind_total(line).is_some() => {
+                    total(&mut parsed, table, behind_total(line).unwrap_or_default(), columns);
+                }
+                // The row of the only thread tells what the missing row of all does.
+                _ if parsed.threads == Some(1) && is_only_thread(text, number) => {
+                    total(&mut parsed, table, line.split_once('|').map_or("", |(_, cells)| cells), columns);
+                }
                 _ if table == "latencies" => percentile(&mut parsed, line),
                 // Prose may stand between tables alone.
                 _ if !alone => parameter(&mut parsed, &mut report, line),
@@ -269,7 +275,8 @@ fn command(parsed: &mut Parsed, line: &str) {
     parsed.block = of('b').map_or(Some(64 << 10), bytes);
     // -o2 where it is not given.
     parsed.depth = of('o').map_or(Some(2), |value| value.parse().ok());
-    parsed.threads = number('t').or(parsed.threads);
+    // -F are the threads of all targets together.
+    parsed.threads = of('F').map_or_else(|| number('t'), |threads| threads.parse().ok()).or(parsed.threads);
     let stride = of('s').map(|stride| stride.is_empty() || stride == "i");
     parsed.pattern = match (of('r'), stride) {
         // -rs mixes random and sequential operations.
@@ -364,9 +371,18 @@ fn behind_total(line: &str) -> Option<&str> {
     word.eq_ignore_ascii_case("total:").then(|| rest.trim_start().trim_start_matches('|'))
 }
 
-fn total(parsed: &mut Parsed, table: &str, line: &str, columns: Columns) {
-    let cells: Vec<Option<f64>> =
-        behind_total(line).unwrap_or_default().split('|').map(|part| part.trim().parse::<f64>().ok()).collect();
+/// Whether a row is that of the first thread, and neither another thread nor the total stands below.
+fn is_only_thread(text: &Text, at: usize) -> bool {
+    let is_row = |line: &str| {
+        line.split_once('|').is_some_and(|(thread, _)| thread.trim().parse::<u32>().is_ok())
+            || behind_total(line).is_some()
+    };
+    let first = bare_row(text.line(at)).split_once('|').is_some_and(|(thread, _)| thread.trim() == "0");
+    first && !(at + 1..at + 4).any(|next| is_row(bare_row(text.line(next))))
+}
+
+fn total(parsed: &mut Parsed, table: &str, cells: &str, columns: Columns) {
+    let cells: Vec<Option<f64>> = cells.split('|').map(|part| part.trim().parse::<f64>().ok()).collect();
     let [bytes, operations, mib, iops, mean_ms] = columns.map(|column| cells.get(column?).copied().flatten());
     let (Some(bytes), Some(operations), Some(mib), Some(iops)) = (bytes, operations, mib, iops) else { return };
     // Printed to two digits: bytes by time is finer, where it agrees.
