@@ -337,6 +337,43 @@ fn duration(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(nanoseconds)
 }
 
+/// Whether a job moved data in a direction that its options do not have: it is the sum of several jobs, with the options of the
+/// first.
+pub(super) fn is_sum_of_several(job: &Job, definition: Option<&Definition>) -> bool {
+    let moved = |op| job.sides.iter().any(|side| side.op == op);
+    let (reads, writes) = (moved(Op::Read), moved(Op::Write));
+    match asked(job, definition) {
+        Some("read" | "randread") => writes,
+        Some("write" | "randwrite") => reads && !(writes && verifies(job, definition)),
+        _ => false,
+    }
+}
+
+/// Whether a job that was to write reads back what it wrote. Where the output lists all jobs before they start, nothing else can
+/// have read.
+pub(super) fn verifies(job: &Job, definition: Option<&Definition>) -> bool {
+    definition.is_some()
+        || job.options.is_empty()
+        || job.options.keys().any(|name| name.starts_with("verify") || name == "do_verify")
+}
+
+/// What a job was asked to do, by its definition or its options.
+pub(super) fn asked<'a>(job: &'a Job, definition: Option<&'a Definition>) -> Option<&'a str> {
+    let rw = definition.map(|definition| &definition.rw).or(job.options.get("rw")).or(job.options.get("readwrite"));
+    rw.and_then(|rw| rw.split(':').next())
+}
+
+/// Whether a job with one direction is half of what it did: its operations say so, or it was to mix and is not told to
+/// its end.
+pub(super) fn is_half(job: &Job, definition: Option<&Definition>) -> bool {
+    let mix = asked(job, definition).is_some_and(|rw| matches!(rw, "rw" | "readwrite" | "randrw"));
+    let unified = job.sides.iter().any(|side| side.op == Op::Mixed);
+    // All of one may have been asked for.
+    let share = job.options.get("rwmixread").or(job.options.get("rwmixwrite")).map(String::as_str);
+    let both = !job.options.is_empty() && !matches!(share, Some("0" | "100"));
+    !unified && (job.half || mix && (both || job.missing.is_some()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

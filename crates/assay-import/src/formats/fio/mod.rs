@@ -10,6 +10,7 @@ mod job;
 mod load;
 mod machine;
 mod run;
+mod status;
 mod text;
 
 use crate::report::{Format, Section};
@@ -43,7 +44,7 @@ impl Format for Fio {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        run::begins(text, at) || text::begins_status(text, at)
+        run::begins(text, at) || status::begins_status(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {

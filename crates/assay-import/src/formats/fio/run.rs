@@ -11,7 +11,7 @@ use assay_core::workload::{Op, Workload};
 
 use super::job::{Job, Side, States, together};
 use super::load::Definition;
-use super::{load, machine, text};
+use super::{load, machine, status, text};
 use crate::date;
 use crate::number::Told;
 use crate::report::{Figure, Latencies, Load, Report, Section};
@@ -102,10 +102,11 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
             let Some(end) = call.result(text, line) else { break };
             Some(end)
         } else if let Some((side, end)) =
-            Some(line).filter(|_| call.is_empty()).and_then(|at| text::status_lines(text, at))
+            Some(line).filter(|_| call.is_empty()).and_then(|at| status::status_lines(text, at))
         {
             call.sums.push(Job {
                 // The output does not say whether the directions belong to one job.
+                name: status::file_of(here).unwrap_or_default().to_owned(),
                 group: LINES + u32::try_from(call.sums.len()).unwrap_or(0),
                 sides: vec![side],
                 missing: Some("all but single lines of the results"),
@@ -125,6 +126,8 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
                 end = line;
             }
             continue;
+        } else if let Some(end) = call.other_half(text, line) {
+            Some(end)
         } else if call.is_empty() && call.sums.is_empty() && line < end + MOST_BETWEEN {
             line += 1;
             continue;
@@ -229,17 +232,27 @@ impl Call {
         Some(end)
     }
 
+    /// Takes the other direction of the last result, where it was to mix and prose stands between; the first line behind
+    /// it.
+    fn other_half(&mut self, text: &Text, at: usize) -> Option<usize> {
+        let job = self.text.jobs.last()?;
+        let mix = matches!(load::asked(job, self.definition(job).as_ref())?, "rw" | "readwrite" | "randrw");
+        let (side, end) = status::other_half(text, at, job, begins).filter(|_| mix)?;
+        self.text.jobs.last_mut()?.sides.push(side);
+        Some(end)
+    }
+
     /// Takes a line behind the results: what follows is a later state, or another call. The sum of a group is read where there
     /// are no results.
     fn sum(&mut self, line: &str) {
-        if let Some(group) = text::group_sum(line) {
+        if let Some(group) = status::group_sum(line) {
             self.text.again();
             self.group = group;
-        } else if let Some(side) = Some(line).filter(|_| self.is_empty()).and_then(text::status_side)
+        } else if let Some(side) = Some(line).filter(|_| self.is_empty()).and_then(status::status_side)
             && self.sums.len() < MOST_JOBS
             && self.sums.first().is_none_or(|sum| sum.group < LINES)
         {
-            text::add_status(&mut self.sums, self.group, side);
+            status::add_status(&mut self.sums, self.group, side);
         }
     }
 
@@ -315,7 +328,8 @@ impl Call {
             *self.results.entry(job.group).or_default() += 1;
         }
         for mut job in jobs {
-            job.grouped = !self.members(&job).is_empty() || is_sum_of_several(&job, self.definition(&job).as_ref());
+            job.grouped =
+                !self.members(&job).is_empty() || load::is_sum_of_several(&job, self.definition(&job).as_ref());
             job.contradictions = self.contradictions(&job);
             match runs.iter_mut().find(|run| run.first().is_some_and(|first| clones(first, &job))) {
                 Some(run) => run.push(job),
@@ -392,7 +406,7 @@ impl Call {
             return;
         }
         if let [side] = job.sides.as_slice()
-            && is_half(job, definition)
+            && load::is_half(job, definition)
         {
             // It is no load of that half: the other was done beside it.
             let (of, other) = match side.op {
@@ -405,8 +419,8 @@ impl Call {
             report.scores.extend(parts(job, side, of));
             return;
         }
-        let only_writes =
-            asked(job, definition).is_some_and(|rw| matches!(rw, "write" | "randwrite")) && verifies(job, definition);
+        let only_writes = load::asked(job, definition).is_some_and(|rw| matches!(rw, "write" | "randwrite"))
+            && load::verifies(job, definition);
         let score = |report: &mut Report, side, of| report.scores.extend(parts(job, side, of));
         let alone = |side| figure(job, side, load::load(job, side, definition));
         let side_of = |op| job.sides.iter().find(|side| side.op == op);
@@ -444,43 +458,6 @@ fn together_told(job: &Job, names: &[&str]) -> Finding {
         names => format!("what each of the jobs did that are reported as one: {}", names.join(", ")),
     };
     Finding::NotTold { tool: NAME.to_owned(), what }
-}
-
-/// Whether a job moved data in a direction that its options do not have: it is the sum of several jobs, with the options of the
-/// first.
-fn is_sum_of_several(job: &Job, definition: Option<&Definition>) -> bool {
-    let moved = |op| job.sides.iter().any(|side| side.op == op);
-    let (reads, writes) = (moved(Op::Read), moved(Op::Write));
-    match asked(job, definition) {
-        Some("read" | "randread") => writes,
-        Some("write" | "randwrite") => reads && !(writes && verifies(job, definition)),
-        _ => false,
-    }
-}
-
-/// Whether a job that was to write reads back what it wrote. Where the output lists all jobs before they start, nothing else can
-/// have read.
-fn verifies(job: &Job, definition: Option<&Definition>) -> bool {
-    definition.is_some()
-        || job.options.is_empty()
-        || job.options.keys().any(|name| name.starts_with("verify") || name == "do_verify")
-}
-
-/// What a job was asked to do, by its definition or its options.
-fn asked<'a>(job: &'a Job, definition: Option<&'a Definition>) -> Option<&'a str> {
-    let rw = definition.map(|definition| &definition.rw).or(job.options.get("rw")).or(job.options.get("readwrite"));
-    rw.and_then(|rw| rw.split(':').next())
-}
-
-/// Whether a job with one direction is half of what it did: its operations say so, or it was to mix and is not told to
-/// its end.
-fn is_half(job: &Job, definition: Option<&Definition>) -> bool {
-    let mix = asked(job, definition).is_some_and(|rw| matches!(rw, "rw" | "readwrite" | "randrw"));
-    let unified = job.sides.iter().any(|side| side.op == Op::Mixed);
-    // All of one may have been asked for.
-    let share = job.options.get("rwmixread").or(job.options.get("rwmixwrite")).map(String::as_str);
-    let both = !job.options.is_empty() && !matches!(share, Some("0" | "100"));
-    !unified && (job.half || mix && (both || job.missing.is_some()))
 }
 
 /// Whether two jobs are one with `numjobs`.
