@@ -22,6 +22,8 @@ pub(crate) struct Ioping;
 const NAME: &str = "ioping";
 /// Most lines between a command and its statistics, where no request was printed.
 const MOST_ABOVE: usize = 4;
+/// Share of a rate that its last digit is worth, from which on it is coarse.
+const COARSE: f64 = 0.05;
 
 static TITLE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^--- (.+?) \((?:(\S+) )?(\S+?)(?: [0-9.]+ ?[KMGTP]i?[Bb])?\) ioping statistics ---$"));
@@ -235,9 +237,24 @@ fn figure(done: &regex_lite::Captures<'_>, request_of: Option<(Op, f64)>) -> Opt
         jobs: Some(1),
         ..Load::new(NAME, op)
     });
-    figure.operations(scaled(done, 8, 9));
-    figure.rate(printed(&done[10]).zip(unit(&done[11], Base::Binary)).map(|(rate, unit)| rate.times(unit)));
+    let iops = scaled(done, 8, 9);
+    let rate = printed(&done[10]).zip(unit(&done[11], Base::Binary)).map(|(rate, unit)| rate.times(unit));
+    figure.operations(iops);
+    figure.rate(rate);
+    // Before 0.9 a rate is in MiB/s with one digit behind the point.
+    if let Some(finer) = finer(rate, iops, request_of) {
+        figure.bytes_per_second = Some(finer);
+    }
     Some(figure)
+}
+
+/// The rate by operations and the size that the line of a request or the command gives, where that of the line is
+/// coarse and agrees.
+fn finer(rate: Option<Printed>, iops: Option<Printed>, request_of: Option<(Op, f64)>) -> Option<f64> {
+    let (rate, iops, (_, bytes)) = (rate?, iops?, request_of?);
+    let by_operations = iops.times(bytes);
+    let agrees = (by_operations.value - rate.value).abs() <= rate.step + by_operations.step;
+    (rate.step > rate.value * COARSE && by_operations.step < rate.step && agrees).then_some(by_operations.value)
 }
 
 fn nanoseconds(unit: &str) -> Option<f64> {
