@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::Score;
+use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::command::commands;
@@ -43,6 +44,10 @@ static TRANSFERRED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Total transferred ([0-9.]+) ?([KMGT]?b)\s+\(([0-9.]+) ?([KMGT]?b)/sec\)"));
 /// `4338.53 MiB transferred (4323.78 MiB/sec)`.
 static MEMORY: LazyLock<Regex> = LazyLock::new(|| regex(r"([0-9.]+) Mi?B transferred \(([0-9.]+) Mi?B/sec\)"));
+/// `Total operations: 93129278 (9311302.73 per second)`, above the line of `MEMORY`; before 1.0 with other words.
+static OPERATIONS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^(?:Total operations|Operations performed): +[0-9]+ \( *[0-9.]+ (?:per second|ops/sec)\)$")
+});
 /// `read:  IOPS=7605.97 118.84 MiB/s (124.61 MB/s)`, as 1.1 prints.
 static IOPS: LazyLock<Regex> = LazyLock::new(|| regex(r"^(read|write|fsync): +IOPS=([0-9.]+)(?: +([0-9.]+) MiB/s)?"));
 
@@ -79,6 +84,10 @@ impl Format for Sysbench {
             // Of some tests the name follows in a line of the same shape.
             let another = begins && (said.contains(PLAIN) || run.seconds.is_some());
             if number > at && (begun > 0 && another || begun > 1 && begins || TITLE.is_match(said)) {
+                break;
+            }
+            // The lines above the results of the next run are missing.
+            if run.has_results_of(said.trim()) {
                 break;
             }
             begun += usize::from(begins);
@@ -125,6 +134,7 @@ fn is_headless(text: &Text, at: usize) -> bool {
         "CPU speed:" => next.starts_with("events per second:"),
         "File operations:" => next.starts_with("reads/s:"),
         "Throughput:" => next.starts_with("read:") && IOPS.is_match(next) || next.starts_with("read, MiB/s:"),
+        line if OPERATIONS.is_match(line) => (at + 1..at + 4).any(|next| MEMORY.is_match(text.line(next))),
         _ => false,
     }
 }
@@ -205,9 +215,19 @@ impl SysbenchRun {
         }
     }
 
-    /// What the test did: by its name, or by the operations that it counts.
+    /// Whether a line begins results that it already has: they are those of another run.
+    fn has_results_of(&self, line: &str) -> bool {
+        match line {
+            "CPU speed:" => self.events_per_second.is_some(),
+            "File operations:" => self.operations.iter().any(Option::is_some),
+            "Throughput:" => self.rates.iter().any(Option::is_some),
+            line => self.moved.is_some() && OPERATIONS.is_match(line),
+        }
+    }
+
+    /// What the test did: by its name, or by the operations or bytes that it counts.
     fn did(&self) -> Option<(Op, Option<Pattern>)> {
-        let some = |at: usize| self.operations[at].is_some_and(|rate| rate.value > 0.0);
+        let some = |at: usize| [self.operations[at], self.rates[at]].iter().flatten().any(|rate| rate.value > 0.0);
         self.mode.or_else(|| match (some(0), some(1)) {
             (true, true) => Some((Op::Mixed, None)),
             (true, false) => Some((Op::Read, None)),
@@ -294,7 +314,8 @@ impl SysbenchRun {
 
     fn value(&mut self, key: &str, value: &str) -> bool {
         let number = || decimal(value.trim_end_matches('s'));
-        let milliseconds = || decimal(value.trim_end_matches("ms")).map(|ms| (ms * 1e6).round());
+        // Of shorter ones two decimals of milliseconds tell nothing.
+        let milliseconds = || decimal(value.trim_end_matches("ms")).map(|ms| (ms * 1e6).round()).filter(|ns| *ns > 0.0);
         match key {
             "Number of threads" => self.threads = value.parse().ok(),
             "Maximum prime number checked in CPU test" | "Prime numbers limit" | "Primer numbers limit" => {
@@ -415,7 +436,10 @@ impl SysbenchRun {
 
     /// The share of reads in percent as it was done, where the line with what was asked for is missing.
     fn share_done(&self) -> Option<u8> {
-        let [Some(reads), Some(writes), _] = self.operations else { return None };
+        let [reads, writes] = match (self.operations, self.rates) {
+            ([Some(reads), Some(writes), _], _) | (_, [Some(reads), Some(writes)]) => [reads, writes],
+            _ => return None,
+        };
         let share = (reads.value / (reads.value + writes.value) * 100.0).round();
         share.is_finite().then_some(share as u8)
     }
@@ -470,7 +494,34 @@ impl SysbenchRun {
         if self.transferred.is_some() || self.operations[2].is_some_and(|syncs| syncs.value == 0.0) {
             (figure.latency_ns.mean, figure.latency_ns.max) = self.latency;
         }
+        figure.findings.extend(self.other_direction(op));
+        if op == Op::Mixed {
+            self.halves(report, name);
+        }
         report.figures.push(figure);
+    }
+
+    /// Reads and writes of a mix, which are no loads of their own.
+    fn halves(&self, report: &mut Report, name: &str) {
+        let block = self.block_bytes.map(|block| format!(" {}", Bytes(block))).unwrap_or_default();
+        let told = [(&self.rates[..], "B/s"), (&self.operations[..2], "IOPS")];
+        for (values, unit) in told.into_iter().filter(|(values, _)| values.iter().all(Option::is_some)) {
+            for (of, value) in ["reads", "writes"].into_iter().zip(values.iter().flatten()) {
+                let name = format!("{NAME} {name}{block}{}: {of} of the mix, {unit}", self.threads());
+                report.score(&name, value.value, unit, true);
+            }
+        }
+    }
+
+    /// That a test of one direction counts the other, as where the lines between two runs are lost.
+    fn other_direction(&self, op: Op) -> Option<Finding> {
+        let some = |at: usize| [self.operations[at], self.rates[at]].iter().flatten().any(|rate| rate.value > 0.0);
+        let how = match op {
+            Op::Read if some(1) => "a test of reads counts writes",
+            Op::Write if some(0) => "a test of writes counts reads",
+            _ => return None,
+        };
+        Some(Finding::SourceContradicts { how: how.to_owned() })
     }
 
     /// What was printed of a run. In its time are what comes before the first operation and behind the last, a few
