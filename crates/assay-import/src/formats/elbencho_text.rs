@@ -35,6 +35,8 @@ const HEADS: [&str; 7] = ["NOTE", "WARNING", "ERROR", "ISO DATE", "LABEL", "COMM
 const MOST_WORDS: usize = 500;
 /// Bytes per second from which on the usual block is not believed where the text has operations alone.
 const ABSURD: f64 = 100e9;
+/// Fewest files by the second that are told beside the rate of their bytes.
+const LEAST_ENTRIES: f64 = 20.0;
 /// Longest label in characters: each report has it.
 const LONGEST_LABEL: usize = 256;
 
@@ -54,16 +56,17 @@ impl Format for ElbenchoText {
     }
 
     fn needs(&self) -> &'static str {
-        "the heading with `FIRST DONE` and `LAST DONE`"
+        "the heading with `FIRST DONE` and `LAST DONE`, or the rows of a phase from its first on"
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
-        line.contains("FIRST DONE") && TITLE.is_match(line)
+        line.contains("FIRST DONE") && TITLE.is_match(line) || is_headless(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let head = Head::above(text, at);
+        let headless = is_headless(text, at);
         let mut reports: Vec<Report> = Vec::new();
         let mut phase: Option<Phase> = None;
         let (mut end, mut begun) = (at + 1, at + 1);
@@ -84,7 +87,7 @@ impl Format for ElbenchoText {
                 phase.add(report, &head);
             }
         };
-        for number in at + 1..text.len() {
+        for number in at + usize::from(!headless)..text.len() {
             let line = text.line(number);
             let Some(row) = row(line) else {
                 if self.begins(text, number) || !between(line) {
@@ -118,9 +121,29 @@ impl Format for ElbenchoText {
         // The command belongs to the text that is kept.
         if let Some(first) = reports.first_mut() {
             first.lines = first.lines.map(|(_, to)| (head.from, to));
+            if headless {
+                first.find(Finding::SourceIncomplete { what: "the heading of the table".to_owned() });
+            }
         }
         Section { end, reports, problems }
     }
+}
+
+/// Whether a phase begins at a line, with its figures below: logs may show the last lines alone.
+fn is_headless(text: &Text, at: usize) -> bool {
+    let kind = |at: usize| {
+        let row = text.line(at).contains(" : ").then(|| row(text.line(at)))??;
+        row.get(1).map(|name| named(name.as_str()))
+    };
+    let is_figure = |at: usize| {
+        kind(at).is_some_and(|(name, kind)| {
+            name.is_empty()
+                && (kind == "IOPS" || kind.starts_with("Throughput M") || ["Files/s", "Dirs/s"].contains(&kind))
+        })
+    };
+    let begins = text.line(at).contains("Elapsed ")
+        && kind(at).is_some_and(|(name, kind)| !name.is_empty() && matches!(kind, "Elapsed time" | "Elapsed ms"));
+    begins && is_figure(at + 1)
 }
 
 /// A row, and none of the lines above a table.
@@ -361,9 +384,11 @@ impl Phase {
     }
 
     fn add(&self, report: &mut Report, head: &Head) {
-        if let Some(figure) = self.figure(head) {
-            report.figures.push(figure);
-        } else if let Some(rate) = self.entries {
+        let figure = self.figure(head);
+        // Of large files they are few by the second, and cut off to whole ones.
+        let least = if figure.is_some() { LEAST_ENTRIES } else { 0.0 };
+        report.figures.extend(figure);
+        if let Some(rate) = self.entries.filter(|rate| *rate >= least) {
             report.score(&format!("elbencho {}", self.name), rate, "entries/s", true);
         }
         // Files of no bytes have entries alone.
