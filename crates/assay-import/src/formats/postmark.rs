@@ -1,7 +1,7 @@
 //! PostMark 1.5: its summary of a run.
 //!
-//! Its rates are those of whole seconds of a clock, of files through the page cache without a sync: scores. Rates stand
-//! behind the counts in brackets; its megabytes are 2^20 bytes (`postmark.c`, `scale`).
+//! Its rates are those of a clock, of whole seconds but in some builds, of files through the page cache without a sync:
+//! scores. Rates stand behind the counts in brackets; its megabytes are 2^20 bytes (`postmark.c`, `scale`).
 
 use std::sync::LazyLock;
 
@@ -23,8 +23,8 @@ const LONGEST: usize = 100;
 
 static TITLE: Title = Title::new("PostMark v", || regex(r"PostMark v(\d[\d.]*)"));
 static TRANSACTIONS: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^(\d+) seconds? of transactions \(([0-9.]+) per second\)$"));
-static TOTAL: LazyLock<Regex> = LazyLock::new(|| regex(r"^(\d+) seconds? total$"));
+    LazyLock::new(|| regex(r"^([0-9.]+) seconds? of transactions \(([0-9.]+) per second\)$"));
+static TOTAL: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9.]+) seconds? total$"));
 static FILES: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\d+ (created|read|appended|deleted) \(([0-9.]+) per second\)$"));
 static DATA: LazyLock<Regex> = LazyLock::new(|| {
