@@ -176,7 +176,10 @@ fn lines(report: &mut Report, text: &Text, at: usize) -> (usize, Option<usize>) 
     let mut number = if headless || is_scsi(text, at) { at } else { at + 1 };
     while number < text.len().min(at + LONGEST) {
         let (whole, next) = unwrapped(text, number);
-        let line = whole.trim();
+        let line = if headless { bare(&whole) } else { whole.trim() };
+        if number > at && headless && calls(line).any(|device| report.medium.device.as_deref() != Some(device)) {
+            break;
+        }
         let first_again = NVME.is_match(line) || line.starts_with("=== START OF INFORMATION");
         if number > at && first_again || VERSION.is_match(line) {
             break;
@@ -246,9 +249,9 @@ fn name_of(line: &str) -> Option<String> {
 /// Whether lines of health begin without a heading, as people copy them: a row of attributes, the result of the
 /// self-assessment, or several lines of the log of an NVMe device.
 fn is_excerpt(text: &Text, at: usize) -> bool {
-    let line = text.line(at).trim();
+    let line = bare(text.line(at));
     if line.starts_with(ASSESSMENT) {
-        return true;
+        return line.len() == text.line(at).trim().len() || is_answer(text, at);
     }
     // Most lines are of something else, which is seen at once.
     if line.starts_with(|c: char| c.is_ascii_digit()) {
@@ -265,7 +268,30 @@ fn is_excerpt(text: &Text, at: usize) -> bool {
             .any(|name| line.starts_with(name))
     };
     let below = || (at..at + EXCERPT).map(|line| text.line(line));
-    of_log(line) && below().filter(|line| of_log(line)).count() >= LEAST_EXCERPT && below().any(own)
+    of_log(line)
+        && (below().filter(|line| of_log(line)).count() >= LEAST_EXCERPT && below().any(own) || is_answer(text, at))
+}
+
+/// Whether a line is what a call of smartctl that looks for single lines (`smartctl -a /dev/nvme0 | grep Temperature`)
+/// printed: it stands right above.
+fn is_answer(text: &Text, at: usize) -> bool {
+    let mut above = (at.saturating_sub(MOST_TO_ANSWER)..at).rev().map(|line| text.line(line));
+    let line = above.find(|line| !line.trim().is_empty());
+    line.is_some_and(|line| line.contains("| grep ") && calls(line).next().is_some())
+}
+
+/// Most lines between such a call and its answer.
+const MOST_TO_ANSWER: usize = 3;
+
+/// Devices that calls of smartctl in a line name.
+fn calls(line: &str) -> impl Iterator<Item = &str> {
+    commands(line, "smartctl").into_iter().flatten().filter(|word| is_device(word))
+}
+
+/// A line without the mark of a comment, with which guides show the output of a command.
+fn bare(line: &str) -> &str {
+    let line = line.trim();
+    line.strip_prefix("# ").unwrap_or(line).trim_start()
 }
 
 /// Whether a device tells of nothing: its temperature is that of no memory at all.
