@@ -114,6 +114,8 @@ impl Format for Ior {
                 break;
             }
         }
+        // Nothing tells that a table alone is of the run before it.
+        report.begins = headless && parsed.command.is_none();
         figures(&mut report, &parsed);
         if report.figures.is_empty() {
             return Section::nothing(end, text.number(at), "output of IOR without a result");
