@@ -103,6 +103,9 @@ struct Group {
     /// What was measured: the tools, each with its loads and scores.
     known: BTreeSet<(String, Measured)>,
     device: Option<String>,
+    /// Where its files lie, and on which file system.
+    place: Option<String>,
+    filesystem: Option<String>,
     checked: bool,
     /// Names of the values of its health.
     health: BTreeSet<String>,
@@ -118,7 +121,8 @@ impl Group {
             return false;
         }
         let other_device =
-            self.device.is_some() && report.medium.device.is_some() && self.device != report.medium.device;
+            self.device.is_some() && report.medium.device.is_some() && self.device != report.medium.device
+                || self.is_elsewhere(&report.medium);
         // Two healths are those of two media, or of one at two times. Calls of a tool for identity, health and attributes of one
         // device tell parts of one health.
         let health = &report.medium.health;
@@ -131,6 +135,20 @@ impl Group {
         let again = healths || loads.iter().any(|load| self.knows(&report.tool, load));
         let full = self.parts.len() >= MOST_PARTS || self.figures >= MOST_FIGURES;
         !(other_device || again || full)
+    }
+
+    /// Whether a medium cannot be that of the reports before: no device holds files in memory, and a volume, a drive letter or
+    /// a file system is not another.
+    fn is_elsewhere(&self, medium: &Medium) -> bool {
+        let differ = |ours: &Option<String>, theirs: &Option<String>| {
+            ours.as_ref().zip(theirs.as_ref()).is_some_and(|(ours, theirs)| ours != theirs)
+        };
+        let place = place(&medium.path);
+        let in_memory = |place: &Option<String>| place.as_deref() == Some(MEMORY);
+        differ(&self.place, &place)
+            || differ(&self.filesystem, &medium.filesystem)
+            || in_memory(&self.place) && medium.device.is_some()
+            || in_memory(&place) && self.device.is_some()
     }
 
     /// Whether a load was measured already. Direct and cached I/O are no repeats of one another; which of them it was, a
@@ -151,8 +169,35 @@ impl Group {
         if self.device.is_none() {
             self.device.clone_from(&report.medium.device);
         }
+        self.place = self.place.take().or_else(|| place(&report.medium.path));
+        self.filesystem = self.filesystem.take().or_else(|| report.medium.filesystem.clone());
         self.known.extend(loads.into_iter().map(|load| (report.tool.clone(), load)));
         self.parts.push(part);
+    }
+}
+
+/// The place of files in memory.
+const MEMORY: &str = "memory";
+/// Folders that lie on the volume of the system, as a rule.
+const OF_SYSTEM: [&str; 8] = ["home", "root", "tmp", "var", "usr", "opt", "srv", "etc"];
+
+/// The volume that a path lies on, as far as the path tells: a drive letter, or the folder where volumes are mounted. None of
+/// a device, of a path that begins where the tool was started, and of one that may be the volume or a file beside it.
+fn place(path: &str) -> Option<String> {
+    if let [letter, b':', ..] = path.as_bytes() {
+        return letter.is_ascii_alphabetic().then(|| path[..2].to_uppercase());
+    }
+    let folders: Vec<&str> = path.strip_prefix('/')?.split('/').filter(|folder| !folder.is_empty()).collect();
+    let in_memory = |folder: &&str| ["ramdisk", "tmpfs", "ramfs"].iter().any(|name| folder.eq_ignore_ascii_case(name));
+    match folders.as_slice() {
+        folders if folders.iter().any(in_memory) => Some(MEMORY.to_owned()),
+        ["dev", "shm", ..] => Some(MEMORY.to_owned()),
+        ["dev", ..] => None,
+        [first @ ("mnt" | "media" | "Volumes"), second, _, ..] => Some(format!("/{first}/{second}")),
+        ["mnt" | "media" | "Volumes", ..] => None,
+        [first, _, ..] if OF_SYSTEM.contains(first) => Some("/".to_owned()),
+        [first, _, ..] => Some(format!("/{first}")),
+        _ => None,
     }
 }
 
@@ -365,6 +410,23 @@ fn without_identities(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_of_files() {
+        let of = |path| place(path).unwrap_or_default();
+        assert_eq!((of("/ramdisk/zero"), of("/dev/shm/x"), of("/mnt/RAMDISK/x")), same(MEMORY));
+        assert_eq!((of("/home/u/x"), of("/tmp/x"), of("/root/data")), same("/"));
+        assert_eq!((of("c:\\x\\test.dat"), of("C:"), of("C:/x")), same("C:"));
+        assert_eq!(
+            (of("/mnt/usb/x"), of("/mnt/usb/y/z"), of("/mnt/usb/")),
+            ("/mnt/usb".into(), "/mnt/usb".into(), String::new())
+        );
+        assert_eq!((of("/testfile"), of("/dev/sda"), of("test")), same(""));
+    }
+
+    fn same(text: &str) -> (String, String, String) {
+        (text.to_owned(), text.to_owned(), text.to_owned())
+    }
 
     #[test]
     fn addresses_and_serial_numbers_are_left_out() {
