@@ -119,7 +119,7 @@ pub fn share_verdicts(records: &mut [Record], checks: &[Record]) {
     // counts.
     let mut known: HashMap<(String, String), (bool, String, Verification)> = HashMap::new();
     let found_by = |record: &Record, verification: &Verification| Verification {
-        sentence: format!("{}, by the check {}", verification.sentence.trim_end_matches('.'), record.id),
+        by_check: Some(record.id.clone()),
         ..verification.clone()
     };
     for record in checks.iter().chain(records.iter()) {
@@ -219,7 +219,7 @@ mod tests {
         share_verdicts(&mut shared, &[]);
         assert!(excluded_whole(&shared[0]).is_some());
         let found = shared[0].verification.as_ref().unwrap();
-        assert!(found.sentence.ends_with(&format!("by the check {}", shared[1].id)), "{}", found.sentence);
+        assert_eq!(found.by_check.as_ref(), Some(&shared[1].id));
         // A check that measured nothing keeps what it saw.
         let mut check = checked("1", 2, Verdict::Genuine);
         check.measurements.clear();

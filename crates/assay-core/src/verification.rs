@@ -291,6 +291,9 @@ pub struct Verification {
     pub verdict: Verdict,
     /// The same in a sentence.
     pub sentence: String,
+    /// Id of the check that it comes from, where that is another record of the same unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_check: Option<String>,
     /// What kind of fake; null where it is none.
     pub kind: Option<FakeKind>,
     /// Capacity that was announced, of the checked area, in bytes.
@@ -334,6 +337,15 @@ pub struct Verification {
 }
 
 impl Verification {
+    /// What it came to, with the check that it comes from.
+    #[must_use]
+    pub fn sentence_with_check(&self) -> String {
+        match &self.by_check {
+            Some(id) => format!("{}, by the check {id}", self.sentence),
+            None => self.sentence.clone(),
+        }
+    }
+
     /// A check with nothing known but its method.
     #[must_use]
     pub fn undecided(method: Method) -> Self {
@@ -341,6 +353,7 @@ impl Verification {
             method,
             verdict: Verdict::Undecided,
             sentence: String::new(),
+            by_check: None,
             kind: None,
             announced_bytes: 0,
             real_bytes: None,

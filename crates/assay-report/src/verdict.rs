@@ -85,7 +85,7 @@ pub(crate) fn checked(verified: &Verification) -> &'static str {
 pub fn verdict_sentence(record: &Record) -> String {
     let thing = format!("This {}", record.medium.kind.title());
     if let (Some(verified), true) = (&record.verification, record.measurements.is_empty()) {
-        return format!("{}.", capitalised(&statement(&verified.sentence)));
+        return format!("{}.", capitalised(&statement(&verified.sentence_with_check())));
     }
     let sentence = end_of_medium(record, &thing).unwrap_or_else(|| of_figures(record, &thing));
     match record.verification.as_ref().filter(|verified| verified.verdict.is_bad()) {

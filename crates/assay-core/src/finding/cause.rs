@@ -179,13 +179,13 @@ impl Finding {
     /// The same in pieces that can be merged with those of other figures.
     #[must_use]
     pub fn pieces(&self) -> Cause {
-        let cause = self.method_cause().or_else(|| self.repeats_cause());
+        let cause = self.medium_cause().or_else(|| self.load_cause()).or_else(|| self.repeats_cause());
         let cause = cause.or_else(|| self.run_cause()).or_else(|| self.host_cause()).or_else(|| self.source_cause());
         cause.unwrap_or_else(|| Cause::words("a finding of a newer version of assay"))
     }
 
-    /// What is known of how the figures came about.
-    fn method_cause(&self) -> Option<Cause> {
+    /// What answered: the medium, a cache, or something else.
+    fn medium_cause(&self) -> Option<Cause> {
         Some(match self {
             Self::CachedIo { reason } => {
                 cause![format!("direct I/O is not possible here ({reason}); cached I/O was used")]
@@ -215,6 +215,13 @@ impl Finding {
             Self::UnwrittenReads => cause![
                 "reads of a raw device may touch blocks that were never written, which some media answer without work"
             ],
+            _ => return None,
+        })
+    }
+
+    /// How the load came about.
+    fn load_cause(&self) -> Option<Cause> {
+        Some(match self {
             Self::LittlesLaw { ratio } => cause![
                 "latency and rate contradict each other (Little's law off by ",
                 percent((ratio - 1.0).abs()),

@@ -4,7 +4,9 @@ mod cause;
 mod kind;
 mod reason;
 mod remedy;
+mod warning;
 
 pub use cause::Cause;
-pub use kind::{Finding, Severity, Validity, ValidityVerdict, Warning, is_small_area};
+pub use kind::{Finding, Severity, is_small_area};
 pub use reason::{AreaLimit, FirmwareFlag, Over, Shortfall, Size, Throttling, VoltageSign};
+pub use warning::{Validity, ValidityVerdict, Warning};

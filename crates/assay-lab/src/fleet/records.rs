@@ -225,6 +225,7 @@ fn fake() -> Verification {
     Verification {
         verdict: Verdict::Fake,
         sentence: "holds 8.00 GB of 32.0 GB".to_owned(),
+        by_check: None,
         announced_bytes: announced,
         real_bytes: Some(real),
         checked_bytes: announced,

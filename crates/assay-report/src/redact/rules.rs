@@ -319,6 +319,7 @@ const VERIFICATION: Rule = Fields(&[
     ("method", Keep),
     ("verdict", Keep),
     ("sentence", Text),
+    ("by_check", Known),
     ("kind", Keep),
     ("announced_bytes", Keep),
     ("real_bytes", Keep),

@@ -103,7 +103,8 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
         Verdict::Fake | Verdict::Damaged | Verdict::Failed => Paint::Bad,
         Verdict::Undecided | Verdict::Other => Paint::Care,
     };
-    let found = Fact::new(Rank::Card, "check", statement(&v.sentence)).map(|fact| Part::Fact(Fact { paint, ..fact }));
+    let found = Fact::new(Rank::Card, "check", statement(&v.sentence_with_check()))
+        .map(|fact| Part::Fact(Fact { paint, ..fact }));
     let mut parts = vec![
         found,
         fact("capacity", Some(size_words(v, record.medium.capacity_bytes))),

@@ -27,6 +27,7 @@ pub fn fake() -> Record {
         method: Method::Full,
         verdict: Verdict::Fake,
         sentence: "fake: half of it \u{1b}[31mis real <b>".to_owned(),
+        by_check: None,
         kind: Some(FakeKind::Wraparound),
         announced_bytes: 64 * MIB,
         real_bytes: Some(32 * MIB),

@@ -115,6 +115,7 @@ pub fn check(
     let verification = Verification {
         verdict,
         sentence: words.all(doubt.as_deref(), &outcome),
+        by_check: None,
         kind,
         announced_bytes: plan.whole_bytes,
         checked_bytes: tally.counts.total() * SECTOR_BYTES,

@@ -57,7 +57,7 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
         let checks = queries::verified(&store).unwrap_or_default();
         let last = checks.iter().rev().find(|check| known.iter().any(|one| one.id == check.id));
         if let Some((check, found)) = last.and_then(|check| Some((check, check.verification.as_ref()?))) {
-            let words = harmless(&found.sentence);
+            let words = harmless(&found.sentence_with_check());
             let line = format!("checked   {words}: assay show {}", harmless(&check.id));
             output::print(&output::wrapped(&line, output::stdout_style().width))?;
         }

@@ -183,17 +183,19 @@ impl<D: Device> Search<'_, '_, D> {
     pub(super) fn structure(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
         let period = high - low;
         let vague = Repeat { protected: 0, period, real: period, exact: false, straight: true };
-        // This is known even if the search ends early.
-        let loss_kind = std::mem::replace(&mut self.loss_kind, LossKind::Repeats(vague));
+        self.structure_by_order(low, high, vague).inspect_err(|_| {
+            // This much is known even if the search ends early.
+            self.loss_kind = LossKind::Repeats(vague);
+        })
+    }
+
+    fn structure_by_order(&mut self, low: u64, high: u64, vague: Repeat) -> Result<Repeat, End> {
         let (found, stands) = self.straight(low, high)?.unwrap_or((vague, false));
         if stands || self.through.is_some() {
-            self.loss_kind = loss_kind;
             return Ok(found);
         }
         // Some blocks of a stripe keep their order by chance, and may lead to a wrong period.
-        let striped = self.striped(low, high)?;
-        self.loss_kind = loss_kind;
-        Ok(striped.unwrap_or(found))
+        Ok(self.striped(low, high)?.unwrap_or(found))
     }
 
     /// The structure if each period leads to the cells in the same order, and whether it was confirmed.

@@ -175,9 +175,27 @@ impl Eviction {
         device: &mut StampedDevice<'_, D>,
         tests: &[SectorRange],
     ) -> Result<(), End> {
+        self.evict_by(device, tests, self.blind)
+    }
+
+    /// The same, and without a known canary as much is written as before any result was accepted.
+    pub(crate) fn evict_all_the_same<D: Device>(
+        &mut self,
+        device: &mut StampedDevice<'_, D>,
+        tests: &[SectorRange],
+    ) -> Result<(), End> {
+        self.evict_by(device, tests, true)
+    }
+
+    fn evict_by<D: Device>(
+        &mut self,
+        device: &mut StampedDevice<'_, D>,
+        tests: &[SectorRange],
+        blind: bool,
+    ) -> Result<(), End> {
         device.settle()?;
         let canaries = self.choose(device, tests);
-        if canaries.is_empty() && !self.blind {
+        if canaries.is_empty() && !blind {
             return Ok(());
         }
         if canaries.is_empty() {

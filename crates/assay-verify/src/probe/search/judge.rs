@@ -389,6 +389,7 @@ pub(crate) fn verification(account: &Account) -> Verification {
         method: Method::QuickProbe,
         verdict: account.verdict,
         sentence: sentence(account, &counts),
+        by_check: None,
         kind: account.kind,
         announced_bytes: account.announced,
         real_bytes: exact,

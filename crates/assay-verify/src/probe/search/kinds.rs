@@ -72,10 +72,7 @@ impl<D: Device> Search<'_, '_, D> {
             self.device.write(*place)?;
         }
         // If only the run lost data, no canaries are known. Caches are evicted all the same.
-        let blind = std::mem::replace(&mut self.eviction.blind, true);
-        let evicted = self.eviction.evict(self.device, &tests);
-        self.eviction.blind = blind;
-        evicted?;
+        self.eviction.evict_all_the_same(self.device, &tests)?;
         let places = again;
         let again: Vec<bool> = self.stored(&places)?.iter().map(|place| place.iter().all(|stored| *stored)).collect();
         // A place that is read but refuses writes may have no memory.
