@@ -164,6 +164,7 @@ impl<'a> PublishedFigure<'a> {
         let tool = Tool {
             name: Source::PUBLISHED.to_owned(),
             version: String::new(),
+            commit: None,
             engine: self.tool.to_owned(),
             engine_reason: "according to the article".to_owned(),
         };

@@ -181,6 +181,9 @@ pub struct Tool {
     pub name: String,
     /// Exact version.
     pub version: String,
+    /// Commit of its source, as the build names it; absent where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// Engine asked for or chosen.
     pub engine: String,
     /// Why this engine.
@@ -194,6 +197,7 @@ impl Tool {
         Self {
             name: "assay".to_owned(),
             version: version.to_owned(),
+            commit: None,
             engine: engine.to_owned(),
             engine_reason: engine_reason.to_owned(),
         }
@@ -260,6 +264,10 @@ pub struct Settings {
     pub read_bytes: u64,
     /// Time from start to end in nanoseconds.
     pub elapsed_ns: u64,
+    /// Time of it in which the run waited for other hosts, and is no part of the budget, in nanoseconds; absent where there were
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_ns: Option<u64>,
     /// Size of the test area in bytes.
     pub span_bytes: u64,
     /// Seed of data and offsets.

@@ -21,6 +21,7 @@ use crate::join::connect;
 use crate::key::{Greeting, Purpose, RunKey, nonce};
 use crate::meeting::{Decision, Meeting, Rules};
 use crate::message::{FromCoordinator, FromNode, PROTOCOL};
+use crate::program::{Build, known_commit};
 use crate::settle::{FarBelow, Settled};
 use crate::system;
 use crate::transport::{Connection, Endpoint, Listener};
@@ -50,8 +51,8 @@ pub struct Expected {
     pub run: String,
     /// The secret of the coordinator; the keys of nodes are derived from it.
     pub key: RunKey,
-    /// Version of the program that nodes must have.
-    pub version: String,
+    /// The program that nodes must have.
+    pub build: Build,
     /// Names of the nodes with the number of the attempt of each, from 1.
     pub nodes: Vec<(String, u32)>,
     /// How they meet.
@@ -397,7 +398,8 @@ fn meet(shared: &Shared, connection: Box<dyn Connection>, place: u64) -> Result<
 /// Both show that they hold the key of the node, the coordinator first: a node tells nothing to strangers.
 fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver, place: u64) -> Result<usize, String> {
     let words = |error: WireError| error.to_string();
-    let FromNode::Hello { protocol, version, run, node, nonce: theirs } = receiver.receive(HANDSHAKE).map_err(words)?
+    let FromNode::Hello { protocol, version, commit, run, node, nonce: theirs } =
+        receiver.receive(HANDSHAKE).map_err(words)?
     else {
         return Err("it did not say who it is".to_owned());
     };
@@ -410,20 +412,24 @@ fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver, place: 
     if run != expected.run {
         return refuse("this is another run".to_owned());
     }
-    if protocol != PROTOCOL && version == expected.version {
+    let (there_is, here_is) = (Build { version, commit: known_commit(&commit) }, &expected.build);
+    if protocol != PROTOCOL && there_is.version == here_is.version {
+        let version = &there_is.version;
         return refuse(format!(
             "the node has assay {version} with protocol {protocol}, the coordinator with {PROTOCOL}"
         ));
     }
-    if protocol != PROTOCOL || version != expected.version {
-        return refuse(format!("the node has assay {version}, the coordinator {}", expected.version));
+    if protocol != PROTOCOL || !there_is.is_same(here_is) {
+        let (there, here) = (there_is.told_from(here_is), here_is.told_from(&there_is));
+        return refuse(format!("the node has assay {there}, the coordinator {here}"));
     }
+    let version = &there_is.version;
     let Some(number) = expected.nodes.iter().position(|(name, _)| *name == node) else {
         return refuse("no node of this name is expected".to_owned());
     };
     let key = expected.key.of_node(&node);
     let ours = nonce().map_err(|error| error.to_string())?;
-    let greeting = Greeting { protocol, version: &version, run: &run, node: &node, nonces: [&theirs, &ours] };
+    let greeting = Greeting { protocol, version, commit: &commit, run: &run, node: &node, nonces: [&theirs, &ours] };
     let proof = key.says(Purpose::CoordinatorProof, &greeting).to_hex().to_string();
     sender.send(&FromCoordinator::Challenge { nonce: ours.clone(), proof }).map_err(words)?;
     let proven = match receiver.receive(HANDSHAKE).map_err(words)? {
@@ -555,14 +561,14 @@ mod tests {
     /// A run with one node, which has joined.
     fn joined(keep: Keep) -> (Coordinator, CoordinatorEvents, JoinedConnection) {
         let key = RunKey::new().unwrap();
-        let (run, version) = ("r".to_owned(), "1.0".to_owned());
+        let (run, build) = ("r".to_owned(), Build { version: "1.0".to_owned(), commit: None });
         let rules = Rules::new(Mode::Simultaneous, 1);
         let nodes = vec![("n0".to_owned(), 1)];
         let (key_of_run, of_run) = (key.clone(), run.clone());
-        let expected = Expected { run: of_run, key: key_of_run, version: version.clone(), nodes, rules, settled: None };
+        let expected = Expected { run: of_run, key: key_of_run, build: build.clone(), nodes, rules, settled: None };
         let (coordinator, events) = Coordinator::listen("127.0.0.1:0", expected, keep).unwrap();
         let (address, node) = (coordinator.endpoint().to_string(), "n0".to_owned());
-        let joining = Joining { address, run, node, key: key.of_node("n0"), version, clock: NodeClock::default() };
+        let joining = Joining { address, run, node, key: key.of_node("n0"), build, clock: NodeClock::default() };
         let joined = crate::join::meet(&joining, &assay_engine::Control::default()).unwrap();
         (coordinator, events, joined)
     }

@@ -12,6 +12,7 @@ use super::clock::NodeClock;
 use super::key::Seal;
 use crate::key::{Greeting, NodeKey, Purpose, nonce};
 use crate::message::{FromCoordinator, FromNode, PROTOCOL};
+use crate::program::Build;
 use crate::system;
 use crate::transport::Connection;
 use crate::wire::{Receiver, Sender, WireError};
@@ -34,8 +35,8 @@ pub struct Joining {
     pub node: String,
     /// Key of the node.
     pub key: NodeKey,
-    /// Version of the program.
-    pub version: String,
+    /// The program.
+    pub build: Build,
     /// The node's clock.
     pub clock: NodeClock,
 }
@@ -117,7 +118,8 @@ fn try_to_meet(joining: &Joining) -> Result<JoinedConnection, Failed> {
     let ours = nonce().map_err(|error| unreachable(&error))?;
     let hello = FromNode::Hello {
         protocol: PROTOCOL,
-        version: joining.version.clone(),
+        version: joining.build.version.clone(),
+        commit: joining.build.commit.clone().unwrap_or_default(),
         run: joining.run.clone(),
         node: joining.node.clone(),
         nonce: ours.clone(),
@@ -130,8 +132,9 @@ fn try_to_meet(joining: &Joining) -> Result<JoinedConnection, Failed> {
         Err(WireError::Closed | WireError::Io(_) | WireError::Timeout) => return Err(Failed::Busy),
         Err(error) => return Err(lost(error).into()),
     };
-    let Joining { version, run, node, .. } = joining;
-    let greeting = Greeting { protocol: PROTOCOL, version, run, node, nonces: [&ours, &theirs] };
+    let Joining { build: Build { version, commit }, run, node, .. } = joining;
+    let commit = commit.as_deref().unwrap_or_default();
+    let greeting = Greeting { protocol: PROTOCOL, version, commit, run, node, nonces: [&ours, &theirs] };
     let known = joining.key.says(Purpose::CoordinatorProof, &greeting);
     // Hashes compare in constant time.
     if !blake3::Hash::from_hex(proof).is_ok_and(|proof| proof == known) {

@@ -56,9 +56,9 @@ impl NodeKey {
 
     /// What only a holder of the key can say for one purpose in one greeting.
     pub(crate) fn says(&self, purpose: Purpose, greeting: &Greeting<'_>) -> blake3::Hash {
-        let Greeting { protocol, version, run, node, nonces: [theirs, ours] } = greeting;
+        let Greeting { protocol, version, commit, run, node, nonces: [theirs, ours] } = greeting;
         let protocol = protocol.to_string();
-        keyed(&self.0, &[purpose.name(), &protocol, version, run, node, theirs, ours].map(str::as_bytes))
+        keyed(&self.0, &[purpose.name(), &protocol, version, commit, run, node, theirs, ours].map(str::as_bytes))
     }
 }
 
@@ -91,6 +91,7 @@ impl Purpose {
 pub(crate) struct Greeting<'a> {
     pub(crate) protocol: u32,
     pub(crate) version: &'a str,
+    pub(crate) commit: &'a str,
     pub(crate) run: &'a str,
     pub(crate) node: &'a str,
     /// The node's number used once, and the coordinator's.
@@ -209,7 +210,7 @@ mod tests {
     #[test]
     fn what_a_holder_says_tells_parts_keys_and_purposes_apart() {
         let key = RunKey([7; 32]).of_node("n1");
-        let greeting = Greeting { protocol: 3, version: "1.0", run: "r", node: "n1", nonces: ["ab", "c"] };
+        let greeting = Greeting { protocol: 3, version: "1.0", commit: "", run: "r", node: "n1", nonces: ["ab", "c"] };
         let said = key.says(Purpose::NodeProof, &greeting);
         assert_eq!(said, key.says(Purpose::NodeProof, &greeting));
         let moved = Greeting { nonces: ["a", "bc"], ..greeting };
@@ -219,9 +220,11 @@ mod tests {
         }
         assert_ne!(said, RunKey([7; 32]).of_node("n2").says(Purpose::NodeProof, &greeting));
         assert_ne!(said, key.says(Purpose::NodeProof, &Greeting { version: "1.1", ..greeting }));
+        assert_ne!(said, key.says(Purpose::NodeProof, &Greeting { commit: "abc", ..greeting }));
     }
 
-    const GREETING: Greeting<'_> = Greeting { protocol: 3, version: "1.0", run: "r", node: "n1", nonces: ["ab", "cd"] };
+    const GREETING: Greeting<'_> =
+        Greeting { protocol: 3, version: "1.0", commit: "", run: "r", node: "n1", nonces: ["ab", "cd"] };
 
     fn pair() -> (Seal, Seal) {
         let key = RunKey::new().unwrap().of_node("n1");

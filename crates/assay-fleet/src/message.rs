@@ -5,7 +5,7 @@ use assay_core::medium::Mounted;
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol; both sides must speak the same.
-pub(crate) const PROTOCOL: u32 = 3;
+pub(crate) const PROTOCOL: u32 = 4;
 
 /// Longest name of a node or a run, in characters: it stands in lines of this protocol.
 pub const LONGEST_NAME: usize = 64;
@@ -21,6 +21,8 @@ pub enum FromNode {
         protocol: u32,
         /// Version of the program.
         version: String,
+        /// Commit of its source; empty where it is not known.
+        commit: String,
         /// The run that it wants to take part in.
         run: String,
         /// Its name.

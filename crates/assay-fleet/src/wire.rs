@@ -264,7 +264,7 @@ mod tests {
     }
 
     fn seal(key: &NodeKey, purpose: Purpose) -> Seal {
-        let greeting = Greeting { protocol: 3, version: "1.0", run: "r", node: "n1", nonces: ["ab", "cd"] };
+        let greeting = Greeting { protocol: 3, version: "1.0", commit: "", run: "r", node: "n1", nonces: ["ab", "cd"] };
         Seal::new(key, purpose, &greeting)
     }
 

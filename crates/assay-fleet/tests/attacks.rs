@@ -9,13 +9,17 @@ use std::thread::JoinHandle;
 
 use assay_core::medium::Mounted;
 use assay_engine::Control;
-use assay_fleet::{Coordinator, CoordinatorEvents, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey};
+use assay_fleet::{Build, Coordinator, CoordinatorEvents, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey};
 use assay_runner::{Ability, Rendezvous, Step, Word};
 
 const DOCUMENT: &[u8] = br#"{"hostname":"secret-host","serial":"0xdeadbeef"}"#;
 
 /// Changes one direction of a connection. It gets each piece as it arrived, and returns the pieces to forward instead.
 type Change = Box<dyn FnMut(&[u8]) -> Vec<Vec<u8>> + Send>;
+
+fn build(version: &str) -> Build {
+    Build { version: version.to_owned(), commit: None }
+}
 
 fn unchanged() -> Change {
     Box::new(|bytes| vec![bytes.to_vec()])
@@ -32,7 +36,7 @@ fn run() -> Run {
     let rules = Rules::new(Mode::Simultaneous, 1);
     let nodes = vec![("n0".to_owned(), 1)];
     let key = RunKey::new().unwrap();
-    let expected = Expected { run: "run1".into(), key, version: "1.2.3".into(), nodes, rules, settled: None };
+    let expected = Expected { run: "run1".into(), key, build: build("1.2.3"), nodes, rules, settled: None };
     let kept = Arc::<Mutex<Vec<Vec<u8>>>>::default();
     let keep = Arc::clone(&kept);
     let keep = Box::new(move |_: usize, bytes: &[u8]| {
@@ -85,9 +89,9 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mut change: Change, copy: Arc<Mu
 
 /// A whole part in the run; whether the record was taken as the node sent it.
 fn take_part(run: &Run, address: String) -> Result<(), String> {
-    let (name, version, node) = (run.expected.run.clone(), run.expected.version.clone(), "n0".to_owned());
+    let (name, build, node) = (run.expected.run.clone(), run.expected.build.clone(), "n0".to_owned());
     let key = run.expected.key.of_node("n0");
-    let joining = Joining { address, run: name, node, key, version, clock: NodeClock::default() };
+    let joining = Joining { address, run: name, node, key, build, clock: NodeClock::default() };
     let control = Control::default();
     let mut node = Node::join(&joining, &control).map_err(|error| error.to_string())?;
     let budget = std::time::Duration::from_secs(30);
@@ -309,7 +313,7 @@ fn frames_in_another_order_or_sent_back_are_not_taken() {
 fn the_proof_of_the_coordinator_is_no_proof_of_a_node() {
     let run = run();
     let mut stream = TcpStream::connect(run.coordinator.endpoint().to_string()).unwrap();
-    let hello = r#"{"says":"hello","protocol":3,"version":"1.2.3","run":"run1","node":"n0","nonce":"00"}"#;
+    let hello = r#"{"says":"hello","protocol":4,"version":"1.2.3","commit":"","run":"run1","node":"n0","nonce":"00"}"#;
     writeln!(stream, "{hello}").unwrap();
     let mut challenge = Vec::new();
     while !challenge.ends_with(b"\n") {

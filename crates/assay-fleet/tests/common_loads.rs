@@ -7,11 +7,16 @@ use assay_core::cluster::SettledBy;
 use assay_core::medium::Mounted;
 use assay_engine::Control;
 use assay_fleet::{
-    Coordinator, CoordinatorEvent, CoordinatorEvents, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey, Settled,
+    Build, Coordinator, CoordinatorEvent, CoordinatorEvents, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey,
+    Settled,
 };
 use assay_runner::{Ability, AbleLoad, CommonLoads, Rendezvous, Step, Word};
 
 const MIB: u64 = 1 << 20;
+
+fn build(version: &str) -> Build {
+    Build { version: version.to_owned(), commit: None }
+}
 
 fn able(megabytes_per_second: f64, queue_depth: u32) -> Ability {
     let seconds = Some(MIB as f64 / (megabytes_per_second * 1e6));
@@ -25,7 +30,7 @@ fn listen(nodes: u32, settled: Option<Settled>, ready_within: Duration) -> (Coor
     let names = (0..nodes).map(|n| (format!("n{n}"), 1)).collect();
     let rules = Rules { ready_within, ..Rules::new(Mode::Simultaneous, nodes) };
     let key = RunKey::new().unwrap();
-    let expected = Expected { run: "run1".into(), key, version: "1".into(), nodes: names, rules, settled };
+    let expected = Expected { run: "run1".into(), key, build: build("1"), nodes: names, rules, settled };
     let keep = Box::new(|node: usize, _: &[u8]| Ok(format!("id{node}")));
     let (coordinator, events) = Coordinator::listen("127.0.0.1:0", expected.clone(), keep).unwrap();
     (coordinator, events, expected)
@@ -34,8 +39,8 @@ fn listen(nodes: u32, settled: Option<Settled>, ready_within: Duration) -> (Coor
 fn join(coordinator: &Coordinator, expected: &Expected, number: usize) -> Node {
     let (address, node) = (coordinator.endpoint().to_string(), format!("n{number}"));
     let key = expected.key.of_node(&node);
-    let (run, version) = (expected.run.clone(), expected.version.clone());
-    Node::join(&Joining { address, run, node, key, version, clock: NodeClock::default() }, &Control::default()).unwrap()
+    let (run, build) = (expected.run.clone(), expected.build.clone());
+    Node::join(&Joining { address, run, node, key, build, clock: NodeClock::default() }, &Control::default()).unwrap()
 }
 
 /// The common loads that each node receives, and the lost nodes.

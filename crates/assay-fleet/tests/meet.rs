@@ -10,12 +10,16 @@ use std::time::Duration;
 use assay_core::medium::Mounted;
 use assay_engine::{Control, monotonic, sleep_until};
 use assay_fleet::{
-    Coordinator, CoordinatorEvent, CoordinatorEvents, Endpoint, Expected, JoinError, Joining, Mode, Node, NodeClock,
-    NotKept, Rules, RunKey,
+    Build, Coordinator, CoordinatorEvent, CoordinatorEvents, Endpoint, Expected, JoinError, Joining, Mode, Node,
+    NodeClock, NotKept, Rules, RunKey,
 };
 use assay_runner::{Ability, AbleLoad, Rendezvous, Start, Step, Word};
 
 const VERSION: &str = "1.2.3";
+
+fn build(version: &str) -> Build {
+    Build { version: version.to_owned(), commit: None }
+}
 
 fn expected(nodes: usize, mode: Mode) -> Expected {
     let names = (0..nodes).map(|n| (format!("n{n}"), 1)).collect();
@@ -23,7 +27,7 @@ fn expected(nodes: usize, mode: Mode) -> Expected {
     Expected {
         run: "run1".into(),
         key: RunKey::new().unwrap(),
-        version: VERSION.into(),
+        build: build(VERSION),
         nodes: names,
         rules,
         settled: None,
@@ -54,7 +58,7 @@ fn joining(coordinator: &Coordinator, expected: &Expected, node: &str) -> Joinin
         run: expected.run.clone(),
         node: node.to_owned(),
         key: expected.key.of_node(node),
-        version: VERSION.to_owned(),
+        build: build(VERSION),
         clock: NodeClock::default(),
     }
 }
@@ -186,8 +190,11 @@ fn strangers_are_turned_away_and_disturb_nobody() {
     assert!(refused(&other).contains("does not have the key"), "{}", refused(&other));
     assert_eq!(refused(&Joining { node: "n7".into(), ..good.clone() }), "no node of this name is expected");
     assert_eq!(refused(&Joining { run: "run2".into(), ..good.clone() }), "this is another run");
-    let newer = Joining { version: "2.0.0".into(), ..good.clone() };
+    let newer = Joining { build: build("2.0.0"), ..good.clone() };
     assert_eq!(refused(&newer), "the node has assay 2.0.0, the coordinator 1.2.3");
+    let of_commit = |commit: &str| Build { commit: Some(commit.to_owned()), ..build(VERSION) };
+    let same = refused(&Joining { build: of_commit("abc"), node: "n7".into(), ..good.clone() });
+    assert_eq!(same, "no node of this name is expected", "the commit of the coordinator is not known");
     let mut browser = TcpStream::connect(coordinator.endpoint().to_string()).unwrap();
     browser.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     assert_eq!(browser.read(&mut [0; 10]).unwrap_or(0), 0, "it is told nothing");
@@ -214,8 +221,8 @@ fn a_node_does_not_follow_a_stranger() {
         heard
     });
     let key = RunKey::new().unwrap().of_node("n");
-    let (run, node, version) = ("r".to_owned(), "n".to_owned(), VERSION.to_owned());
-    let joining = Joining { address: address.clone(), run, node, key, version, clock: NodeClock::default() };
+    let (run, node, build) = ("r".to_owned(), "n".to_owned(), build(VERSION));
+    let joining = Joining { address: address.clone(), run, node, key, build, clock: NodeClock::default() };
     assert!(matches!(Node::join(&joining, &Control::default()), Err(JoinError::Stranger(at)) if at == address));
     let heard = thread.join().unwrap();
     assert!(heard.contains("hello") && !heard.contains("proof"), "{heard}");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use assay_core::medium::Mounted;
 use assay_core::units::latency;
 use assay_engine::{Control, monotonic, sleep_until};
-use assay_fleet::{Coordinator, CoordinatorEvent, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey};
+use assay_fleet::{Build, Coordinator, CoordinatorEvent, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey};
 use assay_runner::{Ability, AbleLoad, Rendezvous, Step, Word};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -37,8 +37,8 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
     }
     let names = (0..count).map(|n| (format!("n{n}"), 1)).collect();
     let rules = Rules { ready_within: Duration::from_secs(120), ..Rules::new(Mode::Simultaneous, count as u32) };
-    let (run, version) = ("run1".to_owned(), "1".to_owned());
-    let expected = Expected { run, key: RunKey::new().unwrap(), version, nodes: names, rules, settled: None };
+    let (run, build) = ("run1".to_owned(), Build { version: "1".to_owned(), commit: None });
+    let expected = Expected { run, key: RunKey::new().unwrap(), build, nodes: names, rules, settled: None };
     let kept = Arc::new(Mutex::new(vec![0u32; count]));
     let keep = Arc::clone(&kept);
     let keep = Box::new(move |node: usize, bytes: &[u8]| {
@@ -56,7 +56,7 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
                 run: expected.run.clone(),
                 node: format!("n{n}"),
                 key: expected.key.of_node(&format!("n{n}")),
-                version: expected.version.clone(),
+                build: expected.build.clone(),
                 clock: NodeClock::default(),
             };
             let node = move || {

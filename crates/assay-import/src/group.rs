@@ -230,6 +230,7 @@ fn record(group: Vec<Part>, nth: u32, of: &Groups<'_>) -> Record {
     let tool = Tool {
         name: tools.join(", "),
         version: if tools.len() == 1 { versions.join(", ") } else { String::new() },
+        commit: None,
         engine: tools.join(", "),
         engine_reason: "imported".to_owned(),
     };

@@ -326,15 +326,19 @@ fn manner(record: &Record) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// `took 84.2 s of 90 s, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`; empty if nothing is known.
+/// `took 84.2 s of 90 s, waited 21.3 s for others, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`; empty if nothing is known.
 fn effort(record: &Record) -> String {
     let s = &record.settings;
     if (s.elapsed_ns, s.written_bytes, s.read_bytes) == (0, 0, 0) {
         return String::new();
     }
-    let mut text = format!("took {}", nanoseconds(s.elapsed_ns));
+    let waited = s.waited_ns.unwrap_or(0);
+    let mut text = format!("took {}", nanoseconds(s.elapsed_ns.saturating_sub(waited)));
     if s.budget_ns > 0 {
         text.push_str(&format!(" of {}", nanoseconds(s.budget_ns)));
+    }
+    if waited > 0 {
+        text.push_str(&format!(", waited {} for others", nanoseconds(waited)));
     }
     text.push_str(&format!(", wrote {}", Bytes(s.written_bytes)));
     if s.max_write_bytes > 0 && s.max_write_bytes < u64::MAX {

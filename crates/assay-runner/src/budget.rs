@@ -66,6 +66,8 @@ pub fn longest_repeat(suite: &Suite, workload: &SuiteWorkload) -> Duration {
 pub(crate) struct Budget {
     start: Moment,
     time: Duration,
+    /// Time in which nothing was done but to wait: it is no part of the budget.
+    waited: Duration,
     max_write: u64,
     /// Bytes written before the run was interrupted: reported, but not counted against the limit.
     before: u64,
@@ -84,7 +86,16 @@ pub(crate) struct Share {
 
 impl Budget {
     pub(crate) fn new(time: Duration, max_write: u64) -> Self {
-        Self { start: Control::default().now(), time, max_write, before: 0, written: 0, control: Control::default() }
+        let waited = Duration::ZERO;
+        Self {
+            start: Control::default().now(),
+            time,
+            waited,
+            max_write,
+            before: 0,
+            written: 0,
+            control: Control::default(),
+        }
     }
 
     /// The same for a resumed run that wrote `before` bytes already.
@@ -109,7 +120,7 @@ impl Budget {
 
     /// Time in which the run waited for others does not count.
     pub(crate) fn waited(&mut self, time: Duration) {
-        self.time += time;
+        self.waited += time;
     }
 
     pub(crate) fn wrote(&mut self, bytes: u64) {
@@ -133,7 +144,7 @@ impl Budget {
 
     /// Time left for repeats.
     pub(crate) fn left(&self) -> Duration {
-        self.time.mul_f64(1.0 - RESERVE_SHARE).saturating_sub(self.control.elapsed(&self.start))
+        (self.time.mul_f64(1.0 - RESERVE_SHARE) + self.waited).saturating_sub(self.control.elapsed(&self.start))
     }
 
     /// How many rounds the time left allows, where each workload has made some of the `most` repeats that are
@@ -236,6 +247,16 @@ mod tests {
         let before = budget.left();
         control.beat(Duration::from_secs(60));
         assert!(budget.left() >= before, "{:?}", budget.left());
+    }
+
+    /// Nodes wait for each other before each repeat, in sum longer than a short suite takes.
+    #[test]
+    fn what_a_run_waited_for_others_takes_nothing_of_its_time() {
+        let mut budget = Budget::new(Duration::from_secs(5), GIB);
+        let (whole, wait) = (budget.left(), Duration::from_secs(60));
+        budget.waited(wait);
+        assert!(budget.left() > whole + wait.mul_f64(0.999), "{:?} of {whole:?}", budget.left());
+        assert_eq!(budget.layout_time(), Duration::from_secs(1), "nor is it time for the test area");
     }
 
     /// Seven workloads of three repeats in 2 s: one round is made whole, and none is skipped for the last ones.

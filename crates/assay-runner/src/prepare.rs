@@ -66,6 +66,7 @@ impl PreparedRun {
             }
             None => {
                 let tool = Tool::assay(&request.version, engines.name(), &engines.reason());
+                let tool = Tool { commit: request.commit.clone(), ..tool };
                 let suite = SuiteRef::new(&request.suite.name, request.suite.version);
                 Draft::begin(&request.id, &wall_clock(), tool, suite, seen.medium.clone())
                     .on_host(assay_device::host(&sysroot))

@@ -43,6 +43,8 @@ pub struct Request {
     pub id: String,
     /// Version of the program.
     pub version: String,
+    /// Commit of its source; none where it is not known.
+    pub commit: Option<String>,
     /// What runs the workloads.
     pub engine: EngineChoice,
     /// Whether a raw device may be used.

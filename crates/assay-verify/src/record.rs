@@ -24,6 +24,8 @@ pub struct Subject {
     pub id: String,
     /// Version of the program.
     pub version: String,
+    /// Commit of its source; none where it is not known.
+    pub commit: Option<String>,
     /// Method of the check.
     pub method: &'static str,
     /// Directory or device.
@@ -48,6 +50,7 @@ impl CheckRecord {
         let path = std::fs::canonicalize(&subject.target).unwrap_or(subject.target);
         let seen = assay_device::look(&sysroot, &path)?;
         let tool = Tool::assay(&subject.version, subject.method, "as asked");
+        let tool = Tool { commit: subject.commit.clone(), ..tool };
         let suite = SuiteRef::new("verify", 1);
         let mut draft = Draft::begin(&subject.id, &wall_clock(), tool, suite, seen.medium.clone())
             .on_host(assay_device::host(&sysroot))
@@ -145,7 +148,7 @@ mod tests {
         let labels = BTreeMap::from([("slot".to_owned(), "3".to_owned())]);
         let (id, version) = ("0123456789".to_owned(), "1.0".to_owned());
         let target = directory.to_owned();
-        CheckRecord::begin(Subject { id, version, method: "fill and check", target, labels }).unwrap().0
+        CheckRecord::begin(Subject { id, version, commit: None, method: "fill and check", target, labels }).unwrap().0
     }
 
     fn checked(left: Option<&Path>) -> Checked {

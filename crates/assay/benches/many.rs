@@ -151,6 +151,7 @@ fn record(text: &str, suite: &Suite, (model, unit, run): (usize, usize, usize), 
         tool: Tool {
             name: "assay".to_owned(),
             version: "0.1.0".to_owned(),
+            commit: None,
             engine: "uring".to_owned(),
             engine_reason: "chosen: the kernel offers it".to_owned(),
         },

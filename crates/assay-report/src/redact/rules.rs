@@ -97,7 +97,8 @@ const PROGRAM: Rule = Fields(&[
     ("originals", Each(&ORIGINAL)),
 ]);
 
-const TOOL: Rule = Fields(&[("name", Known), ("version", Known), ("engine", Known), ("engine_reason", Text)]);
+const TOOL: Rule =
+    Fields(&[("name", Known), ("version", Known), ("commit", Known), ("engine", Known), ("engine_reason", Text)]);
 
 const HOST: Rule = Fields(&[
     ("hostname", Name(Kind::Host)),
@@ -119,6 +120,7 @@ const SETTINGS: Rule = Fields(&[
     ("written_bytes", Keep),
     ("read_bytes", Keep),
     ("elapsed_ns", Keep),
+    ("waited_ns", Keep),
     ("span_bytes", Keep),
     ("seed", Keep),
     ("repeats", Keep),

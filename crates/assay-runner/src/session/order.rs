@@ -338,8 +338,7 @@ impl Session<'_> {
         let control = self.control.clone();
         let Some(rendezvous) = self.rendezvous.as_deref_mut() else { return true };
         let (common, waited) = timed(|| rendezvous.settle(&able, &control));
-        self.budget.waited(waited);
-        self.whole.waited(waited);
+        self.waited_for_others(waited);
         if let Some(common) = common {
             self.take_common(entries, &able, &common);
             self.checkpoint();

@@ -178,11 +178,17 @@ impl Session<'_> {
             }
             word
         });
-        self.budget.waited(waited);
-        self.whole.waited(waited);
+        self.waited_for_others(waited);
         let at_ns = if let Word::Begin(start) = word { Some(start.at_ns) } else { None };
         planned.iter_mut().for_each(|planned| planned.spec.begin_at_ns = at_ns);
         word
+    }
+
+    /// Time in which other hosts were waited for: it is told, and no part of any budget.
+    pub(super) fn waited_for_others(&mut self, time: Duration) {
+        self.budget.waited(time);
+        self.whole.waited(time);
+        *self.draft.fill().settings.waited_ns.get_or_insert(0) += nanoseconds(time);
     }
 
     /// Notes when the repeat began that was to begin together with others.

@@ -36,6 +36,7 @@ fn request(directory: &Path) -> Request {
         suite: Suite::parse(text, "test").unwrap(),
         id: "0123456789".to_owned(),
         version: "0.1.0".to_owned(),
+        commit: Some("abc".to_owned()),
         engine: EngineChoice::Null,
         raw: RawMode::Refused,
         labels: [("slot".to_owned(), "3".to_owned())].into(),

@@ -23,6 +23,7 @@ use crate::cli::{ContentArg, VerifyArgs};
 use crate::failure::Failure;
 use crate::leftovers::{self, LeftoverAction};
 use crate::output::{self, operand, shown};
+use crate::own_build::own_build;
 use crate::progress::{Status, time_left};
 use crate::recorder::{self, Saved};
 use crate::{ending, signals, state};
@@ -90,9 +91,11 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
 
 /// Looks at the medium; `method` says how it is checked.
 fn begin_record(args: &VerifyArgs, method: &'static str) -> Result<(CheckRecord, TargetInfo), Failure> {
+    let build = own_build();
     Ok(CheckRecord::begin(Subject {
         id: new_id(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: build.version,
+        commit: build.commit,
         method,
         target: args.target.clone(),
         labels: args.labels.iter().cloned().collect(),
