@@ -15,8 +15,8 @@ pub struct Identity {
     /// The product: label `model`, or the name that the medium reports. A record that names neither model nor unit gets
     /// a model of its own, because it is unknown whether two such records are of one medium.
     pub model: String,
-    /// The physical piece: label `unit`, or its serial number; empty where neither is known. All records of a model
-    /// without a unit count as one unit. A unit of a published article is kept distinct from a unit of the same number
+    /// The physical piece: label `unit`, or its serial number; in a run on many nodes the node, where neither is known, as each node
+    /// has one. Otherwise empty: all records of a model without a unit count as one unit. A unit of a published article is kept distinct from a unit of the same number
     /// here.
     pub unit: String,
     /// The slot: label `slot`, or the slot that the host reports.
@@ -29,7 +29,7 @@ pub struct Identity {
 #[must_use]
 pub fn identity(record: &Record) -> Identity {
     let label = |key: &str| record.labels.get(key).filter(|value| !value.is_empty()).cloned();
-    let unit = unit_of(record);
+    let unit = if names_unit(record) { unit_of(record) } else { node_of(record).unwrap_or_default() };
     let own = unit.is_empty() && !names_model(record);
     Identity {
         model: if own { format!("{} {}", record.medium.kind.title(), record.id) } else { record.model() },
@@ -37,6 +37,19 @@ pub fn identity(record: &Record) -> Identity {
         slot: label("slot").or_else(|| record.host.slot.clone()),
         round: label("round"),
     }
+}
+
+/// Whether label or medium name the unit.
+#[must_use]
+pub(crate) fn names_unit(record: &Record) -> bool {
+    !unit_of(record).is_empty()
+}
+
+/// The node of a record of a run on many nodes.
+pub(crate) fn node_of(record: &Record) -> Option<String> {
+    let label = |key: &str| record.labels.get(key).filter(|value| !value.is_empty());
+    let part = record.cluster.as_ref().map(|part| part.node.clone());
+    part.or_else(|| label("fleet").and(label("node")).cloned())
 }
 
 /// Label `unit`, or the serial number; empty where neither is known.

@@ -58,6 +58,8 @@ pub struct Figure {
     pub at_least: bool,
     /// Whether the node is odd under this load.
     pub odd: bool,
+    /// Whether its test area is much smaller than that of others: it is shown, and not judged.
+    pub small_area: bool,
 }
 
 /// The figures of the nodes under a load, and the reasons for what is left out; `None` where no node has a figure.
@@ -78,6 +80,7 @@ pub(super) fn load_row(run: &FleetRun, load: &Load) -> (Option<LoadRow>, Vec<Exc
             to_median: 1.0,
             at_least: reading.marks.iter().any(|mark| matches!(mark, Mark::BusLimited | Mark::InstrumentLimited)),
             odd: false,
+            small_area: false,
         });
     }
     (figured(run, load, quantity, figures), excluded)

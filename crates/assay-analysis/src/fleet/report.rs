@@ -6,7 +6,7 @@ use assay_core::record::Record;
 use serde::Serialize;
 
 use super::loads::{FleetRow, LoadRow, load_row, node_row, sum_of_separate, together};
-use super::odd::{BelowNode, NotRanked, OddNodes, Slots, far_below, odd, owners, ranked, set_apart, slots};
+use super::odd::{BelowNode, NotRanked, OddNodes, Slots, far_below, is_small, odd, owners, ranked, set_apart, slots};
 use super::run::FleetRun;
 use crate::Excluded;
 use crate::admission::admit;
@@ -61,11 +61,12 @@ impl FleetReport {
 }
 
 /// Reports a run. `others` are runs of the same units, the newest first; `named` is the reference that the user chose,
-/// and without one it is the newest of them in which fewer nodes measured at a time, where `compared` allows it.
+/// and without one it is the newest of them in which each node measured alone, or else fewer at a time, where `compared` allows
+/// it.
 #[must_use]
 pub fn report(run: &FleetRun, others: &[FleetRun], named: Option<&FleetRun>, compared: bool) -> FleetReport {
     let apart = set_apart(run);
-    let counted = run.without(&apart.iter().map(|(node, _)| *node).collect::<Vec<_>>());
+    let counted = run.without(&apart);
     let counted: &FleetRun = &counted;
     let records: Vec<&Record> = counted.records().map(|(_, record)| record).collect();
     let mut excluded = Vec::new();
@@ -78,6 +79,17 @@ pub fn report(run: &FleetRun, others: &[FleetRun], named: Option<&FleetRun>, com
     }
     let ranked = if records.is_empty() { Err(NotRanked::NoRecord) } else { ranked(&records) };
     let odd: OddNodes = odd(counted, ranked.as_ref().map_err(Clone::clone));
+    // Of a small test area writes are left out on purpose.
+    let small_records: Vec<&String> = apart
+        .iter()
+        .filter(|(_, reason)| is_small(reason))
+        .filter_map(|(node, _)| run.nodes[*node].record.as_ref().map(|record| &record.id))
+        .collect();
+    excluded.retain(|one: &Excluded| !small_records.contains(&&one.record));
+    let small = |node: usize| apart.iter().any(|(at, reason)| *at == node && is_small(reason));
+    for (node, figure) in found.iter_mut().flat_map(|load| load.figures.iter_mut().enumerate()) {
+        figure.iter_mut().for_each(|figure| figure.small_area = small(node));
+    }
     let mut rows: Vec<FleetRow> = run.nodes.iter().map(node_row).collect();
     for one in &odd.odd {
         rows[one.node].odd = true;
@@ -230,12 +242,14 @@ pub struct Sum {
     pub ratio: Option<Estimate>,
 }
 
-/// The newest run of the same units and suite in which fewer nodes measured at a time. `others` begins with the newest.
+/// The newest run of the same units and suite in which each node measured alone; without one, the newest in which fewer measured
+/// at a time. `others` begins with the newest.
 pub(super) fn reference<'a>(run: &FleetRun, others: &'a [FleetRun]) -> Option<&'a FleetRun> {
     let fewer = |other: &&FleetRun| {
         matches!(other.mode.as_deref(), Some("alone" | "staggered")) && other.most_at_a_time() < run.most_at_a_time()
     };
-    others.iter().filter(fewer).find(|other| paired(run, other).0.len() > 1)
+    let all: Vec<&FleetRun> = others.iter().filter(fewer).filter(|other| paired(run, other).0.len() > 1).collect();
+    all.iter().find(|other| other.most_at_a_time() == 1).or(all.first()).copied()
 }
 
 /// Places of a node here and there.

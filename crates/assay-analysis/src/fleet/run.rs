@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use assay_core::record::Record;
 use assay_core::sensor::SensorKind;
 
-use crate::identity::identity;
+use super::odd::is_small;
+use crate::exclusion::Reason;
+use crate::identity::{names_unit, node_of};
 
 /// A node of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,17 +57,24 @@ impl FleetRun {
         run
     }
 
-    /// The same without the records of these nodes.
+    /// The same without the records of these nodes; of one with a small test area, without its writes, which the buffers of the
+    /// medium may have answered.
     #[must_use]
-    pub(super) fn without(&self, nodes: &[usize]) -> Cow<'_, Self> {
+    pub(super) fn without(&self, nodes: &[(usize, Reason)]) -> Cow<'_, Self> {
         if nodes.is_empty() {
             return Cow::Borrowed(self);
         }
-        let node = |(at, node): (usize, &Node)| match nodes.contains(&at) {
-            true => {
-                Node { name: node.name.clone(), outcome: node.outcome.clone(), complete: node.complete, record: None }
+        let reads_alone = |record: &Record| {
+            let mut record = record.clone();
+            record.measurements.retain(|measurement| !measurement.workload.writes());
+            record
+        };
+        let node = |(at, node): (usize, &Node)| match nodes.iter().find(|(apart, _)| *apart == at) {
+            Some((_, reason)) => {
+                let record = node.record.as_ref().filter(|_| is_small(reason)).map(reads_alone);
+                Node { name: node.name.clone(), outcome: node.outcome.clone(), complete: node.complete, record }
             }
-            false => node.clone(),
+            None => node.clone(),
         };
         Cow::Owned(Self {
             name: self.name.clone(),
@@ -132,14 +141,13 @@ fn counted(name: &str) -> (String, u64, String) {
 
 /// The name of the node of a record.
 fn node(record: &Record) -> String {
-    let part = record.cluster.as_ref().map(|part| part.node.clone());
     let label = || record.labels.get("node").filter(|node| !node.is_empty()).cloned();
-    part.or_else(label).or_else(|| record.host.hostname.clone()).unwrap_or_else(|| record.id.clone())
+    node_of(record).or_else(label).or_else(|| record.host.hostname.clone()).unwrap_or_else(|| record.id.clone())
 }
 
 /// Where nothing names the unit, the node does, as within a run each has one; and whether it does.
 fn named_by(mut record: Record, node: &str) -> (Record, bool) {
-    let unnamed = identity(&record).unit.is_empty();
+    let unnamed = !names_unit(&record);
     if unnamed {
         record.labels.insert("unit".to_owned(), node.to_owned());
     }

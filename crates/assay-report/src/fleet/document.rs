@@ -144,7 +144,7 @@ fn against_blocks(report: &FleetReport, against: &Against) -> Vec<Block> {
         notes.push(("not there".to_owned(), words));
     }
     if !against.loads.is_empty() {
-        blocks.push(Block::Table(against_table(against)));
+        blocks.push(Block::Table(against_table(report.mode.as_deref(), against)));
     }
     notes.extend(against.loads.iter().filter_map(|loss| {
         let needed = loss.pair.needed.as_ref().map(needed)?;
@@ -214,7 +214,20 @@ fn against_word(verdict: PairVerdict) -> &'static str {
     }
 }
 
-fn against_table(against: &Against) -> Table {
+/// How nodes measured on both sides: `Simultaneous / staggered`.
+fn sides(own: Option<&str>, against: &Against) -> String {
+    let own = own.map_or_else(|| "this run".to_owned(), clean);
+    let mut letters = own.chars();
+    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    format!("{first}{} / {}", letters.as_str(), there(against))
+}
+
+/// How nodes measured in the other run.
+fn there(against: &Against) -> String {
+    against.mode.as_deref().map_or_else(|| "there".to_owned(), clean)
+}
+
+fn against_table(own: Option<&str>, against: &Against) -> Table {
     let row = |loss: &Loss| -> TableRow {
         let sum = loss.sum.as_ref();
         [
@@ -228,13 +241,13 @@ fn against_table(against: &Against) -> Table {
         .into()
     };
     Table {
-        caption: "Simultaneous / alone (95 %), and the sums in MB/s".to_owned(),
+        caption: format!("{} (95 %), and the sums in MB/s", sides(own, against)),
         columns: vec![
             left("load"),
             left("answer"),
             right("a node"),
             right("sum at once"),
-            right("sum of each alone"),
+            right(format!("sum of each {}", there(against))),
             right("in sum"),
         ],
         rows: against.loads.iter().map(row).collect(),
@@ -252,7 +265,7 @@ fn nodes_against(report: &FleetReport, against: &Against) -> Table {
         )
     };
     Table {
-        caption: "Simultaneous / alone, including day-to-day variation".to_owned(),
+        caption: format!("{}, including day-to-day variation", sides(report.mode.as_deref(), against)),
         columns: std::iter::once(left("node"))
             .chain(against.loads.iter().map(|loss| right(clean(&loss.title))))
             .collect(),

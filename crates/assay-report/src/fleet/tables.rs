@@ -21,6 +21,14 @@ fn node_heading(load: &LoadRow) -> String {
     format!("{}, {}", clean(&load.title), unit_of_load(load).0)
 }
 
+/// Marks a figure of a node whose test area is smaller than that of others.
+const SMALL: &str = "~";
+
+/// Whether a figure has that mark.
+fn has_small_area(report: &FleetReport) -> bool {
+    report.loads.iter().flat_map(|load| &load.figures).flatten().any(|figure| figure.small_area)
+}
+
 /// All nodes with their figures. An odd figure has a star.
 pub(super) fn nodes(report: &FleetReport) -> Table {
     let first = NodeColumns::from_report(report);
@@ -46,7 +54,11 @@ pub(super) fn nodes(report: &FleetReport) -> Table {
 fn node_figure(load: &LoadRow, figure: Option<&Figure>) -> Cell {
     let Some(figure) = figure else { return Cell::default() };
     let bound = if figure.at_least { ">= " } else { "" };
-    let mark = if figure.odd { "*" } else { "" };
+    let mark = match figure {
+        Figure { odd: true, .. } => "*",
+        Figure { small_area: true, .. } => SMALL,
+        _ => "",
+    };
     let value = figures(figure.estimate.point / unit_of_load(load).1);
     Cell::with(format!("{bound}{value}"), format!("{}{mark}", beside(figure.to_median)))
 }
@@ -56,6 +68,7 @@ pub(super) fn node_map(report: &FleetReport) -> Table {
     let cell = |load: &LoadRow, at: usize| -> Cell {
         match &load.figures[at] {
             None => "-".into(),
+            Some(figure) if figure.small_area => format!("{}{SMALL}", fixed(figure.to_median, 2)).into(),
             Some(figure) if figure.odd => format!("{}*", fixed(figure.to_median, 2)).into(),
             Some(figure) if (figure.to_median - 1.0).abs() < NEAR => ". ".into(),
             Some(figure) => format!("{} ", fixed(figure.to_median, 2)).into(),
@@ -67,7 +80,10 @@ pub(super) fn node_map(report: &FleetReport) -> Table {
     };
     let title = |load: &LoadRow| right(format!("{} ", clean(&load.title)));
     Table {
-        caption: "Nodes by workload: the ratio to the median; . is within 5 %, * is odd, - is not measured".to_owned(),
+        caption: format!(
+            "Nodes by workload: the ratio to the median; . is within 5 %, * is odd, - is not measured{}",
+            if has_small_area(report) { ", ~ is of a smaller test area" } else { "" }
+        ),
         columns: std::iter::once(left("node")).chain(report.loads.iter().map(title)).collect(),
         rows: (0..report.nodes.len()).map(row).collect(),
     }

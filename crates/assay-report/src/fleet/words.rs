@@ -139,11 +139,11 @@ fn odd_nodes(report: &FleetReport) -> String {
 const ENOUGH: usize = 4;
 
 fn too_few(report: &FleetReport) -> String {
-    // There are enough nodes, but their media do not report one common model.
-    let mend = if report.nodes.len() >= ENOUGH {
-        "; --label model=NAME sets the model of media that do not report it"
-    } else {
-        ""
+    // There are enough nodes, but several name one unit, or their media do not report one common model.
+    let mend = match report.nodes.len() >= ENOUGH {
+        true if !report.same_unit.is_empty() => "; nodes that name the same unit count as one (--label unit=NAME)",
+        true => "; --label model=NAME sets the model of media that do not report it",
+        false => "",
     };
     format!("too few to name an odd node, which takes four of one model{mend}")
 }
