@@ -263,9 +263,8 @@ const PREFIX: &str = "assay-fleet-";
 const DIGITS: usize = 16;
 /// A file in the directory that is locked while the command lives.
 const LOCK: &str = "lock";
-/// Age from which the directory of a command that is gone is removed. A directory is made before its lock is held, and
-/// tasks started by Ansible may continue for a while.
-const FORGOTTEN: Duration = Duration::from_secs(600);
+/// Age from which the directory of a command that is gone is removed: it is made before its lock is held.
+const FORGOTTEN: Duration = Duration::from_secs(2);
 
 /// The place beside a playbook where Ansible looks for collections first.
 const COLLECTION: &str = "collections/ansible_collections/assay/fleet";
@@ -280,14 +279,12 @@ pub struct PrivateDirectory {
 }
 
 impl PrivateDirectory {
-    /// Makes the directory among temporary files, and removes those of commands that were killed.
+    /// Makes the directory among temporary files.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn new() -> std::io::Result<Self> {
-        let parent = std::path::absolute(std::env::temp_dir())?;
-        remove_forgotten(&parent, FORGOTTEN);
-        Self::within(&parent)
+        Self::within(&std::path::absolute(std::env::temp_dir())?)
     }
 
     fn within(parent: &Path) -> std::io::Result<Self> {
@@ -333,7 +330,14 @@ impl PrivateDirectory {
     }
 }
 
-/// Removes the directories of this user's commands that were killed, because they hold the key of a run.
+/// Removes what this user's commands left that were killed: directories in the temporary directory, which may hold the key of a
+/// run. Each command on nodes begins so.
+pub fn remove_left_by_killed() {
+    if let Ok(parent) = std::path::absolute(std::env::temp_dir()) {
+        remove_forgotten(&parent, FORGOTTEN);
+    }
+}
+
 fn remove_forgotten(parent: &Path, age: Duration) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let path = entry.path();

@@ -11,6 +11,8 @@ use crate::launch::NodeEnd;
 pub enum Cause {
     /// It does not let this user in, or its host key is another one.
     Denied,
+    /// Its ssh server allows no tunnel, through which it would reach the coordinator.
+    NoTunnel,
     /// There is no such program.
     NoProgram,
     /// The program is one for another architecture.
@@ -35,6 +37,8 @@ const DENIED: &[&str] = &[
     "Too many authentication failures",
     "No supported authentication methods",
 ];
+/// What ssh(1) says where the other side does not listen for a tunnel.
+const NO_TUNNEL: &str = "remote port forwarding failed";
 /// What the kernel, shells and the collection say of a program for another machine. A shell without a word for it takes the
 /// program for a script, and its first word for a command.
 const ARCHITECTURE: &[&str] =
@@ -54,7 +58,8 @@ impl Cause {
     pub fn from_end(end: &NodeEnd, said: &str) -> Option<Self> {
         let has = |words: &[&str]| words.iter().any(|words| said.contains(words));
         if !end.reached {
-            return has(DENIED).then_some(Self::Denied);
+            let no_tunnel = has(&[NO_TUNNEL]).then_some(Self::NoTunnel);
+            return has(DENIED).then_some(Self::Denied).or(no_tunnel);
         }
         let shell = matches!(end.code, Some(NOT_EXECUTABLE | NOT_FOUND));
         // A shell that reads a program as a script stumbles over its first bytes.
@@ -97,6 +102,8 @@ mod tests {
         ] {
             assert_eq!(of(false, Some(255), said), Some(Cause::Denied), "{said}");
         }
+        let tunnel = "Error: remote port forwarding failed for listen port 22001";
+        assert_eq!(of(false, Some(255), tunnel), Some(Cause::NoTunnel), "it was reached");
     }
 
     #[test]

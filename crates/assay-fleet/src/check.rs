@@ -11,13 +11,12 @@ use crate::ansible::{NodeEvent, Status};
 use crate::at_once::each_at_once;
 use crate::error::FleetError;
 use crate::inventory::{Ansible, Host};
-use crate::launch::Launcher;
-use crate::ledger::NodeEntry;
-use crate::names::bounded_reason;
-use crate::remote::{DayClock, RemoteError, RemoteNode};
+use crate::launch::{Launcher, NodeEnd};
+use crate::ledger::{Fate, NodeEntry};
+use crate::meeting::{Mode, Rules};
+use crate::program::Build;
+use crate::remote::{CommandOutput, DayClock, RemoteError, RemoteNode};
 
-/// The program as its option `-V` names itself.
-const OWN: &str = concat!("assay ", env!("CARGO_PKG_VERSION"));
 /// Longest answer, in bytes.
 const ANSWER: u64 = 1 << 20;
 /// How long an answer may take.
@@ -44,6 +43,8 @@ pub struct NodeCheck {
     pub bits: u32,
     /// Name and version of the program there; empty where it is missing.
     pub version: String,
+    /// Commit of its source; empty where it is not known.
+    pub commit: String,
     /// The medium.
     pub medium: Option<Medium>,
     /// Free bytes.
@@ -52,26 +53,30 @@ pub struct NodeCheck {
     pub clock: Option<DayClock>,
     /// Most bytes that the run would write.
     pub planned_write_bytes: Option<u64>,
-    /// Longest time of the run in nanoseconds.
+    /// Longest time that the suite measures in nanoseconds.
     pub budget_ns: Option<u64>,
+    /// Repeats, which nodes begin together.
+    pub starts: u64,
     /// Why it cannot be measured.
     pub unfit: Option<Unfit>,
 }
 
 /// Why a node cannot be measured.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Unfit {
     /// The inventory has no target for it.
     NoTarget,
-    /// The node, or the program that asked it, says why.
-    Said(String),
-    /// It has another version of the program, or none: then the name is empty.
-    OtherProgram {
-        /// Name and version there.
+    /// It was not reached, or did not begin, as a run would tell it.
+    Ended(Fate),
+    /// It has another build of the program.
+    OtherBuild {
+        /// The one there.
         there: String,
-        /// Name and version here.
-        here: &'static str,
+        /// The one here.
+        here: String,
     },
+    /// It has no such program.
+    NoProgram,
     /// What it says cannot be read.
     Unreadable,
 }
@@ -105,13 +110,34 @@ impl NodeCheck {
         self.unfit.is_none() && self.medium.as_ref().is_some_and(|medium| medium.mounted().is_no_medium())
     }
 
+    /// Time that passes before the starts of all repeats, beside the time of the suite.
+    #[must_use]
+    pub fn starts_ns(&self) -> u64 {
+        let rules = Rules::new(Mode::Simultaneous, 1);
+        let lead = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let first = if self.starts > 0 { lead(rules.first_lead) } else { 0 };
+        self.starts.saturating_sub(1).saturating_mul(lead(rules.lead)).saturating_add(first)
+    }
+
+    /// Longest time of the run in nanoseconds, where no other node is slower.
+    #[must_use]
+    pub fn run_ns(&self) -> Option<u64> {
+        self.budget_ns.map(|budget| budget.saturating_add(self.starts_ns()))
+    }
+
     /// What the node itself does not see.
-    fn judge(&mut self) {
+    fn judge(&mut self, here: &Build) {
         if self.unfit.is_some() {
             return;
         }
-        if self.version != OWN {
-            self.unfit = Some(Unfit::OtherProgram { there: self.version.clone(), here: OWN });
+        let there = Build::from_words(&format!("{}\ncommit {}", self.version, self.commit));
+        if self.version.is_empty() {
+            self.unfit = Some(Unfit::NoProgram);
+        } else if !there.as_ref().is_some_and(|there| there.is_same(here)) {
+            let told = there.map_or_else(|| self.version.clone(), |there| format!("assay {}", there.told_from(here)));
+            let own = Build::from_words(&self.version)
+                .map_or_else(|| here.to_string(), |other| format!("assay {}", here.told_from(&other)));
+            self.unfit = Some(Unfit::OtherBuild { there: told, here: own });
         } else if self.planned_write_bytes.is_none() || self.budget_ns.is_none() {
             self.unfit = Some(Unfit::Unreadable);
         }
@@ -129,7 +155,7 @@ impl NodeCheck {
             self.read(report);
         }
         if let Some(end) = event.end() {
-            self.unfit.get_or_insert_with(|| Unfit::Said(bounded_reason(end)));
+            self.is_over(None, self.reached, end);
         }
     }
 
@@ -139,16 +165,23 @@ impl NodeCheck {
         self.reached = true;
         self.machine = text("machine");
         self.bits = report["bits"].as_u64().and_then(|bits| u32::try_from(bits).ok()).unwrap_or(0);
-        self.version = text("version");
+        (self.version, self.commit) = (text("version"), text("commit"));
         self.medium = serde_json::from_value(report["medium"].clone()).ok();
         self.free_bytes = report["target_free_bytes"].as_u64();
         self.clock = clock(&report["clock"]);
         if text("refused").is_empty() {
             self.planned_write_bytes = report["planned_write_bytes"].as_u64();
             self.budget_ns = report["budget_ns"].as_u64();
+            self.starts = report["starts"].as_u64().unwrap_or(0);
         } else {
-            self.unfit.get_or_insert_with(|| Unfit::Said(bounded_reason(&text("refused"))));
+            self.is_over(None, true, &text("refused"));
         }
+    }
+
+    /// It was not reached, or ended with these words. The first that is known stands.
+    fn is_over(&mut self, code: Option<i32>, reached: bool, said: &str) {
+        let end = NodeEnd { words: said.to_owned(), code, reached };
+        self.unfit.get_or_insert_with(|| Unfit::Ended(Fate::before(&end, said)));
     }
 
     fn ask(
@@ -161,26 +194,34 @@ impl NodeCheck {
         let look = remote.look(target)?;
         self.reached = true;
         (self.machine, self.bits, self.free_bytes, self.clock) = (look.machine, look.bits, look.free_bytes, look.clock);
-        let version = remote.call(&[program, "-V"], ANSWER, WITHIN)?;
-        if version.code != Some(0) {
-            return Err(RemoteError::NoAnswer(version.last_words()));
-        }
-        self.version = String::from_utf8_lossy(&version.out).trim().to_owned();
+        remote.try_tunnel()?;
+        let version = well(remote.call(&[program, "--version"], ANSWER, WITHIN)?)?;
+        let said = String::from_utf8_lossy(&version.out).into_owned();
+        self.version = said.lines().next().unwrap_or_default().trim().to_owned();
+        self.commit = Build::from_words(&said).and_then(|build| build.commit).unwrap_or_default();
         let medium = remote.call(&[program, "info", "--json", "--", target], ANSWER, WITHIN)?;
         let medium: Option<Value> = serde_json::from_slice(&medium.out).ok();
         self.medium = medium.and_then(|mut said| serde_json::from_value(said["medium"].take()).ok());
         let words = [program, "run", "--quiet"].into_iter().chain(arguments.iter().map(String::as_str));
         let words: Vec<&str> = words.chain(["--dry-run", "--json", "--", target]).collect();
-        let plan = remote.call(&words, ANSWER, WITHIN)?;
-        if plan.code != Some(0) {
-            return Err(RemoteError::NoAnswer(plan.last_words()));
-        }
+        let plan = well(remote.call(&words, ANSWER, WITHIN)?)?;
         if let Ok(plan) = serde_json::from_slice::<Value>(&plan.out) {
             (self.planned_write_bytes, self.budget_ns) =
                 (plan["planned_write_bytes"].as_u64(), plan["budget_ns"].as_u64());
+            let repeats =
+                plan["workloads"].as_array().into_iter().flatten().filter_map(|load| load["repeats"].as_u64());
+            self.starts = repeats.fold(0, u64::saturating_add);
         }
         Ok(())
     }
+}
+
+/// What a program said that ended well.
+fn well(said: CommandOutput) -> Result<CommandOutput, RemoteError> {
+    if said.code == Some(0) {
+        return Ok(said);
+    }
+    Err(RemoteError::Ended { code: said.code, said: said.last_words() })
 }
 
 fn clock(report: &Value) -> Option<DayClock> {
@@ -198,6 +239,7 @@ impl FleetCheck {
         ansible: &Ansible,
         hosts: &[Host],
         variables: Map<String, Value>,
+        here: &Build,
         answered: &dyn Fn(&str),
     ) -> Result<Self, FleetError> {
         let mut nodes: Vec<NodeCheck> = hosts.iter().map(NodeCheck::of_host).collect();
@@ -212,7 +254,7 @@ impl FleetCheck {
                 }
             }
         })?;
-        Ok(Self::judged(nodes))
+        Ok(Self::judged(nodes, here))
     }
 
     /// Asks nodes by ssh, or this machine. A node needs a shell and assay; `arguments` are those of `assay run` there.
@@ -224,6 +266,7 @@ impl FleetCheck {
         nodes: &[NodeEntry],
         program: &str,
         arguments: &[String],
+        here: &Build,
         control: &Control,
         answered: &(dyn Fn(&str) + Sync),
     ) -> Result<Self, FleetError> {
@@ -232,21 +275,24 @@ impl FleetCheck {
             let mut node = NodeCheck { node: entry.name.clone(), target: entry.target.clone(), ..NodeCheck::default() };
             match node.ask(&remote, program, &entry.target, arguments) {
                 Ok(()) => {}
-                Err(error) => {
-                    if let RemoteError::NotReached(_) = error {
-                        node.reached = false;
-                    }
-                    node.unfit = Some(Unfit::Said(bounded_reason(&error.to_string())));
+                Err(RemoteError::NotReached(said)) => {
+                    node.is_over(None, false, &said);
+                    node.reached = matches!(node.unfit, Some(Unfit::Ended(Fate::NotBegun { .. })));
+                }
+                Err(RemoteError::NoAnswer(said)) => node.is_over(None, true, &said),
+                Err(RemoteError::Ended { code, said }) => {
+                    node.reached = true;
+                    node.is_over(code, true, &said);
                 }
             }
             answered(&entry.name);
             node
         })?;
-        Ok(Self::judged(nodes))
+        Ok(Self::judged(nodes, here))
     }
 
-    fn judged(mut nodes: Vec<NodeCheck>) -> Self {
-        nodes.iter_mut().for_each(NodeCheck::judge);
+    fn judged(mut nodes: Vec<NodeCheck>, here: &Build) -> Self {
+        nodes.iter_mut().for_each(|node| node.judge(here));
         Self { nodes }
     }
 
@@ -356,11 +402,17 @@ mod tests {
             let planned_write_bytes = Some(1);
             let mut node =
                 NodeCheck { version: version.to_owned(), planned_write_bytes, budget_ns, ..NodeCheck::default() };
-            node.judge();
+            (node.version, node.commit) = version.split_once('/').map(|(v, c)| (v.to_owned(), c.to_owned())).unwrap();
+            node.judge(&Build { version: "1.0".to_owned(), commit: Some("abc".to_owned()) });
             node.unfit
         };
-        assert_eq!(judged(OWN, Some(1)), None);
-        assert_eq!(judged(OWN, None), Some(Unfit::Unreadable));
-        assert_eq!(judged("", Some(1)), Some(Unfit::OtherProgram { there: String::new(), here: OWN }));
+        let other = |there: &str, here: &str| {
+            Some(Unfit::OtherBuild { there: format!("assay {there}"), here: format!("assay {here}") })
+        };
+        assert_eq!([judged("assay 1.0/abc", Some(1)), judged("assay 1.0/", Some(1))], [None, None]);
+        assert_eq!(judged("assay 1.0/abc", None), Some(Unfit::Unreadable));
+        assert_eq!(judged("/", Some(1)), Some(Unfit::NoProgram));
+        assert_eq!(judged("assay 0.9/def", Some(1)), other("0.9", "1.0"));
+        assert_eq!(judged("assay 1.0/def", Some(1)), other("1.0 of commit def", "1.0 of commit abc"));
     }
 }

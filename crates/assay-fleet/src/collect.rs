@@ -87,6 +87,12 @@ impl Collected {
 }
 
 impl Collection<'_> {
+    /// The record that a node handed over: it has none of its own any more.
+    fn handed_over(&self, node: &str) -> Option<String> {
+        let entry = self.ledger?.nodes.iter().find(|entry| entry.name == node)?;
+        entry.fate.as_ref().filter(|fate| fate.is_result())?.record().map(str::to_owned)
+    }
+
     /// Takes a record that came.
     fn take(&self, row: &mut Collected, id: &str, document: &[u8]) {
         let entry = self.ledger.and_then(|ledger| ledger.nodes.iter().find(|entry| entry.name == row.node));
@@ -126,7 +132,12 @@ impl Collection<'_> {
                     list.filter(|id| is_record_id(id)).map(str::to_owned).collect()
                 };
                 brought[at] = ids("brought");
-                rows[at].here = ids("records").intersection(&before).cloned().collect();
+                let mut here: BTreeSet<String> = ids("records").intersection(&before).cloned().collect();
+                here.extend(self.handed_over(&event.node).filter(|id| before.contains(id)));
+                if ids("records").is_empty() && here.is_empty() {
+                    rows[at].missing = Some(Missing::None);
+                }
+                rows[at].here = here.into_iter().collect();
             }
             if event.facts.contains_key("node_collected") || event.end().is_some() {
                 answered(&event.node);
@@ -176,10 +187,11 @@ impl Collection<'_> {
                 return row;
             }
         };
-        if list.is_empty() {
+        let before = self.home.ids();
+        row.here.extend(self.handed_over(remote.node).filter(|id| before.contains(id) && !list.contains(id)));
+        if list.is_empty() && row.here.is_empty() {
             row.missing = Some(Missing::None);
         }
-        let before = self.home.ids();
         for id in list {
             if before.contains(&id) {
                 row.here.push(id);

@@ -14,7 +14,11 @@ use crate::message::LONGEST_NAME;
 pub enum FleetError {
     // What the user says of nodes.
     /// A name has other characters than protocols, tables and records take, or too many.
-    #[error("{what} {}: a name has up to {LONGEST_NAME} letters, digits and . _ - : @", harmless(name))]
+    #[error(
+        "{what} {}: a name has up to {LONGEST_NAME} letters, digits and . _ - : @{}",
+        harmless(name),
+        if what == "node" { "; write NAME=TARGET, each an argument of its own, and node[01-28] for many" } else { "" }
+    )]
     BadName {
         /// What is called so.
         what: String,
@@ -24,6 +28,9 @@ pub enum FleetError {
     /// A node is not named as `NAME` or `NAME=TARGET`.
     #[error("node {}: NAME or NAME=TARGET", harmless(.0))]
     BadNode(String),
+    /// Brackets in the name of a node are not numbers.
+    #[error("node {}: in brackets are numbers, as in node[01-28] or node[1,3-5]", harmless(.0))]
+    BadRange(String),
     /// A node is named twice.
     #[error("node {0} is named twice")]
     TwiceNamed(String),
@@ -214,6 +221,7 @@ impl FleetError {
         match self {
             Self::BadName { .. }
             | Self::BadNode(_)
+            | Self::BadRange(_)
             | Self::TwiceNamed(_)
             | Self::SlurmNames(_)
             | Self::ProgramNotText

@@ -105,8 +105,13 @@ impl Ansible {
             }
         })?;
         let names = self.inventory.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ");
-        if let Err(said) = played {
-            return Err(refusal(&said, self.limit.as_deref(), &names));
+        match played {
+            Err(said) => return Err(refusal(&said, self.limit.as_deref(), &names)),
+            Ok(said) => {
+                if let (Some(limit), Some(_)) = (unmatched(&said), &self.limit) {
+                    return Err(FleetError::LimitMatchesNone { limit, inventory: names });
+                }
+            }
         }
         if let Some(bad) = bad {
             let (node, reason) = bad;
@@ -175,15 +180,18 @@ impl Ansible {
             forks: self.forks.unwrap_or(hosts.len().min(FORKS)),
             variables: Some(&variables),
         };
-        self.play_book(&book, each)?.map_err(|said| FleetError::Playbook(bounded_reason(last_error(&said))))
+        match self.play_book(&book, each)? {
+            Ok(_) => Ok(()),
+            Err(said) => Err(FleetError::Playbook(bounded_reason(last_error(&said)))),
+        }
     }
 
-    /// What it said where it did not come to its end.
+    /// What it said beside its events; as an error where it did not come to its end.
     fn play_book(
         &self,
         book: &Playbook<'_>,
         each: &mut dyn FnMut(NodeEvent),
-    ) -> Result<Result<(), String>, FleetError> {
+    ) -> Result<Result<String, String>, FleetError> {
         let mut play = start(book, &self.directory)?;
         let mut whole = false;
         loop {
@@ -194,7 +202,7 @@ impl Ansible {
                 Step::Event(Event::Result(event)) => each(event),
                 Step::Event(Event::Stats {}) => whole = true,
                 Step::Event(Event::Other) | Step::Quiet => {}
-                Step::Over if whole => return Ok(Ok(())),
+                Step::Over if whole => return Ok(Ok(play.said())),
                 Step::Over => return Ok(Err(play.said())),
             }
         }
@@ -213,6 +221,13 @@ fn last_error(said: &str) -> &str {
     let mut lines = said.lines().rev().map(str::trim).filter(|line| !line.is_empty());
     let last = lines.clone().next().unwrap_or("it ended without a word");
     lines.find(|line| line.starts_with("ERROR") || line.starts_with("[ERROR]")).unwrap_or(last)
+}
+
+/// The part of a pattern that matches no host: Ansible warns of it, and goes on with the rest.
+fn unmatched(said: &str) -> Option<String> {
+    let whole = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, rest) = whole.split_once("Could not match supplied host pattern, ignoring: ")?;
+    rest.split(' ').next().map(str::to_owned)
 }
 
 /// Why there are no nodes.
@@ -375,6 +390,13 @@ mod tests {
         let passed = variables(None, &words("--suite=quick")).unwrap();
         assert_eq!(Value::Object(passed), json!({ "assay_suite": "quick" }));
         assert!(variables(Some(&PathBuf::from("/nowhere")), &[]).is_err());
+    }
+
+    #[test]
+    fn a_part_of_a_pattern_that_matches_nothing_is_found_in_the_warning() {
+        let said = "[WARNING]: Could not match supplied host pattern,\nignoring: n7\n[WARNING]: something else\n";
+        assert_eq!(unmatched(said).as_deref(), Some("n7"));
+        assert_eq!(unmatched("[WARNING]: something else\n"), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::cause::Cause;
 use crate::launch::NodeEnd;
 use crate::meeting::Mode;
+use crate::names::bounded_reason;
 use crate::settle::Settled;
 
 /// One run.
@@ -144,7 +145,7 @@ impl Fate {
     /// That of a node that ended before it joined.
     #[must_use]
     pub fn before(end: &NodeEnd, said: &str) -> Self {
-        let reason = if said.is_empty() { end.words.clone() } else { said.to_owned() };
+        let reason = bounded_reason(if said.is_empty() { &end.words } else { said });
         match Cause::from_end(end, &reason) {
             Some(cause) => Self::NotBegun { cause, reason },
             None => Self::Unreachable { reason },
@@ -159,6 +160,12 @@ impl Fate {
             Outcome::Failed { .. } => Self::Incomplete { id, reason: outcome.sentence() },
             _ => Self::Recorded { id },
         }
+    }
+
+    /// Whether it says more than an earlier one of the same attempt: why a node was not ready.
+    #[must_use]
+    pub fn explains(&self, earlier: &Self) -> bool {
+        matches!(earlier, Self::Late) && matches!(self, Self::NotBegun { .. } | Self::Unreachable { .. })
     }
 
     /// The record that is here.

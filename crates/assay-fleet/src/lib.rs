@@ -26,6 +26,7 @@ mod meeting;
 mod message;
 mod names;
 mod node;
+mod program;
 mod remote;
 mod rotation;
 mod settle;
@@ -40,7 +41,7 @@ pub use accept::{
     Accepted, Asked, AskedSuite, Claim, Criteria, Guard, Home, Nowhere, Refusal, Way, adopt, is_misplaced,
     mark_misplaced,
 };
-pub use ansible::{Event, NodeEvent, Status};
+pub use ansible::{Event, NodeEvent, Status, remove_left_by_killed};
 pub use cause::Cause;
 pub use check::{Different, FleetCheck, NodeCheck, Unfit};
 pub use clean::{Cleaned, clean};
@@ -59,6 +60,7 @@ pub use meeting::{Decision, GroupStart, Meeting, Mode, Rules};
 pub use message::{LONGEST_NAME, Live};
 pub use names::{LAST_RUN, check_name, entries, program, run_named};
 pub use node::{LiveLine, Node};
+pub use program::{Build, known_commit};
 pub use remote::DayClock;
 pub use rotation::{Progress, check_plan_words, places_of, turn_of};
 pub use settle::{FarBelow, Settled, SettledShape};

@@ -9,6 +9,8 @@ use crate::message::LONGEST_NAME;
 
 /// Longest reason in characters.
 const LONGEST_REASON: usize = 300;
+/// More nodes are named by a typing fault.
+const MOST_NODES: usize = 100_000;
 
 /// Refuses a name that cannot stand in lines of the protocol, in tables and in records. `what` is called so.
 ///
@@ -40,10 +42,10 @@ pub fn entries(named: &[String], target: &str, via: Launcher) -> Result<Vec<Node
     let mut nodes: Vec<NodeEntry> = Vec::new();
     for node in named {
         let (names, target) = node.split_once('=').unwrap_or((node, target));
-        // Slurm's users write node[01-28].
         let names = match via {
+            // It knows its nodes, and how they are numbered.
             Launcher::Slurm => slurm_names(names).map_err(FleetError::SlurmNames)?,
-            _ => vec![names.to_owned()],
+            _ => in_brackets(names).ok_or_else(|| FleetError::BadRange(node.clone()))?,
         };
         for name in names {
             check_name("node", &name)?;
@@ -57,6 +59,32 @@ pub fn entries(named: &[String], target: &str, via: Launcher) -> Result<Vec<Node
         }
     }
     Ok(nodes)
+}
+
+/// The names that `node[01-28]` stands for, as Slurm has them: numbers keep their zeros. `None` where brackets hold something
+/// else, or far too many.
+fn in_brackets(text: &str) -> Option<Vec<String>> {
+    let Some((before, rest)) = text.split_once('[') else {
+        return (!text.contains(']')).then(|| vec![text.to_owned()]);
+    };
+    let (numbers, after) = rest.split_once(']')?;
+    let ends = in_brackets(after)?;
+    let mut names = Vec::new();
+    for range in numbers.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| {
+            let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse::<usize>().ok().filter(|_| plain)
+        };
+        let (from, to) = (number(first)?, number(last)?);
+        let count = to.checked_sub(from)?.checked_add(1)?.checked_mul(ends.len())?;
+        if count.checked_add(names.len())? > MOST_NODES {
+            return None;
+        }
+        let width = first.len();
+        names.extend((from..=to).flat_map(|at| ends.iter().map(move |end| format!("{before}{at:0width$}{end}"))));
+    }
+    Some(names)
 }
 
 /// The program on the nodes: the one that is `named`, or else this one here, and one of its name elsewhere.
@@ -113,6 +141,25 @@ mod tests {
         assert!(matches!(entries(&["-a"]), Err(FleetError::BadNode(_))));
         assert!(matches!(entries(&["a="]), Err(FleetError::BadNode(_))));
         assert!(matches!(entries(&["a b"]), Err(FleetError::BadName { .. })));
+        for other in ["a,b", "host:/mnt"] {
+            let refused = entries(&[other]).unwrap_err().to_string();
+            assert!(refused.contains("NAME=TARGET, each an argument of its own"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn many_nodes_are_named_by_their_numbers() {
+        let names = |text: &str| in_brackets(text).unwrap_or_default().join(" ");
+        assert_eq!(names("node[08-11]"), "node08 node09 node10 node11");
+        assert_eq!(names("n[1,3-4]"), "n1 n3 n4");
+        assert_eq!(names("r[1-2]n[1-2]x"), "r1n1x r1n2x r2n1x r2n2x");
+        assert_eq!(names("pi@n[9-10].lan"), "pi@n9.lan pi@n10.lan");
+        for bad in ["n[1-", "n1]", "n[]", "n[a-b]", "n[3-1]", "n[1-9999999]", "n[+1]", "n[1-2"] {
+            assert_eq!(in_brackets(bad), None, "{bad}");
+        }
+        let found = entries(&["n[1-2]=/m".to_owned(), "n3".to_owned()], "/c", Launcher::Ssh).unwrap();
+        let found: Vec<_> = found.iter().map(|entry| format!("{}={}", entry.name, entry.target)).collect();
+        assert_eq!(found, ["n1=/m", "n2=/m", "n3=/c"]);
     }
 
     #[test]

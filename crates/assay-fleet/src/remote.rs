@@ -9,7 +9,9 @@ use assay_core::text::posix_word;
 use assay_engine::lead_a_group;
 
 use super::tail::Tail;
-use crate::launch::Launcher;
+use crate::conduct::remote_port;
+use crate::launch::{FarEnd, Launcher, NO_SOCKET, Tunnel, end_words};
+use crate::transport::Endpoint;
 
 /// Interval for checking whether a command has ended.
 const LOOK: Duration = Duration::from_millis(10);
@@ -64,6 +66,14 @@ pub enum RemoteError {
     /// The program could not be started, did not end, or said too much.
     #[error("{0}")]
     NoAnswer(String),
+    /// The program ended in another way than well.
+    #[error("{said}")]
+    Ended {
+        /// Its exit code; none where a signal ended it.
+        code: Option<i32>,
+        /// Its last words.
+        said: String,
+    },
 }
 
 /// What a node is, and how late or early its time of day.
@@ -89,26 +99,30 @@ pub struct DayClock {
 }
 
 impl CommandOutput {
-    /// The last line of its standard error; otherwise how it ended.
+    /// The last line of its standard error; otherwise how it ended, with the last line that it said.
     #[must_use]
     pub fn last_words(&self) -> String {
-        let last = self.errors.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        match (last, self.code) {
-            (Some(line), _) => line.to_owned(),
-            (None, Some(code)) => format!("it ended with exit code {code}"),
-            (None, None) => "it was killed".to_owned(),
-        }
+        let last = last_line(&self.errors);
+        if last.is_empty() { end_words(self.code, &last_line(&String::from_utf8_lossy(&self.out))) } else { last }
     }
 }
 
 impl RemoteNode<'_> {
     fn command(&self, words: &[&str]) -> Command {
+        self.command_through(None, words)
+    }
+
+    /// The same through a tunnel.
+    fn command_through(&self, tunnel: Option<&Tunnel>, words: &[&str]) -> Command {
         let mut command = match self.launcher {
             Launcher::Ssh => {
                 let script: Vec<String> = words.iter().map(|word| posix_word(word)).collect();
                 let mut command = Command::new("ssh");
                 // No user is present to enter a password.
                 command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"]);
+                if let Some(tunnel) = tunnel {
+                    command.args(["-o", "ExitOnForwardFailure=yes", "-R", &tunnel.specification()]);
+                }
                 command.args([
                     "--",
                     self.node,
@@ -144,7 +158,44 @@ impl RemoteNode<'_> {
     /// # Errors
     /// [`RemoteError`]
     pub fn call(&self, words: &[&str], most: u64, within: Duration) -> Result<CommandOutput, RemoteError> {
-        let (mut child, tail) = self.begin(self.command(words))?;
+        self.wait_for(self.command(words), words[0], most, within)
+    }
+
+    /// Opens the tunnel through which a node reaches the coordinator in a run, as a run does it, and closes it again.
+    ///
+    /// # Errors
+    /// [`RemoteError::NotReached`] where ssh or the server there does not allow it.
+    pub fn try_tunnel(&self) -> Result<(), RemoteError> {
+        if self.launcher != Launcher::Ssh {
+            return Ok(());
+        }
+        let no_random = |error: std::io::Error| RemoteError::NoAnswer(error.to_string());
+        match self.open_tunnel(FarEnd::socket().map_err(no_random)?) {
+            Err(RemoteError::NotReached(said)) if said.contains(NO_SOCKET) => {
+                self.open_tunnel(FarEnd::Port(remote_port(self.node, 0)))
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_tunnel(&self, far: FarEnd) -> Result<(), RemoteError> {
+        // Nobody connects to it.
+        let near = Endpoint::Address((std::net::Ipv4Addr::LOCALHOST, 1).into());
+        // What sshd(8) leaves behind is removed.
+        let path = if let FarEnd::Socket(path) = &far { path.clone() } else { String::new() };
+        let words = ["rm", "-f", "--", &path];
+        let command = self.command_through(Some(&Tunnel { far, near }), &words);
+        self.wait_for(command, "rm", LINE, ANSWER).map(drop)
+    }
+
+    fn wait_for(
+        &self,
+        command: Command,
+        program: &str,
+        most: u64,
+        within: Duration,
+    ) -> Result<CommandOutput, RemoteError> {
+        let (mut child, tail) = self.begin(command)?;
         let (sender, whole) = channel();
         if let Some(stdout) = child.0.stdout.take() {
             let read = move || {
@@ -154,11 +205,11 @@ impl RemoteNode<'_> {
             };
             std::thread::Builder::new().spawn(read).map_err(|error| RemoteError::NoAnswer(error.to_string()))?;
         }
-        let late = || RemoteError::NoAnswer(format!("{}: no answer within {} s", words[0], within.as_secs()));
+        let late = || RemoteError::NoAnswer(format!("{program}: no answer within {} s", within.as_secs()));
         let end = Instant::now() + within;
         let out = whole.recv_timeout(within).map_err(|_| late())?;
         if out.len() as u64 > most {
-            return Err(RemoteError::NoAnswer(format!("{}: its answer is longer than {most} bytes", words[0])));
+            return Err(RemoteError::NoAnswer(format!("{program}: its answer is longer than {most} bytes")));
         }
         let code = loop {
             match child.0.try_wait() {
@@ -176,9 +227,30 @@ impl RemoteNode<'_> {
     fn why(&self, tail: &Tail) -> String {
         // Its last words may still be on their way.
         std::thread::sleep(LOOK);
-        let text = tail.text();
-        let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        last.map_or_else(|| format!("ssh does not reach {}", self.node), str::to_owned)
+        Some(last_line(&tail.text()))
+            .filter(|last| !last.is_empty())
+            .unwrap_or_else(|| format!("ssh does not reach {}", self.node))
+    }
+
+    /// Why a look did not come to its end; `heard` is the last line that was no answer.
+    fn broken(&self, child: &mut Child, tail: &Tail, heard: &str) -> RemoteError {
+        let end = Instant::now() + EXCHANGE;
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                _ if Instant::now() > end => {
+                    return RemoteError::NoAnswer(format!("sh: no answer within {} s", ANSWER.as_secs()));
+                }
+                _ => std::thread::sleep(LOOK),
+            }
+        };
+        let reason = self.why(tail);
+        if self.launcher == Launcher::Ssh && status.code() == Some(NOT_REACHED) {
+            return RemoteError::NotReached(reason);
+        }
+        let last = last_line(&tail.text());
+        let said = if last.is_empty() { end_words(status.code(), heard) } else { last };
+        RemoteError::Ended { code: status.code(), said }
     }
 
     /// Asks a node for its properties and its time of day.
@@ -190,18 +262,19 @@ impl RemoteNode<'_> {
         command.stdin(Stdio::piped());
         let (mut child, tail) = self.begin(command)?;
         let lines = lines(&mut child.0)?;
-        let mut look = NodeInfo::default();
+        let (mut look, mut heard) = (NodeInfo::default(), String::new());
         let end = Instant::now() + ANSWER;
         loop {
             let Ok(line) = lines.recv_timeout(end.saturating_duration_since(Instant::now())) else {
-                return Err(RemoteError::NotReached(self.why(&tail)));
+                return Err(self.broken(&mut child.0, &tail, &heard));
             };
             match line.split_once('=') {
                 Some(("machine", machine)) => look.machine = machine.to_owned(),
                 Some(("bits", bits)) => look.bits = bits.parse().unwrap_or(0),
                 Some(("free", free)) => look.free_bytes = free.parse().ok(),
                 _ if line == "ready" => break,
-                _ => {}
+                _ if line.is_empty() => {}
+                _ => heard = line,
             }
         }
         let mut found: Vec<DayClock> = Vec::new();
@@ -216,6 +289,11 @@ impl RemoteNode<'_> {
         look.clock = found.into_iter().min_by_key(|clock| clock.bound_ns);
         Ok(look)
     }
+}
+
+/// The last line that has something in it; otherwise nothing.
+fn last_line(text: &str) -> String {
+    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }
 
 /// The offset of a node's clock, from a time of the node between two times here.

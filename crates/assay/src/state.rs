@@ -226,6 +226,16 @@ impl DataDirectory {
         }
     }
 
+    /// A directory in it; none where there is none.
+    pub(crate) fn inside(&self, name: &str) -> Result<Option<Self>, Failure> {
+        Ok(self.0.inside(name).map_err(owned_failure)?.map(Self))
+    }
+
+    /// A directory in it; made, for this user alone, where it is missing.
+    pub(crate) fn inside_or_made(&self, name: &str) -> Result<Self, Failure> {
+        self.0.inside_or_made(name).map(Self).map_err(owned_failure)
+    }
+
     /// Where a file in it is, for messages, and for the programs that receive it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)

@@ -14,14 +14,16 @@ use assay_fleet::{
     check_name, is_misplaced, mark_misplaced,
 };
 use assay_runner::Rendezvous;
-use assay_store::{Keeper, RunState, SqliteStore, Store};
+use assay_store::{Keeper, RunState, Store};
 use jiff::Timestamp;
 
 use crate::cli::TogetherArgs;
 use crate::failure::Failure;
 use crate::output;
+use crate::own_build::own_build;
 use crate::progress::Progress;
 use crate::recorder::{Saved, keep_finished};
+use crate::state;
 
 /// Where the key is looked for that no file holds.
 pub(crate) const KEY: &str = "ASSAY_FLEET_KEY";
@@ -54,7 +56,7 @@ impl Together {
             run: run.clone(),
             node: node.clone(),
             key: key(args)?,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: own_build(),
             clock: NodeClock::default(),
         };
         let node = Node::join(&joining, control).map_err(|error| {
@@ -85,8 +87,9 @@ impl Together {
     /// Hands over what an earlier attempt of this node came to, if that was complete and its coordinator did not take it; the
     /// identity of the record.
     /// One of another medium than the one that is to be there is marked, and the node measures.
-    pub(crate) fn hand_over_earlier(&mut self, store: Option<&mut SqliteStore>) -> Option<String> {
-        let (Self::Nodes(node), Some(store)) = (self, store) else { return None };
+    pub(crate) fn hand_over_earlier(&mut self, no_save: bool) -> Option<String> {
+        let Self::Nodes(node) = self else { return None };
+        let mut store = state::existing().ok().flatten().filter(|_| !no_save)?;
         let (run, name) = node.takes_part_in();
         // What another version measured is not what was asked for now.
         let asked = Some(Asked { version: env!("CARGO_PKG_VERSION").to_owned(), suite: None });
@@ -115,12 +118,12 @@ impl Together {
         None
     }
 
-    /// Hands the record over. Where that fails it is here alone, to be fetched.
+    /// Hands the record over, and says whether it is with the coordinator. Where that fails it is here alone, to be fetched.
     /// One of another medium than the one that is to be there is marked, and kept so.
-    pub(crate) fn deliver(&mut self, record: &mut Record, keeper: Option<&mut Keeper>) {
-        let Self::Nodes(node) = self else { return };
+    pub(crate) fn deliver(&mut self, record: &mut Record, keeper: Option<&mut Keeper>) -> bool {
+        let Self::Nodes(node) = self else { return false };
         let document = record.to_json().map_err(|error| NotKept::Other(error.to_string()));
-        let Err(why) = document.and_then(|document| node.deliver(document.as_bytes())) else { return };
+        let Err(why) = document.and_then(|document| node.deliver(document.as_bytes())) else { return true };
         let words =
             format!("warning: the coordinator did not take the record ({why}); assay show {} has it", record.id);
         output::tell_wrapped(&harmless(&words));
@@ -130,6 +133,7 @@ impl Together {
                 output::tell_wrapped(&format!("warning: {reason}"));
             }
         }
+        false
     }
 }
 

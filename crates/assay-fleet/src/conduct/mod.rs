@@ -5,4 +5,5 @@ mod reach;
 mod start;
 
 pub use participants::{Audience, Conduct, RunEvent, conduct};
+pub(crate) use reach::remote_port;
 pub use start::{SuiteHandover, node_arguments};

@@ -19,6 +19,7 @@ use crate::key::RunKey;
 use crate::launch::{Group, Launched, Launcher};
 use crate::ledger::{Fate, Ledger};
 use crate::meeting::{Mode, Rules};
+use crate::program::Build;
 use crate::transport::Endpoint;
 
 /// How often it is looked for launchers that ended.
@@ -37,6 +38,8 @@ pub struct Conduct {
     pub ready_within: Duration,
     /// How many nodes have to be ready at least; none for more than half of them.
     pub quorum: Option<u32>,
+    /// The program that nodes must have.
+    pub build: Build,
     /// How nodes get their suite.
     pub suite: SuiteHandover,
     /// Where records come.
@@ -54,7 +57,7 @@ pub enum RunEvent<'a> {
     Coordinator(&'a CoordinatorEvent),
     /// A node is started once more, as its ssh server makes no socket: the tunnel ends in a port there.
     ByPort(usize),
-    /// A node has ended. The first that is known of it stands.
+    /// A node has ended. The first that is known of it stands, unless it is only that the node was late.
     Over(usize, &'a Fate),
 }
 
@@ -119,7 +122,7 @@ impl<'a> Participants<'a> {
         let expected = Expected {
             run: ledger.run.clone(),
             key: key.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: how.build,
             nodes,
             rules,
             settled: ledger.settled.clone(),
@@ -174,6 +177,8 @@ impl<'a> Participants<'a> {
         // Ansible removes on each node what it put there for a task.
         let ansible = self.ledger.inventory.is_some();
         self.wait_for_launchers(if ansible { TIDYING } else { ENDING });
+        self.looked = Instant::now().checked_sub(TICK).unwrap_or(self.looked);
+        self.look_for_ends();
         self.launched.iter_mut().for_each(|(_, launched)| launched.ask_to_end());
         self.wait_for_launchers(ENDING);
         Ok(std::mem::take(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner)))
@@ -231,10 +236,10 @@ impl<'a> Participants<'a> {
         }
     }
 
-    /// The first that is known of a node stands.
+    /// The first that is known of a node stands, unless it is only that the node was late.
     fn decide(&mut self, number: usize, fate: Fate) {
         let node = self.numbers[number];
-        if self.ledger.nodes[node].fate.is_none() {
+        if self.ledger.nodes[node].fate.as_ref().is_none_or(|known| fate.explains(known)) {
             self.audience.happened(&RunEvent::Over(number, &fate));
             self.ledger.nodes[node].fate = Some(fate);
             self.audience.changed(self.ledger);
@@ -250,7 +255,7 @@ impl<'a> Participants<'a> {
         let (mut over, mut again) = (Vec::new(), Vec::new());
         for (numbers, launched) in &mut self.launched {
             for (place, number) in numbers.iter().enumerate().filter(|(_, number)| !self.joined[**number]) {
-                let undecided = self.ledger.nodes[self.numbers[*number]].fate.is_none();
+                let undecided = matches!(self.ledger.nodes[self.numbers[*number]].fate, None | Some(Fate::Late));
                 let Some(end) = undecided.then(|| launched.node_ended(place)).flatten() else { continue };
                 if launched.makes_no_socket(place) && !self.start.by_port.contains(number) {
                     again.push(*number);

@@ -8,7 +8,7 @@ use crate::system;
 use crate::transport::Endpoint;
 
 /// The port at the far end of a tunnel: one for each node, because two nodes may be one host, and this machine another.
-pub(super) fn remote_port(run: &str, number: usize) -> u16 {
+pub(crate) fn remote_port(run: &str, number: usize) -> u16 {
     // Above those that servers have, below those that clients are given (32768 on Linux).
     const FIRST: u32 = 20_000;
     const COUNT: u32 = 12_000;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::process::{EventSource, Launched, NodeEnd, OutputEvent};
+use super::process::{EventSource, Launched, MOST_LINE, NodeEnd, OutputEvent, without_a_word};
 use super::request::{Group, Launch};
 use crate::ansible::{Event, Playbook, PrivateDirectory, Status};
 use crate::ledger::{Cell, Inventory};
@@ -97,15 +97,24 @@ fn event_of(line: &str, numbers: &HashMap<String, usize>) -> OutputEvent {
     let Some(place) = numbers.get(&event.node).copied() else { return OutputEvent::Nothing };
     match event.end() {
         Some(why) => {
-            let words = why.chars().take(super::process::MOST_LINE).collect();
+            let words = why.chars().take(MOST_LINE).collect();
             OutputEvent::Ended(place, NodeEnd { words, code: None, reached: event.status != Status::Unreachable })
         }
-        // Other exit codes are reported by the next task, with the last words of the program.
-        None if event.facts.get("node_result").is_some_and(|result| result["exit"] == "0") => {
-            OutputEvent::Ended(place, NodeEnd { words: "it ended".to_owned(), code: Some(0), reached: true })
-        }
-        None => OutputEvent::Nothing,
+        None => event.facts.get("node_result").map_or(OutputEvent::Nothing, |result| program_ended(place, result)),
     }
+}
+
+/// The end of the program on a node, by its exit code and last words. The next task names a failure too, but Ansible may hold
+/// the last task of the last host back until all others have ended.
+fn program_ended(place: usize, result: &Value) -> OutputEvent {
+    let code = result["exit"].as_str().and_then(|code| code.parse().ok());
+    let said = result["message"].as_str().map(str::trim).filter(|said| code != Some(0) && !said.is_empty());
+    let words = match (code, said) {
+        (Some(0), _) => "it ended".to_owned(),
+        (_, None) => without_a_word(code),
+        (_, Some(said)) => said.chars().take(MOST_LINE).collect(),
+    };
+    OutputEvent::Ended(place, NodeEnd { words, code, reached: true })
 }
 
 #[cfg(test)]
@@ -161,8 +170,10 @@ mod tests {
         let done = r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"0"}}}"#;
         assert_eq!(event_of(done, &numbers), end("it ended", Some(0), true));
         let other = r#"{"event":"result","node":"n2","status":"failed","message":"x"}"#;
-        let bad = r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"2"}}}"#;
-        for nothing in [other, bad, "n1 failed", r#"{"event":"result","node":"n1","status":"ok"}"#] {
+        // The task that fails by it may be held back.
+        let full = r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"4","message":"assay: /m is read-only"}}}"#;
+        assert_eq!(event_of(full, &numbers), end("assay: /m is read-only", Some(4), true));
+        for nothing in [other, "n1 failed", r#"{"event":"result","node":"n1","status":"ok"}"#] {
             assert_eq!(event_of(nothing, &numbers), OutputEvent::Nothing);
         }
     }

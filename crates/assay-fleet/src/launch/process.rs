@@ -32,14 +32,20 @@ pub struct Launched {
 /// On what a launcher speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventSource {
-    /// Standard error, in lines for people.
-    Errors,
+    /// Standard error, in lines for people. What a `single` node says on standard output counts where it says nothing else: a
+    /// forced command of sshd(8) and nologin(8) do.
+    Errors {
+        /// Whether the process is for one node.
+        single: bool,
+    },
     /// Standard output, in lines for programs. Of standard error, only error messages count.
     Output,
 }
 
 /// Longest time after its end for reading its last words. A process that it left behind may hold the pipe for ever.
 const READ: Duration = Duration::from_secs(1);
+/// What ssh(1) says where the other side makes no Unix socket for a tunnel.
+pub(crate) const NO_SOCKET: &str = "remote port forwarding failed for listen path";
 /// The exit code of ssh(1) when it does not reach the node.
 const NOT_REACHED: i32 = 255;
 /// Longest line for programs, in bytes.
@@ -48,14 +54,15 @@ const MOST_EVENT: usize = 1 << 20;
 impl Launched {
     /// A process that starts one node, whose lines are those of the node.
     pub(super) fn one(command: Command, input: &str) -> std::io::Result<Self> {
-        let mut started = Self::several(command, input, Box::new(|line| OutputEvent::Plain(line.to_owned())))?;
+        let reader: OutputReader = Box::new(|line| OutputEvent::Plain(line.to_owned()));
+        let mut started = Self::read(command, input, EventSource::Errors { single: true }, reader)?;
         started.single = true;
         Ok(started)
     }
 
     /// Runs the command with `input`, and reads its standard error.
     pub(super) fn several(command: Command, input: &str, reader: OutputReader) -> std::io::Result<Self> {
-        Self::read(command, input, EventSource::Errors, reader)
+        Self::read(command, input, EventSource::Errors { single: false }, reader)
     }
 
     /// Runs the command with `input`, and reads its output.
@@ -69,7 +76,8 @@ impl Launched {
         // measuring.
         lead_a_group(&mut command);
         command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
-        command.stdout(if source == EventSource::Output { Stdio::piped() } else { Stdio::null() });
+        let speaks = source != EventSource::Errors { single: false };
+        command.stdout(if speaks { Stdio::piped() } else { Stdio::null() });
         let mut child = command.stderr(Stdio::piped()).spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
             // It may take more than a pipe holds, and a launcher that ended already is noticed by its end.
@@ -78,6 +86,10 @@ impl Launched {
         }
         let output = Arc::new(Mutex::new(LauncherOutput::default()));
         let mut readers = Vec::new();
+        if let Some(stdout) = child.stdout.take_if(|_| source != EventSource::Output) {
+            let aside: OutputReader = Box::new(|line| OutputEvent::Aside(line.to_owned()));
+            readers.push(follow(stdout, MOST_LINE, Arc::clone(&output), aside)?);
+        }
         if let Some(stdout) = child.stdout.take() {
             readers.push(follow(stdout, MOST_EVENT, Arc::clone(&output), reader)?);
             reader = Box::new(|line| {
@@ -118,7 +130,9 @@ impl Launched {
                 return None;
             }
             let reached = self.single && status.code() != Some(NOT_REACHED);
-            Some(NodeEnd { words: format!("it ended with {status}"), code: status.code(), reached })
+            let aside = lock(&self.output).aside.clone();
+            let words = if self.single { end_words(status.code(), &aside) } else { format!("it ended with {status}") };
+            Some(NodeEnd { words, code: status.code(), reached })
         })
     }
 
@@ -133,7 +147,7 @@ impl Launched {
     /// OpenSSH, or it cannot write there.
     #[must_use]
     pub fn makes_no_socket(&self, place: usize) -> bool {
-        self.last_line(place).contains("remote port forwarding failed for listen path")
+        self.last_line(place).contains(NO_SOCKET)
     }
 
     /// The last line from a node, by its number among those of this process; empty where there is none.
@@ -194,6 +208,26 @@ pub struct NodeEnd {
     pub reached: bool,
 }
 
+/// How a program ended that said nothing as an error, with what it `said` otherwise.
+pub(crate) fn end_words(code: Option<i32>, said: &str) -> String {
+    match (code, said) {
+        (None, _) => "it was killed".to_owned(),
+        (_, "") => without_a_word(code),
+        (Some(code), said) => format!("it ended with exit code {code}, and said: {said}"),
+    }
+}
+
+/// How a program ended that said nothing.
+pub(super) fn without_a_word(code: Option<i32>) -> String {
+    match code {
+        Some(code @ (0 | 1)) => format!(
+            "it ended with exit code {code} without a word: a forced command or the login shell may run something else there"
+        ),
+        Some(code) => format!("it ended with exit code {code} without a word"),
+        None => "it was killed".to_owned(),
+    }
+}
+
 /// Something that a line tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum OutputEvent {
@@ -203,6 +237,8 @@ pub(super) enum OutputEvent {
     Ended(usize, NodeEnd),
     /// The launcher itself said something.
     Plain(String),
+    /// Something was said where no errors are told.
+    Aside(String),
     /// A node said who it is.
     Known(usize),
     /// Nothing that is kept.
@@ -217,6 +253,8 @@ pub(super) type OutputReader = Box<dyn FnMut(&str) -> OutputEvent + Send>;
 pub(super) struct LauncherOutput {
     /// The last line of the launcher itself.
     plain: String,
+    /// The last line where no errors are told.
+    aside: String,
     /// Nodes that said who they are: what the launcher says after that may be about another one.
     known: BTreeSet<usize>,
     said: BTreeMap<usize, String>,
@@ -244,9 +282,12 @@ impl LauncherOutput {
                 self.said.insert(place, line);
             }
             OutputEvent::Ended(place, end) if self.ended.len() < MOST_NODES => {
+                // Its own end says more than the last words of the launcher, which may be about another node.
+                self.known.insert(place);
                 self.ended.insert(place, end);
             }
             OutputEvent::Plain(line) => self.plain = line,
+            OutputEvent::Aside(line) => self.aside = line,
             OutputEvent::Known(place) if self.known.len() < MOST_NODES => {
                 self.known.insert(place);
             }
@@ -322,7 +363,7 @@ mod tests {
         assert_eq!(status.code(), Some(3));
         let end = end_of(&mut launched);
         assert_eq!(launched.last_line(0), "last KEY", "it is judged when all is read");
-        assert_eq!((end.words.as_str(), end.code, end.reached), ("it ended with exit status: 3", Some(3), true));
+        assert_eq!((end.words.as_str(), end.code, end.reached), (without_a_word(Some(3)).as_str(), Some(3), true));
         let mut lost = Launched::one(shell("exit 255"), "").unwrap();
         assert!(!end_of(&mut lost).reached, "ssh did not come there");
         let launched = Launched::one(shell("exec sleep 1000"), "").unwrap();
@@ -330,6 +371,16 @@ mod tests {
         drop(launched);
         assert!(!std::path::Path::new(&process).exists());
         assert!(Launched::one(Command::new("/nowhere/assay"), "").is_err());
+    }
+
+    /// As a forced command of sshd(8) and nologin(8) do.
+    #[test]
+    fn what_is_said_where_no_errors_are_told_counts_where_nothing_else_is_said() {
+        let mut launched = Launched::one(shell("echo This account is closed.; exit 1"), "").unwrap();
+        assert_eq!(end_of(&mut launched).words, "it ended with exit code 1, and said: This account is closed.");
+        assert_eq!(launched.last_line(0), "");
+        let mut silent = Launched::one(shell("exit 1"), "").unwrap();
+        assert!(end_of(&mut silent).words.contains("without a word: a forced command"));
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl FarEnd {
 
 impl Tunnel {
     /// As the option `-R` of ssh(1) has it.
-    pub(super) fn specification(&self) -> String {
+    pub(crate) fn specification(&self) -> String {
         format!("{}:{}", self.far.rendezvous(), self.near)
     }
 }

@@ -24,26 +24,33 @@ read -r _ || true
 pub struct NodePlan<'a> {
     name: String,
     card: Option<&'a LimitedCard>,
-    sockets: bool,
+    /// Further lines of its sshd_config(5).
+    settings: String,
 }
 
 impl<'a> NodePlan<'a> {
     /// A node whose medium is its own directory.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), card: None, sockets: true }
+        Self { name: name.to_owned(), card: None, settings: String::new() }
     }
 
     /// A node whose medium is a card. The card's limits apply to everything that ssh runs on the node.
     #[must_use]
     pub fn on(name: &str, card: &'a LimitedCard) -> Self {
-        Self { name: name.to_owned(), card: Some(card), sockets: true }
+        Self { name: name.to_owned(), card: Some(card), settings: String::new() }
     }
 
     /// The same node with an sshd that makes no Unix socket for a tunnel.
     #[must_use]
     pub fn without_sockets(self) -> Self {
-        Self { sockets: false, ..self }
+        self.with("AllowStreamLocalForwarding no")
+    }
+
+    /// The same node with another line in its sshd_config(5).
+    #[must_use]
+    pub fn with(self, line: &str) -> Self {
+        Self { settings: format!("{}{line}\n", self.settings), ..self }
     }
 }
 
@@ -68,9 +75,7 @@ impl Node {
         let address = address(at);
         let config = directory.join("sshd_config");
         let mut text = sshd_config(&name, &address, &directory, keys);
-        if !plan.sockets {
-            text.push_str("AllowStreamLocalForwarding no\n");
-        }
+        text.push_str(&plan.settings);
         std::fs::write(&config, text).map_err(fail)?;
 
         let target = plan.card.map_or_else(|| directory.join("medium"), |card| card.path().to_owned());

@@ -21,6 +21,8 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   assay fleet run node1 node2 node3 --target /mnt/card
                                         by ssh, all at once
+  assay fleet run 'node[01-28]=/mnt/card' -- --suite quick
+                                        node01 to node28
   assay fleet run node1=/mnt/a node2=/mnt/b --alone
                                         one after the other
   assay fleet run --via local a=/mnt/a b=/mnt/b -- --suite quick --budget 60s
@@ -70,7 +72,7 @@ pub(crate) enum FleetCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetRunArgs {
-    /// Node as NAME or NAME=TARGET; with ssh the name is the host
+    /// Node as NAME or NAME=TARGET, also node[01-28]=TARGET; with ssh the name is the host
     #[arg(value_name = "NODE", required_unless_present_any = ["resume", "inventory"], conflicts_with = "inventory")]
     pub(crate) nodes: Vec<String>,
 
@@ -118,8 +120,9 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) quorum: Option<u32>,
 
-    /// Repeat nodes whose record is missing, of this run or the last; of a plan, begin the next round if none is missing
-    #[arg(long, value_name = "RUN",
+    /// Repeat nodes whose record is missing, of this run or, without one, the last; of a plan, begin the next round if none is
+    /// missing
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last",
           conflicts_with_all = ["nodes", "via", "target", "alone", "staggered", "program", "arguments", "inventory",
                                 "rotate"])]
     pub(crate) resume: Option<String>,
@@ -198,7 +201,7 @@ Examples:
 pub(crate) enum ViaArg {
     /// By the ssh of the system, with keys and no password; nodes reach the coordinator through its tunnel
     Ssh,
-    /// By srun of Slurm: nodes by its names, also as node[01-28]; they connect to this machine
+    /// By srun of Slurm: nodes by its names; they connect to this machine
     Slurm,
     /// By ansible-playbook with an inventory: it puts the program on each node
     Ansible,
@@ -223,7 +226,7 @@ pub(crate) struct InventoryArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetCheckArgs {
-    /// Node as NAME or NAME=TARGET; with ssh the name is the host
+    /// Node as NAME or NAME=TARGET, also node[01-28]=TARGET; with ssh the name is the host
     #[arg(value_name = "NODE", required_unless_present = "inventory", conflicts_with = "inventory")]
     pub(crate) nodes: Vec<String>,
 

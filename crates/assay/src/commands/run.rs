@@ -20,14 +20,16 @@ use assay_runner::{
     EngineChoice, MOST_REPEATS, OwnEngine, Peer, PreparedRun, RawMode, Removal, Request, Resumption, Tree,
     longest_repeat, longest_time, remove_abandoned, remove_left,
 };
-use assay_store::{Keeper, SqliteStore, Store, new_id};
+use assay_store::{SqliteStore, Store, new_id};
 
 use super::finished::{FORMATS, OutputOptions, store_page_and_show};
 use crate::cli::{EngineArg, PeerArg, RunArgs};
 use crate::documents::{DryRunDocument, DryRunStep, SuiteName};
 use crate::failure::Failure;
 use crate::leftovers::{self, LeftoverAction};
+use crate::node_store::{self, NodeStore};
 use crate::output::{self, shown};
+use crate::own_build::own_build;
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
 use crate::recorder::Recorder;
 use crate::suites::LONGEST_BUDGET;
@@ -77,14 +79,20 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     }
     let control = Control::default();
     signals::stop_on_signals(&control)?;
-    let mut keeper = match (args.no_save, locked) {
-        (true, _) => None,
-        (false, true) => Some(state::keeper_at_any_rate()?),
-        (false, false) => Some(state::keeper()?),
+    // What a node measures is on its way to the coordinator.
+    let mut own = match args.together.rendezvous {
+        Some(_) if !args.no_save => Some(NodeStore::new()?),
+        _ => None,
+    };
+    let mut keeper = match (args.no_save, &own, locked) {
+        (true, ..) => None,
+        (false, Some(own), _) => Some(own.keeper()?),
+        (false, None, true) => Some(state::keeper_at_any_rate()?),
+        (false, None, false) => Some(state::keeper()?),
     };
 
     let mut together = Together::join(&args.together, &control)?;
-    if let Some(id) = together.hand_over_earlier(keeper.as_mut().and_then(Keeper::store)) {
+    if let Some(id) = together.hand_over_earlier(args.no_save) {
         output::tell_wrapped(&format!("this node has measured in this run before: record {id} is handed over"));
         return Ok(Exit::Good);
     }
@@ -97,7 +105,14 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         .inspect_err(|_| recorder.withdraw(&first, before.as_ref()))?;
     let saved = recorder.finish();
     drop(progress);
-    together.deliver(&mut record, keeper.as_mut());
+    let handed_over = together.deliver(&mut record, keeper.as_mut());
+    if let Some(mut own) = own.take() {
+        // Its page would stay there; it can be made of the record.
+        keeper = None;
+        if handed_over {
+            own.is_handed_over();
+        }
+    }
     let exit = ending::of_run(&record);
     let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: args.events };
     store_page_and_show(record, saved, exit, keeper, &options)
@@ -106,6 +121,9 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
 /// The interrupted run to resume, if that was asked for, and whether the store is locked; closes the records of
 /// killed runs. The store is not made: that is certain to be needed only when there will be a record.
 fn interrupted(args: &RunArgs) -> Result<(Option<Box<Resumption>>, bool), Failure> {
+    if !args.no_save {
+        node_store::recover();
+    }
     let (mut existing, locked) = if args.no_save { (None, false) } else { state::before_a_run(args.resume.is_some())? };
     let traces = match &mut existing {
         Some(store) => show_abandoned(store)?,
@@ -130,11 +148,13 @@ fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Reques
         (Some(PeerArg::Reference), _) => Some(Peer::Reference),
         (None, before) => before.and_then(|record| Peer::named(record.settings.crosscheck.as_deref()?)),
     };
+    let build = own_build();
     Ok(Request {
         path: args.target.clone(),
         suite,
         id: before.map_or_else(new_id, |record| record.id.clone()),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: build.version,
+        commit: build.commit,
         engine: engine(args.engine, peer)?,
         raw: raw_mode(args)?,
         labels: args.labels.iter().cloned().collect(),

@@ -365,6 +365,8 @@ pub(crate) struct CheckedNode<'a> {
     pub(crate) bits: u32,
     /// Version of assay there; empty where it is missing.
     pub(crate) version: &'a str,
+    /// Commit of its source; empty where it is not known.
+    pub(crate) commit: &'a str,
     /// The medium.
     pub(crate) medium: Option<&'a Medium>,
     /// Where the target lies.
@@ -375,8 +377,10 @@ pub(crate) struct CheckedNode<'a> {
     pub(crate) clock: Option<ClockDocument>,
     /// Most bytes that the run would write.
     pub(crate) planned_write_bytes: Option<u64>,
-    /// Longest time of the run in nanoseconds.
+    /// Longest time that the suite measures in nanoseconds; null where not known.
     pub(crate) budget_ns: Option<u64>,
+    /// Longest time of the run in nanoseconds, with what passes before common starts; null where not known.
+    pub(crate) run_ns: Option<u64>,
     /// Whether it can be measured with the others.
     pub(crate) fits: bool,
     /// Whether the target is the root disk or memory.

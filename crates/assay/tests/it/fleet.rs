@@ -62,6 +62,9 @@ fn three_nodes_begin_together_and_their_records_are_here() {
         printed["starts"]
     );
     ["a", "b", "c"].iter().for_each(|name| assert_empty(&place.path().join(name)));
+    for left in ["nodes", "reports"] {
+        assert!(!place.data().join(left).exists(), "{left}: nodes leave neither store nor page");
+    }
     let list = run(place.assay(["fleet", "list"]));
     assert!(list.succeeds().stdout.contains("simultaneous  3 of 3 nodes"), "{}", list.stdout);
     // What is found by its label is what every other command takes.
@@ -116,7 +119,13 @@ fn who_does_not_come_is_a_line_and_is_repeated_alone() {
     assert_eq!((late.cluster.as_ref().unwrap().attempt, late.cluster.as_ref().unwrap().nodes), (2, 1));
 }
 
-/// The coordinator is killed while nodes measure: they end by themselves, and the run is completed later.
+/// Directories of coordinators among temporary files.
+fn meeting_places(place: &Place) -> usize {
+    let named = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("assay-fleet-");
+    std::fs::read_dir(place.path()).unwrap().flatten().filter(|entry| named(&entry.file_name())).count()
+}
+
+/// The coordinator is killed while nodes measure: they end by themselves, the run is completed later, and what it left is removed.
 #[test]
 fn a_run_goes_on_after_its_coordinator_was_killed() {
     let place = Place::new();
@@ -128,14 +137,19 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     send(child.id(), Signal::KILL);
     child.wait().unwrap();
     assert_gone(&nodes);
+    assert_eq!(meeting_places(&place), 1, "nobody removed it");
 
-    let list = place.json(["fleet", "list", "--json"]);
+    let mut list = place.assay(["fleet", "list", "--json"]);
+    list.env("TMPDIR", place.path());
+    let list: Value = serde_json::from_str(&run(list).succeeds().stdout).unwrap();
+    assert_eq!(meeting_places(&place), 0, "the next command does");
     let name = list["runs"][0]["run"].as_str().unwrap();
-    let done = run(place.assay(["fleet", "run", "--json", "--resume", name]));
+    let done = run(place.assay(["fleet", "run", "--json", "--resume"]));
     let printed: Value = serde_json::from_str(&done.succeeds().stdout).unwrap();
     for node in ["a", "b"] {
         assert_eq!(fate(&printed, node)["fate"], "recorded", "{printed}");
     }
+    assert_eq!(printed["run"]["run"], name, "without a name the last one is resumed");
     let complete = |record: &&Record| record.cluster.as_ref().is_some_and(|c| c.lost.is_none() && c.attempt == 2);
     assert_eq!(records(&place).iter().filter(complete).count(), 2);
     ["a", "b"].iter().for_each(|name| assert_empty(&place.path().join(name)));
@@ -153,8 +167,15 @@ fn what_a_node_finished_alone_is_handed_over_by_the_next_attempt() {
     let words = ["fleet", "run", "--json", "--via", "local", "--program", &program, &a, &b];
     let words = [&words[..], &["--", "--suite", "tiny.toml", "--engine", "null"]].concat();
     let first: Value = serde_json::from_str(&run(place.assay(words)).succeeds().stdout).unwrap();
-    // As if this machine had lost what it had.
-    std::fs::remove_file(place.store()).unwrap();
+    assert!(!place.path().join("own").exists(), "what was handed over is gone there");
+    // As if the coordinator had died before it had the record, and the node had finished.
+    let own = place.path().join("own");
+    std::fs::create_dir(&own).unwrap();
+    for file in std::fs::read_dir(place.data()).unwrap().flatten() {
+        if file.file_name().to_string_lossy().starts_with("assay.sqlite") {
+            std::fs::rename(file.path(), own.join(file.file_name())).unwrap();
+        }
+    }
     let name = first["run"]["run"].as_str().unwrap();
     let ledger = place.data().join("fleet").join(format!("{name}.json"));
     let mut printed: Value = serde_json::from_slice(&std::fs::read(&ledger).unwrap()).unwrap();
@@ -217,6 +238,7 @@ type Lines = std::io::Lines<std::io::BufReader<std::process::ChildStderr>>;
 /// A run that begins, and what it says.
 fn begin(place: &Place, arguments: &[&str]) -> (std::process::Child, Lines) {
     let mut command = place.assay([&["fleet", "run"], arguments].concat());
+    command.env("TMPDIR", place.path());
     let mut child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
     (child, lines)

@@ -22,8 +22,8 @@ fn assay(cluster: &Cluster, words: &[&str]) -> Output {
 
 /// `ASSAY_NODES=28` is the whole cluster.
 #[test]
-fn nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there() {
-    let name = "nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there";
+fn nodes_are_measured_through_a_tunnel_and_keep_nothing() {
+    let name = "nodes_are_measured_through_a_tunnel_and_keep_nothing";
     let nodes = std::env::var("ASSAY_NODES").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
     let _lab = lab!(name, Lab::share());
     let cluster = lab!(name, Cluster::new(&ClusterPlan::with_nodes(nodes)));
@@ -41,13 +41,13 @@ fn nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there() {
     for node in cluster.nodes() {
         let id = fate(&all, node.name())["id"].as_str().unwrap_or_else(|| panic!("{all}"));
         let here: Record = serde_json::from_slice(&assay(&cluster, &["show", id, "--json"]).stdout).unwrap();
-        let there = node.command(ASSAY).args(["show", id, "--json"]).output().unwrap();
-        let there: Record = serde_json::from_slice(&there.stdout).unwrap();
         let part = here.cluster.as_deref().unwrap();
         assert_eq!((part.node.as_str(), part.nodes as usize, &part.lost), (node.name(), nodes, &None));
-        assert_eq!((&here.host.hostname, &here.id), (&Some(node.name().to_owned()), &there.id));
-        assert_eq!(here.measurements, there.measurements);
-        assert_eq!(std::fs::read_dir(node.target()).unwrap().count(), 0);
+        assert_eq!(here.host.hostname, Some(node.name().to_owned()));
+        for place in [node.target(), &node.home(), &node.temporary()] {
+            assert_eq!(std::fs::read_dir(place).unwrap().count(), 0, "{}", place.display());
+        }
+        assert!(!node.data().exists(), "neither store nor page");
     }
     eprintln!("{nodes} nodes by ssh: {}", all["starts"]);
 
@@ -102,6 +102,71 @@ fn causes(cluster: &Cluster, targets: &[String], suite: &str) {
     std::fs::rename(&known, known.with_extension("away")).unwrap();
     let denied = caused(ASSAY, &targets[1], &["--", "--suite", suite]);
     assert_eq!(denied["cause"], "denied", "{denied}");
+}
+
+/// What a run would not take is not called measurable by a check, and both say why in the same words.
+#[test]
+fn a_check_refuses_what_a_run_refuses_and_quotes_the_node() {
+    let name = "a_check_refuses_what_a_run_refuses_and_quotes_the_node";
+    let _lab = lab!(name, Lab::share());
+    let nodes = vec![
+        NodePlan::new("n1"),
+        NodePlan::new("n2").with("AllowStreamLocalForwarding no\nAllowTcpForwarding no"),
+        NodePlan::new("n3").with("ForceCommand echo This account is closed."),
+        NodePlan::new("n4").with("ForceCommand /bin/false"),
+    ];
+    let cluster = lab!(name, Cluster::new(&ClusterPlan { nodes, uplink: None }));
+    let script = |name: &str, content: String| {
+        let path = cluster.directory().join(name);
+        std::fs::write(&path, content).unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        path.display().to_string()
+    };
+    let said = |program: &str, command: &str, more: &[&str]| {
+        let target = |at: usize| format!("n{at}={}", cluster.nodes()[at - 1].target().display());
+        let all: Vec<String> = (1..=4).map(target).collect();
+        let mut words = vec!["fleet", command, "--json", "--program", program];
+        words.extend(all.iter().map(String::as_str));
+        words.extend(more);
+        printed(&assay(&cluster, &words))
+    };
+    let suite = cluster.directory().join("tiny.toml");
+    std::fs::write(&suite, tiny_at_leisure()).unwrap();
+    let after = ["--", "--suite", &suite.display().to_string(), "--engine", "null"].map(str::to_owned);
+    let after: Vec<&str> = after.iter().map(String::as_str).collect();
+    let check = said(ASSAY, "check", &after);
+    let ran = said(ASSAY, "run", &[&["--quorum", "1"], &after[..]].concat());
+    let row = |node: &str| check["nodes"].as_array().unwrap().iter().find(|row| row["node"] == node).unwrap();
+    assert_eq!((&check["fit"], &row("n1")["fits"]), (&1.into(), &true.into()), "{check}");
+    assert_eq!(fate(&ran, "n1")["fate"], "recorded", "{ran}");
+    for (node, cause, words) in [
+        ("n2", "no_tunnel", "remote port forwarding failed"),
+        ("n3", "other", "and said: This account is closed."),
+        ("n4", "other", "without a word: a forced command"),
+    ] {
+        let fate = fate(&ran, node);
+        let reason = fate["reason"].as_str().unwrap();
+        assert!(fate["cause"] == cause && reason.contains(words), "{fate}");
+        let checked = row(node)["reason"].as_str().unwrap();
+        assert!(row(node)["reached"] == true && checked.contains(words), "{checked}");
+    }
+    assert!(row("n2")["reason"].as_str().unwrap().contains("--listen ADDRESS:PORT"), "{check}");
+    // A build of another commit, and one of another version.
+    let version = env!("CARGO_PKG_VERSION");
+    let of = |first: &str, commit: &str| {
+        let content = format!(
+            "#!/bin/sh\n[ \"$1\" = --version ] && {{ echo '{first}'; echo 'commit    {commit}'; exit; }}\n\
+             exec '{ASSAY}' \"$@\"\n"
+        );
+        let check = said(&script(commit, content), "check", &after);
+        let n1 = check["nodes"][0].clone();
+        assert_eq!(n1["fits"], false, "{n1}");
+        n1["reason"].as_str().unwrap().to_owned()
+    };
+    let other = of(&format!("assay {version}"), "0123abc");
+    assert!(other.contains("of commit 0123abc is there") && other.starts_with("another version"), "{other}");
+    let older = of("assay 0.0.9", "0123abd");
+    assert!(older.contains("assay 0.0.9 is there"), "{older}");
 }
 
 /// Threat 4.2: no other user reaches the coordinator, here or on a node; a node whose sshd makes no socket has a port, and

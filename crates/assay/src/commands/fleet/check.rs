@@ -7,15 +7,17 @@ use assay_core::medium::Medium;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, capacity, span};
 use assay_engine::Control;
-use assay_fleet::{DayClock, Different, FleetCheck, Launcher, NodeCheck, Unfit, entries, program, variables};
+use assay_fleet::{Cause, DayClock, Different, FleetCheck, Launcher, NodeCheck, Unfit, entries, program, variables};
 use assay_report::{Style, left, table};
 
 use super::ansible::{ansible, via};
 use super::nodes::check_words;
 use super::view::AnswerCount;
+use super::words::{cause_words, fate_words};
 use crate::cli::{FleetCheckArgs, ViaArg};
 use crate::documents::fleet::{CheckedNode, ClockDocument, FleetCheckDocument};
 use crate::failure::Failure;
+use crate::own_build::own_build;
 use crate::{output, signals};
 
 pub(super) fn check(args: &FleetCheckArgs) -> Result<Exit, Failure> {
@@ -48,7 +50,7 @@ fn by_ansible(args: &FleetCheckArgs, control: &Control) -> Result<FleetCheck, Fa
     let ansible = ansible(&args.inventory, control)?;
     let hosts = ansible.hosts()?;
     let count = AnswerCount::of(hosts.iter().map(|host| host.name.as_str()));
-    Ok(FleetCheck::by_ansible(&ansible, &hosts, variables, &|node| count.done(node))?)
+    Ok(FleetCheck::by_ansible(&ansible, &hosts, variables, &own_build(), &|node| count.done(node))?)
 }
 
 fn by_ssh(args: &FleetCheckArgs, launcher: Launcher, control: &Control) -> Result<FleetCheck, Failure> {
@@ -56,16 +58,19 @@ fn by_ssh(args: &FleetCheckArgs, launcher: Launcher, control: &Control) -> Resul
     let nodes = entries(&args.nodes, &args.target, launcher)?;
     let program = program(args.program.as_deref(), launcher)?;
     let count = AnswerCount::of(nodes.iter().map(|entry| entry.name.as_str()));
-    Ok(FleetCheck::by_ssh(launcher, &nodes, &program, &args.arguments, control, &|node| count.done(node))?)
+    Ok(FleetCheck::by_ssh(launcher, &nodes, &program, &args.arguments, &own_build(), control, &|node| {
+        count.done(node)
+    })?)
 }
 
 /// Why a node cannot be measured, in a few words.
 fn unfit_words(unfit: &Unfit) -> String {
     match unfit {
         Unfit::NoTarget => "the inventory has no assay_target for it".to_owned(),
-        Unfit::Said(words) => words.clone(),
-        Unfit::OtherProgram { there, here } => {
-            format!("{} is there, and {here} here", if there.is_empty() { "no assay" } else { there })
+        Unfit::Ended(fate) => fate_words(fate),
+        Unfit::NoProgram => format!("{}, and {} here", cause_words(Cause::NoProgram), own_build()),
+        Unfit::OtherBuild { there, here } => {
+            format!("{}: {there} is there, and {here} here", cause_words(Cause::Version))
         }
         Unfit::Unreadable => "its answer cannot be read".to_owned(),
     }
@@ -95,12 +100,14 @@ fn document<'a>(check: &FleetCheck, node: &'a NodeCheck, reason: Option<&'a str>
         machine: &node.machine,
         bits: node.bits,
         version: &node.version,
+        commit: &node.commit,
         medium: node.medium.as_ref(),
         mounted: node.medium.as_ref().map(Medium::mounted),
         free_bytes: node.free_bytes,
         clock: node.clock.map(|clock| ClockDocument { offset_ns: clock.offset_ns, bound_ns: clock.bound_ns }),
         planned_write_bytes: node.planned_write_bytes,
         budget_ns: node.budget_ns,
+        run_ns: node.run_ns(),
         fits: check.fits(node),
         no_medium: node.is_no_medium(),
         reason,
@@ -129,7 +136,8 @@ fn table_text(check: &FleetCheck, style: &Style) -> String {
     text.extend(check.most_different().map(|found| different_words(&found) + "\n"));
     let fit: Vec<&NodeCheck> = check.fit().collect();
     let bytes: u64 = fit.iter().filter_map(|row| row.planned_write_bytes).fold(0, u64::saturating_add);
-    let longest = fit.iter().filter_map(|row| row.budget_ns).max().unwrap_or(0);
+    let longest = fit.iter().filter_map(|row| row.run_ns()).max().unwrap_or(0);
+    let starts = fit.iter().map(|row| row.starts_ns()).max().unwrap_or(0);
     text += &if fit.is_empty() {
         "None of these nodes can be measured.".to_owned()
     } else {
@@ -139,12 +147,22 @@ fn table_text(check: &FleetCheck, style: &Style) -> String {
             (n, of) => format!("Of these {of} nodes {n}"),
         };
         format!(
-            "{who} can be measured: at most {} written in total, {} each.",
+            "{who} can be measured: at most {} written in total, {} each{}.",
             Bytes(bytes),
-            span(Duration::from_nanos(longest))
+            span(Duration::from_nanos(longest)),
+            common_starts(starts, fit.len())
         )
     };
     text + &no_medium(check)
+}
+
+/// What of the time passes before common starts, and what comes on top.
+fn common_starts(starts_ns: u64, nodes: usize) -> String {
+    if starts_ns == 0 {
+        return String::new();
+    }
+    let longer = if nodes > 1 { ", and up to a tenth longer where one is far below the others" } else { "" };
+    format!(", {} of it before common starts{longer}", span(Duration::from_nanos(starts_ns)))
 }
 
 /// What is said of nodes whose target is the root disk or memory, beside the sentence on those that can be measured.
@@ -175,7 +193,7 @@ fn cells(row: &NodeCheck) -> [String; 7] {
         known(row.medium.as_ref().map(|medium| cut(harmless(&medium.title())))),
         known(row.free_bytes.map(capacity)),
         known(row.planned_write_bytes.map(|bytes| Bytes(bytes).to_string())),
-        known(row.budget_ns.map(|time| span(Duration::from_nanos(time)))),
+        known(row.run_ns().map(|time| span(Duration::from_nanos(time)))),
         known(row.clock.map(clock_cell)),
     ]
 }
@@ -190,6 +208,7 @@ fn clock_cell(clock: DayClock) -> String {
 #[cfg(test)]
 mod tests {
     use assay_core::medium::Medium;
+    use assay_fleet::Fate;
 
     use super::*;
 
@@ -228,22 +247,24 @@ mod tests {
             clock: Some(DayClock { offset_ns: -12_340_000, bound_ns: 15_000_000 }),
             planned_write_bytes: Some(1 << 30),
             budget_ns: Some(90_000_000_000),
+            starts: 21,
             reached: true,
             ..NodeCheck::default()
         };
         let lost = NodeCheck {
             node: "n2".to_owned(),
-            unfit: Some(Unfit::Said("no route to host".to_owned())),
+            unfit: Some(Unfit::Ended(Fate::Unreachable { reason: "no route to host".to_owned() })),
             ..NodeCheck::default()
         };
         let table_text = |nodes: Vec<NodeCheck>| table_text(&FleetCheck { nodes }, &Style::default());
         let shown_table = table_text(vec![good, lost]);
         let lines: Vec<&str> = shown_table.lines().collect();
         let cells: Vec<&str> = lines[1].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
-        assert_eq!(cells, ["n1", "aarch64", "-", "21.3 GB", "1 GiB", "1 min 30 s", "-12.3 ±15.0 ms"], "{shown_table}");
+        assert_eq!(cells, ["n1", "aarch64", "-", "21.3 GB", "1 GiB", "1 min 52 s", "-12.3 ±15.0 ms"], "{shown_table}");
         assert!(lines[0].starts_with("node  machine  medium") && lines[2].starts_with("n2  "), "{shown_table}");
-        let said = "Of these 2 nodes 1 can be measured: at most 1 GiB written in total, 1 min 30 s each.";
-        assert_eq!(lines[3..], ["", "n2: no route to host", said]);
+        let said = "Of these 2 nodes 1 can be measured: at most 1 GiB written in total, 1 min 52 s each, 22 s of it before common \
+                    starts.";
+        assert_eq!(lines[3..], ["", "n2: unreachable: no route to host", said]);
         let evil = NodeCheck { node: "n3".to_owned(), machine: "x\u{1b}[2J\nx".to_owned(), ..NodeCheck::default() };
         let text = table_text(vec![evil]);
         assert!(!text.contains('\u{1b}') && text.lines().count() == 4, "{text}");

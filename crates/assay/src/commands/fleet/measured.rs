@@ -1,6 +1,7 @@
 //! A run on many nodes: begun by the command line, measured, and told.
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal;
 
 use assay_core::record::Record;
 use assay_core::units::counted;
@@ -17,6 +18,7 @@ use super::{ledgers, words};
 use crate::cli::{FleetRunArgs, ViaArg};
 use crate::documents::fleet::{FleetEvent, FleetRunDocument, RotationNews};
 use crate::failure::Failure;
+use crate::own_build::own_build;
 use crate::{output, state};
 
 /// Measures what is missing of a run, which may be `resumed`. A record that the guard refuses is not taken.
@@ -56,6 +58,7 @@ pub(super) fn measured(
         ready_within: args.ready_within,
         // Of a resumed run most nodes are done.
         quorum: args.quorum.or(resumed.then_some(1)),
+        build: own_build(),
         suite: handed_suite(&ledger)?,
         home: Home::with_keeper(criteria, state::keeper()?)?,
     };
@@ -74,7 +77,9 @@ pub(super) fn tell_run(
 ) -> Result<(), Failure> {
     let starts = words::starts(records);
     if !args.json && !args.events {
-        return output::print(&(output::wrapped(words::outcome_text(ledger, starts.as_ref()).trim_end(), 80) + "\n"));
+        let told = !args.quiet && std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+        let text = words::outcome_text(ledger, starts.as_ref(), told);
+        return output::print(&(output::wrapped(text.trim_end(), 80) + "\n"));
     }
     let document = FleetRunDocument::new(ledger, starts, rotation);
     if args.events {

@@ -28,6 +28,7 @@ pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
     if !system::MEASURES_NODES && !matches!(args.command, FleetCommand::List(_) | FleetCommand::Report(_)) {
         return Err(Failure::usage("nodes are measured from a coordinator on Linux; import their records here"));
     }
+    assay_fleet::remove_left_by_killed();
     match args.command {
         FleetCommand::Run(args) => run(&args),
         FleetCommand::Check(args) => check::check(&args),

@@ -69,8 +69,8 @@ impl Watcher {
     }
 
     fn started(&mut self) {
-        let (nodes, are) = (self.nodes.len(), if self.nodes.len() == 1 { "is" } else { "are" });
-        self.view.say(&format!("run {}: {} {are} started", self.run, counted(nodes, "node")));
+        let nodes = self.nodes.len();
+        self.view.say(&format!("run {} on {}", self.run, counted(nodes, "node")));
         self.tell(&FleetEvent::Started { run: &self.run, nodes });
     }
 

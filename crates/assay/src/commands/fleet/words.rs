@@ -14,10 +14,10 @@ pub(super) fn fate_words(fate: &Fate) -> String {
         Fate::Recorded { .. } => "recorded".to_owned(),
         Fate::MediumFailed { id, reason } => format!("the medium failed: {reason} ({id})"),
         Fate::Incomplete { id, reason } => format!("not complete: {reason} ({id})"),
-        Fate::NotBegun { cause, reason } => format!("{}: {reason}", cause_words(*cause)),
+        Fate::NotBegun { cause, reason } => format!("{}: {reason}{}", cause_words(*cause), remedy(*cause)),
         Fate::Unreachable { reason } => format!("unreachable: {reason}"),
         Fate::Late => "not ready in time".to_owned(),
-        Fate::TooFew => "ready, but too few others were".to_owned(),
+        Fate::TooFew => "ready, but too few others were; --quorum N begins with N".to_owned(),
         Fate::Lost { reason } => format!("lost: {reason}"),
         Fate::NotTaken { reason } => format!("record not taken: {reason}"),
         Fate::Interrupted => "interrupted".to_owned(),
@@ -25,9 +25,10 @@ pub(super) fn fate_words(fate: &Fate) -> String {
 }
 
 /// Why a node did not begin, in a few words.
-fn cause_words(cause: Cause) -> &'static str {
+pub(super) fn cause_words(cause: Cause) -> &'static str {
     match cause {
         Cause::Denied => "not let in",
+        Cause::NoTunnel => "no tunnel",
         Cause::NoProgram => "no assay there",
         Cause::Architecture => "a program for another architecture",
         Cause::Version => "another version of assay",
@@ -38,17 +39,43 @@ fn cause_words(cause: Cause) -> &'static str {
     }
 }
 
+/// What mends a cause that its own words do not say how to mend.
+fn remedy(cause: Cause) -> &'static str {
+    match cause {
+        Cause::NoTunnel => "; its sshd needs AllowTcpForwarding, or --listen ADDRESS:PORT does without a tunnel",
+        _ => "",
+    }
+}
+
 /// How far starts were from what was planned, over all repeats of all records.
 pub(super) fn starts(records: &BTreeMap<usize, Record>) -> Option<Starts> {
     assay_analysis::fleet::starts(records.values())
 }
 
-/// A line for each node, the missing ones first, and one that says it all.
-pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>) -> String {
+/// The same in a word or two, where the reason was told before.
+fn short_fate_words(fate: &Fate) -> &'static str {
+    match fate {
+        Fate::Recorded { .. } => "recorded",
+        Fate::MediumFailed { .. } => "the medium failed",
+        Fate::Incomplete { .. } => "not complete",
+        Fate::NotBegun { cause, .. } => cause_words(*cause),
+        Fate::Unreachable { .. } => "unreachable",
+        Fate::Late => "not ready in time",
+        Fate::TooFew => "too few others were ready",
+        Fate::Lost { .. } => "lost",
+        Fate::NotTaken { .. } => "record not taken",
+        Fate::Interrupted => "interrupted",
+    }
+}
+
+/// A line for each node, the missing ones first, and one that says it all. Where reasons were `told` on the same screen, they are
+/// not told again.
+pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>, told: bool) -> String {
     let width = ledger.nodes.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     let line = |entry: &NodeEntry| {
         let words = match &entry.fate {
             Some(Fate::Recorded { id }) => format!("recorded  {id}"),
+            Some(fate) if told => short_fate_words(fate).to_owned(),
             Some(fate) => fate_words(fate),
             None => "not begun".to_owned(),
         };
@@ -58,7 +85,7 @@ pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>) -> String {
     let recorded = |entry: &&NodeEntry| entry.fate.as_ref().is_some_and(Fate::is_result);
     let (here, missing): (Vec<&NodeEntry>, Vec<&NodeEntry>) = ledger.nodes.iter().partition(|entry| recorded(entry));
     let mut text: String = missing.iter().chain(&here).map(|entry| line(entry)).collect();
-    text += &format!("\nrun {}: records of {} of {}.", ledger.run, here.len(), counted(ledger.nodes.len(), "node"));
+    text += &format!("\nrun {}: {} of {} recorded.", ledger.run, here.len(), counted(ledger.nodes.len(), "node"));
     if let Some(starts) = starts {
         text += &format!(
             " {} began within {:.2} ms of the planned time (p95), with clocks known to within {:.2} ms.",

@@ -53,4 +53,5 @@ free "$directory" free_bytes
 if [ -f "$directory/assay" ]; then
     echo "sha256=$(sha256sum "$directory/assay" | cut -d ' ' -f 1)"
     echo "version=$("$directory/assay" -V 2> /dev/null || true)"
+    echo "commit=$("$directory/assay" --version 2> /dev/null | sed -n 's/^commit  *//p' || true)"
 fi

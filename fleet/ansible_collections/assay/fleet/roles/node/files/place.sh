@@ -3,6 +3,11 @@
 # place.sh DIRECTORY SHA256. Says its version.
 set -eu
 cd "$1"
+if ! command -v sha256sum > /dev/null; then
+    rm -f assay.new
+    echo "assay: there is no sha256sum on this node" >&2
+    exit 4
+fi
 sent=$(sha256sum assay.new | cut -d ' ' -f 1)
 if [ "$sent" != "$2" ]; then
     rm -f assay.new
@@ -17,3 +22,4 @@ if ! version=$(./assay.new -V 2>&1); then
 fi
 mv -f assay.new assay
 echo "version=$version"
+echo "commit=$(./assay --version | sed -n 's/^commit  *//p')"

@@ -17,7 +17,11 @@ rm -f last.json last.log
 ./assay run "$@" --quiet --json > last.json 2> last.log < /dev/null
 code=$?
 echo "exit=$code"
-sed -n 's/^  "id": "\([0-9a-z]*\)",$/record=\1/p' last.json | head -n 1
+record=$(sed -n 's/^  "id": "\([0-9a-z]*\)",$/\1/p' last.json | head -n 1)
+[ -z "$record" ] || echo "record=$record"
+# A page can be made of the record, and nobody reads it here.
+[ -z "$record" ] || [ -L data/reports ] || rm -f "data/reports/$record.html"
+rmdir data/reports 2> /dev/null
 rm -f last.json
 [ "$code" = 0 ] || grep '^assay:' last.log | tail -n 1 >&2
 exit 0
