@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::ansible::{NodeEvent, Status};
 use crate::at_once::each_at_once;
 use crate::error::FleetError;
-use crate::inventory::{Ansible, Host};
+use crate::inventory::{Ansible, Host, own_program};
 use crate::launch::{Launcher, NodeEnd};
 use crate::ledger::{Fate, NodeEntry};
 use crate::meeting::{Mode, Rules};
@@ -245,6 +245,7 @@ impl FleetCheck {
         let mut nodes: Vec<NodeCheck> = hosts.iter().map(NodeCheck::of_host).collect();
         let numbers: BTreeMap<&str, usize> =
             hosts.iter().enumerate().map(|(at, host)| (host.name.as_str(), at)).collect();
+        let variables = own_program().into_iter().chain(variables).collect();
         ansible.play("check", hosts, variables, &mut |event| {
             // Events of other nodes are ignored.
             if let Some(at) = numbers.get(event.node.as_str()) {

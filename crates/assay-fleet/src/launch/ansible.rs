@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::process::{EventSource, Launched, MOST_LINE, NodeEnd, OutputEvent, without_a_word};
 use super::request::{Group, Launch};
 use crate::ansible::{Event, Playbook, PrivateDirectory, Status};
+use crate::inventory::own_program;
 use crate::ledger::{Cell, Inventory};
 
 /// Starts all nodes.
@@ -53,7 +54,8 @@ fn play(launch: &Launch<'_>) -> io::Result<Launched> {
 
 /// What stands above the inventory's variables.
 fn variables(launch: &Launch<'_>, inventory: &Inventory, keys: &[PathBuf]) -> Map<String, Value> {
-    let mut variables = inventory.variables.clone();
+    let mut variables = own_program();
+    variables.extend(inventory.variables.clone());
     let mut places = Map::new();
     let (mut tunnels, mut cells) = (false, false);
     let own = |name: &str| json!(format!("{{{{ assay_places[inventory_hostname].{name} }}}}"));

@@ -22,6 +22,11 @@ pub(crate) fn is_private(directory: &Metadata) -> bool {
     directory.is_dir() && directory.uid() == geteuid().as_raw() && directory.mode() & 0o7777 == 0o700
 }
 
+/// The machine as uname(1) names it.
+pub(crate) fn machine() -> String {
+    rustix::system::uname().machine().to_string_lossy().into_owned()
+}
+
 /// Sends a signal to a process that has not been waited for, or to the whole group that it leads.
 pub(crate) fn end(child: &Child, whole_group: bool, signal: Signal) {
     if let Some(process) = Pid::from_raw(child.id().cast_signed()) {

@@ -14,6 +14,11 @@ pub(crate) fn is_private(directory: &Metadata) -> bool {
     directory.is_dir()
 }
 
+/// Programs for Windows run on no node.
+pub(crate) fn machine() -> String {
+    String::new()
+}
+
 /// A process is ended with this one, by the job that both belong to.
 pub(crate) fn end(_child: &Child, _whole_group: bool, _signal: Signal) {}
 

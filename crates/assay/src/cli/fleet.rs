@@ -83,7 +83,8 @@ pub(crate) struct FleetRunArgs {
     #[command(flatten)]
     pub(crate) inventory: InventoryArgs,
 
-    /// Directory with static programs for the nodes: assay-aarch64, assay-armv7l, …; or the inventory's assay_binaries
+    /// Directory with static programs for the nodes: assay-aarch64, assay-armv7l, …; or the inventory's assay_binaries. Without
+    /// one, nodes like this machine get this program
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "inventory")]
     pub(crate) binaries: Option<PathBuf>,
 
@@ -245,7 +246,8 @@ pub(crate) struct FleetCheckArgs {
     #[command(flatten)]
     pub(crate) inventory: InventoryArgs,
 
-    /// Directory with static programs for the nodes: assay-aarch64, assay-armv7l, …; or the inventory's assay_binaries
+    /// Directory with static programs for the nodes: assay-aarch64, assay-armv7l, …; or the inventory's assay_binaries. Without
+    /// one, nodes like this machine get this program
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "inventory")]
     pub(crate) binaries: Option<PathBuf>,
 

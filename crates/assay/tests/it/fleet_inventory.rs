@@ -70,6 +70,44 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
+/// Without a directory of programs, nodes like this machine get the one that runs here.
+#[test]
+fn nodes_like_this_machine_get_the_running_program() {
+    if let Err(missing) = ansible() {
+        return skip("nodes_like_this_machine_get_the_running_program", &missing);
+    }
+    let place = Place::new();
+    cards(&place, 2);
+    let check = fleet(&place, &["check", "-i", "cards.ini", "--json", "--", "--suite", "tiny.toml"]);
+    assert_eq!(json(&check.succeeds().stdout)["fit"], 2, "{}", check.stdout);
+    let own = std::fs::read(ASSAY).unwrap();
+    assert!(std::fs::read(place.path().join("there1/assay")).unwrap() == own, "it is this program");
+}
+
+/// The last host of an inventory fails: it is told at once, with the words of the program, and nobody waits for it.
+#[test]
+fn a_last_host_that_fails_is_told_at_once() {
+    if let Err(missing) = ansible() {
+        return skip("a_last_host_that_fails_is_told_at_once", &missing);
+    }
+    let place = Place::new();
+    cards(&place, 3);
+    let sum = std::fs::read_to_string(place.path().join("cards.ini")).unwrap();
+    // A target that is there when the playbook looks at it, and that the program refuses.
+    let file = place.file("no-directory", "x").display().to_string();
+    place.file("cards.ini", sum.replace(&place.path().join("medium3").display().to_string(), &file));
+    let arguments = ["run", "-i", "cards.ini", "--json", "--ready-within", "4m", "--", "--suite", "tiny.toml"];
+    let done = fleet(&place, &arguments);
+    assert_eq!(done.code, Some(4), "{}", done.stderr);
+    assert!(done.elapsed < std::time::Duration::from_secs(180), "{:?}: it waited", done.elapsed);
+    let printed = json(&done.stdout);
+    for name in ["n1", "n2"] {
+        assert_eq!(node(&printed, name)["fate"]["fate"], "recorded", "{printed}");
+    }
+    let fate = &node(&printed, "n3")["fate"];
+    assert!(fate["fate"] == "not_begun" && fate["reason"].as_str().unwrap().contains("no-directory"), "{fate}");
+}
+
 #[test]
 fn an_inventory_is_checked_measured_collected_and_left_as_it_was() {
     if let Err(missing) = ansible() {
