@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 use crate::ansible::{NodeEvent, Status};
 use crate::at_once::each_at_once;
 use crate::error::FleetError;
-use crate::inventory::{Ansible, Host, own_program};
+use crate::inventory::{Ansible, Host};
 use crate::launch::{Launcher, NodeEnd};
 use crate::ledger::{Fate, NodeEntry};
 use crate::meeting::{Mode, Rules};
-use crate::program::Build;
+use crate::program::{Build, own_program};
 use crate::remote::{CommandOutput, DayClock, RemoteError, RemoteNode};
 
 /// Longest answer, in bytes.

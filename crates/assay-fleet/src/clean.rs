@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::FleetError;
 use crate::inventory::{Ansible, Host};
-use crate::names::bounded_reason;
+use crate::reason::bounded_reason;
 
 /// What was removed from a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

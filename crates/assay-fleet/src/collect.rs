@@ -17,7 +17,7 @@ use crate::error::FleetError;
 use crate::inventory::{Ansible, Host};
 use crate::launch::Launcher;
 use crate::ledger::{Ledger, NodeEntry};
-use crate::names::bounded_reason;
+use crate::reason::bounded_reason;
 use crate::remote::RemoteNode;
 use crate::wire::MAX_RECORD;
 

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use crate::ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Step};
 use crate::error::{FleetError, shown};
 use crate::ledger::{Inventory, Ledger, NodeEntry, Route};
-use crate::names::{bounded_reason, check_name};
-use crate::system;
+use crate::names::check_name;
+use crate::reason::bounded_reason;
 
 /// Between two looks at whether the user interrupts.
 const TICK: Duration = Duration::from_millis(100);
@@ -295,18 +295,6 @@ fn natural(name: &str) -> Vec<(String, u128)> {
         }
     }
     parts
-}
-
-/// The variables by which nodes like this machine get this program where no directory with programs is named.
-pub(crate) fn own_program() -> Map<String, Value> {
-    let Some(program) = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok()) else {
-        return Map::new();
-    };
-    let machine = format!("{}-{}", system::machine(), usize::BITS);
-    Map::from_iter([
-        ("assay_own_program".to_owned(), json!(program)),
-        ("assay_own_machine".to_owned(), json!(machine)),
-    ])
 }
 
 /// Variables that say what is measured, by what `assay run` is to be told.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::cause::Cause;
 use crate::launch::NodeEnd;
 use crate::meeting::Mode;
-use crate::names::bounded_reason;
+use crate::reason::bounded_reason;
 use crate::settle::Settled;
 
 /// One run.

@@ -27,6 +27,7 @@ mod message;
 mod names;
 mod node;
 mod program;
+mod reason;
 mod remote;
 mod rotation;
 mod settle;

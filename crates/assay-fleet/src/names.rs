@@ -1,14 +1,10 @@
 //! Nodes that are named on the command line, and the program that they run.
 
-use assay_core::text::harmless;
-
 use crate::error::FleetError;
 use crate::launch::{Launcher, slurm_names};
 use crate::ledger::NodeEntry;
 use crate::message::LONGEST_NAME;
 
-/// Longest reason in characters.
-const LONGEST_REASON: usize = 300;
 /// More nodes are named by a typing fault.
 const MOST_NODES: usize = 100_000;
 
@@ -22,16 +18,6 @@ pub fn check_name(what: &str, name: &str) -> Result<(), FleetError> {
         return Err(FleetError::BadName { what: what.to_owned(), name: name.to_owned() });
     }
     Ok(())
-}
-
-/// What a node, or a program that speaks of one, gives as a reason: one line, not too long.
-pub(crate) fn bounded_reason(text: &str) -> String {
-    let line = harmless(text.trim().trim_start_matches("assay: "));
-    if line.chars().count() <= LONGEST_REASON {
-        line
-    } else {
-        line.chars().take(LONGEST_REASON).collect::<String>() + " …"
-    }
 }
 
 /// The nodes that were named, each as `NAME` or `NAME=TARGET`.

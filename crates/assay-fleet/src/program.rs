@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use serde_json::{Map, Value, json};
+
+use crate::system;
+
 /// A build of this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Build {
@@ -49,6 +53,15 @@ impl fmt::Display for Build {
 #[must_use]
 pub fn known_commit(named: &str) -> Option<String> {
     Some(named).filter(|named| !named.is_empty() && *named != "unknown").map(str::to_owned)
+}
+
+/// The variables by which nodes like this machine get this program where no directory with programs is named.
+pub(crate) fn own_program() -> Map<String, Value> {
+    let Some(program) = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok()) else {
+        return Map::new();
+    };
+    let machine = format!("{}-{}", system::machine(), usize::BITS);
+    Map::from_iter([("assay_own_program".to_owned(), json!(program)), ("assay_own_machine".to_owned(), json!(machine))])
 }
 
 #[cfg(test)]

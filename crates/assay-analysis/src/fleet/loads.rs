@@ -145,6 +145,10 @@ pub struct FleetRow {
     pub record: Option<String>,
     /// The model that it measured.
     pub model: Option<String>,
+    /// Version of the program that measured; null where there is no record.
+    pub version: Option<String>,
+    /// Commit of its source; null where it is not known.
+    pub commit: Option<String>,
     /// The path that was measured; null where it has no record.
     pub target: Option<String>,
     /// What is mounted there; null where it has no record.
@@ -171,6 +175,8 @@ pub(super) fn node_row(node: &Node) -> FleetRow {
         complete: node.complete,
         record: record.map(|record| record.id.clone()),
         model: of.as_ref().map(|of| of.model.clone()),
+        version: record.map(|record| record.tool.version.clone()),
+        commit: record.and_then(|record| record.tool.commit.clone()),
         target: record.map(|record| record.medium.path.clone()),
         mounted: record.map(|record| record.medium.mounted()),
         unit: of.as_ref().map(|of| of.unit.clone()),

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use super::process::{EventSource, Launched, MOST_LINE, NodeEnd, OutputEvent, without_a_word};
 use super::request::{Group, Launch};
 use crate::ansible::{Event, Playbook, PrivateDirectory, Status};
-use crate::inventory::own_program;
 use crate::ledger::{Cell, Inventory};
+use crate::program::own_program;
 
 /// Starts all nodes.
 pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {

@@ -194,6 +194,9 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
     for (words, all) in &places {
         say("not mounted", format!("{}: {words}", node_names(report, all)));
     }
+    for (build, all) in builds(report) {
+        say("build", format!("{}: {build}", node_names(report, &all)));
+    }
     let throttled: Vec<usize> = (0..report.nodes.len()).filter(|at| report.nodes[*at].throttled.is_some()).collect();
     if !throttled.is_empty() {
         say("throttled", format!("{}: figures reflect cooling", node_names(report, &throttled)));
@@ -222,6 +225,17 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
         say("attempts", format!("{} of earlier attempts left out", count(report.repeated, "record")));
     }
     facts
+}
+
+/// The builds of the program that measured, where they differ: figures of two builds of one version may differ.
+fn builds(report: &FleetReport) -> BTreeMap<String, Vec<usize>> {
+    let mut all: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, row) in report.nodes.iter().enumerate() {
+        let Some(version) = &row.version else { continue };
+        let commit = row.commit.as_ref().map_or_else(String::new, |commit| format!(" of commit {}", clean(commit)));
+        all.entry(format!("assay {}{commit}", clean(version))).or_default().push(at);
+    }
+    if all.len() > 1 { all } else { BTreeMap::new() }
 }
 
 /// What decides nothing, a line a reason.

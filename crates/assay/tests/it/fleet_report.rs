@@ -476,6 +476,20 @@ fn memory_and_the_root_disk_are_told_apart_and_not_swapped() {
     assert!(matches!(alike.slots.effect, Effect::Inseparable { swap: None, .. }), "{:?}", alike.slots.effect);
 }
 
+/// Figures of two builds of one version may differ: the report says which node has which.
+#[test]
+fn nodes_of_different_builds_are_named() {
+    let mut records = together(4, 24);
+    let text = |records: &[Record]| {
+        assay_report::fleet::document(&said(records.to_vec())).text(&assay_report::Style::default())
+    };
+    records.iter_mut().for_each(|record| record.tool.commit = Some("abc".to_owned()));
+    assert!(!text(&records).contains("of commit"), "{}", text(&records));
+    records[1].tool.commit = Some("def".to_owned());
+    let text = text(&records);
+    assert!(text.contains("node2: assay ") && text.contains("of commit def"), "{text}");
+}
+
 /// A test area below a quarter of what was asked for.
 #[test]
 fn a_small_test_area_is_not_compared_with_full_ones() {

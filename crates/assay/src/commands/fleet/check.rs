@@ -262,7 +262,7 @@ mod tests {
         let cells: Vec<&str> = lines[1].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
         assert_eq!(cells, ["n1", "aarch64", "-", "21.3 GB", "1 GiB", "1 min 52 s", "-12.3 ±15.0 ms"], "{shown_table}");
         assert!(lines[0].starts_with("node  machine  medium") && lines[2].starts_with("n2  "), "{shown_table}");
-        let said = "Of these 2 nodes 1 can be measured: at most 1 GiB written in total, 1 min 52 s each, 22 s of it before common \
+        let said = "Of these 2 nodes 1 can be measured: at most 1 GiB written in total, 1 min 52 s each, 22.0 s of it before common \
                     starts.";
         assert_eq!(lines[3..], ["", "n2: unreachable: no route to host", said]);
         let evil = NodeCheck { node: "n3".to_owned(), machine: "x\u{1b}[2J\nx".to_owned(), ..NodeCheck::default() };
