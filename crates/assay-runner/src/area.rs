@@ -215,6 +215,7 @@ pub(crate) fn room(directory: &Directory) -> Result<u64, RunError> {
             path: harmless(&directory.path().to_string_lossy()),
             free: Bytes(free).to_string(),
             needed: Bytes(spare + LEAST_AREA).to_string(),
+            held: scratch::held_in(directory).map_or_else(String::new, |words| format!("; {words}")),
         });
     }
     Ok(usable)

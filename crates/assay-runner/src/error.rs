@@ -35,7 +35,7 @@ pub enum RunError {
     #[error("no permission to write in {0}; run as its owner, or name another directory")]
     Permission(String),
     /// Too little space for any test.
-    #[error("{path} has {free} free; assay needs at least {needed}: free some space, or name another directory")]
+    #[error("{path} has {free} free; assay needs at least {needed}: free some space, or name another directory{held}")]
     NoSpace {
         /// Directory that was asked for.
         path: String,
@@ -43,6 +43,8 @@ pub enum RunError {
         free: String,
         /// What is needed.
         needed: String,
+        /// What of assay takes space there, as the rest of the sentence; empty where nothing does.
+        held: String,
     },
     /// The write limit is too small for any test.
     #[error("--max-write {limit} is too small: the test area alone needs {needed}")]

@@ -14,6 +14,8 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use assay_core::text::harmless;
+use assay_core::units::Bytes;
 use assay_device::owned::{Access, Caching, Directory, Lock, Locked, OwnDir, OwnedError};
 
 use crate::error::RunError;
@@ -196,6 +198,20 @@ pub fn left_behind(parent: &Path) -> Leftovers {
     found
 }
 
+/// What runs hold in `parent` that this one cannot remove: of a run under way, of another user, or with other files in it.
+pub(crate) fn held_in(parent: &Directory) -> Option<String> {
+    let (names, more) = left_in(parent, AT_ONCE, &HashSet::new());
+    let name = names.first()?;
+    let path = harmless(&parent.path().join(name).to_string_lossy());
+    let what = match ours(parent, name) {
+        Ok((directory, bytes)) if directory.is_locked(LOCK) => format!("a run under way holds {} there", Bytes(bytes)),
+        Ok((_, bytes)) => format!("a killed run left {} there", Bytes(bytes)),
+        Err(_) => "a run of another user, or one that was killed, holds space there".to_owned(),
+    };
+    let others = if names.len() > 1 || more { ", and others do" } else { "" };
+    Some(format!("{path}: {what}{others}"))
+}
+
 /// Removes the directory of a run that the store knows to be dead, wherever it was.
 #[must_use]
 pub fn remove_abandoned(path: &Path) -> Leftovers {
@@ -328,6 +344,20 @@ mod tests {
         assert!(scratch.path().join(DATA).exists(), "a living run is never cleaned");
         drop(scratch);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    /// A full card says what of assay is on it.
+    #[test]
+    fn what_holds_space_is_named_with_why_it_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(held_in(&parent(&dir)), None);
+        let scratch = Scratch::create(&parent(&dir), TEST_ID).unwrap();
+        let words = held_in(&parent(&dir)).unwrap();
+        assert!(words.contains(".assay-0123456789: a run under way holds "), "{words}");
+        drop(scratch);
+        std::fs::write(dead(&dir, "aaaaaaaaaa").join("thesis.tex"), "dear").unwrap();
+        let words = held_in(&parent(&dir)).unwrap();
+        assert!(words.contains(".assay-aaaaaaaaaa: a run of another user"), "{words}");
     }
 
     #[test]

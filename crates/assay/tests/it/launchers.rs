@@ -1,6 +1,7 @@
-//! One cluster, measured through each launcher: the same records, and the node with the slow card is the one that is named.
-//! `ASSAY_FLEET_NODES=28 ASSAY_FLEET_RUNS=20` takes as many nodes, and measures by Ansible as often; there nobody else may be
-//! named, which asks for a machine with nothing else to do.
+//! One cluster, measured through each launcher: the same records, the node with the slow card is the one that is named, and
+//! nothing is left behind. `ASSAY_FLEET_NODES=28 ASSAY_FLEET_RUNS=20` takes as many nodes, and measures by each launcher as often;
+//! there nobody else may be named, which asks for a machine with nothing else to do. `ASSAY_FLEET_SLOW=reads|writes|both` says
+//! in what the card is slow.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,8 +14,9 @@ use crate::collection::Fleet;
 use crate::common::{ASSAY, fate, random, suite};
 
 const CARD_BYTES: u64 = 48 << 20;
-/// What every card does, and the writes of the slow one.
+/// What every card does, and the reads and writes of a slow one.
 const GOOD: Limits = Limits { read_iops: Some(150), write_iops: Some(80), read_bytes: None, write_bytes: None };
+const SLOW_READS: u64 = 60;
 const SLOW_WRITES: u64 = 32;
 /// Loop devices tell no model; without one nobody is compared with the others.
 const MODEL: &str = "model=card of the lab";
@@ -23,10 +25,25 @@ fn asked(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |count| count.parse().unwrap())
 }
 
-/// So many cards, of which the one in the middle writes slowly, and its number, counted from 1.
+/// In what a card is slow.
+fn slow_in() -> &'static [&'static str] {
+    match std::env::var("ASSAY_FLEET_SLOW").as_deref() {
+        Ok("reads") => &["read"],
+        Ok("both") => &["read", "write"],
+        Ok("writes") | Err(_) => &["write"],
+        Ok(other) => panic!("ASSAY_FLEET_SLOW={other}"),
+    }
+}
+
+/// So many cards, of which the one in the middle is slow, and its number, counted from 1.
 fn cards(count: usize) -> Result<(Vec<LimitedCard>, usize), Missing> {
     let slow = count / 2 + 1;
-    let limits = |number| if number == slow { Limits { write_iops: Some(SLOW_WRITES), ..GOOD } } else { GOOD };
+    let of_slow = Limits {
+        read_iops: if slow_in().contains(&"read") { Some(SLOW_READS) } else { GOOD.read_iops },
+        write_iops: if slow_in().contains(&"write") { Some(SLOW_WRITES) } else { GOOD.write_iops },
+        ..GOOD
+    };
+    let limits = |number| if number == slow { of_slow } else { GOOD };
     let cards: Result<Vec<_>, _> = (1..=count).map(|number| LimitedCard::new(CARD_BYTES, limits(number))).collect();
     Ok((cards?, slow))
 }
@@ -75,7 +92,7 @@ fn the_slow_one_is_named(fleet: &Fleet, printed: &Value, slow: &str) -> bool {
     let odd = odd(fleet, printed);
     let names: Vec<&str> = odd.iter().map(|(name, _)| name.as_str()).collect();
     let loads = odd.iter().find(|(name, _)| name == slow).map(|(_, loads)| loads);
-    let named = loads.is_some_and(|loads| loads.iter().any(|load| load.contains("write")));
+    let named = loads.is_some_and(|loads| slow_in().iter().all(|what| loads.iter().any(|load| load.contains(what))));
     if is_asked("ASSAY_FLEET_NODES") {
         assert!(named && names == [slow], "{odd:?}");
     } else if names != [slow] {
@@ -154,13 +171,14 @@ fn one_cluster_by_each_launcher_gives_the_same_records_and_names_the_slow_card()
     let (file, inventory) =
         (fleet.file("tiny.toml").display().to_string(), fleet.cluster.inventory().display().to_string());
 
-    let mut by_ansible = Value::Null;
+    let (mut by_ansible, mut by_ssh) = (Value::Null, Value::Null);
     let mut named = false;
     for number in 1..=runs {
         let command = fleet.cluster.control().command(ASSAY);
         by_ansible = run(&fleet, command, &["fleet", "run", "-i", &inventory, "--json", "--", "--label", MODEL]);
-        named |= the_slow_one_is_named(&fleet, &by_ansible, &format!("n{slow}"));
-        eprintln!("{number} of {runs} by Ansible: {count} records, n{slow} is odd");
+        let is_named = the_slow_one_is_named(&fleet, &by_ansible, &format!("n{slow}"));
+        named |= is_named;
+        eprintln!("{number} of {runs} by Ansible: {count} records, n{slow} is odd: {is_named}");
     }
 
     let program = fleet.file("binaries").join(format!("assay-{}", std::env::consts::ARCH)).display().to_string();
@@ -171,8 +189,12 @@ fn one_cluster_by_each_launcher_gives_the_same_records_and_names_the_slow_card()
 
     let names = targets("n");
     let words = [&begun[..], &names.iter().map(String::as_str).collect::<Vec<_>>(), &after].concat();
-    let by_ssh = run(&fleet, fleet.cluster.command(ASSAY), &words);
-    named |= the_slow_one_is_named(&fleet, &by_ssh, &format!("n{slow}"));
+    for number in 1..=runs {
+        by_ssh = run(&fleet, fleet.cluster.command(ASSAY), &words);
+        let is_named = the_slow_one_is_named(&fleet, &by_ssh, &format!("n{slow}"));
+        named |= is_named;
+        eprintln!("{number} of {runs} by ssh: {count} records, n{slow} is odd: {is_named}");
+    }
 
     let shape = shapes(&fleet, &by_ansible, "n", count);
     are_the_same(&shape, &shapes(&fleet, &by_ssh, "n", count));
@@ -180,12 +202,38 @@ fn one_cluster_by_each_launcher_gives_the_same_records_and_names_the_slow_card()
         Err(missing) => skip(name, &missing),
         Ok(slurm) => {
             let begun = [&begun[..], &["--via", "slurm", "--listen", "127.0.0.1:0"]].concat();
-            let printed = by_slurm(&slurm, &fleet, &cards, &begun, &after);
-            named |= the_slow_one_is_named(&fleet, &printed, &format!("s{slow}"));
-            are_the_same(&shape, &shapes(&fleet, &printed, "s", count));
+            for number in 1..=runs {
+                let printed = by_slurm(&slurm, &fleet, &cards, &begun, &after);
+                let is_named = the_slow_one_is_named(&fleet, &printed, &format!("s{slow}"));
+                named |= is_named;
+                eprintln!("{number} of {runs} by Slurm: {count} records, s{slow} is odd: {is_named}");
+                are_the_same(&shape, &shapes(&fleet, &printed, "s", count));
+            }
         }
     }
     assert!(named, "by no launcher");
+    run(&fleet, fleet.cluster.control().command(ASSAY), &["fleet", "clean", "-i", &inventory, "--json"]);
+    nothing_is_left(&fleet, &program);
+}
+
+/// Neither files on the nodes and here among the temporary ones, nor processes of the program.
+fn nothing_is_left(fleet: &Fleet, program: &str) {
+    let below = |directory: &std::path::Path| -> Vec<String> {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.path().display().to_string());
+        names.filter(|path| !path.ends_with("lost+found")).collect()
+    };
+    for node in fleet.cluster.nodes() {
+        for place in [node.home(), node.data(), node.temporary(), node.target().to_owned()] {
+            assert!(below(&place).is_empty(), "{:?}", below(&place));
+        }
+    }
+    assert!(below(&fleet.file("tmp")).is_empty(), "{:?}", below(&fleet.file("tmp")));
+    for process in fs::read_dir("/proc").unwrap().flatten() {
+        let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        assert!(!line.contains(program), "{line}");
+    }
 }
 
 fn by_slurm(slurm: &Slurm, fleet: &Fleet, cards: &[LimitedCard], begun: &[&str], after: &[&str]) -> Value {

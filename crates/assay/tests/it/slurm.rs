@@ -93,3 +93,35 @@ fn nodes_of_slurm_are_measured_and_those_it_lost_are_told() {
         assert!(fate(&some, node)["reason"].as_str().unwrap().contains(words), "{some}");
     }
 }
+
+/// Nodes get the suite of the plan by their standard input, as the file is not there.
+#[test]
+fn a_plan_is_carried_out_on_nodes_of_slurm() {
+    let name = "a_plan_is_carried_out_on_nodes_of_slurm";
+    let (_lab, cluster) = lab!(name, cluster());
+    let slurm = lab!(name, Slurm::new(&cluster, 2));
+    let directory = cluster.directory();
+    let targets = targets(directory, 2);
+    let (suite, plan) = (directory.join("tiny.toml"), directory.join("plan.toml"));
+    std::fs::write(&suite, tiny_at_leisure()).unwrap();
+    let (suite, plan) = (suite.display().to_string(), plan.display().to_string());
+    let assay = |words: &[&str]| -> Output {
+        let mut command = slurm.command(ASSAY);
+        command.env("ASSAY_DATA", directory.join("data")).env("HOME", directory).current_dir("/").args(words);
+        command.output().unwrap()
+    };
+    let new = ["plan", "new", "--units", "A=1,2", "--slots", "s1,s2", "--rounds", "2", "--suite", &suite, "-o", &plan];
+    assert!(assay(&new).status.success());
+    let nodes: Vec<String> = targets.iter().zip(1..).map(|(target, n)| format!("s{n}={}", target.display())).collect();
+    let first = ["--rotate", &plan, &nodes[0], &nodes[1], "--", "--engine", "null"];
+    let first = command(&slurm, directory, &first).output().unwrap();
+    let all = printed(&first);
+    assert_eq!((first.status.code(), &all["next"]["turn"]["round"]), (Some(8), &2.into()), "{all}");
+    let second = assay(&["fleet", "run", "--json", "--listen", "127.0.0.1:0", "--resume"]);
+    assert_eq!(second.status.code(), Some(0), "{}", printed(&second));
+    let status = printed(&assay(&["plan", "status", &plan, "--json"]));
+    assert_eq!((&status["complete"], &status["misfits"]), (&true.into(), &serde_json::json!([])), "{status}");
+    for target in &targets {
+        assert_eq!(std::fs::read_dir(target).unwrap().count(), 0);
+    }
+}
