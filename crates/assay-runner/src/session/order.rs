@@ -73,6 +73,10 @@ impl Session<'_> {
             }
             self.checkpoint();
         }
+        // Between two repeats none is there that ends with the run. What is missing then is not for the budget.
+        if self.control.stopped() {
+            self.fail(RunFailure::Interrupted, String::new());
+        }
         self.conclude(&entries);
         self.checkpoint();
     }

@@ -382,26 +382,50 @@ fn programs_run_after_the_workloads_and_each_has_its_scores() {
     assert_eq!(files(dir.path()), 0);
 }
 
-/// Asks for the end as soon as a program begins.
-struct Stopping(Control, Listener);
+/// Asks for the end as soon as an event of this kind comes.
+struct Stopping {
+    at: fn(&EventKind) -> bool,
+    control: Control,
+    listener: Listener,
+}
+
+impl Stopping {
+    fn new(control: &Control, at: fn(&EventKind) -> bool) -> Self {
+        Self { at, control: control.clone(), listener: Listener::default() }
+    }
+}
 
 impl crate::emit::Observer for Stopping {
     fn event(&mut self, event: &Event) {
-        if matches!(&event.event, EventKind::RepeatStarted { workload, .. } if workload == "tree") {
-            self.0.stop();
+        if (self.at)(&event.event) {
+            self.control.stop();
         }
-        self.1.event(event);
+        self.listener.event(event);
     }
 
     fn checkpoint(&mut self, record: &assay_core::record::Record, scratch: Option<&Path>) {
-        self.1.checkpoint(record, scratch);
+        self.listener.checkpoint(record, scratch);
     }
+}
+
+#[test]
+fn a_run_that_is_stopped_between_two_repeats_asks_for_no_larger_budget() {
+    let (dir, control) = (tempfile::tempdir().unwrap(), Control::default());
+    let mut observer = Stopping::new(&control, |event| matches!(event, EventKind::RepeatFinished { .. }));
+    let run = PreparedRun::prepare(request(dir.path())).unwrap();
+    let record = run.execute(&control, &mut observer, None).unwrap();
+    assert!(matches!(record.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. }), "{:?}", record.outcome);
+    let repeats: Vec<usize> = record.measurements.iter().map(|m| m.repeats.len()).collect();
+    assert_eq!(repeats, [0, 1], "the write and one repeat of the read are missing");
+    let missing = |w: &&assay_core::finding::Warning| matches!(w.finding, Finding::FewerRepeats { .. });
+    assert_eq!(record.all_warnings().find(missing), None, "the outcome says why they are");
 }
 
 #[test]
 fn a_program_that_is_stopped_leaves_nothing_and_what_was_measured_stays() {
     let (dir, control) = (tempfile::tempdir().unwrap(), Control::default());
-    let mut observer = Stopping(control.clone(), Listener::default());
+    let is_tree = |event: &EventKind| matches!(event, EventKind::RepeatStarted { workload, .. } if workload == "tree");
+    let mut observer = Stopping::new(&control, is_tree);
     let run = PreparedRun::prepare(with_programs(dir.path(), STREAM_AND_ROWS)).unwrap();
     let record = run.execute(&control, &mut observer, None).unwrap();
     assert!(matches!(record.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. }), "{:?}", record.outcome);
