@@ -66,7 +66,7 @@ fn hostile_media_cost_an_error_line_and_nothing_else() {
     std::fs::write(&victim, b"root:*:1:0:99999:7:::\n").unwrap();
     let commands: [&[&str]; 6] = [
         &["info"],
-        &["run", "--suite", "smoke", "--budget", "1s", "--no-save", "--quiet"],
+        &["run", "--suite", "smoke", "--budget", "2s", "--no-save", "--quiet"],
         &["verify", "--resume", "--no-save", "--quiet"],
         &["verify", "--quick", "--no-save", "--quiet"],
         &["verify", "--bytes", "2MiB", "--no-save", "--quiet"],

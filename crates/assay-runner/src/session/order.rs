@@ -138,6 +138,12 @@ impl Session<'_> {
         }
     }
 
+    /// The time of the first repeat of a workload, which all of them have.
+    fn first_slot(&self, slot: Duration) -> Duration {
+        let turns = leaders(&self.request.suite.workloads).len() * self.sides() as usize;
+        self.budget.first_slot(slot / self.sides(), turns) * self.sides()
+    }
+
     /// Instruments that run each repeat.
     fn sides(&self) -> u32 {
         if self.request.engine.crosscheck().is_some() { 2 } else { 1 }
@@ -188,6 +194,7 @@ impl Session<'_> {
             }
             Some(_) => adaptive::slot(workload(index), self.budget.left(), left),
         };
+        let slot = if round == 0 { self.first_slot(slot) } else { slot };
         // Both instruments get the same share.
         Some((slot / self.sides(), weights * u64::from(self.sides())))
     }
@@ -276,7 +283,9 @@ impl Session<'_> {
         // The least number of repeats of each workload comes before further ones of any.
         let least = to_come.iter().filter(|(_, round)| *round < LEAST_REPEATS).count();
         let least = u32::try_from(least).unwrap_or(u32::MAX);
-        let slot = if round < LEAST_REPEATS {
+        let slot = if round == 0 {
+            self.first_slot(settled.slot.min(self.budget.slot(least)))
+        } else if round < LEAST_REPEATS {
             settled.slot.min(self.budget.slot(least))
         } else if self.budget.left() >= settled.slot + order.usual * least {
             settled.slot

@@ -20,7 +20,7 @@ fn the_least_budget_leaves_no_workload_out() {
     let place = Place::new();
     let suite = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/quick.toml")).unwrap();
     place.file("quick.toml", suite.replace("256MiB", "1MiB").replace("1GiB", "64MiB"));
-    let arguments = ["run", "--suite", "quick.toml", "--budget", "2s", "--engine", "null", "--no-save", "--json"];
+    let arguments = ["run", "--suite", "quick.toml", "--budget", "3s", "--engine", "null", "--no-save", "--json"];
     let json = place.json(arguments.iter().chain(&["medium"]));
     let record: assay_core::record::Record = serde_json::from_value(json).unwrap();
     assert_eq!(record.measurements.len(), 7);
