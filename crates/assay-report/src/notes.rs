@@ -3,11 +3,14 @@
 use assay_core::finding::{Cause, Finding, Severity, Warning};
 use assay_core::record::Record;
 use assay_core::text::statement;
+use assay_core::units::counted;
 
 /// A warning with the workloads it is about.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Note {
     pub(crate) severity: Severity,
+    /// The first of the findings that it tells.
+    pub(crate) finding: Finding,
     /// One cause; of several that differ in numbers, with the range of each number.
     pub(crate) cause: String,
     pub(crate) remedy: String,
@@ -37,7 +40,20 @@ impl Note {
     pub(crate) fn word(&self) -> &'static str {
         word(self.severity)
     }
+
+    /// The cause with one workload it is about and how many others; without them where it is about all of `loads`.
+    pub(crate) fn short_sentence(&self, loads: usize) -> String {
+        match self.about.as_slice() {
+            [] => self.cause.clone(),
+            about if about == [ALL_LOADS] || about.len() == loads => self.cause.clone(),
+            [one] => format!("{one}: {}", self.cause),
+            [first, others @ ..] => format!("{first} and {}: {}", counted(others.len(), "other load"), self.cause),
+        }
+    }
 }
+
+/// What a note on each of several loads is about.
+const ALL_LOADS: &str = "all loads";
 
 /// A severity as people read it.
 pub(crate) fn word(severity: Severity) -> &'static str {
@@ -77,10 +93,11 @@ pub(crate) fn notes(record: &Record) -> Vec<Note> {
     let all = record.measurements.len();
     let note = |(warning, cause, about): (&Warning, Cause, Vec<String>)| Note {
         severity: warning.severity,
+        finding: warning.finding.clone(),
         cause: cause.to_string(),
         remedy: warning.remedy().to_owned(),
         // About all loads, as most notes on an imported figure are.
-        about: if all > 2 && about.len() == all { vec!["all loads".to_owned()] } else { about },
+        about: if all > 2 && about.len() == all { vec![ALL_LOADS.to_owned()] } else { about },
     };
     let mut notes: Vec<Note> = groups.into_iter().map(note).collect();
     notes.sort_by_key(|n| std::cmp::Reverse(n.severity));

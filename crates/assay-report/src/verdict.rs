@@ -1,7 +1,5 @@
 //! One plain sentence on what the record says.
 
-use std::mem::discriminant;
-
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, Severity, ValidityVerdict, Warning};
 use assay_core::medium::{Bus, Medium};
@@ -175,18 +173,9 @@ fn gravest(record: &Record) -> Option<String> {
         Finding::LoadOfOthers { .. } => 4,
         _ => 2,
     };
-    let suspect = |warning: &&Warning| warning.severity == Severity::Suspect;
-    let found = record.all_warnings().filter(suspect).min_by_key(|warning| weight(&warning.finding))?;
-    let cause = clean(&found.cause());
-    let alike = |warning: &Warning| discriminant(&warning.finding) == discriminant(&found.finding) && suspect(&warning);
-    let about: Vec<&Measurement> = record.measurements.iter().filter(|m| m.warnings.iter().any(alike)).collect();
-    let is_of_run = record.warnings.iter().any(alike);
-    Some(match about.as_slice() {
-        [] => cause,
-        all if is_of_run || all.len() == record.measurements.len() => cause,
-        [one] => format!("{}: {cause}", clean(&record.load_title(one))),
-        [first, more @ ..] => format!("{} and {} other loads: {cause}", clean(&record.load_title(first)), more.len()),
-    })
+    let suspect = notes(record).into_iter().filter(|note| note.severity == Severity::Suspect);
+    let found = suspect.min_by_key(|note| weight(&note.finding))?;
+    Some(clean(&found.short_sentence(record.measurements.len())))
 }
 
 /// `; the run was interrupted` and the like; nothing for a completed run.

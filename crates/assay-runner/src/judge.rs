@@ -2,13 +2,13 @@
 
 use assay_core::finding::Finding;
 use assay_core::histogram::Histogram;
-use assay_core::medium::Bus;
+use assay_core::medium::{Bus, Medium};
 use assay_core::outcome::Outcome;
 use assay_core::record::Measurement;
 use assay_engine::NullCost;
 use assay_stats::rank::Ceiling;
 
-use crate::proof::Proof;
+use crate::proof::{Proof, copies_on_write};
 use crate::summary::replace_findings;
 
 /// Within this factor of the null engine's rate a result is instrument-limited.
@@ -22,8 +22,8 @@ pub(crate) const EDGE_OPERATIONS: u64 = 40;
 /// Fewer operations than this make a coarse figure (Poisson error above 14 %).
 const FEW_OPERATIONS: u64 = 50;
 
-/// Judges a measurement from its estimates and repeats; replaces what was judged before.
-pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Option<NullCost>, proof: Proof) {
+/// Judges a measurement on a medium from its estimates and repeats; replaces what was judged before.
+pub(crate) fn judge(measurement: &mut Measurement, medium: &Medium, null: Option<NullCost>, proof: Proof) {
     let completed = || measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
     let (operations, latency_ns, window_ns) = completed().fold((0u64, 0u128, 0u128), |(o, l, w), r| {
         (o + r.operations, l + Histogram::from(&*r.histogram).sum_ns(), w + u128::from(r.elapsed_ns))
@@ -34,14 +34,14 @@ pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Opti
 
     measurement.proof_ratio = proof.ratio();
     let workload = &measurement.workload;
-    let proof_finding = proof.finding(workload.op, workload.sync.each());
+    let proof_finding = proof.finding(workload.op, workload.sync.each() || copies_on_write(medium));
     replace_findings(
         measurement,
         |f| matches!(f, Finding::ServedFromCache { .. } | Finding::OthersUsedDevice { .. }),
         proof_finding,
     );
 
-    let ceiling = bus.and_then(Bus::reachable).and_then(Ceiling::new).zip(measurement.bytes_per_second.as_ref());
+    let ceiling = medium.bus.as_ref().and_then(Bus::reachable).and_then(Ceiling::new).zip(measurement.bytes_per_second.as_ref());
     let held = ceiling.filter(|(ceiling, rate)| ceiling.holds(rate.point));
     measurement.bus_limited = held.is_some();
     let finding = held.map(|(ceiling, rate)| Finding::BusLimited { share: rate.point / ceiling.rate() });
@@ -141,7 +141,8 @@ mod tests {
     }
 
     fn judged(mut m: Measurement, bus: Option<&Bus>, null: Option<NullCost>) -> Measurement {
-        judge(&mut m, bus, null, Proof::default());
+        let medium = Medium { bus: bus.cloned(), ..Medium::default() };
+        judge(&mut m, &medium, null, Proof::default());
         m
     }
 

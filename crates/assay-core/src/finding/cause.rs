@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::kind::Finding;
+use super::kind::{Finding, MOSTLY_OTHERS};
 use crate::medium::MediumKind;
-use crate::units::{Bytes, figures, grouped, latency, span};
+use crate::units::{Bytes, figures, fixed, grouped, latency, multiple, span};
 
 /// What was found, in pieces: words, numbers and names. Two causes of the same finding merge into one with ranges,
 /// `only 2.1 to 5.3 % of the bytes`. Its `Display` is a sentence without a full stop.
@@ -32,6 +32,10 @@ enum Piece {
 enum Notation {
     /// A share from 0 to 1 as percent, without the sign.
     Percent,
+    /// The same in whole percent.
+    WholePercent,
+    /// How many times as much.
+    Times,
     /// Three significant figures.
     Figures,
     /// A whole number.
@@ -82,6 +86,8 @@ impl Notation {
     fn write(self, value: f64) -> String {
         match self {
             Self::Percent => figures(value * 100.0),
+            Self::WholePercent => fixed(value * 100.0, 0),
+            Self::Times => multiple(value),
             Self::Figures => figures(value),
             Self::Count => grouped(value as i64),
             Self::Size => Bytes(value as u64).to_string(),
@@ -197,8 +203,14 @@ impl Finding {
             Self::ServedFromCache { proof_ratio } => {
                 cause!["served from a cache: only ", percent(*proof_ratio), " % of the bytes crossed the device"]
             }
-            Self::OthersUsedDevice { proof_ratio } => {
-                cause!["something else used the device: it moved ", percent(*proof_ratio), " % of the bytes issued"]
+            Self::OthersUsedDevice { proof_ratio: ratio } => {
+                let (notation, of) = if *ratio >= MOSTLY_OTHERS {
+                    (Notation::Times, " times")
+                } else {
+                    (Notation::WholePercent, " % of")
+                };
+                let moved = "something else used the device: it moved ";
+                cause![moved, number(*ratio, notation), of, " the bytes issued"]
             }
             Self::NoProof { medium, reason } => cause![no_proof(medium.title(), reason.as_deref())],
             Self::ServerCache { medium } => {
@@ -290,7 +302,8 @@ impl Finding {
     fn repeats_cause(&self) -> Option<Cause> {
         Some(match self {
             Self::FewOperations { operations } => {
-                cause!["only ", count(*operations), " operations: the figure is a rough estimate"]
+                let noun = if *operations == 1 { " operation" } else { " operations" };
+                cause!["only ", count(*operations), noun, ": the figure is a rough estimate"]
             }
             Self::Unsteady { repeats, of } => {
                 cause!["erratic: ", count(*repeats), " of ", count(*of), " repeats never became steady"]
@@ -441,11 +454,11 @@ impl Finding {
                 cause!["the processors ran at ", percent(*share), format!(" % of their maximum clock on average{by}")]
             }
             Self::LoadOfOthers { share, most } => {
-                let mut cause =
-                    cause!["other programs used ", Piece::Bound("up to "), percent(*share), " % of all processors"];
+                let used = number(*share, Notation::WholePercent);
+                let mut cause = cause!["other programs used ", Piece::Bound("up to "), used, " % of all processors"];
                 if !most.is_empty() {
                     let name = if most == "assay" { "another assay process" } else { most };
-                    cause.0.extend([", most of it ".into(), Piece::Names(vec![name.to_owned()])]);
+                    cause.0.extend([", mostly ".into(), Piece::Names(vec![name.to_owned()])]);
                 }
                 cause
             }
@@ -543,10 +556,20 @@ mod tests {
     }
 
     #[test]
+    fn traffic_of_others_is_told_in_percent_or_as_a_multiple() {
+        use crate::finding::Severity::{Invalid, Suspect};
+        let of = |proof_ratio| Finding::OthersUsedDevice { proof_ratio };
+        assert!(of(1.401).cause().ends_with("it moved 140 % of the bytes issued"), "{}", of(1.401).cause());
+        assert!(of(10.06).cause().ends_with("it moved 10.1 times the bytes issued"), "{}", of(10.06).cause());
+        assert_eq!([1.2, 1.999, 2.0, 90.0].map(|ratio| of(ratio).severity()), [Suspect, Suspect, Invalid, Invalid]);
+        assert!(Finding::FewOperations { operations: 1 }.cause().starts_with("only 1 operation:"));
+    }
+
+    #[test]
     fn a_load_of_this_program_is_that_of_another_process() {
         let of = |most: &str| Finding::LoadOfOthers { share: 0.5, most: most.to_owned() }.cause();
-        assert!(of("assay").ends_with("most of it another assay process"), "{}", of("assay"));
-        assert!(of("make").ends_with("most of it make") && of("").ends_with("of all processors"));
+        assert!(of("assay").ends_with("mostly another assay process"), "{}", of("assay"));
+        assert!(of("make").ends_with("mostly make") && of("").ends_with("of all processors"));
     }
 
     #[test]
@@ -584,9 +607,9 @@ mod tests {
         let load = |share, most: &str| Finding::LoadOfOthers { share, most: most.to_owned() };
         assert_eq!(
             merged(&[load(0.854, "rustc"), load(0.698, "cc1"), load(0.7, "rustc")]).unwrap(),
-            "other programs used 69.8 to 85.4 % of all processors, most of it rustc and cc1"
+            "other programs used 70 to 85 % of all processors, mostly rustc and cc1"
         );
         let many = merged(&["a", "b", "c", "d", "e"].map(|name| load(0.5, name))).unwrap();
-        assert!(many.ends_with("used up to 50.0 % of all processors, most of it a, b, c and 2 more"), "{many}");
+        assert!(many.ends_with("used up to 50 % of all processors, mostly a, b, c and 2 more"), "{many}");
     }
 }

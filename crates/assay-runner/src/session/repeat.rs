@@ -336,7 +336,7 @@ impl Session<'_> {
         let measurement = &mut record.measurements[entry.index];
         let known: Vec<Warning> = measurement.warnings.clone();
         estimate(measurement, interval);
-        judge(measurement, record.medium.bus.as_ref(), Some(self.null), entry.proof);
+        judge(measurement, &record.medium, Some(self.null), entry.proof);
         keep(measurement, findings);
         // A soak looks for change itself.
         if entry.asked.analysis != Analysis::Soak {
