@@ -135,6 +135,19 @@ pub enum SectorClass {
     Unreadable,
 }
 
+/// What the first error, the map and the speed of a check count their offsets from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Offsets {
+    /// From the start of the block device.
+    Device,
+    /// From the start of the checked area, in the order of its files: where they lie on the device is not known.
+    #[default]
+    #[serde(other)]
+    Files,
+}
+
 /// Sectors of [`SECTOR_BYTES`] by what became of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -201,11 +214,11 @@ impl SectorCounts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FirstError {
-    /// Byte offset from the start of the checked area.
+    /// Byte offset, see [`Verification::offsets`].
     pub offset_bytes: u64,
     /// What became of it.
     pub class: SectorClass,
-    /// Where overwritten: the byte offset whose data stand there.
+    /// Where overwritten: the byte offset whose data stand there; null where it is not known.
     pub holds_offset_bytes: Option<u64>,
 }
 
@@ -213,7 +226,7 @@ pub struct FirstError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MapCell {
-    /// Byte offset of its start from the start of the checked area.
+    /// Byte offset of its start, see [`Verification::offsets`].
     pub offset_bytes: u64,
     /// Its length in bytes.
     pub bytes: u64,
@@ -229,7 +242,7 @@ pub struct Pass {
     pub bytes: u64,
     /// Time that took in nanoseconds; the final sync of a write included.
     pub elapsed_ns: u64,
-    /// Speed over the address: at most a few hundred parts, in order.
+    /// Speed over the offset: at most a few hundred parts, in order.
     pub speed: Vec<PassSpeed>,
 }
 
@@ -241,11 +254,11 @@ impl Pass {
     }
 }
 
-/// Speed in one part of the address space.
+/// Speed in one part of what was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassSpeed {
-    /// Byte offset of its start.
+    /// Byte offset of its start, see [`Verification::offsets`].
     pub offset_bytes: u64,
     /// Bytes moved.
     pub bytes: u64,
@@ -316,9 +329,12 @@ pub struct Verification {
     pub written_bytes: u64,
     /// What became of the sectors that were checked.
     pub counts: SectorCounts,
+    /// What the offsets of the first error, the map and the speed count from.
+    #[serde(default)]
+    pub offsets: Offsets,
     /// The first place whose data are lost.
     pub first_error: Option<FirstError>,
-    /// The checked area in equal parts.
+    /// The device or the checked area in equal parts.
     pub map: Vec<MapCell>,
     /// Writing; null where nothing was written.
     pub write: Option<Pass>,
@@ -363,6 +379,7 @@ impl Verification {
             checked_bytes: 0,
             written_bytes: 0,
             counts: SectorCounts::default(),
+            offsets: if method == Method::QuickProbe { Offsets::Device } else { Offsets::Files },
             first_error: None,
             map: Vec::new(),
             write: None,

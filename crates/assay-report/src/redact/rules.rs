@@ -331,6 +331,7 @@ const VERIFICATION: Rule = Fields(&[
     ("checked_bytes", Keep),
     ("written_bytes", Keep),
     ("counts", COUNTS),
+    ("offsets", Keep),
     ("first_error", Fields(&[("offset_bytes", Keep), ("class", Keep), ("holds_offset_bytes", Keep)])),
     ("map", Each(&Fields(&[("offset_bytes", Keep), ("bytes", Keep), ("counts", COUNTS)]))),
     ("write", PASS),

@@ -1,6 +1,6 @@
 //! The check on a terminal's card.
 
-use assay_core::verification::{Method, Pass, Remark, Verification};
+use assay_core::verification::{Method, Offsets, Pass, Remark, Verification};
 use maud::{Markup, html};
 
 use super::words;
@@ -45,12 +45,11 @@ fn map_lines(page: &mut Page, v: &Verification) {
         page.add(line);
     }
     let seen = ALL_SHADES.into_iter().filter(|shade| all.contains(shade));
-    let legend: Vec<String> = seen
-        .map(|shade| {
-            let symbol = if shade == Shade::Good && page.style.unicode { '█' } else { shade.symbol() };
-            format!("{symbol} {}", shade.name())
-        })
-        .collect();
+    let key = |shade: Shade| {
+        let symbol = if shade == Shade::Good && page.style.unicode { '█' } else { shade.symbol() };
+        format!("{symbol} {}", shade.name())
+    };
+    let legend: Vec<String> = seen.map(key).chain(words::in_files(v).map(str::to_owned)).collect();
     page.labelled("", Paint::Dim, &legend.join("  "), Paint::Dim);
 }
 
@@ -97,7 +96,7 @@ pub(crate) fn check_on_page(record: &Presented<'_>) -> Markup {
             (facts(record.checked().iter().filter(|(name, _)| name != "Check" || !record.loads.is_empty())))
             @if !v.map.is_empty() { (drawn_map(v)) }
             @for (name, pass) in [("Writing", &v.write), ("Reading", &v.read)] {
-                @if let Some(drawing) = pass.as_ref().and_then(|pass| speed(name, pass)) { (drawing) }
+                @if let Some(drawing) = pass.as_ref().and_then(|pass| speed(v, name, pass)) { (drawing) }
             }
         }
     }
@@ -119,7 +118,7 @@ fn drawn_map(v: &Verification) -> Markup {
     let (width, height) = (COLUMNS * SIDE, all.len().div_ceil(COLUMNS) * SIDE);
     html! {
         figure.map {
-            figcaption { "Map of " (mapped(v)) ", row by row" }
+            figcaption { "Map of " (mapped(v)) @if let Some(words) = words::in_files(v) { " " (words) } ", row by row" }
             svg viewBox={"0 0 " (width) " " (height)} role="img" aria-label=(words::counts(v)) {
                 @for (at, length, shade) in stretches(&all) { (stretch(at, length, shade)) }
             }
@@ -132,9 +131,10 @@ fn drawn_map(v: &Verification) -> Markup {
     }
 }
 
-/// The area that the map shows: a check in files covers the free space, or the requested part of it.
+/// The area that the map shows: the device, or where addresses are not known the free space, or the requested part of it.
 fn mapped(v: &Verification) -> &'static str {
     match v.method {
+        Method::Full if v.offsets == Offsets::Device => "the medium, from its beginning",
         Method::Full if v.remarks.contains(&Remark::OnlyRead) => "the files that were read",
         Method::Full if v.checked_bytes < v.announced_bytes => "the part of the free space that was checked",
         Method::Full | Method::QuickMounted => "the free space",
@@ -169,7 +169,7 @@ fn stretch(at: usize, length: usize, shade: Shade) -> Markup {
     }
 }
 
-fn speed(name: &str, pass: &Pass) -> Option<Markup> {
+fn speed(v: &Verification, name: &str, pass: &Pass) -> Option<Markup> {
     const WIDTH: f64 = 640.0;
     const HEIGHT: f64 = 120.0;
     let rates = words::rates(pass);
@@ -183,10 +183,10 @@ fn speed(name: &str, pass: &Pass) -> Option<Markup> {
         .enumerate()
         .map(|(i, rate)| format!("{:.1},{:.1}", x(i), HEIGHT - rate / top * (HEIGHT - 6.0)))
         .collect();
-    let label = words::pass(pass).unwrap_or_default();
+    let label = words::pass(v, pass).unwrap_or_default();
     Some(html! {
         figure.address {
-            figcaption { (name) " over the address: " (said(&label)) }
+            figcaption { (name) " " (words::along(v)) ": " (said(&label)) }
             svg viewBox={"0 0 " (WIDTH) " " (HEIGHT)} preserveAspectRatio="none" role="img" aria-label=(label) {
                 path.axis d={"M0 " (HEIGHT) "H" (WIDTH)} {}
                 polyline points=(points.join(" ")) {}

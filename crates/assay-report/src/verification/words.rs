@@ -4,7 +4,8 @@ use assay_core::record::Record;
 use assay_core::text::{clean, statement};
 use assay_core::units::{Bytes, capacity, rate, span};
 use assay_core::verification::{
-    Extent, FirstError, MapCell, Method, Pass, Remark, SECTOR_BYTES, SectorClass, SectorCounts, Verdict, Verification,
+    Extent, FirstError, MapCell, Method, Offsets, Pass, Remark, SECTOR_BYTES, SectorClass, SectorCounts, Verdict,
+    Verification,
 };
 
 use crate::facts::{Fact, Rank};
@@ -34,40 +35,57 @@ pub(crate) fn counts(verification: &Verification) -> String {
     } else {
         String::new()
     };
-    format!(
-        "{} sectors of {SECTOR_BYTES} B: {}{lost}",
-        assay_core::units::grouped(signed(counts.total())),
-        parts.join(", ")
-    )
+    let sectors = if counts.total() == 1 { "sector" } else { "sectors" };
+    let all = assay_core::units::grouped(signed(counts.total()));
+    format!("{all} {sectors} of {SECTOR_BYTES} B: {}{lost}", parts.join(", "))
 }
 
 fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// `at 7.9 GiB (byte 8 489 271 296), which holds the data of byte 0`.
-fn first_error(first: &FirstError) -> String {
+/// `at 7.9 GiB (byte 8 489 271 296): holds the data of byte 0`; near the end by its distance from there, as the place itself
+/// would be rounded to the end.
+fn first_error(v: &Verification, first: &FirstError) -> String {
     let byte = |offset: u64| format!("byte {}", assay_core::units::grouped(signed(offset)));
     let what = match (first.class, first.holds_offset_bytes) {
         (SectorClass::Overwritten, Some(holds)) => format!("holds the data of {}", byte(holds)),
         (class, _) => Shade::from(class).name().to_owned(),
     };
-    format!("at {} ({}): {what}", Bytes(first.offset_bytes), byte(first.offset_bytes))
+    let before_end = v.announced_bytes.saturating_sub(first.offset_bytes);
+    let is_end = before_end > 0 && Bytes(first.offset_bytes).to_string() == Bytes(v.announced_bytes).to_string();
+    let place = if is_end {
+        format!("{} before the end", Bytes(before_end))
+    } else {
+        format!("at {}", Bytes(first.offset_bytes))
+    };
+    let of_files = in_files(v).map_or_else(String::new, |words| format!(", {words}"));
+    format!("{place} ({}{of_files}): {what}", byte(first.offset_bytes))
 }
 
-/// `23.0 MB/s, 22.8–23.1 along the address; 4.00 GiB in 3 min 6 s`; nothing where nothing moved.
-pub(crate) fn pass(pass: &Pass) -> Option<String> {
+/// Says that places are counted in the order of the files, where their addresses on the device are not known.
+pub(super) fn in_files(v: &Verification) -> Option<&'static str> {
+    (v.offsets == Offsets::Files).then_some("in the order of the files")
+}
+
+/// What the speed is shown over.
+pub(super) fn along(v: &Verification) -> &'static str {
+    in_files(v).unwrap_or("along the address")
+}
+
+/// `23.0 MB/s, 22.8 to 23.1 MB/s along the address; 4.00 GiB in 3 min 6 s`; nothing where nothing moved.
+pub(super) fn pass(v: &Verification, pass: &Pass) -> Option<String> {
     let mean = pass.bytes_per_second().filter(|_| pass.bytes > 0)?;
     let rates: Vec<f64> = rates(pass);
     let range = match (rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)) {
-        (Some(low), Some(high)) if rates.len() > 1 => format!(", {} to {} along the address", rate(low), rate(high)),
+        (Some(low), Some(high)) if rates.len() > 1 => format!(", {} to {} {}", rate(low), rate(high), along(v)),
         _ => String::new(),
     };
     let elapsed = span(std::time::Duration::from_nanos(pass.elapsed_ns));
     Some(format!("{}{range}; {} in {elapsed}", rate(mean), Bytes(pass.bytes)))
 }
 
-/// Bytes per second of each part, in the order of the address. Parts that several operations in
+/// Bytes per second of each part, in the order of the offset. Parts that several operations in
 /// flight cross are joined until each lasts 1/64 of the pass: a shorter one is an accident of who
 /// came first.
 pub(crate) fn rates(pass: &Pass) -> Vec<f64> {
@@ -90,7 +108,7 @@ pub(crate) enum Part {
     Fact(Fact),
     /// Where the map of the medium stands.
     Map,
-    /// Bytes per second along the address.
+    /// Bytes per second along the offset.
     Curve(Vec<f64>),
 }
 
@@ -109,11 +127,11 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
         found,
         fact("capacity", Some(size_words(v, record.medium.capacity_bytes))),
         fact("sectors", Some(counts(v))),
-        fact("1st error", v.first_error.as_ref().map(first_error)),
+        fact("1st error", v.first_error.as_ref().map(|first| first_error(v, first))),
         (!v.map.is_empty()).then_some(Part::Map),
     ];
     for (name, pass) in [("write", &v.write), ("read", &v.read)] {
-        if let Some((pass, words)) = pass.as_ref().and_then(|p| Some((p, self::pass(p)?))) {
+        if let Some((pass, words)) = pass.as_ref().and_then(|p| Some((p, self::pass(v, p)?))) {
             parts.extend([fact(name, Some(words)), Some(Part::Curve(rates(pass)))]);
         }
     }
@@ -318,6 +336,29 @@ mod tests {
 
     fn cell(good: u64, overwritten: u64) -> MapCell {
         MapCell { offset_bytes: 0, bytes: 0, counts: SectorCounts { good, overwritten, ..SectorCounts::default() } }
+    }
+
+    #[test]
+    fn a_place_near_the_end_is_not_rounded_to_the_end() {
+        const END: u64 = 512 << 20;
+        let words = |offset_bytes, offsets| {
+            let v = Verification { announced_bytes: END, offsets, ..Verification::undecided(Method::Full) };
+            first_error(&v, &FirstError { offset_bytes, class: SectorClass::Corrupted, holds_offset_bytes: None })
+        };
+        assert_eq!(words(END - 512, Offsets::Device), "512 B before the end (byte 536 870 400): corrupted");
+        assert_eq!(
+            words(END / 2, Offsets::Files),
+            "at 256 MiB (byte 268 435 456, in the order of the files): corrupted"
+        );
+    }
+
+    #[test]
+    fn one_sector_is_no_sectors() {
+        let of = |good| {
+            let counts = SectorCounts { good, ..SectorCounts::default() };
+            super::counts(&Verification { counts, ..Verification::undecided(Method::Full) })
+        };
+        assert_eq!([of(1), of(2)], ["1 sector of 512 B: 1 good", "2 sectors of 512 B: 2 good"]);
     }
 
     #[test]

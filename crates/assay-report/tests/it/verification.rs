@@ -3,7 +3,7 @@
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::verification::{
-    Extent, FakeKind, FirstError, MapCell, Method, Pass, PassSpeed, Reach, SectorClass, SectorCounts, Verdict,
+    Extent, FakeKind, FirstError, MapCell, Method, Offsets, Pass, PassSpeed, Reach, SectorClass, SectorCounts, Verdict,
     Verification,
 };
 use assay_report::{Style, card, html, markdown};
@@ -37,6 +37,7 @@ pub fn fake() -> Record {
         checked_bytes: 64 * MIB,
         written_bytes: 64 * MIB,
         counts,
+        offsets: Offsets::Device,
         first_error: Some(FirstError {
             offset_bytes: 32 * MIB,
             class: SectorClass::Overwritten,
@@ -106,10 +107,15 @@ fn the_page_of_a_check_speaks_of_what_a_check_has() {
         let (_, rest) = page.split_once("<figcaption>Map of ").unwrap();
         rest.split_once('<').unwrap().0.replace('\u{a0}', " ")
     };
-    assert_eq!(caption(&record), "the free space, row by row");
+    assert_eq!(caption(&record), "the medium, from its beginning, row by row");
+    record.verification.as_mut().unwrap().offsets = Offsets::Files;
+    assert_eq!(caption(&record), "the free space in the order of the files, row by row");
+    let text = card(&record, &style(200, true));
+    assert_eq!(text.matches("in the order of the files").count(), 4, "first error, map, writing, reading: {text}");
     record.verification.as_mut().unwrap().checked_bytes /= 2;
-    assert_eq!(caption(&record), "the part of the free space that was checked, row by row");
-    record.verification.as_mut().unwrap().method = Method::QuickProbe;
+    assert_eq!(caption(&record), "the part of the free space that was checked in the order of the files, row by row");
+    let v = record.verification.as_mut().unwrap();
+    (v.method, v.offsets) = (Method::QuickProbe, Offsets::Device);
     assert_eq!(caption(&record), "the medium, from its beginning, row by row");
     assert!(html(&[crate::common::good_card()]).contains("over repeats"));
 }
@@ -172,6 +178,7 @@ fn files_that_were_only_read_are_no_free_space() {
     let v = record.verification.as_mut().unwrap();
     (v.verdict, v.kind, v.holds, v.real_bytes) = (Verdict::Genuine, None, Vec::new(), None);
     v.remarks = vec![assay_core::verification::Remark::OnlyRead];
+    v.offsets = Offsets::Files;
     v.reach.as_mut().unwrap().caches_up_to_bytes = Some(0);
     let text = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("64 MiB of files; all checked") && !text.contains("free space"), "{text}");

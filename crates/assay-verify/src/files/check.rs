@@ -13,6 +13,7 @@ use super::content::Content;
 use super::directory::{HeldDirectory, STATE, State, VerifyError, file_name, held, remove_files};
 use super::medium::{DriverLayer, Folder, Mounted};
 use super::pass::StopReason;
+use super::placed;
 use super::plan::{CheckPlan, Settings};
 use super::pool::Pool;
 use super::progress::Progress;
@@ -118,12 +119,16 @@ pub fn check(
         counts: done.tally.counts,
         first_error: done.tally.first.clone(),
         map: done.tally.map(),
-        write: done.write.map(|ended| ended.pass).filter(moved),
-        read: done.read.map(|ended| ended.pass).filter(moved),
+        write: done.write.as_ref().map(|ended| ended.pass.clone()).filter(moved),
+        read: done.read.as_ref().map(|ended| ended.pass.clone()).filter(moved),
         read_back,
         ..Verification::undecided(Method::Full)
     };
     judged.put(&mut verification);
+    // Who reads files that were there before asks for them, and not for where they lie.
+    if let Some(map) = scope.map.as_ref().filter(|_| !settings.only_read) {
+        placed::by_address(&mut verification, &done.tally, map);
+    }
     let (refused_bytes, read_bytes) = (scope.refused_bytes, pool.read_bytes());
     Ok(Checked { verification, outcome, left, resumable, refused_bytes, read_bytes })
 }

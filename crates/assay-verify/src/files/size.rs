@@ -207,6 +207,16 @@ impl Region {
         self.counted.silent
     }
 
+    /// Lost sectors from the address `from` to `to` in it: all of a whole region, else its share of them.
+    pub(crate) fn lost_sectors(&self, from: u64, to: u64) -> u64 {
+        let lost = if self.is_good() { 0 } else { self.counted.lost() };
+        let upto = |at: u64| {
+            let share = u128::from(lost) * u128::from(at - self.start) / u128::from(self.bytes().max(1));
+            (share as u64).div_ceil(SECTOR_BYTES)
+        };
+        upto(to) - upto(from)
+    }
+
     /// Bytes of it that hold what was written.
     pub(crate) fn good_bytes(&self) -> u64 {
         self.bytes().saturating_sub(self.counted.lost())

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use assay_core::outcome::Outcome;
-use assay_core::verification::{FakeKind, Verdict};
+use assay_core::verification::{FakeKind, Offsets, SectorCounts, Verdict};
 use assay_engine::Control;
 use assay_lab::media::{Layout, MediumSpec, SharedMedium};
 use assay_lab::{FakeCard, Lab, Missing, Mount, lab, skip};
@@ -128,6 +128,13 @@ fn a_full_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer() {
                 _ => false,
             };
             assert!(within, "{what}: {}", found.sentence);
+            assert_eq!(found.offsets, Offsets::Device, "{what}: the file system tells addresses");
+            let mut mapped = SectorCounts::default();
+            found.map.iter().for_each(|cell| mapped.merge(&cell.counts));
+            assert_eq!(mapped, found.counts, "{what}");
+            let lost = found.map.iter().find(|cell| cell.counts.lost() > 0).unwrap();
+            let first = found.first_error.as_ref().unwrap().offset_bytes;
+            assert!((lost.offset_bytes..lost.offset_bytes + lost.bytes).contains(&first), "{what}: {first}, {lost:?}");
             assert_eq!(checked.outcome, Outcome::Completed, "{what}");
         },
     );

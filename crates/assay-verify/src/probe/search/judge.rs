@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_core::units::{Bytes, counted};
 use assay_core::verification::{
-    Extent, FakeKind, FirstError, MapCell, Method, Reach, SECTOR_BYTES, SectorCounts, Verdict, Verification,
+    Extent, FakeKind, FirstError, MapCell, Method, Offsets, Reach, SECTOR_BYTES, SectorCounts, Verdict, Verification,
 };
 
 use super::super::device::{Device, Fault};
@@ -399,6 +399,7 @@ pub(crate) fn verification(account: &Account) -> Verification {
         checked_bytes,
         written_bytes: account.moved.written_bytes,
         counts,
+        offsets: Offsets::Device,
         first_error,
         map,
         write: None,
