@@ -79,9 +79,10 @@ struct Layout {
 }
 
 const GAP: usize = 2;
-const DURABLE: &str = "  synced at the end";
-/// The same where there is less room.
-const DURABLE_SHORT: &str = "  synced";
+/// What stands in front of a rate with the final sync, and the same where there is less room.
+const DURABLE: [&str; 2] = ["  synced at the end", "  synced"];
+/// The same of mixed loads, whose rate with the sync is that of their writes alone.
+const DURABLE_OF_WRITES: [&str; 2] = ["  writes, synced at the end", "  writes, synced"];
 /// Room for `>999 %` and a mark.
 const SHARE: usize = 7;
 
@@ -134,6 +135,12 @@ impl Cells<'_> {
         &self.load.title_without_pattern
     }
 
+    /// What stands in front of the rate with the final sync, and the same where there is less room.
+    fn durable_names(&self) -> [&'static str; 2] {
+        let of_writes = self.load.figures.as_ref().is_ok_and(|figures| figures.durable_of_writes);
+        if of_writes { DURABLE_OF_WRITES } else { DURABLE }
+    }
+
     fn mark(&self) -> &'static str {
         self.load.mark.map_or("", Mark::character)
     }
@@ -149,7 +156,9 @@ fn table_layout<'a>(style: Style, rows: &[Cells<'a>], ceiling: bool) -> Layout {
     let rate = column(figures(|r| &r.rate).max(figures(|r| &r.durable)), "MB/s");
     let p50 = column(widest(&mut rows.iter().map(|r| r.p50.to_owned())), "p50");
     let p99 = column(widest(&mut rows.iter().map(|r| r.p99.to_owned())), "p99");
-    let titles = widest(&mut rows.iter().map(|r| r.name().to_owned())).max(DURABLE.len());
+    let has_mixed = rows.iter().any(|row| row.durable.is_some() && row.durable_names() == DURABLE_OF_WRITES);
+    let synced = if has_mixed { DURABLE_OF_WRITES } else { DURABLE }.map(str::len);
+    let titles = widest(&mut rows.iter().map(|r| r.name().to_owned())).max(synced[0]);
     let share = if ceiling { GAP + SHARE } else { 2 };
     let figures = iops + rate + p50 + p99 + share;
     let mut l = Layout { title: titles, as_text: false, iops, rate, p50, p99, bar: 0, share };
@@ -158,7 +167,7 @@ fn table_layout<'a>(style: Style, rows: &[Cells<'a>], ceiling: bool) -> Layout {
         if titles + figures - p50 <= style.width {
             l.p50 = 0;
         } else {
-            narrow(&mut l, style.width);
+            narrow(&mut l, synced, style.width);
         }
     }
     let used = l.title + l.iops + l.rate + l.p50 + l.p99 + l.share;
@@ -172,10 +181,11 @@ fn table_layout<'a>(style: Style, rows: &[Cells<'a>], ceiling: bool) -> Layout {
     l
 }
 
-/// Titles on lines of their own; then columns go, what matters least first.
-fn narrow(l: &mut Layout, width: usize) {
+/// Titles on lines of their own, but what stands in front of a rate with the final sync; then columns go, what matters least
+/// first.
+fn narrow(l: &mut Layout, [name, short]: [usize; 2], width: usize) {
     let figures = |l: &Layout| l.iops + l.rate + l.p50 + l.p99 + l.share;
-    let fits = |l: &Layout| DURABLE_SHORT.len() + figures(l) <= width;
+    let fits = |l: &Layout| short + figures(l) <= width;
     if !fits(l) {
         l.p50 = 0;
     }
@@ -186,7 +196,7 @@ fn narrow(l: &mut Layout, width: usize) {
         l.p99 = 0;
     }
     l.as_text = !fits(l);
-    l.title = DURABLE.len().min(width.saturating_sub(figures(l)));
+    l.title = name.min(width.saturating_sub(figures(l)));
 }
 
 impl Layout {
@@ -278,7 +288,8 @@ fn add_row(page: &mut Page, row: &Cells<'_>, l: &Layout) {
     if let Some(durable) = &row.durable {
         let mut line = page.line();
         let room = l.rate_end().saturating_sub(page.style.fold(&durable.text()).width() + 1);
-        line.push(Paint::Dim, if room >= DURABLE.len() { DURABLE } else { DURABLE_SHORT });
+        let [name, short] = row.durable_names();
+        line.push(Paint::Dim, if room >= name.len() { name } else { short });
         figure(&mut line, page.style, &Some(durable.clone()), l.rate_end());
         page.add(line);
     }
@@ -294,7 +305,7 @@ fn add_text(page: &mut Page, row: &Cells<'_>) {
     let parts = [
         figure(&row.iops, "IOPS"),
         figure(&row.rate, "MB/s"),
-        figure(&row.durable, "MB/s synced"),
+        figure(&row.durable, if row.durable_names() == DURABLE { "MB/s synced" } else { "MB/s of writes, synced" }),
         time("p50", row.p50),
         time("p99", row.p99),
         row.share.map(|share| format!("{} of the bus", percent(share))),

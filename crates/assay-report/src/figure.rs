@@ -8,9 +8,9 @@ use assay_core::units::{figures, fixed, grouped};
 /// A figure and its uncertainty, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shown {
-    /// `22.8`, or `21.1–24.9` where the interval is lopsided.
+    /// `22.8`.
     pub(crate) value: String,
-    /// `±0.1`, `n=1`, or nothing where the value is the interval.
+    /// `±0.1`, `(21.1–24.9)` where the interval is lopsided, or `n=1`.
     pub(crate) spread: String,
 }
 
@@ -40,7 +40,8 @@ pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     let (low, high) = (low / unit, high / unit);
     let half = (high - low) / 2.0;
     if ((high - point) - (point - low)).abs() > SYMMETRIC * half.abs() {
-        return Shown { value: interval(low, high), spread: String::new() };
+        // Its ends alone would read as the range of the values.
+        return Shown { value, spread: format!("({})", interval(low, high)) };
     }
     let decimals = value.split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let step = 0.1f64.powi(i32::try_from(decimals).unwrap_or(0));
@@ -56,23 +57,19 @@ pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     Shown { value, spread }
 }
 
-/// A figure that others are compared with: `22.8 ±0.1`, `2 063 (976–4 362)` where the interval is lopsided, since that one
-/// alone reads as the range of the values.
+/// A figure as text: `22.8 ±0.1`, `2 063 (976–4 362)`.
 pub(crate) fn with_point(estimate: &Estimate, unit: f64) -> String {
-    let shown = shown(estimate, unit);
-    let is_lopsided = shown.spread.is_empty() && estimate.low.is_some();
-    if is_lopsided { format!("{} ({})", figures(estimate.point / unit), shown.value) } else { shown.text() }
+    shown(estimate, unit).text()
 }
 
 /// A figure in a sentence: `21.7 ±0.1 MB/s`, `2 063 MB/s (976–4 362)` where the interval is lopsided, `18.5 MB/s`
 /// without an interval.
 pub(crate) fn in_words(estimate: &Estimate, divisor: f64, unit: &str) -> String {
-    let shown = shown(estimate, divisor);
-    let point = figures(estimate.point / divisor);
-    match (estimate.low.zip(estimate.high), shown.spread.is_empty()) {
-        (None, _) => format!("{point} {unit}"),
-        (Some(_), false) => format!("{} {unit}", shown.text()),
-        (Some(_), true) => format!("{point} {unit} ({})", shown.value),
+    let Shown { value, spread } = shown(estimate, divisor);
+    match estimate.low.zip(estimate.high) {
+        None => format!("{value} {unit}"),
+        Some(_) if spread.starts_with('(') => format!("{value} {unit} {spread}"),
+        Some(_) => format!("{value} {spread} {unit}"),
     }
 }
 
@@ -132,8 +129,8 @@ mod tests {
     }
 
     #[test]
-    fn a_lopsided_interval_is_shown_by_its_ends() {
-        assert_eq!(shown(&estimate(23.0e6, 22.9e6, 24.9e6), MB).text(), "22.9–24.9");
+    fn a_lopsided_interval_is_shown_by_its_ends_beside_the_figure() {
+        assert_eq!(shown(&estimate(23.0e6, 22.9e6, 24.9e6), MB).text(), "23.0 (22.9–24.9)");
     }
 
     #[test]
@@ -145,6 +142,7 @@ mod tests {
     fn a_sentence_holds_the_interval() {
         assert_eq!(in_words(&estimate(23.1e6, 22.7e6, 23.5e6), MB, "MB/s"), "23.1 ±0.4 MB/s");
         assert_eq!(in_words(&estimate(2063e6, 976e6, 4362e6), MB, "MB/s"), "2 063 MB/s (976–4 362)");
+        assert_eq!(in_words(&estimate(568.0, 1.0, 1e5), 1.0, "IOPS"), "568 IOPS (no useful interval)");
         assert_eq!(in_words(&Estimate::bare(18.5e6, 1, "x"), MB, "MB/s"), "18.5 MB/s");
     }
 
@@ -152,7 +150,7 @@ mod tests {
     fn a_figure_from_elsewhere_is_never_long() {
         for (point, low, high) in [(1e305, 0.9e305, 1.1e305), (5.0, -1e305, 1e305), (1500.0, -1e16, 1e16)] {
             let text = shown(&estimate(point, low, high), 1.0).text();
-            assert!(text.chars().count() < 30, "{text}");
+            assert!(text.chars().count() < 40, "{text}");
         }
     }
 

@@ -103,7 +103,7 @@ fn load_cells(figures: &Figures<'_>, durable: bool) -> Markup {
     html! {
         (figure_markup(figures.iops))
         (figure_markup(figures.rate))
-        @if durable { (figure_markup(figures.durable)) }
+        @if durable { (durable_markup(figures)) }
         td { (figures.p50) }
         td { (figures.p99) }
     }
@@ -112,6 +112,15 @@ fn load_cells(figures: &Figures<'_>, durable: bool) -> Markup {
 /// A figure with its certainty, as a table cell.
 fn figure_markup(figure: Option<Figure<'_>>) -> Markup {
     compared_cell(&figure.map(|figure| figure.shown().into()).unwrap_or_default())
+}
+
+/// The rate with its sync, which of a mixed load is that of the writes alone.
+fn durable_markup(figures: &Figures<'_>) -> Markup {
+    let Some(figure) = figures.durable.filter(|_| figures.durable_of_writes) else {
+        return figure_markup(figures.durable);
+    };
+    let shown = figure.shown();
+    compared_cell(&Cell::with(shown.value, format!("{} writes", shown.spread).trim().to_owned()))
 }
 
 fn bar(load: &LoadRow<'_>, figures: &Figures<'_>, ceiling: Option<f64>, fastest: f64) -> Option<Markup> {

@@ -5,6 +5,7 @@ use assay_core::finding::Warning;
 use assay_core::record::{Batching, Measurement, Record};
 use assay_core::text::{clean, harmless, statement};
 use assay_core::units::figures;
+use assay_core::workload::Op;
 use maud::{Markup, html};
 
 use super::said;
@@ -104,7 +105,8 @@ fn estimates(m: &Measurement) -> Markup {
             tbody {
                 (estimate_line("IOPS", m.iops.as_ref(), 1.0, ""))
                 (estimate_line("rate", m.bytes_per_second.as_ref(), MB, "MB/s"))
-                (estimate_line("rate including the final sync", m.durable_bytes_per_second.as_ref(), MB, "MB/s"))
+                @let synced = if m.workload.op == Op::Mixed { SYNCED_WRITES } else { SYNCED };
+                (estimate_line(synced, m.durable_bytes_per_second.as_ref(), MB, "MB/s"))
                 @for (name, e) in latencies {
                     @let (unit, divisor) = latency_unit(e.as_ref().map_or(0.0, |e| e.point));
                     (estimate_line(name, e.as_deref(), divisor, unit))
@@ -113,6 +115,10 @@ fn estimates(m: &Measurement) -> Markup {
         }
     }
 }
+
+/// The rate with its sync, and the same of a mixed load, which is that of its writes alone.
+const SYNCED: &str = "rate including the final sync";
+const SYNCED_WRITES: &str = "rate of the writes including the final sync";
 
 fn estimate_line(name: &str, e: Option<&Estimate>, divisor: f64, unit: &str) -> Markup {
     let Some(e) = e else { return Markup::default() };

@@ -5,7 +5,7 @@ use assay_core::finding::Severity;
 use assay_core::record::{Measurement, Record};
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed, latency, rate};
-use assay_core::workload::Pattern;
+use assay_core::workload::{Op, Pattern};
 
 use crate::facts::{Fact, Rank};
 use crate::figure::{MB, Shown, in_words, interval, percent, shown};
@@ -313,6 +313,8 @@ pub(crate) struct Figures<'a> {
     pub(crate) rate: Option<Figure<'a>>,
     /// The rate including the final sync, unless each write was synced anyway.
     pub(crate) durable: Option<Figure<'a>>,
+    /// That rate is of the writes alone, as reads need no sync.
+    pub(crate) durable_of_writes: bool,
     /// Median and 99th percentile of the latency; empty where unknown.
     pub(crate) p50: String,
     pub(crate) p99: String,
@@ -330,6 +332,7 @@ impl<'a> Figures<'a> {
             // The rate of random work follows from the IOPS: one interval is enough.
             rate: m.bytes_per_second.as_ref().map(|e| Figure { bare: iops.is_some(), ..Figure::rate(e) }),
             durable: m.durable_bytes_per_second.as_ref().filter(|_| !m.workload.sync.each()).map(Figure::rate),
+            durable_of_writes: m.workload.op == Op::Mixed,
             p50: time(&m.latency_ns.p50),
             p99: time(&m.latency_ns.p99),
             share: verdict::bus_share(record, m),
@@ -348,7 +351,8 @@ impl<'a> Figures<'a> {
 
     /// `1 499 ±12 IOPS, 6.14 MB/s, 5.80 ±0.10 MB/s including the final sync`.
     pub(crate) fn sentence(&self) -> String {
-        let durable = self.durable.map(|figure| format!("{} including the final sync", figure.in_words()));
+        let whose = if self.durable_of_writes { "its writes " } else { "" };
+        let durable = self.durable.map(|figure| format!("{whose}{} including the final sync", figure.in_words()));
         let parts = [self.iops.map(|f| f.in_words()), self.rate.map(|f| f.in_words()), durable];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }

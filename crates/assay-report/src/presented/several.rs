@@ -142,7 +142,11 @@ fn load_blocks(load: &LoadRow<'_>) -> TableRow {
     let figures = load.figures.as_ref().map_or_else(
         |_| vec![String::new(); 7],
         |f| {
-            let rates = [f.rate, f.durable, f.iops].map(|figure| figure.map_or_else(String::new, |f| f.bracketed()));
+            let mut rates =
+                [f.rate, f.durable, f.iops].map(|figure| figure.map_or_else(String::new, |f| f.bracketed()));
+            if f.durable_of_writes && f.durable.is_some() {
+                rates[1].insert_str(0, "writes ");
+            }
             let share = f.share.map(percent).unwrap_or_default();
             let n = f.n().map(|n| n.to_string()).unwrap_or_default();
             rates.into_iter().chain([f.p50.clone(), f.p99.clone(), share, n]).collect()

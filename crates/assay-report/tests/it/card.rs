@@ -333,3 +333,18 @@ fn the_health_of_a_medium_is_shown_wherever_its_facts_are() {
     let healthy = assay_report::list_document(&[crate::common::good_card()], &Lives::new());
     assert!(!healthy.markdown().contains("health"));
 }
+
+/// Reads need no sync: the rate with it would look like a load that lost most of its speed.
+#[test]
+fn the_sync_of_a_mixed_load_is_said_to_be_of_its_writes() {
+    let mut record = crate::common::good_card();
+    let mut durable = record.measurements.iter_mut().filter(|m| m.durable_bytes_per_second.is_some());
+    let workload = &mut durable.next().unwrap().workload;
+    (workload.op, workload.read_percent) = (assay_core::workload::Op::Mixed, Some(70));
+    for width in [40, 60, 80, 120] {
+        let text = card(&record, &Style { width, unicode: true, color: false });
+        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("writes, synced"), "{width}: {text}");
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+    }
+    assert!(assay_report::html(&[record]).contains("rate of the writes including the final sync"));
+}
